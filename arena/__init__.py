@@ -1,0 +1,1 @@
+"""The arena around the referee: command line, tournaments, ledger, reports."""

@@ -1,0 +1,79 @@
+"""Bytes to messages and back: the only encoder and decoder. Whoever reads a bot's bytes calls this."""
+
+from typing import Any, TypeVar
+
+import msgspec
+
+from protocol.messages import MAX_FRAME_BYTES, Said, Told
+from protocol.refusals import Refusal
+from protocol.words import Action
+
+ActionT = TypeVar("ActionT", bound=Action)
+
+_encoder = msgspec.json.Encoder()
+_said: msgspec.json.Decoder[Said] = msgspec.json.Decoder(Said)
+_told: msgspec.json.Decoder[Told] = msgspec.json.Decoder(Told)
+_json = msgspec.json.Decoder()
+
+
+class Refused(Exception):  # noqa: N818 - it is no error of ours, but an answer
+    """Bytes that are no message, or no action. `text` is about the bytes alone, so their sender may see it."""
+
+    def __init__(self, refusal: Refusal, text: str) -> None:
+        super().__init__(text)
+        self.refusal = refusal
+        self.text = text
+
+
+def encode(message: Any) -> bytes:
+    """Compact JSON of a message, event, view or record. Field order is the Struct's, so bytes are repeatable."""
+    return _encoder.encode(message)
+
+
+def decode_said(frame: bytes) -> Said:
+    """What a bot said.
+
+    Raises:
+        Refused: it is larger than `MAX_FRAME_BYTES`, or not exactly one known message.
+    """
+    if len(frame) > MAX_FRAME_BYTES:
+        raise Refused(Refusal.OVERSIZED, f"a frame of {len(frame)} bytes; {MAX_FRAME_BYTES} are allowed")
+    try:
+        return _said.decode(frame)
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
+        raise Refused(Refusal.MALFORMED, _short(error)) from None
+
+
+def decode_told(frame: bytes) -> Told:
+    """What the referee told: for bots.
+
+    Raises:
+        msgspec.MsgspecError: it is not a message of this protocol.
+    """
+    return _told.decode(frame)
+
+
+def decode_action(raw: bytes | msgspec.Raw, form: type[ActionT]) -> ActionT:
+    """One action in a window's form. Whether it is legal is for the rules to say.
+
+    Raises:
+        Refused: it is not an object of exactly the form's keys and types.
+    """
+    try:
+        return msgspec.json.decode(raw, type=form)
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
+        raise Refused(Refusal.ILLEGAL, _short(error)) from None
+
+
+def decode_json(raw: bytes | msgspec.Raw) -> Any:
+    """Any JSON value, as plain Python values.
+
+    Raises:
+        msgspec.MsgspecError: it is not JSON.
+    """
+    return _json.decode(raw)
+
+
+def _short(error: Exception) -> str:
+    """The decoder's complaint, bounded: it may quote what the sender wrote."""
+    return "nested too deeply" if isinstance(error, RecursionError) else str(error)[:200]

@@ -1,0 +1,1 @@
+"""Each game's words: its options, setup, actions, events and views."""

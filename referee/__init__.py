@@ -1,0 +1,1 @@
+"""The judge: rules, clocks, secrets, sandboxes and proofs. Depends on protocol."""

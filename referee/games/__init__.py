@@ -1,0 +1,1 @@
+"""The rules of each game, pure; and the registry of all games."""

@@ -1,0 +1,74 @@
+"""What a match is to be: game, deal, policy, isolation; and what came of it. Plain data, for arena and referee."""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, Raw, Struct
+
+from protocol.refusals import Conduct
+from protocol.words import Outcome
+
+NotNegative = Annotated[int, Meta(ge=0)]
+Positive = Annotated[int, Meta(ge=1)]
+Isolation = Literal["bubblewrap", "none"]
+
+
+class Policy(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How a match treats time and faults."""
+
+    main_ms: Positive | None = None
+    """Main time of every window; None: as the variant's rules give it."""
+    reserve_ms: NotNegative | None = None
+    """Reserve a match of each seat; None: as the variant's rules give it."""
+    startup_ms: Positive = 10_000
+    """From a bot's start to its `hello`; on no clock."""
+    pauses: NotNegative = 0
+    """Pauses each bot may ask for."""
+    pause_ms: NotNegative = 10_000
+    """How long a bot's pause lasts."""
+    pacing: Literal["prompt", "fixed"] = "prompt"
+    fault: Literal["default", "forfeit", "restart"] = "default"
+    """What a fault costs: the rest of its windows take defaults; the match; or a new start, with `told`."""
+    restarts: NotNegative = 3
+    """Under `restart`: how many a seat has, before `default` applies."""
+    messages_per_window: Positive = 100
+    """A bot's messages from one window to the next; more are refused as a flood."""
+    refusals_per_match: Positive = 1_000
+    """Refused messages a match; more, and the bot is hung up on."""
+
+
+class Plan(Struct, frozen=True, kw_only=True):
+    """One match to be played."""
+
+    match: str
+    """A name for it, unique in its tournament; bots are told it."""
+    game: str
+    variant: str
+    seed: int
+    options: Raw | None = None
+    """JSON object; None: all defaults."""
+    setup: Raw | None = None
+    """JSON object; None: drawn."""
+    policy: Policy = Policy()
+    isolation: Isolation = "bubblewrap"
+
+
+class Result(Struct, frozen=True, kw_only=True):
+    """What came of one attempt at a match."""
+
+    match: str
+    outcome: Outcome | None
+    """None: the attempt is void."""
+    conduct: tuple[Conduct, ...]
+    """By seat."""
+    void: str | None
+    """Why the attempt does not count: a fault of the referee or the machine."""
+    charged_ms: tuple[int, ...]
+    """By seat: the time charged over all its windows."""
+    windows: tuple[int, ...]
+    """By seat: how many windows it had."""
+    defaults: tuple[int, ...]
+    """By seat: how many of them took the default."""
+    transcript: str
+    """Path of the transcript."""
+    head: str
+    """Hash of the transcript's last line: quote it, and nobody can change the file unseen."""

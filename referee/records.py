@@ -1,0 +1,148 @@
+"""What a transcript is made of: one Struct a line. `transcript` writes, chains and verifies them; `match` makes them.
+
+All times (`at`, `deadline`, …) are whole microseconds since the match's own zero, on the monotonic clock. The
+records marked *input* are all that a match was told from outside; feeding them again to `match.Match` gives every
+other record again, which is how a transcript is proved.
+"""
+
+from typing import Any
+
+from msgspec import Raw, Struct
+
+from protocol.messages import ClockTerms
+from protocol.refusals import Conduct
+from protocol.words import Outcome
+
+
+class BotIdentity(Struct, frozen=True, kw_only=True):
+    """Who sat where."""
+
+    name: str
+    version: str
+    content: str
+    """Hash of the bot folder's content, `sha256:…`; empty for a person."""
+    seed: int
+    """The seed this bot was given for its own luck."""
+
+
+class Header(Struct, frozen=True, kw_only=True, tag="header", tag_field="kind"):
+    """First line: all that a replay needs. Holds the host's secrets."""
+
+    format: int
+    arena: str
+    """Version of this project."""
+    match: str
+    game: str
+    variant: str
+    seed: int
+    options: Raw
+    """All options in force, given or default, as an object."""
+    setup: Raw
+    """The setup in force, given or drawn."""
+    clock: ClockTerms
+    policy: Any
+    """The match's `plan.Policy`."""
+    bots: tuple[BotIdentity, ...]
+    """By seat."""
+    isolation: str
+    machine: str
+    started: str
+    """Wall time of the match's zero, ISO 8601, UTC. For people; no rule reads it."""
+
+
+class In(Struct, frozen=True, kw_only=True, tag="in", tag_field="kind", omit_defaults=True):
+    """Input: a frame arrived from a bot. `frame` as text, or as base64 in `octets` where it is not UTF-8."""
+
+    at: int
+    seat: int
+    frame: str = ""
+    octets: str = ""
+    cut: int = 0
+    """The frame's true length in bytes, where it was too long to be kept whole."""
+
+
+class Out(Struct, frozen=True, kw_only=True, tag="out", tag_field="kind"):
+    """A message was sent to a bot: its exact bytes."""
+
+    at: int
+    seat: int
+    frame: Raw
+
+
+class Handed(Struct, frozen=True, kw_only=True, tag="handed", tag_field="kind"):
+    """Input: the transport took the last `window` message for this seat; its clock runs from here."""
+
+    at: int
+    seat: int
+
+
+class Woke(Struct, frozen=True, kw_only=True, tag="woke", tag_field="kind"):
+    """Input: the deadline at `deadline` was acted on at `at`; the difference is the referee's lateness."""
+
+    at: int
+    deadline: int
+
+
+class Left(Struct, frozen=True, kw_only=True, tag="left", tag_field="kind"):
+    """Input: a bot is gone: its process ended (`exit` code, negative for a signal), or it was not reading."""
+
+    at: int
+    seat: int
+    conduct: Conduct
+    exit: int | None = None
+
+
+class Restarted(Struct, frozen=True, kw_only=True, tag="restarted", tag_field="kind"):
+    """Input: a bot that had left was started again under the policy `restart`."""
+
+    at: int
+    seat: int
+
+
+class PauseOrder(Struct, frozen=True, kw_only=True, tag="pause", tag_field="kind"):
+    """Input: the operator stopped (`on`) or restarted the match's clocks."""
+
+    at: int
+    on: bool
+
+
+class SeatTime(Struct, frozen=True, kw_only=True):
+    """One seat's part in a window's record."""
+
+    seat: int
+    opened: int
+    """When the window was handed to its transport."""
+    deadline: int
+    """When main time and reserve, where it may be used, would have ended; pauses included."""
+    arrived: int | None
+    """When what was taken arrived; None by default."""
+    taken: Any
+    by_default: bool
+    charged_ms: int
+    reserve_ms: int
+    """Reserve left for the match."""
+
+
+class WindowTime(Struct, frozen=True, kw_only=True, tag="window", tag_field="kind"):
+    """A window was closed: what was taken and in what time."""
+
+    at: int
+    number: int
+    window: str
+    seats: tuple[SeatTime, ...]
+    lateness: int
+    """By how many microseconds the referee woke after the deadline that closed it; 0 if none did."""
+
+
+class Ended(Struct, frozen=True, kw_only=True, tag="ended", tag_field="kind"):
+    """The match is over. Void attempts have no outcome, but a reason."""
+
+    at: int
+    outcome: Outcome | None
+    conduct: tuple[Conduct, ...]
+    refused: tuple[dict[str, int], ...]
+    """By seat: how many of its messages were turned down, by `Refusal`."""
+    void: str | None = None
+
+
+Record = Header | In | Out | Handed | Woke | Left | Restarted | PauseOrder | WindowTime | Ended

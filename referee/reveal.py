@@ -1,0 +1,59 @@
+"""The only door outward: (state, events, seat) to what that seat is sent.
+
+Nothing of a state reaches a bot, a spectator or a seat's transcript but through here.
+"""
+
+from typing import Any
+
+from protocol.messages import Heard, Opened
+from protocol.words import Audience, View
+from referee.rules import Game, Owed, Told, Window
+
+
+class Leak(Exception):  # noqa: N818 - names what would happen if this did not stop it
+    """An event whose type is not allowed for its audience. A fault of ours: the match is void."""
+
+
+def check_audience(told: Told) -> Told:
+    """Passes on what may be told.
+
+    Raises:
+        Leak: an event for one seat's eyes is addressed to everyone.
+    """
+    if told.seat is None and type(told.event).audience is not Audience.PUBLIC:
+        raise Leak(f"{type(told.event).__name__} must not be told in public")
+    return told
+
+
+def heard(told: Told, seat: int, n: int) -> Heard | None:
+    """The message by which `seat` hears this as its n-th event; None if it is not for it."""
+    check_audience(told)
+    if told.seat is not None and told.seat != seat:
+        return None
+    return Heard(n=n, event=told.event)
+
+
+def shown(game: Game[Any], state: Any, seat: int | None) -> View:
+    """What a seat, or a spectator, sees now."""
+    return game.view(state, seat)
+
+
+def opened(
+    game: Game[Any],
+    state: Any,
+    window: Window,
+    owed: Owed,
+    *,
+    number: int,
+    main_ms: int,
+    reserve_ms: int,
+) -> Opened:
+    """The message that opens a window for the seat of `owed`, as the `number`-th of that seat (from 0)."""
+    return Opened(
+        id=number,
+        window=window.name,
+        view=shown(game, state, owed.seat),
+        default=owed.default,
+        main_ms=main_ms,
+        reserve_ms=reserve_ms,
+    )
