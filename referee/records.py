@@ -1,4 +1,4 @@
-"""What a transcript is made of: one Struct a line. `transcript` writes, chains and verifies them; `match` makes them.
+"""What a transcript is made of: one Struct a line. `transcript` writes and verifies them; `match` makes them.
 
 All times (`at`, `deadline`, …) are whole microseconds since the match's own zero, on the monotonic clock. The
 records marked *input* are all that a match was told from outside; feeding them again to `match.Match` gives every
