@@ -1,0 +1,114 @@
+"""Holds the submissions to one open window until it closes, and fills in defaults. Pure.
+
+The rules of time (docs/timing.md): while main time runs, submissions replace one another, and when it ends the last
+legal one is taken; if there is none the reserve runs, and the first legal submission is taken at once; when that is
+gone, the default is taken. A final submission gives up the right to change it. Times are readings of the match's
+stopwatch (`clock`), in microseconds.
+"""
+
+from protocol.refusals import Refusal
+from protocol.words import Action
+from referee.clock import SeatClock, Stage
+from referee.rules import Window
+
+
+class Part:
+    """One seat's part in an open window. It is *settled* once nothing can change what is taken."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        """The seat's own count of its windows: the `id` on the wire."""
+        self.clock: SeatClock | None = None
+        """None until the window has been handed to the seat's transport."""
+        self.action: Action | None = None
+        """The submission that stands; None: none does."""
+        self.arrived: int | None = None
+        """When it arrived."""
+        self.final = False
+        """Whether the right to change it was given up."""
+        self.settled = False
+        self.charged = 0
+        """Time charged, once settled."""
+        self.reserve_used = 0
+        """Of it, from the reserve."""
+
+    def refusal(self, reading: int) -> Refusal | None:
+        """Why a submission or undo that arrives now must be turned down; None where it may be acted on."""
+        if self.clock is None:
+            return Refusal.UNKNOWN_WINDOW
+        self.pass_time(reading)
+        if self.final:
+            return Refusal.FINAL
+        return Refusal.LATE if self.settled else None
+
+    def submit(self, action: Action, *, final: bool, reading: int) -> None:
+        """A legal submission arrives; `refusal` has let it pass."""
+        self.action, self.arrived = action, reading
+        if final or self._stage(reading) is Stage.RESERVE:
+            self.final = final
+            self._settle(reading)
+
+    def undo(self) -> None:
+        """Back to the default; `refusal` has let it pass."""
+        self.action = self.arrived = None
+
+    def pass_time(self, reading: int) -> None:
+        """Settles what time has decided by now. All that arrived before must have been submitted."""
+        if self.settled or self.clock is None:
+            return
+        stage = self.clock.stage(reading)
+        if self.arrived is not None and stage is not Stage.MAIN:
+            self._settle(self.arrived)
+        elif stage is Stage.OVER:
+            self._settle(self.clock.deadline)
+
+    def give_up(self, reading: int) -> None:
+        """Its bot will say nothing more: what stands is taken, or the default, without waiting for the time."""
+        if not self.settled:
+            self._settle(reading if self.arrived is None else self.arrived)
+
+    def next_change(self) -> int | None:
+        """When time will next decide something; None where it will not."""
+        if self.settled or self.clock is None:
+            return None
+        return self.clock.deadline if self.arrived is None else self.clock.main_ends
+
+    def _stage(self, reading: int) -> Stage:
+        return self.clock.stage(reading) if self.clock else Stage.MAIN
+
+    def _settle(self, reading: int) -> None:
+        self.settled = True
+        if self.clock is not None:
+            self.charged = self.clock.elapsed(reading)
+            self.reserve_used = self.clock.reserve_used(reading)
+
+
+class OpenWindow:
+    """A window and its parts, by seat."""
+
+    def __init__(self, window: Window, numbers: dict[int, int], *, fixed: bool) -> None:
+        """`numbers`: the seats' own window counts. `fixed`: it takes its full main time, whatever comes in."""
+        self.window = window
+        self.parts = {owed.seat: Part(numbers[owed.seat]) for owed in window.owed}
+        self._fixed = fixed
+
+    def pass_time(self, reading: int) -> None:
+        """Settles what time has decided by now, for every seat."""
+        for part in self.parts.values():
+            part.pass_time(reading)
+
+    def complete(self, reading: int) -> bool:
+        """Whether it may close now: all is settled, and with fixed pacing main time is over for all."""
+        return all(part.settled for part in self.parts.values()) and reading >= self._earliest_close()
+
+    def next_change(self) -> int | None:
+        """When time will next decide something."""
+        changes = [change for part in self.parts.values() if (change := part.next_change()) is not None]
+        if self._fixed and all(part.settled for part in self.parts.values()):
+            changes.append(self._earliest_close())
+        return min(changes, default=None)
+
+    def _earliest_close(self) -> int:
+        if not self._fixed:
+            return 0
+        return max((part.clock.main_ends for part in self.parts.values() if part.clock), default=0)
