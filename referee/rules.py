@@ -207,6 +207,6 @@ def read_given(form: type[GivenT], given: Raw | None, place: str) -> GivenT:
         BadSetupError: names `place` and the key within it.
     """
     try:
-        return msgspec.json.decode(given or b"{}", type=form) if given != b"null" else form()
+        return form() if given in (None, Raw(b"null")) else msgspec.json.decode(given, type=form)
     except (msgspec.MsgspecError, RecursionError) as error:
         raise BadSetupError(f"{place}: {error}") from None

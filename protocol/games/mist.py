@@ -11,6 +11,9 @@ Seat = Literal[0, 1]
 Board = dict[str, Literal["own", "opponent", "empty", "blocked"]]
 """Visible cell to what it holds, in the order of rows and numbers. Cells out of vision are left out."""
 
+WholeBoard = dict[str, Seat | Literal["empty", "blocked"]]
+"""Every cell to the seat whose piece it holds, `empty` or `blocked`, in the order of rows and numbers."""
+
 
 class MistOptions(Options, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a host may set."""
@@ -88,8 +91,7 @@ class Reveal(Event, frozen=True, kw_only=True, tag="reveal"):
     """The end: the whole board to all."""
 
     audience: ClassVar[Audience] = Audience.PUBLIC
-    board: dict[str, int | Literal["empty", "blocked"]]
-    """Every cell to the seat whose piece it holds, `empty` or `blocked`."""
+    board: WholeBoard
     groups: dict[str, tuple[int, ...]]
     """Seat to its groups' sizes, largest first."""
     turns: int
@@ -103,11 +105,11 @@ class MistView(View, frozen=True, kw_only=True):
 
     seat: int | None
     turn: int
-    """The turn being played, counting from 1; 0 while the first player is being chosen."""
+    """The turn being played, counting from 1; 0 while the first player is being chosen; at the end, the last."""
     mover: int | None
     """Whose turn it is; null before the first and after the last."""
     pieces: tuple[int, int]
-    """The least and the most cells that this turn may name."""
+    """The least and the most cells that this turn may name; (0, 0) while there is no turn to play."""
     forbidden: tuple[str, ...]
     """Cells that this turn may not name."""
     may_swap: bool
@@ -117,7 +119,10 @@ class MistView(View, frozen=True, kw_only=True):
     swapped: bool
     """Whether the pie rule was used."""
     visible: Board
-    """The board as last told to this seat, by its own placement, a swap or the opponent's placement."""
+    """The board as last told to this seat, by its own placement, a swap or the opponent's placement.
+
+    Empty for the seat whose vision a swap took.
+    """
     spotted: tuple[str, ...]
     """Of the opponent's last turn: its pieces that this seat spotted."""
     destroyed: tuple[str, ...]
@@ -126,6 +131,22 @@ class MistView(View, frozen=True, kw_only=True):
     """Of this seat's own last turn: the cells it named."""
     lost: tuple[str, ...]
     """Of this seat's own last turn: its pieces that were destroyed."""
+
+
+class MistHostView(View, frozen=True, kw_only=True):
+    """The whole match, secrets included: for the host's eyes. The fields of `MistView` mean the same here."""
+
+    turn: int
+    mover: int | None
+    board: WholeBoard
+    vision: tuple[tuple[str, ...], ...]
+    """By seat: the cells it sees now, from its last placement or swap until the other has placed."""
+    spotting: tuple[tuple[str, ...], ...]
+    """By seat: the cells in which it would spot a placement."""
+    groups: dict[str, tuple[int, ...]]
+    """Seat to its groups' sizes, largest first."""
+    first_move: tuple[str, ...] | None
+    swapped: bool
 
 
 class MistDetail(View, frozen=True, kw_only=True):

@@ -1,0 +1,112 @@
+"""Hexes as bits: a board's cells packed into one integer, so that a set of cells is a mask and moving is a shift.
+
+Shared geometry, pure; what stands on a cell is the games' business. A cell is given by its name and its place on
+the page in half hexes, x to the right and y down. Two orientations differ only in which steps lead to a neighbour.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+Place = tuple[int, int]
+"""(x, y) of a cell's centre on the page: x to the right, y down, in half hexes."""
+
+POINTED: dict[str, Place] = {"E": (2, 0), "SE": (1, 1), "SW": (-1, 1), "W": (-2, 0), "NW": (-1, -1), "NE": (1, -1)}
+"""Steps where hexes stand on a point: rows of cells that touch, each row shifted half a hex."""
+FLAT: dict[str, Place] = {"N": (0, -2), "NE": (1, -1), "SE": (1, 1), "S": (0, 2), "SW": (-1, 1), "NW": (-1, -1)}
+"""Steps where hexes lie on a side: columns of cells that touch, each column shifted half a hex."""
+
+
+def centred_rows(rows: Sequence[Sequence[str]]) -> dict[str, Place]:
+    """Places of named cells in rows that are all centred; each row is an odd number of cells longer or shorter."""
+    return {name: (2 * i + 1 - len(row), y) for y, row in enumerate(rows) for i, name in enumerate(row)}
+
+
+class Hexes:
+    """A board of hexes. A mask is an integer with one bit a cell; ascending bits are row order.
+
+    Places are sheared to (x - y) / 2, which is whole on either lattice, and packed row by row with an empty column
+    between: every step is then one shift, and a step over the edge falls on no cell.
+    """
+
+    def __init__(self, places: Mapping[str, Place], steps: Mapping[str, Place]) -> None:
+        """Packs cells; `places` must be listed by rows from the top, left to right."""
+        self.names = tuple(places)
+        """All cells in row order."""
+        columns = [(x - y) // 2 for x, y in places.values()]
+        top, left = min(y for _, y in places.values()), min(columns)
+        stride = max(columns) - left + 2
+        bits = [1 << ((y - top) * stride + q - left) for q, (_, y) in zip(columns, places.values(), strict=True)]
+        self.bit = dict(zip(self.names, bits, strict=True))
+        """Name to one-cell mask."""
+        self.name = dict(zip(bits, self.names, strict=True))
+        """One-cell mask to name."""
+        self.all = sum(bits)
+        """The mask of all cells."""
+        self._shifts = {way: y * stride + (x - y) // 2 for way, (x, y) in steps.items()}
+        self._up = tuple(shift for shift in self._shifts.values() if shift > 0)
+        self._down = tuple(-shift for shift in self._shifts.values() if shift < 0)
+
+    def step(self, mask: int, way: str) -> int:
+        """Where one step in that direction leads from the mask's cells; steps over the edge lead nowhere."""
+        shift = self._shifts[way]
+        return (mask << shift if shift > 0 else mask >> -shift) & self.all
+
+    def grow(self, mask: int) -> int:
+        """The mask with all its neighbours."""
+        a, b, c = self._up
+        d, e, f = self._down
+        return (mask | mask << a | mask << b | mask << c | mask >> d | mask >> e | mask >> f) & self.all
+
+    def neighbours(self, mask: int) -> int:
+        """The cells outside the mask that touch it."""
+        return self.grow(mask) & ~mask
+
+    def ball(self, mask: int, radius: int) -> int:
+        """The cells at most `radius` steps from any of the mask's."""
+        for _ in range(radius):
+            mask = self.grow(mask)
+        return mask
+
+    def distance(self, one: str, other: str) -> int:
+        """Steps between two cells of a board on which every cell can be reached."""
+        reached, target, steps = self.bit[one], self.bit[other], 0
+        while not reached & target:
+            reached, steps = self.grow(reached), steps + 1
+        return steps
+
+    def groups(self, mask: int) -> Iterator[int]:
+        """The mask's connected groups, each as a mask; by their first cell in row order."""
+        a, b, c = self._up
+        d, e, f = self._down
+        while mask:
+            group, edge = 0, mask & -mask
+            while edge:
+                group |= edge
+                # The same as `grow`, spelled out: this is where a match spends its time.
+                edge = edge << a | edge << b | edge << c | edge >> d | edge >> e | edge >> f
+                edge = edge & mask & ~group
+            mask &= ~group
+            yield group
+
+    def sizes(self, mask: int) -> list[int]:
+        """How many cells each connected group of the mask has, largest first."""
+        return sorted((group.bit_count() for group in self.groups(mask)), reverse=True)
+
+    def mask(self, names: Sequence[str]) -> int:
+        """The mask of named cells.
+
+        Raises:
+            KeyError: no such cell.
+        """
+        mask = 0
+        for name in names:
+            mask |= self.bit[name]
+        return mask
+
+    def cells(self, mask: int) -> tuple[str, ...]:
+        """The names of a mask's cells, in row order."""
+        names = []
+        while mask:
+            low = mask & -mask
+            names.append(self.name[low])
+            mask ^= low
+        return tuple(names)
