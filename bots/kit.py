@@ -1,0 +1,280 @@
+"""The kit for bot authors: it connects, decodes, calls the bot, and answers.
+
+A bot is a function from an open window to an action, or a `Bot`, which also hears events:
+
+    from bots.kit import run
+
+    def decide(window):
+        return {"cells": ["C3"]}
+
+    run(decide)
+"""
+
+import os
+import sys
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from time import monotonic
+from typing import Any, Generic, Protocol, TypeVar
+
+import msgspec
+
+from bots.wire import WireLine
+from protocol.codec import decode_told, encode
+from protocol.messages import (
+    PROTOCOL,
+    Accepted,
+    Closed,
+    Faulted,
+    Heard,
+    Hello,
+    Opened,
+    Over,
+    Rejected,
+    Said,
+    Submit,
+    Told,
+    Welcome,
+)
+from protocol.refusals import Refusal
+from protocol.words import Outcome
+
+ViewT = TypeVar("ViewT")
+EventT = TypeVar("EventT")
+
+
+class Window(Generic[ViewT]):
+    """An open window, as a bot gets it."""
+
+    def __init__(self, opened: Opened, view: ViewT, match: Welcome, luck: Random, session: "Session") -> None:
+        self.id = opened.id
+        self.name = opened.window
+        """The window's name in the game's vocabulary."""
+        self.view = view
+        """Everything this seat may know now: of the bot's `view_type`, or plain JSON values."""
+        self.default: Any = opened.default
+        """The action taken if none comes."""
+        self.main_ms = opened.main_ms
+        """Main time left when the window opened."""
+        self.reserve_ms = opened.reserve_ms
+        """Reserve left for the match; 0 where this window may not use it."""
+        self.deadline = monotonic() + opened.main_ms / 1000
+        """When main time ends, on `time.monotonic()`. A pause moves the referee's deadline, never this one."""
+        self.match = match
+        """What the referee's welcome said: seat, seats, variant, options, clock."""
+        self.luck = luck
+        """The bot's own chance, made from the seed that the referee gave it."""
+        self._session = session
+
+    def left_ms(self) -> float:
+        """Main time left now; negative once the reserve runs."""
+        return (self.deadline - monotonic()) * 1000
+
+    def submit(self, action: Any, *, final: bool = False) -> None:
+        """Submits now and lets the bot think on. What `decide` returns in the end replaces it."""
+        self._session.submit(self.id, action, final=final)
+
+    def say(self, said: Said) -> None:
+        """Says something else: an `Undo`, a `Pause`, a `Note` (all in `protocol.messages`)."""
+        self._session.say(said)
+
+
+class Bot(Generic[ViewT, EventT]):
+    """A bot that keeps a memory. Override what you need; `decide` is the only must."""
+
+    view_type: Any = Any
+    """What views are decoded into, for example `MistView`; `Any` leaves plain JSON values."""
+    event_type: Any = Any
+    """What events are decoded into, for example `MistEvent`, the union of all events of Mist."""
+    match: Welcome
+    """Set before `welcome` is called."""
+    luck: Random
+    """The bot's own chance, made from its own seed. Set before `welcome` is called."""
+
+    def welcome(self) -> None:
+        """The match begins, or goes on after a new start; then the events told so far follow."""
+
+    def event(self, event: EventT) -> None:
+        """The game tells this seat something."""
+
+    def decide(self, window: Window[ViewT]) -> Any:
+        """The action for a window: a Struct of the game's words, or plain JSON values.
+
+        None means: what was submitted last in this window, or its default where nothing was.
+        """
+        raise NotImplementedError(f"{type(self).__name__} does not decide {window.name}")
+
+    def rejected(self, rejected: Rejected) -> Any:
+        """The last action of a window broke a rule. What this returns is submitted instead, once.
+
+        None stands for what was accepted before it in this window, or the default. If what is returned breaks a
+        rule too, the kit leaves it at that.
+        """
+        print(f"rejected: {rejected.reason}: {rejected.text}", file=sys.stderr)
+
+    def closed(self, closed: Closed) -> None:
+        """A window is over: what was taken, and what time it cost."""
+
+    def over(self, outcome: Outcome) -> None:
+        """The match has ended."""
+
+
+class _FunctionBot(Bot[Any, Any]):
+    """A function as a bot."""
+
+    def __init__(self, decide: Callable[[Window[Any]], Any], view_type: Any) -> None:
+        self._decide = decide
+        self.view_type = view_type
+
+    def decide(self, window: Window[Any]) -> Any:
+        return self._decide(window)
+
+
+class Session:
+    """One match from the bot's side, without a line: messages are heard, answers go to `say`."""
+
+    def __init__(self, bot: Bot[Any, Any], say: Callable[[Said], None]) -> None:
+        self._bot = bot
+        self.say = say
+        self._window: Window[Any] | None = None
+        self._last: Any = None
+        """What the bot submitted last in the open window, or its default."""
+        self._standing: Any = None
+        """What the referee holds for the open window."""
+        self._unanswered = 0
+        self._fell_back = False
+
+    def hear(self, message: Told) -> bool:
+        """Passes one message on to the bot, and says what the bot answers. False: nothing more will follow."""
+        match message:
+            case Welcome():
+                self._welcome(message)
+            case Heard(event=event):
+                self._event(event)
+            case Opened():
+                self._decide(message)
+            case Accepted(action=action):
+                self._unanswered -= 1
+                self._standing = action
+            case Rejected():
+                self._rejected(message)
+            case Closed():
+                self._bot.closed(message)
+            case Over(outcome=outcome):
+                self._bot.over(outcome)
+                return False
+            case Faulted(reason=reason, text=text):
+                print(f"the referee hangs up: {reason}: {text}", file=sys.stderr)
+                return False
+            case _:  # A pause: it stops the referee's clocks, and nothing that a bot need do.
+                pass
+        return True
+
+    def submit(self, window: int, action: Any, *, final: bool) -> None:
+        """Says an action. `final` gives up the right to change it."""
+        self._last = action
+        self._unanswered += 1
+        self.say(Submit(window=window, action=msgspec.Raw(encode(action)), final=final))
+
+    def _welcome(self, welcome: Welcome) -> None:
+        self._bot.match = welcome
+        self._bot.luck = Random(welcome.seed)
+        self._bot.welcome()
+        for event in welcome.told:
+            self._event(event)
+
+    def _event(self, event: Any) -> None:
+        self._bot.event(msgspec.convert(event, self._bot.event_type))
+
+    def _decide(self, opened: Opened) -> None:
+        view = msgspec.convert(opened.view, self._bot.view_type)
+        self._window = Window(opened, view, self._bot.match, self._bot.luck, self)
+        self._last = self._standing = opened.default
+        self._unanswered = 0
+        self._fell_back = False
+        action = self._bot.decide(self._window)
+        self.submit(opened.id, self._last if action is None else action, final=True)
+
+    def _rejected(self, rejected: Rejected) -> None:
+        window = self._window
+        if window is None or rejected.window != window.id:
+            return
+        self._unanswered -= 1
+        # Only the last submission decides: an early one that broke a rule was replaced by what came after it.
+        if rejected.reason is not Refusal.ILLEGAL or self._unanswered > 0 or self._fell_back:
+            return
+        self._fell_back = True
+        instead = self._bot.rejected(rejected)
+        self.submit(window.id, self._standing if instead is None else instead, final=True)
+
+
+class Line(Protocol):
+    """What carries frames between a bot and its referee."""
+
+    def send(self, frame: bytes) -> None:
+        """Sends one frame."""
+
+    def receive(self) -> bytes | None:
+        """Waits for the next frame; None when the line has closed."""
+
+
+def play(bot: Bot[Any, Any], line: Line, hello: Hello) -> None:
+    """Plays one match over a line, to its end or the line's."""
+    session = Session(bot, lambda said: line.send(encode(said)))
+    line.send(encode(hello))
+    while (frame := line.receive()) is not None:
+        try:
+            message = decode_told(frame)
+        except msgspec.MsgspecError as error:
+            # A referee may learn new words within one protocol version: a bot lives on without them.
+            print(f"not understood: {error}", file=sys.stderr)
+            continue
+        if not session.hear(message):
+            return
+
+
+def run(
+    bot: Bot[Any, Any] | Callable[[Window[Any]], Any],
+    *,
+    view_type: Any = Any,
+    name: str | None = None,
+    version: str | None = None,
+) -> None:
+    """Plays the match that this process was started for. Returns when it is over, or the referee hangs up.
+
+    Args:
+        bot: a `Bot`, or a function from a window to an action.
+        view_type: for a function: what its views are decoded into. A `Bot` has its own.
+        name: the bot's name; left out, bot.toml in the current folder says it, as it does the version.
+        version: the bot's version.
+
+    Raises:
+        SystemExit: it was not started by a referee, or has no name; the text says what to do.
+    """
+    endpoint, token = os.environ.get("ARENA_ENDPOINT"), os.environ.get("ARENA_TOKEN")
+    if not endpoint or token is None:
+        raise SystemExit("ARENA_ENDPOINT and ARENA_TOKEN are not set: start me with `arena match GAME BOT BOT`")
+    name, version = _identity(name, version)
+    player = bot if isinstance(bot, Bot) else _FunctionBot(bot, view_type)
+    line = WireLine(endpoint)
+    try:
+        play(player, line, Hello(token=token, name=name, version=version, protocol=PROTOCOL))
+    finally:
+        line.close()
+
+
+def _identity(name: str | None, version: str | None) -> tuple[str, str]:
+    """Name and version: as given, else from bot.toml."""
+    if name is not None and version is not None:
+        return name, version
+    try:
+        told = tomllib.loads(Path("bot.toml").read_text(encoding="utf-8"))
+        return name or str(told["name"]), version or str(told["version"])
+    except FileNotFoundError:
+        raise SystemExit(f"bot.toml: not found in {Path.cwd()}; start the bot in its own folder") from None
+    except tomllib.TOMLDecodeError as error:
+        raise SystemExit(f"bot.toml: {error}") from None
+    except KeyError as key:
+        raise SystemExit(f"bot.toml: {key} is missing") from None

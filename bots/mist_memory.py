@@ -1,0 +1,126 @@
+"""What one seat has learned in a match of Mist, kept from its events: views show the present only.
+
+Cells are masks of `mist_board`.
+"""
+
+from dataclasses import dataclass
+
+from bots.mist_board import ALL, CENTRE, mask, vision
+from protocol.games.mist import (
+    Board,
+    FirstMove,
+    MistEvent,
+    OpponentPlaced,
+    Placed,
+    Swapped,
+    Vision,
+)
+
+
+@dataclass
+class OpponentTurn:
+    """One turn of the opponent, as far as this seat could see it."""
+
+    watched: int
+    """The cells that this seat saw just after the turn."""
+    stayed: int
+    """Pieces in them that the turn left on the board."""
+    destroyed: int
+    """Pieces in them that the turn placed and lost."""
+    public: bool = False
+    """The first turn of the match: all of it is known."""
+
+    @property
+    def seen(self) -> int:
+        """How many pieces of the turn this seat knows of."""
+        return (self.stayed | self.destroyed).bit_count()
+
+
+class Memory:
+    """Everything that a seat knows for certain, and since when."""
+
+    def __init__(self, seat: int, variant: str) -> None:
+        self.seat = seat
+        self.blocked_kills = variant == "contractual-obligation"
+        """Whether pieces may be placed on E5, where they are destroyed."""
+        self.own = 0
+        """This seat's pieces."""
+        self.opponent = 0
+        """The opponent's pieces that this seat has seen."""
+        self.turns: list[OpponentTurn] = []
+        """The opponent's turns so far."""
+        self.empty_at: dict[int, int] = {}
+        """Cell to how many of the opponent's turns had been played when it was last seen empty."""
+        self.last_cells = 0
+        """The cells of this seat's last turn."""
+        self.last_lost = 0
+        """Those of them that were destroyed."""
+        self._first_cells: int | None = None
+        """The opponent's first turn, while only `first_move` has told of it."""
+
+    @property
+    def unknown(self) -> int:
+        """Cells that may be empty: not E5, and nobody's piece has been seen there."""
+        return ALL & ~CENTRE & ~self.own & ~self.opponent
+
+    def spotting(self) -> int:
+        """The cells in which the opponent's next pair or triple would be spotted and destroyed."""
+        return vision(self.last_cells & ~self.last_lost, self.last_cells.bit_count())
+
+    def hear(self, event: MistEvent) -> None:
+        """Learns from an event."""
+        match event:
+            case FirstMove(seat=seat, cells=cells):
+                self._first(seat, mask(cells))
+            case Swapped(seat=seat):
+                self._swap(seat)
+            case Placed():
+                self.last_cells, self.last_lost = mask(event.cells), mask(event.destroyed)
+                self._look(event.visible)
+            case OpponentPlaced():
+                self._watch(event)
+            case Vision(visible=visible):
+                self._look(visible)
+            case _:
+                pass
+
+    def _first(self, seat: int, cells: int) -> None:
+        """The first turn, told to all. Its mover hears `placed` as well, its watcher `opponent_placed`."""
+        if seat == self.seat:
+            self.own |= cells & ~CENTRE
+        else:
+            self.opponent |= cells & ~CENTRE
+            self._first_cells = cells
+
+    def _swap(self, seat: int) -> None:
+        """Pieces and the vision that came with them change owner. Only the first turn lies behind."""
+        self.own, self.opponent = self.opponent, self.own
+        if seat == self.seat:
+            first = self.turns.pop()
+            self.last_cells, self.last_lost = first.stayed | first.destroyed, first.destroyed
+        else:
+            self.turns.append(OpponentTurn(ALL, self.last_cells & ~self.last_lost, self.last_lost, public=True))
+            self.last_cells = self.last_lost = 0
+
+    def _watch(self, event: OpponentPlaced) -> None:
+        """The opponent has placed. On the first turn `first_move` has said all there is to know."""
+        if self._first_cells is not None:
+            cells, self._first_cells = self._first_cells, None
+            self.turns.append(OpponentTurn(ALL, cells & ~CENTRE, cells & CENTRE, public=True))
+            return
+        turn = OpponentTurn(mask(event.visible), 0, mask(event.destroyed))
+        self.turns.append(turn)
+        before = self.opponent
+        self._look(event.visible)
+        turn.stayed = self.opponent & ~before
+
+    def _look(self, visible: Board) -> None:
+        """Learns what visible cells hold."""
+        for name, holds in visible.items():
+            cell = mask((name,))
+            if holds == "own":
+                self.own |= cell
+            elif holds == "opponent":
+                self.opponent |= cell
+            else:
+                self.empty_at[cell] = len(self.turns)
