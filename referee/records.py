@@ -5,12 +5,14 @@ records marked *input* are all that a match was told from outside; feeding them 
 other record again, which is how a transcript is proved.
 """
 
+import base64
 from typing import Any
 
 from msgspec import Raw, Struct
 
+from protocol.codec import Refused
 from protocol.messages import ClockTerms
-from protocol.refusals import Conduct
+from protocol.refusals import Conduct, Refusal
 from protocol.words import Outcome
 
 
@@ -23,6 +25,8 @@ class BotIdentity(Struct, frozen=True, kw_only=True):
     """Hash of the bot folder's content, `sha256:…`; empty for a person."""
     seed: int
     """The seed this bot was given for its own luck."""
+    token: str
+    """What its `hello` must carry."""
 
 
 class Header(Struct, frozen=True, kw_only=True, tag="header", tag_field="kind"):
@@ -58,7 +62,29 @@ class In(Struct, frozen=True, kw_only=True, tag="in", tag_field="kind", omit_def
     frame: str = ""
     octets: str = ""
     cut: int = 0
-    """The frame's true length in bytes, where it was too long to be kept whole."""
+    """The frame's true length in bytes, where only its beginning is kept: it was refused for what it is."""
+    refused: str = ""
+    """Of a frame that was cut: the `Refusal`."""
+    text: str = ""
+    """Of a frame that was cut: what its sender was told."""
+
+    @classmethod
+    def of(cls, at: int, seat: int, frame: bytes, refused: Refused | None, kept: int) -> "In":
+        """The record of a frame; of a refused one, no more than its first `kept` bytes."""
+        cut = refused is not None and len(frame) > kept
+        text, octets = _as_text(frame[:kept] if cut else frame)
+        if not cut or refused is None:
+            return cls(at=at, seat=seat, frame=text, octets=octets)
+        refusal = refused.refusal.value
+        return cls(at=at, seat=seat, frame=text, octets=octets, cut=len(frame), refused=refusal, text=refused.text)
+
+    def raw(self) -> bytes:
+        """The frame, or what was kept of it."""
+        return base64.b64decode(self.octets) if self.octets else self.frame.encode()
+
+    def refusal(self) -> Refused | None:
+        """Why a frame that was cut was refused; None for one that was kept whole."""
+        return Refused(Refusal(self.refused), self.text) if self.cut else None
 
 
 class Out(Struct, frozen=True, kw_only=True, tag="out", tag_field="kind"):
@@ -84,19 +110,11 @@ class Woke(Struct, frozen=True, kw_only=True, tag="woke", tag_field="kind"):
 
 
 class Left(Struct, frozen=True, kw_only=True, tag="left", tag_field="kind"):
-    """Input: a bot is gone: its process ended (`exit` code, negative for a signal), or it was not reading."""
+    """Input: a bot is gone. `exit`: its process's code (negative: the signal); null: it does not read."""
 
     at: int
     seat: int
-    conduct: Conduct
-    exit: int | None = None
-
-
-class Restarted(Struct, frozen=True, kw_only=True, tag="restarted", tag_field="kind"):
-    """Input: a bot that had left was started again under the policy `restart`."""
-
-    at: int
-    seat: int
+    exit: int | None
 
 
 class PauseOrder(Struct, frozen=True, kw_only=True, tag="pause", tag_field="kind"):
@@ -107,13 +125,13 @@ class PauseOrder(Struct, frozen=True, kw_only=True, tag="pause", tag_field="kind
 
 
 class SeatTime(Struct, frozen=True, kw_only=True):
-    """One seat's part in a window's record."""
+    """One seat's part in a window's record. Times are readings of the match's stopwatch, without its pauses."""
 
     seat: int
     opened: int
     """When the window was handed to its transport."""
     deadline: int
-    """When main time and reserve, where it may be used, would have ended; pauses included."""
+    """When main time and reserve, where it may be used, would have ended."""
     arrived: int | None
     """When what was taken arrived; None by default."""
     taken: Any
@@ -145,4 +163,12 @@ class Ended(Struct, frozen=True, kw_only=True, tag="ended", tag_field="kind"):
     void: str | None = None
 
 
-Record = Header | In | Out | Handed | Woke | Left | Restarted | PauseOrder | WindowTime | Ended
+def _as_text(frame: bytes) -> tuple[str, str]:
+    """A frame as (text, base64), one of them empty. Only text that gives back the same bytes is kept as text."""
+    try:
+        return frame.decode(), ""
+    except UnicodeDecodeError:
+        return "", base64.b64encode(frame).decode()
+
+
+Record = Header | In | Out | Handed | Woke | Left | PauseOrder | WindowTime | Ended

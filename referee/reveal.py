@@ -5,6 +5,8 @@ Nothing of a state reaches a bot, a spectator or a seat's transcript but through
 
 from typing import Any
 
+from msgspec import Raw
+
 from protocol.messages import Heard, Opened
 from protocol.words import Audience, View
 from referee.rules import Game, Owed, Told, Window
@@ -25,12 +27,19 @@ def check_audience(told: Told) -> Told:
     return told
 
 
-def heard(told: Told, seat: int, n: int) -> Heard | None:
-    """The message by which `seat` hears this as its n-th event; None if it is not for it."""
+def audience(told: Told, seats: int) -> range:
+    """The seats that are to hear it.
+
+    Raises:
+        Leak: see `check_audience`.
+    """
     check_audience(told)
-    if told.seat is not None and told.seat != seat:
-        return None
-    return Heard(n=n, event=told.event)
+    return range(seats) if told.seat is None else range(told.seat, told.seat + 1)
+
+
+def heard(event: Raw, n: int) -> Heard:
+    """The message by which a seat hears an event, encoded once for all its hearers, as its n-th."""
+    return Heard(n=n, event=event)
 
 
 def shown(game: Game[Any], state: Any, seat: int | None) -> View:

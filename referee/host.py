@@ -1,0 +1,130 @@
+"""Runs one match in trio: waits for what comes, holds the deadlines, and tells `match`. It decides nothing itself.
+
+Works the same over ZeroMQ (`wire`) and over memory under trio's virtual clock.
+"""
+
+import math
+from collections import deque
+from collections.abc import Callable, Sequence
+
+import trio
+
+from referee.line import INBOX_FRAMES, Arrived, Bell, HandedOver, Incoming, Line
+from referee.match import Match, World
+from referee.records import Record
+from referee.rules import Told
+
+MICROSECONDS = 1_000_000
+
+
+class Host(World):
+    """One match's surroundings: its bots' lines, its transcript, its clock."""
+
+    def __init__(
+        self,
+        bell: Bell,
+        lines: Sequence[Line],
+        record: Callable[[Record], None],
+        *,
+        restart: Callable[[int], None] | None = None,
+        watch: Callable[[tuple[Told, ...]], None] | None = None,
+    ) -> None:
+        """`lines` by seat, all of which ring `bell`. `restart` is called for a bot that is to be started again."""
+        self._bell = bell
+        self._lines = lines
+        self._restart = restart
+        self._watch = watch
+        self._inputs: deque[Callable[[Match, int], None]] = deque()
+        self.record = record  # type: ignore[method-assign]  # the transcript's own method: one call less a message
+
+    # What a match asks for.
+
+    def send(self, seat: int, frame: bytes, *, timed: bool = False) -> None:
+        """See `World`."""
+        self._lines[seat].send(frame, timed=timed)
+
+    def reconnected(self, seat: int) -> None:
+        """See `World`."""
+        self._lines[seat].forget_unsent()
+
+    def hang_up(self, seat: int) -> None:
+        """See `World`."""
+        self._lines[seat].hang_up()
+
+    def restart(self, seat: int) -> None:
+        """See `World`."""
+        if self._restart is not None:
+            self._restart(seat)
+
+    def told(self, told: tuple[Told, ...]) -> None:
+        """See `World`."""
+        if self._watch is not None:
+            self._watch(told)
+
+    # What happens besides frames: said from any task of this trio.
+
+    async def left(self, seat: int, exit_code: int) -> None:
+        """A bot's process has ended. What it said before it did is heard first."""
+        await self._lines[seat].settle()
+        self._input(lambda match, at: match.left(at, seat, exit_code))
+
+    def order(self, *, pause: bool) -> None:
+        """The operator pauses the match, or lets it go on."""
+        self._input(lambda match, at: match.order(at, pause=pause))
+
+    def abort(self, reason: str) -> None:
+        """The attempt is void, for this reason."""
+        self._input(lambda match, at: match.abort(at, reason))
+
+    def _input(self, tell: Callable[[Match, int], None]) -> None:
+        self._inputs.append(tell)
+        self._bell.ring()
+
+    # The match itself.
+
+    async def run(self, match: Match) -> None:
+        """Plays the match to its end. Its zero is now."""
+        self._zero = trio.current_time()
+        match.begin()
+        while not match.over:
+            self._drain(match)
+            due = match.next_deadline()
+            if due is not None and self._micros(trio.current_time()) >= due:
+                await self._deadline(match)
+            elif not match.over:
+                with trio.CancelScope(deadline=math.inf if due is None else self._zero + due / MICROSECONDS):
+                    await self._bell.wait()
+
+    async def _deadline(self, match: Match) -> None:
+        """A deadline has come: what arrived before it is heard first, however late we woke."""
+        woke = self._micros(trio.current_time())
+        for line in self._lines:
+            await line.settle()
+        self._drain(match)
+        match.woke(woke)
+
+    def _drain(self, match: Match) -> None:
+        """Hears everything that is there; of one seat no more than its inbox holds, so that none delays others."""
+        for seat, line in enumerate(self._lines):
+            for _ in range(INBOX_FRAMES):
+                try:
+                    item = line.receive_nowait()
+                except trio.WouldBlock:
+                    break
+                _tell(match, seat, item, self._micros(item.at))
+            else:
+                self._bell.ring()
+        while self._inputs:
+            self._inputs.popleft()(match, self._micros(trio.current_time()))
+
+    def _micros(self, time: float) -> int:
+        return round((time - self._zero) * MICROSECONDS)
+
+
+def _tell(match: Match, seat: int, item: Incoming, at: int) -> None:
+    if isinstance(item, Arrived):
+        match.heard(at, seat, item.frame)
+    elif isinstance(item, HandedOver):
+        match.handed(at, seat)
+    else:
+        match.left(at, seat, None)

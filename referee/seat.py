@@ -1,0 +1,53 @@
+"""What the referee keeps of one seat over a match. Plain mutable data, changed by `match` only."""
+
+from collections import Counter
+
+from msgspec import Raw
+
+from protocol.messages import ClockTerms
+from protocol.refusals import Conduct
+from referee.clock import MICROSECONDS_PER_MS
+from referee.plan import Policy
+from referee.records import BotIdentity
+
+
+class Seat:
+    """One seat of one match."""
+
+    def __init__(self, number: int, bot: BotIdentity, terms: ClockTerms, policy: Policy) -> None:
+        self.number = number
+        self.bot = bot
+        self.welcomed = False
+        """Its bot has said a right `hello`, and is connected as far as we know."""
+        self.hellos = 0
+        """How many right ones it has said: more than one means that it came back."""
+        self.gone = False
+        """Its bot's part is over; whatever still comes is not read."""
+        self.conduct = Conduct.OK
+        """The first fault, once there is one: a restarted bot keeps it."""
+        self.forfeited = False
+        self.hello_by: int | None = None
+        """The moment by which a (re)started bot must have said `hello`."""
+        self.told: list[Raw] = []
+        """Every event told to it, as sent."""
+        self.windows = 0
+        """How many windows it has been given."""
+        self.messages = 0
+        """How many it has sent since its last window opened."""
+        self.refused: Counter[str] = Counter()
+        self.pauses_left = policy.pauses
+        self.restarts_left = policy.restarts if policy.fault == "restart" else 0
+        self.reserve = terms.reserve_ms * MICROSECONDS_PER_MS
+        """Reserve left for the match, in microseconds."""
+        self.charged_ms = 0
+        self.defaults = 0
+
+    @property
+    def present(self) -> bool:
+        """Whether messages to it have somebody to go to."""
+        return self.welcomed and not self.gone
+
+    @property
+    def reserve_ms(self) -> int:
+        """Reserve left for the match, in whole milliseconds."""
+        return self.reserve // MICROSECONDS_PER_MS
