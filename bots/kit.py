@@ -121,14 +121,15 @@ class Bot(Generic[ViewT, EventT]):
         """The match has ended."""
 
 
-class _FunctionBot(Bot[Any, Any]):
-    """A function as a bot."""
+class FunctionBot(Bot[Any, Any]):
+    """A function as a bot: what `run` makes of one."""
 
     def __init__(self, decide: Callable[[Window[Any]], Any], view_type: Any) -> None:
         self._decide = decide
         self.view_type = view_type
 
     def decide(self, window: Window[Any]) -> Any:
+        """What the function says."""
         return self._decide(window)
 
 
@@ -257,7 +258,7 @@ def run(
     if not endpoint or token is None:
         raise SystemExit("ARENA_ENDPOINT and ARENA_TOKEN are not set: start me with `arena match GAME BOT BOT`")
     name, version = _identity(name, version)
-    player = bot if isinstance(bot, Bot) else _FunctionBot(bot, view_type)
+    player = bot if isinstance(bot, Bot) else FunctionBot(bot, view_type)
     line = WireLine(endpoint)
     try:
         play(player, line, Hello(token=token, name=name, version=version, protocol=PROTOCOL))

@@ -39,10 +39,8 @@ class OpponentTurn:
 class Memory:
     """Everything that a seat knows for certain, and since when."""
 
-    def __init__(self, seat: int, variant: str) -> None:
+    def __init__(self, seat: int) -> None:
         self.seat = seat
-        self.blocked_kills = variant == "contractual-obligation"
-        """Whether pieces may be placed on E5, where they are destroyed."""
         self.own = 0
         """This seat's pieces."""
         self.opponent = 0

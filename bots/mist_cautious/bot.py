@@ -1,0 +1,44 @@
+"""Plays Mist safely: one piece a turn, which no spotting can destroy, joined to its largest group.
+
+A single piece also sees three steps far, and destroys every pair and triple that comes into its sight.
+"""
+
+from typing import Any
+
+from bots.kit import Bot, Window, run
+from bots.mist_board import CENTRE, ball, each, group, mask, names
+from bots.mist_memory import Memory
+from protocol.games.mist import ChooseFirst, MistEvent, MistView, Turn
+
+
+class Cautious(Bot[MistView, MistEvent]):
+    """One piece a turn."""
+
+    view_type = MistView
+    event_type = MistEvent
+
+    def welcome(self) -> None:
+        """A match begins with nothing known."""
+        self.memory = Memory(self.match.seat)
+
+    def event(self, event: MistEvent) -> None:
+        """All that is told is remembered."""
+        self.memory.hear(event)
+
+    def decide(self, window: Window[MistView]) -> Any:
+        """The cell that makes the largest group; of several the one nearest to the centre."""
+        if window.name == "first":
+            return ChooseFirst(first=1 if self.match.seat == 0 else 0)
+        free = self.memory.unknown & ~mask(window.view.forbidden)
+        if not free:
+            return window.default
+        return Turn(cells=names(max(each(free), key=self._worth)))
+
+    def _worth(self, cell: int) -> tuple[int, int, float]:
+        joined = group(cell, self.memory.own | cell).bit_count()
+        steps = next(radius for radius in range(5) if ball(CENTRE, radius) & cell)
+        return joined, -steps, self.luck.random()
+
+
+if __name__ == "__main__":
+    run(Cautious())

@@ -1,0 +1,66 @@
+"""Plays Mist fast: three pieces a turn, out of the vision of what it last saw the opponent place.
+
+When pieces of its were spotted by something that it cannot see, it looks around with a single piece first.
+"""
+
+from typing import Any
+
+from bots.kit import Bot, Window, run
+from bots.mist_board import CENTRE, PLAYABLE, ball, each, group, grow, mask, names, vision
+from bots.mist_memory import Memory
+from protocol.games.mist import MistEvent, MistView, Turn
+
+
+class Hunter(Bot[MistView, MistEvent]):
+    """Pairs and triples in the dark."""
+
+    view_type = MistView
+    event_type = MistEvent
+
+    def welcome(self) -> None:
+        """A match begins with nothing known."""
+        self.memory = Memory(self.match.seat)
+
+    def event(self, event: MistEvent) -> None:
+        """All that is told is remembered."""
+        self.memory.hear(event)
+
+    def decide(self, window: Window[MistView]) -> Any:
+        """As many pieces as may be, where the opponent was not seen to look."""
+        view, memory = window.view, self.memory
+        if window.name == "first":
+            return window.default  # oneself
+        free = memory.unknown & ~mask(view.forbidden)
+        if not free:
+            return window.default
+        dark = free & ~self._watched()
+        if not dark or self._was_spotted():
+            return Turn(cells=names(max(each(free), key=self._worth)))
+        cells = 0
+        for _ in range(view.pieces[1]):
+            if dark:
+                cell = max(each(dark), key=self._worth)
+                cells |= cell
+                dark &= ~grow(cell)
+        return Turn(cells=names(cells))
+
+    def _watched(self) -> int:
+        """The cells in the vision of the pieces that the opponent was seen to place last."""
+        if not self.memory.turns:
+            return 0
+        last = self.memory.turns[-1]
+        return vision(last.stayed, last.seen)
+
+    def _was_spotted(self) -> bool:
+        """Whether pieces of this bot's last turn were destroyed on cells that turned out to be empty."""
+        return bool(self.memory.last_lost & PLAYABLE & ~self.memory.own & ~self.memory.opponent)
+
+    def _worth(self, cell: int) -> tuple[int, float]:
+        """Joining groups first; then staying near the centre, with some luck so as not to be foreseen."""
+        joined = group(cell, self.memory.own | cell).bit_count()
+        steps = next(radius for radius in range(5) if ball(CENTRE, radius) & cell)
+        return joined, self.luck.random() - steps
+
+
+if __name__ == "__main__":
+    run(Hunter())

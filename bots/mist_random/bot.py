@@ -1,0 +1,26 @@
+"""Plays Mist at random: any number of pieces, on any cells that it does not see to be taken."""
+
+from bots.kit import Window, run
+from bots.mist_board import ALL, each, grow, mask, names
+from protocol.games.mist import ChooseFirst, MistView, Turn
+
+
+def decide(window: Window[MistView]) -> ChooseFirst | Turn:
+    """A legal action, drawn without a thought."""
+    view, luck = window.view, window.luck
+    if window.name == "first":
+        return ChooseFirst(first=luck.choice((0, 1)))
+    if view.may_swap and luck.choice((True, False)):
+        return Turn(swap=True)
+    free = ALL & ~mask(view.forbidden) & ~mask(name for name, holds in view.visible.items() if holds != "empty")
+    cells = 0
+    for _ in range(luck.randint(max(1, view.pieces[0]), view.pieces[1])):
+        if free:
+            cell = luck.choice(list(each(free)))
+            cells |= cell
+            free &= ~grow(cell)
+    return Turn(cells=names(cells))
+
+
+if __name__ == "__main__":
+    run(decide, view_type=MistView)
