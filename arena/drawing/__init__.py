@@ -1,0 +1,1 @@
+"""Boards in the terminal: one file a game, listed in `registry`."""

@@ -1,0 +1,216 @@
+"""A tournament's book: what it was begun with, every attempt at a match, and the blocks that count.
+
+The only file that writes it. SQLite in WAL mode: a process killed at any moment leaves a book that is whole.
+Attempts stand apart from results: a block's matches become results all at once, when the last of them has ended.
+Calls wait on the disk; from trio, make them in a thread.
+"""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from arena.exits import MachineCannot, WrongUse
+from arena.schedule import Match
+from arena.standings import Played
+from referee.plan import Result
+
+SCHEMA = 1
+APPLICATION = 0x41524E41
+"""Marks the file as one of ours, for `file` and for us ("ARNA")."""
+INTERRUPTED = "interrupted"
+"""Why an attempt is void whose process was stopped: it is no fault of anyone's."""
+
+TABLES = """
+CREATE TABLE terms (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE attempts (
+    id INTEGER PRIMARY KEY,
+    block INTEGER NOT NULL,
+    seating INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    transcript TEXT NOT NULL,
+    started TEXT NOT NULL,
+    ended TEXT,
+    void TEXT,
+    played TEXT,
+    UNIQUE (block, seating, number),
+    CHECK ((ended IS NULL) = (void IS NULL AND played IS NULL)),
+    CHECK (void IS NULL OR played IS NULL)
+);
+CREATE TABLE results (
+    block INTEGER NOT NULL,
+    seating INTEGER NOT NULL,
+    attempt INTEGER NOT NULL UNIQUE REFERENCES attempts,
+    PRIMARY KEY (block, seating)
+) WITHOUT ROWID;
+"""
+
+
+class Attempt(Struct, frozen=True):
+    """One try at a match."""
+
+    id: int
+    number: int
+    """Counts the tries at this match from 1."""
+    transcript: Path
+
+
+class Ledger:
+    """An open book. Close it; a book that was not closed is whole all the same."""
+
+    def __init__(self, path: Path) -> None:
+        """Opens the book, or begins one.
+
+        Raises:
+            WrongUse: the file is no ledger, or one of a newer arena.
+            MachineCannot: it cannot be read or written.
+        """
+        self.path = path
+        with self._told():
+            # Calls come from trio's worker threads, one at a time.
+            self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+            self._db.execute("PRAGMA journal_mode = WAL")
+            self._db.execute("PRAGMA synchronous = FULL")
+            self._db.execute("PRAGMA foreign_keys = ON")
+            self._prepare()
+
+    def close(self) -> None:
+        """Ends the use of the book."""
+        self._db.close()
+
+    def terms(self) -> dict[str, Any]:
+        """What the tournament was begun with; empty for a new book."""
+        with self._told():
+            rows = self._db.execute("SELECT key, value FROM terms ORDER BY rowid").fetchall()
+        return {key: msgspec.json.decode(value) for key, value in rows}
+
+    def begin(self, terms: dict[str, Any]) -> None:
+        """Writes down what the tournament is begun with."""
+        rows = [(key, msgspec.json.encode(value).decode()) for key, value in terms.items()]
+        with self._told(), self._transaction():
+            self._db.executemany("INSERT INTO terms VALUES (?, ?)", rows)
+
+    def give_up_unfinished(self) -> int:
+        """Declares void what another process left unfinished; how many attempts that were."""
+        with self._told(), self._transaction():
+            done = self._db.execute(
+                "UPDATE attempts SET ended = ?, void = ? WHERE ended IS NULL", (_now(), INTERRUPTED)
+            )
+        return done.rowcount
+
+    def finished(self) -> set[tuple[int, int]]:
+        """Block and seating of every match that need not be played again, its block being committed or not."""
+        with self._told():
+            return set(self._db.execute("SELECT block, seating FROM attempts WHERE played IS NOT NULL"))
+
+    def try_match(self, match: Match, folder: Path, name: str) -> Attempt:
+        """Writes down that an attempt at a match begins, with the transcript `name` in `folder`."""
+        with self._told(), self._transaction():
+            (tried,) = self._db.execute(
+                "SELECT count(*) FROM attempts WHERE block = ? AND seating = ?", (match.block, match.seating)
+            ).fetchone()
+            transcript = folder / (f"{name}.jsonl" if tried == 0 else f"{name}.{tried + 1}.jsonl")
+            row = self._db.execute(
+                "INSERT INTO attempts (block, seating, number, transcript, started) VALUES (?, ?, ?, ?, ?)",
+                (match.block, match.seating, tried + 1, transcript.name, _now()),
+            ).lastrowid
+        return Attempt(row or 0, tried + 1, transcript)
+
+    def void(self, attempt: Attempt, reason: str) -> None:
+        """An attempt ended without a result."""
+        with self._told(), self._transaction():
+            self._db.execute("UPDATE attempts SET ended = ?, void = ? WHERE id = ?", (_now(), reason, attempt.id))
+
+    def finish(self, match: Match, attempt: Attempt, result: Result, seatings: int) -> bool:
+        """An attempt ended with a result; whether that completed its block, which then counts as a whole."""
+        played = msgspec.json.encode(_played(match, result)).decode()
+        with self._told(), self._transaction():
+            self._db.execute(
+                "UPDATE attempts SET ended = ?, played = ? WHERE id = ?", (_now(), played, attempt.id)
+            )
+            rows = self._db.execute(
+                "SELECT block, seating, id FROM attempts WHERE block = ? AND played IS NOT NULL", (match.block,)
+            ).fetchall()
+            if len(rows) == seatings:
+                self._db.executemany("INSERT INTO results VALUES (?, ?, ?)", rows)
+        return len(rows) == seatings
+
+    def results(self) -> list[Played]:
+        """Every match that counts, in schedule order."""
+        with self._told():
+            rows = self._db.execute(
+                "SELECT played FROM results JOIN attempts ON attempts.id = results.attempt"
+                " ORDER BY results.block, results.seating"
+            ).fetchall()
+        return [msgspec.json.decode(played, type=Played) for (played,) in rows]
+
+    def voids(self) -> list[tuple[int, int, str]]:
+        """Block, seating and reason of every void attempt, interrupted ones left out."""
+        with self._told():
+            return self._db.execute(
+                "SELECT block, seating, void FROM attempts WHERE void IS NOT NULL AND void != ? ORDER BY id",
+                (INTERRUPTED,),
+            ).fetchall()
+
+    def _prepare(self) -> None:
+        """Makes the tables of a new book; refuses a strange one."""
+        (version,) = self._db.execute("PRAGMA user_version").fetchone()
+        (application,) = self._db.execute("PRAGMA application_id").fetchone()
+        (tables,) = self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        if tables == 0:
+            # One script is one transaction here: half a book cannot be left behind.
+            self._db.executescript(
+                f"BEGIN; PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {SCHEMA}; {TABLES} COMMIT;"
+            )
+        elif application != APPLICATION:
+            raise WrongUse(f"{self.path}: not a tournament's ledger")
+        elif version != SCHEMA:
+            raise WrongUse(f"{self.path}: a ledger of schema {version}; this arena reads schema {SCHEMA}")
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        """All of it, or nothing."""
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._db.execute("COMMIT")
+        except BaseException:
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+            raise
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """SQLite's complaints as ours: a full disk among them."""
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            raise MachineCannot(f"{self.path}: {error}") from None
+        except sqlite3.DatabaseError as error:
+            raise WrongUse(f"{self.path}: {error}") from None
+
+
+def _played(match: Match, result: Result) -> Played:
+    """What of a result the standings are made of."""
+    if result.outcome is None:
+        raise ValueError(f"a void attempt at {match.name} was given as a result")
+    return Played(
+        block=match.block,
+        seating=match.seating,
+        entrants=match.entrants,
+        outcome=result.outcome,
+        conduct=result.conduct,
+        charged_ms=result.charged_ms,
+        windows=result.windows,
+        defaults=result.defaults,
+        head=result.head,
+    )
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
