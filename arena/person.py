@@ -1,0 +1,203 @@
+"""A person's side of a match, without a terminal: messages in, words to show out; words typed in, messages out.
+
+`console` puts a terminal around it.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Union
+
+import msgspec
+from msgspec import Raw
+from rich.text import Text
+
+from arena import spoken
+from arena.drawing.registry import drawing_of
+from protocol.codec import encode
+from protocol.messages import (
+    Accepted,
+    Closed,
+    Faulted,
+    Heard,
+    Opened,
+    Over,
+    Pause,
+    Paused,
+    Rejected,
+    Resumed,
+    Said,
+    Submit,
+    Told,
+    Undo,
+    Welcome,
+)
+from protocol.words import Event, View
+from referee.games.registry import GAMES
+
+Shown = str | Text
+HELP = """\
+an action      submit it; until time is up another one replaces it
+ACTION!        submit it and let it stand: the window may close at once
+empty, /done   let what is submitted stand (or the default, where nothing is)
+/submit A4 G5  the same as A4 G5
+/undo          withdraw what is submitted: back to the default
+/pause         ask for a pause, if this match grants any
+/board  /help  /quit"""
+
+
+class Person:
+    """What a person has been told, and may type. `ready`: an action would be submitted now."""
+
+    def __init__(self, *, final: bool, plain: bool) -> None:
+        """`final`: every submission stands at once. `plain`: draw in ASCII."""
+        self.ready = False
+        self.over = False
+        self._final = final
+        self._plain = plain
+        self._welcome: Welcome | None = None
+        self._opened: Opened | None = None
+        self._view: View | None = None
+        self._news: list[Event] = []
+        """Told since the last board was shown."""
+        self._standing: Any = None
+        self._settles = False
+        """The submission on its way is final."""
+
+    def hear(self, message: Told) -> list[Shown]:  # noqa: C901, PLR0911 - one case for each message
+        """What to show for a message."""
+        match message:
+            case Welcome():
+                return self._hear_welcome(message)
+            case Heard(event=event):
+                return self._hear_event(event)
+            case Opened():
+                return self._hear_window(message)
+            case Accepted(action=action):
+                return self._hear_accepted(action)
+            case Rejected(window=window, reason=reason, text=text):
+                self.ready |= self._opened is not None and window == self._opened.id
+                return [f"not accepted ({reason}): {text}"]
+            case Closed():
+                return self._hear_closed(message)
+            case Paused(reason=reason):
+                return [f"paused ({reason}): the clocks stand still"]
+            case Resumed():
+                return ["the clocks run again"]
+            case Over(outcome=outcome):
+                self.over = True
+                places = ", then ".join(" and ".join(map(str, seats)) for seats in outcome.ranking)
+                return [*self.board(), f"over ({outcome.reason}): seat {places}"]
+            case Faulted(reason=reason, text=text):
+                self.over = True
+                return [f"the referee hangs up ({reason}): {text}"]
+
+    def act(self, text: str) -> tuple[list[Said], list[Shown]]:
+        """Submits what was typed to the open window; call it when `ready`."""
+        if self._opened is None or self._welcome is None:
+            return [], ["no window is open for you"]
+        final = self._final or text.endswith("!")
+        words = text.removesuffix("!").strip()
+        if not words:
+            return self._done()
+        try:
+            action = spoken.read(self._welcome.game, self._opened.window, words)
+        except spoken.Unclear as unclear:
+            return [], [str(unclear)]
+        return self._submit(action, final=final)
+
+    def command(self, text: str) -> tuple[list[Said], list[Shown]]:  # noqa: PLR0911 - one case for each command
+        """Does what a word that begins with `/` asks for, but for `/submit` and `/quit`."""
+        match text:
+            case "/help":
+                return [], [HELP, *self._asked()]
+            case "/board":
+                return [], self.board()
+            case "/pause":
+                return [Pause()], []
+            case "/undo" if self._opened is not None:
+                return [Undo(window=self._opened.id)], []
+            case "/done" if self._opened is not None:
+                return self._done()
+            case "/undo" | "/done":
+                return [], ["no window is open for you"]
+            case _:
+                return [], [f"there is no {text.split(maxsplit=1)[0]}; /help lists what there is"]
+
+    def board(self) -> list[Shown]:
+        """The board as it was told last."""
+        if self._view is None or self._welcome is None:
+            return []
+        return [drawing_of(self._welcome.game).board(self._view, self._news, plain=self._plain)]
+
+    def _submit(self, action: Any, *, final: bool) -> tuple[list[Said], list[Shown]]:
+        if self._opened is None:
+            return [], []
+        self.ready = False
+        self._standing = action
+        self._settles = final
+        return [Submit(window=self._opened.id, action=Raw(encode(action)), final=final)], []
+
+    def _done(self) -> tuple[list[Said], list[Shown]]:
+        """Gives up the right to change what is submitted."""
+        opened = self._opened
+        action = self._standing if self._standing is not None or opened is None else opened.default
+        if action is None:
+            return [], ["nothing is submitted; what is taken then is not known before time is up"]
+        return self._submit(action, final=True)
+
+    def _hear_welcome(self, welcome: Welcome) -> list[Shown]:
+        self._welcome = welcome
+        for event in welcome.told:
+            self._news.append(self._event(event))
+        time = ", ".join(f"{name} {main / 1000:g} s" for name, main in welcome.clock.main_ms.items())
+        return [
+            f"{welcome.game}, {welcome.variant}: you are seat {welcome.seat} of {welcome.seats}.",
+            f"time: {time}, reserve {welcome.clock.reserve_ms / 1000:g} s. /help lists what you can type.",
+        ]
+
+    def _hear_event(self, told: Any) -> list[Shown]:
+        event = self._event(told)
+        self._news.append(event)
+        return [drawing_of(self._game()).words(event)]
+
+    def _hear_window(self, opened: Opened) -> list[Shown]:
+        self._opened = opened
+        self._view = msgspec.convert(opened.view, GAMES[self._game()].view_type)
+        self._standing = None
+        self.ready = True
+        shown = self.board()
+        self._news = []
+        return [*shown, *self._asked()]
+
+    def _hear_accepted(self, action: Any) -> list[Shown]:
+        self._standing = action
+        if action is None:
+            self.ready = True
+            return ["withdrawn: back to the default"]
+        if self._settles:
+            self._opened = None
+            return [f"submitted: {_json(action)}"]
+        self.ready = True
+        return [f"submitted: {_json(action)}; an empty line lets it stand, another action replaces it"]
+
+    def _hear_closed(self, closed: Closed) -> list[Shown]:
+        self._opened = None
+        self.ready = False
+        how = "time is up, taken by default" if closed.by_default else "taken"
+        return [f"{how}: {_json(closed.taken)} ({closed.charged_ms / 1000:.1f} s)"]
+
+    def _asked(self) -> Sequence[Shown]:
+        if self._opened is None or self._view is None:
+            return []
+        asked = spoken.ask(self._game(), self._opened.window, self._view)
+        return [f"{asked}; default {_json(self._opened.default)}"]
+
+    def _event(self, told: Any) -> Event:
+        event: Event = msgspec.convert(told, Union[GAMES[self._game()].events])  # noqa: UP007 - at run time
+        return event
+
+    def _game(self) -> str:
+        return self._welcome.game if self._welcome else ""
+
+
+def _json(action: Any) -> str:
+    return encode(action).decode()
