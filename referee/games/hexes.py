@@ -87,6 +87,21 @@ class Hexes:
             mask &= ~group
             yield group
 
+    def has_group_over(self, mask: int, size: int) -> bool:
+        """Whether a connected group of the mask has more than `size` cells. Stops as soon as that is known."""
+        a, b, c = self._up
+        d, e, f = self._down
+        while mask.bit_count() > size:
+            group, edge = 0, mask & -mask
+            while edge:
+                group |= edge
+                if group.bit_count() > size:
+                    return True
+                edge = edge << a | edge << b | edge << c | edge >> d | edge >> e | edge >> f
+                edge = edge & mask & ~group
+            mask &= ~group
+        return False
+
     def sizes(self, mask: int) -> list[int]:
         """How many cells each connected group of the mask has, largest first."""
         return sorted((group.bit_count() for group in self.groups(mask)), reverse=True)
@@ -104,9 +119,11 @@ class Hexes:
 
     def cells(self, mask: int) -> tuple[str, ...]:
         """The names of a mask's cells, in row order."""
-        names = []
+        if not mask:
+            return ()
+        name, names = self.name, []
         while mask:
             low = mask & -mask
-            names.append(self.name[low])
+            names.append(name[low])
             mask ^= low
         return tuple(names)

@@ -169,7 +169,7 @@ class Mist(Game[MistState]):
     def check(self, state: MistState, seat: int, action: Action) -> Action:
         """See `Game.check`. Every reason is about the action and public rules only (R1-R3, R5)."""
         del seat
-        return _checked_turn(terms(state), action) if isinstance(action, Turn) else action
+        return _checked_turn(_terms(state), action) if isinstance(action, Turn) else action
 
     def close(self, state: MistState, taken: tuple[Taken | None, ...], luck: Luck) -> Step[MistState]:
         """Plays what the open window's seat is taken to have submitted."""
@@ -183,12 +183,13 @@ class Mist(Game[MistState]):
 
     def view(self, state: MistState, seat: int | None) -> MistView:
         """What the seat was last told, and public facts."""
-        known = Known() if seat is None else state.known[seat]
-        turn = terms(state)
+        known = _NOTHING_KNOWN if seat is None else state.known[seat]
+        mover = _mover(state)
+        turn = _NO_TERMS if mover is None else _terms(state)
         return MistView(
             seat=seat,
             turn=_turn(state),
-            mover=_mover(state),
+            mover=mover,
             pieces=(turn.least, turn.most),
             forbidden=turn.forbidden,
             may_swap=turn.may_swap,
@@ -236,6 +237,7 @@ _TURN_WINDOWS = {
     for name, rules in RULE_SETS.items()
     for seat in (0, 1)
 }
+_NOTHING_KNOWN = Known()
 _NO_TERMS = Terms(0, 0, (), False)
 _TERMS = {
     name: (
@@ -248,10 +250,8 @@ _TERMS = {
 """By variant: the terms of the first, the second and every later turn."""
 
 
-def terms(state: MistState) -> Terms:
-    """What the turn now due may be (R2, R3, R5); nothing, while none is."""
-    if _mover(state) is None:
-        return _NO_TERMS
+def _terms(state: MistState) -> Terms:
+    """What the turn now due may be (R2, R3, R5)."""
     return _TERMS[state.variant][min(state.turns, 2)]
 
 
@@ -318,7 +318,7 @@ def _place(state: MistState, cells: tuple[str, ...]) -> tuple[MistState, tuple[T
     to_watcher = OpponentPlaced(
         spotted=BOARD.cells(spotted),
         destroyed=BOARD.cells(destroyed & watching.vision),
-        visible=_visible(watching.vision, pieces, watcher),
+        visible=_with_opponents(state.known[watcher].visible, placed & ~destroyed & watching.vision),
         placed=BOARD.cells(placed & watching.vision) if rules.watches else UNSET,
     )
     known = _by_seat(
@@ -370,6 +370,8 @@ def _next_turn(
     swapped: bool | None = None,
 ) -> MistState:
     turns = state.turns + 1
+    # Where no piece stayed, R7 says what it said a turn ago.
+    over = _full_or_decided(pieces, state.options.advantage) if pieces != state.pieces else None
     return MistState(
         variant=state.variant,
         options=state.options,
@@ -380,7 +382,7 @@ def _next_turn(
         known=known,
         first_move=first_move,
         swapped=state.swapped if swapped is None else swapped,
-        reason=_reason(pieces, turns, state.options),
+        reason=over or ("turn_limit" if turns >= state.options.max_turns else None),
     )
 
 
@@ -415,6 +417,11 @@ def _visible(vision: int, pieces: tuple[int, int], seat: int) -> Board:
     return board
 
 
+def _with_opponents(seen: Board, arrived: int) -> Board:
+    """What the watcher was told of its vision on its own turn, with what has just arrived there."""
+    return {**seen, **dict.fromkeys(BOARD.cells(arrived), "opponent")} if arrived else seen
+
+
 def _whole_board(pieces: tuple[int, int]) -> WholeBoard:
     board: WholeBoard = {name: "blocked" if name == "E5" else "empty" for name in BOARD.names}
     for seat in (0, 1):
@@ -437,25 +444,17 @@ def _winner(sizes0: tuple[int, ...], sizes1: tuple[int, ...], advantage: int) ->
     return 0 if sizes0 > sizes1 else 1
 
 
-def _reason(pieces: tuple[int, int], turns: int, options: MistOptions) -> str | None:
-    """Why the match ends after this turn, or None (R7); of several reasons the first counts (R9)."""
+def _full_or_decided(pieces: tuple[int, int], advantage: int) -> str | None:
+    """Why no further turn can matter, or None (R7); `full` goes before `decided` (R9)."""
     if pieces[0] | pieces[1] == PLAYABLE:
         return "full"
-    if _guaranteed(pieces, 0, options.advantage) or _guaranteed(pieces, 1, options.advantage):
-        return "decided"
-    return "turn_limit" if turns >= options.max_turns else None
+    return "decided" if _guaranteed(pieces, 0, advantage) or _guaranteed(pieces, 1, advantage) else None
 
 
 def _guaranteed(pieces: tuple[int, int], seat: int, advantage: int) -> bool:
     """Whether the seat would win even if every empty cell went to the other (R7)."""
     others = PLAYABLE & ~pieces[seat]
-    most = pieces[seat].bit_count()
-    sizes = []
-    for group in BOARD.groups(others):
-        size = group.bit_count()
-        if size > most:
-            return False
-        sizes.append(size)
-    sizes.sort(reverse=True)
-    own = BOARD.sizes(pieces[seat])
-    return own > sizes or (own == sizes and seat == advantage)
+    if BOARD.has_group_over(others, pieces[seat].bit_count()):
+        return False
+    own, most = BOARD.sizes(pieces[seat]), BOARD.sizes(others)
+    return own > most or (own == most and seat == advantage)

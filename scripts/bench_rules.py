@@ -1,0 +1,118 @@
+"""Benchmark of the rules alone: random turns of Mist a second in one process, against PettingZoo's connect_four.
+
+Run with the project's own Python. Both are measured in turn, several times, and the best of each compared: what
+else the machine does can only slow them down. PettingZoo lives in an environment of its own, .venv-bench, which is
+made when it is missing or its lock has changed. Exit code 1: slower than promised; 3: nothing to compare with.
+"""
+
+import os
+import subprocess
+import sys
+import time
+import zlib
+from pathlib import Path
+from random import Random
+
+from msgspec import Raw
+
+from protocol.codec import encode
+from protocol.games.mist import MistView, Turn
+from referee.games.mist import BOARD, Mist
+from referee.reveal import shown
+from referee.rules import Taken
+from referee.table import Deal, Table
+
+HERE = Path(__file__).resolve().parent
+LOCK = HERE / "bench-requirements.lock"
+ENVIRONMENT = HERE.parent / ".venv-bench"
+ROUNDS, SECONDS = 5, 2.0
+TURNS_A_SECOND, MATCHES_A_SECOND = 15_000, 150
+"""What is promised on a machine like the one where connect_four makes 15,000 steps a second."""
+NOT_WITH = {name: set(BOARD.cells(BOARD.ball(bit, 1))) for name, bit in BOARD.bit.items()}
+
+
+def main() -> int:
+    """Measures, prints, judges."""
+    python = yardstick_environment()
+    ours, matches, theirs = [], [], []
+    for number in range(ROUNDS):
+        turns_a_second, matches_a_second = mist(SECONDS, number)
+        ours.append(turns_a_second)
+        matches.append(matches_a_second)
+        if python:
+            theirs.append(connect_four(python, SECONDS))
+    print(f"Mist, rules, events and views: {max(ours):8,.0f} turns/s, {max(matches):,.0f} full matches/s")
+    good = max(ours) >= TURNS_A_SECOND and max(matches) >= MATCHES_A_SECOND
+    if theirs:
+        ratio = max(ours) / max(theirs)
+        print(f"PettingZoo connect_four:       {max(theirs):8,.0f} steps/s")
+        print(f"ratio (at least 1 is wanted):  {ratio:8.2f}")
+        return 0 if good and ratio >= 1 else 1
+    return 3 if good else 1
+
+
+def mist(seconds: float, seed: int) -> tuple[float, float]:
+    """Random matches of both variants for so long: turns and full matches a second."""
+    game, luck, turns, matches = Mist(), Random(seed), 0, 0
+    start = time.perf_counter()
+    while time.perf_counter() - start < seconds:
+        variant = game.variants[matches % len(game.variants)].name
+        turns += match(Table(game, Deal(variant, matches, Raw(b'{"first":0}'))), luck)
+        matches += 1
+    elapsed = time.perf_counter() - start
+    return turns / elapsed, matches / elapsed
+
+
+def match(table: Table, luck: Random) -> int:
+    """One match of random turns, read as JSON, with the mover's view before each and both seats' after it."""
+    while table.window:
+        seat = table.window.owed[0].seat
+        cells = random_cells(shown(table.game, table.state, seat), luck)
+        taken: list[Taken | None] = [None, None]
+        taken[seat] = Taken(table.read(seat, encode(Turn(cells=cells))))
+        table.close(tuple(taken))
+        shown(table.game, table.state, 0)
+        shown(table.game, table.state, 1)
+    return len(table.journal)
+
+
+def random_cells(view: MistView, luck: Random) -> tuple[str, ...]:
+    """One, two or three cells anywhere that the turn allows."""
+    cells: list[str] = []
+    number = min(luck.choice((1, 1, 2, 3)), view.pieces[1])
+    while len(cells) < number:
+        cell = luck.choice(BOARD.names)
+        if cell not in view.forbidden and not any(cell in NOT_WITH[other] for other in cells):
+            cells.append(cell)
+    return tuple(cells)
+
+
+def connect_four(python: Path, seconds: float) -> float:
+    """Random steps a second of PettingZoo's connect_four."""
+    command = [python, HERE / "bench_connect_four.py", str(seconds)]
+    environment = os.environ | {"PYGAME_HIDE_SUPPORT_PROMPT": "1"}
+    return float(subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout)
+
+
+def yardstick_environment() -> Path | None:
+    """The Python of .venv-bench, made if need be; None, with the reason printed, where that cannot be done."""
+    python, made_from = ENVIRONMENT / "bin/python", ENVIRONMENT / ".made-from"
+    wanted = str(zlib.crc32(LOCK.read_bytes()))
+    if made_from.is_file() and made_from.read_text() == wanted:
+        return python
+    print("bench_rules: making .venv-bench from bench-requirements.lock", file=sys.stderr)
+    make = [sys.executable, "-m", "venv", "--clear", "--without-pip", ENVIRONMENT]
+    install = ["python3", "-m", "pip", "--python", python, "install", "--quiet", "--require-hashes", "-r", LOCK]
+    try:
+        subprocess.run(make, check=True, stdout=sys.stderr)
+        (ENVIRONMENT / ".gitignore").write_text("*\n")
+        subprocess.run(install, check=True, stdout=sys.stderr)
+    except (subprocess.CalledProcessError, OSError) as error:
+        print(f"bench_rules: nothing to compare with, PettingZoo could not be installed: {error}", file=sys.stderr)
+        return None
+    made_from.write_text(wanted)
+    return python
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,148 @@
+"""The rules of Mist against a second, naive implementation of the same page, over random matches."""
+
+import json
+from collections.abc import Iterator
+from random import Random
+from typing import Any
+
+import pytest
+from msgspec import Raw
+
+from protocol.codec import encode
+from referee.games.mist import Mist
+from referee.rules import Illegal, Taken
+from referee.table import Deal, Table
+from tests.referee.games.naive_mist import CELLS, NaiveMist, touching, view
+
+VARIANTS = ("contractual-obligation", "heaven-and-hell")
+ODD_CELLS = ["A6", "E0", "J1", "A10", "", "a1 ", "\u0131 1", "\u01311", "E\u0665", "5E", "e5", "E5", "AA", "\x00"]
+ODD_ACTIONS: list[Any] = [
+    {},
+    [],
+    "C3",
+    7,
+    True,
+    {"cells": None},
+    {"cells": "C3"},
+    {"cells": ["C3"], "swap": True},
+    {"cells": [], "swap": True},
+    {"cells": ["C3"], "swap": False},
+    {"cells": ["C3"], "swap": None},
+    {"cells": ["C3"], "pass": False},
+    {"cells": [3]},
+    {"cells": [["C3"]]},
+    {"swap": False},
+    {"swap": 1},
+    {"swap": "true"},
+    {"first": 1},
+    {"first": True},
+    {"first": 1.0},
+    {"first": 2},
+    {"first": -1},
+    {"first": None},
+    {"first": 0, "swap": False},
+]
+
+
+def plain(words: Any) -> Any:
+    """As JSON values, the order of keys included."""
+    return json.loads(encode(words))
+
+
+def same(expected: Any, got: Any) -> None:
+    """Equal byte for byte: values, and the order of keys."""
+    assert json.dumps(expected) == json.dumps(got)
+
+
+def placement(luck: Random, pool: list[str], most: int) -> dict[str, Any]:
+    """Cells that are mostly legal to name, in any order and case."""
+    cells: list[str] = []
+    for _ in range(luck.randint(1, most)):
+        free = [cell for cell in pool if all(cell != other and cell not in touching(other) for other in cells)]
+        if free:
+            cells.append(luck.choice(free))
+    if luck.random() < 0.03:
+        cells.append(luck.choice(ODD_CELLS + CELLS))
+    return {"cells": [luck.choice((cell, cell.lower())) for cell in cells]}
+
+
+def submissions(luck: Random, naive: NaiveMist) -> Iterator[Any]:
+    """What the mover of each turn submits, in one of several tempers."""
+    temper = luck.choice(("anywhere", "empty cells", "empty cells, one by one", "near the last", "one corner"))
+    odd = luck.choice((0, 0, 0.05, 0.4))
+    corner = luck.sample(CELLS, 12)
+    while True:
+        pool = CELLS
+        if temper.startswith("empty"):
+            pool = sorted(naive.empty()) or CELLS
+        elif temper == "one corner":
+            pool = corner if luck.random() < 0.9 else CELLS
+        elif temper == "near the last":
+            pool = [cell for last in naive.last for near in last for cell in touching(near)] or CELLS
+        if luck.random() < odd:
+            yield luck.choice(ODD_ACTIONS)
+        elif naive.turns == 1 and luck.random() < 0.5:
+            yield {"swap": True}
+        elif luck.random() < 0.05:
+            yield {"cells": []}
+        elif luck.random() < 0.03:
+            yield None
+        else:
+            yield placement(luck, pool, 1 if temper.endswith("one by one") else luck.choice((1, 2, 3, 3)))
+
+
+def compare(variant: str, seed: int) -> str:
+    """Plays one random match in both; every event, view, window, rejection and outcome must be the same."""
+    luck = Random(f"{variant}/{seed}")
+    options: dict[str, Any] = {"advantage": luck.choice((0, 1)), "first": luck.choice((0, 1, "choose"))}
+    if luck.random() < 0.3:
+        options["max_turns"] = luck.randint(1, 40)
+    table = Table(Mist(), Deal(variant, seed, Raw(encode(options))))
+    naive = NaiveMist(variant, options)
+    told: dict[int | None, list[dict[str, Any]]] = {0: [], 1: [], None: []}
+    submitting = submissions(luck, naive)
+    while (due := naive.window()) is not None:
+        name, mover = due
+        assert table.window is not None
+        assert (name, [mover]) == (table.window.name, [owed.seat for owed in table.window.owed])
+        same(naive.default(), plain(table.default(mover)))
+        for eyes in (0, 1):
+            same(sorted(view(variant, options, eyes, told[eyes]).items()), shown_to(table, eyes))
+        submitted = next(submitting)
+        action = naive.legal(submitted)
+        said = naive.play(action or naive.default())
+        for audience, event in said:
+            for eyes in (0, 1, None) if audience is None else (audience,):
+                told[eyes].append(event)
+        same(said, [[one.seat, plain(one.event)] for one in submit(table, mover, submitted, action)])
+    same(naive.outcome(), plain(table.outcome))
+    for eyes in (0, 1):
+        same(sorted(view(variant, options, eyes, told[eyes]).items()), shown_to(table, eyes))
+    return naive.reason or "not over"
+
+
+def shown_to(table: Table, seat: int | None) -> Any:
+    return sorted(plain(table.game.view(table.state, seat)).items())
+
+
+def submit(table: Table, seat: int, submitted: Any, expected: dict[str, Any] | None) -> Any:
+    """Closes the window with what was submitted, or with the default where that is rejected."""
+    taken: list[Taken | None] = [None, None]
+    taken[seat] = Taken(table.default(seat), by_default=True)
+    if submitted is not None:
+        raw = json.dumps(submitted).encode()
+        try:
+            taken[seat] = Taken(table.read(seat, raw))
+        except Illegal:
+            assert expected is None, submitted
+        else:
+            same(expected, plain(taken[seat].action))  # type: ignore[union-attr]
+    return table.close(tuple(taken))
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("seed", range(40))
+def test_a_second_implementation_of_the_page_tells_and_shows_the_same(variant: str, seed: int) -> None:
+    compare(variant, seed)
+
+
