@@ -1,0 +1,453 @@
+"""ZeroMQ under trio: one PAIR socket a bot, at an endpoint of its own. The only file that imports zmq.
+
+A ZeroMQ socket shows trio one descriptor, which becomes readable when *something* changed, once; any call on the
+socket may use that up. So one task owns each socket and makes every call on it, asks for the socket's EVENTS after
+its last call, and sleeps only when they hold nothing it wants. Whoever sends, or makes room, wakes that task.
+
+@ZMQ_ANYIO@
+"""
+
+import math
+import resource
+import tempfile
+from collections import deque
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import cast
+
+import trio
+import zmq
+
+from protocol.messages import MAX_FRAME_BYTES
+from referee.line import INBOX_FRAMES, Arrived, Bell, HandedOver, Incoming, Line, NotReading
+
+SOCKET_NAME = "referee.sock"
+"""The file in a line's directory that its bot connects to."""
+MAX_TAKEN_BYTES = 4 * MAX_FRAME_BYTES
+"""Frames up to this size are handed up, to be refused by name. A larger one costs its sender the connection."""
+INBOX_BYTES = 1024 * 1024
+"""Like `INBOX_FRAMES`: no further frame is taken from the transport while the host has this much to read."""
+OUTBOX_FRAMES = 10_000
+OUTBOX_BYTES = 4 * 1024 * 1024
+"""More than this unsent, in frames or bytes, and the bot counts as not reading."""
+QUEUED_FRAMES = 16
+"""Frames libzmq may hold each way, beside what the kernel buffers: a bot can fill this many of the largest."""
+FAREWELL_SECONDS = 1.0
+"""How long a line that was hung up on tries to get its last frames out."""
+HANDSHAKE_MS = 5_000
+"""A connection that has not become ZeroMQ's by then is dropped, so that idle ones cannot pile up for long."""
+QUIET_PASSAGES = 2
+"""Settled is a line that got nothing from this many passages of libzmq's thread: a large frame takes it two."""
+PASS_FRAMES = 256
+"""Frames an owner moves before it lets other tasks run."""
+
+
+class LoopProbe(trio.abc.Instrument):
+    """Knows when trio's loop last looked for I/O, and since when what it then found may have been there.
+
+    A loop that was held up (a long collection, a busy machine) finds frames late; they must not count as late.
+    Whether the last look slept is told by the kernel's count of voluntary switches: the time a look took would
+    not tell sleeping from being preempted.
+    """
+
+    def __init__(self) -> None:
+        self._now = trio.lowlevel.current_clock().current_time
+        self._switches = 0
+        self.looked = self._now()
+        """When the last look ended, on trio's clock: what was not ready then came later."""
+        self.came = self.looked
+        """The earliest moment at which what the last look found may have become ready."""
+
+    def before_io_wait(self, timeout: float) -> None:
+        """Trio's hook."""
+        if timeout > 0:
+            self._switches = _voluntary_switches()
+
+    def after_io_wait(self, timeout: float) -> None:
+        """Trio's hook."""
+        now = self._now()
+        slept = timeout > 0 and _voluntary_switches() != self._switches
+        self.came = now if slept else self.looked
+        self.looked = now
+
+
+def _voluntary_switches() -> int:
+    return resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw
+
+
+def _events(socket: "zmq.Socket[bytes]") -> int:
+    return cast(int, socket.get(zmq.EVENTS))
+
+
+class Sounding:
+    """Proves how far libzmq's I/O thread has got, by sending a frame of the referee's own through it.
+
+    That thread moves bytes from the kernel to the sockets. A frame sent through it comes out after whatever the
+    kernel had for other sockets when it was sent, up to one read of each.
+    """
+
+    def __init__(self, context: "zmq.Context[zmq.Socket[bytes]]", probe: LoopProbe, directory: Path) -> None:
+        self._probe = probe
+        self._asked: list[trio.Event] = []
+        self._bell = Bell()
+        self._lag = 0.0
+        endpoint = f"ipc://{directory / 'sounding.sock'}"
+        self._near = context.socket(zmq.PAIR)
+        self._near.bind(endpoint)
+        self._far = context.socket(zmq.PAIR)
+        self._far.connect(endpoint)
+
+    async def take(self) -> float:
+        """Returns after one passage that began after the call, with the seconds it took."""
+        done = trio.Event()
+        self._asked.append(done)
+        self._bell.ring()
+        await done.wait()
+        return self._lag
+
+    async def run(self) -> None:
+        """Owns both sockets. One passage serves all who ask meanwhile for the next."""
+        descriptor = self._near.FD
+        try:
+            while True:
+                await self._bell.wait()
+                asked, self._asked = self._asked, []
+                sent = came = trio.current_time()
+                self._far.send(b"", zmq.NOBLOCK)
+                while not _events(self._near) & zmq.POLLIN:
+                    await trio.lowlevel.wait_readable(descriptor)
+                    came = max(sent, self._probe.came)
+                self._near.recv(zmq.NOBLOCK)
+                self._lag = came - sent
+                for done in asked:
+                    done.set()
+        finally:
+            self._near.close(linger=0)
+            self._far.close(linger=0)
+
+
+class ZmqLine(Line):
+    """A line over one bound PAIR socket. Made by `Wire.open_line`.
+
+    One bot is connected at a time: libzmq turns a second one away until the first has gone and all it said has
+    been read. A message of several parts is no message of the protocol: it is handed up as one frame that says
+    so and does not decode. When the inbox is full, frames stay with libzmq, then the kernel, then the sender, and
+    count as arrived when there is room again.
+
+    Every `send` with `timed` leads to exactly one `HandedOver`, in order, whatever becomes of the frame. Stamps
+    never go backwards.
+    """
+
+    def __init__(
+        self, socket: "zmq.Socket[bytes]", path: Path, bell: Bell, probe: LoopProbe, sounding: Sounding
+    ) -> None:
+        self.path = path
+        """The socket's file."""
+        self.endpoint = f"ipc://{path}"
+        """What a bot that sees the same files connects to."""
+        self._socket = socket
+        self._descriptor: int = socket.FD
+        self._bell = bell
+        self._probe = probe
+        self._sounding = sounding
+
+        self._outbox: deque[bytes] = deque()
+        self._outbox_bytes = 0
+        self._queued = 0  # frames ever put into the outbox
+        self._timed: deque[int] = deque()  # of those, which still owe a HandedOver
+        self._not_reading = False
+        self._farewell = math.inf  # when to stop trying; finite once hung up
+
+        self._inbox: deque[Incoming] = deque()
+        self._held_frames = 0
+        self._held_bytes = 0
+        self._parts = 0  # of the message that is being read
+        self._messages = 0  # ever read
+        self._stamped = -math.inf
+        self._since = probe.looked  # what is found next may have come as early as this
+        self._ceiling = math.inf  # while settling: but not later than this
+        self._settles = 0
+        self._holds = 0
+
+        self._nap: trio.CancelScope | None = None
+        self._woken = -math.inf  # the loop's last look before the nap was broken off
+        self._again = False
+        self._passes: list[trio.Event] = []
+        self._closed = False
+
+    def send(self, frame: bytes, *, timed: bool = False) -> None:
+        """See `Line`. Nothing is kept for a bot that does not read, or after `hang_up`."""
+        if len(self._outbox) >= OUTBOX_FRAMES or self._outbox_bytes >= OUTBOX_BYTES:
+            self._give_up()
+        self._queued += 1
+        if timed:
+            self._timed.append(self._queued)
+        if self._not_reading or self._farewell < math.inf:
+            self._stamp_timed(self._queued)
+            return
+        self._outbox.append(frame)
+        self._outbox_bytes += len(frame)
+        self._wake()
+
+    def receive_nowait(self) -> Incoming:
+        """See `Line`."""
+        if not self._inbox:
+            raise trio.WouldBlock
+        item = self._inbox.popleft()
+        if isinstance(item, Arrived):
+            was_full = self._full()
+            self._held_frames -= 1
+            self._held_bytes -= len(item.frame)
+            if was_full:
+                self._wake()
+        return item
+
+    async def settle(self) -> None:
+        """See `Line`.
+
+        What this brings in may have been in the kernel before the call, for as long as libzmq's thread is
+        behind: it is stamped that much before the loop's last look.
+        """
+        looked = self._probe.looked
+        self._settles += 1
+        try:
+            self._ceiling = min(self._ceiling, looked - await self._lag())
+            first, quiet = self._messages, 0
+            while quiet < QUIET_PASSAGES and not self._full() and self._messages - first < INBOX_FRAMES:
+                before = self._messages
+                await self._passed()
+                quiet = quiet + 1 if self._messages == before else 0
+                if quiet < QUIET_PASSAGES:
+                    await self._sounding.take()
+        finally:
+            self._settles -= 1
+            if not self._settles:
+                self._ceiling = math.inf
+        await trio.lowlevel.checkpoint()
+
+    def forget_unsent(self) -> None:
+        """See `Line`."""
+        self._outbox.clear()
+        self._outbox_bytes = 0
+        self._stamp_timed(self._queued)
+
+    def hang_up(self) -> None:
+        """See `Line`. Tries for `FAREWELL_SECONDS`; after `forget_unsent` there is nothing to try."""
+        self._farewell = min(self._farewell, trio.current_time() + FAREWELL_SECONDS)
+        self._wake()
+
+    async def own(self) -> None:
+        """The task that owns the socket; ends after `hang_up`. Started by `Wire.open_line`."""
+        try:
+            while not self._finished():
+                passes, self._passes = self._passes, []
+                self._again = False
+                more = self._pass()
+                for done in passes:
+                    done.set()
+                if more or self._again:
+                    await trio.lowlevel.checkpoint()
+                elif not self._finished():
+                    await self._sleep()
+        finally:
+            self._close()
+
+    def _pass(self) -> bool:
+        """Moves all that can be moved; true when it stopped only to let others run."""
+        moved = 0
+        while moved < PASS_FRAMES:
+            events = _events(self._socket)
+            can_take = events & zmq.POLLIN and self._wants()
+            can_send = events & zmq.POLLOUT and self._outbox
+            if not (can_take or can_send):
+                break
+            # Taken first: what a bot said before it was given a window must not be stamped after it.
+            taken = self._take_in() if can_take else 0
+            sent = self._send_out() if can_send else 0
+            moved += max(1, taken + sent)
+        if moved < PASS_FRAMES:
+            self._stamp_timed(self._queued)
+        if not self._holds:
+            self._since = trio.current_time()
+        return moved >= PASS_FRAMES
+
+    def _wants(self) -> bool:
+        return not (self._holds or self._not_reading or self._full()) and self._farewell == math.inf
+
+    def _full(self) -> bool:
+        return self._held_frames >= INBOX_FRAMES or self._held_bytes >= INBOX_BYTES
+
+    def _take_in(self) -> int:
+        """Reads until there is nothing, or no room, or it is others' turn; returns how many parts."""
+        at = min(self._since, self._ceiling)
+        for taken in range(PASS_FRAMES):
+            if self._full():
+                return taken
+            try:
+                part = self._socket.recv(zmq.NOBLOCK)
+            except zmq.Again:
+                return taken
+            self._parts += 1
+            if self._socket.get(zmq.RCVMORE):
+                continue
+            frame = part if self._parts == 1 else b"(a message of %d parts)" % self._parts
+            self._parts = 0
+            self._messages += 1
+            self._held_frames += 1
+            self._held_bytes += len(frame)
+            self._tell(Arrived(self._stamp(at), frame))
+        return PASS_FRAMES
+
+    def _send_out(self) -> int:
+        """Sends until the outbox is empty, or libzmq takes no more, or it is others' turn; returns how many."""
+        for sent in range(PASS_FRAMES):
+            if not self._outbox:
+                return sent
+            try:
+                self._socket.send(self._outbox[0], zmq.NOBLOCK)
+            except zmq.Again:
+                return sent
+            self._outbox_bytes -= len(self._outbox.popleft())
+            self._stamp_timed(self._queued - len(self._outbox))
+        return PASS_FRAMES
+
+    async def _sleep(self) -> None:
+        """Until the socket's descriptor or `_wake`, which must come after a pass that found nothing to do."""
+        self._nap = trio.CancelScope(deadline=self._farewell)
+        came = -math.inf
+        with self._nap:
+            await trio.lowlevel.wait_readable(self._descriptor)
+            came = self._probe.came
+        self._since = max(self._since, came if came > -math.inf else self._woken)
+        self._nap = None
+
+    def _wake(self) -> None:
+        self._again = True
+        if self._nap is not None and not self._nap.cancel_called:
+            self._woken = self._probe.looked
+            self._nap.cancel()
+
+    async def _lag(self) -> float:
+        """Sounds while nothing is taken in, so that all that is found afterwards gets the benefit of it."""
+        self._holds += 1
+        try:
+            return await self._sounding.take()
+        finally:
+            self._holds -= 1
+            self._wake()
+
+    async def _passed(self) -> None:
+        """Returns after a pass of the owner that began after the call."""
+        if not self._closed:
+            done = trio.Event()
+            self._passes.append(done)
+            self._wake()
+            await done.wait()
+
+    def _finished(self) -> bool:
+        return self._farewell < math.inf and (not self._outbox or trio.current_time() >= self._farewell)
+
+    def _close(self) -> None:
+        hung_up = self._farewell < math.inf
+        if hung_up:
+            self._send_out()
+        self._socket.close(linger=round(FAREWELL_SECONDS * 1000) if hung_up else 0)
+        self._closed = True
+        for done in self._passes:
+            done.set()
+
+    def _give_up(self) -> None:
+        self.forget_unsent()
+        self._not_reading = True
+        self._tell(NotReading(self._stamp(trio.current_time())))
+
+    def _stamp_timed(self, through: int) -> None:
+        """The HandedOver of every timed frame up to the one of that number."""
+        while self._timed and self._timed[0] <= through:
+            self._timed.popleft()
+            self._tell(HandedOver(self._stamp(trio.current_time())))
+
+    def _stamp(self, at: float) -> float:
+        self._stamped = max(self._stamped, at)
+        return self._stamped
+
+    def _tell(self, item: Incoming) -> None:
+        self._inbox.append(item)
+        self._bell.ring()
+
+
+class Wire:
+    """Opens lines. Made by `open_wire`, one a process."""
+
+    def __init__(self, context: "zmq.Context[zmq.Socket[bytes]]", probe: LoopProbe, sounding: Sounding) -> None:
+        self._context = context
+        self._probe = probe
+        self._sounding = sounding
+
+    def open_line(self, nursery: trio.Nursery, bell: Bell, directory: Path, *, mode: int = 0o600) -> ZmqLine:
+        """A line bound to `SOCKET_NAME` in a directory that only its bot's sandbox should see.
+
+        Its owner runs in `nursery`, which must close before the wire does. It uses three descriptors while a
+        bot is connected.
+
+        Args:
+            nursery: Where the owner runs; it ends after `hang_up`, or when cancelled.
+            bell: Rung when something comes.
+            directory: Exists, and is the caller's to make and remove.
+            mode: Of the socket's file. A bot that runs as another user needs leave to write, and to enter
+                `directory`.
+
+        Raises:
+            OSError: No line could be made, through no fault of a bot: the path is too long (107 bytes are
+                allowed), descriptors have run out, the directory cannot be written.
+        """
+        path = directory.absolute() / SOCKET_NAME
+        try:
+            socket = self._context.socket(zmq.PAIR)
+        except zmq.ZMQError as error:
+            raise OSError(error.errno, error.strerror, str(path)) from None
+        try:
+            socket.set(zmq.RCVHWM, QUEUED_FRAMES)
+            socket.set(zmq.SNDHWM, QUEUED_FRAMES)
+            socket.set(zmq.MAXMSGSIZE, MAX_TAKEN_BYTES)
+            socket.set(zmq.HANDSHAKE_IVL, HANDSHAKE_MS)
+            socket.set(zmq.LINGER, 0)
+            socket.bind(f"ipc://{path}")
+            path.chmod(mode)
+        except zmq.ZMQError as error:
+            socket.close()
+            raise OSError(error.errno, error.strerror, str(path)) from None
+        except OSError:
+            socket.close()
+            raise
+        line = ZmqLine(socket, path, bell, self._probe, self._sounding)
+        nursery.start_soon(line.own, name=f"owner of {path}")
+        return line
+
+
+@asynccontextmanager
+async def open_wire() -> AsyncIterator[Wire]:
+    """The process's one ZeroMQ context, and what its lines share. Lines must have closed before it does.
+
+    Closing waits up to `FAREWELL_SECONDS` for the last frames of lines that were hung up on::
+
+        async with open_wire() as wire, trio.open_nursery() as nursery:
+            line = wire.open_line(nursery, bell, directory)
+    """
+    probe = LoopProbe()
+    context = zmq.Context()
+    trio.lowlevel.add_instrument(probe)
+    try:
+        context.set(zmq.MAX_SOCKETS, context.get(zmq.SOCKET_LIMIT))
+        with tempfile.TemporaryDirectory(prefix="wire-") as directory:
+            async with trio.open_nursery() as nursery:
+                sounding = Sounding(context, probe, Path(directory))
+                nursery.start_soon(sounding.run)
+                await sounding.take()
+                yield Wire(context, probe, sounding)
+                nursery.cancel_scope.cancel()
+    finally:
+        trio.lowlevel.remove_instrument(probe)
+        with trio.CancelScope(shield=True):
+            await trio.to_thread.run_sync(context.term)

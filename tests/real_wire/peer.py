@@ -1,0 +1,100 @@
+"""The bot's end of the wire tests, in a process of its own: plain blocking pyzmq, as a bot would use it.
+
+Run as `python -m tests.real_wire.peer`; `start` does that.
+"""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from random import Random
+
+import zmq
+
+ROOT = Path(__file__).parents[2]
+
+
+@contextmanager
+def start(*arguments: str | int) -> Iterator[subprocess.Popen[bytes]]:
+    """A peer process; killed at the end if it has not ended."""
+    command = [sys.executable, "-m", "tests.real_wire.peer", *map(str, arguments)]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE) as process:  # noqa: S603 - our own program
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def connect(endpoint: str, context: "zmq.Context[zmq.Socket[bytes]] | None" = None) -> "zmq.Socket[bytes]":
+    """A bot's socket."""
+    socket = (context or zmq.Context.instance()).socket(zmq.PAIR)
+    socket.set(zmq.LINGER, 1000)
+    socket.connect(endpoint)
+    return socket
+
+
+def bursts(messages: int, seed: int) -> list[tuple[int, int]]:
+    """For each round, how many messages the host and the peer send; both ends know it from the seed."""
+    luck = Random(seed)
+    rounds = []
+    while messages > 0:
+        sizes = [luck.choice((1, 2, luck.randrange(50), luck.randrange(500))) for _ in range(2)]
+        rounds.append((sizes[0] + 1, sizes[1] + 1))
+        messages -= sum(rounds[-1])
+    return rounds
+
+
+def numbered(number: int, luck: Random) -> bytes:
+    """A message that says which it is, of some length."""
+    return number.to_bytes(4, "big") + bytes(luck.choice((0, 20, 200, 200, 2000)))
+
+
+def stress(endpoint: str, messages: int, seed: int) -> None:
+    """Sends and hears every round's burst at once, and begins the next round when both are through."""
+    socket = connect(endpoint)
+    luck = Random(f"{seed}/peer")
+    sent = heard = 0
+    for of_host, of_peer in bursts(messages, seed):
+        to_send, to_hear = sent + of_peer, heard + of_host
+        while sent < to_send or heard < to_hear:
+            ready = socket.poll(
+                10_000, (zmq.POLLOUT if sent < to_send else 0) | (zmq.POLLIN if heard < to_hear else 0)
+            )
+            if ready & zmq.POLLIN:
+                number = int.from_bytes(socket.recv()[:4], "big")
+                if number != heard:
+                    sys.exit(f"heard {number} instead of {heard}")
+                heard += 1
+            if ready & zmq.POLLOUT:
+                socket.send(numbered(sent, luck))
+                sent += 1
+            if not ready:
+                sys.exit(f"stalled: sent {sent} of {to_send}, heard {heard} of {to_hear}")
+            if luck.random() < 0.002:  # noqa: PLR2004 - a pause now and then
+                time.sleep(luck.random() * 0.002)
+    socket.close()
+
+
+def echo(endpoint: str) -> None:
+    """Sends back what it hears."""
+    socket = connect(endpoint)
+    while True:
+        socket.send(socket.recv())
+
+
+def main() -> None:
+    """The program."""
+    mode, endpoint, *rest = sys.argv[1:]
+    if mode == "stress":
+        stress(endpoint, int(rest[0]), int(rest[1]))
+    elif mode == "echo":
+        echo(endpoint)
+    else:
+        sys.exit(f"no such peer: {mode}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,74 @@
+"""Bursts both ways at once between a line and a peer process: shared by the tests and the bench."""
+
+import subprocess
+from random import Random
+
+import trio
+
+from referee.line import Arrived, Bell, HandedOver, Line
+from tests.real_wire.peer import bursts, numbered
+
+STALL_SECONDS = 5.0
+"""A round that takes longer has lost a wake-up: nothing else would end it."""
+
+
+async def next_item(line: Line, bell: Bell) -> Arrived | HandedOver:
+    """The next thing that comes."""
+    while True:
+        try:
+            item = line.receive_nowait()
+        except trio.WouldBlock:
+            await bell.wait()
+        else:
+            assert isinstance(item, Arrived | HandedOver), item
+            return item
+
+
+async def impatient_item(line: Line, bell: Bell, luck: Random) -> Arrived | HandedOver:
+    """The same, with waits broken off at random."""
+    while True:
+        with trio.move_on_after(luck.random() * 0.001):
+            return await next_item(line, bell)
+        if luck.random() < 0.1:  # noqa: PLR2004 - a settling now and then, broken off or not
+            with trio.move_on_after(luck.random() * 0.001):
+                await line.settle()
+
+
+async def send_burst(line: Line, numbers: range, luck: Random) -> None:
+    """Sends in handfuls with pauses between them; asks when the last was handed over."""
+    for number in numbers:
+        line.send(numbered(number, luck), timed=number == numbers[-1])
+        if luck.random() < 0.02:  # noqa: PLR2004 - a pause now and then
+            await trio.sleep(luck.choice((0, luck.random() * 0.002)))
+
+
+async def stress(line: Line, bell: Bell, messages: int, seed: int, *, impatient: bool = False) -> None:
+    """The host's end of `peer.stress`.
+
+    Raises:
+        AssertionError: a message was lost or out of order, or a stamp went backwards.
+        trio.TooSlowError: a round stalled.
+    """
+    luck, sending = Random(f"{seed}/host"), Random(f"{seed}/sending")
+    sent = heard = 0
+    last = 0.0
+    for of_host, of_peer in bursts(messages, seed):
+        with trio.fail_after(STALL_SECONDS):
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(send_burst, line, range(sent, sent + of_host), sending)
+                for _ in range(of_peer + 1):
+                    item = await (impatient_item(line, bell, luck) if impatient else next_item(line, bell))
+                    assert last <= item.at <= trio.current_time()
+                    last = item.at
+                    if isinstance(item, Arrived):
+                        assert heard == int.from_bytes(item.frame[:4], "big")
+                        heard += 1
+        sent += of_host
+
+
+async def ended_well(process: "subprocess.Popen[bytes]") -> None:
+    """Waits for a peer and asserts that it had nothing to complain about."""
+    with trio.fail_after(STALL_SECONDS):
+        while process.poll() is None:
+            await trio.sleep(0.01)
+    assert process.returncode == 0
