@@ -15,6 +15,9 @@ from protocol.messages import ClockTerms
 from protocol.refusals import Conduct, Refusal
 from protocol.words import Outcome
 
+FORMAT = 1
+"""The version of this file, named in every transcript's header."""
+
 
 class BotIdentity(Struct, frozen=True, kw_only=True):
     """Who sat where."""
@@ -52,6 +55,8 @@ class Header(Struct, frozen=True, kw_only=True, tag="header", tag_field="kind"):
     machine: str
     started: str
     """Wall time of the match's zero, ISO 8601, UTC. For people; no rule reads it."""
+    salts: tuple[str, ...] = ()
+    """By seat: what the seat's own transcript begins with (`SeatHeader.salt`). `open_transcript` fills it in."""
 
 
 class In(Struct, frozen=True, kw_only=True, tag="in", tag_field="kind", omit_defaults=True):
@@ -163,6 +168,40 @@ class Ended(Struct, frozen=True, kw_only=True, tag="ended", tag_field="kind"):
     void: str | None = None
 
 
+class Footer(Struct, frozen=True, kw_only=True, tag="footer", tag_field="kind"):
+    """Last line of a finished transcript. Its own number is the number of lines; it carries a seal over itself."""
+
+    heads: tuple[str, ...]
+    """By seat: hash of the last line of the seat's own transcript; none in a seat's own."""
+
+
+class SeatHeader(Struct, frozen=True, kw_only=True, tag="seat-header", tag_field="kind"):
+    """First line of one seat's own transcript: the match's public terms, and who it was."""
+
+    format: int
+    arena: str
+    match: str
+    game: str
+    variant: str
+    options: Raw
+    clock: ClockTerms
+    seat: int
+    seats: int
+    """How many there were."""
+    bot: BotIdentity
+    """Its own."""
+    salt: str
+    """Random, so that from the published hash of a seat's transcript nobody can try out what may be in it."""
+
+
+class SeatEnded(Struct, frozen=True, kw_only=True, tag="seat-ended", tag_field="kind"):
+    """In one seat's own transcript: how it stood at the end. The outcome is in the seat's `over` message."""
+
+    conduct: Conduct
+    refused: dict[str, int]
+    """How many of its messages were turned down, by `Refusal`."""
+
+
 def _as_text(frame: bytes) -> tuple[str, str]:
     """A frame as (text, base64), one of them empty. Only text that gives back the same bytes is kept as text."""
     try:
@@ -172,3 +211,6 @@ def _as_text(frame: bytes) -> tuple[str, str]:
 
 
 Record = Header | In | Out | Handed | Woke | Left | PauseOrder | WindowTime | Ended
+"""What a match writes."""
+AnyRecord = Record | Footer | SeatHeader | SeatEnded
+"""What a line of a transcript, a whole one or a seat's own, may hold."""

@@ -1,0 +1,91 @@
+"""How a transcript's lines hang together: numbered, each with the hash of the one before, the last one sealed.
+
+Line 17 reads `{"line":17,"prev":"…","kind":"in",…}`, where `prev` is the SHA-256 of line 16 with its newline, so
+that `sed -n 16p FILE | sha256sum` gives it. The last line is the footer. No line follows that could carry its
+hash, so it ends with `"seal":"…"`: the SHA-256 of itself as it was before the seal was put in.
+"""
+
+from hashlib import sha256
+from pathlib import Path
+
+from msgspec import Struct
+
+from protocol.codec import encode
+from referee.records import Footer
+
+NO_LINE = "0" * 64
+"""What the first line carries as the hash of the one before."""
+MAX_LINE_BYTES = 8 * 1024 * 1024
+"""The longest line, newline included. A reader need not keep more in memory, whatever it is given."""
+_BEFORE_SEAL, _AFTER_SEAL = b',"seal":"', b'"}\n'
+_SEAL_BYTES = len(_BEFORE_SEAL) + len(NO_LINE) + len(_AFTER_SEAL)
+
+
+class TranscriptError(Exception):
+    """A transcript cannot be written or read. `path` names it, where it is known; `what` says what is wrong.
+
+    While a match is written it is a fault of the referee's machine: the attempt is void, and no bot's loss.
+    """
+
+    def __init__(self, what: str, path: Path | None = None) -> None:
+        super().__init__(f"{path}: {what}" if path else what)
+        self.what = what
+        self.path = path
+
+
+class Broken(TranscriptError):  # noqa: N818 - a finding about a file, not an error of ours
+    """A transcript is not as it was written. `line` counts from 1; `what` names it, too."""
+
+    def __init__(self, line: int, what: str, path: Path | None = None) -> None:
+        super().__init__(what, path)
+        self.line = line
+
+
+class Chain:
+    """Makes lines out of records, each linked to the one before. `head`: hash of the last; `lines`: how many."""
+
+    __slots__ = ("head", "lines")
+
+    def __init__(self) -> None:
+        self.lines = 0
+        self.head = NO_LINE
+
+    def link(self, record: Struct) -> bytes:
+        """The record's line, newline included.
+
+        Raises:
+            ValueError, TypeError: the record cannot be written as one line.
+        """
+        return self._add(opening(self.lines + 1, self.head) + encode(record)[1:] + b"\n")
+
+    def seal(self, footer: Footer) -> bytes:
+        """The last line."""
+        return self._add(_sealed(opening(self.lines + 1, self.head) + encode(footer)[1:]))
+
+    def _add(self, line: bytes) -> bytes:
+        if len(line) > MAX_LINE_BYTES:
+            raise ValueError(f"{len(line)} bytes are too long for a line; {MAX_LINE_BYTES} are allowed")
+        if line.find(b"\n") != len(line) - 1:
+            raise ValueError("JSON that was given as it stands spans lines")
+        self.lines += 1
+        self.head = hash_of(line)
+        return line
+
+
+def opening(number: int, prev: str) -> bytes:
+    """How line `number` begins, given the hash of the line before."""
+    return b'{"line":%d,"prev":"%s",' % (number, prev.encode())
+
+
+def hash_of(line: bytes) -> str:
+    """The hash by which the next line refers to this one, newline included."""
+    return sha256(line).hexdigest()
+
+
+def seal_holds(line: bytes) -> bool:
+    """Whether a footer's line, its seal included, is byte for byte as it was written."""
+    return line == _sealed(line[:-_SEAL_BYTES] + b"}")
+
+
+def _sealed(unsealed: bytes) -> bytes:
+    return unsealed[:-1] + _BEFORE_SEAL + sha256(unsealed).hexdigest().encode() + _AFTER_SEAL

@@ -1,0 +1,73 @@
+"""A file that is called `NAME` only when it is whole: until then it is `NAME.part`. Its calls block.
+
+So whoever finds `NAME` finds a finished match, and one that was cut short by a crash, a kill or a full disk is
+still there to be looked at. Neither is ever written over: what an earlier run left behind its owner must move.
+"""
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from referee.transcript_chain import TranscriptError
+
+
+class PartFile:
+    """A file in the making. Every method raises TranscriptError, naming the path, if the machine fails."""
+
+    def __init__(self, path: Path) -> None:
+        """Makes `NAME.part`; refuses if it, or `NAME`, is there."""
+        self.path = path
+        self.part = path.with_name(f"{path.name}.part")
+        self._whole = 0
+        with self._named():
+            if path.exists():
+                raise FileExistsError("it is there already, and is not written over")
+            self._file = self.part.open("xb", buffering=0)
+
+    def write(self, lines: Sequence[bytes]) -> None:
+        """Adds lines. If they do not all fit, none stays half written."""
+        with self._named():
+            try:
+                self._write_all(b"".join(lines))
+            except OSError:
+                with suppress(OSError):
+                    self._file.truncate(self._whole)
+                raise
+
+    def finish(self, lines: Sequence[bytes]) -> None:
+        """Adds the last lines, makes sure that all is on the disk, and gives the file its name."""
+        self.write(lines)
+        with self._named():
+            os.fsync(self._file.fileno())
+            self._file.close()
+            if self.path.exists():
+                raise FileExistsError("somebody else has put a file there")
+            self.part.rename(self.path)
+            directory = os.open(self.path.parent, os.O_RDONLY)
+            try:
+                os.fsync(directory)  # Or the new name could be lost with the power.
+            finally:
+                os.close(directory)
+
+    def abandon(self, lines: Sequence[bytes]) -> None:
+        """Adds lines, and leaves the file unfinished, as `NAME.part`."""
+        try:
+            self.write(lines)
+        finally:
+            with self._named():
+                self._file.close()
+
+    def _write_all(self, data: bytes) -> None:
+        rest = memoryview(data)
+        while rest:
+            rest = rest[self._file.write(rest) :]
+        self._whole += len(data)
+
+    @contextmanager
+    def _named(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            path = Path(error.filename) if error.filename else self.path
+            raise TranscriptError(f"cannot be written: {error.strerror or error}", path) from error

@@ -1,0 +1,128 @@
+"""One seat's part of a transcript: a file of its own, with only what that seat could know.
+
+It is built up from nothing, by the same code while a match is written (its last hash goes into the full file's
+footer) and when it is taken out of a full file later. So a host can publish each seat's hash right after a match,
+and hand each author the file that belongs to it.
+
+In it: the match's public terms, the seat's own bot, the frames from and to it, when its windows were handed over,
+how its bot left. Times count from the seat's own first record, for when others started is not its business. Not in
+it: whatever else happened, or how much of it. The record of a closed window is left out, too: the seat's `closed`
+message tells its part, and where the record stands would tell when the others were done, or, to a bot that is
+gone, how the match goes on. Each file opens with a salt that only it and the full file hold: the hash of another
+seat's file then gives no way to try out what may be in it.
+"""
+
+from collections.abc import Iterable, Iterator
+from secrets import token_hex
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from referee.records import (
+    AnyRecord,
+    Ended,
+    Footer,
+    Handed,
+    Header,
+    In,
+    Left,
+    Out,
+    SeatEnded,
+    SeatHeader,
+)
+from referee.transcript_chain import Chain, TranscriptError
+
+SALT_BYTES = 16
+
+
+def fresh_salts(seats: int) -> tuple[str, ...]:
+    """A salt for each seat's file: 128 bits that nobody can guess."""
+    return tuple(token_hex(SALT_BYTES) for _ in range(seats))
+
+
+class SeatChain:
+    """A seat's own transcript, grown as the match's records pass. `head`: hash of its last line."""
+
+    def __init__(self, seat: int) -> None:
+        self._seat = seat
+        self._chain = Chain()
+        self._zero: int | None = None
+
+    @property
+    def head(self) -> str:
+        """Hash of the last line so far."""
+        return self._chain.head
+
+    def take(self, record: AnyRecord) -> bytes | None:
+        """The line that the seat gets for a record of the match; None if it is none of its business."""
+        part = self._part(record)
+        return None if part is None else self._chain.link(part)
+
+    def close(self) -> bytes:
+        """The last line."""
+        return self._chain.seal(Footer(heads=()))
+
+    def _part(self, record: AnyRecord) -> Struct | None:
+        match record:
+            case Out() | In() | Handed() | Left():
+                return self._in_own_time(record) if record.seat == self._seat else None
+            case Header():
+                return _seat_header(record, self._seat)
+            case Ended():
+                return SeatEnded(conduct=record.conduct[self._seat], refused=record.refused[self._seat])
+        return None
+
+    def _in_own_time(self, record: Out | In | Handed | Left) -> Struct:
+        if self._zero is None:
+            self._zero = record.at
+        at = record.at - self._zero
+        if isinstance(record, Out):  # By far the most; `replace` would take longer than all the rest.
+            return Out(at=at, seat=record.seat, frame=record.frame)
+        return replace(record, at=at)
+
+
+def seat_lines(records: Iterable[AnyRecord], seat: int) -> Iterator[bytes]:
+    """The lines of one seat's own transcript, from the records of a whole match as `read_transcript` gives them.
+
+    Raises:
+        TranscriptError: there is no such seat, the records are a seat's own already, or what comes out is not what
+            the match's footer says it was.
+    """
+    chain = SeatChain(seat)
+    for number, record in enumerate(records, 1):
+        if number == 1:
+            _check_seat(record, seat)
+        if isinstance(record, Footer):
+            yield chain.close()
+            if chain.head != record.heads[seat]:
+                raise TranscriptError(f"the file of seat {seat} does not come out with the hash in the footer")
+            return
+        line = chain.take(record)
+        if line is not None:
+            yield line
+    raise TranscriptError("there is no footer: the match was not finished")
+
+
+def _check_seat(first: AnyRecord, seat: int) -> None:
+    if isinstance(first, SeatHeader):
+        raise TranscriptError(f"this is the file of seat {first.seat} alone")
+    if not isinstance(first, Header):
+        raise TranscriptError("there is no header")
+    if not 0 <= seat < len(first.bots):
+        raise TranscriptError(f"there is no seat {seat}: the seats are 0 to {len(first.bots) - 1}")
+
+
+def _seat_header(header: Header, seat: int) -> SeatHeader:
+    return SeatHeader(
+        format=header.format,
+        arena=header.arena,
+        match=header.match,
+        game=header.game,
+        variant=header.variant,
+        options=header.options,
+        clock=header.clock,
+        seat=seat,
+        seats=len(header.bots),
+        bot=header.bots[seat],
+        salt=header.salts[seat],
+    )

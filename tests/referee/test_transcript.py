@@ -1,0 +1,267 @@
+"""Writing: a match's transcript is chained, sealed, never in the match's way, and named only when it is whole."""
+
+import errno
+import resource
+import threading
+from collections.abc import Sequence
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+import trio
+import trio.testing
+from msgspec import Raw
+from msgspec.structs import replace
+
+from referee import transcript as transcript_module
+from referee.records import Handed, Header, Out
+from referee.transcript import FLUSH_SECONDS, open_transcript
+from referee.transcript_chain import MAX_LINE_BYTES, TranscriptError
+from referee.transcript_file import PartFile
+from referee.transcript_reading import read_transcript, verify_transcript
+from tests.referee.transcript_sample import header, match_records, plain, write
+
+
+def part(path: Path) -> Path:
+    return path.with_name(f"{path.name}.part")
+
+
+def names(directory: Path) -> list[str]:
+    return [path.name for path in directory.iterdir()]
+
+
+async def test_every_line_has_its_number_and_the_hash_of_the_line_before(tmp_path: Path) -> None:
+    await write(tmp_path / "m.jsonl", match_records())
+    lines = (tmp_path / "m.jsonl").read_bytes().splitlines(keepends=True)
+    assert len(match_records()) + 1 == len(lines)
+    expected = "0" * 64
+    for number, line in enumerate(lines, 1):
+        assert (number, expected) == (plain(line)["line"], plain(line)["prev"])
+        expected = sha256(line).hexdigest()
+
+
+async def test_the_head_is_the_hash_of_the_last_line_which_is_sealed(tmp_path: Path) -> None:
+    transcript = await write(tmp_path / "m.jsonl", match_records())
+    last = (tmp_path / "m.jsonl").read_bytes().splitlines(keepends=True)[-1]
+    unsealed, seal = last.split(b',"seal":')
+    assert sha256(last).hexdigest() == transcript.head
+    assert f'"{sha256(unsealed + b"}").hexdigest()}"}}\n'.encode() == seal
+    assert list(transcript.seat_heads) == plain(last)["heads"]
+
+
+async def test_what_is_read_is_what_was_appended(tmp_path: Path) -> None:
+    await write(tmp_path / "m.jsonl", match_records())
+    *read, _footer = read_transcript(tmp_path / "m.jsonl")
+    written = match_records()
+    assert [type(record) for record in written] == [type(record) for record in read]
+    assert [_frame(record) for record in written] == [_frame(record) for record in read]
+    assert [replace(r, frame=b"") for r in written if isinstance(r, Out)] == [
+        replace(r, frame=b"") for r in read if isinstance(r, Out)
+    ]
+    skipped = Out, type(written[0]), type(written[-1])  # They hold Raw, or a game's own values.
+    assert [r for r in written if not isinstance(r, skipped)] == [r for r in read if not isinstance(r, skipped)]
+
+
+def _frame(record: object) -> bytes | None:
+    return bytes(record.frame) if isinstance(record, Out) else None
+
+
+async def test_every_seat_gets_a_salt_of_its_own_where_the_header_has_none(tmp_path: Path) -> None:
+    for name in "ab":
+        await write(tmp_path / name, [replace(header(), salts=())])
+    headers = [next(read_transcript(tmp_path / name)) for name in "ab"]
+    salts = [salt for first in headers if isinstance(first, Header) for salt in first.salts]
+    assert {32} == {len(salt) for salt in salts}
+    assert 4 == len(set(salts))
+
+
+async def test_a_transcript_has_its_name_only_when_it_is_finished(tmp_path: Path) -> None:
+    path = tmp_path / "m.jsonl"
+    async with open_transcript(path, header()) as transcript:
+        assert (True, False) == (part(path).exists(), path.exists())
+        assert transcript.head is None
+    assert (False, True) == (part(path).exists(), path.exists())
+
+
+async def test_a_match_that_fails_leaves_all_that_was_appended_in_an_unfinished_file(tmp_path: Path) -> None:
+    path = tmp_path / "m.jsonl"
+    with pytest.raises(ZeroDivisionError):  # noqa: PT012 - the block is what is tested; no group of exceptions
+        async with open_transcript(path, header()) as transcript:
+            transcript.append(Handed(at=1, seat=0))
+            raise ZeroDivisionError
+    assert not path.exists()
+    assert ["header", "handed"] == [plain(line)["kind"] for line in part(path).read_bytes().splitlines()]
+    with pytest.raises(TranscriptError, match="line 2 is the last, and no footer"):
+        verify_transcript(part(path))
+
+
+async def test_so_does_one_that_is_cancelled(tmp_path: Path) -> None:
+    path = tmp_path / "m.jsonl"
+    with trio.CancelScope() as scope:
+        async with open_transcript(path, header()) as transcript:
+            transcript.append(Handed(at=1, seat=0))
+            scope.cancel()
+            await trio.sleep_forever()
+    assert scope.cancelled_caught
+    assert 2 == len(part(path).read_bytes().splitlines())
+
+
+@pytest.mark.parametrize("name", ["m.jsonl", "m.jsonl.part"])
+async def test_nothing_that_is_there_is_written_over(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_bytes(b"precious")
+    with pytest.raises(TranscriptError, match=r"m\.jsonl"):
+        await write(tmp_path / "m.jsonl", match_records())
+    assert b"precious" == (tmp_path / name).read_bytes()
+    assert [name] == names(tmp_path)
+
+
+async def test_nor_is_a_file_that_appeared_meanwhile(tmp_path: Path) -> None:
+    path = tmp_path / "m.jsonl"
+    with pytest.raises(TranscriptError, match="somebody else"):
+        async with open_transcript(path, header()):
+            path.write_bytes(b"precious")
+    assert b"precious" == path.read_bytes()
+    assert 2 == len(part(path).read_bytes().splitlines())
+
+
+async def test_a_directory_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for directory, why in [("missing", "No such file or directory"), ("file", "Not a directory")]:
+        path = tmp_path / directory / "m.jsonl"
+        with pytest.raises(TranscriptError) as caught:
+            await write(path, match_records())
+        assert f"{part(path)}: cannot be written: {why}" == str(caught.value)
+
+
+async def test_a_disk_that_fills_cancels_the_match_and_keeps_the_whole_lines_before(
+    tmp_path: Path, autojump_clock: trio.testing.MockClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "m.jsonl"
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    real_write = PartFile._write_all
+
+    def write_on_a_small_disk(file: PartFile, data: bytes) -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (2_000, before[1]))
+        try:
+            real_write(file, data)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+    monkeypatch.setattr(PartFile, "_write_all", write_on_a_small_disk)
+    with pytest.raises(TranscriptError) as caught:  # noqa: PT012 - the block is what is tested
+        async with open_transcript(path, header()) as transcript:
+            await trio.sleep(1)
+            for at in range(100):
+                transcript.append(Handed(at=at, seat=0))
+            await trio.sleep_forever()
+    assert path == caught.value.path
+    assert f"{path}: cannot be written: File too large" == str(caught.value)
+    assert not path.exists()
+    assert ["header"] == [plain(line)["kind"] for line in part(path).read_bytes().splitlines()]
+    assert FLUSH_SECONDS + 1 == pytest.approx(autojump_clock.current_time())
+
+
+@pytest.mark.parametrize("method", ["write", "finish"])
+async def test_a_disk_that_fails_at_the_end_is_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str
+) -> None:
+    def full(file: object, *_: object) -> None:
+        raise TranscriptError("cannot be written: No space left on device", file.path)  # type: ignore[attr-defined]
+
+    with pytest.raises(TranscriptError, match=r"m\.jsonl: cannot be written: No space left on device"):
+        async with open_transcript(tmp_path / "m.jsonl", header()):
+            monkeypatch.setattr(PartFile, method, full)
+    assert not (tmp_path / "m.jsonl").exists()
+
+
+def test_every_failing_call_of_the_file_names_its_path(tmp_path: Path) -> None:
+    file = PartFile(tmp_path / "m.jsonl")
+    file._file.close()
+    file._file = Path("/dev/full").open("r+b", buffering=0)  # noqa: SIM115 - closed by `abandon`
+    with pytest.raises(TranscriptError) as caught:
+        file.write([b"line\n"])
+    file.abandon([])
+    assert isinstance(caught.value.__cause__, OSError)
+    assert errno.ENOSPC == caught.value.__cause__.errno
+    assert tmp_path / "m.jsonl" == caught.value.path
+
+
+async def test_once_the_transcript_has_failed_every_append_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "m.jsonl"
+    spanning = Out(at=0, seat=0, frame=Raw(b'{\n"type":"over"}'))
+    with pytest.raises(TranscriptError, match=r"line 2 cannot be written: .* spans lines"):  # noqa: PT012 - as above
+        async with open_transcript(path, header()) as transcript:
+            with pytest.raises(TranscriptError):
+                transcript.append(spanning)
+            with pytest.raises(TranscriptError, match="line 2 cannot be written"):
+                transcript.append(Handed(at=1, seat=0))
+    assert not path.exists()
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        Out(at=0, seat=0, frame=Raw(b'"%s"' % (b"x" * MAX_LINE_BYTES))),
+        Out(at=0, seat=0, frame=object()),  # type: ignore[arg-type]
+        Handed(at="\ud800", seat=0),  # type: ignore[arg-type]
+    ],
+    ids=["too long", "not JSON", "not Unicode"],
+)
+async def test_a_record_that_cannot_be_a_line_is_no_line(tmp_path: Path, record: Out | Handed) -> None:
+    with pytest.raises(TranscriptError, match="line 2 cannot be written"):
+        async with open_transcript(tmp_path / "m.jsonl", header()) as transcript:
+            transcript.append(record)
+    assert 1 == len(part(tmp_path / "m.jsonl").read_bytes().splitlines())
+
+
+async def test_lines_wait_for_the_disk_no_longer_than_a_tenth_of_a_second_and_go_in_one_batch(
+    tmp_path: Path, autojump_clock: trio.testing.MockClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batches: list[tuple[float, int]] = []
+    written = trio.Event()
+    real_write = PartFile.write
+
+    def observed_write(file: PartFile, lines: Sequence[bytes]) -> None:
+        real_write(file, lines)
+        batches.append((autojump_clock.current_time(), len(lines)))
+        trio.from_thread.run_sync(written.set)
+
+    monkeypatch.setattr(PartFile, "write", observed_write)
+    async with open_transcript(tmp_path / "m.jsonl", header()) as transcript:
+        for at in range(50):
+            transcript.append(Handed(at=at, seat=0))
+        await written.wait()
+        on_disk = part(tmp_path / "m.jsonl").read_bytes().count(b"\n")
+    assert 51 == on_disk
+    assert [51, 1] == [lines for _, lines in batches]  # The other is the footer's.
+    assert pytest.approx(0.1) == batches[0][0]
+
+
+async def test_a_slow_disk_does_not_hold_up_the_match(
+    tmp_path: Path, autojump_clock: trio.testing.MockClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert autojump_clock.autojump_threshold == 0
+    stuck, released = trio.Event(), threading.Event()
+    real_write = PartFile.write
+
+    def stuck_write(file: PartFile, lines: Sequence[bytes]) -> None:
+        trio.from_thread.run_sync(stuck.set)
+        released.wait()
+        real_write(file, lines)
+
+    monkeypatch.setattr(PartFile, "write", stuck_write)
+    async with open_transcript(tmp_path / "m.jsonl", header()) as transcript:
+        await stuck.wait()
+        for at in range(1_000):
+            transcript.append(Handed(at=at, seat=0))
+        await trio.sleep(60)
+        released.set()
+    assert 1_002 == verify_transcript(tmp_path / "m.jsonl").lines
+
+
+async def test_but_what_waits_for_it_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transcript_module, "MAX_WAITING_BYTES", 10_000)
+    with pytest.raises(TranscriptError, match="the disk does not keep up"):  # noqa: PT012 - as above
+        async with open_transcript(tmp_path / "m.jsonl", header()) as transcript:
+            for at in range(1_000):
+                transcript.append(Handed(at=at, seat=0))
