@@ -1,0 +1,77 @@
+"""`arena games`: what can be played, and with which options."""
+
+import sys
+from typing import Any
+
+import click
+import msgspec
+from rich import box
+from rich.table import Table
+
+from arena.exits import WrongUse
+from arena.screens import results_console
+from referee.games.registry import GAMES
+from referee.rules import Game
+
+
+@click.command("games")
+@click.argument("game", required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+def command(game: str | None, as_json: bool) -> None:
+    """List the games, or describe GAME: its variants, their times, its options and windows."""
+    if game is not None and game not in GAMES:
+        raise WrongUse(f"there is no game {game!r}; there are {', '.join(GAMES)}")
+    chosen = [describe(each) for name, each in GAMES.items() if game in (None, name)]
+    if as_json:
+        content = chosen if game is None else chosen[0]
+        sys.stdout.write(msgspec.json.encode(content).decode() + "\n")
+    elif game is None:
+        _list(chosen)
+    else:
+        _describe(chosen[0])
+
+
+def describe(game: Game[Any]) -> dict[str, Any]:
+    """One game as plain values."""
+    return {
+        "game": game.name,
+        "seats": game.seats(game.read_options(game.variants[0].name, None)),
+        "variants": [
+            {"variant": variant.name, "main_ms": variant.time.main_ms, "reserve_ms": variant.time.reserve_ms}
+            for variant in game.variants
+        ],
+        "options": msgspec.to_builtins(game.read_options(game.variants[0].name, None)),
+        "windows": {window: list(form.__struct_fields__) for window, form in game.actions.items()},
+        "events": [event.__struct_config__.tag for event in game.events],
+    }
+
+
+def _list(games: list[dict[str, Any]]) -> None:
+    table = _table("game", "seats", "variants, the default first")
+    for game in games:
+        variants = ", ".join(variant["variant"] for variant in game["variants"])
+        table.add_row(game["game"], str(game["seats"]), variants)
+    results_console().print(table)
+
+
+def _describe(game: dict[str, Any]) -> None:
+    screen = results_console()
+    screen.print(f"{game['game']}: {game['seats']} seats", highlight=False)
+    variants = _table("variant", "time of each window", "reserve")
+    for variant in game["variants"]:
+        times = ", ".join(f"{window} {main / 1000:g} s" for window, main in variant["main_ms"].items())
+        variants.add_row(variant["variant"], times, f"{variant['reserve_ms'] / 1000:g} s")
+    screen.print(variants)
+    options = _table("option", "default")
+    for name, value in game["options"].items():
+        options.add_row(name, msgspec.json.encode(value).decode())
+    screen.print(options)
+    windows = _table("window", "keys of its actions")
+    for window, keys in game["windows"].items():
+        windows.add_row(window, ", ".join(keys))
+    screen.print(windows)
+    screen.print(f"events: {', '.join(game['events'])}", highlight=False, soft_wrap=True)
+
+
+def _table(*headings: str) -> Table:
+    return Table(*headings, box=box.SIMPLE_HEAD if sys.stdout.isatty() else box.ASCII2)

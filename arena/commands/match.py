@@ -1,0 +1,245 @@
+"""`arena match`: one match, shown as it goes."""
+
+import secrets
+import signal
+import sys
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from random import SystemRandom
+from typing import Any, Protocol
+
+import click
+import msgspec
+import trio
+from msgspec import Raw
+from rich import box
+from rich.table import Table as Grid
+
+from arena import console
+from arena.commands.policy_options import policy_options, read_policy
+from arena.exits import MachineCannot, WrongUse
+from arena.results_folder import cannot_write
+from arena.schedule import SEED_BITS
+from arena.screens import progress_console, results_console
+from arena.watching import Eyes, Watcher, read_eyes
+from referee.bot_folder import BotFolderError, find_bot
+from referee.games.registry import GAMES
+from referee.plan import Plan, Result
+from referee.play import LocalSeat, SandboxedBot, play
+from referee.rules import BadSetupError, Game, Told
+from referee.table import Table
+from referee.transcript_chain import TranscriptError
+
+Player = SandboxedBot | LocalSeat
+OUR_INPUT = 0
+"""The file descriptor of standard input."""
+
+
+class PlayWatched(Protocol):
+    """Plays one match while somebody watches: `referee.play.play`, or a stand-in."""
+
+    def __call__(  # noqa: D102 - see the class
+        self,
+        plan: Plan,
+        players: Sequence[Player],
+        *,
+        transcript: Path,
+        watch: Callable[[Table, Sequence[Told]], None] | None,
+        operator: trio.MemoryReceiveChannel[bool] | None,
+    ) -> Awaitable[Result]: ...
+
+
+@click.command("match")
+@click.argument("game")
+@click.argument("bots", nargs=-1, metavar="BOT BOT ...")
+@click.option("--variant", help="One of the game's rule sets.  [default: the game's]")
+@click.option("--seed", type=int, help="The match's own seed.  [default: drawn, and told]")
+@click.option("--options", help="The game's options, as a JSON object.")
+@click.option("--setup", help="The game's secrets, as a JSON object.  [default: drawn from the seed]")
+@click.option(
+    "--watch",
+    metavar="[spectator|host|SEAT]",
+    is_flag=False,
+    flag_value="spectator",
+    help="Show the board as it goes, as these eyes see it.",
+)
+@click.option("--isolation", type=click.Choice(["bubblewrap", "none"]), default="bubblewrap", show_default=True)
+@click.option(
+    "--transcripts",
+    type=click.Path(path_type=Path),
+    default=Path("transcripts"),
+    show_default=True,
+    help="Folder for the transcript.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@policy_options
+def command(game: str, bots: tuple[str, ...], transcripts: Path, as_json: bool, **given: Any) -> None:
+    """Play one match of GAME: one BOT for each seat, from seat 0 on.
+
+    A BOT is a folder, FOLDER@REVISION, a built-in bot's name, or "console" for a person at this terminal. SIGUSR1
+    stops the clocks of the match, or lets them run again.
+    """
+    plan = _plan(game, bots, given)
+    players = [_player(name, game) for name in bots]
+    eyes = None if given["watch"] is None else _eyes(given["watch"], len(players))
+    watch = None if eyes is None else Watcher(progress_console(), eyes, [_name(player) for player in players])
+    click.echo(f"match {plan.match}, seed {plan.seed}, isolation {plan.isolation}", err=True)
+    result = play_match(plan, players, transcripts, play=play, watch=watch)
+    if as_json:
+        sys.stdout.write(msgspec.json.encode(result).decode() + "\n")
+    else:
+        _print(result, [_name(player) for player in players])
+
+
+def play_match(
+    plan: Plan,
+    players: Sequence[Player],
+    transcripts: Path,
+    *,
+    play: PlayWatched,
+    watch: Callable[[Table, Sequence[Told]], None] | None,
+) -> Result:
+    """Plays a match; the operator may pause it.
+
+    Raises:
+        WrongUse: the transcript cannot be put there.
+        MachineCannot: the attempt is void.
+    """
+    try:
+        transcripts.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise cannot_write(transcripts, error) from None
+    path = transcripts / f"{plan.match}.jsonl"
+    try:
+        result = trio.run(partial(_with_operator, plan, players, path, play=play, watch=watch))
+    except* TranscriptError as errors:
+        raise MachineCannot(str(errors.exceptions[0])) from None
+    if result.void is not None:
+        raise MachineCannot(f"the attempt is void: {result.void}; transcript: {result.transcript}")
+    return result
+
+
+async def _with_operator(
+    plan: Plan,
+    players: Sequence[Player],
+    path: Path,
+    *,
+    play: PlayWatched,
+    watch: Callable[[Table, Sequence[Told]], None] | None,
+) -> Result:
+    """Plays while SIGUSR1 stops the clocks and starts them again."""
+    orders, operator = trio.open_memory_channel[bool](1)
+    async with trio.open_nursery() as nursery:
+        await nursery.start(_pass_on_signals, orders)
+        result = await play(plan, players, transcript=path, watch=watch, operator=operator)
+        nursery.cancel_scope.cancel()
+    return result
+
+
+async def _pass_on_signals(orders: trio.MemorySendChannel[bool], task_status: trio.TaskStatus[None]) -> None:
+    paused = False
+    with trio.open_signal_receiver(signal.SIGUSR1) as signals:
+        task_status.started()
+        async for _ in signals:
+            paused = not paused
+            click.echo("paused by the operator" if paused else "resumed by the operator", err=True)
+            await orders.send(paused)
+
+
+def _plan(game: str, bots: tuple[str, ...], given: dict[str, Any]) -> Plan:
+    """The match that was asked for, checked as far as the rules go."""
+    if game not in GAMES:
+        raise WrongUse(f"GAME: there is no {game!r}; there are {', '.join(GAMES)}")
+    rules = GAMES[game]
+    variant = _variant(rules, given["variant"])
+    options, setup = _json(given["options"], "--options"), _json(given["setup"], "--setup")
+    try:
+        seats = rules.seats(rules.read_options(variant, options))
+    except BadSetupError as error:
+        raise WrongUse(f"--{error}") from None
+    if len(bots) != seats:
+        raise WrongUse(f"BOT: {game} has {seats} seats, and {len(bots)} bots are named")
+    return Plan(
+        match=f"{game}-{datetime.now(UTC):%Y%m%dT%H%M%S}-{secrets.token_hex(2)}",
+        game=game,
+        variant=variant,
+        seed=SystemRandom().getrandbits(SEED_BITS) if given["seed"] is None else given["seed"],
+        options=options,
+        setup=setup,
+        policy=read_policy(given),
+        isolation=given["isolation"],
+    )
+
+
+def _variant(rules: Game[Any], name: str | None) -> str:
+    names = [variant.name for variant in rules.variants]
+    if name is not None and name not in names:
+        raise WrongUse(f"--variant: {rules.name} has no {name!r}; it has {', '.join(names)}")
+    return name or names[0]
+
+
+def _json(text: str | None, option: str) -> Raw | None:
+    """An option's JSON, as it stands."""
+    if text is None:
+        return None
+    try:
+        msgspec.json.decode(text)
+    except msgspec.MsgspecError as error:
+        raise WrongUse(f"{option}: {error}") from None
+    return Raw(text)
+
+
+def _player(name: str, game: str) -> Player:
+    """Who takes a seat."""
+    if name == console.NAME:
+        person = console.Console(console.lines_typed(OUR_INPUT), progress_console())
+        return LocalSeat(console.NAME, person.play)
+    try:
+        bot = find_bot(name)
+    except BotFolderError as error:
+        raise WrongUse(str(error)) from None
+    if not bot.plays(game):
+        raise WrongUse(f"{name}: does not play {game}: its bot.toml has games = {list(bot.games or ())}")
+    return SandboxedBot(bot)
+
+
+def _name(player: Player) -> str:
+    return player.name if isinstance(player, LocalSeat) else player.folder.name
+
+
+def _eyes(text: str, seats: int) -> Eyes:
+    try:
+        eyes = read_eyes(text)
+    except ValueError:
+        raise WrongUse(f"--watch: {text!r} is neither spectator, host nor a seat") from None
+    if isinstance(eyes, int) and eyes not in range(seats):
+        raise WrongUse(f"--watch: there is no seat {eyes}; there are 0 to {seats - 1}")
+    return eyes
+
+
+def _print(result: Result, names: Sequence[str]) -> None:
+    """The result, one line a seat."""
+    outcome = result.outcome
+    if outcome is None:
+        raise AssertionError("a void attempt is not printed")
+    screen = results_console()
+    headings = ("seat", "bot", "place", "score", "conduct", "windows", "defaults", "charged s")
+    grid = Grid(*headings, box=box.SIMPLE_HEAD if screen.is_terminal else box.ASCII2)
+    places = {seat: place for place, group in enumerate(outcome.ranking, start=1) for seat in group}
+    for seat, name in enumerate(names):
+        score = None if outcome.scores is None else outcome.scores.get(str(seat))
+        grid.add_row(
+            str(seat),
+            name,
+            str(places[seat]),
+            "-" if score is None else str(score),
+            result.conduct[seat].value,
+            str(result.windows[seat]),
+            str(result.defaults[seat]),
+            f"{result.charged_ms[seat] / 1000:.1f}",
+        )
+    screen.print(grid)
+    screen.print(f"over: {outcome.reason}", highlight=False)
+    screen.print(f"transcript: {result.transcript} {result.head}", highlight=False, markup=False, soft_wrap=True)

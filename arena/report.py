@@ -1,0 +1,62 @@
+"""A tournament's results as people read them, and as programs do."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+from rich import box
+from rich.table import Table
+
+from arena.standings import Line, Score
+
+
+def crosstable(lines: Sequence[Line], labels: Sequence[str], *, plain: bool) -> Table:
+    """The standings, with each bot's points against each other. `plain` draws it in ASCII."""
+    table = Table(box=box.ASCII2 if plain else box.SIMPLE_HEAD)
+    table.add_column("#", justify="right")
+    table.add_column("bot")
+    for heading in ("points", "played", "wins", "ties", "losses"):
+        table.add_column(heading, justify="right")
+    for place in range(1, len(lines) + 1):
+        table.add_column(f"vs {place}", justify="right")
+    for heading in ("faults", "defaults", "ms/window"):
+        table.add_column(heading, justify="right")
+    for place, line in enumerate(lines, start=1):
+        table.add_row(
+            str(place),
+            labels[line.entrant],
+            f"{line.points:g}",
+            *(str(number) for number in (line.played, line.wins, line.ties, line.losses)),
+            *(_against(line, other) for other in lines),
+            str(line.faults),
+            str(line.defaults),
+            "-" if line.mean_ms is None else f"{line.mean_ms:.1f}",
+        )
+    return table
+
+
+def standings_json(lines: Sequence[Line], labels: Sequence[str]) -> list[dict[str, Any]]:
+    """The standings as plain values, best first."""
+    return [
+        {
+            "bot": labels[line.entrant],
+            **_score(line),
+            "faults": line.faults,
+            "defaults": line.defaults,
+            "windows": line.windows,
+            "ms_per_window": line.mean_ms,
+            "against": {labels[other]: _score(score) for other, score in sorted(line.against.items())},
+        }
+        for line in lines
+    ]
+
+
+def _against(line: Line, other: Line) -> str:
+    """Points of those that could be had against another bot."""
+    score = line.against.get(other.entrant)
+    return "" if score is None else f"{score.points:g}/{score.played}"
+
+
+def _score(score: Score) -> dict[str, Any]:
+    fields = msgspec.structs.asdict(score)
+    return {key: fields[key] for key in ("played", "wins", "ties", "losses", "points")}

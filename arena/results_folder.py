@@ -1,0 +1,59 @@
+"""Where a tournament's ledger and transcripts are, and that one arena at a time writes them."""
+
+import errno
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+
+from arena.exits import MachineCannot, WrongUse
+
+LEDGER = "ledger.sqlite"
+TRANSCRIPTS = "transcripts"
+LOCK = "lock"
+
+
+@contextmanager
+def held(folder: Path) -> Iterator[None]:
+    """Makes the folder, if need be, and keeps it for this process; the lock ends when the process does.
+
+    Raises:
+        WrongUse: the folder cannot be written, or another arena is at work in it.
+        MachineCannot: there is no space.
+    """
+    try:
+        (folder / TRANSCRIPTS).mkdir(parents=True, exist_ok=True)
+        lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+    except OSError as error:
+        raise cannot_write(folder, error) from None
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    except BlockingIOError:
+        raise WrongUse(f"{folder}: another arena is playing this tournament now") from None
+    finally:
+        os.close(lock)
+
+
+def set_aside(folder: Path) -> Path | None:
+    """Moves earlier results out of the way, into a folder beside; nothing is deleted. None: there were none."""
+    if not (folder / LEDGER).exists():
+        return None
+    aside = folder / f"before-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
+    try:
+        aside.mkdir()
+        for name in (LEDGER, f"{LEDGER}-wal", f"{LEDGER}-shm", TRANSCRIPTS):
+            with suppress(FileNotFoundError):
+                (folder / name).rename(aside / name)
+        (folder / TRANSCRIPTS).mkdir()
+    except OSError as error:
+        raise cannot_write(folder, error) from None
+    return aside
+
+
+def cannot_write(path: Path, error: OSError) -> WrongUse | MachineCannot:
+    """A full disk is the machine's; a folder one may not write was wrongly chosen."""
+    text = f"{path}: cannot be written: {error.strerror}"
+    return MachineCannot(text) if error.errno in (errno.ENOSPC, errno.EDQUOT) else WrongUse(text)

@@ -1,0 +1,68 @@
+"""What a tournament is begun with, and what has changed since. Results under other terms must not be mixed."""
+
+from hashlib import sha256
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+import protocol
+import referee
+from arena.tournament_file import Tournament
+from referee.bot_folder import BUILT_IN, content_hash
+
+Terms = dict[str, Any]
+"""Dotted name to plain JSON value."""
+UNSET = "not set"
+
+
+def terms_of(tournament: Tournament, seed: int) -> Terms:
+    """All that a result depends on. How many matches run at once, and where results go, is not among it."""
+    form = tournament.form
+    return {
+        "arena": version("mist-arena"),
+        "content of the arena": _own_content(),
+        "game": form.game,
+        "variant": tournament.variant,
+        **_dotted("options", tournament.options),
+        "format": form.format,
+        "blocks": form.blocks,
+        "seed": seed,
+        **_dotted("policy", form.policy),
+        "isolation": form.isolation,
+        "bots": list(tournament.labels),
+        **{
+            f"content of {label}": bot.content
+            for label, bot in zip(tournament.labels, tournament.bots, strict=True)
+        },
+    }
+
+
+def changes(begun: Terms, now: Terms) -> list[str]:
+    """What is not as it was, one phrase each."""
+    return [
+        f"{key} was {_short(begun.get(key, UNSET))}, is {_short(now.get(key, UNSET))}"
+        for key in {**begun, **now}
+        if begun.get(key, UNSET) != now.get(key, UNSET)
+    ]
+
+
+def _own_content() -> str:
+    """Hash of what decides and of what built-in bots share: the version does not tell two commits apart."""
+    total = sha256()
+    for package in (protocol, referee):
+        total.update(content_hash(Path(package.__path__[0])).encode())
+    for module in sorted(BUILT_IN.glob("*.py")):
+        total.update(module.name.encode() + b"\n" + module.read_bytes())
+    return f"sha256:{total.hexdigest()}"
+
+
+def _dotted(name: str, values: Any) -> Terms:
+    return {f"{name}.{key}": value for key, value in msgspec.to_builtins(values).items()}
+
+
+def _short(value: Any) -> str:
+    """A value for one line; of a content hash, what tells it from others."""
+    text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
+    return text[:19] if text.startswith("sha256:") else text

@@ -1,0 +1,161 @@
+"""The file that describes a tournament, read and checked before anything is played."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Raw, Struct
+
+from arena.console import NAME as CONSOLE
+from arena.exits import WrongUse
+from protocol.words import Options
+from referee.bot_folder import BotFolder, BotFolderError
+from referee.games.registry import GAMES
+from referee.plan import Isolation, Plan, Policy, Positive
+from referee.rules import BadSetupError, Game
+from referee.toml_text import TomlError, line_of, read_toml
+
+Resolve = Callable[[str], BotFolder]
+
+
+class TournamentFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The fields of the file. Paths in it are relative to its own folder."""
+
+    game: str
+    bots: tuple[str, ...]
+    """Folders, `FOLDER@REVISION`, or built-in bots' names."""
+    variant: str | None = None
+    """None: the game's default."""
+    options: dict[str, Any] = {}
+    format: Literal["round_robin"] = "round_robin"
+    blocks: Positive = 1
+    """How many blocks each pair plays; a block is one deal, played once in each seating."""
+    seed: int | None = None
+    """None: drawn when the tournament begins, and kept with its results."""
+    policy: Policy = Policy()
+    isolation: Isolation = "bubblewrap"
+    concurrency: Positive | None = None
+    """Matches at once; None: one for each core."""
+    results: str | None = None
+    """Folder for ledger and transcripts; None: `runs/NAME` beside the file."""
+
+
+class Tournament(Struct, frozen=True, kw_only=True):
+    """A tournament whose file has been found right."""
+
+    file: Path
+    form: TournamentFile
+    variant: str
+    options: Options
+    """All options in force."""
+    bots: tuple[BotFolder, ...]
+    labels: tuple[str, ...]
+    """What the bots are called in tables and file names: unique."""
+    results: Path
+
+    def plan(self) -> Plan:
+        """What every match has in common. Name and seed are the schedule's to fill in."""
+        return Plan(
+            match="",
+            game=self.form.game,
+            variant=self.variant,
+            seed=0,
+            options=Raw(msgspec.json.encode(self.options)),
+            policy=self.form.policy,
+            isolation=self.form.isolation,
+        )
+
+
+def read_tournament(path: Path, resolve: Resolve) -> Tournament:
+    """Reads a tournament's file; `resolve` finds a bot by its name.
+
+    Raises:
+        WrongUse: one line with file, line and field of what is wrong.
+    """
+    try:
+        form = read_toml(path, TournamentFile)
+    except TomlError as error:
+        raise WrongUse(str(error)) from None
+    place = _Place(path, path.read_text())
+    game = _game(form, place)
+    variant = _variant(form, game, place)
+    options = _options(form, game, variant, place)
+    if (seats := game.seats(options)) != 2:  # noqa: PLR2004 - a round robin is of pairs
+        raise place.wrong("format", f"a round_robin is for two seats; {game.name} has {seats}")
+    return Tournament(
+        file=path,
+        form=form,
+        variant=variant,
+        options=options,
+        bots=_bots(form, place, resolve),
+        labels=_labels(form.bots),
+        results=path.parent / (form.results or f"runs/{path.stem}"),
+    )
+
+
+class _Place(Struct, frozen=True):
+    """The file, for naming places in it."""
+
+    path: Path
+    text: str
+
+    def wrong(self, field: str, what: str) -> WrongUse:
+        """What is wrong with a field, on one line."""
+        return WrongUse(f"{self.path}:{line_of(self.text, field)}: {field}: {what}")
+
+
+def _game(form: TournamentFile, place: _Place) -> Game[Any]:
+    if form.game not in GAMES:
+        raise place.wrong("game", f"there is no {form.game!r}; there are {', '.join(GAMES)}")
+    return GAMES[form.game]
+
+
+def _variant(form: TournamentFile, game: Game[Any], place: _Place) -> str:
+    names = [variant.name for variant in game.variants]
+    if form.variant is not None and form.variant not in names:
+        raise place.wrong("variant", f"{game.name} has no {form.variant!r}; it has {', '.join(names)}")
+    return form.variant or names[0]
+
+
+def _options(form: TournamentFile, game: Game[Any], variant: str, place: _Place) -> Options:
+    try:
+        return game.read_options(variant, Raw(msgspec.json.encode(form.options)))
+    except BadSetupError as error:
+        what = str(error).removeprefix("options: ")
+        key = re.search(r" - at `\$\.?(.*)`$| `(\w+)`$", what)
+        field = f"options.{key[1] or key[2]}" if key else "options"
+        raise place.wrong(field, re.sub(r" - at `.*`$", "", what)) from None
+
+
+def _bots(form: TournamentFile, place: _Place, resolve: Resolve) -> tuple[BotFolder, ...]:
+    if len(form.bots) < 2:  # noqa: PLR2004 - nobody can play alone
+        raise place.wrong("bots", f"{len(form.bots)} are too few; two or more can play")
+    bots = []
+    for index, name in enumerate(form.bots):
+        field = f"bots[{index}]"
+        if name in form.bots[:index]:
+            raise place.wrong(field, f"{name!r} is there twice")
+        if name == CONSOLE:
+            raise place.wrong(field, "a person plays single matches only: arena match")
+        try:
+            bot = resolve(_anchored(name, place.path.parent))
+        except BotFolderError as error:
+            raise place.wrong(field, str(error)) from None
+        if not bot.plays(form.game):
+            raise place.wrong(field, f"{name!r} does not play {form.game}: its bot.toml has games = {bot.games}")
+        bots.append(bot)
+    return tuple(bots)
+
+
+def _anchored(name: str, folder: Path) -> str:
+    """A folder beside the file, as seen from here; a built-in bot's name as it is."""
+    beside = folder / name.partition("@")[0]
+    return str(folder / name) if "/" in name or beside.is_dir() else name
+
+
+def _labels(names: tuple[str, ...]) -> tuple[str, ...]:
+    """The last part of each bot's path, where these differ; otherwise the whole."""
+    short = tuple(Path(name).name for name in names)
+    return short if len(set(short)) == len(short) else names

@@ -1,0 +1,55 @@
+"""Shows a match to people as it goes: as a spectator sees it, as one seat does, or whole, for the host."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from rich.console import Console
+
+from arena.drawing.registry import drawing_of
+from protocol.words import View
+from referee.reveal import shown
+from referee.rules import Told
+from referee.table import Table
+
+Eyes = int | Literal["spectator", "host"]
+"""Whose eyes; a number is a seat."""
+
+
+class Watcher:
+    """Called with the table after each window; prints what happened and the board."""
+
+    def __init__(self, console: Console, eyes: Eyes, names: Sequence[str]) -> None:
+        self._console = console
+        self._eyes = eyes
+        self._names = names
+
+    def __call__(self, table: Table, told: Sequence[Told]) -> None:
+        """Shows one step."""
+        drawing = drawing_of(table.game.name)
+        seen = [each for each in told if self._sees(each)]
+        for each in seen:
+            addressee = "" if each.seat is None else f"to seat {each.seat} ({self._names[each.seat]}): "
+            self._console.print(f"{addressee}{drawing.words(each.event)}", highlight=False, markup=False)
+        board = drawing.board(
+            self._view(table), [each.event for each in seen], plain=not self._console.is_terminal
+        )
+        self._console.print(board, soft_wrap=True)
+
+    def _sees(self, told: Told) -> bool:
+        return told.seat is None or self._eyes in (told.seat, "host")
+
+    def _view(self, table: Table) -> View:
+        if self._eyes == "host":
+            return table.game.host_view(table.state)
+        return shown(table.game, table.state, None if self._eyes == "spectator" else self._eyes)
+
+
+def read_eyes(text: str) -> Eyes:
+    """`spectator`, `host`, or a seat's number.
+
+    Raises:
+        ValueError: it is neither.
+    """
+    if text in ("spectator", "host"):
+        return "spectator" if text == "spectator" else "host"
+    return int(text)
