@@ -102,7 +102,10 @@ async def open_transcript(path: Path, header: Header) -> AsyncIterator[Transcrip
                 nursery.cancel_scope.cancel()
         except BaseExceptionGroup as group:
             # The writing task never raises: this is what the block raised, wrapped by our nursery.
-            raise group.exceptions[0] from None
+            raised = group.exceptions[0]
+            if sink.error is not None and isinstance(raised, Exception):
+                raise sink.error from raised  # However deep in the block's own nurseries it was met.
+            raise raised from None
         sink.check()
         transcript.seal()
         with trio.CancelScope(shield=True):

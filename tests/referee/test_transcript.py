@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from referee import transcript as transcript_module
 from referee.records import Handed, Header, Out
-from referee.transcript import FLUSH_SECONDS, open_transcript
+from referee.transcript import FLUSH_SECONDS, Transcript, open_transcript
 from referee.transcript_chain import MAX_LINE_BYTES, TranscriptError
 from referee.transcript_file import PartFile
 from referee.transcript_reading import read_transcript, verify_transcript
@@ -196,6 +196,16 @@ async def test_once_the_transcript_has_failed_every_append_says_so(tmp_path: Pat
             with pytest.raises(TranscriptError, match="line 2 cannot be written"):
                 transcript.append(Handed(at=1, seat=0))
     assert not path.exists()
+
+
+async def test_a_failure_met_deep_in_the_match_comes_out_as_itself(tmp_path: Path) -> None:
+    async def player(transcript: Transcript) -> None:
+        transcript.append(Out(at=0, seat=0, frame=Raw(b"\n")))
+
+    with pytest.raises(TranscriptError, match="line 2 cannot be written"):  # noqa: PT012 - as above
+        async with open_transcript(tmp_path / "m.jsonl", header()) as transcript, trio.open_nursery() as nursery:
+            nursery.start_soon(player, transcript)
+            nursery.start_soon(trio.sleep_forever)
 
 
 @pytest.mark.parametrize(
