@@ -26,12 +26,15 @@ def touching(cell: str) -> set[str]:
     return near & set(CELLS)
 
 
+NEAR = {cell: touching(cell) for cell in CELLS}
+
+
 def distances(cell: str) -> dict[str, int]:
     """Steps from a cell to every cell."""
     found, queue = {cell: 0}, deque([cell])
     while queue:
         here = queue.popleft()
-        for there in touching(here):
+        for there in NEAR[here]:
             if there not in found:
                 found[there] = found[here] + 1
                 queue.append(there)
@@ -49,7 +52,7 @@ def groups(cells: set[str]) -> list[int]:
         while queue:
             here = queue.pop()
             group.add(here)
-            near = touching(here) & left
+            near = NEAR[here] & left
             left -= near
             queue += near
         sizes.append(len(group))
@@ -114,7 +117,7 @@ class NaiveMist:
         lower = {cell.lower(): cell for cell in CELLS}
         cells = [lower.get(name, name) for name in named]
         least, most, forbidden = self.limits()
-        clash = any(b in touching(a) or a == b for i, a in enumerate(cells) if a in CELLS for b in cells[i + 1 :])
+        clash = any(b in NEAR[a] or a == b for i, a in enumerate(cells) if a in CELLS for b in cells[i + 1 :])
         unknown = any(cell not in CELLS or cell in forbidden for cell in cells)
         if unknown or clash or not least <= len(cells) <= most:
             return None
@@ -229,8 +232,8 @@ class NaiveMist:
         }
 
 
-def view(variant: str, options: dict[str, Any], seat: int | None, told: list[dict[str, Any]]) -> dict[str, Any]:
-    """The view of a seat (or of a spectator) that was told these events, and knows variant and options."""
+def view(variant: str, options: dict[str, Any], seat: int, told: list[dict[str, Any]]) -> dict[str, Any]:
+    """The view of a seat that was told these events, and knows variant and options."""
     match = NaiveMist(variant, options)
     known: dict[str, Any] = {"first_move": None, "swapped": False, "visible": {}}
     known |= {"spotted": [], "destroyed": [], "placed": [], "lost": []}
@@ -252,7 +255,7 @@ def view(variant: str, options: dict[str, Any], seat: int | None, told: list[dic
                 known |= {key: event[key] for key in ("visible", "spotted", "destroyed")}
             case "reveal":
                 over = True
-    # Every turn, whoever's it is, tells each seat one of these; a spectator has to count on its own.
+    # Every turn, whoever's it is, tells each seat one of these.
     match.turns = sum(event["type"] in ("placed", "opponent_placed", "swapped") for event in told)
     return terms(match, over=over) | {"seat": seat} | known
 

@@ -1,0 +1,375 @@
+# ruff: noqa: SIM300 - the house puts what is expected on the left
+"""Mist before a turn is played: windows, forms of actions, what a turn may name, defaults, time."""
+
+import json
+from typing import Any
+
+import pytest
+from msgspec import Raw
+
+from protocol.codec import encode
+from referee.rules import BadSetupError, Illegal
+from referee.table import Deal, Table
+from tests.referee.games.mist_play import (
+    CONTRACT,
+    HEAVEN,
+    MIST,
+    act,
+    plain,
+    seat_due,
+    shown,
+    start,
+    swap,
+    time_out,
+    turn,
+)
+
+BOTH = pytest.mark.parametrize("variant", [HEAVEN, CONTRACT])
+
+
+def rejected(table: Table, action: Any) -> str:
+    """The reason why the action is rejected."""
+    return rejected_raw(table, json.dumps(action).encode())
+
+
+def rejected_raw(table: Table, raw: bytes) -> str:
+    with pytest.raises(Illegal) as illegal:
+        table.read(seat_due(table), raw)
+    return illegal.value.reason
+
+
+def accepted(table: Table, action: Any) -> Any:
+    """The canonical spelling of the action."""
+    return plain(table.read(seat_due(table), json.dumps(action).encode()))
+
+
+def later(variant: str) -> Table:
+    """A match whose first two turns are played, so that none of a match's first turns' rules hold."""
+    table = start(variant)
+    turn(table, "A1")
+    turn(table, "I5")
+    return table
+
+
+@BOTH
+def test_r1_cells_are_named_in_either_case_and_told_in_upper_case_by_row_then_number(variant: str) -> None:
+    assert {"cells": ["A4", "G5", "H2"]} == accepted(later(variant), {"cells": ["h2", "A4", "g5"]})
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "name",
+    [
+        "A6",
+        "A0",
+        "J1",
+        "E10",
+        "",
+        " A1",
+        "A1 ",
+        "A 1",
+        "a",
+        "1A",
+        "AA1",
+        "\u01311",
+        "A\u0661",
+        "A\uff11",
+        "\u00e11",
+    ],
+)
+def test_r1_anything_else_names_no_cell(variant: str, name: str) -> None:
+    assert "is no cell of this board" in rejected(later(variant), {"cells": [name]})
+
+
+@BOTH
+def test_a_reason_quotes_no_more_than_a_little_of_what_was_sent(variant: str) -> None:
+    assert len(rejected(later(variant), {"cells": ["x" * 60_000]})) < 100
+
+
+@BOTH
+@pytest.mark.parametrize("cells", [["C3", "C3"], ["C3", "c3"], ["C3", "G7", "c3"]])
+def test_r1_two_cells_of_one_submission_must_differ(variant: str, cells: list[str]) -> None:
+    assert "C3 is named twice" == rejected(later(variant), {"cells": cells}).replace("c3", "C3")
+
+
+@BOTH
+@pytest.mark.parametrize("other", ["C2", "C4", "B2", "B3", "D3", "D4"])
+def test_r1_two_cells_of_one_submission_must_not_be_neighbours(variant: str, other: str) -> None:
+    assert "is next to another cell" in rejected(later(variant), {"cells": ["C3", "G2", other]})
+
+
+@BOTH
+def test_r1_a_cell_out_of_sight_or_known_to_be_taken_may_be_named(variant: str) -> None:
+    assert {"cells": ["A1", "I1", "I5"]} == accepted(later(variant), {"cells": ["A1", "I5", "I1"]})
+
+
+def test_r2_heaven_and_hell_names_0_to_3_cells() -> None:
+    table = later(HEAVEN)
+    for cells in ([], ["A1"], ["A1", "C1"], ["A1", "C1", "E1"]):
+        assert {"cells": cells} == accepted(table, {"cells": cells})
+    assert "4 cells; this turn names 0 to 3" == rejected(table, {"cells": ["A1", "C1", "E1", "G1"]})
+
+
+def test_r2_contractual_obligation_names_1_to_3_cells() -> None:
+    table = later(CONTRACT)
+    for cells in (["A1"], ["A1", "C1"], ["A1", "C1", "E1"]):
+        assert {"cells": cells} == accepted(table, {"cells": cells})
+    assert "0 cells; this turn names 1 to 3" == rejected(table, {"cells": []})
+    assert "4 cells; this turn names 1 to 3" == rejected(table, {"cells": ["A1", "C1", "E1", "G1"]})
+
+
+def test_r2_e5_may_be_named_in_contractual_obligation_only() -> None:
+    assert {"cells": ["A1", "E5"]} == accepted(later(CONTRACT), {"cells": ["e5", "A1"]})
+    assert "E5 may not be named this turn" == rejected(later(HEAVEN), {"cells": ["A1", "e5"]})
+
+
+def test_r3_the_first_turn_of_heaven_and_hell_names_0_to_2_cells_anywhere_but_e5() -> None:
+    table = start(HEAVEN)
+    for cells in ([], ["D4"], ["D4", "F5"]):
+        assert {"cells": cells} == accepted(table, {"cells": cells})
+    assert "3 cells; this turn names 0 to 2" == rejected(table, {"cells": ["A1", "C1", "E1"]})
+    assert "E5 may not be named this turn" == rejected(table, {"cells": ["E5"]})
+
+
+@pytest.mark.parametrize("cell", ["D4", "D5", "E4", "E6", "F4", "F5"])
+def test_r3_the_first_turn_of_contractual_obligation_names_none_of_the_six_around_e5(cell: str) -> None:
+    assert f"{cell} may not be named this turn" == rejected(start(CONTRACT), {"cells": ["A1", cell]})
+    assert {"cells": ["A1", cell]} == accepted(later(CONTRACT), {"cells": ["A1", cell]})
+
+
+def test_r3_the_first_turn_of_contractual_obligation_names_1_or_2_cells_and_e5_itself_may_be_one() -> None:
+    table = start(CONTRACT)
+    for cells in (["E5"], ["C3", "E5"]):
+        assert {"cells": cells} == accepted(table, {"cells": cells})
+    assert "0 cells; this turn names 1 to 2" == rejected(table, {"cells": []})
+    assert "3 cells; this turn names 1 to 2" == rejected(table, {"cells": ["A1", "C1", "E1"]})
+
+
+def test_r3_on_the_second_players_first_turn_the_first_turns_limits_are_gone() -> None:
+    table = start(CONTRACT)
+    turn(table, "A1")
+    assert {"cells": ["D4", "E6", "I1"]} == accepted(table, {"cells": ["D4", "E6", "I1"]})
+
+
+@pytest.mark.parametrize(("variant", "default"), [(HEAVEN, []), (CONTRACT, ["E5"])])
+def test_r4_the_default_is_no_pieces_or_one_on_e5_on_the_first_turn_too(variant: str, default: list[str]) -> None:
+    table = start(variant)
+    for _ in range(3):
+        seat = seat_due(table)
+        assert {"cells": default} == plain(table.default(seat))
+        assert {"cells": default} == accepted(table, {"cells": default})
+        assert default == time_out(table).event(seat, "placed")["cells"]
+
+
+@pytest.mark.parametrize(("variant", "default"), [(HEAVEN, ""), (CONTRACT, "E5")])
+def test_r4_that_the_mover_ran_out_of_time_is_not_told(variant: str, default: str) -> None:
+    late, meant = start(variant), start(variant)
+    assert plain(turn(meant, default)) == plain(time_out(late))
+    assert meant.state == late.state
+
+
+@pytest.mark.parametrize("advantage", [0, 1])
+@pytest.mark.parametrize("named", [0, 1])
+@BOTH
+def test_r6_the_seat_with_the_advantage_names_who_goes_first_publicly(
+    variant: str, advantage: int, named: int
+) -> None:
+    table = start(variant, advantage=advantage, first="choose")
+    assert table.window is not None
+    assert ("first", advantage) == (table.window.name, seat_due(table))
+    heard = act(table, {"first": named})
+    assert [{"type": "first_chosen", "seat": named}] == heard.public
+    assert ([], []) == heard.seats
+    assert ("turn", named) == (table.window.name, seat_due(table))
+
+
+@pytest.mark.parametrize("advantage", [0, 1])
+def test_r6_its_default_is_itself(advantage: int) -> None:
+    table = start(CONTRACT, advantage=advantage, first="choose")
+    assert {"first": advantage} == plain(table.default(advantage))
+    assert advantage == time_out(table).event(None, "first_chosen")["seat"]
+
+
+@pytest.mark.parametrize("first", [0, 1])
+@BOTH
+def test_r6_the_option_first_skips_the_window_and_first_chosen_is_not_told(variant: str, first: int) -> None:
+    table = start(variant, first=first)
+    assert () == table.start
+    assert table.window is not None
+    assert ("turn", first) == (table.window.name, seat_due(table))
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"{}",
+        b'{"first":2}',
+        b'{"first":-1}',
+        b'{"first":"0"}',
+        b'{"first":true}',
+        b'{"first":0.0}',
+        b'{"first":1e0}',
+        b'{"first":null}',
+        b'{"first":[0]}',
+        b'{"first":0,"cells":[]}',
+        b'{"cells":["A1"]}',
+        b"0",
+        b"null",
+        b"",
+        b"[" * 5_000,
+    ],
+)
+def test_naming_who_goes_first_takes_exactly_one_seat(raw: bytes) -> None:
+    assert rejected_raw(start(CONTRACT, first="choose"), raw)
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        {},
+        {"swap": False},
+        {"cells": None},
+        {"cells": "C3"},
+        {"cells": [3]},
+        {"cells": [None]},
+        {"cells": ["C3"], "swap": True},
+        {"cells": [], "swap": True},
+        {"cells": ["C3"], "swap": None},
+        {"cells": ["C3"], "swap": 0},
+        {"cells": ["C3"], "more": 1},
+        {"swap": None},
+        {"swap": 1},
+        {"swap": "true"},
+        {"first": 0},
+        [],
+        ["C3"],
+        "C3",
+        7,
+        True,
+    ],
+)
+def test_a_turn_is_cells_or_a_swap_and_nothing_else(action: Any) -> None:
+    table = start(HEAVEN)
+    turn(table, "A1")
+    assert rejected(table, action)
+
+
+@BOTH
+def test_a_flag_that_is_false_counts_as_left_out(variant: str) -> None:
+    assert {"cells": ["C3"]} == accepted(later(variant), {"cells": ["C3"], "swap": False})
+
+
+def test_r5_only_the_second_players_first_turn_may_be_a_swap() -> None:
+    table = start(HEAVEN)
+    reason = "this turn may not be a swap"
+    assert reason == rejected(table, {"swap": True})
+    turn(table, "A1")
+    assert {"swap": True} == accepted(table, {"swap": True})
+    for cells in ("C1", "E1", "G1"):
+        turn(table, cells)
+        assert reason == rejected(table, {"swap": True})
+
+
+def test_r5_after_a_swap_the_original_first_player_moves_and_may_not_swap() -> None:
+    table = start(HEAVEN)
+    turn(table, "A1")
+    swap(table)
+    assert 0 == seat_due(table)
+    assert "this turn may not be a swap" == rejected(table, {"swap": True})
+
+
+def test_r5_there_is_no_pie_rule_in_contractual_obligation() -> None:
+    table = start(CONTRACT)
+    turn(table, "A1")
+    assert "this turn may not be a swap" == rejected(table, {"swap": True})
+
+
+@BOTH
+def test_an_action_of_a_seat_that_the_window_is_not_open_to_is_rejected(variant: str) -> None:
+    table = start(variant)
+    with pytest.raises(Illegal):
+        table.read(1, b'{"cells":["A1"]}')
+
+
+@BOTH
+def test_a_rejection_says_the_same_whatever_the_seat_cannot_see(variant: str) -> None:
+    """The other's secret second turn, and so the board, differ; no reason does."""
+    reasons = []
+    for secret in ("I1", "I1 I3 I5", "G7 I5"):
+        table = start(variant)
+        turn(table, "A1")
+        turn(table, secret)
+        actions: list[Any] = [
+            {"cells": ["I1", "I2"]},
+            {"cells": ["I1", "i1"]},
+            {"swap": True},
+            {"cells": ["J1"]},
+            {},
+        ]
+        reasons.append([rejected(table, action) for action in actions])
+    assert reasons[0] == reasons[1] == reasons[2]
+
+
+@BOTH
+def test_the_window_turn_shows_turn_pieces_forbidden_and_may_swap(variant: str) -> None:
+    heaven = variant == HEAVEN
+    least = 0 if heaven else 1
+    first = ["E5"] if heaven else ["D4", "D5", "E4", "E6", "F4", "F5"]
+    after = ["E5"] if heaven else []
+    table = start(variant)
+    terms = []
+    for cells in ("A1", "I5", "A3"):
+        view = shown(table, seat_due(table))
+        terms.append([view["turn"], view["pieces"], view["forbidden"], view["may_swap"]])
+        turn(table, cells)
+    assert [[1, [least, 2], first, False], [2, [least, 3], after, heaven], [3, [least, 3], after, False]] == terms
+
+
+def test_r11_60_seconds_a_turn_and_in_heaven_and_hell_a_reserve_of_300() -> None:
+    assert 60_000 == MIST.variant(HEAVEN).time.main_ms["turn"] == MIST.variant(CONTRACT).time.main_ms["turn"]
+    assert 300_000 == MIST.variant(HEAVEN).time.reserve_ms
+    assert 0 == MIST.variant(CONTRACT).time.reserve_ms
+
+
+def test_every_window_has_a_main_time() -> None:
+    assert [set(MIST.actions)] * 2 == [set(variant.time.main_ms) for variant in MIST.variants]
+
+
+def test_contractual_obligation_is_the_default_variant() -> None:
+    assert [CONTRACT, HEAVEN] == [variant.name for variant in MIST.variants]
+
+
+def test_options_left_out_have_their_defaults() -> None:
+    for given in (None, Raw(b"{}"), Raw(b"null")):
+        table = Table(MIST, Deal(CONTRACT, 0, given, given))
+        assert {"advantage": 0, "first": "choose", "max_turns": 400} == plain(table.options)
+        assert {} == plain(table.setup)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"advantage": 2},
+        {"advantage": "0"},
+        {"advantage": True},
+        {"advantage": None},
+        {"first": 2},
+        {"first": "chose"},
+        {"first": None},
+        {"first": False},
+        {"max_turns": 0},
+        {"max_turns": -1},
+        {"max_turns": 1.5},
+        {"max_turns": True},
+        {"turns": 3},
+        [],
+    ],
+)
+def test_an_unknown_option_or_a_value_that_breaks_its_rule_is_an_error_that_names_the_place(options: Any) -> None:
+    with pytest.raises(BadSetupError, match=r"^options: "):
+        Table(MIST, Deal(CONTRACT, 0, Raw(encode(options))))
+
+
+def test_mist_has_no_setup() -> None:
+    with pytest.raises(BadSetupError, match=r"^setup: "):
+        Table(MIST, Deal(CONTRACT, 0, None, Raw(b'{"first":0}')))
