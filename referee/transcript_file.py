@@ -22,7 +22,7 @@ class PartFile:
         self._whole = 0
         with self._named():
             if path.exists():
-                raise FileExistsError("it is there already, and is not written over")
+                raise FileExistsError
             self._file = self.part.open("xb", buffering=0)
 
     def write(self, lines: Sequence[bytes]) -> None:
@@ -42,7 +42,7 @@ class PartFile:
             os.fsync(self._file.fileno())
             self._file.close()
             if self.path.exists():
-                raise FileExistsError("somebody else has put a file there")
+                raise FileExistsError
             self.part.rename(self.path)
             directory = os.open(self.path.parent, os.O_RDONLY)
             try:
@@ -70,4 +70,6 @@ class PartFile:
             yield
         except OSError as error:
             path = Path(error.filename) if error.filename else self.path
-            raise TranscriptError(f"cannot be written: {error.strerror or error}", path) from error
+            there = isinstance(error, FileExistsError)
+            why = "there is a file already, and it is not written over" if there else error.strerror or error
+            raise TranscriptError(f"cannot be written: {why}", path) from error
