@@ -8,6 +8,8 @@ from rich import box
 from rich.table import Table
 
 from arena.standings import Line, Score
+from arena.tournament import Results
+from arena.tournament_file import Tournament
 
 
 def crosstable(lines: Sequence[Line], labels: Sequence[str], *, plain: bool) -> Table:
@@ -35,7 +37,26 @@ def crosstable(lines: Sequence[Line], labels: Sequence[str], *, plain: bool) -> 
     return table
 
 
-def standings_json(lines: Sequence[Line], labels: Sequence[str]) -> list[dict[str, Any]]:
+def results_json(tournament: Tournament, results: Results) -> dict[str, Any]:
+    """Everything that the table says, and what it was played with."""
+    return {
+        "game": tournament.form.game,
+        "variant": tournament.variant,
+        "blocks": tournament.form.blocks,
+        "seed": results.seed,
+        "bots": [
+            {"bot": label, "version": bot.version, "content": bot.content}
+            for label, bot in zip(tournament.labels, tournament.bots, strict=True)
+        ],
+        "standings": _standings_json(results.lines, tournament.labels),
+        "void": [
+            {"block": block, "seating": seating, "reason": reason} for block, seating, reason in results.voids
+        ],
+        "results": str(tournament.results),
+    }
+
+
+def _standings_json(lines: Sequence[Line], labels: Sequence[str]) -> list[dict[str, Any]]:
     """The standings as plain values, best first."""
     return [
         {

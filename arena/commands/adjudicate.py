@@ -17,8 +17,8 @@ from protocol.codec import decode_json
 def command(file: str) -> None:
     """Adjudicate scenarios: one JSON object a line from standard input (-), or what is in FILE.
 
-    On standard output stands one result a line. A scenario that is wrong gives {"error": "..."} in its place, and the
-    next one is read. A FILE may hold one scenario over many lines; if that one is wrong, the exit code is 2.
+    On standard output stands one result a line. A scenario that is wrong gives {"error": "..."} in its place, and
+    the next one is read. A FILE may hold one scenario over many lines; if that one is wrong, the exit code is 2.
     """
     if file == "-":
         adjudicate_stream(sys.stdin.buffer, sys.stdout.buffer)

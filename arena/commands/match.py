@@ -1,26 +1,23 @@
 """`arena match`: one match, shown as it goes."""
 
 import secrets
-import signal
 import sys
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from random import SystemRandom
-from typing import Any, Protocol
+from typing import Any
 
 import click
 import msgspec
-import trio
 from msgspec import Raw
 from rich import box
 from rich.table import Table as Grid
 
 from arena import console
 from arena.commands.policy_options import policy_options, read_policy
-from arena.exits import MachineCannot, WrongUse
-from arena.results_folder import cannot_write
+from arena.exits import WrongUse
+from arena.one_match import play_match
 from arena.schedule import SEED_BITS
 from arena.screens import progress_console, results_console
 from arena.watching import Eyes, Watcher, read_eyes
@@ -28,27 +25,11 @@ from referee.bot_folder import BotFolderError, find_bot
 from referee.games.registry import GAMES
 from referee.plan import Plan, Result
 from referee.play import LocalSeat, SandboxedBot, play
-from referee.rules import BadSetupError, Game, Told
-from referee.table import Table
-from referee.transcript_chain import TranscriptError
+from referee.rules import BadSetupError, Game
 
 Player = SandboxedBot | LocalSeat
 OUR_INPUT = 0
 """The file descriptor of standard input."""
-
-
-class PlayWatched(Protocol):
-    """Plays one match while somebody watches: `referee.play.play`, or a stand-in."""
-
-    def __call__(  # noqa: D102 - see the class
-        self,
-        plan: Plan,
-        players: Sequence[Player],
-        *,
-        transcript: Path,
-        watch: Callable[[Table, Sequence[Told]], None] | None,
-        operator: trio.MemoryReceiveChannel[bool] | None,
-    ) -> Awaitable[Result]: ...
 
 
 @click.command("match")
@@ -91,61 +72,6 @@ def command(game: str, bots: tuple[str, ...], transcripts: Path, as_json: bool, 
         sys.stdout.write(msgspec.json.encode(result).decode() + "\n")
     else:
         _print(result, [_name(player) for player in players])
-
-
-def play_match(
-    plan: Plan,
-    players: Sequence[Player],
-    transcripts: Path,
-    *,
-    play: PlayWatched,
-    watch: Callable[[Table, Sequence[Told]], None] | None,
-) -> Result:
-    """Plays a match; the operator may pause it.
-
-    Raises:
-        WrongUse: the transcript cannot be put there.
-        MachineCannot: the attempt is void.
-    """
-    try:
-        transcripts.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise cannot_write(transcripts, error) from None
-    path = transcripts / f"{plan.match}.jsonl"
-    try:
-        result = trio.run(partial(_with_operator, plan, players, path, play=play, watch=watch))
-    except* TranscriptError as errors:
-        raise MachineCannot(str(errors.exceptions[0])) from None
-    if result.void is not None:
-        raise MachineCannot(f"the attempt is void: {result.void}; transcript: {result.transcript}")
-    return result
-
-
-async def _with_operator(
-    plan: Plan,
-    players: Sequence[Player],
-    path: Path,
-    *,
-    play: PlayWatched,
-    watch: Callable[[Table, Sequence[Told]], None] | None,
-) -> Result:
-    """Plays while SIGUSR1 stops the clocks and starts them again."""
-    orders, operator = trio.open_memory_channel[bool](1)
-    async with trio.open_nursery() as nursery:
-        await nursery.start(_pass_on_signals, orders)
-        result = await play(plan, players, transcript=path, watch=watch, operator=operator)
-        nursery.cancel_scope.cancel()
-    return result
-
-
-async def _pass_on_signals(orders: trio.MemorySendChannel[bool], task_status: trio.TaskStatus[None]) -> None:
-    paused = False
-    with trio.open_signal_receiver(signal.SIGUSR1) as signals:
-        task_status.started()
-        async for _ in signals:
-            paused = not paused
-            click.echo("paused by the operator" if paused else "resumed by the operator", err=True)
-            await orders.send(paused)
 
 
 def _plan(game: str, bots: tuple[str, ...], given: dict[str, Any]) -> Plan:

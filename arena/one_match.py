@@ -1,0 +1,91 @@
+"""Plays one match for somebody at the terminal, who may stop its clocks by a signal."""
+
+import signal
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+import click
+import trio
+
+from arena.exits import MachineCannot
+from arena.results_folder import cannot_write
+from referee.plan import Plan, Result
+from referee.rules import Told
+from referee.table import Table
+from referee.transcript_chain import TranscriptError
+
+PlayerT = TypeVar("PlayerT")
+PlayerT_contra = TypeVar("PlayerT_contra", contravariant=True)
+Watch = Callable[[Table, Sequence[Told]], None]
+"""Told of each step of a match: the table, and what was told."""
+
+
+class PlayWatched(Protocol[PlayerT_contra]):
+    """Plays one match while somebody watches: `referee.play.play`, or a stand-in."""
+
+    def __call__(  # noqa: D102 - see the class
+        self,
+        plan: Plan,
+        players: Sequence[PlayerT_contra],
+        *,
+        transcript: Path,
+        watch: Watch | None,
+        operator: trio.MemoryReceiveChannel[bool] | None,
+    ) -> Awaitable[Result]: ...
+
+
+def play_match(
+    plan: Plan,
+    players: Sequence[PlayerT],
+    transcripts: Path,
+    *,
+    play: PlayWatched[PlayerT],
+    watch: Watch | None,
+) -> Result:
+    """Plays a match; the operator may pause it.
+
+    Raises:
+        WrongUse: the transcript cannot be put there.
+        MachineCannot: the attempt is void.
+    """
+    try:
+        transcripts.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise cannot_write(transcripts, error) from None
+    path = transcripts / f"{plan.match}.jsonl"
+    try:
+        result = trio.run(partial(_with_operator, plan, players, path, play=play, watch=watch))
+    except* TranscriptError as errors:
+        raise MachineCannot(str(errors.exceptions[0])) from None
+    if result.void is not None:
+        raise MachineCannot(f"the attempt is void: {result.void}; transcript: {result.transcript}")
+    return result
+
+
+async def _with_operator(
+    plan: Plan,
+    players: Sequence[PlayerT],
+    path: Path,
+    *,
+    play: PlayWatched[PlayerT],
+    watch: Watch | None,
+) -> Result:
+    """Plays while SIGUSR1 stops the clocks and starts them again."""
+    orders, operator = trio.open_memory_channel[bool](1)
+    async with trio.open_nursery() as nursery:
+        await nursery.start(_pass_on_signals, orders)
+        result = await play(plan, players, transcript=path, watch=watch, operator=operator)
+        nursery.cancel_scope.cancel()
+    return result
+
+
+async def _pass_on_signals(orders: trio.MemorySendChannel[bool], task_status: trio.TaskStatus[None]) -> None:
+    paused = False
+    with trio.open_signal_receiver(signal.SIGUSR1) as signals:
+        task_status.started()
+        async for _ in signals:
+            paused = not paused
+            click.echo("paused by the operator" if paused else "resumed by the operator", err=True)
+            await orders.send(paused)

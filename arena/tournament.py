@@ -1,0 +1,99 @@
+"""Plays a tournament from where it stands to its end."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from random import SystemRandom
+from typing import TypeVar
+
+import click
+import trio
+from msgspec import Struct
+
+from arena.exits import WrongUse
+from arena.ledger import Ledger
+from arena.progress import LiveProgress
+from arena.results_folder import LEDGER, TRANSCRIPTS, held, set_aside
+from arena.runner import Field, Play, run
+from arena.schedule import SEED_BITS, Block, round_robin
+from arena.screens import progress_console
+from arena.standings import Line, standings
+from arena.terms import changes, terms_of
+from arena.tournament_file import Tournament
+
+PlayerT = TypeVar("PlayerT")
+
+
+class Results(Struct, frozen=True):
+    """How a tournament came out."""
+
+    seed: int
+    lines: list[Line]
+    """Best first."""
+    voids: list[tuple[int, int, str]]
+    """Block, seating and reason of every void attempt."""
+
+
+def play_tournament(
+    tournament: Tournament,
+    players: tuple[PlayerT, ...],
+    play: Play[PlayerT],
+    *,
+    fresh: bool,
+    concurrency: int,
+) -> Results:
+    """Plays what is left, so many matches at once. `players` are the entrants, as `play` wants them.
+
+    Raises:
+        WrongUse: the results there are were played under other terms.
+        MachineCannot: it cannot be played to its end now.
+    """
+    with held(tournament.results):
+        if fresh and (aside := set_aside(tournament.results)):
+            click.echo(f"earlier results are now in {aside}", err=True)
+        ledger = Ledger(tournament.results / LEDGER)
+        try:
+            seed = _begin(tournament, ledger)
+            blocks = partial(round_robin, len(players), tournament.form.blocks, seed)
+            field = Field(
+                plan=tournament.plan(),
+                players=players,
+                names=tournament.labels,
+                transcripts=tournament.results / TRANSCRIPTS,
+            )
+            _play_rest(field, ledger, blocks, play=play, concurrency=concurrency)
+            return Results(seed, standings(len(players), ledger.results()), ledger.voids())
+        finally:
+            ledger.close()
+
+
+def _begin(tournament: Tournament, ledger: Ledger) -> int:
+    """Begins the tournament, or makes sure that it is the one that was begun; its seed."""
+    begun = ledger.terms()
+    given = tournament.form.seed
+    if not begun:
+        seed = SystemRandom().getrandbits(SEED_BITS) if given is None else given
+        ledger.begin(terms_of(tournament, seed))
+        return seed
+    seed = int(begun["seed"]) if given is None else given
+    if changed := changes(begun, terms_of(tournament, seed)):
+        raise WrongUse(
+            f"{tournament.file}: not as when its results in {tournament.results} were begun: {'; '.join(changed)}."
+            " Undo that to go on, or begin anew: --fresh, or another folder with --results"
+        )
+    return seed
+
+
+def _play_rest(
+    field: Field[PlayerT],
+    ledger: Ledger,
+    blocks: Callable[[], Iterator[Block]],
+    *,
+    play: Play[PlayerT],
+    concurrency: int,
+) -> None:
+    """Plays the matches that are left."""
+    if stopped := ledger.give_up_unfinished():
+        click.echo(f"going on; {stopped} matches had been interrupted", err=True)
+    total = sum(len(block.matches) for block in blocks())
+    with LiveProgress(progress_console(), len(ledger.finished()), total) as progress:
+        trio.run(partial(run, field, blocks, ledger, play=play, progress=progress, concurrency=concurrency))
