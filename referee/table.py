@@ -5,6 +5,7 @@ into the state. `replay` folds a journal anew and gets the same state and events
 """
 
 from collections.abc import Iterable
+from copy import copy
 from typing import Any
 
 from msgspec import Raw, Struct
@@ -61,19 +62,24 @@ class Table:
         self.start = self._take(game.deal(deal.variant, self.options, self.setup, luck))
         """What was told before the first window."""
 
+    @property
+    def owed(self) -> tuple[Owed, ...]:
+        """The parts of the open window; none when the match is over."""
+        return self.window.owed if self.window else ()
+
     def read(self, seat: int, raw: bytes | Raw) -> Action:
         """The canonical action that `raw` submits to the open window.
 
         Raises:
             Illegal: it is not one this seat may submit now.
         """
-        if all(owed.seat != seat for owed in self._owed()):
+        if all(owed.seat != seat for owed in self.owed):
             raise Illegal("this seat owes nothing now")
         return self.game.read_action(self.state, seat, raw)
 
     def default(self, seat: int) -> Action | None:
         """What the seat is taken to have submitted if it has nothing; a drawn one is drawn here."""
-        owed = next(owed for owed in self._owed() if owed.seat == seat)
+        owed = next(owed for owed in self.owed if owed.seat == seat)
         return self.game.draw_default(self.state, seat, self._luck()) if owed.drawn else owed.default
 
     def answer(self, seat: int, action: Action) -> tuple[Told, ...]:
@@ -88,8 +94,11 @@ class Table:
         self.number += 1
         return self._take(step)
 
-    def _owed(self) -> tuple[Owed, ...]:
-        return self.window.owed if self.window else ()
+    def fork(self) -> "Table":
+        """A table of its own that stands where this one does: what is played on one leaves the other alone."""
+        fork = copy(self)
+        fork.journal = self.journal.copy()
+        return fork
 
     def _luck(self) -> Luck:
         return Luck(self.deal.seed, self.number)

@@ -1,0 +1,98 @@
+"""What every game must satisfy, for us and for people who add one: `check_game`.
+
+Also a command: `python -m referee.conformance GAME`. A game is played at random, seed by seed, and every promise
+of its contract is put to the test on the way:
+
+1. the same journal gives the same bytes, under two PYTHONHASHSEEDs too (`repetition`);
+2. every default is legal, a window is open exactly while there is no outcome, the ranking partitions the seats,
+   events are of declared types, answers of windows that answer at once commute (`promises`, `swaps`);
+3. secret swap: two matches in which a seat was told the same so far show it the same, byte for byte (`swaps`);
+4. sealed swap: what another seat submits changes nothing before the window closes (`swaps`).
+
+What it cannot know is whether the game tells a seat too much in the first place: an event is told on purpose, and
+counts as told. Which events a seat should get is for tests of the rules.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from referee.conformance.finding import ConformanceError
+from referee.conformance.playing import Examination
+from referee.conformance.repetition import check_repetition
+from referee.reveal import Leak
+from referee.rules import Game
+
+__all__ = ["ConformanceError", "Report", "check_game"]
+
+REPEATED_SEEDS = 6
+"""How many seeds other interpreters play again."""
+
+
+class Report(Struct, frozen=True, kw_only=True):
+    """How much of one variant was really put to the test."""
+
+    game: str
+    variant: str
+    matches: int
+    windows: int
+    twinned: int
+    """Secret swaps: positions compared with one made to differ in what an observer was not told."""
+    remembered: int
+    """Secret swaps: positions compared with one of another match that had told an observer the same."""
+    probes: int
+    """Submissions whose answers were compared in secret swaps."""
+    sealed: int
+    """Submissions that were swapped while everyone else was looked at."""
+    commuted: int
+    """Windows whose answers were given in the opposite order too."""
+    unopened: tuple[str, ...]
+    """Windows that no match opened: nothing is known of them."""
+
+
+def check_game(game: Game[Any], seeds: Sequence[int] = range(200)) -> list[Report]:
+    """Plays every seed in every variant.
+
+    Returns:
+        A report for each variant.
+
+    Raises:
+        ConformanceError: a promise is broken, or there was too little to compare to say that it holds.
+    """
+    check_repetition(game, seeds[:REPEATED_SEEDS])
+    return [_check_variant(game, variant.name, seeds) for variant in game.variants]
+
+
+def _check_variant(game: Game[Any], variant: str, seeds: Sequence[int]) -> Report:
+    examination = Examination(game, variant)
+    for seed in seeds:
+        try:
+            examination.play(seed)
+        except Leak as leak:
+            raise ConformanceError(
+                "events keep to their audience", str(leak), variant=variant, seed=seed
+            ) from leak
+    _check_enough(examination, variant)
+    return Report(
+        game=game.name,
+        variant=variant,
+        matches=examination.matches,
+        windows=examination.windows,
+        twinned=examination.twinned,
+        remembered=examination.remembered,
+        probes=examination.probes,
+        sealed=examination.sealed,
+        commuted=examination.commuted,
+        unopened=tuple(sorted(set(game.actions) - examination.opened)),
+    )
+
+
+def _check_enough(examination: Examination, variant: str) -> None:
+    """A test in which nothing happened proves nothing."""
+    if examination.twinned < examination.matches:
+        what = f"only {examination.twinned} positions to compare in {examination.matches} matches"
+        raise ConformanceError("secret swap compares something", what, variant=variant)
+    for window in sorted(examination.opened - examination.acted):
+        what = f"no legal action was guessed in window {window}; give its form `Meta(examples=[…])`"
+        raise ConformanceError("every window that opens is played", what, variant=variant)

@@ -1,0 +1,189 @@
+"""Secrets: what a seat is shown depends on nothing but what it was told.
+
+Secret swap: `Twin` keeps a second history beside a match, in which one observer was told the same while the rest
+differs as far as it can be made to; `Memory` remembers what was shown over all matches. Sealed swap:
+`check_sealed`, and `check_commuting` for windows that answer at once.
+"""
+
+from random import Random
+
+from protocol.codec import encode
+from referee.conformance.finding import difference
+from referee.conformance.promises import Where
+from referee.conformance.sitting import Chooser, Chosen, Observer, Sitting, answered, open_window
+from referee.rules import Taken
+
+CHANGES = 3
+"""How many other histories are tried for each window, before the one that was played."""
+DEALS = 8
+"""How many other seeds are tried for a deal that tells the observer the same."""
+PROBES = 4
+"""How many submissions, legal or not, are compared for each pair of windows."""
+REMEMBERED_WINDOWS = 12
+"""Later in a match no two seeds are likely to have told a seat the same."""
+
+SECRET = "secret swap: told the same, shown the same"  # noqa: S105 - a promise, not a password
+COMMUTE = "answers of an `asap` window commute"
+SEALED = "sealed swap: what others submit changes nothing before the window closes"
+
+
+class Twin:
+    """A history in which `observer` was told the same as in the match beside it, and as little else as can be."""
+
+    def __init__(self, observer: Observer, match: Sitting, deals: list[Sitting], luck: Random) -> None:
+        """Starts from one of the `deals` that tells the observer what it was told in the match, if any does."""
+        self._observer = observer
+        self._luck = luck
+        self._chooser = Chooser(luck)
+        alike = (deal for deal in deals if deal.told[observer] == match.told[observer])
+        self._sitting = next(alike, match).fork()
+        self.pairs = 0
+        """How many pairs of positions were compared that differ in what the observer was not told."""
+        self.probes = 0
+
+    def follow(self, before: Sitting, chosen: Chosen, after: Sitting, where: Where) -> None:
+        """Closes a window as the match did, but for what the observer cannot know; if that fails, begins anew.
+
+        Raises:
+            ConformanceError: what the observer itself played is not as legal here.
+        """
+        own = chosen.get(self._observer) if self._observer is not None else None
+        if own and own.action is not None:
+            self._compare_responses(before, encode(own.action), where)
+        if self._sitting.table.window is not None:
+            for keep in (*(1 / 2,) * CHANGES, 1):
+                attempt = self._sitting.fork()
+                attempt.play(self._changed(before, chosen, keep))
+                if attempt.told[self._observer] == after.told[self._observer]:
+                    self._sitting = attempt
+                    return
+        self._sitting = after.fork()
+
+    def compare(self, match: Sitting, where: Where) -> None:
+        """Compares all that the observer may be sent now.
+
+        Raises:
+            ConformanceError: it differs.
+        """
+        twin, seat = self._sitting, self._observer
+        if twin.table.state == match.table.state:
+            return
+        self.pairs += 1
+        number = match.table.number
+        one, other = match.shown(seat), twin.shown(seat)
+        if one != other:
+            raise where.error(SECRET, difference(one, other), number, seat)
+        if match.owes(seat):
+            for _ in range(PROBES):
+                self._compare_responses(match, self._chooser.guess(match.table), where)
+
+    def _compare_responses(self, match: Sitting, action: bytes, where: Where) -> None:
+        seat = self._observer
+        if seat is None:
+            return
+        self.probes += 1
+        one, other = match.response(seat, action), self._sitting.response(seat, action)
+        if one != other:
+            raise where.error(SECRET, f"{action.decode()}: {difference(one, other)}", match.table.number, seat)
+
+    def _changed(self, before: Sitting, chosen: Chosen, keep: float) -> Chosen:
+        """For each seat of the twin's window: the observer's own part; of others the match's, or another."""
+        table = self._sitting.table
+        same_window = open_window(table).name == open_window(before.table).name
+        changed = {}
+        for seat in (owed.seat for owed in table.owed):
+            part = chosen.get(seat) if same_window else None
+            kept = part and (seat == self._observer or (self._luck.random() < keep and self._is_legal(seat, part)))
+            changed[seat] = part if part and kept else self._chooser.choose(table, seat)
+        return changed
+
+    def _is_legal(self, seat: int, part: Taken) -> bool:
+        return part.action is None or self._sitting.response(seat, encode(part.action)).startswith(b"accepted")
+
+
+class Memory:
+    """What each observer was shown, by what it had been told, over all matches that were played."""
+
+    def __init__(self) -> None:
+        self._seen: dict[tuple[Observer, bytes], tuple[bytes, object, Where, int]] = {}
+        self.pairs = 0
+        """How many positions were compared with one that differs in what the observer was not told."""
+
+    def compare(self, match: Sitting, where: Where) -> None:
+        """Compares what everyone is shown with what it was shown when it had been told the same.
+
+        Raises:
+            ConformanceError: it differs.
+        """
+        number = match.table.number
+        if number >= REMEMBERED_WINDOWS:
+            return
+        for observer in match.observers:
+            shown = match.shown(observer)
+            seen = self._seen.setdefault(
+                (observer, match.told[observer]), (shown, match.table.state, where, number)
+            )
+            self.pairs += seen[1] != match.table.state
+            if seen[0] != shown:
+                other = f"in seed {seen[2].seed}, window {seen[3]}: {difference(shown, seen[0])}"
+                raise where.error(SECRET, other, number, observer)
+
+
+def check_sealed(match: Sitting, chooser: Chooser, where: Where) -> int:
+    """Lets each seat of the open window submit this or that, and looks at everyone else.
+
+    Returns:
+        How many submissions were swapped.
+
+    Raises:
+        ConformanceError: somebody can tell.
+    """
+    window = open_window(match.table)
+    for seat in (owed.seat for owed in window.owed):
+        others = [observer for observer in match.observers if observer != seat]
+        probes = {other: chooser.guess(match.table) for other in others if match.owes(other)}
+        quiet = _seen_by(others, match, probes)
+        for _ in range(2):
+            chosen = chooser.choose(match.table, seat)
+            after = match.fork()
+            for told in after.answer(seat, chosen) if window.asap and not chosen.by_default else ():
+                if told.seat != seat:
+                    what = f"the answer to seat {seat} tells {told}"
+                    raise where.error(SEALED, what, match.table.number, told.seat)
+            for other, seen in _seen_by(others, after, probes).items():
+                if seen != quiet[other]:
+                    raise where.error(SEALED, difference(quiet[other], seen), match.table.number, other)
+    return 2 * len(window.owed)
+
+
+def _seen_by(observers: list[Observer], match: Sitting, probes: dict[Observer, bytes]) -> dict[Observer, bytes]:
+    """What each is shown, and hears when it submits its probe."""
+    return {
+        observer: match.shown(observer)
+        + (match.response(observer, probes[observer]) if observer is not None and observer in probes else b"")
+        for observer in observers
+    }
+
+
+def check_commuting(match: Sitting, chosen: Chosen, where: Where) -> int:
+    """Answers the seats of an `asap` window in the opposite order.
+
+    Returns:
+        1 if there were answers to swap.
+
+    Raises:
+        ConformanceError: somebody can tell, or the match goes on differently.
+    """
+    if not open_window(match.table).asap or answered(chosen) == answered(chosen)[:1]:
+        return 0
+    one, other = match.fork(), match.fork()
+    one.play(chosen)
+    other.play(dict(reversed(chosen.items())))
+    for observer in match.observers:
+        if one.last[observer] != other.last[observer]:
+            what = difference(b"".join(one.last[observer]), b"".join(other.last[observer]))
+            raise where.error(COMMUTE, what, match.table.number, observer)
+    ends = [encode(each.table.game.host_view(each.table.state)) for each in (one, other)]
+    if ends[0] != ends[1]:
+        raise where.error(COMMUTE, difference(*ends), match.table.number)
+    return 1
