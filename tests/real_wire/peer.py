@@ -3,7 +3,6 @@
 Run as `python -m tests.real_wire.peer`; `start` does that.
 """
 
-import os
 import subprocess
 import sys
 import time
@@ -73,7 +72,7 @@ def stress(endpoint: str, messages: int, seed: int) -> None:
                 sent += 1
             if not ready:
                 sys.exit(f"stalled: sent {sent} of {to_send}, heard {heard} of {to_hear}")
-            if luck.random() < 0.002:  # noqa: PLR2004 - a pause now and then
+            if luck.random() < 0.002:
                 time.sleep(luck.random() * 0.002)
     socket.close()
 

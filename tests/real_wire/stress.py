@@ -29,7 +29,7 @@ async def impatient_item(line: Line, bell: Bell, luck: Random) -> Arrived | Hand
     while True:
         with trio.move_on_after(luck.random() * 0.001):
             return await next_item(line, bell)
-        if luck.random() < 0.1:  # noqa: PLR2004 - a settling now and then, broken off or not
+        if luck.random() < 0.1:
             with trio.move_on_after(luck.random() * 0.001):
                 await line.settle()
 
@@ -38,7 +38,7 @@ async def send_burst(line: Line, numbers: range, luck: Random) -> None:
     """Sends in handfuls with pauses between them; asks when the last was handed over."""
     for number in numbers:
         line.send(numbered(number, luck), timed=number == numbers[-1])
-        if luck.random() < 0.02:  # noqa: PLR2004 - a pause now and then
+        if luck.random() < 0.02:
             await trio.sleep(luck.choice((0, luck.random() * 0.002)))
 
 
