@@ -10,15 +10,15 @@ from collections.abc import Callable, Sequence
 import trio
 
 from referee.line import INBOX_FRAMES, Arrived, Bell, HandedOver, Incoming, Line
-from referee.match import Match, World
+from referee.match import Match
 from referee.records import Record
 from referee.rules import Told
 
 MICROSECONDS = 1_000_000
 
 
-class Host(World):
-    """One match's surroundings: its bots' lines, its transcript, its clock."""
+class Host:
+    """One match's `World`: its bots' lines, its transcript, its clock."""
 
     def __init__(
         self,
@@ -35,7 +35,8 @@ class Host(World):
         self._restart = restart
         self._watch = watch
         self._inputs: deque[Callable[[Match, int], None]] = deque()
-        self.record = record  # type: ignore[method-assign]  # the transcript's own method: one call less a message
+        self.record = record
+        """See `World`. The transcript's own method: one call less a message."""
 
     # What a match asks for.
 

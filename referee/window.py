@@ -1,8 +1,8 @@
 """Holds the submissions to one open window until it closes, and fills in defaults. Pure.
 
-The rules of time (docs/timing.md): while main time runs, submissions replace one another, and when it ends the last
-legal one is taken; if there is none the reserve runs, and the first legal submission is taken at once; when that is
-gone, the default is taken. A final submission gives up the right to change it. Times are readings of the match's
+The rules of time (docs/timing.md): while main time runs, submissions replace one another, and when it ends the
+last legal one is taken; if there is none the reserve runs, and the first legal submission is taken at once; when
+that is gone, the default is taken. A final submission gives up the right to change it. Times are readings of the match's
 stopwatch (`clock`), in microseconds.
 """
 
@@ -43,10 +43,10 @@ class Part:
 
     def submit(self, action: Action, *, final: bool, reading: int) -> None:
         """A legal submission arrives; `refusal` has let it pass."""
-        self.action, self.arrived = action, reading
-        if final or self._stage(reading) is Stage.RESERVE:
-            self.final = final
+        self.action, self.arrived, self.final = action, reading, final
+        if final:
             self._settle(reading)
+        self.pass_time(reading)
 
     def undo(self) -> None:
         """Back to the default; `refusal` has let it pass."""
@@ -72,9 +72,6 @@ class Part:
         if self.settled or self.clock is None:
             return None
         return self.clock.deadline if self.arrived is None else self.clock.main_ends
-
-    def _stage(self, reading: int) -> Stage:
-        return self.clock.stage(reading) if self.clock else Stage.MAIN
 
     def _settle(self, reading: int) -> None:
         self.settled = True

@@ -1,0 +1,166 @@
+"""A match over memory lines, for tests under trio's virtual clock: the unchanged host, match, window and clock."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+import trio
+from msgspec import Raw
+
+from protocol.codec import decode_told, encode
+from protocol.messages import PROTOCOL, Closed, Hello, Note, Opened, Pause, Submit, Told, Undo, Welcome
+from referee.clock import clock_terms
+from referee.games.registry import GAMES
+from referee.host import Host
+from referee.line import Bell, MemoryLine
+from referee.match import Match
+from referee.plan import Policy
+from referee.records import BotIdentity, Record
+from referee.table import Deal, Table
+
+
+RULES = Policy()
+"""Time as the variant's rules give it."""
+
+
+class Bot:
+    """The bot's end of a line, and all it has heard with the (virtual) time it heard it."""
+
+    def __init__(self, line: MemoryLine, token: str) -> None:
+        self.line = line
+        self.token = token
+        self.heard: list[tuple[float, Told]] = []
+
+    def hello(self, token: str | None = None, protocol: int = PROTOCOL) -> None:
+        self.say(Hello(token=self.token if token is None else token, name="test", version="1", protocol=protocol))
+
+    def say(self, message: Any) -> None:
+        self.line.say(encode(message))
+
+    def submit(self, window: int, action: Any, *, final: bool = True) -> None:
+        self.say(Submit(window=window, action=Raw(encode(action)), final=final))
+
+    def undo(self, window: int) -> None:
+        self.say(Undo(window=window))
+
+    def pause(self) -> None:
+        self.say(Pause())
+
+    def note(self, text: str) -> None:
+        self.say(Note(text=text))
+
+    async def hear(self) -> Told:
+        message = decode_told(await self.line.hear())
+        self.heard.append((trio.current_time(), message))
+        return message
+
+    async def hear_a(self, kind: type[Any]) -> Any:
+        while not isinstance(message := await self.hear(), kind):
+            pass
+        return message
+
+    def all_of(self, kind: type[Any]) -> list[Any]:
+        return [message for _, message in self.heard if isinstance(message, kind)]
+
+
+Play = Callable[[Bot], Awaitable[None]]
+Script = Callable[[Bot, Opened], Awaitable[None]]
+
+
+def answering(script: Script) -> Play:
+    """A bot that says hello and runs the script at every window, hearing on meanwhile."""
+
+    async def play(bot: Bot) -> None:
+        bot.hello()
+        async with trio.open_nursery() as nursery:
+            while True:
+                try:
+                    message = await bot.hear()
+                except trio.EndOfChannel:
+                    nursery.cancel_scope.cancel()
+                    return
+                if isinstance(message, Opened):
+                    nursery.start_soon(script, bot, message)
+
+    return play
+
+
+def after(seconds: float, action: Any) -> Play:
+    """A bot that answers every window with this action, so many seconds after it was handed."""
+
+    async def script(bot: Bot, window: Opened) -> None:
+        await trio.sleep(seconds)
+        bot.submit(window.id, action)
+
+    return answering(script)
+
+
+async def silent(bot: Bot) -> None:
+    """A bot that says hello and nothing more."""
+    bot.hello()
+    while True:
+        try:
+            await bot.hear()
+        except trio.EndOfChannel:
+            return
+
+
+class Played:
+    """A match that was played: its bots' ends, the records, and the match itself."""
+
+    def __init__(self, match: Match, host: Host, bots: list[Bot], records: list[Record]) -> None:
+        self.match = match
+        self.host = host
+        self.bots = bots
+        self.records = records
+
+    def closed(self, seat: int) -> list[Closed]:
+        return self.bots[seat].all_of(Closed)
+
+    def welcome(self, seat: int) -> Welcome:
+        welcome: Welcome = self.bots[seat].all_of(Welcome)[0]
+        return welcome
+
+
+def set_up(
+    players: int,
+    *,
+    game: str = "mist",
+    variant: str = "contractual-obligation",
+    options: Any = None,
+    policy: Policy = RULES,
+    restart: Callable[[int], None] | None = None,
+) -> Played:
+    """A match ready to run."""
+    rules = GAMES[game]
+    table = Table(rules, Deal(variant, 7, Raw(encode(options)) if options else None))
+    bell, records = Bell(), list[Record]()
+    bots = [Bot(MemoryLine(bell), f"token-{seat}") for seat in range(players)]
+    host = Host(bell, [bot.line for bot in bots], records.append, restart=restart)
+    identities = tuple(
+        BotIdentity(name=f"bot-{seat}", version="1", content="", seed=seat, token=bot.token)
+        for seat, bot in enumerate(bots)
+    )
+    match = Match(
+        "test", table, terms=clock_terms(rules, variant, policy), policy=policy, bots=identities, world=host
+    )
+    return Played(match, host, bots, records)
+
+
+async def play(played: Played, players: Sequence[Play], *extra: Callable[[], Awaitable[None]]) -> Played:
+    """Runs the match with these bots, and whatever else is to happen beside, to its end."""
+    async with trio.open_nursery() as nursery:
+        for player, bot in zip(players, played.bots, strict=True):
+            nursery.start_soon(player, bot)
+        for task in extra:
+            nursery.start_soon(task)
+        await played.host.run(played.match)
+        # What was sent last is heard before the test looks.
+        await trio.testing.wait_all_tasks_blocked()
+        nursery.cancel_scope.cancel()
+    return played
+
+
+async def mist(*players: Play, variant: str = "contractual-obligation", **settings: Any) -> Played:
+    """A match of Mist, seat 0 first, ended after `max_turns` (2 unless set)."""
+    options = {"first": 0, "max_turns": settings.pop("max_turns", 2)}
+    return await play(set_up(2, variant=variant, options=options, policy=settings.pop("policy", RULES)), players)
