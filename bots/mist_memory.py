@@ -29,6 +29,10 @@ class OpponentTurn:
     """Pieces in them that the turn placed and lost."""
     public: bool = False
     """The first turn of the match: all of it is known."""
+    hit: int = 0
+    """Cells of this seat's answer that its pieces spotted: from one of them at least, each was in its sight."""
+    missed: int = 0
+    """Cells of this seat's answer that they did not spot, though they would have destroyed what they spotted."""
 
     @property
     def seen(self) -> int:
@@ -47,6 +51,8 @@ class Memory:
         """The opponent's pieces that this seat has seen."""
         self.turns: list[OpponentTurn] = []
         """The opponent's turns so far."""
+        self.found_at: dict[int, int] = {}
+        """Cell of `opponent` to how many of the opponent's turns had been played when it was found."""
         self.empty_at: dict[int, int] = {}
         """Cell to how many of the opponent's turns had been played when it was last seen empty."""
         self.last_cells = 0
@@ -73,8 +79,7 @@ class Memory:
             case Swapped(seat=seat):
                 self._swap(seat)
             case Placed():
-                self.last_cells, self.last_lost = mask(event.cells), mask(event.destroyed)
-                self._look(event.visible)
+                self._place(event)
             case OpponentPlaced():
                 self._watch(event)
             case Vision(visible=visible):
@@ -100,6 +105,14 @@ class Memory:
             self.turns.append(OpponentTurn(ALL, self.last_cells & ~self.last_lost, self.last_lost, public=True))
             self.last_cells = self.last_lost = 0
 
+    def _place(self, event: Placed) -> None:
+        """This seat has placed. What became of a pair or triple tells what the opponent's last pieces see."""
+        self.last_cells, self.last_lost = mask(event.cells), mask(event.destroyed)
+        self._look(event.visible)
+        if len(event.cells) > 1 and self.turns:
+            self.turns[-1].hit = self.last_lost & self.unknown
+            self.turns[-1].missed = self.last_cells & ~self.last_lost
+
     def _watch(self, event: OpponentPlaced) -> None:
         """The opponent has placed. On the first turn `first_move` has said all there is to know."""
         if self._first_cells is not None:
@@ -120,5 +133,6 @@ class Memory:
                 self.own |= cell
             elif holds == "opponent":
                 self.opponent |= cell
+                self.found_at.setdefault(cell, len(self.turns))
             else:
                 self.empty_at[cell] = len(self.turns)
