@@ -1,4 +1,3 @@
-# ruff: noqa: SIM300 - the house puts what is expected on the left
 """Hex geometry, on the three boards of hexes that the games have."""
 
 import pytest

@@ -1,4 +1,3 @@
-# ruff: noqa: SIM300 - the house puts what is expected on the left
 """Mist before a turn is played: windows, forms of actions, what a turn may name, defaults, time."""
 
 import json
