@@ -123,13 +123,14 @@ class Match:
         for seat in self.seats:
             seat.hello_by = self._policy.startup_ms * MICROSECONDS_PER_MS
 
-    def heard(self, at: int, number: int, frame: bytes, refused: Refused | None = None) -> None:
-        """A frame arrived from a bot. `refused`: in a replay, why a frame that was not kept whole was refused."""
+    def heard(self, at: int, number: int, frame: bytes, kept: In | None = None) -> None:
+        """A frame arrived from a bot. `kept`: in a replay, the record of one that was not kept whole."""
         seat = self.seats[number]
         if seat.gone or self.over:
             return
         self._now = max(self._now, at)
         seat.messages += 1
+        refused = kept.refusal() if kept else None
         if seat.messages > self._policy.messages_per_window:
             refused = Refused(Refusal.FLOOD, f"more than {self._policy.messages_per_window} messages in a window")
         said: Said | None = None
@@ -138,7 +139,7 @@ class Match:
                 said = decode_said(frame)
             except Refused as not_said:
                 refused = not_said
-        self._world.record(In.of(at, number, frame, refused, KEPT_OF_REFUSED))
+        self._world.record(kept or In.of(at, number, frame, refused, KEPT_OF_REFUSED))
         if refused is not None or said is None:
             refused = refused or Refused(Refusal.MALFORMED, "")
             self._refuse(seat, refused.refusal, refused.text)

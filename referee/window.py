@@ -2,8 +2,8 @@
 
 The rules of time (docs/timing.md): while main time runs, submissions replace one another, and when it ends the
 last legal one is taken; if there is none the reserve runs, and the first legal submission is taken at once; when
-that is gone, the default is taken. A final submission gives up the right to change it. Times are readings of the match's
-stopwatch (`clock`), in microseconds.
+that is gone, the default is taken. A final submission gives up the right to change it. Times are readings of the
+match's stopwatch (`clock`), in microseconds.
 """
 
 from protocol.refusals import Refusal

@@ -1,0 +1,127 @@
+"""Proves a transcript: tells its inputs to a new match, which must make every other record, byte for byte.
+
+Reading the file, and proving that its bytes are the ones written, is `transcript_reading`'s.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterable
+
+import msgspec
+
+from protocol.codec import encode
+from referee.games.registry import GAMES
+from referee.match import Match
+from referee.plan import Policy
+from referee.records import AnyRecord, Ended, Footer, Handed, Header, In, Left, PauseOrder, Record, Woke
+from referee.rules import BadSetupError, Told
+from referee.table import Deal, Table
+
+
+class Differs(Exception):  # noqa: N818 - the answer to a question, not a failure of ours
+    """The rules do not lead to what a transcript says."""
+
+    def __init__(self, line: int, what: str) -> None:
+        super().__init__(f"line {line}: {what}")
+        self.line = line
+
+
+class Replayed:
+    """A match that is being replayed; its `World`. Sends nothing: what it would send is compared."""
+
+    def __init__(
+        self, header: Header, watch: Callable[["Replayed", tuple[Told, ...]], None] | None = None
+    ) -> None:
+        """Deals as the header says; `watch` is called with what is told, as in the match.
+
+        Raises:
+            Differs: there is no such game, variant or policy, or its options or setup break its rules.
+        """
+        self.header = header
+        self.made: deque[Record] = deque()
+        """Records made and not yet compared."""
+        self._watch = watch
+        try:
+            game = GAMES[header.game]
+            self.table = Table(game, Deal(header.variant, header.seed, header.options, header.setup))
+            policy = msgspec.convert(header.policy, Policy)
+        except (KeyError, BadSetupError, msgspec.ValidationError) as error:
+            raise Differs(1, f"cannot be dealt: {error}") from None
+        self.match = Match(
+            header.match, self.table, terms=header.clock, policy=policy, bots=header.bots, world=self
+        )
+        self.match.begin()
+
+    def feed(self, record: AnyRecord) -> None:
+        """Tells the match an input; other records are only compared."""
+        match record:
+            case In():
+                self.match.heard(record.at, record.seat, record.raw(), record if record.cut else None)
+            case Handed():
+                self.match.handed(record.at, record.seat)
+            case Woke():
+                self.match.woke(record.at)
+            case Left():
+                self.match.left(record.at, record.seat, record.exit)
+            case PauseOrder():
+                self.match.order(record.at, pause=record.on)
+            case Ended(void=str(reason)):
+                self.match.abort(record.at, reason)
+            case _:
+                pass
+
+    def record(self, record: Record) -> None:
+        """See `World`."""
+        self.made.append(record)
+
+    def told(self, told: tuple[Told, ...]) -> None:
+        """See `World`."""
+        if self._watch is not None:
+            self._watch(self, told)
+
+    def send(self, seat: int, frame: bytes, *, timed: bool = False) -> None:
+        """See `World`."""
+
+    def reconnected(self, seat: int) -> None:
+        """See `World`."""
+
+    def hang_up(self, seat: int) -> None:
+        """See `World`."""
+
+    def restart(self, seat: int) -> None:
+        """See `World`."""
+
+
+def replay(
+    records: Iterable[AnyRecord], watch: Callable[[Replayed, tuple[Told, ...]], None] | None = None
+) -> Replayed:
+    """Replays a whole transcript, given as its records from the header on.
+
+    Returns:
+        The match as it ended.
+
+    Raises:
+        Differs: the first line that the rules do not lead to, or the end of an unfinished transcript.
+    """
+    lines = enumerate(records, start=1)
+    _, header = next(lines, (0, None))
+    if not isinstance(header, Header):
+        raise Differs(1, "is no header of a whole match")
+    replayed = Replayed(header, watch)
+    number = 1
+    for number, record in lines:
+        if isinstance(record, Footer):
+            break
+        replayed.feed(record)
+        if not replayed.made:
+            raise Differs(number, f"the rules lead to no such line: {_short(record)}")
+        made = replayed.made.popleft()
+        if encode(made) != encode(record):
+            raise Differs(number, f"the rules lead to {_short(made)}, the transcript says {_short(record)}")
+    if replayed.made or not replayed.match.over:
+        raise Differs(number, "the match is not over here")
+    return replayed
+
+
+def _short(record: AnyRecord) -> str:
+    text = encode(record).decode()
+    return text if len(text) <= 300 else f"{text[:300]}…"  # noqa: PLR2004 - as much as a line of a report takes
