@@ -21,7 +21,6 @@ from msgspec import Struct
 from referee.conformance.finding import ConformanceError
 from referee.conformance.playing import Examination
 from referee.conformance.repetition import check_repetition
-from referee.reveal import Leak
 from referee.rules import Game
 
 __all__ = ["ConformanceError", "Report", "check_game"]
@@ -46,7 +45,7 @@ class Report(Struct, frozen=True, kw_only=True):
     sealed: int
     """Submissions that were swapped while everyone else was looked at."""
     commuted: int
-    """Windows whose answers were given in the opposite order too."""
+    """Answers of windows that answer at once that were given in the opposite order too."""
     unopened: tuple[str, ...]
     """Windows that no match opened: nothing is known of them."""
 
@@ -60,8 +59,9 @@ def check_game(game: Game[Any], seeds: Sequence[int] = range(200)) -> list[Repor
     Raises:
         ConformanceError: a promise is broken, or there was too little to compare to say that it holds.
     """
+    reports = [_check_variant(game, variant.name, seeds) for variant in game.variants]
     check_repetition(game, seeds[:REPEATED_SEEDS])
-    return [_check_variant(game, variant.name, seeds) for variant in game.variants]
+    return reports
 
 
 def _check_variant(game: Game[Any], variant: str, seeds: Sequence[int]) -> Report:

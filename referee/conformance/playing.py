@@ -6,6 +6,7 @@ from typing import Any
 from msgspec import Raw
 
 from protocol.codec import encode
+from referee.conformance.finding import ConformanceError
 from referee.conformance.guessing import Guesser
 from referee.conformance.promises import (
     Where,
@@ -15,8 +16,9 @@ from referee.conformance.promises import (
     check_position,
     check_replay,
 )
-from referee.conformance.sitting import Chooser, Chosen, Sitting, open_window
+from referee.conformance.sitting import Chooser, Sitting, open_window
 from referee.conformance.swaps import DEALS, Memory, Twin, check_commuting, check_sealed
+from referee.reveal import Leak
 from referee.rules import BadSetupError, Game
 from referee.table import Deal, Table
 
@@ -71,16 +73,30 @@ class Examination:
         Raises:
             ConformanceError: a promise is broken.
         """
+        self._number = 0
         where = Where(self._variant, seed)
+        try:
+            self._play(where)
+        except ConformanceError:
+            raise
+        except Leak as leak:
+            raise where.error("events keep to their audience", str(leak), self._number) from leak
+        except Exception as error:  # whatever the game raises, its author wants to know where
+            raise where.error("nothing that is legal fails", repr(error), self._number) from error
+
+    def _play(self, where: Where) -> None:
+        seed = where.seed
         match = seat_match(self._game, self._variant, seed)
         # Streams of their own: what the checks draw must not change how the match goes.
-        chooser = Chooser(Random(f"{seed}/play"))
-        self._prober = Chooser(Random(f"{seed}/probe"))
+        chooser, prober = Chooser(Random(f"{seed}/play")), Chooser(Random(f"{seed}/probe"))
         twins = self._twins(match, seed)
         while match.table.window is not None:
             self._look(match, twins, where)
+            self._number = match.table.number
+            self.opened.add(open_window(match.table).name)
+            self.sealed += check_sealed(match, prober, where)
+            self.commuted += check_commuting(match, prober, where)
             chosen = chooser.choose_all(match.table)
-            self._swap_sealed(match, chosen, where)
             before = match.fork()
             match.play(chosen)
             for twin in twins:
@@ -113,8 +129,3 @@ class Examination:
         self._memory.compare(match, where)
         for twin in twins:
             twin.compare(match, where)
-
-    def _swap_sealed(self, match: Sitting, chosen: Chosen, where: Where) -> None:
-        self.opened.add(open_window(match.table).name)
-        self.sealed += check_sealed(match, self._prober, where)
-        self.commuted += check_commuting(match, chosen, where)

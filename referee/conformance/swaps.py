@@ -165,17 +165,18 @@ def _seen_by(observers: list[Observer], match: Sitting, probes: dict[Observer, b
     }
 
 
-def check_commuting(match: Sitting, chosen: Chosen, where: Where) -> int:
-    """Answers the seats of an `asap` window in the opposite order.
+def check_commuting(match: Sitting, chooser: Chooser, where: Where) -> int:
+    """Answers the seats of an `asap` window in one order and in the opposite one.
 
     Returns:
-        1 if there were answers to swap.
+        How many answers were given.
 
     Raises:
         ConformanceError: somebody can tell, or the match goes on differently.
     """
-    if not open_window(match.table).asap or answered(chosen) == answered(chosen)[:1]:
+    if not open_window(match.table).asap:
         return 0
+    chosen = chooser.choose_all(match.table)
     one, other = match.fork(), match.fork()
     one.play(chosen)
     other.play(dict(reversed(chosen.items())))
@@ -186,4 +187,4 @@ def check_commuting(match: Sitting, chosen: Chosen, where: Where) -> int:
     ends = [encode(each.table.game.host_view(each.table.state)) for each in (one, other)]
     if ends[0] != ends[1]:
         raise where.error(COMMUTE, difference(*ends), match.table.number)
-    return 1
+    return len(answered(chosen))

@@ -1,0 +1,22 @@
+"""Every game of the registry keeps the promises of its contract."""
+
+from typing import Any
+
+import pytest
+
+from referee.conformance import check_game
+from referee.games.registry import GAMES
+from referee.rules import Game
+
+SEEDS = range(200)
+
+
+@pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
+def test_a_registered_game_keeps_every_promise_over_200_seeds(game: Game[Any]) -> None:
+    reports = check_game(game, SEEDS)
+    assert [variant.name for variant in game.variants] == [report.variant for report in reports]
+    for report in reports:
+        assert len(SEEDS) == report.matches
+        assert 10 * report.matches < report.twinned
+        assert 10 * report.matches < report.probes
+        assert 0 < report.remembered
