@@ -237,6 +237,7 @@ _TURN_WINDOWS = {
     for name, rules in RULE_SETS.items()
     for seat in (0, 1)
 }
+_BLIND = Sight()
 _NOTHING_KNOWN = Known()
 _NO_TERMS = Terms(0, 0, (), False)
 _TERMS = {
@@ -310,36 +311,48 @@ def _place(state: MistState, cells: tuple[str, ...]) -> tuple[MistState, tuple[T
     destroyed = placed & (state.pieces[0] | state.pieces[1] | CENTRE)
     if len(cells) > 1:
         destroyed |= spotted
-    lost = BOARD.cells(destroyed)
     pieces = _by_seat(mover, state.pieces[mover] | placed & ~destroyed, state.pieces[watcher])
     sight = _sight(cells, destroyed)
 
-    to_mover = Placed(cells=cells, destroyed=lost, visible=_visible(sight.vision, pieces, mover))
+    to_mover = Placed(
+        cells=cells,
+        destroyed=BOARD.cells(destroyed),
+        visible=_visible(sight.vision, pieces, mover),
+    )
     to_watcher = OpponentPlaced(
         spotted=BOARD.cells(spotted),
         destroyed=BOARD.cells(destroyed & watching.vision),
         visible=_with_opponents(state.known[watcher].visible, placed & ~destroyed & watching.vision),
         placed=BOARD.cells(placed & watching.vision) if rules.watches else UNSET,
     )
-    known = _by_seat(
-        mover,
-        replace(state.known[mover], visible=to_mover.visible, placed=cells, lost=lost),
-        replace(
-            state.known[watcher],
-            visible=to_watcher.visible,
-            spotted=to_watcher.spotted,
-            destroyed=to_watcher.destroyed,
-        ),
-    )
-    after = _next_turn(
+    after = replace(
         state,
+        turns=state.turns + 1,
         pieces=pieces,
-        sight=_by_seat(mover, sight, Sight()),
-        known=known,
+        sight=_by_seat(mover, sight, _BLIND),
+        known=_knowing(state, mover, to_mover, to_watcher),
         first_move=state.first_move if state.turns else cells,
+        reason=_reason(state, pieces),
     )
     told = (Told(to_mover, mover), Told(to_watcher, watcher))
     return after, told if state.turns else (Told(FirstMove(seat=mover, cells=cells)), *told)
+
+
+def _knowing(state: MistState, mover: int, to_mover: Placed, to_watcher: OpponentPlaced) -> tuple[Known, Known]:
+    """What both seats were last told, once these have been."""
+    movers = replace(
+        state.known[mover],
+        visible=to_mover.visible,
+        placed=to_mover.cells,
+        lost=to_mover.destroyed,
+    )
+    watchers = replace(
+        state.known[1 - mover],
+        visible=to_watcher.visible,
+        spotted=to_watcher.spotted,
+        destroyed=to_watcher.destroyed,
+    )
+    return _by_seat(mover, movers, watchers)
 
 
 def _swap(state: MistState) -> tuple[MistState, tuple[Told, ...]]:
@@ -348,42 +361,17 @@ def _swap(state: MistState) -> tuple[MistState, tuple[Told, ...]]:
     pieces = state.pieces[1], state.pieces[0]
     sight = state.sight[1], state.sight[0]
     visible = _visible(sight[mover].vision, pieces, mover)
-    after = _next_turn(
+    after = replace(
         state,
+        turns=state.turns + 1,
         pieces=pieces,
         sight=sight,
         # The other's vision is gone, and what stands there is no longer as it was told.
         known=_by_seat(mover, Known(visible=visible), replace(state.known[1 - mover], visible={})),
-        first_move=state.first_move,
         swapped=True,
+        reason=_reason(state, pieces),
     )
     return after, (Told(Swapped(seat=mover)), Told(Vision(visible=visible), mover))
-
-
-def _next_turn(
-    state: MistState,
-    *,
-    pieces: tuple[int, int],
-    sight: tuple[Sight, Sight],
-    known: tuple[Known, Known],
-    first_move: tuple[str, ...] | None,
-    swapped: bool | None = None,
-) -> MistState:
-    turns = state.turns + 1
-    # Where no piece stayed, R7 says what it said a turn ago.
-    over = _full_or_decided(pieces, state.options.advantage) if pieces != state.pieces else None
-    return MistState(
-        variant=state.variant,
-        options=state.options,
-        first=state.first,
-        turns=turns,
-        pieces=pieces,
-        sight=sight,
-        known=known,
-        first_move=first_move,
-        swapped=state.swapped if swapped is None else swapped,
-        reason=over or ("turn_limit" if turns >= state.options.max_turns else None),
-    )
 
 
 def _by_seat(mover: int, movers: PairT, watchers: PairT) -> tuple[PairT, PairT]:
@@ -444,8 +432,15 @@ def _winner(sizes0: tuple[int, ...], sizes1: tuple[int, ...], advantage: int) ->
     return 0 if sizes0 > sizes1 else 1
 
 
+def _reason(before: MistState, pieces: tuple[int, int]) -> str | None:
+    """Why the match ends after a turn that leaves these pieces, or None; the first reason counts (R7, R9)."""
+    # Where no piece stayed, R7 says what it said a turn ago.
+    over = _full_or_decided(pieces, before.options.advantage) if pieces != before.pieces else None
+    return over or ("turn_limit" if before.turns + 1 >= before.options.max_turns else None)
+
+
 def _full_or_decided(pieces: tuple[int, int], advantage: int) -> str | None:
-    """Why no further turn can matter, or None (R7); `full` goes before `decided` (R9)."""
+    """Whether no further turn can matter (R7)."""
     if pieces[0] | pieces[1] == PLAYABLE:
         return "full"
     return "decided" if _guaranteed(pieces, 0, advantage) or _guaranteed(pieces, 1, advantage) else None
