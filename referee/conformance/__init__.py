@@ -67,12 +67,7 @@ def check_game(game: Game[Any], seeds: Sequence[int] = range(200)) -> list[Repor
 def _check_variant(game: Game[Any], variant: str, seeds: Sequence[int]) -> Report:
     examination = Examination(game, variant)
     for seed in seeds:
-        try:
-            examination.play(seed)
-        except Leak as leak:
-            raise ConformanceError(
-                "events keep to their audience", str(leak), variant=variant, seed=seed
-            ) from leak
+        examination.play(seed)
     _check_enough(examination, variant)
     return Report(
         game=game.name,
