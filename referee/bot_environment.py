@@ -1,0 +1,77 @@
+"""What a bot's process is given on this machine: its interpreter, the packages, our words, its environment.
+
+Under a sandbox these lie at neutral places of its own; without one, where they are.
+"""
+
+import site
+import sys
+import sysconfig
+from pathlib import Path
+
+from msgspec import Struct
+
+from referee.bot_folder import PATH, PYTHON
+
+PROJECT = Path(__file__).resolve().parent.parent
+"""Where protocol, bots, referee and arena lie: the checkout, or the packages' folder they were installed into."""
+
+
+class Machine(Struct, frozen=True, kw_only=True):
+    """Where a Python bot's parts are on this machine."""
+
+    interpreter: Path
+    """The real program: a version manager's stand-in would take as long to start as Python itself."""
+    base: Path
+    """The interpreter's own library lies below it."""
+    packages: tuple[Path, ...]
+    """Folders of installed packages, ZeroMQ's and msgspec's among them."""
+
+
+def this_machine() -> Machine:
+    """The parts of the Python that the arena itself runs on."""
+    folders = [sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
+    if sys.prefix == sys.base_prefix:
+        # Without an environment of its own the arena finds its packages where the machine's owner put them.
+        folders += [*site.getsitepackages(), site.getusersitepackages()]
+    packages = dict.fromkeys(Path(folder) for folder in folders if Path(folder).is_dir())
+    return Machine(
+        interpreter=Path(sys.executable).resolve(),
+        base=Path(sys.base_prefix).resolve(),
+        packages=tuple(packages),
+    )
+
+
+def shared_modules() -> list[Path]:
+    """The files of `bots` that every bot may import: the kit, and what bots share. No bot's own."""
+    return sorted((PROJECT / "bots").glob("*.py"))
+
+
+def environment(*, endpoint: str, token: str, scratch: str, python_path: str) -> dict[str, str]:
+    """All of a bot's environment.
+
+    Args:
+        endpoint: where its socket is, as ZeroMQ spells it.
+        token: what its `hello` must carry.
+        scratch: the one folder it may write to.
+        python_path: where Python finds packages and our words.
+    """
+    return {
+        "ARENA_ENDPOINT": endpoint,
+        "ARENA_TOKEN": token,
+        "PATH": PATH,
+        "HOME": scratch,
+        "TMPDIR": scratch,
+        "LANG": "C.UTF-8",
+        "PYTHONPATH": python_path,
+        "PYTHONDONTWRITEBYTECODE": "1",
+        # What a bot printed before it was killed is in its log, not in a buffer.
+        "PYTHONUNBUFFERED": "1",
+        # A bot that draws from the seed it is given, and walks through sets, plays the same match again.
+        "PYTHONHASHSEED": "0",
+    }
+
+
+def command_line(command: tuple[str, ...], interpreter: Path) -> list[str]:
+    """A bot's command with the real interpreter for `python`."""
+    program, *arguments = command
+    return [str(interpreter) if program == PYTHON else program, *arguments]

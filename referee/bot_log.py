@@ -1,0 +1,94 @@
+"""A bot's standard output and error, kept in a file of bounded size: its first half and its last.
+
+A bot may write without end. It then waits for us, in its own time; we never wait for it, and nothing grows.
+"""
+
+import os
+from pathlib import Path
+
+import trio
+
+READ_BYTES = 64 * 1024
+"""As much as a pipe holds."""
+LINE_BYTES = 500
+BREATH_SECONDS = 0.02
+"""Between two full reads of what is thrown away: a flood costs us at most three megabytes of copying a second."""
+
+
+class BotLog:
+    """Reads one pipe into one file."""
+
+    def __init__(self, path: Path, limit_bytes: int) -> None:
+        """Opens the file, and a pipe whose writing end is for the bot.
+
+        Raises:
+            OSError: the file cannot be made, or descriptors have run out.
+        """
+        self._half = limit_bytes // 2
+        self._tail = bytearray()
+        self._head_bytes = self._dropped_bytes = 0
+        self._latest = b""
+        self._file = path.open("wb", buffering=0)
+        try:
+            self._pipe, self._bots_end = os.pipe()
+        except OSError:
+            self._file.close()
+            raise
+        os.set_blocking(self._pipe, False)
+        self._following = trio.CancelScope(shield=True)
+
+    @property
+    def bots_end(self) -> int:
+        """The descriptor that the bot writes to. The bot's alone once `handed_over`."""
+        return self._bots_end
+
+    def handed_over(self) -> None:
+        """The bot has its end, or never will: ours of it is closed."""
+        os.close(self._bots_end)
+
+    async def follow(self) -> None:
+        """Reads until the pipe's end, or `finish`. No cancellation stops it: its bot's end does."""
+        with self._following:
+            while self._take() != 0:
+                if self._dropped_bytes:
+                    await trio.sleep(BREATH_SECONDS)
+                await trio.lowlevel.wait_readable(self._pipe)
+
+    def finish(self) -> str:
+        """Takes what is still in the pipe and completes the file. Returns the last line that was written."""
+        self._following.cancel()
+        self._take()
+        os.close(self._pipe)
+        if self._dropped_bytes:
+            self._write(f"\n[{self._dropped_bytes} bytes left out here]\n".encode())
+        self._write(self._tail)
+        self._file.close()
+        lines = self._latest.decode(errors="replace").strip().splitlines()
+        return lines[-1] if lines else ""
+
+    def _take(self) -> int:
+        """Reads what the pipe holds; 0 at its end."""
+        try:
+            taken = os.read(self._pipe, READ_BYTES)
+        except BlockingIOError:
+            return -1
+        self._keep(taken)
+        self._latest = (self._latest + taken)[-LINE_BYTES:]
+        return len(taken)
+
+    def _keep(self, taken: bytes) -> None:
+        head = taken[: self._half - self._head_bytes]
+        self._head_bytes += len(head)
+        self._write(head)
+        self._tail += taken[len(head) :]
+        excess = len(self._tail) - self._half
+        if excess > 0:
+            self._dropped_bytes += excess
+            del self._tail[:excess]
+
+    def _write(self, data: bytes | bytearray) -> None:
+        try:
+            self._file.write(data)
+        except OSError:
+            # A full disk. The transcript says so aloud; no match is stopped for what a bot prints.
+            return

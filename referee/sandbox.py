@@ -1,0 +1,126 @@
+"""The one door through which a bot's process is started, limited and ended. Nothing of it outlives its `Process`.
+
+What a bot may use is its bot.toml's to say, what it is given is `bot_environment`'s; `bubblewrap` and `bare` are
+the two isolations there are.
+"""
+
+from pathlib import Path
+
+import trio
+
+from referee import bare, bubblewrap
+from referee.bot_folder import BotFolder
+from referee.bot_log import BotLog
+from referee.plan import Isolation
+
+KILOBYTE = 1024
+INSTALL = (
+    "install it (Debian, Ubuntu: apt install bubblewrap; Fedora: dnf install bubblewrap), "
+    "or run bots that you trust without any isolation: --isolation none"
+)
+NAMESPACES = (
+    "user namespaces may be off: see the sysctls user.max_user_namespaces, kernel.unprivileged_userns_clone and "
+    "kernel.apparmor_restrict_unprivileged_userns; or run bots that you trust without any isolation: "
+    "--isolation none"
+)
+
+
+class SandboxError(Exception):
+    """This machine cannot do what was asked for: no fault of a bot. The text says what is missing, what helps."""
+
+
+def find_isolation() -> Isolation:
+    """The isolation that this machine can give, tried out. It is never `none`: that must be asked for.
+
+    Raises:
+        SandboxError: it has none; the text is one line on how to get it.
+    """
+    try:
+        complaint = bubblewrap.probe()
+    except FileNotFoundError as error:
+        raise SandboxError(f"no sandbox: {error.filename} is not installed; {INSTALL}") from None
+    if complaint is not None:
+        raise SandboxError(f"no sandbox: bubblewrap says: {' '.join(complaint.split())}; {NAMESPACES}")
+    return "bubblewrap"
+
+
+class Process:
+    """A bot that was started. Its nursery's end is its own, if nothing was before."""
+
+    def __init__(self, box: bubblewrap.Bubble | bare.Bare, log: BotLog) -> None:
+        """See `start`."""
+        self.pid = box.pid
+        """Of the first process that was started for it on this machine."""
+        self._box = box
+        self._log = log
+        self._until_exit = trio.CancelScope()
+        self._ended = trio.Event()
+        self._exit = 0
+        self._last_line = ""
+
+    async def wait(self) -> int:
+        """The exit code of the bot's program, negative for a signal, once all its processes are gone.
+
+        With the program all other processes of the bot are ended, and its log is complete.
+        """
+        await self._ended.wait()
+        return self._exit
+
+    async def kill(self) -> None:
+        """Ends all processes of the bot, and returns when none is left. Idempotent."""
+        self._until_exit.cancel()
+        await self._ended.wait()
+
+    async def _live(self) -> None:
+        """From start to end; cancelled, it brings the end about."""
+        try:
+            with self._until_exit:
+                await self._box.exited()
+        finally:
+            with trio.CancelScope(shield=True):
+                self._exit = await self._box.end()
+                self._last_line = self._log.finish()
+            self._ended.set()
+
+
+async def start(
+    nursery: trio.Nursery, bot: BotFolder, *, line: Path, token: str, isolation: Isolation, log: Path
+) -> Process:
+    """Starts a bot's program in its sandbox.
+
+    Args:
+        nursery: its tasks live there; when that is cancelled the bot is killed.
+        bot: whom to start.
+        line: the file of its socket, bound, in a folder that holds nothing else; as root it is given to the bot's
+            user. The bot finds its endpoint in ARENA_ENDPOINT.
+        token: what its `hello` must carry; it finds it in ARENA_TOKEN.
+        isolation: `none` limits its processes, hides nothing, and lets it escape if it wants to.
+        log: file for its standard output and error, bounded; overwritten.
+
+    Raises:
+        SandboxError: its sandbox cannot be made.
+        OSError: the log cannot be made, no process or descriptor is to be had.
+    """
+    kept = BotLog(log, bot.limits.log_kb * KILOBYTE)
+    try:
+        box = (bubblewrap.Bubble if isolation == "bubblewrap" else bare.Bare)(bot, line, token, kept.bots_end)
+    except OSError as error:
+        kept.handed_over()
+        kept.finish()
+        if isinstance(error, FileNotFoundError):
+            raise SandboxError(f"no sandbox: {error.filename} is not installed; {INSTALL}") from None
+        raise
+    kept.handed_over()
+    process = Process(box, kept)
+    nursery.start_soon(kept.follow)
+    nursery.start_soon(process._live)  # noqa: SLF001 - its own
+    try:
+        await box.ready()
+    except bubblewrap.SetUpError:
+        await process.wait()
+        raise SandboxError(f"{bot.given}: no sandbox: {process._last_line}; {NAMESPACES}") from None  # noqa: SLF001
+    except trio.Cancelled:
+        with trio.CancelScope(shield=True):
+            await process.kill()
+        raise
+    return process
