@@ -27,12 +27,14 @@ class Host:
         record: Callable[[Record], None],
         *,
         restart: Callable[[int], None] | None = None,
+        hung_up: Callable[[int], None] | None = None,
         watch: Callable[[tuple[Told, ...]], None] | None = None,
     ) -> None:
-        """`lines` by seat, all of which ring `bell`. `restart` is called for a bot that is to be started again."""
+        """`lines` by seat, all of which ring `bell`. `restart` and `hung_up` are called with a seat."""
         self._bell = bell
         self._lines = lines
         self._restart = restart
+        self._hung_up = hung_up
         self._watch = watch
         self._inputs: deque[Callable[[Match, int], None]] = deque()
         self.record = record
@@ -51,6 +53,8 @@ class Host:
     def hang_up(self, seat: int) -> None:
         """See `World`."""
         self._lines[seat].hang_up()
+        if self._hung_up is not None:
+            self._hung_up(seat)
 
     def restart(self, seat: int) -> None:
         """See `World`."""

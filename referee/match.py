@@ -116,6 +116,11 @@ class Match:
         """Whether nothing more is to be told to it."""
         return self.ended is not None
 
+    @property
+    def now(self) -> int:
+        """The latest moment it has been told of."""
+        return self._now
+
     # What comes from outside.
 
     def begin(self) -> None:

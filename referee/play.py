@@ -1,0 +1,282 @@
+"""Plays one match from plan to result: lines, sandboxes, transcript and host, started and ended in order."""
+
+import hashlib
+import os
+import platform
+import secrets
+import tempfile
+import traceback
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import trio
+from msgspec import Raw, Struct, to_builtins
+
+from protocol.codec import encode
+from referee import sandbox
+from referee.bot_folder import BotFolder
+from referee.clock import clock_terms
+from referee.games.registry import GAMES
+from referee.host import Host
+from referee.line import Bell, Line, MemoryLine
+from referee.match import Match
+from referee.plan import Plan, Result
+from referee.records import FORMAT, BotIdentity, Header, Record
+from referee.rules import Told
+from referee.sandbox import Process
+from referee.table import Deal, Table
+from referee.transcript import open_transcript
+from referee.wire import Wire, open_wire
+
+FAREWELL_SECONDS = 1.0
+"""How long a bot may take to end by itself after `over`; then it is killed."""
+LAST_WORD_SECONDS = 0.2
+"""How long a bot that was hung up on is left to read why."""
+BOT_SEED_BITS = 53
+
+
+class SandboxedBot(Struct, frozen=True):
+    """A bot from its folder, in a process of its own."""
+
+    folder: BotFolder
+
+
+class LocalSeat(Struct, frozen=True):
+    """A seat in the referee's own process: a person at the terminal. `play` speaks the wire over its line.
+
+    It says `hello` with an empty token: nobody else can reach its line.
+    """
+
+    name: str
+    play: Callable[[MemoryLine], Awaitable[None]]
+
+
+Player = SandboxedBot | LocalSeat
+Watch = Callable[[Table, Sequence[Told]], None]
+"""Called after the deal and after each closed window, with what was told."""
+
+
+class WrongPlayersError(ValueError):
+    """The players do not fit the game."""
+
+
+async def play(
+    plan: Plan,
+    players: Sequence[Player],
+    *,
+    transcript: Path,
+    watch: Watch | None = None,
+    operator: trio.MemoryReceiveChannel[bool] | None = None,
+    wire: Wire | None = None,
+) -> Result:
+    """Plays a match.
+
+    Args:
+        plan: what is to be played.
+        players: one for each seat, in order.
+        transcript: the file to write; each bot's output goes beside it, to `NAME.seat-N.log`, if there is any.
+        watch: see `Watch`.
+        operator: True pauses the match, False lets it go on.
+        wire: the process's lines; None makes some for this match alone.
+
+    Raises:
+        BadSetupError: options or setup break the game's rules.
+        WrongPlayersError: too many or too few players, or one that does not play the game.
+        SandboxError: the isolation that was asked for cannot be given.
+        TranscriptError: the transcript cannot be written. The attempt is void.
+        OSError: the machine has run out of something else. The attempt is void.
+    """
+    table = Table(GAMES[plan.game], Deal(plan.variant, plan.seed, plan.options, plan.setup))
+    _check_players(plan, table, players)
+    if any(isinstance(player, SandboxedBot) for player in players) and wire is None:
+        async with open_wire() as own:
+            return await _Play(plan, players, table, transcript, own).run(watch, operator)
+    return await _Play(plan, players, table, transcript, wire).run(watch, operator)
+
+
+class _Play:
+    """One match being played, and all that has to be ended with it."""
+
+    def __init__(
+        self, plan: Plan, players: Sequence[Player], table: Table, transcript: Path, wire: Wire | None
+    ) -> None:
+        self.plan = plan
+        self.players = players
+        self.table = table
+        self.path = transcript
+        self.wire = wire
+        self.bots = tuple(identity(plan, seat, player) for seat, player in enumerate(players))
+        self.terms = clock_terms(table.game, plan.variant, plan.policy)
+        self.processes: dict[int, Process] = {}
+        self.host: Host
+        self.match: Match
+
+    async def run(self, watch: Watch | None, operator: trio.MemoryReceiveChannel[bool] | None) -> Result:
+        async with open_transcript(self.path, self._header()) as transcript:
+            with tempfile.TemporaryDirectory(prefix="arena-") as sockets:
+                async with _unwrapped_nursery() as nursery:
+                    self._open(nursery, Path(sockets), transcript.append, watch)
+                    for seat in range(len(self.players)):
+                        nursery.start_soon(self._seat, nursery, seat)
+                    if operator is not None:
+                        nursery.start_soon(self._obey, operator)
+                    await self._judge()
+                    await self._dismiss()
+                    nursery.cancel_scope.cancel()
+        self._drop_empty_logs()
+        return self._result(transcript.head or "")
+
+    def _open(
+        self, nursery: trio.Nursery, sockets: Path, record: Callable[[Record], None], watch: Watch | None
+    ) -> None:
+        """Makes the lines, and the host that holds them."""
+        bell = Bell()
+        self.lines: list[Line] = []
+        for seat, player in enumerate(self.players):
+            if isinstance(player, LocalSeat) or self.wire is None:
+                self.lines.append(MemoryLine(bell))
+            else:
+                directory = sockets / str(seat)
+                directory.mkdir(mode=0o700)
+                self.lines.append(self.wire.open_line(nursery, bell, directory))
+        self.host = Host(
+            bell,
+            self.lines,
+            record,
+            restart=lambda seat: nursery.start_soon(self._seat, nursery, seat),
+            hung_up=lambda seat: nursery.start_soon(self._end, seat),
+            watch=None if watch is None else partial(watch, self.table),
+        )
+        self.match = Match(
+            self.plan.match, self.table, terms=self.terms, policy=self.plan.policy, bots=self.bots, world=self.host
+        )
+
+    async def _judge(self) -> None:
+        """Runs the match. A fault in the referee itself voids it: no bot may lose by it."""
+        try:
+            await self.host.run(self.match)
+        except Exception:  # noqa: BLE001 - whatever it is, it is not a bot's
+            self.match.abort(self.match.now, f"fault in the referee: {traceback.format_exc(limit=-3)}")
+
+    async def _seat(self, nursery: trio.Nursery, seat: int) -> None:
+        """One run of a seat's bot, from its start to its end."""
+        player, line = self.players[seat], self.lines[seat]
+        if isinstance(player, LocalSeat):
+            assert isinstance(line, MemoryLine)  # noqa: S101 - `_open` made it so
+            await player.play(line)
+            await self.host.left(seat, 0)
+            return
+        process = await sandbox.start(
+            nursery,
+            player.folder,
+            line=line.path,  # type: ignore[attr-defined]
+            token=self.bots[seat].token,
+            isolation=self.plan.isolation,
+            log=self._log(seat),
+        )
+        self.processes[seat] = process
+        await self.host.left(seat, await process.wait())
+
+    async def _end(self, seat: int) -> None:
+        """Ends the bot that the match has hung up on."""
+        if seat in self.processes:
+            await trio.sleep(LAST_WORD_SECONDS)
+            await self.processes[seat].kill()
+
+    async def _dismiss(self) -> None:
+        """The match is over: bots end by themselves, or are ended. Nothing of them is left afterwards."""
+        for line in self.lines:
+            line.hang_up()
+        with trio.move_on_after(FAREWELL_SECONDS):
+            for process in self.processes.values():
+                await process.wait()
+        for process in self.processes.values():
+            await process.kill()
+
+    async def _obey(self, operator: trio.MemoryReceiveChannel[bool]) -> None:
+        async for pause in operator:
+            self.host.order(pause=pause)
+
+    def _header(self) -> Header:
+        table = self.table
+        return Header(
+            format=FORMAT,
+            arena=version("mist-arena"),
+            match=self.plan.match,
+            game=self.plan.game,
+            variant=self.plan.variant,
+            seed=self.plan.seed,
+            options=Raw(encode(table.options)),
+            setup=Raw(encode(table.setup)),
+            clock=self.terms,
+            policy=to_builtins(self.plan.policy),
+            bots=self.bots,
+            isolation=self.plan.isolation,
+            machine=f"{platform.system()} {platform.release()}, {os.cpu_count()} cores, "
+            f"Python {platform.python_version()}",
+            started=datetime.now(UTC).isoformat(timespec="milliseconds"),
+        )
+
+    def _log(self, seat: int) -> Path:
+        return self.path.with_suffix(f".seat-{seat}.log")
+
+    def _drop_empty_logs(self) -> None:
+        for seat in self.processes:
+            log = self._log(seat)
+            if log.exists() and log.stat().st_size == 0:
+                log.unlink()
+
+    def _result(self, head: str) -> Result:
+        ended = self.match.ended
+        assert ended is not None  # noqa: S101 - the host runs a match to its end
+        seats = self.match.seats
+        return Result(
+            match=self.plan.match,
+            outcome=ended.outcome,
+            conduct=ended.conduct,
+            void=ended.void,
+            charged_ms=tuple(seat.charged_ms for seat in seats),
+            windows=tuple(seat.windows for seat in seats),
+            defaults=tuple(seat.defaults for seat in seats),
+            transcript=str(self.path),
+            head=head,
+        )
+
+
+def identity(plan: Plan, seat: int, player: Player) -> BotIdentity:
+    """Who sits at a seat. A bot's own seed follows from the match's, from which it cannot be told back."""
+    digest = hashlib.sha256(f"{plan.seed}/bot/{seat}".encode()).digest()
+    seed = int.from_bytes(digest[:8], "big") >> (64 - BOT_SEED_BITS)
+    if isinstance(player, LocalSeat):
+        return BotIdentity(name=player.name, version="", content="", seed=seed, token="")
+    bot = player.folder
+    token = secrets.token_hex(16)
+    return BotIdentity(name=bot.name, version=bot.version, content=bot.content, seed=seed, token=token)
+
+
+def _check_players(plan: Plan, table: Table, players: Sequence[Player]) -> None:
+    if len(players) != table.seats:
+        raise WrongPlayersError(f"{plan.game} has {table.seats} seats; {len(players)} players were given")
+    for player in players:
+        if isinstance(player, SandboxedBot) and not player.folder.plays(plan.game):
+            raise WrongPlayersError(
+                f"{player.folder.given} does not play {plan.game}: see `games` in its bot.toml"
+            )
+
+
+@asynccontextmanager
+async def _unwrapped_nursery() -> AsyncIterator[Any]:
+    """A nursery whose first failure comes out as itself: callers tell a full disk from a missing sandbox by it."""
+    try:
+        async with trio.open_nursery() as nursery:
+            yield nursery
+    except BaseExceptionGroup as group:
+        failure: BaseException = group
+        while isinstance(failure, BaseExceptionGroup):
+            failure = failure.exceptions[0]
+        raise failure from group
