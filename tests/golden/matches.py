@@ -1,0 +1,113 @@
+"""Golden matches: one whole match of each game and variant with all that came of it, kept so that a change shows.
+
+`scripts/golden` rewrites the results, and plays a match where none is kept; whoever reviews a change reads the
+diff. To have another match played, delete its file first.
+"""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from arena.adjudicate import Games, adjudicate_line
+from protocol.codec import decode_json, encode
+from referee.conformance.sitting import Chooser, Sitting
+from referee.games.registry import GAMES
+from referee.rules import Game
+from referee.table import Deal, Table
+
+FOLDER = Path(__file__).parent
+SEEDS = range(40)
+"""The matches from which one is chosen."""
+UNTIDY = 1 / 8
+"""How often a seat submits something unchecked, or out of turn."""
+
+Golden = dict[str, Any]
+
+
+def path(game: str, variant: str) -> Path:
+    """Where the golden match of that variant is kept."""
+    return FOLDER / f"{game}.{variant}.json"
+
+
+def variants() -> list[tuple[str, str]]:
+    """Every game and variant there is."""
+    return [(game.name, variant.name) for game in GAMES.values() for variant in game.variants]
+
+
+def adjudicated(scenario: Any, games: Games = GAMES) -> Any:
+    """What comes of a scenario now."""
+    return json.loads(adjudicate_line(json.dumps(scenario).encode(), games))
+
+
+def played(game: Game[Any], variant: str) -> Any:
+    """A scenario whose match tells as many types of events and ends as early as any of the seeds'."""
+    scenarios = [_random_match(game, variant, seed) for seed in SEEDS]
+    games = {game.name: game}
+    return max(scenarios, key=lambda each: (len(_event_types(adjudicated(each, games))), -len(each["steps"])))
+
+
+def written(golden: Golden) -> str:
+    """A golden match as it is kept: each step on a line of its own, so that diffs name the step."""
+    return "{" + ",\n\n".join(f"{json.dumps(part)}: {_by_lines(golden[part])}" for part in golden) + "}\n"
+
+
+def rewrite() -> None:
+    """Rewrites every golden match as the rules now have it."""
+    for name, variant in variants():
+        file = path(name, variant)
+        scenario = json.loads(file.read_bytes())["scenario"] if file.exists() else played(GAMES[name], variant)
+        file.write_text(written({"scenario": scenario, "result": adjudicated(scenario)}), encoding="utf-8")
+
+
+def _random_match(game: Game[Any], variant: str, seed: int) -> Any:
+    luck = Random(seed)
+    sitting = Sitting(Table(game, Deal(variant, seed)))
+    chooser = Chooser(luck)
+    steps = []
+    while sitting.table.window is not None:
+        steps.append(_random_step(sitting, chooser, luck))
+    return {"game": game.name, "variant": variant, "seed": seed, "steps": steps}
+
+
+def _random_step(sitting: Sitting, chooser: Chooser, luck: Random) -> Any:
+    """Plays one window. What is untidy is rejected, or ignored, and leaves its seat with the default."""
+    table = sitting.table
+    chosen = chooser.choose_all(table)
+    step: dict[str, Any] = {}
+    for seat in range(table.seats):
+        part = chosen.get(seat)
+        if part and not part.by_default:
+            step[str(seat)] = decode_json(encode(part.action))
+        elif luck.random() < UNTIDY:
+            guess = chooser.guess(table)
+            legal = part and sitting.response(seat, guess).startswith(b"accepted")
+            step[str(seat)] = None if legal else decode_json(guess)
+    if table.window and table.window.timed:
+        step["elapsed_ms"] = {str(seat): part.elapsed_ms for seat, part in chosen.items()}
+    sitting.play(chosen)
+    return step
+
+
+def _event_types(result: Any) -> set[str]:
+    steps = [result["start"], *result["steps"]]
+    told = (event for step in steps for events in (step["public"], *step["told"].values()) for event in events)
+    return {event["type"] for event in told}
+
+
+def _by_lines(value: Any) -> str:
+    return "{\n" + ",\n".join(_lines(value)) + "\n}"
+
+
+def _lines(value: dict[str, Any]) -> Iterator[str]:
+    for key, entry in value.items():
+        if key == "steps":
+            steps = ",\n".join(json.dumps(step, separators=(",", ":"), ensure_ascii=False) for step in entry)
+            yield f"{json.dumps(key)}: [\n{steps}\n]"
+        else:
+            yield f"{json.dumps(key)}: {json.dumps(entry, separators=(',', ':'), ensure_ascii=False)}"
+
+
+if __name__ == "__main__":
+    rewrite()
