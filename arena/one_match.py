@@ -13,6 +13,7 @@ from arena.exits import MachineCannot
 from arena.results_folder import cannot_write
 from referee.plan import Plan, Result
 from referee.rules import Told
+from referee.sandbox import SandboxError
 from referee.table import Table
 from referee.transcript_chain import TranscriptError
 
@@ -57,7 +58,7 @@ def play_match(
     path = transcripts / f"{plan.match}.jsonl"
     try:
         result = trio.run(partial(_with_operator, plan, players, path, play=play, watch=watch))
-    except* TranscriptError as errors:
+    except* (SandboxError, TranscriptError) as errors:
         raise MachineCannot(str(errors.exceptions[0])) from None
     if result.void is not None:
         raise MachineCannot(f"the attempt is void: {result.void}; transcript: {result.transcript}")

@@ -17,6 +17,7 @@ from arena.exits import MachineCannot
 from arena.ledger import Attempt, Ledger
 from arena.schedule import Block, Match
 from referee.plan import Plan, Result
+from referee.sandbox import SandboxError
 from referee.transcript_chain import TranscriptError
 
 ATTEMPTS = 3
@@ -56,6 +57,24 @@ class Field(Struct, Generic[PlayerT], frozen=True, kw_only=True):
     transcripts: Path
 
 
+class Write(Protocol):
+    """Makes a call of the ledger."""
+
+    def __call__(self, call: Callable[[], AnswerT]) -> Awaitable[AnswerT]:  # noqa: D102 - see the class
+        ...
+
+
+class InThread:
+    """Makes calls one at a time in a thread: the loop, and every match's clock, does not wait for the disk."""
+
+    def __init__(self) -> None:
+        self._limiter = trio.CapacityLimiter(1)
+
+    async def __call__(self, call: Callable[[], AnswerT]) -> AnswerT:
+        """See `Write`."""
+        return await trio.to_thread.run_sync(call, limiter=self._limiter)
+
+
 async def run(
     field: Field[PlayerT],
     blocks: Callable[[], Iterator[Block]],
@@ -64,8 +83,18 @@ async def run(
     play: Play[PlayerT],
     progress: Progress,
     concurrency: int,
+    write: Write | None = None,
 ) -> None:
     """Plays every match of the blocks that the ledger has no result of.
+
+    Args:
+        field: what all matches have in common.
+        blocks: gives the whole schedule, anew at each call.
+        ledger: where results go, and what is done already.
+        play: plays one match.
+        progress: is told of each match that ends.
+        concurrency: how many matches are played at once.
+        write: makes the ledger's calls; in a thread if not given.
 
     Raises:
         MachineCannot: a match stayed void, or nothing more can be written. What is done is in the ledger.
@@ -77,25 +106,15 @@ async def run(
         for match in block.matches
         if (match.block, match.seating) not in finished
     )
-    writing = trio.CapacityLimiter(1)
-
-    async def write(call: Callable[[], AnswerT]) -> AnswerT:
-        return await trio.to_thread.run_sync(call, limiter=writing)
+    writing = InThread() if write is None else write
 
     async def work() -> None:
         for match, seatings in left:
-            await _settle(field, match, seatings, ledger=ledger, write=write, play=play, progress=progress)
+            await _settle(field, match, seatings, ledger=ledger, write=writing, play=play, progress=progress)
 
     async with trio.open_nursery() as nursery:
         for _ in range(concurrency):
             nursery.start_soon(work)
-
-
-class Write(Protocol):
-    """Makes a call of the ledger in a thread."""
-
-    def __call__(self, call: Callable[[], AnswerT]) -> Awaitable[AnswerT]:  # noqa: D102 - see the class
-        ...
 
 
 async def _settle(
@@ -138,7 +157,7 @@ async def _attempt(
         return await play(
             plan, [field.players[entrant] for entrant in match.entrants], transcript=attempt.transcript
         )
-    except (MachineCannot, TranscriptError) as error:
+    except (MachineCannot, SandboxError, TranscriptError) as error:
         text = error.message if isinstance(error, MachineCannot) else str(error)
         with trio.CancelScope(shield=True):
             await _note_void(ledger, write, attempt, text)

@@ -1,0 +1,59 @@
+"""A stand-in for playing matches: who wins is decided by the plan alone, like a match of deterministic bots."""
+
+from collections.abc import Sequence
+from hashlib import sha256
+from pathlib import Path
+from random import Random
+
+import trio
+from msgspec.structs import replace
+
+from protocol.refusals import Conduct
+from protocol.words import Outcome
+from referee.plan import Plan, Result
+
+
+def outcome(*ranking: tuple[int, ...]) -> Outcome:
+    """An outcome with that ranking and nothing else to it."""
+    return Outcome(ranking=ranking, winners=ranking[0], eliminated=None, scores=None, reason="played")
+
+
+def result(plan: Plan, players: Sequence[str], transcript: Path) -> Result:
+    """The result that this plan has whenever it is played by these."""
+    draw = sha256(f"{plan.seed}/{players}".encode()).digest()
+    rankings = (outcome((0,), (1,)), outcome((1,), (0,)), outcome((0, 1)))
+    return Result(
+        match=plan.match,
+        outcome=rankings[draw[0] % 3],
+        conduct=(Conduct.OK, Conduct.CRASHED if draw[1] % 8 == 0 else Conduct.OK),
+        void=None,
+        charged_ms=(draw[2], draw[3]),
+        windows=(5, 4),
+        defaults=(0, draw[4] % 2),
+        transcript=str(transcript),
+        head=draw.hex(),
+    )
+
+
+class StandIn:
+    """Plays matches in a time drawn for each, so that they end in another order than they began."""
+
+    def __init__(self, *, void: Sequence[str] = (), order: int = 0) -> None:
+        """`void`: reasons why the first attempts are void. `order`: another number, another order of ending."""
+        self.played: list[Plan] = []
+        self.transcripts: list[str] = []
+        self.at_once = 0
+        self.most_at_once = 0
+        self._void = list(void)
+        self._luck = Random(order)
+
+    async def __call__(self, plan: Plan, players: Sequence[str], *, transcript: Path) -> Result:
+        """See `referee.play.play`."""
+        self.at_once += 1
+        self.most_at_once = max(self.at_once, self.most_at_once)
+        await trio.sleep(self._luck.random())
+        self.at_once -= 1
+        self.played.append(plan)
+        self.transcripts.append(transcript.name)
+        done = result(plan, players, transcript)
+        return replace(done, outcome=None, void=self._void.pop(0)) if self._void else done

@@ -1,0 +1,145 @@
+"""The ledger: whole whatever happens, attempts apart from results, blocks all or nothing."""
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from arena.exits import MachineCannot, WrongUse
+from arena.ledger import INTERRUPTED, Ledger
+from arena.schedule import Match, round_robin
+from referee.plan import Plan, Result
+from tests.arena.stand_in import result
+
+FIRST, SECOND = next(iter(round_robin(2, 1, 1))).matches
+FOLDER = Path("transcripts")
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Ledger:
+    return Ledger(tmp_path / "ledger.sqlite")
+
+
+def result_of(match: Match) -> Result:
+    return result(Plan(match=match.name, game="g", variant="v", seed=match.seed), ("a", "b"), FOLDER)
+
+
+def finish(ledger: Ledger, match: Match) -> bool:
+    return ledger.finish(match, ledger.try_match(match, FOLDER, "m"), result_of(match), seatings=2)
+
+
+def test_a_block_counts_only_when_all_its_matches_have_ended(ledger: Ledger) -> None:
+    assert finish(ledger, FIRST) is False
+    assert [] == ledger.results()
+    assert finish(ledger, SECOND) is True
+    assert [0, 1] == [played.seating for played in ledger.results()]
+
+
+def test_results_are_given_in_schedule_order_not_in_order_of_ending(ledger: Ledger) -> None:
+    matches = [match for block in round_robin(3, 2, 1) for match in block.matches]
+    for match in reversed(matches):
+        finish(ledger, match)
+    assert [(match.block, match.seating) for match in matches] == [
+        (played.block, played.seating) for played in ledger.results()
+    ]
+
+
+def test_a_result_keeps_who_sat_where_and_the_hash_of_its_transcript(ledger: Ledger) -> None:
+    finish(ledger, FIRST)
+    finish(ledger, SECOND)
+    assert [(FIRST.entrants, result_of(FIRST).head), (SECOND.entrants, result_of(SECOND).head)] == [
+        (played.entrants, played.head) for played in ledger.results()
+    ]
+
+
+def test_a_void_attempt_is_kept_with_its_reason_and_the_next_has_a_transcript_of_its_own(ledger: Ledger) -> None:
+    attempt = ledger.try_match(FIRST, FOLDER, "m")
+    ledger.void(attempt, "no memory")
+    assert [(0, 0, "no memory")] == ledger.voids()
+    assert set() == ledger.finished()
+    again = ledger.try_match(FIRST, FOLDER, "m")
+    assert ("m.jsonl", "m.2.jsonl", 2) == (attempt.transcript.name, again.transcript.name, again.number)
+
+
+def test_a_transcript_that_is_there_already_is_not_written_over(ledger: Ledger, tmp_path: Path) -> None:
+    """The book may have lost its line to a power cut; the file has not."""
+    (tmp_path / "m.jsonl").touch()
+    (tmp_path / "m.2.jsonl.part").touch()
+    assert tmp_path / "m.3.jsonl" == ledger.try_match(FIRST, tmp_path, "m").transcript
+
+
+def test_what_another_process_left_unfinished_is_given_up_and_is_nobodys_fault(ledger: Ledger) -> None:
+    ledger.try_match(FIRST, FOLDER, "m")
+    finish(ledger, SECOND)
+    assert 1 == ledger.give_up_unfinished()
+    assert 0 == ledger.give_up_unfinished()
+    assert [] == ledger.voids()
+    assert [(INTERRUPTED,)] == ledger._db.execute("SELECT void FROM attempts WHERE void NOT NULL").fetchall()
+    assert {(0, 1)} == ledger.finished()
+
+
+def test_terms_come_back_as_they_were_given_and_in_order(tmp_path: Path) -> None:
+    terms = {"b": [1, "x"], "a": None, "seed": 2**70}
+    first = Ledger(tmp_path / "l")
+    assert {} == first.terms()
+    first.begin(terms)
+    first.close()
+    again = Ledger(tmp_path / "l").terms()
+    assert (terms, ["b", "a", "seed"]) == (again, list(again))
+
+
+def test_a_result_that_cannot_be_written_leaves_the_book_as_it_was(ledger: Ledger) -> None:
+    """A full disk, in SQLite's own words: the book may not grow by another page."""
+    finish(ledger, FIRST)
+    (pages,) = ledger._db.execute("PRAGMA page_count").fetchone()
+    ledger._db.execute(f"PRAGMA max_page_count = {pages}")
+    attempt = ledger.try_match(SECOND, FOLDER, "m")
+    with pytest.raises(MachineCannot, match=r"ledger\.sqlite: database or disk is full$"):
+        ledger.void(attempt, "x" * 1_000_000)
+    ledger._db.execute("PRAGMA max_page_count = 1000000")
+    assert {(0, 0)} == ledger.finished()
+    ledger.give_up_unfinished()
+    assert finish(ledger, SECOND) is True
+
+
+def test_a_file_that_is_no_database_is_refused_by_name(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.sqlite"
+    path.write_text(
+        "a diary, long enough to be taken for a database's header, as SQLite looks at a hundred bytes" * 9
+    )
+    with pytest.raises(WrongUse, match=r"ledger\.sqlite: file is not a database$"):
+        Ledger(path)
+
+
+def test_a_database_of_somebody_else_is_refused_and_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "theirs.sqlite"
+    with sqlite3.connect(path) as theirs:
+        theirs.execute("CREATE TABLE diary (day TEXT)")
+    theirs.close()
+    with pytest.raises(WrongUse, match=r"theirs\.sqlite: not a tournament's ledger$"):
+        Ledger(path)
+
+
+def test_a_ledger_of_another_schema_is_refused_with_both_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "l.sqlite"
+    ledger = Ledger(path)
+    ledger._db.execute("PRAGMA user_version = 99")
+    ledger.close()
+    with pytest.raises(WrongUse, match=r"l\.sqlite: a ledger of schema 99; this arena reads schema 1$"):
+        Ledger(path)
+
+
+def test_a_void_attempt_cannot_be_given_as_a_result(ledger: Ledger) -> None:
+    void = Result(
+        match="m",
+        outcome=None,
+        conduct=(),
+        void="why",
+        charged_ms=(),
+        windows=(),
+        defaults=(),
+        transcript="",
+        head="",
+    )
+    with pytest.raises(ValueError, match="void attempt"):
+        ledger.finish(FIRST, ledger.try_match(FIRST, FOLDER, "m"), void, seatings=2)

@@ -1,0 +1,173 @@
+"""The runner: what is left is played, however often it was stopped, and the table comes out the same."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from random import Random
+from typing import TypeVar
+
+import msgspec
+import pytest
+import trio
+
+from arena.exits import MachineCannot
+from arena.ledger import Ledger
+from arena.runner import ATTEMPTS, Field, Play, run
+from arena.schedule import Match, round_robin
+from arena.standings import standings
+from referee.plan import Plan, Result
+from referee.transcript_chain import TranscriptError
+from tests.arena.stand_in import StandIn
+
+BOTS = ("a", "b", "c", "d")
+BLOCKS = partial(round_robin, len(BOTS), 3, 5)
+MATCHES = 2 * 6 * 3
+AnswerT = TypeVar("AnswerT")
+
+
+async def at_once(call: Callable[[], AnswerT]) -> AnswerT:
+    """Writes without a thread: a virtual clock does not wait for one."""
+    return call()
+
+
+class Heard:
+    """Keeps what the runner tells of its progress."""
+
+    def __init__(self) -> None:
+        self.done: list[Match] = []
+        self.voids: list[str] = []
+
+    def ended(self, match: Match, result: Result) -> None:
+        del result
+        self.done.append(match)
+
+    def void(self, match: Match, reason: str) -> None:
+        del match
+        self.voids.append(reason)
+
+
+async def play_all(
+    ledger: Ledger, folder: Path, play: Play[str], *, concurrency: int = 3, heard: Heard | None = None
+) -> None:
+    plan = Plan(match="", game="g", variant="v", seed=0)
+    field = Field(plan=plan, players=BOTS, names=BOTS, transcripts=folder)
+    progress = heard or Heard()
+    await run(field, BLOCKS, ledger, play=play, progress=progress, concurrency=concurrency, write=at_once)
+
+
+def table(ledger: Ledger) -> bytes:
+    return msgspec.json.encode(standings(len(BOTS), ledger.results()))
+
+
+async def undisturbed(folder: Path) -> bytes:
+    ledger = Ledger(folder / "undisturbed")
+    await play_all(ledger, folder, StandIn())
+    return table(ledger)
+
+
+async def test_every_match_is_played_once_and_no_more_than_asked_for_at_once(
+    tmp_path: Path, autojump_clock: object
+) -> None:
+    play, heard = StandIn(), Heard()
+    await play_all(Ledger(tmp_path / "l"), tmp_path, play, concurrency=5, heard=heard)
+    expected = [match.name for block in BLOCKS() for match in block.matches]
+    assert sorted(expected) == sorted(plan.match for plan in play.played)
+    assert (MATCHES, 5) == (len(heard.done), play.most_at_once)
+
+
+async def test_the_order_in_which_matches_end_does_not_change_the_table(
+    tmp_path: Path, autojump_clock: object
+) -> None:
+    expected = await undisturbed(tmp_path)
+    for order in range(1, 4):
+        ledger = Ledger(tmp_path / f"l{order}")
+        await play_all(ledger, tmp_path, StandIn(order=order), concurrency=order)
+        assert expected == table(ledger)
+
+
+async def test_stopped_again_and_again_it_comes_to_the_same_table(tmp_path: Path, autojump_clock: object) -> None:
+    expected = await undisturbed(tmp_path)
+    luck, path, stops = Random(3), tmp_path / "l", 0
+    while True:
+        ledger = Ledger(path)
+        ledger.give_up_unfinished()
+        with trio.move_on_after(luck.uniform(0.1, 2)) as limit:
+            await play_all(ledger, tmp_path, StandIn(order=stops))
+        done = table(ledger)
+        ledger.close()
+        if not limit.cancelled_caught:
+            break
+        stops += 1
+    assert expected == done
+    assert stops > 3
+
+
+async def test_a_finished_match_is_never_played_again(tmp_path: Path, autojump_clock: object) -> None:
+    """Not even one whose block is not complete: who stops the arena must not get another throw of the dice."""
+    ledger = Ledger(tmp_path / "l")
+    first, second = StandIn(), StandIn()
+    with trio.move_on_after(2.3):
+        await play_all(ledger, tmp_path, first)
+    assert 0 < len(first.played) < MATCHES
+    await play_all(ledger, tmp_path, second)
+    assert MATCHES == len({plan.match for plan in (*first.played, *second.played)})
+    assert MATCHES == len(first.played) + len(second.played)
+
+
+async def test_a_void_attempt_is_recorded_with_its_reason_and_made_again(
+    tmp_path: Path, autojump_clock: object
+) -> None:
+    expected = await undisturbed(tmp_path)
+    ledger, heard = Ledger(tmp_path / "l"), Heard()
+    await play_all(ledger, tmp_path, StandIn(void=["no memory", "no socket"]), heard=heard)
+    assert ["no memory", "no socket"] == heard.voids
+    assert ["no memory", "no socket"] == [reason for _, _, reason in ledger.voids()]
+    assert expected == table(ledger)
+
+
+async def test_a_match_that_stays_void_ends_the_run_with_its_name_and_reason(
+    tmp_path: Path, autojump_clock: object
+) -> None:
+    ledger = Ledger(tmp_path / "l")
+    with pytest.RaisesGroup(
+        pytest.RaisesExc(MachineCannot, match=r"^00001a-a-b: void 3 times, at last because no memory$")
+    ):
+        await play_all(ledger, tmp_path, StandIn(void=["no memory"] * ATTEMPTS), concurrency=1)
+    assert ATTEMPTS == len(ledger.voids())
+
+
+async def test_each_attempt_has_a_transcript_of_its_own(tmp_path: Path, autojump_clock: object) -> None:
+    play = StandIn(void=["no memory"])
+    await play_all(Ledger(tmp_path / "l"), tmp_path, play, concurrency=1)
+    assert ["00001a-a-b.jsonl", "00001a-a-b.2.jsonl", "00001b-b-a.jsonl"] == play.transcripts[:3]
+    assert len(play.transcripts) == len(set(play.transcripts))
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        (
+            TranscriptError("cannot be written: No space left on device", Path("/t/x")),
+            "/t/x: cannot be written: No",
+        ),
+        (MachineCannot("bubblewrap is not installed"), "bubblewrap is not installed"),
+    ],
+)
+async def test_what_stops_every_match_stops_the_run_and_a_later_run_goes_on(
+    tmp_path: Path, autojump_clock: object, error: Exception, text: str
+) -> None:
+    expected = await undisturbed(tmp_path)
+    good = StandIn()
+
+    async def fails_later(plan: Plan, players: Sequence[str], *, transcript: Path) -> Result:
+        if len(good.played) >= 10:
+            raise error
+        return await good(plan, players, transcript=transcript)
+
+    ledger = Ledger(tmp_path / "l")
+    with pytest.RaisesGroup(pytest.RaisesExc(MachineCannot, match=text)):
+        await play_all(ledger, tmp_path, fails_later)
+    assert text in ledger.voids()[0][2]
+    ledger.give_up_unfinished()
+    await play_all(ledger, tmp_path, StandIn())
+    assert expected == table(ledger)
