@@ -35,6 +35,7 @@ class BotLog:
             self._file.close()
             raise
         os.set_blocking(self._pipe, False)
+        self._finished = False
         self._following = trio.CancelScope(shield=True)
 
     @property
@@ -49,7 +50,8 @@ class BotLog:
     async def follow(self) -> None:
         """Reads until the pipe's end, or `finish`. No cancellation stops it: its bot's end does."""
         with self._following:
-            while self._take() != 0:
+            # It may have been about to go on when `finish` came: the pipe is closed then.
+            while not self._finished and self._take() != 0:
                 if self._dropped_bytes:
                     await trio.sleep(BREATH_SECONDS)
                 await trio.lowlevel.wait_readable(self._pipe)
@@ -57,6 +59,7 @@ class BotLog:
     def finish(self) -> str:
         """Takes what is still in the pipe and completes the file. Returns the last line that was written."""
         self._following.cancel()
+        self._finished = True
         self._take()
         os.close(self._pipe)
         if self._dropped_bytes:

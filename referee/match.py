@@ -462,7 +462,7 @@ class Match:
             taken[number] = Taken(action=action, by_default=part.action is None, elapsed_ms=charged_ms)
             seat = self.seats[number]
             seat.reserve -= part.reserve_used
-            seat.charged_ms += charged_ms
+            seat.charged += part.charged
             seat.defaults += part.action is None
         self._world.record(self._window_time(opened, taken))
         told = self.table.close(tuple(taken))

@@ -6,13 +6,12 @@ import platform
 import secrets
 import tempfile
 import traceback
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 import trio
 from msgspec import Raw, Struct, to_builtins
@@ -20,7 +19,7 @@ from msgspec import Raw, Struct, to_builtins
 from protocol.codec import encode
 from referee import sandbox
 from referee.bot_folder import BotFolder
-from referee.clock import clock_terms
+from referee.clock import MICROSECONDS_PER_MS, clock_terms
 from referee.games.registry import GAMES
 from referee.host import Host
 from referee.line import Bell, Line, MemoryLine
@@ -93,10 +92,11 @@ async def play(
     """
     table = Table(GAMES[plan.game], Deal(plan.variant, plan.seed, plan.options, plan.setup))
     _check_players(plan, table, players)
-    if any(isinstance(player, SandboxedBot) for player in players) and wire is None:
-        async with open_wire() as own:
-            return await _Play(plan, players, table, transcript, own).run(watch, operator)
-    return await _Play(plan, players, table, transcript, wire).run(watch, operator)
+    with _unwrapped():
+        if any(isinstance(player, SandboxedBot) for player in players) and wire is None:
+            async with open_wire() as own:
+                return await _Play(plan, players, table, transcript, own).run(watch, operator)
+        return await _Play(plan, players, table, transcript, wire).run(watch, operator)
 
 
 class _Play:
@@ -119,7 +119,7 @@ class _Play:
     async def run(self, watch: Watch | None, operator: trio.MemoryReceiveChannel[bool] | None) -> Result:
         async with open_transcript(self.path, self._header()) as transcript:
             with tempfile.TemporaryDirectory(prefix="arena-") as sockets:
-                async with _unwrapped_nursery() as nursery:
+                async with trio.open_nursery() as nursery:
                     self._open(nursery, Path(sockets), transcript.append, watch)
                     for seat in range(len(self.players)):
                         nursery.start_soon(self._seat, nursery, seat)
@@ -240,7 +240,7 @@ class _Play:
             outcome=ended.outcome,
             conduct=ended.conduct,
             void=ended.void,
-            charged_ms=tuple(seat.charged_ms for seat in seats),
+            charged_ms=tuple(seat.charged // MICROSECONDS_PER_MS for seat in seats),
             windows=tuple(seat.windows for seat in seats),
             defaults=tuple(seat.defaults for seat in seats),
             transcript=str(self.path),
@@ -269,12 +269,11 @@ def _check_players(plan: Plan, table: Table, players: Sequence[Player]) -> None:
             )
 
 
-@asynccontextmanager
-async def _unwrapped_nursery() -> AsyncIterator[Any]:
-    """A nursery whose first failure comes out as itself: callers tell a full disk from a missing sandbox by it."""
+@contextmanager
+def _unwrapped() -> Iterator[None]:
+    """The first failure comes out as itself: callers tell a full disk from a missing sandbox by it."""
     try:
-        async with trio.open_nursery() as nursery:
-            yield nursery
+        yield
     except BaseExceptionGroup as group:
         failure: BaseException = group
         while isinstance(failure, BaseExceptionGroup):

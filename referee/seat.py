@@ -39,7 +39,8 @@ class Seat:
         self.restarts_left = policy.restarts if policy.fault == "restart" else 0
         self.reserve = terms.reserve_ms * MICROSECONDS_PER_MS
         """Reserve left for the match, in microseconds."""
-        self.charged_ms = 0
+        self.charged = 0
+        """Time charged over all its windows, in microseconds."""
         self.defaults = 0
 
     @property

@@ -315,4 +315,4 @@ async def test_a_hundred_turns_of_59_999_seconds_are_all_in_time(autojump_clock:
     played = await mist(after(59.999, C3), after(59.999, G7), max_turns=100)
     assert 100 * 59.999 == pytest.approx(trio.current_time())
     assert [0, 0] == [seat.defaults for seat in played.match.seats]
-    assert [50 * 59_999] * 2 == [seat.charged_ms for seat in played.match.seats]
+    assert [50 * 59_999_000] * 2 == [seat.charged for seat in played.match.seats]

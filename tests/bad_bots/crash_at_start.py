@@ -1,0 +1,3 @@
+"""Falls over before it says hello."""
+
+raise RuntimeError("fell over")

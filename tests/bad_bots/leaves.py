@@ -1,0 +1,7 @@
+"""Leaves in the middle, as if all were well."""
+
+from raw import Connection
+
+bot = Connection()
+bot.hello()
+bot.hear("window")

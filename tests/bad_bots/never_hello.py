@@ -1,0 +1,5 @@
+"""Connects, and never says hello."""
+
+from raw import Connection
+
+Connection().wait()

@@ -1,0 +1,7 @@
+"""Says hello and then nothing."""
+
+from raw import Connection
+
+bot = Connection()
+bot.hello()
+bot.wait()
