@@ -9,10 +9,10 @@ from typing import Protocol, TypeVar
 import click
 import trio
 
-from arena.exits import MachineCannot
-from arena.results_folder import cannot_write
+from arena.exits import MachineCannot, WrongUse
+from arena.results_folder import cannot_write, transcript_failed
 from referee.plan import Plan, Result
-from referee.rules import Told
+from referee.rules import BadSetupError, Told
 from referee.sandbox import SandboxError
 from referee.table import Table
 from referee.transcript_chain import TranscriptError
@@ -48,18 +48,15 @@ def play_match(
     """Plays a match; the operator may pause it.
 
     Raises:
-        WrongUse: the transcript cannot be put there.
-        MachineCannot: the attempt is void.
+        WrongUse: the transcript cannot be put there, or the setup breaks the game's rules.
+        MachineCannot: the attempt is void. From within trio, both come in exception groups.
     """
     try:
         transcripts.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise cannot_write(transcripts, error) from None
     path = transcripts / f"{plan.match}.jsonl"
-    try:
-        result = trio.run(partial(_with_operator, plan, players, path, play=play, watch=watch))
-    except* (SandboxError, TranscriptError) as errors:
-        raise MachineCannot(str(errors.exceptions[0])) from None
+    result = trio.run(partial(_with_operator, plan, players, path, play=play, watch=watch))
     if result.void is not None:
         raise MachineCannot(f"the attempt is void: {result.void}; transcript: {result.transcript}")
     return result
@@ -77,7 +74,16 @@ async def _with_operator(
     orders, operator = trio.open_memory_channel[bool](1)
     async with trio.open_nursery() as nursery:
         await nursery.start(_pass_on_signals, orders)
-        result = await play(plan, players, transcript=path, watch=watch, operator=operator)
+        try:
+            result = await play(plan, players, transcript=path, watch=watch, operator=operator)
+        except BadSetupError as error:
+            raise WrongUse(f"--{error}") from None
+        except TranscriptError as error:
+            raise transcript_failed(error) from None
+        except SandboxError as error:
+            raise MachineCannot(str(error)) from None
+        except OSError as error:
+            raise MachineCannot(f"the machine has run out of something: {error.strerror or error}") from None
         nursery.cancel_scope.cancel()
     return result
 

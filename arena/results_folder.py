@@ -9,10 +9,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from arena.exits import MachineCannot, WrongUse
+from referee.transcript_chain import TranscriptError
 
 LEDGER = "ledger.sqlite"
 TRANSCRIPTS = "transcripts"
 LOCK = "lock"
+CHOSEN_WRONGLY = frozenset(
+    {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST, errno.ENAMETOOLONG}
+)
+"""Why a path cannot be written that another path would mend; all else is the machine's."""
 
 
 @contextmanager
@@ -55,5 +60,11 @@ def set_aside(folder: Path) -> Path | None:
 
 def cannot_write(path: Path, error: OSError) -> WrongUse | MachineCannot:
     """A full disk is the machine's; a folder one may not write was wrongly chosen."""
-    text = f"{path}: cannot be written: {error.strerror}"
-    return MachineCannot(text) if error.errno in (errno.ENOSPC, errno.EDQUOT) else WrongUse(text)
+    text = f"{path}: cannot be written: {error.strerror or error}"
+    return WrongUse(text) if error.errno in CHOSEN_WRONGLY else MachineCannot(text)
+
+
+def transcript_failed(error: TranscriptError) -> WrongUse | MachineCannot:
+    """The same for a transcript that could not be written."""
+    cause = error.__cause__
+    return cannot_write(error.path or Path(), cause) if isinstance(cause, OSError) else MachineCannot(str(error))

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from arena.exits import MachineCannot
 from arena.ledger import Attempt, Ledger
+from arena.results_folder import transcript_failed
 from arena.schedule import Block, Match
 from referee.plan import Plan, Result
 from referee.sandbox import SandboxError
@@ -131,37 +132,30 @@ async def _settle(
     reason = ""
     for _ in range(ATTEMPTS):
         attempt = await write(partial(ledger.try_match, match, field.transcripts, _name(field, match)))
-        result = await _attempt(field, match, attempt, ledger=ledger, write=write, play=play)
-        if result.outcome is not None:
-            await write(partial(ledger.finish, match, attempt, result, seatings))
-            progress.ended(match, result)
-            return
-        reason = result.void or "no reason given"
+        try:
+            result = await play(
+                replace(field.plan, match=match.name, seed=match.seed),
+                [field.players[entrant] for entrant in match.entrants],
+                transcript=attempt.transcript,
+            )
+        except (SandboxError, TranscriptError) as error:
+            # No other match would fare better.
+            with trio.CancelScope(shield=True):
+                await _note_void(ledger, write, attempt, str(error))
+            if isinstance(error, TranscriptError):
+                raise transcript_failed(error) from None
+            raise MachineCannot(str(error)) from None
+        except OSError as error:
+            reason = f"the machine has run out of something: {error.strerror or error}"
+        else:
+            if result.outcome is not None:
+                await write(partial(ledger.finish, match, attempt, result, seatings))
+                progress.ended(match, result)
+                return
+            reason = result.void or "no reason given"
         await write(partial(ledger.void, attempt, reason))
         progress.void(match, reason)
     raise MachineCannot(f"{_name(field, match)}: void {ATTEMPTS} times, at last because {reason}")
-
-
-async def _attempt(
-    field: Field[PlayerT],
-    match: Match,
-    attempt: Attempt,
-    *,
-    ledger: Ledger,
-    write: Write,
-    play: Play[PlayerT],
-) -> Result:
-    """One attempt. What stops all further ones too (no space, no sandbox) is written down before it is raised."""
-    plan = replace(field.plan, match=match.name, seed=match.seed)
-    try:
-        return await play(
-            plan, [field.players[entrant] for entrant in match.entrants], transcript=attempt.transcript
-        )
-    except (MachineCannot, SandboxError, TranscriptError) as error:
-        text = error.message if isinstance(error, MachineCannot) else str(error)
-        with trio.CancelScope(shield=True):
-            await _note_void(ledger, write, attempt, text)
-        raise MachineCannot(text) from None
 
 
 async def _note_void(ledger: Ledger, write: Write, attempt: Attempt, reason: str) -> None:

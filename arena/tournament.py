@@ -1,6 +1,7 @@
 """Plays a tournament from where it stands to its end."""
 
 from collections.abc import Callable, Iterator
+from contextlib import AbstractAsyncContextManager
 from functools import partial
 from random import SystemRandom
 from typing import TypeVar
@@ -21,6 +22,8 @@ from arena.terms import changes, terms_of
 from arena.tournament_file import Tournament
 
 PlayerT = TypeVar("PlayerT")
+Venue = Callable[[], AbstractAsyncContextManager[Play[PlayerT]]]
+"""Opens what all matches share (the wire), and gives what plays a match."""
 
 
 class Results(Struct, frozen=True):
@@ -36,12 +39,12 @@ class Results(Struct, frozen=True):
 def play_tournament(
     tournament: Tournament,
     players: tuple[PlayerT, ...],
-    play: Play[PlayerT],
+    open_venue: Venue[PlayerT],
     *,
     fresh: bool,
     concurrency: int,
 ) -> Results:
-    """Plays what is left, so many matches at once. `players` are the entrants, as `play` wants them.
+    """Plays what is left, so many matches at once. `players` are the entrants, as the venue's `play` wants them.
 
     Raises:
         WrongUse: the results there are were played under other terms.
@@ -60,7 +63,7 @@ def play_tournament(
                 names=tournament.labels,
                 transcripts=tournament.results / TRANSCRIPTS,
             )
-            _play_rest(field, ledger, blocks, play=play, concurrency=concurrency)
+            _play_rest(field, ledger, blocks, open_venue=open_venue, concurrency=concurrency)
             return Results(seed, standings(len(players), ledger.results()), ledger.voids())
         finally:
             ledger.close()
@@ -88,7 +91,7 @@ def _play_rest(
     ledger: Ledger,
     blocks: Callable[[], Iterator[Block]],
     *,
-    play: Play[PlayerT],
+    open_venue: Venue[PlayerT],
     concurrency: int,
 ) -> None:
     """Plays the matches that are left."""
@@ -96,4 +99,9 @@ def _play_rest(
         click.echo(f"going on; {stopped} matches had been interrupted", err=True)
     total = sum(len(block.matches) for block in blocks())
     with LiveProgress(progress_console(), len(ledger.finished()), total) as progress:
-        trio.run(partial(run, field, blocks, ledger, play=play, progress=progress, concurrency=concurrency))
+
+        async def play_all() -> None:
+            async with open_venue() as play:
+                await run(field, blocks, ledger, play=play, progress=progress, concurrency=concurrency)
+
+        trio.run(play_all)

@@ -24,10 +24,9 @@ from arena.watching import Eyes, Watcher, read_eyes
 from referee.bot_folder import BotFolderError, find_bot
 from referee.games.registry import GAMES
 from referee.plan import Plan, Result
-from referee.play import LocalSeat, SandboxedBot, play
+from referee.play import LocalSeat, Player, SandboxedBot, play
 from referee.rules import BadSetupError, Game
 
-Player = SandboxedBot | LocalSeat
 OUR_INPUT = 0
 """The file descriptor of standard input."""
 
@@ -132,7 +131,7 @@ def _player(name: str, game: str) -> Player:
 
 
 def _name(player: Player) -> str:
-    return player.name if isinstance(player, LocalSeat) else player.folder.name
+    return player.name if isinstance(player, LocalSeat) else player.folder.given
 
 
 def _eyes(text: str, seats: int) -> Eyes:

@@ -2,6 +2,9 @@
 
 import os
 import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 import click
@@ -9,11 +12,13 @@ import msgspec
 
 from arena.report import crosstable, results_json
 from arena.results_folder import TRANSCRIPTS
+from arena.runner import Play
 from arena.screens import results_console
 from arena.tournament import Results, play_tournament
 from arena.tournament_file import Tournament, read_tournament
 from referee.bot_folder import find_bot
 from referee.play import SandboxedBot, play
+from referee.wire import open_wire
 
 
 @click.command("tournament")
@@ -29,11 +34,18 @@ def command(file: Path, fresh: bool, results: Path | None, concurrency: int | No
         tournament = msgspec.structs.replace(tournament, results=results)
     at_once = concurrency or tournament.form.concurrency or len(os.sched_getaffinity(0))
     players = tuple(SandboxedBot(bot) for bot in tournament.bots)
-    came_out = play_tournament(tournament, players, play, fresh=fresh, concurrency=at_once)
+    came_out = play_tournament(tournament, players, _venue, fresh=fresh, concurrency=at_once)
     if as_json:
         sys.stdout.write(msgspec.json.encode(results_json(tournament, came_out)).decode() + "\n")
     else:
         _print(tournament, came_out)
+
+
+@asynccontextmanager
+async def _venue() -> AsyncIterator[Play[SandboxedBot]]:
+    """All matches of a process share its one wire."""
+    async with open_wire() as wire:
+        yield partial(play, wire=wire)
 
 
 def _print(tournament: Tournament, came_out: Results) -> None:

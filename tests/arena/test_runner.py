@@ -1,5 +1,6 @@
 """The runner: what is left is played, however often it was stopped, and the table comes out the same."""
 
+import errno
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -16,6 +17,7 @@ from arena.runner import ATTEMPTS, Field, Play, run
 from arena.schedule import Match, round_robin
 from arena.standings import standings
 from referee.plan import Plan, Result
+from referee.sandbox import SandboxError
 from referee.transcript_chain import TranscriptError
 from tests.arena.stand_in import StandIn
 
@@ -150,7 +152,7 @@ async def test_each_attempt_has_a_transcript_of_its_own(tmp_path: Path, autojump
             TranscriptError("cannot be written: No space left on device", Path("/t/x")),
             "/t/x: cannot be written: No",
         ),
-        (MachineCannot("bubblewrap is not installed"), "bubblewrap is not installed"),
+        (SandboxError("no sandbox: bwrap is not installed"), "no sandbox: bwrap is not installed"),
     ],
 )
 async def test_what_stops_every_match_stops_the_run_and_a_later_run_goes_on(
@@ -170,4 +172,21 @@ async def test_what_stops_every_match_stops_the_run_and_a_later_run_goes_on(
     assert text in ledger.voids()[0][2]
     ledger.give_up_unfinished()
     await play_all(ledger, tmp_path, StandIn())
+    assert expected == table(ledger)
+
+
+async def test_a_match_for_which_the_machine_had_too_little_is_void_and_played_again(
+    tmp_path: Path, autojump_clock: object
+) -> None:
+    expected = await undisturbed(tmp_path)
+    good, shortages = StandIn(), [OSError(errno.EMFILE, "Too many open files")]
+
+    async def runs_short_once(plan: Plan, players: Sequence[str], *, transcript: Path) -> Result:
+        if shortages:
+            raise shortages.pop()
+        return await good(plan, players, transcript=transcript)
+
+    ledger = Ledger(tmp_path / "l")
+    await play_all(ledger, tmp_path, runs_short_once)
+    assert [(0, 0, "the machine has run out of something: Too many open files")] == ledger.voids()
     assert expected == table(ledger)
