@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 import click
 
-from arena.exits import CANNOT, DONE, NO, MachineCannot, WrongUse
+from arena.exits import CANNOT, DONE, NO
 
 COMMANDS = {
     "match": ("match", "Play one match and write its transcript."),
@@ -110,7 +110,7 @@ def _verdict(reason: BaseException) -> tuple[int, str]:
 def _first(error: BaseException) -> BaseException:
     """What to tell of an exception group: what we foresaw, before what we did not."""
     reasons = list(_leaves(error))
-    for kind in (WrongUse, MachineCannot, KeyboardInterrupt):
+    for kind in (click.ClickException, KeyboardInterrupt):
         for reason in reasons:
             if isinstance(reason, kind):
                 return reason

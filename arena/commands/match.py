@@ -136,12 +136,9 @@ def _name(player: Player) -> str:
 
 def _eyes(text: str, seats: int) -> Eyes:
     try:
-        eyes = read_eyes(text)
-    except ValueError:
-        raise WrongUse(f"--watch: {text!r} is neither spectator, host nor a seat") from None
-    if isinstance(eyes, int) and eyes not in range(seats):
-        raise WrongUse(f"--watch: there is no seat {eyes}; there are 0 to {seats - 1}")
-    return eyes
+        return read_eyes(text, seats)
+    except ValueError as error:
+        raise WrongUse(f"--watch: {error}") from None
 
 
 def _print(result: Result, names: Sequence[str]) -> None:
