@@ -51,18 +51,19 @@ class Bubble:
             scratch=SCRATCH,
             python_path=":".join([CODE, *packages_inside(this_machine())]),
         )
-        self._info, info = os.pipe()
+        # No pipe: if we died, writing to it would end bubblewrap half-way, with its child waiting for it for ever.
+        self._info = os.memfd_create("info")
         self._gate, gate = socket.socketpair()
         try:
             # Not by trio: it would start it from a thread, and with that thread's end the bot would be killed.
             self._popen = subprocess.Popen(  # noqa: S603 - this is the door
-                arguments(bot, line, info),
+                arguments(bot, line, self._info),
                 env=told,
                 cwd="/",
                 stdin=gate.fileno(),
                 stdout=output,
                 stderr=output,
-                pass_fds=[info],
+                pass_fds=[self._info],
                 process_group=0,  # a Ctrl-C at the terminal is the arena's to act on
             )
         except OSError:
@@ -70,7 +71,6 @@ class Bubble:
             self._gate.close()
             raise
         finally:
-            os.close(info)
             gate.close()
         self.pid = self._popen.pid
         self._outer = os.pidfd_open(self.pid)
@@ -81,10 +81,8 @@ class Bubble:
         Raises:
             SetUpError: it does not stand.
         """
-        await trio.lowlevel.wait_readable(self._gate)
-        if not self._gate.recv(1):
+        if not await self._stands():
             raise SetUpError
-        self._find_init()
         try:
             self._gate.send(b"\n")
         except OSError:
@@ -96,10 +94,8 @@ class Bubble:
 
     async def end(self) -> int:
         """Ends all that is left of the bot and waits until nothing is. The exit code, negative for a signal."""
-        if self._init is None:
-            # Bubblewrap says whom to kill before any process of the bot is there, or it fails by itself.
-            await trio.lowlevel.wait_readable(self._info)
-            self._find_init()
+        # What is not yet a sandbox is let become one, or fail: before it is, there is nobody to kill for certain.
+        await self._stands()
         if self._init is not None:
             # With the first process of the namespace the kernel kills all others, and it is the last to be gone.
             signal.pidfd_send_signal(self._init, signal.SIGKILL)
@@ -112,13 +108,15 @@ class Bubble:
         self._gate.close()
         return SIGNALLED - code if code > SIGNALLED else code
 
-    def _find_init(self) -> None:
-        """Takes hold of the first process in the sandbox, by a descriptor that can never mean another one."""
-        told = _INIT.search(os.read(self._info, 4096))
-        try:
-            self._init = os.pidfd_open(int(told[1])) if told else None
-        except ProcessLookupError:
-            self._init = None
+    async def _stands(self) -> bool:
+        """Waits until the sandbox waits for us, and takes hold of its first process; False: it failed."""
+        if self._init is None:
+            await trio.lowlevel.wait_readable(self._gate)
+            if self._gate.recv(1):
+                told = _INIT.search(os.pread(self._info, 4096, 0))
+                # A descriptor can never come to mean another process, as a number can.
+                self._init = os.pidfd_open(int(told[1])) if told else None
+        return self._init is not None
 
 
 def probe() -> str | None:

@@ -58,14 +58,15 @@ def arguments(bot: BotFolder, line: Path, info: int) -> list[str]:
     machine = this_machine()
     sources = _sources(bot, line, machine)
     hidden = _hidden(sources)
-    before: list[str] = []
+    outermost = [_program("bwrap"), "--die-with-parent", "--info-fd", str(info)]
     if os.geteuid() == 0:
-        before, sources = _stage(sources, line)
+        staged = _staged(sources)
+        outermost = [*outermost, *_stage(sources, staged), *_user(line), _program("bwrap"), "--die-with-parent"]
+        sources = staged
     return [
-        *before,
-        _program("bwrap"),
+        *outermost,
         *("--unshare-all", "--unshare-user", "--disable-userns", "--uid", INSIDE_ID, "--gid", INSIDE_ID),
-        *("--hostname", "bot", "--new-session", "--die-with-parent", "--info-fd", str(info)),
+        *("--hostname", "bot", "--new-session"),
         *_system(),
         *(word for source in sources for word in ("--ro-bind", str(source.here), source.inside)),
         *(word for path in hidden for word in ("--size", "4096", "--tmpfs", path)),
@@ -126,22 +127,31 @@ def _hidden(sources: list[Source]) -> list[str]:
     ]
 
 
-def _stage(sources: list[Source], line: Path) -> tuple[list[str], list[Source]]:
-    """What root does first: it lays the sources out, gives the socket away, and becomes a user without rights.
+def _staged(sources: list[Source]) -> list[Source]:
+    """The same sources, as they stand on the stage."""
+    return [Source(STAGE / str(number), source.inside) for number, source in enumerate(sources)]
 
-    Root itself would be no good: the kernel limits no number of its processes. Each bot has a user of its own,
-    who could not come at what lies in root's own folders; so these are mounted where it can.
+
+def _stage(sources: list[Source], staged: list[Source]) -> list[str]:
+    """What root does first: it lays the sources out where a user without rights can come at them.
+
+    Root itself would be no good as a bot: the kernel limits no number of its processes. And a user could come at
+    nothing that lies in root's own folders. The stage has processes of its own as well: the kernel tells another
+    user's processes nothing of root's death, but a first process that is root's hears of it and takes all along.
     """
+    words = ["--unshare-pid", "--dev-bind", "/", "/", "--tmpfs", str(STAGE)]
+    for source, stand in zip(sources, staged, strict=True):
+        words += ["--ro-bind", str(source.here), str(stand.here)]
+    return [*words, "--"]
+
+
+def _user(line: Path) -> list[str]:
+    """Gives the socket to a user that no other bot has, and becomes that user."""
     user = FIRST_USER + next(_users) % USERS
     for path in (line.parent, line):
         if path.exists():
             os.chown(path, user, user)
-    staged = [Source(STAGE / str(number), source.inside) for number, source in enumerate(sources)]
-    words = [_program("bwrap"), "--die-with-parent", "--dev-bind", "/", "/", "--tmpfs", str(STAGE)]
-    for source, stand in zip(sources, staged, strict=True):
-        words += ["--ro-bind", str(source.here), str(stand.here)]
-    words += ["--", _program("setpriv"), f"--reuid={user}", f"--regid={user}", "--clear-groups", "--"]
-    return words, staged
+    return [_program("setpriv"), f"--reuid={user}", f"--regid={user}", "--clear-groups", "--"]
 
 
 def _limits(limits: Limits) -> list[str]:
