@@ -4,25 +4,22 @@ from collections.abc import Sequence
 from typing import Any
 
 import msgspec
-from rich import box
 from rich.table import Table
 
+from arena.screens import grid
 from arena.standings import Line, Score
 from arena.tournament import Results
 from arena.tournament_file import Tournament
 
 
-def crosstable(lines: Sequence[Line], labels: Sequence[str], *, plain: bool) -> Table:
-    """The standings, with each bot's points against each other. `plain` draws it in ASCII."""
-    table = Table(box=box.ASCII2 if plain else box.SIMPLE_HEAD)
-    table.add_column("#", justify="right")
-    table.add_column("bot")
-    for heading in ("points", "played", "wins", "ties", "losses"):
-        table.add_column(heading, justify="right")
-    for place in range(1, len(lines) + 1):
-        table.add_column(f"vs {place}", justify="right")
-    for heading in ("faults", "defaults", "ms/window"):
-        table.add_column(heading, justify="right")
+def crosstable(lines: Sequence[Line], labels: Sequence[str]) -> Table:
+    """The standings, with each bot's points against each other."""
+    table = grid(
+        {"#": True, "bot": False}
+        | dict.fromkeys(("points", "played", "wins", "ties", "losses"), True)
+        | {f"vs {place}": True for place in range(1, len(lines) + 1)}
+        | dict.fromkeys(("faults", "defaults", "ms/window"), True)
+    )
     for place, line in enumerate(lines, start=1):
         table.add_row(
             str(place),

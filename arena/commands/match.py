@@ -11,15 +11,13 @@ from typing import Any
 import click
 import msgspec
 from msgspec import Raw
-from rich import box
-from rich.table import Table as Grid
 
 from arena import console
 from arena.commands.policy_options import policy_options, read_policy
 from arena.exits import WrongUse
 from arena.one_match import play_match
 from arena.schedule import SEED_BITS
-from arena.screens import progress_console, results_console
+from arena.screens import grid, progress_console, results_console
 from arena.watching import Eyes, Watcher, read_eyes
 from referee.bot_folder import BotFolderError, find_bot
 from referee.games.registry import GAMES
@@ -147,12 +145,14 @@ def _print(result: Result, names: Sequence[str]) -> None:
     if outcome is None:
         raise AssertionError("a void attempt is not printed")
     screen = results_console()
-    headings = ("seat", "bot", "place", "score", "conduct", "windows", "defaults", "charged s")
-    grid = Grid(*headings, box=box.SIMPLE_HEAD if screen.is_terminal else box.ASCII2)
+    table = grid(
+        {"seat": True, "bot": False, "place": True, "score": True, "conduct": False}
+        | {"windows": True, "defaults": True, "charged s": True}
+    )
     places = {seat: place for place, group in enumerate(outcome.ranking, start=1) for seat in group}
     for seat, name in enumerate(names):
         score = None if outcome.scores is None else outcome.scores.get(str(seat))
-        grid.add_row(
+        table.add_row(
             str(seat),
             name,
             str(places[seat]),
@@ -162,6 +162,6 @@ def _print(result: Result, names: Sequence[str]) -> None:
             str(result.defaults[seat]),
             f"{result.charged_ms[seat] / 1000:.1f}",
         )
-    screen.print(grid)
+    screen.print(table)
     screen.print(f"over: {outcome.reason}", highlight=False)
     screen.print(f"transcript: {result.transcript} {result.head}", highlight=False, markup=False, soft_wrap=True)

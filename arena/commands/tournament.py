@@ -51,7 +51,7 @@ async def _venue() -> AsyncIterator[Play[SandboxedBot]]:
 def _print(tournament: Tournament, came_out: Results) -> None:
     """The final table."""
     screen = results_console()
-    screen.print(crosstable(came_out.lines, tournament.labels, plain=not screen.is_terminal))
+    screen.print(crosstable(came_out.lines, tournament.labels))
     if came_out.voids:
         screen.print(f"{len(came_out.voids)} attempts were void, and made again", highlight=False)
     transcripts = tournament.results / TRANSCRIPTS
