@@ -144,7 +144,9 @@ def _bots(form: TournamentFile, place: _Place, resolve: Resolve) -> tuple[BotFol
         except BotFolderError as error:
             raise place.wrong(field, str(error)) from None
         if not bot.plays(form.game):
-            raise place.wrong(field, f"{name!r} does not play {form.game}: its bot.toml has games = {bot.games}")
+            raise place.wrong(
+                field, f"{name!r} does not play {form.game}: its bot.toml has games = {list(bot.games or ())}"
+            )
         bots.append(bot)
     return tuple(bots)
 

@@ -60,6 +60,8 @@ def command(game: str, bots: tuple[str, ...], transcripts: Path, as_json: bool, 
     stops the clocks of the match, or lets them run again.
     """
     plan = _plan(game, bots, given)
+    if bots.count(console.NAME) > 1:
+        raise WrongUse(f"{console.NAME}: there is one terminal, for one person")
     players = [_player(name, game) for name in bots]
     eyes = None if given["watch"] is None else _eyes(given["watch"], len(players))
     watch = None if eyes is None else Watcher(progress_console(), eyes, [_name(player) for player in players])

@@ -57,3 +57,20 @@ class StandIn:
         self.transcripts.append(transcript.name)
         done = result(plan, players, transcript)
         return replace(done, outcome=None, void=self._void.pop(0)) if self._void else done
+
+
+class AtOnce:
+    """Plays matches in no time. After so many it fails, if asked to."""
+
+    def __init__(self, *, fails_after: int | None = None, failure: Exception | None = None) -> None:
+        self.played: list[Plan] = []
+        self._fails_after = fails_after
+        self._failure = failure
+
+    async def __call__(self, plan: Plan, players: Sequence[str], *, transcript: Path) -> Result:
+        """See `referee.play.play`."""
+        await trio.lowlevel.checkpoint()
+        if self._failure is not None and len(self.played) == self._fails_after:
+            raise self._failure
+        self.played.append(plan)
+        return result(plan, players, transcript)
