@@ -1,0 +1,144 @@
+"""One decision through host, wire and a trivial bot, against bare blocking pyzmq with the same frames and bots.
+
+Both sides of the comparison talk to the same trivial program; only the referee is replaced, by a loop that sends
+and receives what the match's transcript says, with nothing in between. Run: scripts/bench decision
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import trio
+import zmq
+from msgspec import Raw
+
+from protocol.codec import encode
+from referee.bot_folder import find_bot
+from referee.plan import Plan
+from referee.play import SandboxedBot, play
+from referee.records import Ended, Handed, In, Out, Record
+from referee.transcript_reading import read_transcript
+
+MOST = 3.0
+"""What one decision may cost, in bare round trips."""
+
+TRIVIAL_BOT = """
+import os, zmq
+socket = zmq.Context().socket(zmq.PAIR)
+socket.linger = 1000
+socket.connect(os.environ["ARENA_ENDPOINT"])
+token = os.environ["ARENA_TOKEN"].encode()
+socket.send(b'{"type":"hello","token":"%s","name":"trivial","version":"1","protocol":1}' % token)
+while True:
+    frame = socket.recv()
+    if frame.startswith(b'{"type":"window"'):
+        number = frame[22:frame.index(b",", 22)]
+        socket.send(b'{"type":"submit","window":%s,"action":{"cells":["E5"]}}' % number)
+    elif frame.startswith(b'{"type":"over"'):
+        break
+"""
+
+
+def folder_with_bot(folder: Path) -> Path:
+    """The trivial bot, as a bot's folder."""
+    bot = folder / "trivial"
+    bot.mkdir()
+    (bot / "bot.py").write_text(TRIVIAL_BOT)
+    about = {"name": "trivial", "version": "1", "command": ["python", "bot.py"], "games": ["mist"]}
+    (bot / "bot.toml").write_text("".join(f"{key} = {json.dumps(value)}\n" for key, value in about.items()))
+    return bot
+
+
+def through_the_referee(bot: Path, decisions: int, folder: Path) -> list[Record]:
+    """A match of so many decisions; its records."""
+    plan = Plan(
+        match="bench",
+        game="mist",
+        variant="contractual-obligation",
+        seed=1,
+        options=Raw(encode({"first": 0, "max_turns": decisions})),
+        isolation="none",
+    )
+    players = [SandboxedBot(find_bot(str(bot)))] * 2
+    result = trio.run(lambda: play(plan, players, transcript=folder / "bench.jsonl"))
+    assert result.void is None, result.void  # noqa: S101
+    records = list(read_transcript(Path(result.transcript)))
+    Path(result.transcript).unlink()
+    return records
+
+
+def seconds_of(records: list[Record]) -> float:
+    """From the first window's handing over to the end."""
+    first = next(record.at for record in records if isinstance(record, Handed))
+    return (next(record.at for record in records if isinstance(record, Ended)) - first) / 1e6
+
+
+@contextmanager
+def bare_bots(bot: Path, folder: Path) -> "Iterator[list[zmq.Socket[bytes]]]":
+    """Two processes of the bot, and a blocking PAIR socket to each."""
+    context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
+    sockets, processes = [], []
+    for seat in range(2):
+        socket = context.socket(zmq.PAIR)
+        endpoint = f"ipc://{folder}/bare-{seat}"
+        socket.bind(endpoint)
+        sockets.append(socket)
+        environment = {**os.environ, "ARENA_ENDPOINT": endpoint, "ARENA_TOKEN": "0" * 32}
+        processes.append(subprocess.Popen([sys.executable, "bot.py"], cwd=bot, env=environment))  # noqa: S603
+    yield sockets
+    for process in processes:
+        process.wait()
+    context.destroy(linger=0)
+
+
+def bare(bot: Path, records: list[Record], folder: Path) -> float:
+    """The same frames, sent and received by blocking calls and nothing else; seconds from the first window on."""
+    script = [
+        (record.seat, bytes(record.frame) if isinstance(record, Out) else None)
+        for record in records
+        if isinstance(record, Out | In)
+    ]
+    with bare_bots(bot, folder) as sockets:
+        started = 0.0
+        for seat, frame in script:
+            if frame is None:
+                sockets[seat].recv()
+                continue
+            if not started and frame.startswith(b'{"type":"window"'):
+                started = time.perf_counter()
+            sockets[seat].send(frame)
+        return time.perf_counter() - started
+
+
+def main() -> int:
+    """Prints the ratio; exit code 1 if it is more than it may be."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="fewer decisions, for a look")
+    quick = parser.parse_args().quick
+    decisions, rounds = (1_000, 3) if quick else (5_000, 5)
+    ratios = []
+    with tempfile.TemporaryDirectory(prefix="bench-") as name:
+        folder = Path(name)
+        bot = folder_with_bot(folder)
+        for number in range(rounds):
+            records = through_the_referee(bot, decisions, folder)
+            ours, theirs = seconds_of(records), bare(bot, records, folder)
+            ratios.append(ours / theirs)
+            print(
+                f"round {number + 1}: {decisions} decisions, {ours / decisions * 1e6:.0f} µs each through the "
+                f"referee, {theirs / decisions * 1e6:.0f} µs bare, ratio {ratios[-1]:.2f}"
+            )
+    ratio = sorted(ratios)[len(ratios) // 2]
+    print(f"decision: median ratio {ratio:.2f} (at most {MOST:.1f})")
+    return 0 if ratio <= MOST else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
