@@ -78,8 +78,15 @@ class Course:
 
     def pass_time(self) -> None:
         """Settles what time has decided by now. Only when all that had arrived by now has been heard."""
-        if self._open is not None:
-            self._open.pass_time(self.reading)
+        if self._open is None:
+            return
+        for number, part in self._open.parts.items():
+            if part.clock is None and part.ends_by is not None and self.reading >= part.ends_by:
+                # Its line should have said so; time runs from when it was given the message.
+                self.handed(
+                    self._post.now - self._terms.main_ms[self._open.window.name] * MICROSECONDS_PER_MS, number
+                )
+        self._open.pass_time(self.reading)
 
     def advance(self) -> bool:
         """Goes on as far as it can without being told more. True once the game has its outcome."""
@@ -114,6 +121,7 @@ class Course:
             seat.messages = 0
             message = self.opened(seat) if seat.present else None
             if message is not None:
+                part.ends_by = self.reading + self._terms.main_ms[window.name] * MICROSECONDS_PER_MS
                 self._post.send(seat, message, timed=True)
             elif seat.gone:
                 self.give_up(seat)

@@ -97,8 +97,7 @@ class Host:
             if due is not None and self._micros(trio.current_time()) >= due:
                 await self._deadline(match)
             elif not match.over:
-                with trio.CancelScope(deadline=math.inf if due is None else self._zero + due / MICROSECONDS):
-                    await self._bell.wait()
+                await self._bell.wait(math.inf if due is None else self._zero + due / MICROSECONDS)
 
     async def _deadline(self, match: Match) -> None:
         """A deadline has come: what arrived before it is heard first, however late we woke."""

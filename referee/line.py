@@ -4,6 +4,7 @@
 for seats that live in the referee's own process (a person at the terminal).
 """
 
+import math
 from abc import ABC, abstractmethod
 
 import trio
@@ -22,6 +23,8 @@ class Arrived(Struct, frozen=True):
 
 class HandedOver(Struct, frozen=True):
     """The transport took a frame that was sent with `timed`: the moment from which a window's time is charged.
+
+    No bell rings for it: it is there to be received before whatever its bot says next.
 
     Also said, at the first attempt, when it could not take it because the bot is not there or does not read: that
     costs the bot's time.
@@ -42,17 +45,38 @@ Incoming = Arrived | HandedOver | NotReading
 class Bell:
     """Wakes the one task that waits for any of many lines. Ringing while nobody waits is remembered."""
 
+    __slots__ = ("_rung", "_waiting")
+
     def __init__(self) -> None:
-        self._event = trio.Event()
+        self._rung = False
+        self._waiting: trio.lowlevel.Task | None = None
 
     def ring(self) -> None:
         """Something is there to be received."""
-        self._event.set()
+        self._rung = True
+        if self._waiting is not None:
+            trio.lowlevel.reschedule(self._waiting)
+            self._waiting = None
 
-    async def wait(self) -> None:
-        """Returns once it has rung since the last return."""
-        await self._event.wait()
-        self._event = trio.Event()
+    async def wait(self, deadline: float = math.inf) -> None:
+        """Returns once it has rung since the last return, or at the deadline, a time on trio's clock."""
+        if self._rung:
+            await trio.lowlevel.checkpoint()
+        elif deadline == math.inf:
+            await self._wait()
+        else:
+            with trio.CancelScope(deadline=deadline):
+                await self._wait()
+        self._rung = False
+
+    async def _wait(self) -> None:
+        # By hand: an Event for each frame would cost as much as hearing it.
+        self._waiting = trio.lowlevel.current_task()
+        await trio.lowlevel.wait_task_rescheduled(self._give_up)
+
+    def _give_up(self, _raise_cancel: object) -> trio.lowlevel.Abort:
+        self._waiting = None
+        return trio.lowlevel.Abort.SUCCEEDED
 
 
 class Line(ABC):
@@ -100,7 +124,7 @@ class MemoryLine(Line):
         except (trio.BrokenResourceError, trio.ClosedResourceError):
             pass
         if timed:
-            self._push(HandedOver(trio.current_time()))
+            self._in_send.send_nowait(HandedOver(trio.current_time()))
 
     def receive_nowait(self) -> Incoming:
         """See `Line`."""

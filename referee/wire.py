@@ -362,7 +362,7 @@ class ZmqLine(Line):
         """The HandedOver of every timed frame up to the one of that number."""
         while self._timed and self._timed[0] <= through:
             self._timed.popleft()
-            self._tell(HandedOver(self._stamp(trio.current_time())))
+            self._inbox.append(HandedOver(self._stamp(trio.current_time())))
 
     def _stamp(self, at: float) -> float:
         self._stamped = max(self._stamped, at)
