@@ -17,9 +17,10 @@ STAND_INS = ("-m", "tests.real_wire.stand_in_tournament")
 ARENA = ("-m", "arena", "tournament", "--json")
 ROOT = Path(__file__).parent.parent.parent
 MANY_MATCHES = 'game = "mist"\nbots = ["mist_random", "mist_cautious"]\nblocks = 60\nseed = 9\n'
-TWO_MATCHES = """\
+TWELVE_MATCHES = """\
 game = "mist"
 bots = ["mist_random", "mist_cautious"]
+blocks = 6
 seed = 9
 isolation = "none"
 """
@@ -77,9 +78,9 @@ def killed_often(arguments: tuple[str, ...], file: Path, seconds: float) -> tupl
 
 
 @pytest.fixture(scope="module")
-def two_matches(tmp_path_factory: pytest.TempPathFactory) -> Any:
+def twelve_matches(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """The table of real matches, undisturbed."""
-    return table(start(*ARENA, cup(tmp_path_factory.mktemp("undisturbed") / "a", TWO_MATCHES)))
+    return table(start(*ARENA, cup(tmp_path_factory.mktemp("undisturbed") / "a", TWELVE_MATCHES)))
 
 
 def test_killed_at_any_moment_and_run_again_it_gives_the_same_table(tmp_path: Path) -> None:
@@ -89,17 +90,17 @@ def test_killed_at_any_moment_and_run_again_it_gives_the_same_table(tmp_path: Pa
     assert kills > 2
 
 
-def test_with_real_matches_too(tmp_path: Path, two_matches: Any) -> None:
+def test_with_real_matches_too(tmp_path: Path, twelve_matches: Any) -> None:
     """Bots whose luck is their own seed play the same match again."""
-    disturbed, kills = killed_often(ARENA, cup(tmp_path / "b", TWO_MATCHES), 0.6)
-    assert two_matches == disturbed
+    disturbed, kills = killed_often(ARENA, cup(tmp_path / "b", TWELVE_MATCHES), 0.6)
+    assert twelve_matches == disturbed
     assert kills > 0
 
 
 def test_without_space_it_stops_with_one_line_and_goes_on_when_there_is_some(
-    tmp_path: Path, two_matches: Any
+    tmp_path: Path, twelve_matches: Any
 ) -> None:
-    file = cup(tmp_path / "b", TWO_MATCHES)
+    file = cup(tmp_path / "b", TWELVE_MATCHES)
     full = start(*ARENA, file, space=100_000)
     output, complaints = full.communicate()
     assert (CANNOT, b"") == (full.returncode, output)
@@ -107,7 +108,7 @@ def test_without_space_it_stops_with_one_line_and_goes_on_when_there_is_some(
     assert last.startswith(f"arena: {tmp_path}/b/runs/cup/transcripts/")
     assert last.endswith(": cannot be written: File too large")
     found = table(start(*ARENA, file))
-    assert two_matches["standings"] == found["standings"]
+    assert twelve_matches["standings"] == found["standings"]
     assert ["cannot be written: File too large"] == sorted(
         {void["reason"].partition(": ")[2] for void in found["void"]}
     )
