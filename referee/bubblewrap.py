@@ -18,6 +18,7 @@ import trio
 from referee.bot_environment import environment, this_machine
 from referee.bot_folder import BotFolder, Limits
 from referee.bubblewrap_arguments import CODE, SCRATCH, SOCKETS, arguments, packages_inside
+from referee.bubblewrap_user import standard_output
 
 SIGNALLED = 128
 """Bubblewrap's exit code for a program that a signal ended is this and the signal's number."""
@@ -33,7 +34,7 @@ class Bubble:
     """One sandboxed bot, from the start of bubblewrap to the end of the last process in it."""
 
     def __init__(self, bot: BotFolder, line: Path, token: str, output: int) -> None:
-        """Starts bubblewrap; the bot's program waits for `ready`.
+        """Starts bubblewrap.
 
         Args:
             bot: whom to start.
@@ -61,7 +62,7 @@ class Bubble:
                 env=told,
                 cwd="/",
                 stdin=gate.fileno(),
-                stdout=output,
+                stdout=standard_output(output),
                 stderr=output,
                 pass_fds=[self._info],
                 process_group=0,  # a Ctrl-C at the terminal is the arena's to act on
@@ -76,17 +77,13 @@ class Bubble:
         self._outer = os.pidfd_open(self.pid)
 
     async def ready(self) -> None:
-        """Waits until the sandbox stands, then lets the bot's program begin.
+        """Waits until the sandbox stands, and the bot's program begins.
 
         Raises:
             SetUpError: it does not stand.
         """
         if not await self._stands():
             raise SetUpError
-        try:
-            self._gate.send(b"\n")
-        except OSError:
-            raise SetUpError from None
 
     async def exited(self) -> None:
         """Waits until the bot's program has ended; other processes of the bot may still be there."""
@@ -109,7 +106,7 @@ class Bubble:
         return SIGNALLED - code if code > SIGNALLED else code
 
     async def _stands(self) -> bool:
-        """Waits until the sandbox waits for us, and takes hold of its first process; False: it failed."""
+        """Waits until the sandbox stands, and takes hold of its first process; False: it failed."""
         if self._init is None:
             await trio.lowlevel.wait_readable(self._gate)
             if self._gate.recv(1):
@@ -136,15 +133,17 @@ def probe() -> str | None:
         content="",
     )
     ours, gate = socket.socketpair()
-    with ours, gate, tempfile.TemporaryDirectory() as folder, Path(os.devnull).open("wb") as info:
-        ours.send(b"\n")
-        done = subprocess.run(  # noqa: S603 - as a bot is started
-            arguments(nobody, Path(folder, "none.sock"), info.fileno()),
-            stdin=gate.fileno(),
-            pass_fds=[info.fileno()],
-            capture_output=True,
-            cwd="/",
-            timeout=PROBE_SECONDS,
-            check=False,
-        )
-    return None if done.returncode == 0 else done.stderr.decode(errors="replace").strip()
+    with ours, gate, tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile() as log:
+        with Path(os.devnull).open("wb") as info:
+            code = subprocess.run(  # noqa: S603 - as a bot is started
+                arguments(nobody, Path(folder, "none.sock"), info.fileno()),
+                stdin=gate.fileno(),
+                stdout=standard_output(log.fileno()),
+                stderr=log,
+                pass_fds=[info.fileno()],
+                cwd="/",
+                timeout=PROBE_SECONDS,
+                check=False,
+            ).returncode
+        log.seek(0)
+        return None if code == 0 else log.read().decode(errors="replace").strip()

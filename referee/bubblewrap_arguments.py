@@ -4,37 +4,28 @@ The order is bubblewrap's: later mounts lie over earlier ones.
 """
 
 import os
-import shutil
-from itertools import count
 from pathlib import Path
 
 from msgspec import Struct
 
 from referee.bot_environment import PROJECT, Machine, command_line, shared_modules, this_machine
 from referee.bot_folder import BotFolder, Limits
+from referee.bubblewrap_user import OWN_USER, User, program, roots_user
 
 BOT = "/bot"
 SCRATCH = "/tmp"  # noqa: S108 - a bot's own, in memory
 SOCKETS = "/run/arena"
 CODE = "/arena/code"
 PACKAGES = "/arena/packages"
-STAGE = Path("/mnt")
-"""Where root lays out what the bot's user could not reach otherwise; only the sandbox's own processes see that."""
 MEGABYTE = 1024 * 1024
 SHARED_MEMORY_BYTES = 4 * MEGABYTE
 """Of /dev/shm: enough for Python's semaphores."""
-INSIDE_ID = "1000"
-"""User and group as a bot sees them, whoever they are outside."""
-FIRST_USER = 0x7000_0000
-"""Root's bots run as users from here on, whom no system hands out."""
-USERS = 1 << 24
-GATE = 'echo >&0 && read -r go && exec "$@" </dev/null'
-"""Holds the bot's program back until we have answered: by then we know whom to kill, and our end will be its end.
+GATE = 'echo >&0 && exec "$@" </dev/null >&2'
+"""Tells us that the sandbox stands, by standard input; then both outputs are the log.
 
-Without us nothing is read, and the program never starts.
+Where nobody is left to be told, the bot's program is never started: had we died earlier in the set-up, nothing
+would end it. If we die later, the kernel ends all.
 """
-
-_users = count(os.getpid() * 64)
 
 
 class Source(Struct, frozen=True):
@@ -45,37 +36,34 @@ class Source(Struct, frozen=True):
 
 
 def arguments(bot: BotFolder, line: Path, info: int) -> list[str]:
-    """The command line. As root it begins with a stage on which root's privileges end.
+    """The command line.
 
     Args:
         bot: whom to start.
-        line: the socket's file, in a folder that holds nothing else.
+        line: the socket's file, in a folder that holds nothing else. As root: it becomes the bot's user's.
         info: descriptor to which bubblewrap writes who the sandbox's first process is.
 
     Raises:
-        FileNotFoundError: bubblewrap, or setpriv where it is needed, is not installed.
+        FileNotFoundError: bubblewrap, or a program that is needed with it, is not installed.
     """
     machine = this_machine()
     sources = _sources(bot, line, machine)
-    hidden = _hidden(sources)
-    outermost = [_program("bwrap"), "--die-with-parent", "--info-fd", str(info)]
-    if os.geteuid() == 0:
-        staged = _staged(sources)
-        outermost = [*outermost, *_stage(sources, staged), *_user(line), _program("bwrap"), "--die-with-parent"]
-        sources = staged
+    user = roots_user(line) if os.geteuid() == 0 else OWN_USER
     return [
-        *outermost,
-        *("--unshare-all", "--unshare-user", "--disable-userns", "--uid", INSIDE_ID, "--gid", INSIDE_ID),
-        *("--hostname", "bot", "--new-session"),
+        program("bwrap"),
+        *user.namespace,
+        *("--unshare-net", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
+        *("--hostname", "bot", "--new-session", "--die-with-parent", "--info-fd", str(info)),
         *_system(),
+        *(word for path in _parents(sources) for word in ("--perms", "0755", "--dir", path)),
         *(word for source in sources for word in ("--ro-bind", str(source.here), source.inside)),
-        *(word for path in hidden for word in ("--size", "4096", "--tmpfs", path)),
+        *(word for path in _hidden(sources) for word in ("--size", "4096", "--tmpfs", path)),
         *("--proc", "/proc", "--dev", "/dev"),
         *("--size", str(SHARED_MEMORY_BYTES), "--perms", "1777", "--tmpfs", "/dev/shm"),  # noqa: S108 - a bot's own
         *("--size", str(bot.limits.scratch_mb * MEGABYTE), "--perms", "1777", "--tmpfs", SCRATCH),
         # What holds the mounts together is memory too, and would have no bound.
         *("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", BOT, "--"),
-        *("sh", "-c", GATE, "sh", "prlimit", *_limits(bot.limits), "--"),
+        *("sh", "-c", GATE, "sh", *user.become, "prlimit", *_limits(bot.limits, user), "--"),
         *command_line(bot.command, machine.interpreter),
     ]
 
@@ -94,6 +82,7 @@ def _system() -> list[str]:
             words += ["--symlink", str(path.readlink()), str(path)]
         elif path.is_dir():
             words += ["--ro-bind", str(path), str(path)]
+    words += ["--perms", "0755", "--dir", "/etc"]
     for name in ("/etc/ld.so.cache", "/etc/alternatives"):
         words += ["--ro-bind-try", name, name]
     return words
@@ -127,38 +116,16 @@ def _hidden(sources: list[Source]) -> list[str]:
     ]
 
 
-def _staged(sources: list[Source]) -> list[Source]:
-    """The same sources, as they stand on the stage."""
-    return [Source(STAGE / str(number), source.inside) for number, source in enumerate(sources)]
+def _parents(sources: list[Source]) -> list[str]:
+    """The folders that hold what is mounted: made beforehand, for bubblewrap would let only their owner enter."""
+    return sorted({str(parent) for source in sources for parent in list(Path(source.inside).parents)[:-1]})
 
 
-def _stage(sources: list[Source], staged: list[Source]) -> list[str]:
-    """What root does first: it lays the sources out where a user without rights can come at them.
-
-    Root itself would be no good as a bot: the kernel limits no number of its processes. And a user could come at
-    nothing that lies in root's own folders. The stage has processes of its own as well: the kernel tells another
-    user's processes nothing of root's death, but a first process that is root's hears of it and takes all along.
-    """
-    words = ["--unshare-pid", "--dev-bind", "/", "/", "--tmpfs", str(STAGE)]
-    for source, stand in zip(sources, staged, strict=True):
-        words += ["--ro-bind", str(source.here), str(stand.here)]
-    return [*words, "--"]
-
-
-def _user(line: Path) -> list[str]:
-    """Gives the socket to a user that no other bot has, and becomes that user."""
-    user = FIRST_USER + next(_users) % USERS
-    for path in (line.parent, line):
-        if path.exists():
-            os.chown(path, user, user)
-    return [_program("setpriv"), f"--reuid={user}", f"--regid={user}", "--clear-groups", "--"]
-
-
-def _limits(limits: Limits) -> list[str]:
+def _limits(limits: Limits, user: User) -> list[str]:
     """For each process, but for the number of them, which is the sandbox's: it is set inside to count inside."""
     words = [
         f"--as={limits.memory_mb * MEGABYTE}",
-        f"--nproc={limits.processes}",
+        f"--nproc={limits.processes + user.others}",
         f"--nofile={limits.files}",
         f"--fsize={limits.scratch_mb * MEGABYTE}",
         "--core=0",
@@ -166,10 +133,3 @@ def _limits(limits: Limits) -> list[str]:
         "--msgqueue=0",
     ]
     return words if limits.cpu_seconds is None else [*words, f"--cpu={limits.cpu_seconds}"]
-
-
-def _program(name: str) -> str:
-    found = shutil.which(name)
-    if found is None:
-        raise FileNotFoundError(2, "is not installed", name)
-    return found
