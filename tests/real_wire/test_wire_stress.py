@@ -1,0 +1,55 @@
+"""No wake-up is lost: bursts both ways at once, with a bot in a process of its own; and the test can fail."""
+
+from pathlib import Path
+
+import pytest
+import trio
+import zmq
+
+from referee.wire import ZmqLine
+from tests.real_wire import peer, stress
+from tests.real_wire.seat import open_seat
+
+MESSAGES = 50_000
+
+
+@pytest.mark.parametrize("impatient", [False, True], ids=["patient", "waits-broken-off"])
+async def test_bursts_both_ways_lose_nothing_and_never_stall(tmp_path: Path, impatient: bool) -> None:
+    async with open_seat(tmp_path) as seat:
+        with peer.start("stress", seat.line.endpoint, MESSAGES, 7) as process:
+            await stress.stress(seat.line, seat.bell, MESSAGES, 7, impatient=impatient)
+            await stress.ended_well(process)
+
+
+def takes_one_frame_a_wake(line: ZmqLine) -> bool:
+    """A planted bug: the descriptor is taken for level-triggered."""
+    if line._socket.get(zmq.EVENTS) & zmq.POLLIN and line._wants():
+        line._take_part()
+    while line._outbox and line._socket.get(zmq.EVENTS) & zmq.POLLOUT:
+        line._send_frame()
+    line._stamp_timed(line._queued)
+    return False
+
+
+def forgets_that_sending_eats_wake_ups(line: ZmqLine) -> bool:
+    """A planted bug: EVENTS are looked at before the last call on the socket, not after it."""
+    while line._socket.get(zmq.EVENTS) & zmq.POLLIN and line._wants():
+        line._take_part()
+    while line._outbox and line._socket.get(zmq.EVENTS) & zmq.POLLOUT:
+        line._send_frame()
+    line._stamp_timed(line._queued)
+    return False
+
+
+@pytest.mark.parametrize("bug", [takes_one_frame_a_wake, forgets_that_sending_eats_wake_ups])
+async def test_a_planted_lost_wake_up_is_caught(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bug: object
+) -> None:
+    monkeypatch.setattr(ZmqLine, "_pass", bug)
+    monkeypatch.setattr(stress, "STALL_SECONDS", 2.0)
+    async with open_seat(tmp_path) as seat:
+        with peer.start("stress", seat.line.endpoint, MESSAGES, 7) as process:
+            with pytest.raises(trio.TooSlowError):
+                await stress.stress(seat.line, seat.bell, MESSAGES, 7)
+            assert process.poll() is None, "the peer must have stalled too, not failed"
+        assert seat.line._messages > 0, "the stall must come after the start"
