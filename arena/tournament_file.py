@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from os.path import normpath
 from pathlib import Path
 from typing import Any, Literal
 
@@ -91,7 +92,8 @@ def read_tournament(path: Path, resolve: Resolve) -> Tournament:
         options=options,
         bots=_bots(form, place, resolve),
         labels=_labels(form.bots),
-        results=path.parent / (form.results or f"runs/{path.stem}"),
+        # Without the `..` that a file in a folder of examples needs: this path is shown to people.
+        results=Path(normpath(path.parent / (form.results or f"runs/{path.stem}"))),
     )
 
 
