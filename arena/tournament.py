@@ -7,9 +7,9 @@ from random import SystemRandom
 from typing import TypeVar
 
 import click
-import trio
 from msgspec import Struct
 
+from arena import loop
 from arena.exits import WrongUse
 from arena.ledger import Ledger
 from arena.progress import LiveProgress
@@ -104,4 +104,4 @@ def _play_rest(
             async with open_venue() as play:
                 await run(field, blocks, ledger, play=play, progress=progress, concurrency=concurrency)
 
-        trio.run(play_all)
+        loop.run(play_all)

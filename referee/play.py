@@ -113,6 +113,7 @@ class _Play:
         self.bots = tuple(identity(plan, seat, player) for seat, player in enumerate(players))
         self.terms = clock_terms(table.game, plan.variant, plan.policy)
         self.processes: dict[int, Process] = {}
+        self.locals_done: list[trio.Event] = []
         self.host: Host
         self.match: Match
 
@@ -168,7 +169,10 @@ class _Play:
         player, line = self.players[seat], self.lines[seat]
         if isinstance(player, LocalSeat):
             assert isinstance(line, MemoryLine)  # noqa: S101 - `_open` made it so
+            done = trio.Event()
+            self.locals_done.append(done)
             await player.play(line)
+            done.set()
             await self.host.left(seat, 0)
             return
         process = await sandbox.start(
@@ -195,6 +199,8 @@ class _Play:
         with trio.move_on_after(FAREWELL_SECONDS):
             for process in self.processes.values():
                 await process.wait()
+            for done in self.locals_done:
+                await done.wait()
         for process in self.processes.values():
             await process.kill()
 
