@@ -29,7 +29,7 @@ from referee.records import FORMAT, BotIdentity, Header, Record
 from referee.rules import Told
 from referee.sandbox import Process
 from referee.table import Deal, Table
-from referee.transcript import open_transcript
+from referee.transcript import Transcript, open_transcript
 from referee.wire import Wire, open_wire
 
 FAREWELL_SECONDS = 1.0
@@ -118,19 +118,26 @@ class _Play:
         self.match: Match
 
     async def run(self, watch: Watch | None, operator: trio.MemoryReceiveChannel[bool] | None) -> Result:
-        async with open_transcript(self.path, self._header()) as transcript:
-            with tempfile.TemporaryDirectory(prefix="arena-") as sockets:
-                async with trio.open_nursery() as nursery:
-                    self._open(nursery, Path(sockets), transcript.append, watch)
-                    for seat in range(len(self.players)):
-                        nursery.start_soon(self._seat, nursery, seat)
-                    if operator is not None:
-                        nursery.start_soon(self._obey, operator)
-                    await self._judge()
-                    await self._dismiss()
-                    nursery.cancel_scope.cancel()
-        self._drop_empty_logs()
+        try:
+            async with open_transcript(self.path, self._header()) as transcript:
+                await self._run(transcript, watch, operator)
+        finally:
+            self._drop_empty_logs()
         return self._result(transcript.head or "")
+
+    async def _run(
+        self, transcript: Transcript, watch: Watch | None, operator: trio.MemoryReceiveChannel[bool] | None
+    ) -> None:
+        with tempfile.TemporaryDirectory(prefix="arena-") as sockets:
+            async with trio.open_nursery() as nursery:
+                self._open(nursery, Path(sockets), transcript.append, watch)
+                for seat in range(len(self.players)):
+                    nursery.start_soon(self._seat, nursery, seat)
+                if operator is not None:
+                    nursery.start_soon(self._obey, operator)
+                await self._judge()
+                await self._dismiss()
+                nursery.cancel_scope.cancel()
 
     def _open(
         self, nursery: trio.Nursery, sockets: Path, record: Callable[[Record], None], watch: Watch | None
@@ -232,7 +239,7 @@ class _Play:
         return self.path.with_suffix(f".seat-{seat}.log")
 
     def _drop_empty_logs(self) -> None:
-        for seat in self.processes:
+        for seat in range(len(self.players)):
             log = self._log(seat)
             if log.exists() and log.stat().st_size == 0:
                 log.unlink()
