@@ -120,7 +120,7 @@ def probe() -> str | None:
     """Whether a sandbox can be made on this machine: None, or bubblewrap's complaint.
 
     Raises:
-        FileNotFoundError: bubblewrap is not installed.
+        OSError: as for `arguments`, or no process or namespace is to be had.
     """
     nobody = BotFolder(
         given="probe",
@@ -146,4 +146,4 @@ def probe() -> str | None:
                 check=False,
             ).returncode
         log.seek(0)
-        return None if code == 0 else log.read().decode(errors="replace").strip()
+        return None if code == 0 else " ".join(log.read().decode(errors="replace").split())

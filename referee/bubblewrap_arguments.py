@@ -3,7 +3,9 @@
 The order is bubblewrap's: later mounts lie over earlier ones.
 """
 
+import errno
 import os
+import stat
 from pathlib import Path
 
 from msgspec import Struct
@@ -45,10 +47,14 @@ def arguments(bot: BotFolder, line: Path, info: int) -> list[str]:
 
     Raises:
         FileNotFoundError: bubblewrap, or a program that is needed with it, is not installed.
+        PermissionError: as root: other users may not read what the bot needs.
     """
     machine = this_machine()
     sources = _sources(bot, line, machine)
-    user = roots_user(line) if os.geteuid() == 0 else OWN_USER
+    user = OWN_USER
+    if os.geteuid() == 0:
+        _check_readable([*(source.here for source in sources), *bot.folder.iterdir()], line)
+        user = roots_user(line)
     return [
         program("bwrap"),
         *user.namespace,
@@ -57,7 +63,7 @@ def arguments(bot: BotFolder, line: Path, info: int) -> list[str]:
         *_system(),
         *(word for path in _parents(sources) for word in ("--perms", "0755", "--dir", path)),
         *(word for source in sources for word in ("--ro-bind", str(source.here), source.inside)),
-        *(word for path in _hidden(sources) for word in ("--size", "4096", "--tmpfs", path)),
+        *(word for path in _hidden(sources, machine) for word in ("--size", "4096", "--tmpfs", path)),
         *("--proc", "/proc", "--dev", "/dev"),
         *("--size", str(SHARED_MEMORY_BYTES), "--perms", "1777", "--tmpfs", "/dev/shm"),  # noqa: S108 - a bot's own
         *("--size", str(bot.limits.scratch_mb * MEGABYTE), "--perms", "1777", "--tmpfs", SCRATCH),
@@ -104,16 +110,22 @@ def _sources(bot: BotFolder, line: Path, machine: Machine) -> list[Source]:
     return sources
 
 
-def _hidden(sources: list[Source]) -> list[str]:
-    """The judge's rooms and other bots, where they lie within what is mounted (installed as packages; in /usr)."""
+def _hidden(sources: list[Source], machine: Machine) -> list[str]:
+    """What lies within what is mounted and is not for bots: foreign packages, the judge's rooms, other bots."""
     rooms = [PROJECT / name for name in ("referee", "arena", "bots", "tests")]
-    seen = [Source(Path("/usr"), "/usr"), *sources]
     return [
-        str(source.inside / room.relative_to(source.here))
-        for source in seen
-        for room in rooms
-        if room.is_relative_to(source.here) and room.is_dir()
+        str(source.inside / path.relative_to(source.here))
+        for source in (Source(Path("/usr"), "/usr"), *sources)
+        for path in (*rooms, *machine.foreign)
+        if path.is_relative_to(source.here) and path.is_dir()
     ]
+
+
+def _check_readable(paths: list[Path], line: Path) -> None:
+    """Root's bots are other users: what is root's alone they could not read, and would fail unexplained."""
+    for path in paths:
+        if path != line.parent.resolve() and path.exists() and not path.stat().st_mode & stat.S_IROTH:
+            raise PermissionError(errno.EACCES, "may not be read by others", str(path))
 
 
 def _parents(sources: list[Source]) -> list[str]:

@@ -51,7 +51,7 @@ def roots_user(line: Path) -> User:
 
     Raises:
         FileNotFoundError: a program of util-linux is not installed.
-        OSError: the kernel makes no user namespace.
+        OSError: number 0, with the complaint as text: the kernel makes no user namespace.
     """
     number = 1 + next(_numbers) % USERS
     for path in (line.parent, line):
@@ -106,7 +106,7 @@ def _namespace() -> int:
         namespace = os.open(place / "ns" / "user", os.O_RDONLY | os.O_CLOEXEC)
         holder.stdin.close()
     # From inside: no bot makes a further namespace in it, in which it would have rights.
-    subprocess.run(  # noqa: S603 - as above
+    done = subprocess.run(  # noqa: S603 - as above
         [
             program("nsenter"),
             f"--user=/proc/self/fd/{namespace}",
@@ -115,7 +115,10 @@ def _namespace() -> int:
             "echo 0 >/proc/sys/user/max_user_namespaces",
         ],
         pass_fds=[namespace],
-        check=True,
+        check=False,
         capture_output=True,
     )
+    if done.returncode != 0:
+        os.close(namespace)
+        raise OSError(0, done.stderr.decode(errors="replace").strip(), "nsenter")
     return namespace

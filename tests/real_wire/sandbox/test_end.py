@@ -1,5 +1,6 @@
 """How a bot ends: whatever it does to live on, nothing of it is left, and its log stays small."""
 
+import os
 import random
 import signal
 import socket
@@ -315,8 +316,17 @@ class TestNoSandbox:
             (tmp_path / name).write_text("#!/bin/sh\necho 'bwrap: No permissions' >&2\nexit 1\n")
             (tmp_path / name).chmod(0o755)
         monkeypatch.setenv("PATH", str(tmp_path))
-        with pytest.raises(sandbox.SandboxError, match=r"bwrap: No permissions; user namespaces may be off"):
+        with pytest.raises(sandbox.SandboxError, match=r"bwrap: No permissions; needed are .* user namespaces"):
             sandbox.find_isolation()
+
+    @pytest.mark.skipif(os.geteuid() != 0, reason="only root's bots are other users")
+    @pytest.mark.parametrize("name", ["", "bot.py"])
+    async def test_what_roots_bot_could_not_read_is_named(self, lab: Lab, name: str) -> None:
+        bot = lab.bot("pass")
+        (lab.folder / name).chmod(0o700)
+        async with trio.open_nursery() as nursery:
+            with pytest.raises(sandbox.SandboxError, match=r"bot/?[a-z.]*: may not be read by others; .*chmod"):
+                await sandbox.start(nursery, bot, line=lab.line, token="", isolation="bubblewrap", log=lab.log)
 
     async def test_a_machine_without_bubblewrap_is_an_error_of_the_start(
         self, lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

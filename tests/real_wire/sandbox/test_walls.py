@@ -134,6 +134,11 @@ print(json.dumps([name for name in (
 """)
         assert ["zmq", "msgspec", "protocol.codec", "protocol.games.mist", "bots.kit"] == told
 
+    async def test_packages_that_the_arena_does_not_use_are_not_there(self, lab: Lab) -> None:
+        paths = [str(path) for path in this_machine().foreign]
+        told = await lab.told(f"import json, os; print(json.dumps([os.listdir(path) for path in {paths!r}]))")
+        assert [[] for _ in paths] == told
+
 
 class TestBounds:
     async def test_its_scratch_is_bounded(self, lab: Lab) -> None:
