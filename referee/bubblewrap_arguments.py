@@ -63,7 +63,7 @@ def arguments(bot: BotFolder, line: Path, info: int) -> list[str]:
         *_system(),
         *(word for path in _parents(sources) for word in ("--perms", "0755", "--dir", path)),
         *(word for source in sources for word in ("--ro-bind", str(source.here), source.inside)),
-        *(word for path in _hidden(sources, machine) for word in ("--size", "4096", "--tmpfs", path)),
+        *(word for path in _hidden(sources, machine) for word in ("--tmpfs", path, "--remount-ro", path)),
         *("--proc", "/proc", "--dev", "/dev"),
         *("--size", str(SHARED_MEMORY_BYTES), "--perms", "1777", "--tmpfs", "/dev/shm"),  # noqa: S108 - a bot's own
         *("--size", str(bot.limits.scratch_mb * MEGABYTE), "--perms", "1777", "--tmpfs", SCRATCH),
