@@ -8,11 +8,14 @@ its last call, and sleeps only when they hold nothing it wants. Whoever sends, o
 """
 
 import math
+import os
 import resource
+import socket as kernel
+import struct
 import tempfile
 from collections import deque
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, nullcontext, suppress
+from contextlib import ExitStack, asynccontextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import cast
 
@@ -35,8 +38,10 @@ QUEUED_FRAMES = 16
 """Frames libzmq may hold each way, beside what the kernel buffers: a bot can fill this many of the largest."""
 FAREWELL_SECONDS = 1.0
 """How long a line that was hung up on tries to get its last frames out."""
-HANDSHAKE_MS = 5_000
-"""A connection that has not become ZeroMQ's by then is dropped, so that idle ones cannot pile up for long."""
+HANDSHAKE_MS = 2_000
+"""A connection that has not become ZeroMQ's by then is dropped, and no longer keeps others out."""
+MAX_CONNECTIONS = 200
+"""A bot that has connected this often may keep its connection, but gets no other. Each may cost a descriptor."""
 QUIET_PASSAGES = 2
 """Settled is a line that got nothing from this many passages of libzmq's thread: a large frame takes it two."""
 PASS_FRAMES = 256
@@ -94,7 +99,7 @@ class Sounding:
     """
 
     def __init__(self, context: "zmq.Context[zmq.Socket[bytes]]", probe: LoopProbe, directory: Path) -> None:
-        self._probe = probe
+        self.probe = probe
         self._asked: list[trio.Event] = []
         self._bell = Bell()
         self._lag = 0.0
@@ -123,7 +128,7 @@ class Sounding:
                 self._far.send(b"", _AT_ONCE)
                 while not _events(self._near) & _CAN_TAKE:
                     await trio.lowlevel.wait_readable(descriptor)
-                    came = max(sent, self._probe.came)
+                    came = max(sent, self.probe.came)
                 self._near.recv(_AT_ONCE)
                 self._lag = came - sent
                 for done in asked:
@@ -133,20 +138,81 @@ class Sounding:
             self._far.close(linger=0)
 
 
+class Door:
+    """Lets one connection at a time into a line, and disconnects the others: their ZeroMQ then tries again.
+
+    Left to itself, libzmq gives a bound PAIR socket one peer and keeps every further connection open, unheard,
+    for good: also a bot's that came back before all that it had said earlier was read.
+    """
+
+    def __init__(self, line: "ZmqLine", socket: "zmq.Socket[bytes]", news: "zmq.Socket[bytes]") -> None:
+        self._line = line
+        self._accepted = 0
+        self._open: list[int] = []
+        self._news = news
+        # Unbounded, but read at every tick: with a bound, libzmq's thread would wait here, holding a lock.
+        self._news.set(zmq.RCVHWM, 0)
+        address = f"inproc://door-{socket.FD}"
+        socket.monitor(address, zmq.EVENT_ACCEPTED | zmq.EVENT_HANDSHAKE_SUCCEEDED | zmq.EVENT_DISCONNECTED)
+        self._news.connect(address)
+
+    async def keep(self) -> None:
+        """Owns the socket on which libzmq reports the line's connections."""
+        descriptor = self._news.FD
+        while True:
+            while _events(self._news) & _CAN_TAKE:
+                event, value = struct.unpack("=Hi", self._news.recv_multipart(_AT_ONCE)[0])
+                await self._hear(event, value)
+            await trio.lowlevel.wait_readable(descriptor)
+
+    def close(self) -> None:
+        """Only after libzmq has stopped reporting: it would wait for ever for somebody to hear it."""
+        self._news.close()
+
+    async def _hear(self, event: int, value: int) -> None:
+        if event == zmq.EVENT_ACCEPTED:
+            self._open.append(value)
+            self._accepted += 1
+            if self._accepted >= MAX_CONNECTIONS:
+                # Unbinding would end the connection that there is, too.
+                with suppress(OSError):
+                    self._line.path.unlink()
+            if len(self._open) > 1:
+                self._disconnect(value)
+        elif event == zmq.EVENT_DISCONNECTED:
+            if value in self._open[:1]:
+                self._line.peer_left()
+            if value in self._open:
+                self._open.remove(value)
+        elif self._open and not await self._line.has_peer():
+            self._disconnect(self._open[0])
+
+    def _disconnect(self, descriptor: int) -> None:
+        """Shuts a connection down under libzmq. By now the number may mean another file.
+
+        Libzmq notices, and closes its end, unless it had already stopped listening to that connection: then it
+        does so with the line.
+        """
+        self._open.remove(descriptor)
+        with suppress(OSError), kernel.socket(fileno=os.dup(descriptor)) as connection:
+            if connection.getsockname() == str(self._line.path):
+                connection.shutdown(kernel.SHUT_RDWR)
+
+
 class ZmqLine(Line):
     """A line over one bound PAIR socket. Made by `Wire.open_line`.
 
-    One bot is connected at a time: libzmq turns a second one away until the first has gone and all it said has
-    been read. A message of several parts is no message of the protocol: it is handed up as one frame that says
-    so and does not decode. When the inbox is full, frames stay with libzmq, then the kernel, then the sender, and
-    count as arrived when there is room again.
+    One bot is connected at a time. A second one gets in once the first has gone and all it said has been read;
+    until then it is disconnected whenever it tries. A message of several parts is no message of the protocol: it
+    is handed up as one frame that says so and does not decode. When the inbox is full, frames stay with libzmq,
+    then the kernel, then the sender, and count as arrived when there is room again.
 
     Every `send` with `timed` leads to exactly one `HandedOver`, in order, whatever becomes of the frame. Stamps
     never go backwards.
     """
 
     def __init__(
-        self, socket: "zmq.Socket[bytes]", path: Path, bell: Bell, probe: LoopProbe, sounding: Sounding
+        self, socket: "zmq.Socket[bytes]", news: "zmq.Socket[bytes]", path: Path, bell: Bell, sounding: Sounding
     ) -> None:
         self.path = path
         """The socket's file."""
@@ -154,8 +220,11 @@ class ZmqLine(Line):
         """What a bot that sees the same files connects to."""
         self._socket = socket
         self._descriptor: int = socket.FD
+        self._door = Door(self, socket, news)
+        self._writable = False
+        self._sent_to_peer = 0
         self._bell = bell
-        self._probe = probe
+        self._probe = sounding.probe
         self._sounding = sounding
 
         self._outbox: deque[bytes] = deque()
@@ -172,7 +241,7 @@ class ZmqLine(Line):
         self._parts = 0  # of the message that is being read
         self._messages = 0  # ever read
         self._stamped = -math.inf
-        self._since = probe.looked  # what is found next may have come as early as this
+        self._since = self._probe.looked  # what is found next may have come as early as this
         self._ceiling = math.inf  # while settling: but not later than this
         self._settles = 0
         self._holds = 0
@@ -249,25 +318,41 @@ class ZmqLine(Line):
     async def own(self) -> None:
         """The task that owns the socket; ends after `hang_up`. Started by `Wire.open_line`."""
         try:
-            while not self._finished():
-                passes, self._passes = self._passes, []
-                self._again = False
-                more = self._pass()
-                for done in passes:
-                    done.set()
-                if more or self._again:
-                    await trio.lowlevel.checkpoint()
-                elif not self._finished():
-                    await self._sleep()
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(self._door.keep)
+                await self._serve()
+                nursery.cancel_scope.cancel()
         finally:
             self._close()
+
+    async def has_peer(self) -> bool:
+        """For the door: whether libzmq has given the socket a peer that all before this call made possible."""
+        await self._passed()
+        return self._closed or self._writable or self._sent_to_peer > 0
+
+    def peer_left(self) -> None:
+        """For the door: what is sent from now on goes to another peer."""
+        self._sent_to_peer = 0
+
+    async def _serve(self) -> None:
+        while not self._finished():
+            passes, self._passes = self._passes, []
+            self._again = False
+            more = self._pass()
+            for done in passes:
+                done.set()
+            if more or self._again:
+                await trio.lowlevel.checkpoint()
+            elif not self._finished():
+                await self._sleep()
 
     def _pass(self) -> bool:
         """Moves all that can be moved; true when it stopped only to let others run."""
         for _ in range(PASS_FRAMES):
             events = _events(self._socket)
+            self._writable = bool(events & _CAN_SEND)
             taking = events & _CAN_TAKE and self._wants()
-            sending = events & _CAN_SEND and self._outbox
+            sending = self._writable and self._outbox
             # Taken first: what a bot said before it was given a window must not be stamped after it.
             if taking:
                 self._take_part()
@@ -302,6 +387,7 @@ class ZmqLine(Line):
     def _send_frame(self) -> None:
         with suppress(zmq.Again):
             self._socket.send(self._outbox[0], _AT_ONCE)
+            self._sent_to_peer += 1
             self._outbox_bytes -= len(self._outbox.popleft())
             self._stamp_timed(self._queued - len(self._outbox))
 
@@ -348,7 +434,9 @@ class ZmqLine(Line):
     def _close(self) -> None:
         if self._hung_up:
             self._pass()
+        self._socket.disable_monitor()
         self._socket.close(linger=round(FAREWELL_SECONDS * 1000) if self._hung_up else 0)
+        self._door.close()
         self._closed = True
         for done in self._passes:
             done.set()
@@ -370,21 +458,21 @@ class ZmqLine(Line):
 
     def _tell(self, item: Incoming) -> None:
         self._inbox.append(item)
-        self._bell.ring()
+        if not isinstance(item, HandedOver):
+            self._bell.ring()
 
 
 class Wire:
     """Opens lines. Made by `open_wire`, one a process."""
 
-    def __init__(self, context: "zmq.Context[zmq.Socket[bytes]]", probe: LoopProbe, sounding: Sounding) -> None:
+    def __init__(self, context: "zmq.Context[zmq.Socket[bytes]]", sounding: Sounding) -> None:
         self._context = context
-        self._probe = probe
         self._sounding = sounding
 
     def open_line(self, nursery: trio.Nursery, bell: Bell, directory: Path, *, mode: int = 0o600) -> ZmqLine:
         """A line bound to `SOCKET_NAME` in a directory that only its bot's sandbox should see.
 
-        Its owner runs in `nursery`, which must close before the wire does. It uses three descriptors while a
+        Its owner runs in `nursery`, which must close before the wire does. It uses five descriptors while a
         bot is connected.
 
         Args:
@@ -400,26 +488,25 @@ class Wire:
         """
         path = directory.absolute() / SOCKET_NAME
         try:
-            socket = self._context.socket(zmq.PAIR)
+            with ExitStack() as undo:
+                socket, news = undo.enter_context(self._socket()), undo.enter_context(self._socket())
+                socket.set(zmq.RCVHWM, QUEUED_FRAMES)
+                socket.set(zmq.SNDHWM, QUEUED_FRAMES)
+                socket.set(zmq.MAXMSGSIZE, MAX_TAKEN_BYTES)
+                socket.set(zmq.HANDSHAKE_IVL, HANDSHAKE_MS)
+                line = ZmqLine(socket, news, path, bell, self._sounding)
+                socket.bind(line.endpoint)
+                path.chmod(mode)
+                undo.pop_all()
         except zmq.ZMQError as error:
             raise OSError(error.errno, error.strerror, str(path)) from None
-        try:
-            socket.set(zmq.RCVHWM, QUEUED_FRAMES)
-            socket.set(zmq.SNDHWM, QUEUED_FRAMES)
-            socket.set(zmq.MAXMSGSIZE, MAX_TAKEN_BYTES)
-            socket.set(zmq.HANDSHAKE_IVL, HANDSHAKE_MS)
-            socket.set(zmq.LINGER, 0)
-            socket.bind(f"ipc://{path}")
-            path.chmod(mode)
-        except zmq.ZMQError as error:
-            socket.close()
-            raise OSError(error.errno, error.strerror, str(path)) from None
-        except OSError:
-            socket.close()
-            raise
-        line = ZmqLine(socket, path, bell, self._probe, self._sounding)
         nursery.start_soon(line.own, name=f"owner of {path}")
         return line
+
+    def _socket(self) -> "zmq.Socket[bytes]":
+        socket = self._context.socket(zmq.PAIR)
+        socket.set(zmq.LINGER, 0)
+        return socket
 
 
 @asynccontextmanager
@@ -441,7 +528,7 @@ async def open_wire() -> AsyncIterator[Wire]:
                 sounding = Sounding(context, probe, Path(directory))
                 nursery.start_soon(sounding.run)
                 await sounding.take()
-                yield Wire(context, probe, sounding)
+                yield Wire(context, sounding)
                 nursery.cancel_scope.cancel()
     finally:
         trio.lowlevel.remove_instrument(probe)

@@ -40,7 +40,11 @@ def raw_connection(path: Path) -> socket.socket:
     """A bare connection to a line's socket file. What is sent on it is in the kernel when `sendall` returns."""
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     connection.settimeout(2)
-    connection.connect(str(path))
+    try:
+        connection.connect(str(path))
+    except OSError:
+        connection.close()
+        raise
     return connection
 
 

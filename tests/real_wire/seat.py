@@ -32,6 +32,16 @@ class Seat:
                 if isinstance(item, Arrived):
                     return item
 
+    async def hello(self, socket: "BotSocket") -> None:
+        """Gets a bot in that says hello until it is heard, as bots do: what it says while kept out is lost."""
+        with trio.fail_after(5):
+            while True:
+                socket.send(b"hello", zmq.NOBLOCK)
+                with trio.move_on_after(0.15):
+                    while await self.frame() != b"hello":
+                        pass
+                    return
+
     async def frame(self) -> bytes:
         """The next frame that arrives."""
         return (await self.arrival()).frame

@@ -2,6 +2,7 @@
 
 import os
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -15,9 +16,9 @@ from protocol.codec import Refused, decode_said
 from protocol.messages import MAX_FRAME_BYTES
 from protocol.refusals import Refusal
 from referee import wire
-from referee.line import INBOX_FRAMES, HandedOver, NotReading
-from tests.real_wire.seat import BotSocket, Seat, hear, open_seat
+from referee.line import INBOX_FRAMES, Arrived, HandedOver, NotReading
 from tests.real_wire.peer import raw_connection, raw_frame, raw_pair
+from tests.real_wire.seat import BotSocket, Seat, hear, open_seat
 
 Bot = Callable[[str], BotSocket]
 
@@ -28,6 +29,11 @@ async def serves(seat: Seat, socket: BotSocket) -> None:
     assert b"hello" == await seat.frame()
     seat.line.send(b"welcome")
     assert b"welcome" == await hear(socket)
+
+
+def descriptors() -> int:
+    """How many this process has open."""
+    return len(list(Path("/proc/self/fd").iterdir()))
 
 
 def resident_bytes() -> int:
@@ -87,7 +93,8 @@ async def test_a_flood_of_large_frames_is_held_to_the_inbox_bytes(tmp_path: Path
             socket.send(bytes(MAX_FRAME_BYTES))
             sent += 1
             await trio.lowlevel.checkpoint()
-        assert sum(len(item.frame) for item in seat.line._inbox) <= wire.INBOX_BYTES + wire.MAX_TAKEN_BYTES
+        held = sum(len(item.frame) for item in seat.line._inbox if isinstance(item, Arrived))
+        assert 0 < held <= wire.INBOX_BYTES + wire.MAX_TAKEN_BYTES
         for _ in range(sent):
             assert MAX_FRAME_BYTES == len(await seat.frame())
 
@@ -136,6 +143,7 @@ async def test_half_a_message_and_gone_is_nothing(tmp_path: Path, bot: Bot) -> N
             with raw_pair(seat.line.path) as connection:
                 connection.sendall(raw_frame(b"hello") + whole)
                 assert b"hello" == await seat.frame()
+            await trio.sleep(0.05)  # the door opens for the next when this one has left
         socket = bot(seat.line.endpoint)
         await serves(seat, socket)
 
@@ -145,7 +153,8 @@ async def test_raw_bytes_on_the_socket_harm_nobody(tmp_path: Path, bot: Bot) -> 
     ready = b"\xff" + bytes(8) + b"\x7f\x03\x00" + b"NULL".ljust(20, b"\0") + bytes(32)
     async with open_seat(tmp_path) as seat:
         for n in range(150):
-            with raw_connection(seat.line.path) as connection, suppress(OSError):
+            await trio.sleep(0.001)
+            with suppress(OSError), raw_connection(seat.line.path) as connection:
                 connection.sendall(
                     (b"", ready[:10], ready, b"\xff" * 100)[n % 4] + luck.randbytes(luck.randrange(300))
                 )
@@ -157,12 +166,27 @@ async def test_raw_bytes_on_the_socket_harm_nobody(tmp_path: Path, bot: Bot) -> 
         await serves(seat, bot(seat.line.endpoint))
 
 
-async def test_connections_that_say_nothing_keep_no_bot_out(tmp_path: Path, bot: Bot) -> None:
+async def test_further_connections_are_cut_off_at_once(tmp_path: Path, bot: Bot) -> None:
     async with open_seat(tmp_path) as seat:
-        silent = [raw_connection(seat.line.path) for _ in range(50)]
-        await serves(seat, bot(seat.line.endpoint))
-        for connection in silent:
-            connection.close()
+        socket = bot(seat.line.endpoint)
+        await serves(seat, socket)
+        before = descriptors()
+        for _ in range(50):
+            with raw_connection(seat.line.path) as connection, suppress(ConnectionResetError):
+                while await trio.to_thread.run_sync(connection.recv, 4096):
+                    pass
+        assert descriptors() <= before + 2
+        await serves(seat, socket)
+
+
+async def test_a_connection_that_says_nothing_keeps_others_out_for_a_while_only(
+    tmp_path: Path, bot: Bot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wire, "HANDSHAKE_MS", 300)
+    async with open_seat(tmp_path) as seat:
+        with raw_connection(seat.line.path):
+            await trio.sleep(0.05)
+            await seat.hello(bot(seat.line.endpoint))
 
 
 async def test_lines_do_not_wait_for_one_that_is_flooded(tmp_path: Path, bot: Bot) -> None:
@@ -191,3 +215,28 @@ async def test_lines_do_not_wait_for_one_that_is_flooded(tmp_path: Path, bot: Bo
         finally:
             stop.set()
             await trio.to_thread.run_sync(thread.join)
+
+
+async def test_a_storm_of_connections_hinders_neither_the_loop_nor_the_line_s_end(tmp_path: Path) -> None:
+    stop = threading.Event()
+    for n in range(10):
+        directory = tmp_path / str(n)
+        directory.mkdir()
+        stop.clear()
+
+        def storm(path: Path = directory / wire.SOCKET_NAME) -> None:
+            while not stop.is_set():
+                with suppress(OSError):
+                    raw_connection(path).close()
+
+        async with open_seat(directory):
+            threads = [threading.Thread(target=storm) for _ in range(2)]
+            for thread in threads:
+                thread.start()
+            time.sleep(0.02 * (n % 3))  # noqa: ASYNC251 - news of connections pile up while the loop is held up
+            began = trio.current_time()
+            await trio.sleep(0.01)
+            assert trio.current_time() - began < 0.3
+        stop.set()
+        for thread in threads:
+            thread.join()

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import trio
 
-from tests.real_wire.seat import BotSocket, Seat, open_seat
 from tests.real_wire.peer import raw_frame, raw_pair
+from tests.real_wire.seat import BotSocket, Seat, open_seat
+from tests.real_wire.stress import next_handed_over
 
 Bot = Callable[[str], BotSocket]
 
@@ -82,10 +83,9 @@ async def test_an_answer_is_never_stamped_before_its_window_was_handed_over(tmp_
             await seat.frame()
             for _ in range(50):
                 seat.line.send(b"window", timed=True)
-                await seat.bell.wait()
-                handed_over = seat.line.receive_nowait()
+                handed_over = await next_handed_over(seat.line)
                 connection.sendall(raw_frame(b"answer"))
-                time.sleep(0.001)
+                time.sleep(0.001)  # noqa: ASYNC251 - the loop is to be held up
                 arrival = await seat.arrival()
                 assert handed_over.at <= arrival.at <= trio.current_time()
 
@@ -125,7 +125,7 @@ async def test_only_a_look_that_slept_counts_as_the_time_of_coming(tmp_path: Pat
         await trio.sleep(0.01)
         assert probe.came == probe.looked, "it slept until the timer"
         last = probe.looked
-        time.sleep(0.02)
+        time.sleep(0.02)  # noqa: ASYNC251 - the loop is to be held up
         await trio.lowlevel.checkpoint()
         assert last == probe.came, "it did not sleep: what it found may have come since the look before"
         assert probe.looked >= last + 0.02

@@ -21,11 +21,15 @@ async def test_bursts_both_ways_lose_nothing_and_never_stall(tmp_path: Path, imp
             await stress.ended_well(process)
 
 
+def events(line: ZmqLine) -> int:
+    return int(line._socket.getsockopt(zmq.EVENTS))
+
+
 def takes_one_frame_a_wake(line: ZmqLine) -> bool:
     """A planted bug: the descriptor is taken for level-triggered."""
-    if line._socket.get(zmq.EVENTS) & zmq.POLLIN and line._wants():
+    if events(line) & zmq.POLLIN and line._wants():
         line._take_part()
-    while line._outbox and line._socket.get(zmq.EVENTS) & zmq.POLLOUT:
+    while line._outbox and events(line) & zmq.POLLOUT:
         line._send_frame()
     line._stamp_timed(line._queued)
     return False
@@ -33,9 +37,9 @@ def takes_one_frame_a_wake(line: ZmqLine) -> bool:
 
 def forgets_that_sending_eats_wake_ups(line: ZmqLine) -> bool:
     """A planted bug: EVENTS are looked at before the last call on the socket, not after it."""
-    while line._socket.get(zmq.EVENTS) & zmq.POLLIN and line._wants():
+    while events(line) & zmq.POLLIN and line._wants():
         line._take_part()
-    while line._outbox and line._socket.get(zmq.EVENTS) & zmq.POLLOUT:
+    while line._outbox and events(line) & zmq.POLLOUT:
         line._send_frame()
     line._stamp_timed(line._queued)
     return False
