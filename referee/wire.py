@@ -34,8 +34,8 @@ INBOX_BYTES = 1024 * 1024
 OUTBOX_FRAMES = 10_000
 OUTBOX_BYTES = 4 * 1024 * 1024
 """More than this unsent, in frames or bytes, and the bot counts as not reading."""
-QUEUED_FRAMES = 16
-"""Frames libzmq may hold each way, beside what the kernel buffers: a bot can fill this many of the largest."""
+QUEUED_FRAMES = INBOX_FRAMES
+"""Frames libzmq may hold each way, beside what the kernel buffers. A bot can fill this many of the largest."""
 FAREWELL_SECONDS = 1.0
 """How long a line that was hung up on tries to get its last frames out."""
 HANDSHAKE_MS = 2_000
@@ -205,7 +205,8 @@ class ZmqLine(Line):
     One bot is connected at a time. A second one gets in once the first has gone and all it said has been read;
     until then it is disconnected whenever it tries. A message of several parts is no message of the protocol: it
     is handed up as one frame that says so and does not decode. When the inbox is full, frames stay with libzmq,
-    then the kernel, then the sender, and count as arrived when there is room again.
+    then the kernel, then the sender, and count as arrived when there is room again. Those in the kernel are lost
+    if their sender leaves before.
 
     Every `send` with `timed` leads to exactly one `HandedOver`, in order, whatever becomes of the frame. Stamps
     never go backwards.

@@ -82,6 +82,7 @@ async def stress(line: Line, bell: Bell, messages: int, seed: int, *, impatient:
                 if not handed_over:
                     last = (await next_handed_over(line)).at
         sent += of_host
+    line.send(b"done")
 
 
 async def ended_well(process: "subprocess.Popen[bytes]") -> None:
