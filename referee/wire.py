@@ -48,6 +48,10 @@ PASS_FRAMES = 256
 """Frames an owner moves before it lets other tasks run."""
 
 
+LINGERS = 2
+"""Looks that an owner takes again after it has read something, before it sleeps."""
+
+
 class LoopProbe(trio.abc.Instrument):
     """Knows when trio's loop last looked for I/O, and since when what it then found may have been there.
 
@@ -336,13 +340,21 @@ class ZmqLine(Line):
         self._sent_to_peer = 0
 
     async def _serve(self) -> None:
+        lingers = 0
         while not self._finished():
             passes, self._passes = self._passes, []
             self._again = False
+            heard = self._messages
             more = self._pass()
             for done in passes:
                 done.set()
+            if self._messages != heard:
+                lingers = LINGERS
             if more or self._again:
+                await trio.lowlevel.checkpoint()
+            elif lingers and not self._hung_up:
+                # The host is about to answer: to fall asleep and be woken would cost more than to look again.
+                lingers -= 1
                 await trio.lowlevel.checkpoint()
             elif not self._finished():
                 await self._sleep()
@@ -352,19 +364,19 @@ class ZmqLine(Line):
         for _ in range(PASS_FRAMES):
             events = _events(self._socket)
             self._writable = bool(events & _CAN_SEND)
-            taking = events & _CAN_TAKE and self._wants()
-            sending = self._writable and self._outbox
+            taking = bool(events & _CAN_TAKE) and self._wants()
+            sending = self._writable and bool(self._outbox)
             # Taken first: what a bot said before it was given a window must not be stamped after it.
             if taking:
                 self._take_part()
             if sending:
-                self._send_frame()
+                self._send_frames()
             if not (taking or sending):
                 self._stamp_timed(self._queued)
                 break
         if not self._holds:
             self._since = trio.current_time()
-        return bool(taking or sending)
+        return taking or sending
 
     def _wants(self) -> bool:
         return not (self._holds or self._not_reading or self._hung_up or self._full())
@@ -385,12 +397,17 @@ class ZmqLine(Line):
             self._held_bytes += len(frame)
             self._tell(Arrived(self._stamp(min(self._since, self._ceiling)), frame))
 
-    def _send_frame(self) -> None:
-        with suppress(zmq.Again):
-            self._socket.send(self._outbox[0], _AT_ONCE)
-            self._sent_to_peer += 1
-            self._outbox_bytes -= len(self._outbox.popleft())
-            self._stamp_timed(self._queued - len(self._outbox))
+    def _send_frames(self) -> None:
+        """As many as it takes: asking for EVENTS between them would cost as much as sending them."""
+        send, outbox = self._socket.send, self._outbox
+        try:
+            for _ in range(min(len(outbox), PASS_FRAMES)):
+                send(outbox[0], _AT_ONCE)
+                self._outbox_bytes -= len(outbox.popleft())
+                self._sent_to_peer += 1
+        except zmq.Again:
+            pass
+        self._stamp_timed(self._queued - len(outbox))
 
     async def _sleep(self) -> None:
         """Until the socket's descriptor or `_wake`, which must come after a pass that found nothing to do."""

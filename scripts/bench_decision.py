@@ -15,10 +15,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import trio
 import zmq
 from msgspec import Raw
 
+from arena import loop
 from protocol.codec import encode
 from referee.bot_folder import find_bot
 from referee.plan import Plan
@@ -67,7 +67,7 @@ def through_the_referee(bot: Path, decisions: int, folder: Path) -> list[Record]
         isolation="none",
     )
     players = [SandboxedBot(find_bot(str(bot)))] * 2
-    result = trio.run(lambda: play(plan, players, transcript=folder / "bench.jsonl"))
+    result = loop.run(lambda: play(plan, players, transcript=folder / "bench.jsonl"))
     assert result.void is None, result.void  # noqa: S101
     records = list(read_transcript(Path(result.transcript)))
     Path(result.transcript).unlink()
@@ -91,7 +91,7 @@ def bare_bots(bot: Path, folder: Path) -> "Iterator[list[zmq.Socket[bytes]]]":
         socket.bind(endpoint)
         sockets.append(socket)
         environment = {**os.environ, "ARENA_ENDPOINT": endpoint, "ARENA_TOKEN": "0" * 32}
-        processes.append(subprocess.Popen([sys.executable, "bot.py"], cwd=bot, env=environment))  # noqa: S603
+        processes.append(subprocess.Popen([sys.executable, "bot.py"], cwd=bot, env=environment))
     yield sockets
     for process in processes:
         process.wait()
