@@ -20,6 +20,8 @@ from referee.bot_folder import BotFolder, Limits
 from referee.bubblewrap_arguments import CODE, SCRATCH, SOCKETS, arguments, packages_inside
 from referee.bubblewrap_user import standard_output
 
+SET_UP_SECONDS = 20.0
+"""A sandbox that does not stand by then never will; it takes a hundredth of a second."""
 SIGNALLED = 128
 """Bubblewrap's exit code for a program that a signal ended is this and the signal's number."""
 PROBE_SECONDS = 20
@@ -108,8 +110,11 @@ class Bubble:
     async def _stands(self) -> bool:
         """Waits until the sandbox stands, and takes hold of its first process; False: it failed."""
         if self._init is None:
-            await trio.lowlevel.wait_readable(self._gate)
-            if self._gate.recv(1):
+            with trio.move_on_after(SET_UP_SECONDS) as waiting:
+                await trio.lowlevel.wait_readable(self._gate)
+            if waiting.cancelled_caught:
+                self._popen.kill()  # Stopped or stuck: the match must not wait for it for ever.
+            elif self._gate.recv(1):
                 told = _INIT.search(os.pread(self._info, 4096, 0))
                 # A descriptor can never come to mean another process, as a number can.
                 self._init = os.pidfd_open(int(told[1])) if told else None

@@ -78,7 +78,8 @@ async def play(
     Args:
         plan: what is to be played.
         players: one for each seat, in order.
-        transcript: the file to write; each bot's output goes beside it, to `NAME.seat-N.log`, if there is any.
+        transcript: the file to write; each bot's output goes beside it, to `NAME.seat-N.log`, if there is any
+            (of a bot's second start to `NAME.seat-N.start-2.log`, and so on).
         watch: see `Watch`.
         operator: True pauses the match, False lets it go on.
         wire: the process's lines; None makes some for this match alone.
@@ -114,6 +115,7 @@ class _Play:
         self.terms = clock_terms(table.game, plan.variant, plan.policy)
         self.processes: dict[int, Process] = {}
         self.locals_done: list[trio.Event] = []
+        self.logs: list[tuple[int, Path]] = []
         self.host: Host
         self.match: Match
 
@@ -188,7 +190,7 @@ class _Play:
             line=line.path,  # type: ignore[attr-defined]
             token=self.bots[seat].token,
             isolation=self.plan.isolation,
-            log=self._log(seat),
+            log=self._next_log(seat),
         )
         self.processes[seat] = process
         await self.host.left(seat, await process.wait())
@@ -235,12 +237,15 @@ class _Play:
             started=datetime.now(UTC).isoformat(timespec="milliseconds"),
         )
 
-    def _log(self, seat: int) -> Path:
-        return self.path.with_suffix(f".seat-{seat}.log")
+    def _next_log(self, seat: int) -> Path:
+        """Where what a seat's bot writes goes; a bot that is started again does not write over what it said."""
+        starts = sum(1 for start in self.logs if start[0] == seat)
+        log = self.path.with_suffix(f".seat-{seat}.log" if not starts else f".seat-{seat}.start-{starts + 1}.log")
+        self.logs.append((seat, log))
+        return log
 
     def _drop_empty_logs(self) -> None:
-        for seat in range(len(self.players)):
-            log = self._log(seat)
+        for _, log in self.logs:
             if log.exists() and log.stat().st_size == 0:
                 log.unlink()
 
