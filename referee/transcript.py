@@ -8,12 +8,14 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import trio
 from msgspec.structs import replace
 from structlog import BoundLoggerBase
 from structlog.typing import EventDict, WrappedLogger
 
+from protocol.codec import encode
 from referee.line import Bell
 from referee.records import Footer, Header, Record
 from referee.transcript_chain import Chain, TranscriptError
@@ -26,6 +28,9 @@ MAX_WAITING = 200_000
 """How many records may wait for a disk that does not keep up."""
 SLICE = 16
 """Records made into lines before other tasks get their turn: a tenth of a millisecond's work."""
+
+Arguments = tuple[tuple[list[bytes]], dict[str, Any]]
+"""Of the wrapped logger's method, as structlog wants them from the last processor."""
 
 
 class Transcript:
@@ -47,7 +52,7 @@ class Transcript:
         self._records: deque[Record] = deque()
         self._lines: list[bytes] = []
         self._bell = Bell()
-        self._log = _RecordLogger(self._lines, (self._show_seats, self._link), {})
+        self._log = _RecordLogger(self._lines, (self._link, self._show_seats), {})
         self._file = file
         # Of our own: someone else's slow threads must not hold up the disk.
         self._limiter = trio.CapacityLimiter(1)
@@ -103,12 +108,12 @@ class Transcript:
 
     def _make_lines(self, most: int) -> bool:
         """Makes so many records into lines; whether there are more."""
-        for _ in range(min(most, len(self._records))):
-            try:
-                self._log.append(self._records.popleft())
-            except (TypeError, ValueError, RecursionError) as error:
-                what = f"line {self._chain.lines + 1} cannot be written: {error}"
-                raise TranscriptError(what, self.path) from error
+        records = [self._records.popleft() for _ in range(min(most, len(self._records)))]
+        try:
+            self._log.extend(records)
+        except (TypeError, ValueError, RecursionError) as error:
+            what = f"line {self._chain.lines + 1} cannot be written: {error}"
+            raise TranscriptError(what, self.path) from error
         return bool(self._records)
 
     async def _in_thread(self, put: Callable[[list[bytes]], None]) -> None:
@@ -124,17 +129,28 @@ class Transcript:
         self._lines.append(self._chain.seal(Footer(heads=self.seat_heads)))
         self.head = self._chain.head
 
-    def _show_seats(self, _log: WrappedLogger, _method: str, event: EventDict) -> EventDict:
-        """A processor of structlog's: lets the seats' own transcripts grow by what is theirs."""
-        record = event["record"]
-        seat = getattr(record, "seat", None)
-        for chain in self._seats if seat is None else (self._seats[seat],):
-            chain.take(record)
+    def _link(self, _log: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+        """A processor of structlog's: renders, numbers and chains, up to the first record that cannot be a line."""
+        event["bodies"], event["lines"] = [], []
+        try:
+            for record in event["records"]:
+                body = encode(record)
+                event["lines"].append(self._chain.link(body))
+                event["bodies"].append(body)
+        except (TypeError, ValueError, RecursionError) as error:
+            event["error"] = error
         return event
 
-    def _link(self, _log: WrappedLogger, _method: str, event: EventDict) -> bytes:
-        """The last processor of structlog's: numbers, chains and renders."""
-        return self._chain.link(event["record"])
+    def _show_seats(self, _log: WrappedLogger, _method: str, event: EventDict) -> Arguments:
+        """The last processor of structlog's: lets the seats' own transcripts grow by what is theirs."""
+        for record, body in zip(event["records"], event["bodies"], strict=False):
+            seat = getattr(record, "seat", None)
+            for chain in self._seats if seat is None else (self._seats[seat],):
+                chain.take(record, body)
+        if "error" in event:
+            self._lines.extend(event["lines"])
+            raise event["error"]
+        return (event["lines"],), {}
 
 
 @asynccontextmanager
@@ -178,5 +194,6 @@ async def open_transcript(path: Path, header: Header) -> AsyncIterator[Transcrip
 class _RecordLogger(BoundLoggerBase):
     """The bound logger: one method, no levels, no context. What it logs to is the list of lines."""
 
-    def append(self, record: Record) -> None:
-        self._proxy_to_logger("append", None, record=record)
+    def extend(self, records: list[Record]) -> None:
+        # A batch is one event: structlog's own work for each would cost as much as the hashing.
+        self._proxy_to_logger("extend", None, records=records)
