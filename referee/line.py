@@ -4,8 +4,8 @@
 for seats that live in the referee's own process (a person at the terminal).
 """
 
-import math
 from abc import ABC, abstractmethod
+from collections import deque
 
 import trio
 from msgspec import Struct
@@ -58,21 +58,15 @@ class Bell:
             trio.lowlevel.reschedule(self._waiting)
             self._waiting = None
 
-    async def wait(self, deadline: float = math.inf) -> None:
-        """Returns once it has rung since the last return, or at the deadline, a time on trio's clock."""
+    async def wait(self) -> None:
+        """Returns once it has rung since the last return."""
         if self._rung:
             await trio.lowlevel.checkpoint()
-        elif deadline == math.inf:
-            await self._wait()
         else:
-            with trio.CancelScope(deadline=deadline):
-                await self._wait()
+            # By hand: an Event for each frame would cost as much as hearing it.
+            self._waiting = trio.lowlevel.current_task()
+            await trio.lowlevel.wait_task_rescheduled(self._give_up)
         self._rung = False
-
-    async def _wait(self) -> None:
-        # By hand: an Event for each frame would cost as much as hearing it.
-        self._waiting = trio.lowlevel.current_task()
-        await trio.lowlevel.wait_task_rescheduled(self._give_up)
 
     def _give_up(self, _raise_cancel: object) -> trio.lowlevel.Abort:
         self._waiting = None
@@ -95,6 +89,10 @@ class Line(ABC):
         """
 
     @abstractmethod
+    def has_more(self) -> bool:
+        """Whether something is there to be received."""
+
+    @abstractmethod
     async def settle(self) -> None:
         """Returns when all that had reached this machine before the call can be received (up to INBOX_FRAMES)."""
 
@@ -112,7 +110,7 @@ class MemoryLine(Line):
 
     def __init__(self, bell: Bell) -> None:
         self._bell = bell
-        self._in_send, self._in_receive = trio.open_memory_channel[Incoming](10 * INBOX_FRAMES)
+        self._inbox: deque[Incoming] = deque()
         self._out_send, self._out_receive = trio.open_memory_channel[bytes](10_000)
 
     def send(self, frame: bytes, *, timed: bool = False) -> None:
@@ -124,11 +122,17 @@ class MemoryLine(Line):
         except (trio.BrokenResourceError, trio.ClosedResourceError):
             pass
         if timed:
-            self._in_send.send_nowait(HandedOver(trio.current_time()))
+            self._inbox.append(HandedOver(trio.current_time()))
 
     def receive_nowait(self) -> Incoming:
         """See `Line`."""
-        return self._in_receive.receive_nowait()
+        if not self._inbox:
+            raise trio.WouldBlock
+        return self._inbox.popleft()
+
+    def has_more(self) -> bool:
+        """See `Line`."""
+        return bool(self._inbox)
 
     async def settle(self) -> None:
         """See `Line`: memory has no transit."""
@@ -142,7 +146,13 @@ class MemoryLine(Line):
         self._out_send.close()
 
     def say(self, frame: bytes, at: float | None = None) -> None:
-        """The bot's end: a frame arrives now, or bears the arrival time `at`."""
+        """The bot's end: a frame arrives now, or bears the arrival time `at`.
+
+        Raises:
+            trio.WouldBlock: the referee has much to hear of this bot already.
+        """
+        if len(self._inbox) >= 10 * INBOX_FRAMES:
+            raise trio.WouldBlock
         self._push(Arrived(trio.current_time() if at is None else at, frame))
 
     async def hear(self) -> bytes:
@@ -154,5 +164,5 @@ class MemoryLine(Line):
         return await self._out_receive.receive()
 
     def _push(self, item: Incoming) -> None:
-        self._in_send.send_nowait(item)
+        self._inbox.append(item)
         self._bell.ring()

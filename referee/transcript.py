@@ -130,7 +130,7 @@ class Transcript:
         self.head = self._chain.head
 
     def _link(self, _log: WrappedLogger, _method: str, event: EventDict) -> EventDict:
-        """A processor of structlog's: renders, numbers and chains, up to the first record that cannot be a line."""
+        """A processor of structlog's: renders, numbers, chains, up to the first record that cannot be a line."""
         event["bodies"], event["lines"] = [], []
         try:
             for record in event["records"]:

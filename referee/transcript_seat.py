@@ -52,7 +52,7 @@ class SeatChain:
         return self._chain.head
 
     def take(self, record: AnyRecord, body: bytes) -> bytes | None:
-        """The line that the seat gets for a record, of which `body` is the JSON; None if it is not its business."""
+        """The line that the seat gets for a record, of which `body` is the JSON; None if it is not its own."""
         match record:
             case Out() | In() | Handed() | Left():
                 return self._chain.link(self._in_own_time(record, body)) if record.seat == self._seat else None

@@ -284,6 +284,10 @@ class ZmqLine(Line):
                 self._wake()
         return item
 
+    def has_more(self) -> bool:
+        """See `Line`."""
+        return bool(self._inbox)
+
     async def settle(self) -> None:
         """See `Line`.
 
