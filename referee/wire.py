@@ -1,10 +1,12 @@
 """ZeroMQ under trio: one PAIR socket a bot, at an endpoint of its own. The only file that imports zmq.
 
 A ZeroMQ socket shows trio one descriptor, which becomes readable when *something* changed, once; any call on the
-socket may use that up. So one task owns each socket and makes every call on it, asks for the socket's EVENTS after
-its last call, and sleeps only when they hold nothing it wants. Whoever sends, or makes room, wakes that task.
+socket may use that up. So one task owns each socket: it alone waits for it, asks for the socket's EVENTS after its
+last call, and sleeps only when they hold nothing it wants. Whoever makes room wakes that task; `send`, which does
+not wait, may use the socket in the owner's place while it sleeps, and then asks for EVENTS as the owner would.
 
-@ZMQ_ANYIO@
+Why our own: zmq-anyio 0.4.1 passes the same stress, but its round trip took 2.5 times as long as this one's
+(163 µs, 66 and a bare 42 on one machine), its bursts 2.6 times, and it does not tell when a frame arrived.
 """
 
 import math
