@@ -108,9 +108,10 @@ def looks_before_it_sends(line: ZmqLine) -> bool:
 
 
 async def test_such_a_loss_planted_is_caught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In one try of a few: libzmq looks at its mail in a send only if it has not done so for a while."""
     with monkeypatch.context() as planted:
         planted.setattr(ZmqLine, "_sent_in_its_sleep", sends_and_looks_no_more)
-        assert not await hears_what_comes_before_a_send(tmp_path)
+        assert not all([await hears_what_comes_before_a_send(tmp_path) for _ in range(5)])
     with monkeypatch.context() as planted:
         planted.setattr(ZmqLine, "_pass", looks_before_it_sends)
-        assert not await hears_what_comes_in_a_pass(tmp_path, planted)
+        assert not all([await hears_what_comes_in_a_pass(tmp_path, planted) for _ in range(5)])
