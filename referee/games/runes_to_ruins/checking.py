@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from protocol.games.runes_to_ruins import Artefact, ChooseSymbol, Learned, PlayRound, Visions
 from referee.games.runes_to_ruins.learned import KINDS, kinds
-from referee.games.runes_to_ruins.state import RunesState, Standing, artefacts, others
+from referee.games.runes_to_ruins.state import OTHERS, RunesState, Standing, artefacts
 from referee.games.runes_to_ruins.symbols import fault
 from referee.games.runes_to_ruins.visions import NO_VISIONS
 from referee.games.runes_to_ruins.visions import cost as visions_cost
@@ -87,7 +87,7 @@ def _checked_visions(standing: Standing, seat: int, visions: Visions) -> Visions
     """The visions in canonical spelling; nothing where none is used."""
     assign, pattern, except_ = visions.assign or UNSET, visions.pattern, visions.except_
     if assign is not UNSET:
-        if sorted(assign) != [str(other) for other in others(seat)]:
+        if sorted(assign) != [str(other) for other in OTHERS[seat]]:
             raise Illegal("assign: one rune to each other seat")
         _differ(list(assign.values()), "assign: the runes")
         assign = dict(sorted(assign.items()))

@@ -6,7 +6,7 @@ All kinds count other seats only (R1).
 from msgspec import UNSET
 
 from protocol.games.runes_to_ruins import Learned, LearnedKind, Six
-from referee.games.runes_to_ruins.state import others
+from referee.games.runes_to_ruins.state import OTHERS
 from referee.games.runes_to_ruins.symbols import runes_of, shared_runes, stands_on
 
 FOR_RUNE, FOR_COUNT, FOR_HAS, FOR_LINE, FOR_SHARED, FOR_MOST = 2, 3, 4, 5, 6, 3
@@ -20,7 +20,7 @@ def kinds(learned: Learned) -> list[LearnedKind]:
 
 def learn(learned: Learned, asker: int, symbols: tuple[Six, ...]) -> tuple[int | bool, int]:
     """The answer, and the mantra that comes with it."""
-    asked = [symbols[other] for other in others(asker)]
+    asked = [symbols[other] for other in OTHERS[asker]]
     match learned:
         case Learned(rune=str(rune)):
             users = sum(rune in symbol for symbol in asked)

@@ -10,7 +10,7 @@ from typing import Any
 from protocol.games.runes import DIVINE, MUNDANE, NAMES
 from referee.games.runes_to_ruins.conditions import CONDITIONS
 from referee.games.runes_to_ruins.learned import KINDS as LEARNED_KINDS
-from referee.games.runes_to_ruins.state import RunesState, artefacts, others
+from referee.games.runes_to_ruins.state import OTHERS, RunesState, artefacts
 from referee.games.runes_to_ruins.symbols import draw_symbol
 from referee.games.runes_to_ruins.visions import COST, KINDS
 
@@ -47,7 +47,7 @@ def plausible(state: RunesState, seat: int, luck: Random) -> Json:
     if "light" in has and luck.random() < HALF:
         action["light"] = True
     if "dark" in has and luck.random() < HALF:
-        action["dark"] = luck.choice((seat, *others(seat)))
+        action["dark"] = luck.choice((seat, *OTHERS[seat]))
     return action
 
 
@@ -68,7 +68,7 @@ def _guesses(state: RunesState, seat: int, purse: int, luck: Random) -> list[lis
     while price <= purse and luck.random() < HALF:
         purse -= price
         price = state.standings[seat].bought + max(1, len(guesses) + 1)
-        guess: list[str] = list(state.symbols[luck.choice(others(seat))])
+        guess: list[str] = list(state.symbols[luck.choice(OTHERS[seat])])
         for position in luck.sample(range(6), luck.choice((0, 1, 2, 4))):
             guess[position] = luck.choice([rune for rune in NAMES if rune not in guess])
         if luck.random() < HALF:
@@ -82,44 +82,44 @@ def _own_rune(state: RunesState, seat: int, luck: Random) -> str:
 
 
 _VISIONS: dict[str, Callable[[RunesState, int, Random], Any]] = {
-    "assign": lambda _, seat, luck: dict(zip(map(str, others(seat)), luck.sample(NAMES, 4), strict=True)),
+    "assign": lambda _, seat, luck: dict(zip(map(str, OTHERS[seat]), luck.sample(NAMES, 4), strict=True)),
     "divine": lambda _, __, luck: luck.choice(DIVINE),
     "mundane": lambda _, __, luck: luck.choice(MUNDANE),
     "veil": lambda _, __, ___: True,
     "pattern": lambda _, seat, luck: {
         "groups": luck.choices((*DIVINE, *MUNDANE), k=6),
-        "seats": luck.sample(others(seat), luck.randint(1, 4)),
+        "seats": luck.sample(OTHERS[seat], luck.randint(1, 4)),
     },
     "place": lambda _, __, luck: {
         "order": luck.choice(("divine", "mundane")),
         "position": luck.randrange(6),
     },
     "except": lambda _, seat, luck: {
-        "seat": luck.choice(others(seat)),
+        "seat": luck.choice(OTHERS[seat]),
         "runes": luck.sample(NAMES, luck.randint(0, 5)),
     },
     "mirror": lambda state, seat, luck: {
         "rune": _own_rune(state, seat, luck),
-        "seat": luck.choice(others(seat)),
+        "seat": luck.choice(OTHERS[seat]),
     },
-    "window": lambda _, seat, luck: {"position": luck.randrange(6), "seat": luck.choice(others(seat))},
+    "window": lambda _, seat, luck: {"position": luck.randrange(6), "seat": luck.choice(OTHERS[seat])},
 }
 _LEARNED: dict[str, Callable[[int, Random], Json]] = {
     "rune": lambda _, luck: {"rune": luck.choice(NAMES)},
     "count": lambda seat, luck: {
         "count": {
-            "seat": luck.choice(others(seat)),
+            "seat": luck.choice(OTHERS[seat]),
             "group": luck.choice((*DIVINE, *MUNDANE)),
             "number": luck.randint(0, 6),
         }
     },
-    "has": lambda seat, luck: {"has": {"seat": luck.choice(others(seat)), "rune": luck.choice(NAMES)}},
+    "has": lambda seat, luck: {"has": {"seat": luck.choice(OTHERS[seat]), "rune": luck.choice(NAMES)}},
     "line": lambda _, luck: {
         "line": {
             "rune": luck.choice(NAMES),
             **luck.choice(({"row": luck.randrange(2)}, {"column": luck.randrange(3)})),
         }
     },
-    "shared": lambda seat, luck: {"shared": luck.sample(others(seat), 2)},
+    "shared": lambda seat, luck: {"shared": luck.sample(OTHERS[seat], 2)},
     "most": lambda _, luck: {"most": luck.sample(NAMES, luck.randint(1, 6))},
 }

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from random import Random
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
 from protocol.games.runes_to_ruins import (
@@ -40,39 +40,59 @@ ANSWERED, REFLECTED = 0, 1
 FOR_ALONE = 1
 """What a seat gains for a kind of vision that nobody else used in the round."""
 
+Learnt = tuple[int | bool, int]
+"""The answer to a learned insight, and the mantra it brings."""
 Said = tuple[RunesEvent, int | None]
 """An event and the seat it is for; None: all."""
 
 
+class Found(Struct, frozen=True, kw_only=True):
+    """What the actions of a round bring to light."""
+
+    won: int
+    """The condition that won the vote."""
+    alone: list[int]
+    """By seat: how many kinds of vision it used that nobody else did."""
+    learned: list[list[Learnt]]
+    """By seat: what came of its learned insights, in their order."""
+    compared: Compared
+
+
 def close_round(state: RunesState, actions: Sequence[PlayRound], luck: Luck) -> Step[RunesState]:
     """The state after a round, and all that is told."""
-    shared = luck.shared()
-    won = conditions.winner(actions, state.used)
-    compared = compare(actions, state.symbols, _hidden(state, actions))
+    shared, found = luck.shared(), _find(state, actions)
     after = replace(
         state,
-        standings=tuple(
-            _found_out(state, seat, action, compared, _alone(actions)) for seat, action in enumerate(actions)
-        ),
-        conditions=(*state.conditions, won),
-        used=conditions.now_used(state.used, won),
+        standings=tuple(_found_out(state, seat, action, found) for seat, action in enumerate(actions)),
+        conditions=(*state.conditions, found.won),
+        used=conditions.now_used(state.used, found.won),
     )
     why = ending.reason(after)
     dark: Counter[int] = Counter(action.dark for action in actions if action.dark is not UNSET and why is None)
-    brought = [sum(mantra for _, mantra in each) for each in _learned(state, actions)]
+    brought = [sum(mantra for _, mantra in each) for each in found.learned]
     after = replace(
         after,
         standings=tuple(
             _settled(standing, brought[seat], dark[seat]) for seat, standing in enumerate(after.standings)
         ),
     )
-    said: list[Said] = [*_told(state, actions, won, compared, luck), *_purses(after)]
+    said: list[Said] = [*_told(state, actions, found, luck), *_purses(after)]
     if why is None:
         after = _paid(after, actions, said, shared)
     else:
         said.append((ending.reveal(after), None))
         after = replace(after, outcome=ending.outcome(after, why, shared))
     return Step(_remembered(after, state.round, actions, said), tuple(Told(event, seat) for event, seat in said))
+
+
+def _find(state: RunesState, actions: Sequence[PlayRound]) -> Found:
+    symbols = state.symbols
+    return Found(
+        won=conditions.winner(actions, state.used),
+        alone=_alone(actions),
+        learned=[[learn(each, seat, symbols) for each in action.learned] for seat, action in enumerate(actions)],
+        compared=compare(actions, symbols, _hidden(state, actions)),
+    )
 
 
 def _hidden(state: RunesState, actions: Sequence[PlayRound]) -> frozenset[int]:
@@ -89,23 +109,16 @@ def _visions(action: PlayRound) -> Visions:
 
 
 def _alone(actions: Sequence[PlayRound]) -> list[int]:
-    """By seat: how many kinds of vision it used that nobody else did."""
     kinds = [used(_visions(action)) for action in actions]
     users = Counter(kind for each in kinds for kind in each)
     return [sum(users[kind] == 1 for kind in each) for each in kinds]
 
 
-def _learned(state: RunesState, actions: Sequence[PlayRound]) -> list[list[tuple[int | bool, int]]]:
-    """By seat: the answers to its learned insights, each with the mantra it brings."""
-    symbols = state.symbols
-    return [[learn(each, seat, symbols) for each in action.learned] for seat, action in enumerate(actions)]
-
-
-def _found_out(state: RunesState, seat: int, action: PlayRound, compared: Compared, alone: list[int]) -> Standing:
+def _found_out(state: RunesState, seat: int, action: PlayRound, found: Found) -> Standing:
     """A seat's affairs after all but mantra."""
     before, visions = state.standings[seat], _visions(action)
-    gained = FOR_ALONE * alone[seat] + compared.earned(seat)
-    nearest = zip(before.nearest, compared.nearest[seat], strict=True)
+    gained = FOR_ALONE * found.alone[seat] + found.compared.earned(seat)
+    nearest = zip(before.nearest, found.compared.nearest[seat], strict=True)
     return replace(
         before,
         insight=before.insight - cost(before, action) + gained,
@@ -114,7 +127,7 @@ def _found_out(state: RunesState, seat: int, action: PlayRound, compared: Compar
         windowed=before.windowed or visions.window is not UNSET,
         abstained=action.abstain,
         lit=action.light,
-        discovered=state.round if seat in compared.discovered else before.discovered,
+        discovered=state.round if seat in found.compared.discovered else before.discovered,
         guesses=(*before.guesses, *action.guesses),
         nearest=tuple(best(one, other) for one, other in nearest),
     )
@@ -128,30 +141,27 @@ def _settled(standing: Standing, brought: int, dark: int) -> Standing:
     return replace(standing, insight=insight, mantra=mantra, received=received)
 
 
-def _told(
-    state: RunesState, actions: Sequence[PlayRound], won: int, compared: Compared, luck: Luck
-) -> Iterator[Said]:
+def _told(state: RunesState, actions: Sequence[PlayRound], found: Found, luck: Luck) -> Iterator[Said]:
     """All but purses and what comes after them."""
     symbols = state.symbols
     veiled = frozenset(seat for seat, action in enumerate(actions) if _visions(action).veil)
-    learned = _learned(state, actions)
     yield from _shown(state, actions)
     for seat, action in enumerate(actions):
         if action.told:
-            yield ConditionWon(condition=won), seat
+            yield ConditionWon(condition=found.won), seat
         visions = _visions(action)
         for event in answers(seat, visions, symbols, veiled, luck.seat(seat, ANSWERED)):
             yield event, seat
-        for index, (answer, mantra) in enumerate(learned[seat]):
+        for index, (answer, mantra) in enumerate(found.learned[seat]):
             yield LearnedAnswer(index=index, answer=answer, mantra=mantra), seat
         if visions.mirror is not UNSET:
             of = visions.mirror.seat
             for mirrored in reflected(seat, of, actions[of], symbols, luck.seat(seat, REFLECTED)):
                 yield mirrored, seat
-        for index, (exact, moved, group) in enumerate(compared.told[seat]):
+        for index, (exact, moved, group) in enumerate(found.compared.told[seat]):
             yield GuessAnswer(index=index, exact=exact, moved=moved, group=group), seat
-    if compared.discovered:
-        yield Discovered(seats=compared.discovered), None
+    if found.compared.discovered:
+        yield Discovered(seats=found.compared.discovered), None
 
 
 def _shown(state: RunesState, actions: Sequence[PlayRound]) -> Iterator[Said]:

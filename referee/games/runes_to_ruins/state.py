@@ -72,6 +72,5 @@ def artefacts(state: RunesState, seat: int) -> tuple[Artefact, ...]:
     return next((each for key, each in state.options.artefacts.items() if key == str(seat)), ())
 
 
-def others(seat: int) -> tuple[int, ...]:
-    """All seats but this one."""
-    return tuple(other for other in range(SEATS) if other != seat)
+OTHERS = tuple(tuple(other for other in range(SEATS) if other != seat) for seat in range(SEATS))
+"""By seat: all seats but that one."""

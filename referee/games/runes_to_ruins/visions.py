@@ -6,7 +6,7 @@ from typing import get_args
 from msgspec import UNSET
 
 from protocol.games.runes_to_ruins import Answer, Kind, Six, VisionAnswer, Visions
-from referee.games.runes_to_ruins.state import others
+from referee.games.runes_to_ruins.state import OTHERS
 from referee.games.runes_to_ruins.symbols import GROUPS, ORDER, runes_of
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -17,10 +17,13 @@ NO_VISIONS = Visions()
 
 def used(visions: Visions) -> tuple[Kind, ...]:
     """The kinds of vision that are used, in their order."""
-    return tuple(kind for kind in KINDS if getattr(visions, _FIELD.get(kind, kind)) not in (UNSET, False))
+    if visions is NO_VISIONS:
+        return ()
+    return tuple(kind for kind, field in _FIELD if getattr(visions, field))
 
 
-_FIELD = {"except": "except_"}
+_FIELD = tuple((kind, "except_" if kind == "except" else kind) for kind in KINDS)
+"""Every kind and the field that holds it."""
 
 
 def cost(visions: Visions, veils: int) -> int:
@@ -40,7 +43,7 @@ def answers(
     About seats in `veiled`, answers of `assign`, `divine` and `mundane` are turned round (R3).
     """
     found: dict[Kind, Answer] = {}
-    asked = others(asker)
+    asked = OTHERS[asker]
     if visions.assign is not UNSET:
         runes = {int(seat): rune for seat, rune in visions.assign.items()}
         found["assign"] = {str(seat): (runes[seat] in symbols[seat]) != (seat in veiled) for seat in asked}
