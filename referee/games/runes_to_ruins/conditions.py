@@ -137,7 +137,7 @@ def now_used(taken: tuple[int, ...], won: int) -> tuple[int, ...]:
 
 def payments(condition: int, now: Standings, round_: int) -> list[int]:
     """What each seat earns at the start of that round, the flat addition included."""
-    added = max(0, (round_ - 2) // 3)
+    added = (round_ - 2) // 3
     if condition in FLAT:
         return [FLAT[condition](now, seat) + added for seat in range(SEATS)]
     figure, sign = RANKED[condition]
