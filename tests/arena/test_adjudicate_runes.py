@@ -34,7 +34,9 @@ def test_the_examples_hold_rejections_every_event_of_a_round_and_both_ways_to_en
     results = [example["result"] for example in EXAMPLES]
     steps = [step for result in results for step in result["steps"]]
     assert any(step["rejected"] for step in steps)
-    told = {event["type"] for step in steps for events in (step["public"], *step["told"].values()) for event in events}
+    told = {
+        event["type"] for step in steps for events in (step["public"], *step["told"].values()) for event in events
+    }
     assert {
         "symbol_set",
         "insight",
@@ -70,7 +72,7 @@ def test_defaults_are_told_as_taken_and_a_drawn_symbol_as_it_was_drawn() -> None
     first, second = result["steps"]
     for seat in "01234":
         assert first["told"][seat][0]["symbol"] == first["taken"][seat]["symbol"]
-    assert dict.fromkeys("01234", {}) == second["taken"]
+    assert {seat: {} for seat in "01234"} == second["taken"]
     assert {} == first["rejected"] == second["rejected"]
 
 

@@ -1,285 +1,47 @@
 """Runes to Ruins once more, as plainly as can be: JSON values, sets and dictionaries, nothing cached.
 
 It shares no code with `referee.games.runes_to_ruins`, only the table of runes, and is written from the rule page
-alone, so that a mistake would have to be made twice to go unseen. What is drawn stands in its results as a function
-that says whether a value may have been drawn.
+alone, so that a mistake would have to be made twice to go unseen. What is drawn stands in its results as a
+function that says whether a value may have been drawn.
 """
 
 from collections.abc import Callable, Iterator
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any
 
-from protocol.games.runes import RUNES
-
-Json = dict[str, Any]
-LINES = {rune.name: [(int(a), int(b)) for a, b in rune.segments.split()] for rune in RUNES}
-STRAIGHT = {rune.name: rune.straight_lines for rune in RUNES}
-DIVINE = ["Divider", "Slope", "Splitter", "Zig-Zag", "Enclosure", "Box"]
-MUNDANE = ["Straight", "Torn", "Origin", "Cross", "Angled", "Slash"]
-VISIONS = ["assign", "divine", "mundane", "veil", "pattern", "place", "except", "mirror", "window"]
-FIVE = range(5)
-
-
-def groups(rune: str) -> list[str]:
-    """The Mundane and the Divine group that its name says."""
-    return rune.split(" ")
-
-
-def divine(rune: str) -> str:
-    return groups(rune)[1]
+from tests.referee.games.naive_actions import (
+    DIVINE,
+    FIVE,
+    LINES,
+    MUNDANE,
+    STRAIGHT,
+    VISIONS,
+    Affairs,
+    Json,
+    are_joined,
+    cost,
+    divine,
+    groups,
+    mundane,
+)
 
 
-def mundane(rune: str) -> str:
-    return groups(rune)[0]
-
-
-def ends(position: int, rune: str) -> set[tuple[int, int]]:
-    """Where its segments end, in coordinates of the whole symbol."""
-    left, top = 2 * (position % 3), 2 * (position // 3)
-    return {(left + point % 3, top + point // 3) for line in LINES[rune] for point in line}
-
-
-def are_joined(symbol: list[str], one: int, other: int) -> bool:
-    return bool(ends(one, symbol[one]) & ends(other, symbol[other]))
-
-
-def hangs_together(symbol: list[str]) -> bool:
-    reached = {0}
-    while True:
-        more = {there for there in range(6) if any(are_joined(symbol, here, there) for here in reached)}
-        if more <= reached:
-            return len(reached) == 6
-        reached |= more
-
-
-def is_legal(symbol: Any) -> bool:
-    if not is_guess(symbol):
-        return False
-    fits = []
-    for one, other in ((divine, mundane), (mundane, divine)):
-        ones, others = [one(rune) for rune in symbol], [other(rune) for rune in symbol]
-        fits.append(len(set(ones)) == 6 and all(others.count(group) <= 3 for group in others))
-    return any(fits) and hangs_together(symbol)
-
-
-def is_guess(value: Any) -> bool:
-    return isinstance(value, list) and len(value) == 6 and are_runes(value)
-
-
-def are_runes(value: Any) -> bool:
-    """A list of different runes."""
-    if not isinstance(value, list) or not all(is_rune(each) for each in value):
-        return False
-    return len(set(value)) == len(value)
-
-
-def is_rune(value: Any) -> bool:
-    return isinstance(value, str) and value in LINES
-
-
-def is_group(value: Any) -> bool:
-    return isinstance(value, str) and value in DIVINE + MUNDANE
-
-
-def is_number(value: Any, least: int, most: int) -> bool:
-    return type(value) is int and least <= value <= most
-
-
-def has_keys(value: Any, *keys: str) -> bool:
-    return isinstance(value, dict) and sorted(value) == sorted(keys)
-
-
-class NaiveRunes:
+class NaiveRunes(Affairs):
     """A match. `play` closes one window with legal actions."""
 
     def __init__(self, options: Json) -> None:
+        super().__init__()
         self.rounds = options.get("rounds", 30)
         self.artefacts = options.get("artefacts", {})
-        self.round = 1
         self.attempt = 1
-        self.invalid: list[list[str]] = []
-        self.symbols: list[list[str]] = []
-        self.insight = [6] * 5
         self.mantra = [0] * 5
         self.received = [0] * 5
-        self.veils = [0] * 5
-        self.bought = [0] * 5
-        self.windowed: set[int] = set()
-        self.abstained: set[int] = set()
-        self.lit: set[int] = set()
-        self.discovered: dict[int, int] = {}
         self.guesses: list[list[Any]] = [[], [], [], [], []]
         self.conditions: list[int] = []
         self.used: set[int] = set()
         # (guesser, guessed) to all the triples of compared guesses
         self.seen: dict[tuple[int, int], list[tuple[int, int, int]]] = {}
         self.reason: str | None = None
-
-    # --- what may be submitted
-
-    def legal(self, seat: int, action: Any) -> Json | None:
-        """The canonical action, or None."""
-        if self.round == 1:
-            right = has_keys(action, "symbol") and is_legal(action["symbol"])
-            return action if right and action["symbol"] not in self.invalid else None
-        if not isinstance(action, dict):
-            return None
-        flags = ("more_votes", "told", "abstain", "light")
-        kept: Json = {}
-        for key, value in action.items():
-            if key in flags:
-                if not isinstance(value, bool):
-                    return None
-                if value:
-                    kept[key] = True
-            elif key in ("votes", "visions"):
-                if not isinstance(value, dict):
-                    return None
-                if value:
-                    kept[key] = value
-            elif key in ("learned", "guesses"):
-                if not isinstance(value, list):
-                    return None
-                if value:
-                    kept[key] = value
-            elif key == "dark":
-                if not is_number(value, 0, 4):
-                    return None
-                kept[key] = value
-            else:
-                return None
-        return self._legal_round(seat, kept)
-
-    def _legal_round(self, seat: int, kept: Json) -> Json | None:
-        votes = kept.get("votes", {})
-        if not all(key in [str(n) for n in range(1, 16)] and is_number(n, 1, 4) for key, n in votes.items()):
-            return None
-        if sum(votes.values()) > (4 if "more_votes" in kept else 1):
-            return None
-        if "abstain" in kept and (votes or "more_votes" in kept or seat in self.abstained):
-            return None
-        artefacts = self.artefacts.get(str(seat), [])
-        if "light" in kept and ("light" not in artefacts or seat in self.lit):
-            return None
-        if "dark" in kept and "dark" not in artefacts:
-            return None
-        if "visions" in kept:
-            visions = self._legal_visions(seat, kept.pop("visions"))
-            if visions is None:
-                return None
-            if visions:
-                kept["visions"] = visions
-        if "learned" in kept:
-            learned = [self._legal_learned(seat, each) for each in kept["learned"]]
-            if None in learned or len(learned) > 2 * self.round:
-                return None
-            names = [name for each in learned for name in each]  # type: ignore[union-attr]
-            if any(names.count(name) > 6 for name in names):
-                return None
-            kept["learned"] = learned
-        if not all(is_guess(guess) for guess in kept.get("guesses", [])):
-            return None
-        return kept if self.cost(seat, kept) <= self.insight[seat] else None
-
-    def cost(self, seat: int, action: Json) -> int:
-        total = len([key for key in ("more_votes", "told") if key in action])
-        prices = {"assign": 1, "divine": 1, "mundane": 1, "pattern": 2, "place": 2, "except": 3}
-        prices["veil"] = 1 + self.veils[seat]
-        total += sum(prices.get(kind, 0) for kind in action.get("visions", {}))
-        price = self.bought[seat]
-        for _ in action.get("guesses", [])[1:]:
-            price += 1
-            total += price
-        return total
-
-    def _legal_visions(self, seat: int, visions: Json) -> Json | None:
-        kept: Json = {}
-        for kind, asked in visions.items():
-            if kind not in VISIONS:
-                return None
-            if kind == "veil":
-                if not isinstance(asked, bool):
-                    return None
-                if asked:
-                    kept["veil"] = True
-            elif asked == {} and kind not in ("divine", "mundane"):
-                continue
-            else:
-                legal = self._legal_vision(seat, kind, asked)
-                if legal is None:
-                    return None
-                kept[kind] = legal
-        return kept
-
-    def _legal_vision(self, seat: int, kind: str, asked: Any) -> Any:
-        others = [other for other in FIVE if other != seat]
-
-        def is_other(value: Any) -> bool:
-            return type(value) is int and value in others
-
-        if kind == "assign":
-            right = has_keys(asked, *map(str, others)) and are_runes(list(asked.values()))
-        elif kind in ("divine", "mundane"):
-            right = isinstance(asked, str) and asked in (DIVINE if kind == "divine" else MUNDANE)
-        elif kind == "pattern":
-            right = (
-                has_keys(asked, "groups", "seats")
-                and all(isinstance(asked[key], list) for key in asked)
-                and len(asked["groups"]) == 6
-                and all(is_group(group) for group in asked["groups"])
-                and len(asked["seats"]) > 0
-                and all(is_other(other) for other in asked["seats"])
-                and len(set(asked["seats"])) == len(asked["seats"])
-            )
-            return {"groups": asked["groups"], "seats": sorted(asked["seats"])} if right else None
-        elif kind == "place":
-            right = (
-                has_keys(asked, "order", "position")
-                and asked["order"] in ("divine", "mundane")
-                and is_number(asked["position"], 0, 5)
-            )
-        elif kind == "except":
-            right = has_keys(asked, "seat", "runes") and is_other(asked["seat"]) and are_runes(asked["runes"])
-            right = right and len(asked["runes"]) <= 5
-            return {"seat": asked["seat"], "runes": sorted(asked["runes"])} if right else None
-        elif kind == "mirror":
-            right = has_keys(asked, "rune", "seat") and is_other(asked["seat"])
-            right = right and asked["rune"] in self.symbols[seat]
-        else:
-            right = has_keys(asked, "position", "seat") and is_other(asked["seat"])
-            right = right and is_number(asked["position"], 0, 5)
-            right = right and seat not in self.windowed and seat not in self.discovered
-        return asked if right else None
-
-    def _legal_learned(self, seat: int, given: Any) -> Json | None:
-        if not isinstance(given, dict) or len(given) != 1:
-            return None
-        ((kind, asked),) = given.items()
-        others = [other for other in FIVE if other != seat]
-        if kind == "rune":
-            right = is_rune(asked)
-        elif kind == "count":
-            right = has_keys(asked, "seat", "group", "number") and is_group(asked["group"])
-            right = right and is_number(asked["number"], 0, 6)
-            right = right and type(asked["seat"]) is int and asked["seat"] in others
-        elif kind == "has":
-            right = has_keys(asked, "seat", "rune") and is_rune(asked["rune"])
-            right = right and type(asked["seat"]) is int and asked["seat"] in others
-        elif kind == "line":
-            rows = has_keys(asked, "rune", "row") and is_number(asked["row"], 0, 1)
-            columns = has_keys(asked, "rune", "column") and is_number(asked["column"], 0, 2)
-            right = (rows or columns) and is_rune(asked["rune"])
-        elif kind == "shared":
-            if not isinstance(asked, list) or not all(type(one) is int and one in others for one in asked):
-                return None
-            return {"shared": sorted(asked)} if len(asked) == 2 and asked[0] != asked[1] else None
-        elif kind == "most":
-            return {"most": sorted(asked)} if are_runes(asked) and 1 <= len(asked) <= 6 else None
-        else:
-            return None
-        return given if right else None
-
-    # --- what happens
 
     def play(self, actions: dict[int, Json]) -> tuple[list[Json], dict[int, list[Json]]]:
         """Public events, and what each seat is told."""
@@ -301,7 +63,7 @@ class NaiveRunes:
 
     def _round(self, actions: dict[int, Json], told: dict[int, list[Json]]) -> list[Json]:
         for seat in FIVE:
-            self.insight[seat] -= self.cost(seat, actions[seat])
+            self.insight[seat] -= cost(self, seat, actions[seat])
             assert self.insight[seat] >= 0
         public: list[Json] = []
         won = self._vote(actions)
@@ -339,7 +101,7 @@ class NaiveRunes:
 
     def _vote(self, actions: dict[int, Json]) -> int:
         free = [number for number in range(1, 16) if number not in self.used]
-        tally = {number: 0 for number in free}
+        tally = dict.fromkeys(free, 0)
         for action in actions.values():
             for key, votes in action.get("votes", {}).items():
                 if int(key) in tally:
@@ -452,9 +214,8 @@ class NaiveRunes:
             answers: list[tuple[str, Any]] = []
             if "assign" in asked:
                 answers.append(("assign", self._alone("assign", asked["assign"][str(seat)], symbol)))
-            for kind in ("divine", "mundane"):
-                if kind in asked:
-                    answers.append((kind, self._alone(kind, asked[kind], symbol)))
+            orders = [kind for kind in ("divine", "mundane") if kind in asked]
+            answers += [(kind, self._alone(kind, asked[kind], symbol)) for kind in orders]
             if "pattern" in asked and seat in asked["pattern"]["seats"]:
                 answers.append(("pattern", self._alone("pattern", asked["pattern"], symbol)))
             if "place" in asked:
@@ -524,8 +285,6 @@ class NaiveRunes:
             self.mantra[seat] -= remove
             self.insight[seat] -= 1
 
-    # --- conditions
-
     def _pay(self, won: int, actions: dict[int, Json]) -> Json:
         figures = [self._figure(won, seat, actions) for seat in FIVE]
         if won in (13, 14, 15):
@@ -558,7 +317,9 @@ class NaiveRunes:
                 if not 1 <= place <= len(equals):
                     return False
                 # Of its equals in hiding, some stand before all the rest, and some after.
-                before = len([each for each in equals if each in hidden and positions[str(each)] - better <= place])
+                before = len(
+                    [each for each in equals if each in hidden and positions[str(each)] - better <= place]
+                )
                 if place not in (before, before + len(rest)):
                     return False
             return True
@@ -568,34 +329,36 @@ class NaiveRunes:
     def _figure(self, won: int, seat: int, actions: dict[int, Json]) -> int:
         symbol = self.symbols[seat]
         elsewhere = {rune for other in FIVE if other != seat for rune in self.symbols[other]}
-        if won in (1, 2):
-            return sum(len(LINES[rune]) for rune in symbol)
-        if won in (3, 4):
-            return sum(STRAIGHT[rune] for rune in symbol)
-        if won == 5:
-            sides = [
-                (one, other)
-                for one, other in combinations(range(6), 2)
-                if abs(one % 3 - other % 3) + abs(one // 3 - other // 3) == 1
-            ]
-            return len([pair for pair in sides if are_joined(symbol, *pair)])
-        if won == 6:
-            return max(len([rune for rune in symbol if group in groups(rune)]) for group in DIVINE + MUNDANE)
-        if won == 7:
-            return len({a for a in symbol for b in symbol if a != b and set(groups(a)) & set(groups(b))})
-        if won in (8, 9):
-            return len(set(symbol) & elsewhere)
-        if won == 10:
-            return self.insight[seat]
-        if won == 11:
-            return self.received[seat]
-        if won == 12:
-            return len(actions[seat].get("visions", {}))
-        if won == 15:
-            return 2 if seat in self.discovered else 4
-        return len({(mundane if won == 13 else divine)(rune) for rune in symbol})
-
-    # --- the end
+        segments = sum(len(LINES[rune]) for rune in symbol)
+        lines = sum(STRAIGHT[rune] for rune in symbol)
+        sides = [
+            (one, other)
+            for one, other in combinations(range(6), 2)
+            if abs(one % 3 - other % 3) + abs(one // 3 - other // 3) == 1
+        ]
+        alike = [len([rune for rune in symbol if group in groups(rune)]) for group in DIVINE + MUNDANE]
+        connected = {one for one in symbol for two in symbol if one != two and set(groups(one)) & set(groups(two))}
+        common = len(set(symbol) & elsewhere)
+        figures = {
+            **{
+                1: segments,
+                2: segments,
+                3: lines,
+                4: lines,
+                6: max(alike),
+                7: len(connected),
+                8: common,
+                9: common,
+            },
+            5: len([pair for pair in sides if are_joined(symbol, *pair)]),
+            10: self.insight[seat],
+            11: self.received[seat],
+            12: len(actions[seat].get("visions", {})),
+            13: len({mundane(rune) for rune in symbol}),
+            14: len({divine(rune) for rune in symbol}),
+            15: 2 if seat in self.discovered else 4,
+        }
+        return figures[won]
 
     def _reveal(self) -> Json:
         return {
@@ -610,7 +373,7 @@ class NaiveRunes:
         order = [seat for (seat,) in ranking]
         if sorted(order) != list(FIVE):
             return None
-        if any(self._badness(a) > self._badness(b) for a, b in zip(order, order[1:], strict=False)):
+        if any(self._badness(a) > self._badness(b) for a, b in pairwise(order)):
             return None
         may = [seat for seat in order if self.mantra[seat] < 10]
         tokens = {} if not may else {str(may[0]): 2 if may[0] == order[0] else 1}

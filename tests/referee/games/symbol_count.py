@@ -1,8 +1,8 @@
 """Counts the legal symbols without going through them: by columns, of which only little matters.
 
-Beside a given middle column, it matters of the two runes in an outer one whether both hang on it, whether they join
-its two runes, and their groups. So for each middle column the left and the right ones are tallied by these, and the
-tallies are multiplied.
+Beside a given middle column, it matters of the two runes in an outer one whether both hang on it, whether they
+join its two runes, and their groups. So for each middle column the left and the right ones are tallied by these,
+and the tallies are multiplied.
 """
 
 from collections import Counter, defaultdict
@@ -12,7 +12,7 @@ from itertools import product
 from msgspec import Struct
 
 from protocol.games.runes import DIVINE, MUNDANE, RUNES, Rune
-from tests.referee.games.naive_runes import ends
+from tests.referee.games.naive_actions import ends
 
 SIX = range(6)
 
@@ -121,9 +121,7 @@ def _few_alike(left: Tally, right: Tally, middle: tuple[int, int], *, joined: bo
                     + [tally.having[joins, group, times] for times in (1, 2)]
                     for tally, joins in ((left, one), (right, other))
                 )
-                total -= sum(
-                    lefts[a] * rights[b] for a, b in product(range(3), repeat=2) if a + b + here >= 4
-                )
+                total -= sum(lefts[a] * rights[b] for a, b in product(range(3), repeat=2) if a + b + here >= 4)
     return total
 
 

@@ -13,7 +13,8 @@ from protocol.games.runes import NAMES
 from referee.games.runes_to_ruins import RunesToRuins
 from referee.rules import Illegal, Taken
 from referee.table import Deal, Table
-from tests.referee.games.naive_runes import DIVINE, FIVE, MUNDANE, VISIONS, NaiveRunes, may_be
+from tests.referee.games.naive_actions import DIVINE, FIVE, MUNDANE, VISIONS, legal
+from tests.referee.games.naive_runes import NaiveRunes, may_be
 
 Json = dict[str, Any]
 GAME = RunesToRuins()
@@ -106,12 +107,12 @@ def compare(seed: int) -> Counter[str]:
         actions: dict[int, Json] = {}
         for seat in FIVE:
             submitted = submission(luck, table, seat, untidy) if luck.random() < 0.95 else None
-            expected = naive.legal(seat, submitted) if submitted is not None else None
+            expected = legal(naive, seat, submitted) if submitted is not None else None
             part = read(table, seat, submitted, expected) if submitted is not None else None
             counts["rejected"] += part is None and submitted is not None
             taken[seat] = part or Taken(table.default(seat), by_default=True)
             actions[seat] = plain(taken[seat].action)  # type: ignore[union-attr]
-            assert actions[seat] == naive.legal(seat, actions[seat])
+            assert actions[seat] == legal(naive, seat, actions[seat])
         round_ = naive.round
         public, told = naive.play(actions)
         heard = table.close(tuple(taken))

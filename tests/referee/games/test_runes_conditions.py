@@ -7,16 +7,16 @@ from msgspec.structs import replace
 
 from referee.games.runes_to_ruins.conditions import CONDITIONS
 from referee.table import Table
-from tests.referee.games.runes_play import SYMBOLS, UNUSED, Json, holding, play, put, start
+from tests.referee.games.runes_play import SYMBOLS, UNUSED, holding, play, put, start
 
 
-def won(table: Table, votes: Json | None = None) -> int:
+def won(table: Table, votes: dict[int, Any] | None = None) -> int:
     """The condition that wins a vote: seat to its votes."""
     for seat in range(5):
         put(table, seat, insight=20)
     actions: dict[int, Any] = {seat: {} for seat in range(5)}
     for seat, each in (votes or {}).items():
-        actions[int(seat)] = {"votes": each, "more_votes": sum(each.values()) > 1}
+        actions[seat] = {"votes": each, "more_votes": sum(each.values()) > 1}
     actions[4]["told"] = True
     condition: int = play(table, actions).one(4, "condition")["condition"]
     return condition
@@ -31,13 +31,13 @@ def paid(condition: int, actions: Any = None, symbols: Any = SYMBOLS) -> list[in
 
 
 def test_the_condition_with_most_votes_wins() -> None:
-    assert 9 == won(start(), {"0": {"3": 1}, "1": {"9": 1}, "2": {"9": 1}})
-    assert 3 == won(start(), {"0": {"3": 3, "1": 1}, "1": {"9": 1}, "2": {"9": 1}})
+    assert 9 == won(start(), {0: {"3": 1}, 1: {"9": 1}, 2: {"9": 1}})
+    assert 3 == won(start(), {0: {"3": 3, "1": 1}, 1: {"9": 1}, 2: {"9": 1}})
 
 
 def test_the_lowest_number_wins_in_a_tie() -> None:
-    assert 3 == won(start(), {"0": {"11": 1}, "1": {"3": 1}})
-    assert 7 == won(start(), {"0": {"11": 2, "7": 2}, "1": {"2": 1}})
+    assert 3 == won(start(), {0: {"11": 1}, 1: {"3": 1}})
+    assert 7 == won(start(), {0: {"11": 2, "7": 2}, 1: {"2": 1}})
 
 
 def test_with_no_votes_at_all_the_lowest_that_is_free_wins() -> None:
@@ -47,18 +47,18 @@ def test_with_no_votes_at_all_the_lowest_that_is_free_wins() -> None:
 
 def test_votes_on_a_condition_used_before_are_void_but_legal() -> None:
     table = start()
-    assert 5 == won(table, {"0": {"5": 1}})
-    assert 9 == won(table, {"0": {"5": 4}, "1": {"9": 1}})
-    assert 1 == won(table, {"0": {"5": 4}, "1": {"9": 1}})
+    assert 5 == won(table, {0: {"5": 1}})
+    assert 9 == won(table, {0: {"5": 4}, 1: {"9": 1}})
+    assert 1 == won(table, {0: {"5": 4}, 1: {"9": 1}})
 
 
 def test_when_12_have_been_used_all_15_are_free_again() -> None:
     table = start()
-    used = [won(table, {"0": {str(number): 1}}) for number in range(15, 4, -1)]
+    used = [won(table, {0: {str(number): 1}}) for number in range(15, 4, -1)]
     assert list(range(15, 4, -1)) == used
-    assert 1 == won(table, {"0": {"15": 4}}), "eleven have been used"
-    assert 15 == won(table, {"0": {"15": 1}}), "twelve have been used"
-    assert 2 == won(table, {"0": {"15": 4}, "1": {"2": 1}})
+    assert 1 == won(table, {0: {"15": 4}}), "eleven have been used"
+    assert 15 == won(table, {0: {"15": 1}}), "twelve have been used"
+    assert 2 == won(table, {0: {"15": 4}, 1: {"2": 1}})
 
 
 def test_only_buyers_are_told_which_condition_won() -> None:
@@ -95,7 +95,14 @@ def test_condition_5_pays_for_joined_pairs_of_the_seven_that_lie_side_by_side() 
     The symbol that stands in for seat 2 here has only four pairs.
     """
     assert [6, 6, 6, 6, 5] == paid(5)
-    few = ("Straight Slope", "Torn Divider", "Origin Zig-Zag", "Straight Enclosure", "Origin Splitter", "Angled Box")
+    few = (
+        "Straight Slope",
+        "Torn Divider",
+        "Origin Zig-Zag",
+        "Straight Enclosure",
+        "Origin Splitter",
+        "Angled Box",
+    )
     assert [6, 6, 4, 6, 5] == paid(5, symbols=(*SYMBOLS[:2], few, *SYMBOLS[3:]))
 
 
@@ -105,7 +112,7 @@ def test_condition_7_counts_runes_that_share_a_group_with_another_of_the_symbol(
 
 
 def test_condition_10_pays_the_least_insight_held_when_it_is_paid() -> None:
-    """Seat 0 buys votes and a condition, seat 1 pays off mantra, seat 2 is alone with a vision: 4, 5, 6+1-1, 6, 6."""
+    """4, 5, 6, 6, 6: seat 0 buys votes and the answer, seat 1 pays off mantra, seat 2 is alone with its vision."""
     actions = {
         0: {"votes": {"10": 1}, "more_votes": True, "told": True},
         1: {"learned": [{"most": list(UNUSED[:5])}]},

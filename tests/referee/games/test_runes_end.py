@@ -8,7 +8,7 @@ from tests.referee.games.runes_play import SYMBOLS, UNUSED, Heard, Json, holding
 
 def discover(table: Table, *seats: int) -> Heard:
     """Lets each of these seats be discovered by the next seat in the ring."""
-    finders: Json = {}
+    finders: dict[int, Any] = {}
     for seat in seats:
         finder = (seat + 1) % 5
         finders.setdefault(finder, {"guesses": []})["guesses"].append(list(SYMBOLS[seat]))
@@ -125,7 +125,9 @@ def test_the_best_of_each_figure_may_come_from_different_guesses() -> None:
 
 
 def test_then_less_mantra_received_in_the_match_is_better() -> None:
-    table = last_round(s0={"received": 5}, s1={"received": 2}, s2={"received": 0}, s3={"received": 9}, s4={"received": 1})
+    table = last_round(
+        s0={"received": 5}, s1={"received": 2}, s2={"received": 0}, s3={"received": 9}, s4={"received": 1}
+    )
     play(table)
     assert [2, 4, 1, 0, 3] == order(table)
 
@@ -169,7 +171,7 @@ def test_the_best_seat_wins_2_tokens() -> None:
 
 
 def indebted(*mantra: int) -> Json:
-    """An outcome in which seats 0, 1, … are ranked in this order and hold so much mantra after the last settling."""
+    """An outcome in which seats 0, 1, … are ranked in this order and hold so much mantra at the end."""
     debts = {f"s{seat}": {"mantra": each + 6, "insight": 0, "received": seat} for seat, each in enumerate(mantra)}
     table = last_round(**debts)
     play(table)
@@ -193,7 +195,10 @@ def test_then_the_next_seat_of_the_ranking_that_may_gets_1_the_eliminated_includ
 
 def test_the_reveal_is_the_last_event_and_tells_all_symbols_guesses_and_conditions() -> None:
     table = start(rounds=3)
-    play(table, {0: {"guesses": [near_miss(1, 2)], "votes": {"4": 1}}, 2: {"guesses": [list(UNUSED), near_miss(3, 1)]}})
+    play(
+        table,
+        {0: {"guesses": [near_miss(1, 2)], "votes": {"4": 1}}, 2: {"guesses": [list(UNUSED), near_miss(3, 1)]}},
+    )
     heard = play(table, {0: {"guesses": [near_miss(4, 1)]}})
     assert "reveal" == heard.public[-1]["type"]
     assert {

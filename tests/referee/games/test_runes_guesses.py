@@ -16,7 +16,7 @@ def guess(runes: Any, *, seat: int = 0) -> dict[str, int]:
 
 
 def test_the_three_counts_right_place_wrong_place_and_another_of_a_shared_group_there() -> None:
-    """Against seat 1: Origin Slope is in place, Torn Box is not, Origin Divider shares a group with what is there."""
+    """Against seat 1: Origin Slope in place, Torn Box elsewhere, Origin Divider sharing a group there."""
     runes = ["Origin Slope", "Torn Box", "Slash Slope", "Cross Splitter", "Straight Zig-Zag", "Origin Divider"]
     assert ["Torn Box", "Slash Divider", "Torn Splitter", "Origin Enclosure"] == list(SYMBOLS[1][2:])
     assert {"exact": 1, "moved": 1, "group": 1} == guess(runes)
@@ -42,7 +42,14 @@ def test_the_closest_symbol_is_by_exact_then_moved_then_group(seat: int) -> None
 
     Angled Zig-Zag is both seats'.
     """
-    runes = ["Torn Slope", "Straight Splitter", "Slash Splitter", "Origin Zig-Zag", "Angled Zig-Zag", "Torn Splitter"]
+    runes = [
+        "Torn Slope",
+        "Straight Splitter",
+        "Slash Splitter",
+        "Origin Zig-Zag",
+        "Angled Zig-Zag",
+        "Torn Splitter",
+    ]
     assert {"exact": 1, "moved": 1, "group": 0} == guess(runes, seat=seat)
 
 
@@ -113,7 +120,6 @@ def test_two_seats_may_discover_each_other_in_one_round() -> None:
 
 
 def test_r1_guesses_leave_out_seats_discovered_in_an_earlier_round() -> None:
-    """Seat 0 shares two runes with 2, one with 4, none with 3: of what is left, one rune in its place is closest."""
     table = start()
     play(table, {1: {"guesses": [list(SYMBOLS[3])]}})
     told = play(table, {0: {"guesses": [list(SYMBOLS[3])]}}).one(0, "guess")

@@ -3,7 +3,7 @@
 from typing import Any
 
 from referee.table import Table
-from tests.referee.games.naive_runes import is_legal
+from tests.referee.games.naive_actions import is_legal
 from tests.referee.games.runes_play import GAME, SYMBOLS, holding, opening, play, rejected, shown, start, taken_as
 
 CLASHING = {seat: {"symbol": SYMBOLS[min(seat, 3)]} for seat in range(5)}
@@ -14,7 +14,10 @@ def attempts(table: Table, number: int) -> None:
     """Lets seats 3 and 4 clash so many times, with another symbol each time, while the rest submit the same."""
     for _ in range(number):
         clash = table.default(3)
-        play(table, {seat: {"symbol": SYMBOLS[seat]} for seat in range(3)} | {3: clash_of(clash), 4: clash_of(clash)})
+        play(
+            table,
+            {seat: {"symbol": SYMBOLS[seat]} for seat in range(3)} | {3: clash_of(clash), 4: clash_of(clash)},
+        )
 
 
 def clash_of(action: Any) -> dict[str, Any]:
@@ -41,7 +44,9 @@ def test_a_symbol_that_two_seats_submit_is_invalid_for_everyone_and_all_submit_a
     assert table.window is not None
     assert "symbol" == table.window.name
     for seat in range(5):
-        assert "this symbol was submitted by more than one seat and is invalid" == rejected(table, seat, CLASHING[3])
+        assert "this symbol was submitted by more than one seat and is invalid" == rejected(
+            table, seat, CLASHING[3]
+        )
         assert taken_as(table, seat, {"symbol": SYMBOLS[0]})
     heard = play(table, {seat: {"symbol": symbol} for seat, symbol in enumerate((*SYMBOLS[:3], *SYMBOLS[4:]))})
     assert list(SYMBOLS[4]) == heard.one(3, "symbol_set")["symbol"]
@@ -60,6 +65,13 @@ def test_a_seat_that_submits_nothing_gets_a_drawn_legal_symbol() -> None:
     drawn = [heard.one(seat, "symbol_set")["symbol"] for seat in range(5)]
     assert all(is_legal(symbol) for symbol in drawn)
     assert 5 == len({tuple(symbol) for symbol in drawn})
+
+
+def test_a_drawn_default_may_clash_like_any_other_symbol() -> None:
+    """Our own ruling 7."""
+    table = opening()
+    heard = play(table, {1: clash_of(table.default(0))})
+    assert [{"type": "resubmit", "attempt": 2}] == heard.public
 
 
 def test_an_invalid_symbol_is_not_drawn_as_a_default() -> None:

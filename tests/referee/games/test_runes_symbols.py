@@ -1,4 +1,4 @@
-"""Runes and symbols: the table of runes, what is legal, and how many symbols are (docs/games/runes_to_ruins.md)."""
+"""Runes and symbols: the table of runes, what is legal, and how many symbols are."""
 
 from collections import Counter
 from random import Random
@@ -7,8 +7,9 @@ from typing import Any, get_args
 import pytest
 
 from protocol.games.runes import DIVINE, MUNDANE, NAMES, RUNE, RUNES, RuneName
+from protocol.games.runes_to_ruins import Six
 from referee.games.runes_to_ruins.symbols import draw_symbol, fault, joined_pairs
-from tests.referee.games.naive_runes import is_legal
+from tests.referee.games.naive_actions import is_legal
 from tests.referee.games.runes_play import SYMBOLS, opening, rejected, taken_as
 from tests.referee.games.symbol_count import legal_symbols
 
@@ -38,8 +39,8 @@ def test_no_two_runes_are_drawn_alike_and_each_segment_stays_in_one_square() -> 
     drawn = {frozenset(frozenset(segment) for segment in rune.segments.split()) for rune in RUNES}
     assert len(RUNES) == len(drawn)
     for rune in RUNES:
-        for one, other in rune.segments.split():
-            across, down = abs(int(one) % 3 - int(other) % 3), abs(int(one) // 3 - int(other) // 3)
+        for one, other in (map(int, (segment[0], segment[1])) for segment in rune.segments.split()):
+            across, down = abs(one % 3 - other % 3), abs(one // 3 - other // 3)
             assert 1 == max(across, down), rune.name
 
 
@@ -67,7 +68,14 @@ def test_in_one_order_all_six_groups_differ() -> None:
 
 
 def test_in_the_other_order_no_group_has_more_than_three() -> None:
-    three = ["Straight Divider", "Straight Slope", "Straight Splitter", "Cross Zig-Zag", "Cross Enclosure", "Cross Box"]
+    three = [
+        "Straight Divider",
+        "Straight Slope",
+        "Straight Splitter",
+        "Cross Zig-Zag",
+        "Cross Enclosure",
+        "Cross Box",
+    ]
     four = ["Straight Divider", "Straight Slope", "Straight Splitter", "Straight Zig-Zag", *three[4:]]
     assert taken_as(opening(), 0, {"symbol": three})
     assert "no group may have more than three" in rejected(opening(), 0, {"symbol": four})
@@ -92,20 +100,24 @@ def test_all_six_hang_together_where_segments_end_on_common_points() -> None:
 
 
 def test_runes_may_hang_together_by_a_common_corner_which_makes_no_side_by_side_pair() -> None:
-    """Torn Divider and Origin Zig-Zag hang on the rest by the corner that Torn Divider has in common with Angled Box.
+    """Torn Divider and Origin Zig-Zag hang on the rest by the corner where Torn Divider meets Angled Box.
 
     Joined side by side are 0 and 3, 1 and 2, 3 and 4, 4 and 5.
     """
-    above = ("Straight Slope", "Torn Divider", "Origin Zig-Zag")
-    below = ("Straight Enclosure", "Origin Splitter", "Angled Box")
-    assert taken_as(opening(), 0, {"symbol": [*above, *below]})
-    assert 4 == joined_pairs((*above, *below))
+    symbol: Six = (
+        *("Straight Slope", "Torn Divider", "Origin Zig-Zag"),
+        *("Straight Enclosure", "Origin Splitter", "Angled Box"),
+    )
+    assert taken_as(opening(), 0, {"symbol": symbol})
+    assert 4 == joined_pairs(symbol)
 
 
 def test_segments_inside_one_rune_need_not_hang_together() -> None:
     """Torn Divider is two lines that do not touch."""
     assert "14 58" == RUNE["Torn Divider"].segments
-    torn = next(symbol for symbol in (draw_symbol(Random(seed)) for seed in range(999)) if "Torn Divider" in symbol)
+    torn = next(
+        symbol for symbol in (draw_symbol(Random(seed)) for seed in range(999)) if "Torn Divider" in symbol
+    )
     assert taken_as(opening(), 0, {"symbol": torn})
 
 
@@ -124,5 +136,7 @@ def test_28_731_986_symbols_are_legal_and_those_that_differ_in_both_orders_are_d
     legal, both = legal_symbols()
     assert 28_731_986 == legal
     drawn = [draw_symbol(Random(seed)) for seed in range(4000)]
-    groups = [(len({RUNE[rune].divine for rune in six}), len({RUNE[rune].mundane for rune in six})) for six in drawn]
+    groups = [
+        (len({RUNE[rune].divine for rune in six}), len({RUNE[rune].mundane for rune in six})) for six in drawn
+    ]
     assert 4000 * both / legal == pytest.approx(groups.count((6, 6)), rel=0.4)

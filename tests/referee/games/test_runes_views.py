@@ -1,4 +1,4 @@
-"""What Runes to Ruins shows: to a seat what it did and was told, to a spectator what is public, to the host all."""
+"""What Runes to Ruins shows: a seat what it did and was told, a spectator what is public, the host all."""
 
 from typing import Any
 
@@ -70,7 +70,7 @@ def test_what_may_still_be_done_and_what_it_costs_is_shown() -> None:
 
 
 def test_the_insight_shown_is_what_the_next_action_may_cost_also_after_abstaining() -> None:
-    """Our own ruling 1: a seat knows its own insight, though no event tells it what it earned when it abstained."""
+    """Our own ruling 1: a seat knows its own insight; no event tells it what it earned when it abstained."""
     table = start()
     play(table, {0: {"abstain": True}, 1: {"votes": {"15": 1}}})
     assert 10 == shown(table, 0)["insight"]

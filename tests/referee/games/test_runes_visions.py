@@ -67,7 +67,13 @@ def test_veil_turns_no_other_answer_and_none_of_a_later_round() -> None:
         "except": {"seat": 1, "runes": list(SYMBOLS[1][:5])},
         "window": {"position": 2, "seat": 1},
     }
-    heard = play(table, {0: {"visions": visions, "learned": [{"has": {"seat": 1, "rune": "Torn Box"}}]}, 1: {"visions": {"veil": True}}})
+    heard = play(
+        table,
+        {
+            0: {"visions": visions, "learned": [{"has": {"seat": 1, "rune": "Torn Box"}}]},
+            1: {"visions": {"veil": True}},
+        },
+    )
     answers = [each["answer"] for each in heard.of(0, "vision")]
     assert [[1, 1, 0, 0, 0, 1], ["Box", "Slope", "Splitter"], "Origin Enclosure", "Torn Box"] == answers
     assert heard.one(0, "learned")["answer"] is True
@@ -142,7 +148,9 @@ def test_mirror_reveals_an_own_rune_without_its_position_to_all() -> None:
 
 def test_revealed_is_told_by_seat_mirror_before_window() -> None:
     both = {"mirror": {"rune": SYMBOLS[0][5], "seat": 1}, "window": {"position": 0, "seat": 1}}
-    heard = asked(both, others={3: {"window": {"position": 5, "seat": 1}}, 1: {"window": {"position": 1, "seat": 0}}})
+    heard = asked(
+        both, others={3: {"window": {"position": 5, "seat": 1}}, 1: {"window": {"position": 1, "seat": 0}}}
+    )
     assert [(0, None), (0, 0), (1, 1), (3, 5)] == [
         (each["seat"], each["position"]) for each in heard.of(None, "revealed")
     ]
@@ -296,7 +304,11 @@ def test_mirrored_answers_come_visions_first_then_learned_as_given() -> None:
     put(table, 1, insight=20)
     action = {
         "learned": [{"most": ["Torn Box"]}, {"shared": [0, 2]}, {"rune": "Torn Box"}],
-        "visions": {"except": {"seat": 0, "runes": []}, "place": {"order": "divine", "position": 0}, "divine": "Box"},
+        "visions": {
+            "except": {"seat": 0, "runes": []},
+            "place": {"order": "divine", "position": 0},
+            "divine": "Box",
+        },
     }
     heard = play(table, {0: {"visions": {"mirror": {"rune": "Slash Box", "seat": 1}}}, 1: action})
     kinds = [each["kind"] for each in heard.of(0, "mirrored")]

@@ -26,7 +26,7 @@ from tests.referee.games.runes_play import (
 
 ASSIGN = {"1": UNUSED[0], "2": UNUSED[1], "3": UNUSED[2], "4": UNUSED[3]}
 PATTERN = {"groups": ["Box", "Box", "Cross", "Slash", "Straight", "Box"], "seats": [3, 1]}
-WHOLE = {
+WHOLE: dict[str, Any] = {
     "votes": {"12": 1, "7": 3},
     "more_votes": True,
     "told": True,
@@ -75,16 +75,39 @@ def test_the_default_is_an_empty_action_and_may_be_submitted() -> None:
 def test_empty_keys_and_false_flags_count_as_left_out() -> None:
     table = start()
     objects = ("assign", "pattern", "place", "except", "mirror", "window")
-    for action in (
+    empty: list[Any] = [
         {"votes": {}, "visions": {}, "learned": [], "guesses": []},
         {"more_votes": False, "told": False, "abstain": False, "light": False},
         {"visions": {"veil": False}},
         {"visions": {key: {} for key in objects}},
         {"visions": {"assign": {}, "veil": False}, "votes": {}},
-    ):
+    ]
+    for action in empty:
         assert {} == taken_as(table, 0, action)
     with_votes = {"votes": {"3": 1}, "visions": {"place": {}, "divine": "Box"}}
     assert {"votes": {"3": 1}, "visions": {"divine": "Box"}} == taken_as(table, 0, with_votes)
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        {"votes": []},
+        {"visions": []},
+        {"learned": {}},
+        {"guesses": {}},
+        {"dark": {}},
+        {"visions": {"assign": []}},
+        {"visions": {"divine": {}}},
+        {"visions": {"veil": {}}},
+        {"visions": {"mirror": []}},
+        {"visions": {"pattern": {"groups": [], "seats": []}}},
+        {"learned": [{}]},
+        {"learned": [{"count": {}}]},
+    ],
+)
+def test_an_empty_value_of_another_kind_does_not(action: Any) -> None:
+    """Our own ruling 2."""
+    assert rejected(rich(), 0, action)
 
 
 def test_lists_are_sorted_unless_their_order_matters() -> None:
@@ -106,13 +129,17 @@ def test_an_except_that_names_no_runes_keeps_its_empty_list() -> None:
     assert action == taken_as(start(), 0, action)
 
 
-@pytest.mark.parametrize("key", ["votes", "more_votes", "told", "abstain", "visions", "learned", "guesses", "light", "dark"])
+@pytest.mark.parametrize(
+    "key", ["votes", "more_votes", "told", "abstain", "visions", "learned", "guesses", "light", "dark"]
+)
 @pytest.mark.parametrize("value", [None, 0.0, "1", 7, [[]], {"a": 1}])
 def test_each_key_takes_its_own_kind_of_value_only(key: str, value: Any) -> None:
     assert rejected(rich(), 0, {key: value})
 
 
-@pytest.mark.parametrize("action", [None, [], 7, "{}", True, {"vote": {"1": 1}}, {"symbol": list(SYMBOLS[0])}, {"": 1}])
+@pytest.mark.parametrize(
+    "action", [None, [], 7, "{}", True, {"vote": {"1": 1}}, {"symbol": list(SYMBOLS[0])}, {"": 1}]
+)
 def test_an_action_is_an_object_of_the_keys_listed(action: Any) -> None:
     assert rejected(start(), 0, action)
 
@@ -365,7 +392,7 @@ def test_at_most_twice_the_rounds_number_of_learned_insights() -> None:
 
 def test_at_most_six_learned_insights_of_each_kind() -> None:
     table = to_round(start(), 7)
-    for kind in WHOLE["learned"] + [{"shared": [1, 2]}, {"most": ["Torn Box"]}]:  # type: ignore[operator]
+    for kind in WHOLE["learned"] + [{"shared": [1, 2]}, {"most": ["Torn Box"]}]:
         assert taken_as(table, 0, {"learned": [kind] * 6})
         assert "learned: at most 6 of a kind in a round" == rejected(table, 0, {"learned": [kind] * 7})
     both = [{"line": {"rune": "Torn Box", "row": 0}}] * 3 + [{"line": {"rune": "Torn Box", "column": 0}}] * 4
