@@ -19,7 +19,7 @@ BEST_RANK = 6
 """What a ranked condition pays to the best; each next lower value gets 1 less."""
 
 
-class Standings(Struct, frozen=True):
+class Now(Struct, frozen=True):
     """What conditions look at, when they pay."""
 
     state: RunesState
@@ -31,69 +31,69 @@ class Standings(Struct, frozen=True):
         return self.state.symbols[seat]
 
 
-Figure = Callable[[Standings, int], int]
+Figure = Callable[[Now, int], int]
 """A seat's figure for one condition."""
 
 
-def line_segments(now: Standings, seat: int) -> int:
+def line_segments(now: Now, seat: int) -> int:
     """Line segments in all runes of the symbol."""
     return sum(len(RUNE[rune].segments.split()) for rune in now.symbol(seat))
 
 
-def straight_lines(now: Standings, seat: int) -> int:
+def straight_lines(now: Now, seat: int) -> int:
     """Straight lines in all runes of the symbol."""
     return sum(RUNE[rune].straight_lines for rune in now.symbol(seat))
 
 
-def joined(now: Standings, seat: int) -> int:
+def joined(now: Now, seat: int) -> int:
     """Joined pairs among the seven that lie side by side."""
     return joined_pairs(now.symbol(seat))
 
 
-def largest_group(now: Standings, seat: int) -> int:
+def largest_group(now: Now, seat: int) -> int:
     """Runes in one group, of either Order."""
     return max(Counter(group for rune in now.symbol(seat) for group in GROUPS[rune]).values())
 
 
-def connected_by_groups(now: Standings, seat: int) -> int:
+def connected_by_groups(now: Now, seat: int) -> int:
     """Runes that share a group with another rune of the symbol."""
     counts = Counter(group for rune in now.symbol(seat) for group in GROUPS[rune])
     return sum(any(counts[group] > 1 for group in GROUPS[rune]) for rune in now.symbol(seat))
 
 
-def used_elsewhere(now: Standings, seat: int) -> int:
+def used_elsewhere(now: Now, seat: int) -> int:
     """Runes that some other seat uses too."""
     elsewhere = {rune for other in range(SEATS) if other != seat for rune in now.symbol(other)}
     return sum(rune in elsewhere for rune in now.symbol(seat))
 
 
-def insight_held(now: Standings, seat: int) -> int:
+def insight_held(now: Now, seat: int) -> int:
     """Insight, before this payment."""
     return now.state.standings[seat].insight
 
 
-def mantra_received(now: Standings, seat: int) -> int:
+def mantra_received(now: Now, seat: int) -> int:
     """Mantra received in the match so far."""
     return now.state.standings[seat].received
 
 
-def visions_used(now: Standings, seat: int) -> int:
+def visions_used(now: Now, seat: int) -> int:
     """Visions used in the round just ended, of all nine kinds."""
     visions = now.actions[seat].visions
     return len(used(NO_VISIONS if visions is UNSET else visions))
 
 
-def mundane_groups(now: Standings, seat: int) -> int:
+def mundane_groups(now: Now, seat: int) -> int:
     """Different Mundane groups used."""
     return len({RUNE[rune].mundane for rune in now.symbol(seat)})
 
 
-def divine_groups(now: Standings, seat: int) -> int:
+def divine_groups(now: Now, seat: int) -> int:
     """Different Divine groups used."""
     return len({RUNE[rune].divine for rune in now.symbol(seat)})
 
 
-def two_or_four(now: Standings, seat: int) -> int:
+def two_or_four(now: Now, seat: int) -> int:
     """Two, and two more for a seat that is itself undiscovered."""
     return 4 if now.state.standings[seat].discovered is None else 2
 
@@ -135,7 +135,7 @@ def now_used(taken: tuple[int, ...], won: int) -> tuple[int, ...]:
     return () if len(after) == REFRESHED_AT else after
 
 
-def payments(condition: int, now: Standings, round_: int) -> list[int]:
+def payments(condition: int, now: Now, round_: int) -> list[int]:
     """What each seat earns at the start of that round, the flat addition included."""
     added = (round_ - 2) // 3
     if condition in FLAT:

@@ -5,7 +5,7 @@ All kinds count other seats only (R1).
 
 from msgspec import UNSET
 
-from protocol.games.runes_to_ruins import Learned, LearnedKind, Six
+from protocol.games.runes_to_ruins import Count, Has, Learned, LearnedKind, Line, Six
 from referee.games.runes_to_ruins.state import OTHERS
 from referee.games.runes_to_ruins.symbols import runes_of, shared_runes, stands_on
 
@@ -25,20 +25,19 @@ def learn(learned: Learned, asker: int, symbols: tuple[Six, ...]) -> tuple[int |
         case Learned(rune=str(rune)):
             users = sum(rune in symbol for symbol in asked)
             return users, FOR_RUNE * users
-        case Learned(most=tuple(runes)):
-            most = max(sum(rune in symbol for rune in runes) for symbol in asked)
-            return most, FOR_MOST * (len(runes) - most)
+        case Learned(count=Count(seat=seat, group=group, number=number)):
+            used = runes_of(symbols[seat], group)
+            return used, FOR_COUNT * abs(used - number)
+        case Learned(has=Has(seat=seat, rune=rune)):
+            has = rune in symbols[seat]
+            return has, 0 if has else FOR_HAS
+        case Learned(line=Line() as line):
+            there = sum(stands_on(symbol, line) for symbol in asked)
+            return there, 0 if there else FOR_LINE
         case Learned(shared=(int(one), int(other))):
             common = shared_runes(symbols[one], symbols[other])
             return common, 0 if common else FOR_SHARED
-    if learned.count is not UNSET:
-        number = runes_of(symbols[learned.count.seat], learned.count.group)
-        return number, FOR_COUNT * abs(number - learned.count.number)
-    if learned.has is not UNSET:
-        has = learned.has.rune in symbols[learned.has.seat]
-        return has, 0 if has else FOR_HAS
-    if learned.line is not UNSET:
-        line = learned.line
-        there = sum(stands_on(symbol, line) for symbol in asked)
-        return there, 0 if there else FOR_LINE
-    raise ValueError("a learned insight of no kind")
+        case _:
+            runes = learned.most or ()
+            most = max(sum(rune in symbol for rune in runes) for symbol in asked)
+            return most, FOR_MOST * (len(runes) - most)

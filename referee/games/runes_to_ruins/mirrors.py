@@ -7,9 +7,12 @@ from msgspec import UNSET
 
 from protocol.games.runes_to_ruins import (
     Answer,
+    Count,
+    Has,
     Kind,
     Learned,
     LearnedKind,
+    Line,
     Mirrored,
     PlayRound,
     Six,
@@ -53,15 +56,18 @@ def _visions(visions: Visions, by: int, symbol: Six, luck: Random) -> Iterator[t
 
 def _learned(learned: Learned, by: int, symbol: Six, own: Six) -> int | bool | None:
     """The answer about the asker's `symbol`; None where the question does not concern seat `by`."""
+    answer: int | bool | None = None
     match learned:
         case Learned(rune=str(rune)):
-            return int(rune in symbol)
+            answer = int(rune in symbol)
+        case Learned(count=Count(seat=seat, group=group)) if seat == by:
+            answer = runes_of(symbol, group)
+        case Learned(has=Has(seat=seat, rune=rune)) if seat == by:
+            answer = rune in symbol
+        case Learned(line=Line() as line):
+            answer = int(stands_on(symbol, line))
+        case Learned(shared=tuple(seats)) if by in seats:
+            answer = shared_runes(symbol, own)
         case Learned(most=tuple(runes)):
-            return sum(rune in symbol for rune in runes)
-        case Learned(shared=tuple(seats)):
-            return shared_runes(symbol, own) if by in seats else None
-    if learned.count is not UNSET and learned.count.seat == by:
-        return runes_of(symbol, learned.count.group)
-    if learned.has is not UNSET and learned.has.seat == by:
-        return learned.has.rune in symbol
-    return None if learned.line is UNSET else int(stands_on(symbol, learned.line))
+            answer = sum(rune in symbol for rune in runes)
+    return answer

@@ -183,7 +183,7 @@ def _purses(state: RunesState) -> Iterator[Said]:
 def _paid(state: RunesState, actions: Sequence[PlayRound], said: list[Said], luck: Random) -> RunesState:
     """The next round, with what the condition that won pays at its start; adds that to what is said."""
     starts = state.round + 1
-    earned = conditions.payments(state.conditions[-1], conditions.Standings(state, actions), starts)
+    earned = conditions.payments(state.conditions[-1], conditions.Now(state, actions), starts)
     said.append((conditions.announced(earned, actions, starts, luck), None))
     standings = zip(state.standings, earned, strict=True)
     return replace(

@@ -340,16 +340,14 @@ class NaiveRunes(Affairs):
         connected = {one for one in symbol for two in symbol if one != two and set(groups(one)) & set(groups(two))}
         common = len(set(symbol) & elsewhere)
         figures = {
-            **{
-                1: segments,
-                2: segments,
-                3: lines,
-                4: lines,
-                6: max(alike),
-                7: len(connected),
-                8: common,
-                9: common,
-            },
+            1: segments,
+            2: segments,
+            3: lines,
+            4: lines,
+            6: max(alike),
+            7: len(connected),
+            8: common,
+            9: common,
             5: len([pair for pair in sides if are_joined(symbol, *pair)]),
             10: self.insight[seat],
             11: self.received[seat],
