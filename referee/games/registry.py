@@ -3,6 +3,7 @@
 from typing import Any
 
 from referee.games.mist import Mist
+from referee.games.runes_to_ruins import RunesToRuins
 from referee.rules import Game
 
-GAMES: dict[str, Game[Any]] = {game.name: game for game in (Mist(),)}
+GAMES: dict[str, Game[Any]] = {game.name: game for game in (Mist(), RunesToRuins())}
