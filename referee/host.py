@@ -26,8 +26,8 @@ class Alarm:
         self._time = math.inf
 
     def set(self, time: float) -> None:
-        """When to ring, on trio's clock; replaces what was set before."""
-        if time != self._time:
+        """When to ring at the latest, on trio's clock. It may ring earlier: an earlier time is not taken back."""
+        if time < self._time:
             self._time = self._scope.deadline = time
 
     async def keep(self) -> None:

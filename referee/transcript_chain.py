@@ -54,7 +54,7 @@ class Chain:
         Raises:
             ValueError: it cannot be written as one line.
         """
-        return self._add(opening(self.lines + 1, self.head) + body[1:] + b"\n")
+        return self._add(b"%s%s\n" % (opening(self.lines + 1, self.head), body[1:]))
 
     def seal(self, footer: Footer) -> bytes:
         """The last line."""

@@ -1,10 +1,13 @@
 """ZeroMQ under trio: one PAIR socket a bot, at an endpoint of its own. The only file that imports zmq.
 
 A ZeroMQ socket shows trio one descriptor, which becomes readable when *something* changed, once; any call on the
-socket may use that up. So one task owns each socket and makes every call on it, asks for the socket's EVENTS after
-its last call, and sleeps only when they hold nothing it wants. Whoever sends, or makes room, wakes that task.
+socket may use that up. So one task owns each socket: it alone waits for it, asks for the socket's EVENTS after its
+last call, and sleeps only when they hold nothing it wants. Whoever makes room wakes that task; `send`, which does
+not wait, may use the socket in the owner's place while it sleeps, and then asks for EVENTS as the owner would.
 
-@ZMQ_ANYIO@
+Why our own: zmq-anyio 0.4.1 passes the same stress, but its round trip took 2.5 times as long as this one's
+(163 µs, 66 and a bare 42 on one machine), its bursts 2.6 times; it does not tell when a frame arrived, and a
+receive that is broken off loses the frame that then comes for it (4,500 of 5,000 in a test of that).
 """
 
 import math
@@ -40,16 +43,14 @@ FAREWELL_SECONDS = 1.0
 """How long a line that was hung up on tries to get its last frames out."""
 HANDSHAKE_MS = 2_000
 """A connection that has not become ZeroMQ's by then is dropped, and no longer keeps others out."""
+WAITING_CONNECTIONS = 1
+"""How many may be open beside the one that is let in, until libzmq has said what they are."""
 MAX_CONNECTIONS = 200
 """A bot that has connected this often may keep its connection, but gets no other. Each may cost a descriptor."""
 QUIET_PASSAGES = 2
 """Settled is a line that got nothing from this many passages of libzmq's thread: a large frame takes it two."""
 PASS_FRAMES = 256
 """Frames an owner moves before it lets other tasks run."""
-
-
-LINGERS = 2
-"""Looks that an owner takes again after it has read something, before it sleeps."""
 
 
 class LoopProbe(trio.abc.Instrument):
@@ -146,13 +147,15 @@ class Door:
     """Lets one connection at a time into a line, and disconnects the others: their ZeroMQ then tries again.
 
     Left to itself, libzmq gives a bound PAIR socket one peer and keeps every further connection open, unheard,
-    for good: also a bot's that came back before all that it had said earlier was read.
+    for good: also a bot's that came back before all that it had said earlier was read. What a connection said
+    that is then cut off is lost, so bots say hello again until they are welcomed.
     """
 
     def __init__(self, line: "ZmqLine", socket: "zmq.Socket[bytes]", news: "zmq.Socket[bytes]") -> None:
         self._line = line
         self._accepted = 0
-        self._open: list[int] = []
+        self._open: list[int] = []  # descriptors, the oldest first: the one that is let in, and who waits
+        self._greeted = False  # whether the oldest has become ZeroMQ's
         self._news = news
         # Unbounded, but read at every tick: with a bound, libzmq's thread would wait here, holding a lock.
         self._news.set(zmq.RCVHWM, 0)
@@ -181,15 +184,24 @@ class Door:
                 # Unbinding would end the connection that there is, too.
                 with suppress(OSError):
                     self._line.path.unlink()
-            if len(self._open) > 1:
+            if len(self._open) > 1 + WAITING_CONNECTIONS:
                 self._disconnect(value)
         elif event == zmq.EVENT_DISCONNECTED:
-            if value in self._open[:1]:
-                self._line.peer_left()
             if value in self._open:
-                self._open.remove(value)
-        elif self._open and not await self._line.has_peer():
-            self._disconnect(self._open[0])
+                self._forget(value)
+        elif self._open:
+            # Only now is it known whether the newcomer came too soon: libzmq took it, or never will.
+            too_soon = self._greeted and len(self._open) > 1
+            if too_soon or not await self._line.has_peer():
+                self._disconnect(self._open[-1])
+            else:
+                self._greeted = True
+
+    def _forget(self, descriptor: int) -> None:
+        if descriptor == self._open[0]:
+            self._greeted = False
+            self._line.peer_left()
+        self._open.remove(descriptor)
 
     def _disconnect(self, descriptor: int) -> None:
         """Shuts a connection down under libzmq. By now the number may mean another file.
@@ -197,7 +209,7 @@ class Door:
         Libzmq notices, and closes its end, unless it had already stopped listening to that connection: then it
         does so with the line.
         """
-        self._open.remove(descriptor)
+        self._forget(descriptor)
         with suppress(OSError), kernel.socket(fileno=os.dup(descriptor)) as connection:
             if connection.getsockname() == str(self._line.path):
                 connection.shutdown(kernel.SHUT_RDWR)
@@ -267,9 +279,25 @@ class ZmqLine(Line):
         if self._not_reading or self._hung_up:
             self._stamp_timed(self._queued)
             return
-        self._outbox.append(frame)
-        self._outbox_bytes += len(frame)
-        self._wake()
+        if not (self._asleep and not self._outbox and self._sent_in_its_sleep(frame)):
+            self._outbox.append(frame)
+            self._outbox_bytes += len(frame)
+            self._wake()
+
+    def _sent_in_its_sleep(self, frame: bytes) -> bool:
+        """Sends in the sleeping owner's place, and wakes it only if there is something for it to do.
+
+        Nothing else can come between: this does not wait, and the owner goes on with a look at EVENTS.
+        """
+        try:
+            self._socket.send(frame, _AT_ONCE)
+        except zmq.Again:
+            return False
+        self._sent_to_peer += 1
+        self._stamp_timed(self._queued)
+        if _events(self._socket) & _CAN_TAKE:
+            self._wake()
+        return True
 
     def receive_nowait(self) -> Incoming:
         """See `Line`."""
@@ -344,21 +372,13 @@ class ZmqLine(Line):
         self._sent_to_peer = 0
 
     async def _serve(self) -> None:
-        lingers = 0
         while not self._finished():
             passes, self._passes = self._passes, []
             self._again = False
-            heard = self._messages
             more = self._pass()
             for done in passes:
                 done.set()
-            if self._messages != heard:
-                lingers = LINGERS
             if more or self._again:
-                await trio.lowlevel.checkpoint()
-            elif lingers and not self._hung_up:
-                # The host is about to answer: to fall asleep and be woken would cost more than to look again.
-                lingers -= 1
                 await trio.lowlevel.checkpoint()
             elif not self._finished():
                 await self._sleep()

@@ -1,7 +1,7 @@
 """What the wire's tests start from: a line with its bell, as a host has it."""
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,13 +32,18 @@ class Seat:
                 if isinstance(item, Arrived):
                     return item
 
-    async def hello(self, socket: "BotSocket") -> None:
-        """Gets a bot in that says hello until it is heard, as bots do: what it says while kept out is lost."""
-        with trio.fail_after(5):
+    async def join(self, socket: BotSocket) -> None:
+        """Gets a bot in that says hello until it is welcomed: what it said when it came too soon is lost."""
+        with trio.fail_after(8):
             while True:
-                socket.send(b"hello", zmq.NOBLOCK)
-                with trio.move_on_after(0.15):
+                with suppress(zmq.Again):
+                    socket.send(b"hello", zmq.NOBLOCK)
+                with trio.move_on_after(0.2):
                     while await self.frame() != b"hello":
+                        pass
+                    self.line.forget_unsent()
+                    self.line.send(b"welcome")
+                    while await hear(socket) != b"welcome":
                         pass
                     return
 
@@ -54,6 +59,13 @@ async def open_seat(directory: Path) -> AsyncIterator[Seat]:
         bell = Bell()
         yield Seat(wire, nursery, wire.open_line(nursery, bell, directory), bell)
         nursery.cancel_scope.cancel()
+
+
+async def hear_next(socket: BotSocket) -> bytes:
+    """What a bot hears after its welcome, which it may have had several times."""
+    while (frame := await hear(socket)) == b"welcome":
+        pass
+    return frame
 
 
 async def hear(socket: BotSocket) -> bytes:

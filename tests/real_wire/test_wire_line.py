@@ -14,7 +14,7 @@ from referee import wire
 from referee.line import INBOX_FRAMES, Arrived, Bell
 from referee.wire import open_wire
 from tests.real_wire.peer import raw_connection, raw_frame, raw_pair
-from tests.real_wire.seat import BotSocket, hear, open_seat
+from tests.real_wire.seat import BotSocket, hear, hear_next, open_seat
 from tests.real_wire.stress import next_handed_over, next_item
 
 Bot = Callable[[str], BotSocket]
@@ -72,9 +72,9 @@ async def test_a_bot_may_go_and_come_back_often(tmp_path: Path, bot: Bot) -> Non
     async with open_seat(tmp_path) as seat:
         for n in range(15):
             socket = bot(seat.line.endpoint)
-            await seat.hello(socket)
-            seat.line.send(b"welcome %d" % n)
-            assert b"welcome %d" % n == await hear(socket)
+            await seat.join(socket)
+            seat.line.send(b"window %d" % n)
+            assert b"window %d" % n == await hear_next(socket)
             socket.close()
 
 
@@ -83,13 +83,13 @@ async def test_a_bot_that_comes_back_in_a_stall_of_the_loop_gets_in(tmp_path: Pa
     async with open_seat(tmp_path) as seat:
         for n in range(5):
             socket = bot(seat.line.endpoint)
-            await seat.hello(socket)
+            await seat.join(socket)
             socket.close()
             again = bot(seat.line.endpoint)
             time.sleep(0.02)  # noqa: ASYNC251 - the loop is to be held up
-            await seat.hello(again)
-            seat.line.send(b"welcome %d" % n)
-            assert b"welcome %d" % n == await hear(again)
+            await seat.join(again)
+            seat.line.send(b"window %d" % n)
+            assert b"window %d" % n == await hear_next(again)
             again.close()
 
 
@@ -103,9 +103,9 @@ async def test_a_bot_that_comes_back_before_all_it_said_was_read_gets_in_then(tm
         again = bot(seat.line.endpoint)
         await trio.sleep(0.3)
         assert [b"%d" % n for n in range(100)] == [await seat.frame() for _ in range(100)]
-        await seat.hello(again)
-        seat.line.send(b"welcome")
-        assert b"welcome" == await hear(again)
+        await seat.join(again)
+        seat.line.send(b"window")
+        assert b"window" == await hear_next(again)
 
 
 async def test_a_bot_that_connects_without_end_gets_no_other_connection(
@@ -114,13 +114,13 @@ async def test_a_bot_that_connects_without_end_gets_no_other_connection(
     monkeypatch.setattr(wire, "MAX_CONNECTIONS", 10)
     async with open_seat(tmp_path) as seat:
         socket = bot(seat.line.endpoint)
-        await seat.hello(socket)
+        await seat.join(socket)
         for _ in range(9):
             raw_connection(seat.line.path).close()
             await trio.sleep(0.01)
         with pytest.raises(FileNotFoundError):
             raw_connection(seat.line.path)
-        await seat.hello(socket)
+        await seat.join(socket)
 
 
 async def test_what_a_bot_said_before_it_went_still_arrives(tmp_path: Path) -> None:
@@ -146,9 +146,9 @@ async def test_a_second_bot_is_kept_out_until_the_first_has_gone(tmp_path: Path,
         first.send(b"still there")
         assert b"still there" == await seat.frame()
         first.close()
-        await seat.hello(second)
+        await seat.join(second)
         seat.line.send(b"for the second")
-        assert b"for the second" == await hear(second)
+        assert b"for the second" == await hear_next(second)
 
 
 async def test_hanging_up_lets_the_last_frames_out_first(tmp_path: Path, bot: Bot) -> None:
