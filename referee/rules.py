@@ -177,6 +177,14 @@ class Game(ABC, Generic[StateT]):
     def outcome(self, state: StateT) -> Outcome | None:
         """The outcome, once there is one."""
 
+    def reseat(self, action: Action, seat_of: tuple[int, ...]) -> Action:
+        """The action as it reads where everyone has moved, from seat `s` to `seat_of[s]`.
+
+        For conformance, which holds anonymous events to their word. A game whose actions name seats extends this.
+        """
+        del seat_of
+        return action
+
     def variant(self, name: str) -> Variant:
         """The variant of that name; KeyError where there is none."""
         return {variant.name: variant for variant in self.variants}[name]

@@ -6,7 +6,8 @@ from msgspec import Meta
 
 from protocol.words import Action, Audience, Event, Options, View
 
-Seat = Annotated[int, Meta(ge=0, le=25)]
+Seat = Annotated[int, Meta(ge=0, le=25, examples=list(range(13)))]
+"""A seat that an action names. How many there are is for the options to say; the examples are their default's."""
 Tree = list[Any]
 """A tree seen from its end: the list of its branches, sorted by text. A lone seat is `[]`, A>B is `[[]]`."""
 Targets = dict[str, int | None]
@@ -24,13 +25,13 @@ class PointingOptions(Options, frozen=True, kw_only=True, forbid_unknown_fields=
 class Point(Action, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Window `point`: at one other seat, or at nobody."""
 
-    target: int | None
+    target: Seat | None
 
 
 class Vote(Action, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Window `vote`: which of the tied seats is to go; null: no vote."""
 
-    seat: int | None
+    seat: Seat | None
 
 
 class Section(View, frozen=True, kw_only=True):
@@ -48,6 +49,7 @@ class Map(Event, frozen=True, kw_only=True, tag="map"):
     """A round's connections, anonymous (R5)."""
 
     audience: ClassVar[Audience] = Audience.PUBLIC
+    anonymous: ClassVar[bool] = True
     round: int
     sections: tuple[Section, ...]
 
@@ -79,7 +81,7 @@ PointingEvent = Map | Tied | Reveal
 
 
 class PointingView(View, frozen=True, kw_only=True):
-    """What one seat, or a spectator (`seat` null), knows: the maps, and where it has pointed itself."""
+    """What one seat, or a spectator (`seat` null), knows: the maps, and what it has submitted itself."""
 
     seat: int | None
     seats: int
@@ -90,21 +92,33 @@ class PointingView(View, frozen=True, kw_only=True):
     targets: tuple[int | None, ...]
     """Where this seat has pointed, by round; empty for a spectator."""
     tied: tuple[int, ...]
-    """The seats that are voted on; empty before the vote, and without one."""
+    """The seats that the winners vote on; empty before the vote, and in a match without one."""
     may_vote: bool
-    """Whether this seat is one of the winners, who vote."""
+    """Whether this seat is one of the winners, while they vote."""
+    voted: int | None
+    """Whom this seat has voted for; null before the vote is over, and without a vote."""
+    rounds: tuple[Round, ...]
+    """As in `reveal`; empty before it."""
+    scores: dict[str, int] | None
+    """As in `reveal`; null before it."""
 
 
 class PointingHostView(View, frozen=True, kw_only=True):
-    """Everything: for the host's eyes."""
+    """Everything: for the host's eyes. The fields of `PointingView` mean the same here."""
 
     round: int
-    targets: tuple[Targets, ...]
-    """By round."""
     maps: tuple[tuple[Section, ...], ...]
-    points: dict[str, int]
-    """Points so far, without those for all three rounds."""
+    rounds: tuple[Round, ...]
+    """The rounds that are over: who pointed where, and what it brought."""
+    scores: dict[str, int]
+    """Points so far; those for all three rounds as soon as these are over."""
+    connected: dict[str, int]
+    """Seat to the number of different others in its sections so far (R3)."""
     tied: tuple[int, ...]
+    votes: dict[str, int | None]
+    """Winner to the seat it voted for, once the vote is over."""
+    eliminated: int | None
+    """Null while the match goes on."""
 
 
 class PointingDetail(View, frozen=True, kw_only=True):
@@ -112,4 +126,4 @@ class PointingDetail(View, frozen=True, kw_only=True):
 
     rounds: tuple[Round, ...]
     connected: dict[str, int]
-    """Seat to the number of different other seats in its three sections (R3)."""
+    """Seat to the number of different other seats in its three sections, after the disconnect (R3)."""

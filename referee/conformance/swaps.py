@@ -5,16 +5,20 @@ differs as far as it can be made to; `Memory` remembers what was shown over all 
 `check_sealed`, and `check_commuting` for windows that answer at once.
 """
 
+from collections.abc import Iterator
 from random import Random
 
 from protocol.codec import encode
 from referee.conformance.finding import difference
 from referee.conformance.promises import Where
+from referee.conformance.reseating import reseat
 from referee.conformance.sitting import Chooser, Chosen, Observer, Sitting, answered, open_window
 from referee.rules import Taken
 
 CHANGES = 3
 """How many other histories are tried for each window, before the one that was played."""
+EXCHANGED = 2
+"""How many of the others sit in each other's seats in one of them."""
 DEALS = 8
 """How many other seeds are tried for a deal that tells the observer the same."""
 PROBES = 4
@@ -37,6 +41,8 @@ class Twin:
         self._chooser = Chooser(luck)
         alike = (deal for deal in deals if deal.told[observer] == match.told[observer])
         self._sitting = next(alike, match).fork()
+        others = [seat for seat in range(match.table.seats) if seat != observer]
+        self._exchanged = luck.sample(others, min(EXCHANGED, len(others)))
         self.pairs = 0
         """How many pairs of positions were compared that differ in what the observer was not told."""
         self.probes = 0
@@ -51,13 +57,23 @@ class Twin:
         if own and own.action is not None:
             self._compare_responses(before, encode(own.action), where)
         if self._sitting.table.window is not None:
-            for keep in (*(1 / 2,) * CHANGES, 1):
+            for changed in self._attempts(before, chosen):
                 attempt = self._sitting.fork()
-                attempt.play(self._changed(before, chosen, keep))
+                attempt.play(changed)
                 if attempt.told[self._observer] == after.told[self._observer]:
                     self._sitting = attempt
                     return
         self._sitting = after.fork()
+
+    def _attempts(self, before: Sitting, chosen: Chosen) -> Iterator[Chosen]:
+        """Other histories of this window, the likeliest to tell the observer the same last."""
+        for _ in range(CHANGES):
+            yield self._changed(before, chosen, 1 / 2)
+        seat_of = list(range(before.table.seats))
+        for seat, new_seat in zip(self._exchanged, reversed(self._exchanged), strict=True):
+            seat_of[seat] = new_seat
+        yield self._changed(before, reseat(before.table.game, chosen, tuple(seat_of)), 1)
+        yield self._changed(before, chosen, 1)
 
     def compare(self, match: Sitting, where: Where) -> None:
         """Compares all that the observer may be sent now.

@@ -1,9 +1,9 @@
-"""Pointing: thirteen seats, three rounds; each points at one other seat, or at none, in secret.
+"""Pointing: thirteen seats, three rounds; in each, every seat points at one other seat or at none, in secret.
 
-The rules by their numbers are in docs/games/pointing.md; a round's map is `pointing_map`'s.
+The rulings R1 to R8 are in docs/games/pointing.md; one round's connections and their map are `pointing_map`'s.
 """
 
-from typing import cast
+from typing import TypeVar, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -21,39 +21,60 @@ from protocol.games.pointing import (
     Tied,
     Vote,
 )
-from protocol.words import Action, Options, Outcome, Setup, View
+from protocol.words import Action, Options, Outcome, Setup
 from referee.games.pointing_map import Connections, Targets, anonymous, connect, points
 from referee.luck import Luck
 from referee.rules import Game, Illegal, Owed, Step, Taken, TimeTerms, Told, Variant, Window
 
 ROUNDS = 3
+ALWAYS_END, ALWAYS_START = 1, -2
+"""Points for having been the end, or a start, of a chain in all rounds."""
+ALWAYS_POINTED = -1
+"""Garnets for having pointed at another seat in all rounds."""
 DAY_MS = 86_400_000
-"""The published rules name no time; a day a round is what matches of this kind among people take."""
+"""The published rules name no time; a day a window is what matches of this kind among people take."""
+
+ValueT = TypeVar("ValueT")
 
 
 class Played(Struct, frozen=True):
-    """One round that is over."""
+    """One round that is over. Tuples are indexed by seat."""
 
     pointed: Targets
     """As submitted, before anything was cut."""
     connections: Connections
     sections: tuple[Section, ...]
+    """The map, as it was told."""
     points: tuple[int, ...]
 
 
+class Standing(Struct, frozen=True):
+    """Where everyone stands after the last round. Tuples are indexed by seat, but for lists of seats."""
+
+    points: tuple[int, ...]
+    """All of them, those for all three rounds included."""
+    connected: tuple[int, ...]
+    """How many different others were in each seat's sections (R3)."""
+    winners: tuple[int, ...]
+    last: tuple[int, ...]
+    """The seats with the fewest points, and of these the ones with the fewest connections (R3)."""
+
+
 class PointingState(Struct, frozen=True):
-    """A match under way."""
+    """A match between two windows."""
 
     options: PointingOptions
     rounds: tuple[Played, ...] = ()
-    tied: tuple[int, ...] = ()
-    """The seats that are voted on, from the third round's end on, if there is a vote."""
+    standing: Standing | None = None
+    """None while there are rounds to play."""
+    votes: tuple[int | None, ...] = ()
+    """Whom each winner voted for, in the winners' order, once the vote is over."""
     eliminated: int | None = None
-    """Known once the match is over."""
+    """None while the match goes on."""
 
 
 class Pointing(Game[PointingState]):
-    """See the top of the file."""
+    """Chains score, loops do not, crowds and loners lose; the map says what came of it, but not who is where."""
 
     name = "pointing"
     variants = (Variant("tempo-up", TimeTerms({"point": DAY_MS, "vote": DAY_MS})),)
@@ -73,150 +94,177 @@ class Pointing(Game[PointingState]):
 
     def window(self, state: PointingState) -> Window | None:
         """Three rounds of all, then the winners' vote if one is needed (R3)."""
-        if len(state.rounds) < ROUNDS:
-            nobody = Point(target=None)
-            return Window("point", tuple(Owed(seat, nobody) for seat in range(state.options.seats)))
-        if state.eliminated is None:
-            return Window("vote", tuple(Owed(seat, Vote(seat=None)) for seat in _winners(state)))
-        return None
+        if state.eliminated is not None:
+            return None
+        if state.standing is None:
+            return Window("point", tuple(Owed(seat, Point(target=None)) for seat in range(state.options.seats)))
+        return Window("vote", tuple(Owed(seat, Vote(seat=None)) for seat in state.standing.winners))
 
     def check(self, state: PointingState, seat: int, action: Action) -> Action:
-        """At another seat, or at nobody; a vote for one of the tied, or for none."""
-        if isinstance(action, Point):
-            if action.target is not None and action.target not in range(state.options.seats):
-                raise Illegal(f"target: there is no seat {action.target}")
+        """At another seat, or at nobody; a vote for one of the tied seats, the voter itself too, or none (R3)."""
+        if isinstance(action, Point) and action.target is not None:
+            if action.target >= state.options.seats:
+                raise Illegal(f"target: {action.target} is no seat; the seats are 0 to {state.options.seats - 1}")
             if action.target == seat:
-                raise Illegal("target: you cannot point at yourself")
-        elif isinstance(action, Vote) and action.seat is not None and action.seat not in state.tied:
+                raise Illegal("target: a seat cannot point at itself")
+        if isinstance(action, Vote) and action.seat is not None and action.seat not in _tied(state):
             raise Illegal(f"seat: {action.seat} is not one of the tied seats")
         return action
 
     def close(self, state: PointingState, taken: tuple[Taken | None, ...], luck: Luck) -> Step[PointingState]:
-        """A round's map, or the vote's end."""
-        if len(state.rounds) == ROUNDS:
-            votes = [cast("Vote", part.action).seat for part in taken if part is not None]
-            return _finish(state, _voted_out(state.tied, votes, luck))
-        pointed = tuple(cast("Point", part.action).target for part in taken if part is not None)
-        connections = connect(pointed)
-        been_node = frozenset(seat for played in state.rounds for seat in _nodes(played.connections))
-        played = Played(pointed, connections, anonymous(connections), points(connections, been_node))
-        after = replace(state, rounds=(*state.rounds, played))
-        told = (Told(Map(round=len(after.rounds), sections=played.sections)),)
-        if len(after.rounds) < ROUNDS:
+        """A round, or the vote that ends the match."""
+        actions = [part.action for part in taken if part is not None]
+        if state.standing is not None:
+            votes = tuple(cast("Vote", action).seat for action in actions)
+            voted_out = _voted_out(state.standing.last, votes, luck)
+            return _reveal(replace(state, votes=votes, eliminated=voted_out), ())
+        after = _play_round(state, tuple(cast("Point", action).target for action in actions))
+        told = (Told(Map(round=len(after.rounds), sections=after.rounds[-1].sections)),)
+        if after.standing is None:
             return Step(after, told)
-        last = _last(after)
-        if len(last) == 1:
-            step = _finish(after, last[0])
-            return Step(step.state, (*told, *step.told))
-        return Step(replace(after, tied=last), (*told, Told(Tied(seats=last))))
+        if len(after.standing.last) == 1:
+            return _reveal(replace(after, eliminated=after.standing.last[0]), told)
+        return Step(after, (*told, Told(Tied(seats=after.standing.last))))
 
-    def view(self, state: PointingState, seat: int | None) -> View:
-        """The maps, the seat's own pointers, and the vote."""
+    def view(self, state: PointingState, seat: int | None) -> PointingView:
+        """The maps, the seat's own submissions, who is voted on, and after the reveal all that it told (R6)."""
+        revealed = state.standing if state.eliminated is not None else None
+        is_winner = bool(state.standing and seat in state.standing.winners)
         return PointingView(
             seat=seat,
             seats=state.options.seats,
             round=len(state.rounds) + 1,
             maps=tuple(played.sections for played in state.rounds),
             targets=() if seat is None else tuple(played.pointed[seat] for played in state.rounds),
-            tied=state.tied,
-            may_vote=bool(state.tied) and seat in _winners(state),
+            tied=_tied(state),
+            may_vote=is_winner and not revealed,
+            voted=None if seat is None else _votes(state).get(str(seat)),
+            rounds=_rounds(state) if revealed else (),
+            scores=_by_seat(revealed.points) if revealed else None,
         )
 
-    def host_view(self, state: PointingState) -> View:
+    def host_view(self, state: PointingState) -> PointingHostView:
         """Everything."""
+        standing = state.standing or _standing(state)
         return PointingHostView(
             round=len(state.rounds) + 1,
-            targets=tuple(_by_seat(played.pointed) for played in state.rounds),
             maps=tuple(played.sections for played in state.rounds),
-            points=_by_seat(tuple(sum(played.points[seat] for played in state.rounds) for seat in _seats(state))),
-            tied=state.tied,
+            rounds=_rounds(state),
+            scores=_by_seat(standing.points),
+            connected=_by_seat(standing.connected),
+            tied=_tied(state),
+            votes=_votes(state),
+            eliminated=state.eliminated,
         )
 
     def outcome(self, state: PointingState) -> Outcome | None:
-        """R2, R3, R4, R8."""
-        if state.eliminated is None:
+        """Winners and their prizes (R2), who goes (R3), and all between by points (R4, R8)."""
+        standing, eliminated = state.standing, state.eliminated
+        if standing is None or eliminated is None:
             return None
-        total, winners = _totals(state), _winners(state)
-        rest = [seat for seat in _seats(state) if seat != state.eliminated]
-        groups = [
-            tuple(seat for seat in rest if total[seat] == score) for score in sorted(set(total), reverse=True)
+        prized = standing.winners if len(standing.winners) <= state.options.token_threshold else ()
+        garnets = [
+            (seat in prized) + ALWAYS_POINTED * all(played.pointed[seat] is not None for played in state.rounds)
+            for seat in range(state.options.seats)
         ]
-        prized = winners if len(winners) <= state.options.token_threshold else ()
-        garnets = {
-            str(seat): gained
-            for seat in _seats(state)
-            if (gained := (seat in prized) - all(played.pointed[seat] is not None for played in state.rounds))
-        }
         return Outcome(
-            ranking=(*(group for group in groups if group), (state.eliminated,)),
-            winners=winners,
-            eliminated=state.eliminated,
-            scores=_by_seat(total),
+            ranking=(*_groups(standing.points, eliminated), (eliminated,)),
+            winners=standing.winners,
+            eliminated=eliminated,
+            scores=_by_seat(standing.points),
             tokens={str(seat): 1 for seat in prized},
-            garnets=garnets,
+            garnets={str(seat): gained for seat, gained in enumerate(garnets) if gained},
             reason="finished",
-            detail=PointingDetail(rounds=_rounds(state), connected=_by_seat(_connected(state))),
+            detail=PointingDetail(rounds=_rounds(state), connected=_by_seat(standing.connected)),
         )
 
-
-def _seats(state: PointingState) -> range:
-    return range(state.options.seats)
-
-
-def _by_seat(values: tuple[int | None, ...]) -> dict[str, int]:
-    return {str(seat): value for seat, value in enumerate(values)}  # type: ignore[misc]
-
-
-def _nodes(connections: Connections) -> tuple[int, ...]:
-    return tuple(part.members[0] for part in connections.parts if part.is_node)
+    def reseat(self, action: Action, seat_of: tuple[int, ...]) -> Action:
+        """Targets and votes name seats."""
+        if isinstance(action, Point) and action.target is not None:
+            return Point(target=seat_of[action.target])
+        if isinstance(action, Vote) and action.seat is not None:
+            return Vote(seat=seat_of[action.seat])
+        return action
 
 
-def _totals(state: PointingState) -> tuple[int, ...]:
-    """By seat: the points of three rounds, with those for all three together."""
-    starts = frozenset.intersection(*(played.connections.starts() for played in state.rounds))
-    ends = frozenset.intersection(*(played.connections.ends() for played in state.rounds))
-    return tuple(
-        sum(played.points[seat] for played in state.rounds) + (seat in ends) - 2 * (seat in starts)
-        for seat in _seats(state)
+def _play_round(state: PointingState, pointed: Targets) -> PointingState:
+    connections = connect(pointed)
+    been_node = frozenset[int]().union(*(played.connections.nodes() for played in state.rounds))
+    played = Played(pointed, connections, anonymous(connections), points(connections, been_node))
+    after = replace(state, rounds=(*state.rounds, played))
+    return replace(after, standing=_standing(after)) if len(after.rounds) == ROUNDS else after
+
+
+def _standing(state: PointingState) -> Standing:
+    """As after the last round; before it, with the points and connections so far."""
+    total, connected = _total(state), _connected(state)
+    ranks = list(zip(total, connected, strict=True))
+    return Standing(
+        points=total,
+        connected=connected,
+        winners=tuple(seat for seat, each in enumerate(total) if each == max(total)),
+        last=tuple(seat for seat, rank in enumerate(ranks) if rank == min(ranks)),
     )
 
 
-def _winners(state: PointingState) -> tuple[int, ...]:
-    total = _totals(state)
-    return tuple(seat for seat in _seats(state) if total[seat] == max(total))
+def _total(state: PointingState) -> tuple[int, ...]:
+    """By seat: the points of the rounds so far, and, once all are played, those for all three."""
+    total = [sum(played.points[seat] for played in state.rounds) for seat in range(state.options.seats)]
+    if len(state.rounds) == ROUNDS:
+        for seat in frozenset.intersection(*(played.connections.ends() for played in state.rounds)):
+            total[seat] += ALWAYS_END
+        for seat in frozenset.intersection(*(played.connections.starts() for played in state.rounds)):
+            total[seat] += ALWAYS_START
+    return tuple(total)
 
 
 def _connected(state: PointingState) -> tuple[int, ...]:
-    """By seat: how many different others were in its three sections (R3)."""
-    met: list[set[int]] = [set() for _ in _seats(state)]
+    """By seat: how many different others were in its sections, after the disconnect (R3)."""
+    met: list[set[int]] = [{seat} for seat in range(state.options.seats)]
     for played in state.rounds:
         for part in played.connections.parts:
             for seat in part.members:
                 met[seat].update(part.members)
-    return tuple(len(others) - 1 for others in met)
+    return tuple(len(seats) - 1 for seats in met)
 
 
-def _last(state: PointingState) -> tuple[int, ...]:
-    """The seats with the fewest points, and of these the ones with the fewest connections (R3)."""
-    total, connected = _totals(state), _connected(state)
-    least = min((total[seat], connected[seat]) for seat in _seats(state))
-    return tuple(seat for seat in _seats(state) if (total[seat], connected[seat]) == least)
+def _tied(state: PointingState) -> tuple[int, ...]:
+    """The seats that are, or were, voted on; none where nobody needs to vote."""
+    return state.standing.last if state.standing and len(state.standing.last) > 1 else ()
 
 
-def _voted_out(tied: tuple[int, ...], votes: list[int | None], luck: Luck) -> int:
-    """The seat with the most votes; among equals, or without any vote, a drawn one (R3)."""
+def _votes(state: PointingState) -> dict[str, int | None]:
+    """Winner to its vote, once the vote is over."""
+    winners = state.standing.winners if state.standing and state.votes else ()
+    return {str(seat): vote for seat, vote in zip(winners, state.votes, strict=True)}
+
+
+def _voted_out(tied: tuple[int, ...], votes: tuple[int | None, ...], luck: Luck) -> int:
+    """The seat with the most votes; of equal ones, or of all if nobody votes, a drawn one (R3)."""
     most = max(votes.count(seat) for seat in tied)
     equal = [seat for seat in tied if votes.count(seat) == most]
     return equal[0] if len(equal) == 1 else luck.shared().choice(equal)
 
 
-def _finish(state: PointingState, eliminated: int) -> Step[PointingState]:
-    after = replace(state, eliminated=eliminated)
-    return Step(after, (Told(Reveal(rounds=_rounds(after), scores=_by_seat(_totals(after)))),))
+def _groups(total: tuple[int, ...], eliminated: int) -> list[tuple[int, ...]]:
+    """All seats but the eliminated one, which stands alone (R8), by points; those with equal points together."""
+    rest = [seat for seat in range(len(total)) if seat != eliminated]
+    by_points = sorted({total[seat] for seat in rest}, reverse=True)
+    return [tuple(seat for seat in rest if total[seat] == each) for each in by_points]
+
+
+def _reveal(state: PointingState, told: tuple[Told, ...]) -> Step[PointingState]:
+    """The end, told after what the last round told."""
+    standing = cast("Standing", state.standing)
+    reveal = Reveal(rounds=_rounds(state), scores=_by_seat(standing.points))
+    return Step(state, (*told, Told(reveal)))
 
 
 def _rounds(state: PointingState) -> tuple[Round, ...]:
     return tuple(
-        Round(targets=_by_seat(played.pointed), points=_by_seat(played.points))  # type: ignore[arg-type]
-        for played in state.rounds
+        Round(targets=_by_seat(played.pointed), points=_by_seat(played.points)) for played in state.rounds
     )
+
+
+def _by_seat(values: tuple[ValueT, ...]) -> dict[str, ValueT]:
+    return {str(seat): value for seat, value in enumerate(values)}
