@@ -6,7 +6,8 @@ from msgspec import Meta
 
 from protocol.words import Action, Audience, Event, Options, View
 
-Seat = Annotated[int, Meta(ge=0, le=25, examples=list(range(13)))]
+FEWEST_SEATS, MOST_SEATS = 3, 26
+Seat = Annotated[int, Meta(ge=0, lt=MOST_SEATS, examples=list(range(13)))]
 """A seat that an action names. How many there are is for the options to say; the examples are their default's."""
 Tree = list[Any]
 """A tree seen from its end: the list of its branches, sorted by text. A lone seat is `[]`, A>B is `[[]]`."""
@@ -17,7 +18,7 @@ Targets = dict[str, int | None]
 class PointingOptions(Options, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a host may set."""
 
-    seats: Annotated[int, Meta(ge=3, le=26)] = 13
+    seats: Annotated[int, Meta(ge=FEWEST_SEATS, le=MOST_SEATS)] = 13
     token_threshold: Annotated[int, Meta(ge=0)] = 7
     """More winners than this, and nobody gets a token (R2)."""
 

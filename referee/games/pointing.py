@@ -9,6 +9,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from protocol.games.pointing import (
+    FEWEST_SEATS,
+    MOST_SEATS,
     Map,
     Point,
     PointingDetail,
@@ -60,6 +62,13 @@ class Standing(Struct, frozen=True):
     """The seats with the fewest points, and of these the ones with the fewest connections (R3)."""
 
 
+class End(Struct, frozen=True):
+    """What the match came to."""
+
+    eliminated: int
+    reveal: Reveal
+
+
 class PointingState(Struct, frozen=True):
     """A match between two windows."""
 
@@ -69,7 +78,7 @@ class PointingState(Struct, frozen=True):
     """None while there are rounds to play."""
     votes: tuple[int | None, ...] = ()
     """Whom each winner voted for, in the winners' order, once the vote is over."""
-    eliminated: int | None = None
+    end: End | None = None
     """None while the match goes on."""
 
 
@@ -94,10 +103,10 @@ class Pointing(Game[PointingState]):
 
     def window(self, state: PointingState) -> Window | None:
         """Three rounds of all, then the winners' vote if one is needed (R3)."""
-        if state.eliminated is not None:
+        if state.end is not None:
             return None
         if state.standing is None:
-            return Window("point", tuple(Owed(seat, Point(target=None)) for seat in range(state.options.seats)))
+            return _POINT_WINDOWS[state.options.seats]
         return Window("vote", tuple(Owed(seat, Vote(seat=None)) for seat in state.standing.winners))
 
     def check(self, state: PointingState, seat: int, action: Action) -> Action:
@@ -117,18 +126,17 @@ class Pointing(Game[PointingState]):
         if state.standing is not None:
             votes = tuple(cast("Vote", action).seat for action in actions)
             voted_out = _voted_out(state.standing.last, votes, luck)
-            return _reveal(replace(state, votes=votes, eliminated=voted_out), ())
+            return _end(replace(state, votes=votes), voted_out, ())
         after = _play_round(state, tuple(cast("Point", action).target for action in actions))
         told = (Told(Map(round=len(after.rounds), sections=after.rounds[-1].sections)),)
         if after.standing is None:
             return Step(after, told)
         if len(after.standing.last) == 1:
-            return _reveal(replace(after, eliminated=after.standing.last[0]), told)
+            return _end(after, after.standing.last[0], told)
         return Step(after, (*told, Told(Tied(seats=after.standing.last))))
 
     def view(self, state: PointingState, seat: int | None) -> PointingView:
         """The maps, the seat's own submissions, who is voted on, and after the reveal all that it told (R6)."""
-        revealed = state.standing if state.eliminated is not None else None
         is_winner = bool(state.standing and seat in state.standing.winners)
         return PointingView(
             seat=seat,
@@ -137,10 +145,10 @@ class Pointing(Game[PointingState]):
             maps=tuple(played.sections for played in state.rounds),
             targets=() if seat is None else tuple(played.pointed[seat] for played in state.rounds),
             tied=_tied(state),
-            may_vote=is_winner and not revealed,
+            may_vote=is_winner and bool(_tied(state)) and state.end is None,
             voted=None if seat is None else _votes(state).get(str(seat)),
-            rounds=_rounds(state) if revealed else (),
-            scores=_by_seat(revealed.points) if revealed else None,
+            rounds=state.end.reveal.rounds if state.end else (),
+            scores=state.end.reveal.scores if state.end else None,
         )
 
     def host_view(self, state: PointingState) -> PointingHostView:
@@ -154,13 +162,13 @@ class Pointing(Game[PointingState]):
             connected=_by_seat(standing.connected),
             tied=_tied(state),
             votes=_votes(state),
-            eliminated=state.eliminated,
+            eliminated=state.end.eliminated if state.end else None,
         )
 
     def outcome(self, state: PointingState) -> Outcome | None:
         """Winners and their prizes (R2), who goes (R3), and all between by points (R4, R8)."""
-        standing, eliminated = state.standing, state.eliminated
-        if standing is None or eliminated is None:
+        standing, end = state.standing, state.end
+        if standing is None or end is None:
             return None
         prized = standing.winners if len(standing.winners) <= state.options.token_threshold else ()
         garnets = [
@@ -168,14 +176,14 @@ class Pointing(Game[PointingState]):
             for seat in range(state.options.seats)
         ]
         return Outcome(
-            ranking=(*_groups(standing.points, eliminated), (eliminated,)),
+            ranking=(*_groups(standing.points, end.eliminated), (end.eliminated,)),
             winners=standing.winners,
-            eliminated=eliminated,
-            scores=_by_seat(standing.points),
+            eliminated=end.eliminated,
+            scores=end.reveal.scores,
             tokens={str(seat): 1 for seat in prized},
             garnets={str(seat): gained for seat, gained in enumerate(garnets) if gained},
             reason="finished",
-            detail=PointingDetail(rounds=_rounds(state), connected=_by_seat(standing.connected)),
+            detail=PointingDetail(rounds=end.reveal.rounds, connected=_by_seat(standing.connected)),
         )
 
     def reseat(self, action: Action, seat_of: tuple[int, ...]) -> Action:
@@ -185,6 +193,13 @@ class Pointing(Game[PointingState]):
         if isinstance(action, Vote) and action.seat is not None:
             return Vote(seat=seat_of[action.seat])
         return action
+
+
+_POINT_WINDOWS = {
+    seats: Window("point", tuple(Owed(seat, Point(target=None)) for seat in range(seats)))
+    for seats in range(FEWEST_SEATS, MOST_SEATS + 1)
+}
+"""By number of seats."""
 
 
 def _play_round(state: PointingState, pointed: Targets) -> PointingState:
@@ -253,11 +268,10 @@ def _groups(total: tuple[int, ...], eliminated: int) -> list[tuple[int, ...]]:
     return [tuple(seat for seat in rest if total[seat] == each) for each in by_points]
 
 
-def _reveal(state: PointingState, told: tuple[Told, ...]) -> Step[PointingState]:
-    """The end, told after what the last round told."""
-    standing = cast("Standing", state.standing)
-    reveal = Reveal(rounds=_rounds(state), scores=_by_seat(standing.points))
-    return Step(state, (*told, Told(reveal)))
+def _end(state: PointingState, eliminated: int, told: tuple[Told, ...]) -> Step[PointingState]:
+    """The reveal, after what else the window's close tells."""
+    reveal = Reveal(rounds=_rounds(state), scores=_by_seat(_total(state)))
+    return Step(replace(state, end=End(eliminated, reveal)), (*told, Told(reveal)))
 
 
 def _rounds(state: PointingState) -> tuple[Round, ...]:
