@@ -1,7 +1,7 @@
 """Pointing once more, as plainly as can be: sets of pairs, walks one step at a time, JSON values and text.
 
-It shares no code with `referee.games.pointing` and is written from the rule page alone, so that a mistake would have
-to be made twice to go unseen. `view` makes a seat's view from what it was told and did, and from nothing else.
+It shares no code with `referee.games.pointing` and is written from the rule page alone, so that a mistake would
+have to be made twice to go unseen. `view` makes a seat's view from what it was told and did, and nothing else.
 """
 
 import json
@@ -95,7 +95,7 @@ class NaiveRound:
             turn = self.walk(first)[: len(section)]
             hung = [sorted(self.tree(one) for one, hit in self.cut if hit == seat) for seat in turn]
             texts.append("[" + ",".join("[" + ",".join(trees) + "]" for trees in hung) + "]")
-        return sorted(texts)[0]
+        return min(texts)
 
     def text(self, section: set[int]) -> str:
         kind = self.kind(section)

@@ -138,9 +138,7 @@ def test_r2_threshold_of_7_with_8_winners_nobody_gets_one() -> None:
     assert dict.fromkeys("ABCDEFGH", -1) == by_letter(came["garnets"])
 
 
-@pytest.mark.parametrize(
-    ("threshold", "tokens"), [(0, {}), (1, {}), (2, {"A": 1, "B": 1}), (26, {"A": 1, "B": 1})]
-)
+@pytest.mark.parametrize(("threshold", "tokens"), [(0, {}), (1, {}), (2, dict.fromkeys("AB", 1))])
 def test_r2_token_threshold_is_an_option(threshold: int, tokens: dict[str, int]) -> None:
     assert tokens == by_letter(ended(CUT, 4, token_threshold=threshold)["tokens"])
 
@@ -167,7 +165,7 @@ def test_r3_a_seat_met_in_several_rounds_counts_once_and_cut_pointers_connect_no
 
 
 def test_r3_connections_count_only_among_the_seats_that_are_tied_for_the_fewest_points() -> None:
-    """J and K have the fewest connections but points to spare; A to I have met eight others and lose all the same."""
+    """J and K have the fewest connections but more points; A to I have met eight others each and lose."""
     crowd = "A>B>C>D>E>F>G>H>I>A J>K>J"
     table = after(crowd, crowd, crowd.replace("I>A", "I"), seats=11)
     assert seats("ABCDEFGHI") == host(table)["tied"]

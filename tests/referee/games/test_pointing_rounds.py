@@ -181,9 +181,7 @@ def test_cut_says_whether_the_pointer_of_the_end_of_a_chain_was_cut() -> None:
     assert [PAIR, PAIR | {"cut": True}] == [each for each in told if each["kind"] == "chain"]
 
 
-def test_the_shape_of_a_loop_is_for_each_of_its_seats_the_trees_whose_cut_pointer_hit_it_in_pointing_order() -> (
-    None
-):
+def test_a_loops_shape_is_for_each_of_its_seats_in_pointing_order_the_trees_whose_cut_pointer_hit_it() -> None:
     """A has two hanging on it, the seat that A points at has none, the one after that has one."""
     assert loop([[], []], [], [[]]) in sections("A>B>C>A D>A E>A F>C", 6)
     assert loop([[], []], [[]], []) in sections("A>B>C>A D>A E>A F>B", 6)
