@@ -146,10 +146,10 @@ class NaivePointing:
             self.votes = {seat: action["seat"] for seat, action in actions.items()}
             return [self.reveal()]
         self.rounds.append(NaiveRound({seat: action["target"] for seat, action in actions.items()}))
-        said = [{"type": "map", "round": len(self.rounds), "sections": self.rounds[-1].map()}]
+        said: list[dict[str, Any]] = [{"type": "map", "round": len(self.rounds), "sections": self.rounds[-1].map()}]
         if len(self.rounds) == 3:
             tied = {"type": "tied", "seats": self.last()}
-            said.append(tied if len(self.last()) > 1 else self.reveal())
+            said.append(tied if len(tied["seats"]) > 1 else self.reveal())
         return said
 
     def round_points(self, number: int, seat: int) -> int:

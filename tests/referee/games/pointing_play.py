@@ -96,7 +96,7 @@ def outcome(table: Table) -> dict[str, Any]:
 
 
 def window(table: Table) -> tuple[str, list[int]] | None:
-    return table.window and (table.window.name, [owed.seat for owed in table.owed])
+    return (table.window.name, [owed.seat for owed in table.owed]) if table.window else None
 
 
 def plain(words: Any) -> Any:
