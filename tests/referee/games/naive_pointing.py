@@ -146,7 +146,9 @@ class NaivePointing:
             self.votes = {seat: action["seat"] for seat, action in actions.items()}
             return [self.reveal()]
         self.rounds.append(NaiveRound({seat: action["target"] for seat, action in actions.items()}))
-        said: list[dict[str, Any]] = [{"type": "map", "round": len(self.rounds), "sections": self.rounds[-1].map()}]
+        said: list[dict[str, Any]] = [
+            {"type": "map", "round": len(self.rounds), "sections": self.rounds[-1].map()}
+        ]
         if len(self.rounds) == 3:
             tied = {"type": "tied", "seats": self.last()}
             said.append(tied if len(tied["seats"]) > 1 else self.reveal())
