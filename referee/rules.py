@@ -185,6 +185,15 @@ class Game(ABC, Generic[StateT]):
         form of an action alone would hardly ever be legal. It is the host's own and may look at secrets.
         """
         del state, seat, luck
+        return None
+
+    def reseat(self, action: Action, seat_of: tuple[int, ...]) -> Action:
+        """The action as it reads where everyone has moved, from seat `s` to `seat_of[s]`.
+
+        For conformance, which holds anonymous events to their word. A game whose actions name seats extends this.
+        """
+        del seat_of
+        return action
 
     def variant(self, name: str) -> Variant:
         """The variant of that name; KeyError where there is none."""
