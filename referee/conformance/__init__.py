@@ -7,7 +7,8 @@ of its contract is put to the test on the way:
 2. every default is legal, a window is open exactly while there is no outcome, the ranking partitions the seats,
    events are of declared types, answers of windows that answer at once commute (`promises`, `swaps`);
 3. secret swap: two matches in which a seat was told the same so far show it the same, byte for byte (`swaps`);
-4. sealed swap: what another seat submits changes nothing before the window closes (`swaps`).
+4. sealed swap: what another seat submits changes nothing before the window closes (`swaps`);
+5. events that are declared anonymous are the same, whoever sits where (`reseating`).
 
 What it cannot know is whether the game tells a seat too much in the first place: an event is told on purpose, and
 counts as told. Which events a seat should get is for tests of the rules.
@@ -21,6 +22,7 @@ from msgspec import Struct
 from referee.conformance.finding import ConformanceError
 from referee.conformance.playing import Examination
 from referee.conformance.repetition import check_repetition
+from referee.conformance.reseating import ANONYMOUS
 from referee.rules import Game
 
 __all__ = ["ConformanceError", "Report", "check_game"]
@@ -46,6 +48,8 @@ class Report(Struct, frozen=True, kw_only=True):
     """Submissions that were swapped while everyone else was looked at."""
     commuted: int
     """Answers of windows that answer at once that were given in the opposite order too."""
+    reseated: int
+    """Anonymous events that were compared with those of the same match in other seats."""
     unopened: tuple[str, ...]
     """Windows that no match opened: nothing is known of them."""
 
@@ -79,6 +83,7 @@ def _check_variant(game: Game[Any], variant: str, seeds: Sequence[int]) -> Repor
         probes=examination.probes,
         sealed=examination.sealed,
         commuted=examination.commuted,
+        reseated=examination.reseated,
         unopened=tuple(sorted(set(game.actions) - examination.opened)),
     )
 
@@ -88,6 +93,8 @@ def _check_enough(examination: Examination, variant: str) -> None:
     if examination.twinned < examination.matches:
         what = f"only {examination.twinned} positions to compare in {examination.matches} matches"
         raise ConformanceError("secret swap compares something", what, variant=variant)
+    if examination.promises_anonymity and not examination.reseated:
+        raise ConformanceError(ANONYMOUS, "no anonymous event was ever told", variant=variant)
     for window in sorted(examination.opened - examination.acted):
         what = f"no legal action was guessed in window {window}; give its form `Meta(examples=[…])`"
         raise ConformanceError("every window that opens is played", what, variant=variant)

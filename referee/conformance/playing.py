@@ -16,6 +16,7 @@ from referee.conformance.promises import (
     check_position,
     check_replay,
 )
+from referee.conformance.reseating import Reseated, anonymous_tags
 from referee.conformance.sitting import Chooser, Sitting, open_window
 from referee.conformance.swaps import DEALS, Memory, Twin, check_commuting, check_sealed
 from referee.reveal import Leak
@@ -57,6 +58,7 @@ class Examination:
         self.probes = 0
         self.sealed = 0
         self.commuted = 0
+        self.reseated = 0
         self.opened: set[str] = set()
         """Names of the windows that opened."""
         self.acted: set[str] = set()
@@ -66,6 +68,11 @@ class Examination:
     def remembered(self) -> int:
         """Secret swaps between positions of the matches themselves."""
         return self._memory.pairs
+
+    @property
+    def promises_anonymity(self) -> bool:
+        """Whether the game declares any event anonymous."""
+        return bool(anonymous_tags(self._game))
 
     def play(self, seed: int) -> None:
         """Plays one match to its end.
@@ -90,6 +97,7 @@ class Examination:
         # Streams of their own: what the checks draw must not change how the match goes.
         chooser, prober = Chooser(Random(f"{seed}/play")), Chooser(Random(f"{seed}/probe"))
         twins = self._twins(match, seed)
+        reseated = Reseated(match, Random(f"{seed}/seats"))
         while match.table.window is not None:
             self._look(match, twins, where)
             self._number = match.table.number
@@ -101,6 +109,7 @@ class Examination:
             match.play(chosen)
             for twin in twins:
                 twin.follow(before, chosen, match, where)
+            reseated.follow(chosen, match, where)
             if match.table.number > LONGEST_MATCH:
                 raise where.error("a match ends", f"{LONGEST_MATCH} windows and no outcome")
         self._look(match, twins, where)
@@ -110,6 +119,7 @@ class Examination:
         self.matches += 1
         self.windows += match.table.number
         self.twinned += sum(twin.pairs for twin in twins)
+        self.reseated += reseated.compared
         self.probes += sum(twin.probes for twin in twins)
         self.acted |= chooser.legal
 

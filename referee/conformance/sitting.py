@@ -17,6 +17,8 @@ GUESSES = 20
 """How many guesses an action is given before the seat is left with its default."""
 IDLE = 1 / 10
 """How often a seat submits nothing."""
+WILD = 1 / 5
+"""How often a guess is made from the form alone, though the game itself can say what is plausible."""
 SLOWEST_MS = 60_000
 
 Observer = int | None
@@ -129,9 +131,12 @@ class Chooser:
         self.legal: set[str] = set()
         """Windows in which a legal action was guessed."""
 
-    def guess(self, table: Table) -> bytes:
-        """An action for the open window, legal or not."""
+    def guess(self, table: Table, seat: int) -> bytes:
+        """An action of that seat for the open window, legal or not."""
         window = open_window(table)
+        plausible = table.game.plausible(table.state, seat, self._luck)
+        if plausible is not None and self._luck.random() >= WILD:
+            return encode(plausible)
         if window.name not in self._learnt:
             self._learnt.add(window.name)
             self._guesser.learn(encode(table.game.host_view(table.state)))
@@ -143,7 +148,7 @@ class Chooser:
         elapsed = self._luck.randrange(SLOWEST_MS) if window.timed else 0
         for _ in range(0 if self._luck.random() < IDLE else GUESSES):
             try:
-                action = table.read(seat, self.guess(table))
+                action = table.read(seat, self.guess(table, seat))
             except Illegal:
                 continue
             self.legal.add(window.name)

@@ -96,7 +96,7 @@ def test_games_lists_all_and_describes_one() -> None:
 def test_the_schema_describes_what_is_said_and_heard_and_every_word_of_every_game() -> None:
     schema = json.loads(arena("schema").stdout)
     words = schema["$defs"]
-    assert {"Hello", "Submit", "Welcome", "Opened", "Over", "MistView", "Turn", "Reveal"} <= set(words)
+    assert {"Hello", "Submit", "Welcome", "Opened", "Over", "MistView", "Turn", "PointingView"} <= set(words)
     assert set(GAMES) == set(schema["games"])
     for name, game in GAMES.items():
         assert set(game.actions) == set(schema["games"][name]["actions"])
@@ -178,7 +178,8 @@ def test_a_new_bot_is_a_folder_that_can_be_read_and_is_not_written_over(tmp_path
     assert DONE == result.exit_code
     assert f"arena match mist {folder} {folder}" in result.stdout
     assert f"{folder}: is not empty" == refused("new-bot", folder)
-    assert "--game: there is no 'chess'; there are mist" == refused("new-bot", tmp_path / "x", "--game", "chess")
+    unknown = refused("new-bot", tmp_path / "x", "--game", "chess")
+    assert f"--game: there is no 'chess'; there are {', '.join(GAMES)}" == unknown
 
 
 def test_a_new_bot_is_not_put_where_a_file_is(tmp_path: Path) -> None:
