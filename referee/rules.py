@@ -5,6 +5,7 @@ reads a clock, never rolls dice but with the luck it is handed, and says whom ea
 """
 
 from abc import ABC, abstractmethod
+from random import Random
 from typing import ClassVar, Generic, TypeVar
 
 import msgspec
@@ -178,6 +179,22 @@ class Game(ABC, Generic[StateT]):
     @abstractmethod
     def outcome(self, state: StateT) -> Outcome | None:
         """The outcome, once there is one."""
+
+    def suggest(self, state: StateT, seat: int, luck: Random) -> Action | None:
+        """A legal action, where guessing one from the window's form would hardly ever succeed; None: guess.
+
+        For conformance and golden matches, which play without players. It may know everything.
+        """
+        del state, seat, luck
+        return None
+
+    def disguise(self, state: StateT, observer: int | None, luck: Random) -> StateT:
+        """Another state in which the observer (None: a spectator) was told the same, as unlike as can be drawn.
+
+        For conformance: a game whose secrets chance would hardly ever change unnoticed says here what they are.
+        """
+        del observer, luck
+        return state
 
     def variant(self, name: str) -> Variant:
         """The variant of that name; KeyError where there is none."""

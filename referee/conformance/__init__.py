@@ -46,6 +46,8 @@ class Report(Struct, frozen=True, kw_only=True):
     """Submissions that were swapped while everyone else was looked at."""
     commuted: int
     """Answers of windows that answer at once that were given in the opposite order too."""
+    disguised: int
+    """Secret swaps: positions compared with the game's own disguise of them."""
     unopened: tuple[str, ...]
     """Windows that no match opened: nothing is known of them."""
 
@@ -79,6 +81,7 @@ def _check_variant(game: Game[Any], variant: str, seeds: Sequence[int]) -> Repor
         probes=examination.probes,
         sealed=examination.sealed,
         commuted=examination.commuted,
+        disguised=examination.disguised,
         unopened=tuple(sorted(set(game.actions) - examination.opened)),
     )
 

@@ -2,9 +2,10 @@
 
 Here is how the game meets its contract. `board` says where steps lead, `setup` draws and checks the secrets of the
 host, `state` holds a match; `moving`, `pillars` and `titles` judge, `rounds` leads through a round, `ending` leads
-through the votes to the outcome, `seen` makes the views.
+through the votes to the outcome, `seen` makes the views; `rehearsal` is for conformance.
 """
 
+from random import Random
 from typing import cast
 
 from msgspec import Raw
@@ -30,7 +31,7 @@ from protocol.games.fight_for_a_name import (
     Vote,
 )
 from protocol.words import Action, Options, Outcome, Setup
-from referee.games.fight_for_a_name import ending, seen
+from referee.games.fight_for_a_name import ending, rehearsal, seen
 from referee.games.fight_for_a_name.moving import checked_move
 from referee.games.fight_for_a_name.pillars import answered, checked_ask
 from referee.games.fight_for_a_name.rounds import close_moves, end_round, next_round, rank_challenge
@@ -156,6 +157,14 @@ class FightForAName(Game[FightState]):
     def host_view(self, state: FightState) -> FightHostView:
         """Everything."""
         return seen.hosts_view(state)
+
+    def suggest(self, state: FightState, seat: int, luck: Random) -> Action | None:
+        """See `rehearsal.suggestion`."""
+        return rehearsal.suggestion(state, seat, luck)
+
+    def disguise(self, state: FightState, observer: int | None, luck: Random) -> FightState:
+        """See `rehearsal.disguised`."""
+        return rehearsal.disguised(state, observer, luck)
 
     def outcome(self, state: FightState) -> Outcome | None:
         """By the rounds in which titles were claimed (R9, R10), once the match is over."""
