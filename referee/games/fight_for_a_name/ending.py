@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 from random import Random
+from typing import cast
 
 from msgspec.structs import replace
 
@@ -86,7 +87,7 @@ def _with_least(state: FightState, seats: tuple[int, ...], measure: Callable[[Pl
 
 def _eliminate(state: FightState, tied: tuple[int, ...], luck: Random) -> Step:
     """The match is over: one of the tied goes, drawn if there are several, and all is revealed."""
-    eliminated = tied[0] if len(tied) == 1 else luck.choice(tied) if tied else None
+    eliminated = tied[0] if len(tied) == 1 else luck.choice(tied)
     reveal = Reveal(
         titles=dict(state.setup.titles),
         pillars=dict(state.setup.pillars),
@@ -123,9 +124,9 @@ def _ranking(state: FightState) -> tuple[tuple[int, ...], ...]:
     for claim in state.claims.values():
         rounds.setdefault(claim.round, []).append(claim.seat)
     groups = [tuple(sorted(rounds[number])) for number in sorted(rounds)]
-    groups.append(tuple(seat for seat in on_board(state) if seat != state.eliminated))
-    groups.append(() if state.eliminated is None else (state.eliminated,))
-    return tuple(group for group in groups if group)
+    left = tuple(seat for seat in on_board(state) if seat != state.eliminated)
+    # There are fewer titles than seats: somebody always stands alone at the end.
+    return (*groups, *((left,) if left else ()), (cast("int", state.eliminated),))
 
 
 def _tokens(state: FightState) -> dict[str, int]:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from protocol.games.fight_for_a_name import Ask, Colour, Direction, Move, Pick, Title, Vote
 from protocol.words import Action
-from referee.games.fight_for_a_name.board import COLOURS, HEXES, PILLAR_AT, PILLARS, START, STEPS, TITLES
+from referee.games.fight_for_a_name.board import COLOURS, HEXES, OPPOSITE, PILLAR_AT, PILLARS, START, STEPS, TITLES
 from referee.games.fight_for_a_name.seen import voters
 from referee.games.fight_for_a_name.setup import drawn_pillars, drawn_titles
 from referee.games.fight_for_a_name.state import (
@@ -23,6 +23,7 @@ from referee.games.fight_for_a_name.state import (
     FightState,
     Phase,
     Player,
+    by_number,
     in_final_phase,
     on_board,
     winners,
@@ -89,10 +90,13 @@ def _move(state: FightState, player: Player, luck: Random) -> Move:
         return Move()
     titles = [title for title in player.crests if title not in state.claims]
     paths = [] if titles and luck.random() > SELDOM else list(_ways_to_pillars(player))
-    if not paths:
-        colours = _colours_wanted(state, luck.choice(titles)) if titles else COLOURS
+    to_pillar = bool(paths)
+    if not to_pillar:
+        colours = _colours_wanted(state, player, luck.choice(titles)) if titles else COLOURS
         paths = [path for name, path in _ways_to_hexes(player) if _colour(state, name) in colours]
     path = luck.choice([path for path in paths if len(path) <= player.mp] or [()])
+    if not to_pillar:
+        path = _padded(path, player, luck)
     left = player.mp - len(path)
     hexes = [HEXES[number - 1] for number in player.reached if number not in state.white]
     if not in_final_phase(state) or not hexes or not left or luck.random() < SELDOM:
@@ -100,9 +104,21 @@ def _move(state: FightState, player: Player, luck: Random) -> Move:
     return Move(path=path, reinforce={luck.choice(hexes): luck.randint(1, left)})
 
 
-def _colours_wanted(state: FightState, title: Title) -> tuple[Colour, ...]:
+def _colours_wanted(state: FightState, player: Player, title: Title) -> tuple[Colour, ...]:
+    """The colours of which a seat has strength on too few hexes for a banner; both if on enough."""
     banner = state.setup.titles[title]
-    return banner.body, banner.parting
+    has = [_colour(state, name) for name in by_number(player.strengths)]
+    lacking = ((banner.body, has.count(banner.body) < 1), (banner.parting, has.count(banner.parting) < 2))  # noqa: PLR2004
+    return tuple(colour for colour, lacks in lacking if lacks) or (banner.body, banner.parting)
+
+
+def _padded(path: Path, player: Player, luck: Random) -> Path:
+    """The path with a few steps to and fro at its end: every MP spent is strength."""
+    spare = (player.mp - len(path)) // 2
+    if len(path) <= 1 or spare < 1:
+        return path
+    back = cast("Direction", OPPOSITE[path[-1]])
+    return path + (back, path[-1]) * luck.randint(0, spare)
 
 
 def _colour(state: FightState, name: str) -> Colour | None:
