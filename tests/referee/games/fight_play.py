@@ -49,7 +49,7 @@ SETUP: dict[str, Any] = {
     ),
     "challenge": {"numbers": [3, 5, 8, 13, 21, 34, 55, 89], "target": 26},
 }
-ON_PILLAR = {"phi": ["N"] * 4, "psi": ["S"] * 4, "lambda": ["NW"] * 4, "gamma": ["SE"] * 4}
+ON_PILLAR = {"phi": ["N"] * 4, "psi": ["S"] * 4, "delta": ["NW"] * 4, "gamma": ["SE"] * 4}
 """Some pillars, and how to go there from Start."""
 
 
@@ -169,14 +169,16 @@ def player(at: str | None = "Start", crests: str = "", mp: int = 0, reached: str
     return Player(
         position=at,
         mp=mp,
-        crests={name.split(":")[0]: int((name + ":1").split(":")[1]) for name in crests.split()},  # type: ignore[misc]
+        crests={name.split(":")[0]: int((name + ":1").split(":")[1]) for name in sorted(crests.split())},  # type: ignore[misc]
         strengths=tuple(strengths),
         spent=tuple(spent),
         reached=tuple(map(int, reached.split())),
     )
 
 
-def position(players: dict[int, Player], *, round_: int = 6, rounds: int = 12, claims: str = "", **more: Any) -> Table:
+def position(
+    players: dict[int, Player], *, round_: int = 6, rounds: int = 12, claims: str = "", **more: Any
+) -> Table:
     """A match in which moves are due: these players, others idle on Start; `claims="Hope:3:2"` is seat 3 in round 2.
 
     Players with MP have them after this round's income.
