@@ -1,4 +1,4 @@
-"""Scenarios of The Fight For a Name against results that another implementation of its rules gave; and their speed."""
+"""Scenarios of The Fight For a Name against results that another implementation gave; and their speed."""
 
 import json
 import time

@@ -4,7 +4,7 @@ from typing import ClassVar, cast
 
 from msgspec.structs import asdict, replace
 
-from protocol.games.fight_for_a_name import FightView, Move, PillarAnswer, Standing, Vote
+from protocol.games.fight_for_a_name import FightView, Move, PillarAnswer, Seat, Standing, Vote
 from protocol.words import Action
 from referee.games.fight_for_a_name import FightForAName
 from referee.games.fight_for_a_name.state import FightState
@@ -153,9 +153,8 @@ class LeakInDefault(FightForAName):
         if window is None or window.name != "elimination_vote":
             return window
         named = min(state.candidates, key=lambda seat: (state.players[seat].mp, seat))
-        return Window(
-            window.name, tuple(Owed(each.seat, Vote(seat=named), shown=each.shown) for each in window.owed)
-        )
+        default = Vote(seat=cast("Seat", named))
+        return Window(window.name, tuple(Owed(each.seat, default, shown=each.shown) for each in window.owed))
 
 
 class ToldToAll(FightForAName):

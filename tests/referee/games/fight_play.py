@@ -1,12 +1,12 @@
 """Plays The Fight For a Name in tests: moves written as the rules write them, what was told read as JSON.
 
-In `SETUP` hex n has the n-th of six colours, over and over: 1 red, 2 orange, 3 yellow, 4 green, 5 blue, 6 purple, 7
-red. Charity is red with orange partings, Courage orange with yellow ones, and so on round the six colours; then
+In `SETUP` hex n has the n-th of six colours, over and over: 1 red, 2 orange, 3 yellow, 4 green, 5 blue, 6 purple,
+7 red. Charity is red with orange partings, Courage orange with yellow ones, and so on round the six colours; then
 Humility is red with yellow partings, Justice orange with green ones, and so on.
 """
 
 import json
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 from msgspec import Raw, Struct
 from msgspec.structs import replace
@@ -14,7 +14,6 @@ from msgspec.structs import replace
 from protocol.codec import encode
 from protocol.games.fight_for_a_name import Claim, Colour, FightOptions, FightSetup, Pillar, Title, Visit
 from referee.games.fight_for_a_name import FightForAName
-from referee.games.fight_for_a_name.board import HEXES
 from referee.games.fight_for_a_name.state import NOTHING, FightState, Player
 from referee.luck import Luck
 from referee.rules import Illegal, Taken, Told
@@ -158,11 +157,11 @@ def plain(words: Any) -> Any:
 
 
 def window(table: Table) -> tuple[str, list[int]] | None:
-    return table.window and (table.window.name, [owed.seat for owed in table.window.owed])
+    return (table.window.name, [owed.seat for owed in table.window.owed]) if table.window else None
 
 
 def player(at: str | None = "Start", crests: str = "", mp: int = 0, reached: str = "", **hexes: int) -> Player:
-    """A seat; `h7=4` is 4 MP spent on hex 7 in one landing, a strength of 5. Crests are of round 1 unless `Title:n`."""
+    """A seat; `h7=4` is 4 MP spent on hex 7 in one landing, a strength of 5. Crests: of round 1 unless `Title:n`."""
     strengths, spent = list(NOTHING), list(NOTHING)
     for name, amount in hexes.items():
         strengths[int(name[1:]) - 1], spent[int(name[1:]) - 1] = amount + 1, amount
@@ -179,9 +178,9 @@ def player(at: str | None = "Start", crests: str = "", mp: int = 0, reached: str
 def position(
     players: dict[int, Player], *, round_: int = 6, rounds: int = 12, claims: str = "", **more: Any
 ) -> Table:
-    """A match in which moves are due: these players, others idle on Start; `claims="Hope:3:2"` is seat 3 in round 2.
+    """A match in which moves are due: these players, others idle on Start; `claims="Hope:3:2"`: seat 3 in round 2.
 
-    Players with MP have them after this round's income.
+    Players' MP are those after this round's income.
     """
     table = start(rounds)
     claimed = {
@@ -189,7 +188,7 @@ def position(
         for title, seat, number in sorted(claim.split(":") for claim in claims.split())
     }
     without = Player(position=None)
-    titled = {claim.seat: replace(without, crests={title: 1}) for title, claim in claimed.items()}  # type: ignore[dict-item]
+    titled = {claim.seat: replace(without, crests={title: 1}) for title, claim in claimed.items()}
     everyone = {seat: Player() for seat in range(13)} | titled | players
     state = FightState(
         options=FightOptions(rounds=rounds),
@@ -214,6 +213,4 @@ def visiting(pillar: str, at_round: int = 1) -> Visit:
     return Visit(round=at_round, pillar=pillar, titles=tuple(SETUP["pillars"][pillar]))  # type: ignore[arg-type]
 
 
-FIGHT_SETUP = FIGHT.read_setup("guardians", FightOptions(), Raw(encode(SETUP)), Luck(0))
-assert isinstance(FIGHT_SETUP, FightSetup)
-assert len(HEXES) == 36
+FIGHT_SETUP = cast("FightSetup", FIGHT.read_setup("guardians", FightOptions(), Raw(encode(SETUP)), Luck(0)))

@@ -1,8 +1,8 @@
 """The Fight For a Name once more, as plainly as can be: coordinates, dictionaries, JSON values, nothing shared.
 
 It is written from the rule page alone and imports none of `referee.games.fight_for_a_name`, so that a mistake
-would have to be made twice to go unseen. What is drawn it does not draw: it is told (`rank`, `drawn`) and complains
-if that was not among what could have been.
+would have to be made twice to go unseen. What is drawn it does not draw: it is told (`rank`, `drawn`), and
+complains if that was not among what could have been.
 """
 
 from typing import Any
@@ -408,8 +408,11 @@ class NaiveFight:
     def outcome(self) -> Json:
         if self.phase != "over":
             return None
-        rounds = sorted({claim["round"] for claim in self.claims.values()})
-        ranking = [sorted(c["seat"] for c in self.claims.values() if c["round"] == number) for number in rounds]
+        claims = list(self.claims.values())
+        rounds = sorted({claim["round"] for claim in claims})
+        ranking: list[Json] = [
+            sorted(claim["seat"] for claim in claims if claim["round"] == number) for number in rounds
+        ]
         ranking += [[int(seat) for seat in self.place if int(seat) != self.eliminated], [self.eliminated]]
         return {
             "ranking": [group for group in ranking if group],

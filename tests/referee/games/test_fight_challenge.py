@@ -50,8 +50,8 @@ def test_r7_what_is_still_equal_is_drawn() -> None:
 
 
 def test_r7_the_wrong_and_the_missing_are_as_drawn_whatever_their_time() -> None:
-    picks = {seat: RIGHT for seat in range(11)} | {11: WRONG}
-    elapsed = {seat: 5 for seat in range(11)} | {11: 1, 12: 60_000}
+    picks = dict.fromkeys(range(11), RIGHT) | {11: WRONG}
+    elapsed = dict.fromkeys(range(11), 5) | {11: 1, 12: 60_000}
     assert {(11, 12), (12, 11)} == {tuple(rank(picks, elapsed, seed)[11:]) for seed in range(20)}
 
 

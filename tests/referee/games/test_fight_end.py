@@ -1,4 +1,4 @@
-"""The end of The Fight For a Name: when it comes, winners and tokens (R9), who is eliminated (R10), the outcome."""
+"""The end of The Fight For a Name: when it comes, winners and tokens (R9), the eliminated (R10), the outcome."""
 
 import json
 from typing import Any

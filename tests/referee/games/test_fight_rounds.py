@@ -1,4 +1,4 @@
-"""A round of The Fight For a Name, step by step: income, moves, hexes, holders, gifts, what is told (R4-R6, R11)."""
+"""A round of The Fight For a Name, step by step: income, moves, hexes, holders, gifts, what is told (R4-R6)."""
 
 from typing import Any
 

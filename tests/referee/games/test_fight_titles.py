@@ -5,7 +5,7 @@ from typing import Any
 from tests.referee.games.fight_play import Heard, close, move, player, position, rest, shown
 
 # Charity is red (1, 7, 13, 19, …) with orange partings (2, 8, 14, 20, …).
-BANNER = {"h1": 2, "h2": 2, "h8": 2}
+BANNER: dict[str, Any] = {"h1": 2, "h2": 2, "h8": 2}
 
 
 def claimed(players: dict[int, Any], **more: Any) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""What each seat, a spectator and the host see of The Fight For a Name. See also the comparison with naive views."""
+"""What each seat, a spectator and the host see of The Fight For a Name; also compared with naive views."""
 
 from typing import Any
 
@@ -31,7 +31,7 @@ OWN = (
     "barred",
     "candidates",
 )
-NOTHING = [None, None, None, {}, {}, {}, [], [], [], None, None]
+NOTHING: list[Any] = [None, None, None, {}, {}, {}, [], [], [], None, None]
 PHI = SETUP["pillars"]["phi"]
 
 
