@@ -161,7 +161,7 @@ def window(table: Table) -> tuple[str, list[int]] | None:
 
 
 def player(at: str | None = "Start", crests: str = "", mp: int = 0, reached: str = "", **hexes: int) -> Player:
-    """A seat; `h7=4` is 4 MP spent on hex 7 in one landing, a strength of 5. Crests: of round 1 unless `Title:n`."""
+    """A seat; `h7=4` is 4 MP spent on hex 7 in one landing, a strength of 5. Crests: of round 1, or `Title:n`."""
     strengths, spent = list(NOTHING), list(NOTHING)
     for name, amount in hexes.items():
         strengths[int(name[1:]) - 1], spent[int(name[1:]) - 1] = amount + 1, amount

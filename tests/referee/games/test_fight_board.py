@@ -123,9 +123,17 @@ def test_r1_a_pillar_can_only_be_the_last_hex() -> None:
     assert "only be the last" in ends("1", "N S")
 
 
-def test_r1_a_straight_path_leads_from_one_pillar_to_another() -> None:
-    assert "psi" == ends("phi", "S S S S S S S S")
-    assert "sigma" == ends("mu", "S S S S S S")
+@pytest.mark.parametrize(
+    ("one", "other", "steps"), [("phi", "psi", 8), ("mu", "sigma", 6), ("lambda", "theta", 6)]
+)
+def test_o2_a_straight_path_leads_from_one_pillar_to_another(one: str, other: str, steps: int) -> None:
+    assert other == ends(one, "S " * steps)
+    assert one == ends(other, "N " * steps)
+
+
+def test_the_docs_three_paths_to_omega() -> None:
+    assert "omega" == ends("19", "NE NE") == ends("13", "NE NE")
+    assert "one direction" in ends("17", "N NE")
 
 
 def test_r1_a_pillar_visited_before_may_not_be_entered_again() -> None:

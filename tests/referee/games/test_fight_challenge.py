@@ -55,7 +55,7 @@ def test_r7_the_wrong_and_the_missing_are_as_drawn_whatever_their_time() -> None
     assert {(11, 12), (12, 11)} == {tuple(rank(picks, elapsed, seed)[11:]) for seed in range(20)}
 
 
-def test_r7_no_positions_are_no_answer_even_where_the_target_is_0() -> None:
+def test_o1_no_positions_are_no_answer_even_where_the_target_is_0() -> None:
     setup = setup_but(challenge={"numbers": [-1, 1, 2, 3, 4, 5, 6, 7], "target": 0})
     for seed in range(6):
         table = begun(setup=setup, seed=seed)

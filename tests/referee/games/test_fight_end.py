@@ -86,7 +86,7 @@ def test_with_3_seats_without_a_title_it_goes_on() -> None:
     assert ("move", list(range(13))) == window(table)
 
 
-def test_when_all_twelve_titles_are_claimed_one_seat_is_left_and_is_eliminated() -> None:
+def test_o7_when_all_twelve_titles_are_claimed_one_seat_is_left_and_is_eliminated() -> None:
     leaving = LEAVING | {1: player(crests="Prudence", h5=1, h1=1, h7=1)}
     table = position(leaving, claims=titles(*range(3, 13)))
     rest(table)

@@ -184,7 +184,7 @@ def test_r12_a_crest_of_a_claimed_title_may_be_chosen() -> None:
     assert {"Hope": 6} == shown(table, 0)["crests"]
 
 
-def test_a_crest_may_serve_in_the_round_in_which_it_is_got() -> None:
+def test_o4_a_crest_may_serve_in_the_round_in_which_it_is_got() -> None:
     # Hope is purple with red partings.
     table = position({0: player(mp=4, h6=1, h7=1, h13=1)})
     close(table, {0: {"path": ON_PILLAR["phi"]}})

@@ -137,7 +137,7 @@ def test_step_3_a_crowd_at_one_pillar_does_not_concern_another() -> None:
     assert ("pillar", [6]) == window(table)
 
 
-def test_step_3_who_only_stays_at_a_pillar_is_not_counted_among_its_visitors() -> None:
+def test_o3_who_only_stays_at_a_pillar_is_not_counted_among_its_visitors() -> None:
     there = player("phi")
     stays = type(there)(position="phi", visits=(visiting("phi"),))
     table = position({0: stays} | {seat: player(mp=4) for seat in range(1, 6)})
@@ -414,3 +414,12 @@ def test_the_end_of_a_round_waits_for_the_pillars() -> None:
     heard = close(table, {0: ask(titles)})
     assert ["round_result"] == heard.types(None)
     assert ["pillar_answer", "standing"] == heard.types(0)
+
+
+def test_the_docs_first_round() -> None:
+    heard = move(start(), s0="N")
+    result = heard.event(None, "round_result")
+    assert {"0": "12"} | {str(seat): "Start" for seat in range(1, 13)} == result["positions"]
+    assert {"12": 0} == result["holders"]
+    assert (1, {"12": 2}) == (mp_told(heard, 0), heard.event(0, "standing")["strengths"])
+    assert {5} == {mp_told(heard, seat) for seat in range(1, 13)}

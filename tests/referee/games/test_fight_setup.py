@@ -127,7 +127,7 @@ def test_a_setup_that_breaks_the_counts_is_rejected_with_the_count_that_is_off(s
     assert named.replace("'", "") in refusal(setup).replace("'", "")
 
 
-def test_whole_numbers_below_1_are_numbers_too() -> None:
+def test_o1_whole_numbers_below_1_are_numbers_too() -> None:
     numbers = [-4, 0, 1, 2, 50, 60, 70, 80]
     given = setup_but(challenge={"numbers": numbers, "target": 0})
     assert numbers == plain(dealt(given).setup)["challenge"]["numbers"]
@@ -156,7 +156,7 @@ def test_the_hexes_colours_and_the_puzzle_are_told_to_all_at_the_start_and_nothi
     assert [[]] * 13 == heard.seats
 
 
-def test_a_day_for_each_decision_ten_minutes_for_the_timed_game_and_no_reserve() -> None:
+def test_o6_a_day_for_each_decision_ten_minutes_for_the_timed_game_and_no_reserve() -> None:
     (variant,) = FIGHT.variants
     day = 86_400_000
     votes = {"token_vote": day, "elimination_vote": day, "justice": day}

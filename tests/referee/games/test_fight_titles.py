@@ -2,7 +2,9 @@
 
 from typing import Any
 
-from tests.referee.games.fight_play import Heard, close, move, player, position, rest, shown
+from msgspec.structs import replace
+
+from tests.referee.games.fight_play import Heard, close, in_state, move, player, position, rest, shown
 
 # Charity is red (1, 7, 13, 19, …) with orange partings (2, 8, 14, 20, …).
 BANNER: dict[str, Any] = {"h1": 2, "h2": 2, "h8": 2}
@@ -187,3 +189,18 @@ def test_a_seat_may_claim_from_anywhere_on_the_board() -> None:
 def test_a_landing_may_make_the_banner_in_the_same_round() -> None:
     table = position({0: player("4", mp=1, crests="Charity", h1=1, h2=1)})
     assert {"Charity": 0} == result(move(table, s0="SE"))["claimed"]
+
+
+def test_the_docs_claim_of_charity() -> None:
+    # 14 lies north-west of 18: two landings there, for 1 and for 2 MP.
+    one = player(h7=9, h13=9, h2=9, h14=9, h20=9)
+    table = position({0: one, 1: player("18", mp=3)})
+    move(table, s1="NW")
+    heard = move(table, s1="SE NW")
+    assert {"14": 5} == heard.event(1, "standing")["strengths"]
+    players = [replace(seat, crests={"Charity": 1}) if seat.spent[6] else seat for seat in table.state.players]
+    in_state(table, replace(table.state, players=tuple(players)))
+    before = heard.event(1, "standing")["mp"]
+    heard = move(table, s1="SE")
+    assert ({"Charity": 0}, [2, 7, 14]) == (result(heard)["claimed"], result(heard)["white"])
+    assert before + 2 - 1 + 3 == heard.event(1, "standing")["mp"]

@@ -98,7 +98,7 @@ def test_a_visitor_of_a_crowded_pillar_sees_that_it_was_shown_nothing() -> None:
     assert [visit] == shown(table, 5)["visits"]
 
 
-def test_while_pillars_answer_others_cannot_tell_that_they_do() -> None:
+def test_o5_while_pillars_answer_others_cannot_tell_that_they_do() -> None:
     one, other = (position({0: player(mp=4)}) for _ in range(2))
     close(one, {0: {"path": ON_PILLAR["phi"]}, 1: {"path": []}})
     close(other, {0: {"path": ON_PILLAR["psi"]}})
@@ -109,7 +109,7 @@ def test_while_pillars_answer_others_cannot_tell_that_they_do() -> None:
         assert [] == shown(one, seat)["history"]
 
 
-def test_while_pillars_answer_nobody_sees_yet_what_start_and_gifts_bring() -> None:
+def test_o5_while_pillars_answer_nobody_sees_yet_what_start_and_gifts_bring() -> None:
     table = position({0: player(mp=4), 1: player(mp=5)}, claims="Faith:12:2")
     close(table, {0: {"path": ON_PILLAR["phi"]}, 12: {"give": {"0": 1, "1": 1}}})
     assert (0, 5) == (shown(table, 0)["mp"], shown(table, 1)["mp"])
@@ -141,7 +141,7 @@ def test_candidates_are_shown_to_those_who_vote_and_only_while_they_do() -> None
     assert None is shown(table, 12)["candidates"]
 
 
-def test_a_seat_that_takes_part_in_no_vote_cannot_tell_which_is_open() -> None:
+def test_o5_a_seat_that_takes_part_in_no_vote_cannot_tell_which_is_open() -> None:
     players = {seat: player(crests="Hope") for seat in range(3, 10)}
     table = position(players, claims="Charity:12:3 Justice:11:4 Mercy:10:4", round_=12)
     rest(table)
