@@ -173,3 +173,5 @@ def _chance(seen: int, count: int, covered: float) -> float:
         return 0.0
     ways = (1, count, count * (count - 1) // 2, 1)[seen] if seen < count else 1
     return float(ways * covered**seen * (1 - covered) ** (count - seen))
+
+
