@@ -32,6 +32,7 @@ def rank_challenge(
         right = is_right(puzzle, picks[seat])
         return not right, elapsed_ms[seat] if right else 0
 
+    # Any draw would do by R7. This one gives the order in the example scenarios, which do not mark it as drawn.
     drawn = luck.sample(range(len(picks)), len(picks))
     return tuple(sorted(drawn, key=rank))
 
