@@ -55,6 +55,8 @@ class Owed(Struct, frozen=True):
     """The action taken if none comes. None: nothing at all, or (`drawn`) one drawn when the window closes."""
     drawn: bool = False
     """The default comes from `Game.draw_default` when the window closes."""
+    shown: Struct | None = None
+    """What the window itself tells this seat, beyond its events (who stands in a vote): its view may show it."""
 
 
 class Window(Struct, frozen=True):
@@ -187,6 +189,14 @@ class Game(ABC, Generic[StateT]):
         del state, seat, luck
         return None
 
+    def suggest(self, state: StateT, seat: int, luck: Random) -> Action | None:
+        """A legal action, where guessing one from the window's form would hardly ever succeed; None: guess.
+
+        For conformance and golden matches, which play without players. It may know everything.
+        """
+        del state, seat, luck
+        return None
+
     def reseat(self, action: Action, seat_of: tuple[int, ...]) -> Action:
         """The action as it reads where everyone has moved, from seat `s` to `seat_of[s]`.
 
@@ -194,6 +204,14 @@ class Game(ABC, Generic[StateT]):
         """
         del seat_of
         return action
+
+    def disguise(self, state: StateT, observer: int | None, luck: Random) -> StateT:
+        """Another state in which the observer (None: a spectator) was told the same, as unlike as can be drawn.
+
+        For conformance: a game whose secrets chance would hardly ever change unnoticed says here what they are.
+        """
+        del observer, luck
+        return state
 
     def variant(self, name: str) -> Variant:
         """The variant of that name; KeyError where there is none."""

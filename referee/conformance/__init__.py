@@ -50,6 +50,8 @@ class Report(Struct, frozen=True, kw_only=True):
     """Answers of windows that answer at once that were given in the opposite order too."""
     reseated: int
     """Anonymous events that were compared with those of the same match in other seats."""
+    disguised: int
+    """Secret swaps: positions compared with the game's own disguise of them."""
     unopened: tuple[str, ...]
     """Windows that no match opened: nothing is known of them."""
 
@@ -84,6 +86,7 @@ def _check_variant(game: Game[Any], variant: str, seeds: Sequence[int]) -> Repor
         sealed=examination.sealed,
         commuted=examination.commuted,
         reseated=examination.reseated,
+        disguised=examination.disguised,
         unopened=tuple(sorted(set(game.actions) - examination.opened)),
     )
 

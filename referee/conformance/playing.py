@@ -18,7 +18,7 @@ from referee.conformance.promises import (
 )
 from referee.conformance.reseating import Reseated, anonymous_tags
 from referee.conformance.sitting import Chooser, Sitting, open_window
-from referee.conformance.swaps import DEALS, Memory, Twin, check_commuting, check_sealed
+from referee.conformance.swaps import DEALS, Memory, Twin, check_commuting, check_disguised, check_sealed
 from referee.reveal import Leak
 from referee.rules import BadSetupError, Game
 from referee.table import Deal, Table
@@ -59,6 +59,7 @@ class Examination:
         self.sealed = 0
         self.commuted = 0
         self.reseated = 0
+        self.disguised = 0
         self.opened: set[str] = set()
         """Names of the windows that opened."""
         self.acted: set[str] = set()
@@ -96,13 +97,15 @@ class Examination:
         match = seat_match(self._game, self._variant, seed)
         # Streams of their own: what the checks draw must not change how the match goes.
         chooser, prober = Chooser(Random(f"{seed}/play")), Chooser(Random(f"{seed}/probe"))
+        luck = Random(f"{seed}/watched")
         twins = self._twins(match, seed)
         reseated = Reseated(match, Random(f"{seed}/seats"))
         while match.table.window is not None:
             self._look(match, twins, where)
             self._number = match.table.number
             self.opened.add(open_window(match.table).name)
-            self.sealed += check_sealed(match, prober, where)
+            self.sealed += check_sealed(match, prober, luck, where)
+            self.disguised += check_disguised(match, prober, luck, where)
             self.commuted += check_commuting(match, prober, where)
             chosen = chooser.choose_all(match.table)
             before = match.fork()
@@ -113,6 +116,7 @@ class Examination:
             if match.table.number > LONGEST_MATCH:
                 raise where.error("a match ends", f"{LONGEST_MATCH} windows and no outcome")
         self._look(match, twins, where)
+        self.disguised += check_disguised(match, prober, luck, where)
         if match.table.outcome:
             check_outcome(match.table.outcome, match.table.seats, where)
         check_replay(match.table, where)

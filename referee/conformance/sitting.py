@@ -6,6 +6,7 @@ windows opened to it, what was taken of it, the outcome. Two histories with equa
 
 from hashlib import blake2b
 from random import Random
+from typing import Any
 
 from protocol.codec import encode
 from referee import reveal
@@ -13,8 +14,10 @@ from referee.conformance.guessing import Guesser
 from referee.rules import SPECTATOR, Illegal, Taken, Told, Window
 from referee.table import Table
 
-GUESSES = 20
-"""How many guesses an action is given before the seat is left with its default."""
+GUESSES, FEW_GUESSES = 20, 3
+"""How many guesses an action is given before the seat is left with its default; few where the game suggests."""
+SUGGESTED = 3 / 4
+"""How often a game's own suggestion is played, where it makes one."""
 IDLE = 1 / 10
 """How often a seat submits nothing."""
 WILD = 1 / 5
@@ -62,6 +65,12 @@ class Sitting:
                 return encode(reveal.opened(game, state, window, owed, number=0, main_ms=main_ms, reserve_ms=0))
         return encode(reveal.shown(game, state, observer))
 
+    def disguised(self, state: Any) -> "Sitting":
+        """This match in another state."""
+        other = self.fork()
+        other.table.state, other.table.window = state, self.table.game.window(state)
+        return other
+
     def response(self, seat: int, action: bytes) -> bytes:
         """What a seat hears when it submits this: the canonical action, or the reason it is turned down."""
         try:
@@ -93,7 +102,7 @@ class Sitting:
 
     def _open(self) -> None:
         for owed in self.table.owed:
-            self._note(owed.seat, b"opened", open_window(self.table).name.encode())
+            self._note(owed.seat, b"opened", encode([open_window(self.table).name, owed.shown]))
         if self.table.outcome:
             for observer in self.observers:
                 self._note(observer, b"over", encode(self.table.outcome))
@@ -146,7 +155,13 @@ class Chooser:
         """What one seat of the open window submits."""
         window = open_window(table)
         elapsed = self._luck.randrange(SLOWEST_MS) if window.timed else 0
-        for _ in range(0 if self._luck.random() < IDLE else GUESSES):
+        if self._luck.random() < IDLE:
+            return Taken(table.default(seat), by_default=True, elapsed_ms=elapsed)
+        suggestion = table.game.suggest(table.state, seat, self._luck)
+        if suggestion and self._luck.random() < SUGGESTED:
+            self.legal.add(window.name)
+            return Taken(table.read(seat, encode(suggestion)), elapsed_ms=elapsed)
+        for _ in range(FEW_GUESSES if suggestion else GUESSES):
             try:
                 action = table.read(seat, self.guess(table, seat))
             except Illegal:

@@ -19,4 +19,5 @@ def test_a_registered_game_keeps_every_promise_over_200_seeds(game: Game[Any]) -
         assert len(SEEDS) == report.matches
         assert report.windows < report.twinned
         assert report.windows < report.probes
-        assert 0 < report.remembered
+        # Where what all are told at the start never repeats, the game's own disguises stand in for other matches.
+        assert 0 < report.remembered + report.disguised

@@ -1,0 +1,69 @@
+"""The board of The Fight For a Name: 37 hexes, ten pillars around them, and where each step leads.
+
+Places are named as they are told: `Start`, a hex's number as text, or a pillar.
+"""
+
+from typing import get_args
+
+from protocol.games.fight_for_a_name import Colour, HexKey, Pillar, Title
+from referee.games.hexes import FLAT, Hexes, centred_rows
+
+START = "Start"
+ROW_LENGTHS = (1, 2, 3, 4, 3, 4, 3, 4, 3, 4, 3, 2, 1)
+"""How many hexes each row has, from the top."""
+HEXES: tuple[HexKey, ...] = get_args(HexKey)
+"""The numbered hexes, in ascending order."""
+COLOURS: tuple[Colour, ...] = get_args(Colour)
+TITLES: tuple[Title, ...] = get_args(Title)
+"""In alphabetical order."""
+PILLARS: tuple[Pillar, ...] = get_args(Pillar)
+PILLAR_AT: dict[str, Pillar] = {pillar: pillar for pillar in PILLARS}
+"""Of all places, those that are pillars."""
+OPPOSITE = {"N": "S", "NE": "SW", "SE": "NW", "S": "N", "SW": "NE", "NW": "SE"}
+
+GATES: dict[Pillar, tuple[tuple[HexKey, str], ...]] = {
+    "phi": (("1", "N"),),
+    "psi": (("36", "S"),),
+    "mu": (("3", "NE"), ("6", "N")),
+    "lambda": (("2", "NW"), ("4", "N")),
+    "sigma": (("33", "S"), ("35", "SE")),
+    "theta": (("31", "S"), ("34", "SW")),
+    "omega": (("10", "SE"), ("10", "NE"), ("17", "NE")),
+    "delta": (("7", "SW"), ("7", "NW"), ("14", "NW")),
+    "gamma": (("30", "NE"), ("30", "SE"), ("23", "SE")),
+    "xi": (("27", "NW"), ("27", "SW"), ("20", "SW")),
+}
+"""Pillar to the hexes it is entered from, each with the direction of the step."""
+
+
+def _rows() -> list[list[str]]:
+    names = iter((*HEXES[:18], START, *HEXES[18:]))
+    return [[next(names) for _ in range(length)] for length in ROW_LENGTHS]
+
+
+BOARD = Hexes(centred_rows(_rows()), FLAT)
+
+
+def _steps() -> dict[str, dict[str, str]]:
+    steps = {
+        name: {way: BOARD.name[there] for way in FLAT if (there := BOARD.step(bit, way))}
+        for name, bit in BOARD.bit.items()
+    }
+    for pillar, gates in GATES.items():
+        for name, way in gates:
+            steps[name][way] = pillar
+        steps[pillar] = _ways_back(gates)
+    return steps
+
+
+def _ways_back(gates: tuple[tuple[HexKey, str], ...]) -> dict[str, str]:
+    """A pillar's way back to each gate's hex; of two that share a direction, the one no other leads to (R1)."""
+    back: dict[str, set[str]] = {}
+    for name, way in gates:
+        back.setdefault(OPPOSITE[way], set()).add(name)
+    alone = {name for names in back.values() if len(names) == 1 for name in names}
+    return {way: min(names if len(names) == 1 else names - alone) for way, names in back.items()}
+
+
+STEPS = _steps()
+"""Place to direction to the place one step that way; steps that lead nowhere are left out."""

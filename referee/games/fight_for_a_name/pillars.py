@@ -1,0 +1,56 @@
+"""Pillars of identity: what a visitor may ask, and what it is answered (R3)."""
+
+from random import Random
+
+from msgspec.structs import replace
+
+from protocol.games.fight_for_a_name import Ask, Colour, PillarAnswer
+from referee.games.fight_for_a_name.board import COLOURS
+from referee.games.fight_for_a_name.state import FightState, Player
+from referee.rules import Illegal
+
+
+def checked_ask(player: Player, ask: Ask) -> Ask:
+    """The canonical spelling of what a visitor asks.
+
+    Raises:
+        Illegal: it does not put each of the six titles shown to one use (R3).
+    """
+    shown = player.visits[-1].titles
+    named = [ask.body[0], ask.parting[0], ask.other[0], *ask.neither, ask.crest]
+    for title in named:
+        if title not in shown:
+            raise Illegal(f"{title} is not shown here")
+        if named.count(title) > 1:
+            raise Illegal(f"{title} is named twice; each title shown is put to one use")
+    first, second = sorted(ask.neither)
+    return replace(ask, neither=(first, second))
+
+
+def answered(state: FightState, seat: int, ask: Ask, luck: Random) -> tuple[FightState, PillarAnswer]:
+    """What a visitor learns, and the state in which it has its crest. Touches no other seat."""
+    answer = _answer(state, ask, luck)
+    player = state.players[seat]
+    visit = replace(player.visits[-1], asked=ask, answer=answer)
+    crests = dict(sorted({ask.crest: state.round, **player.crests}.items()))
+    after = replace(player, visits=(*player.visits[:-1], visit), crests=crests)
+    return replace(state, players=(*state.players[:seat], after, *state.players[seat + 1 :])), answer
+
+
+def _answer(state: FightState, ask: Ask, luck: Random) -> PillarAnswer:
+    banners = state.setup.titles
+    other, one, two = (banners[title] for title in (ask.other[0], *ask.neither))
+    absent = _without(other.body, other.parting, ask.other[1])
+    on_neither = _without(one.body, one.parting, two.body, two.parting)
+    first, second = sorted(luck.sample(on_neither, 2))
+    return PillarAnswer(
+        body=banners[ask.body[0]].body == ask.body[1],
+        parting=banners[ask.parting[0]].parting == ask.parting[1],
+        other=luck.choice(absent),
+        neither=(first, second),
+        crest=ask.crest,
+    )
+
+
+def _without(*colours: Colour) -> list[Colour]:
+    return [colour for colour in COLOURS if colour not in colours]

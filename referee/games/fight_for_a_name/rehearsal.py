@@ -1,0 +1,229 @@
+"""What conformance and golden matches need of The Fight For a Name: play that goes somewhere, and other secrets.
+
+Guessing from the forms alone would hardly ever ask a pillar or make a banner. Nothing here judges a match.
+"""
+
+from collections import deque
+from collections.abc import Iterator
+from itertools import combinations
+from random import Random
+from typing import cast
+
+from msgspec.structs import replace
+
+from protocol.games.fight_for_a_name import Ask, Colour, Direction, Move, Pick, Title, Vote
+from protocol.words import Action
+from referee.games.fight_for_a_name.board import COLOURS, HEXES, OPPOSITE, PILLAR_AT, PILLARS, START, STEPS, TITLES
+from referee.games.fight_for_a_name.seen import voters
+from referee.games.fight_for_a_name.setup import drawn_pillars, drawn_titles
+from referee.games.fight_for_a_name.state import (
+    FEW,
+    SEAT_KEYS,
+    SEATS,
+    FightState,
+    Phase,
+    Player,
+    by_number,
+    in_final_phase,
+    on_board,
+    winners,
+)
+
+Path = tuple[Direction, ...]
+
+STAYS_IDLE = 9 / 10
+"""How often a seat that has done nothing yet goes on so: idle seats tie for the last place (R10)."""
+OFTEN, SELDOM = 3 / 4, 1 / 5
+PLENTY = 9
+"""Amounts drawn for seats whose own an observer was not told are below this."""
+
+
+def suggestion(state: FightState, seat: int, luck: Random) -> Action | None:
+    """A legal action, now and then a good one; None: any."""
+    player = state.players[seat]
+    match state.phase:
+        case "challenge":
+            return _right_pick(state) if luck.random() < OFTEN else None
+        case "move" if player.position is None:
+            return _gifts(state, player, luck)
+        case "move":
+            return _move(state, player, luck)
+        case "pillar":
+            return _ask(player, luck)
+        case _:
+            return Vote(seat=luck.choice(state.candidates))  # type: ignore[arg-type]
+
+
+def _right_pick(state: FightState) -> Pick:
+    puzzle = state.setup.challenge
+    positions = range(len(puzzle.numbers))
+    picks = (pick for count in positions for pick in combinations(positions, count + 1))
+    right = next(pick for pick in picks if sum(puzzle.numbers[position] for position in pick) == puzzle.target)
+    return Pick(pick=right)  # type: ignore[arg-type]
+
+
+def _gifts(state: FightState, player: Player, luck: Random) -> Move:
+    seats = [SEAT_KEYS[seat] for seat in on_board(state) if seat != player.barred]
+    if not seats or luck.random() < SELDOM:
+        return Move()
+    if len(seats) > 1 and luck.random() < OFTEN:
+        return Move(give=dict.fromkeys(sorted(luck.sample(seats, 2), key=int), 1))
+    return Move(give={luck.choice(seats): luck.choice((1, 2, 2))})
+
+
+def _ask(player: Player, luck: Random) -> Ask:
+    body, parting, other, one, two, crest = luck.sample(player.visits[-1].titles, 6)
+    colours = luck.choices(COLOURS, k=3)
+    return Ask(
+        body=(body, colours[0]),
+        parting=(parting, colours[1]),
+        other=(other, colours[2]),
+        neither=(one, two),
+        crest=crest,
+    )
+
+
+def _move(state: FightState, player: Player, luck: Random) -> Move:
+    """To a pillar for a crest, then to hexes of its banner's colours; what MP are left may reinforce."""
+    idle = not player.crests and not any(player.spent) and not player.visits
+    if idle and luck.random() < STAYS_IDLE:
+        return Move()
+    titles = [title for title in player.crests if title not in state.claims]
+    paths = [] if titles and luck.random() > SELDOM else list(_ways_to_pillars(player))
+    to_pillar = bool(paths)
+    if not to_pillar:
+        colours = _colours_wanted(state, player, luck.choice(titles)) if titles else COLOURS
+        paths = [path for name, path in _ways_to_hexes(player) if _colour(state, name) in colours]
+    path = luck.choice([path for path in paths if len(path) <= player.mp] or [()])
+    if not to_pillar:
+        path = _padded(path, player, luck)
+    left = player.mp - len(path)
+    hexes = [HEXES[number - 1] for number in player.reached if number not in state.white]
+    if not in_final_phase(state) or not hexes or not left or luck.random() < SELDOM:
+        return Move(path=path)
+    return Move(path=path, reinforce={luck.choice(hexes): luck.randint(1, left)})
+
+
+def _colours_wanted(state: FightState, player: Player, title: Title) -> tuple[Colour, ...]:
+    """The colours of which a seat has strength on too few hexes for a banner; both if on enough."""
+    banner = state.setup.titles[title]
+    has = [_colour(state, name) for name in by_number(player.strengths)]
+    lacking = ((banner.body, has.count(banner.body) < 1), (banner.parting, has.count(banner.parting) < 2))  # noqa: PLR2004
+    return tuple(colour for colour, lacks in lacking if lacks) or (banner.body, banner.parting)
+
+
+def _padded(path: Path, player: Player, luck: Random) -> Path:
+    """The path with a few steps to and fro at its end: every MP spent is strength."""
+    spare = (player.mp - len(path)) // 2
+    if len(path) <= 1 or spare < 1:
+        return path
+    back = cast("Direction", OPPOSITE[path[-1]])
+    return path + (back, path[-1]) * luck.randint(0, spare)
+
+
+def _colour(state: FightState, name: str) -> Colour | None:
+    """The colour of a place; none of Start and of white hexes."""
+    if name == START or int(name) in state.white:
+        return None
+    return state.setup.colours[HEXES[int(name) - 1]]
+
+
+def _ways_to_pillars(player: Player) -> Iterator[Path]:
+    """Straight paths to pillars not visited before."""
+    visited = {visit.pillar for visit in player.visits}
+    for way in STEPS[START]:
+        at, steps = player.position or START, 0
+        while way in STEPS[at] and (not steps or at not in PILLAR_AT):
+            at, steps = STEPS[at][way], steps + 1
+        if steps and at in PILLAR_AT and at not in visited:
+            yield cast("Path", (way,) * steps)
+
+
+def _ways_to_hexes(player: Player) -> Iterator[tuple[str, Path]]:
+    """Every hex with a shortest path to it."""
+    here = player.position or START
+    paths: dict[str, Path] = {here: ()}
+    queue = deque([here])
+    while queue:
+        at = queue.popleft()
+        if at not in PILLAR_AT:
+            yield at, paths[at]
+        for way, there in STEPS[at].items():
+            if there not in paths and there not in PILLAR_AT:
+                paths[there] = (*paths[at], cast("Direction", way))
+                queue.append(there)
+
+
+def disguised(state: FightState, observer: int | None, luck: Random) -> FightState:
+    """Another state in which the observer was told the same: all that it was not told is drawn anew."""
+    hidden = _other_secrets(state, luck) if state.phase != "over" else state
+    players = tuple(
+        replace(player, income=luck.randrange(PLENTY)) if seat == observer else _other_player(state, player, luck)
+        for seat, player in enumerate(state.players)
+    )
+    after = replace(hidden, players=players)
+    if state.phase == "pillar":
+        return _other_visits(after, observer, luck)
+    return after if state.phase in ("challenge", "move", "over") else _other_votes(after, observer, luck)
+
+
+def _other_secrets(state: FightState, luck: Random) -> FightState:
+    """Other banners, pillars and ranks in the timed game."""
+    pillars = dict(zip(PILLARS, drawn_pillars(luck), strict=True))
+    setup = replace(state.setup, titles=drawn_titles(luck), pillars=pillars)
+    return replace(state, setup=setup, challenge=tuple(luck.sample(state.challenge, len(state.challenge))))
+
+
+def _other_player(state: FightState, player: Player, luck: Random) -> Player:
+    """A seat's own, drawn anew; at the end crests and strengths are known to all."""
+    over = state.phase == "over"
+    crests: dict[Title, int] = dict.fromkeys(sorted(luck.sample(TITLES, luck.randrange(FEW))), 1)
+    return replace(
+        player,
+        mp=luck.randrange(PLENTY),
+        income=luck.randrange(PLENTY),
+        crests=player.crests if over else crests,
+        strengths=player.strengths if over else _amounts(luck),
+        spent=_amounts(luck),
+        reached=tuple(sorted(luck.sample(range(1, len(HEXES) + 1), FEW))),
+        visits=(),
+        moves=(),
+        barred=luck.randrange(SEATS),
+    )
+
+
+def _amounts(luck: Random) -> tuple[int, ...]:
+    amounts = [0] * len(HEXES)
+    for hex_ in luck.sample(range(len(HEXES)), FEW):
+        amounts[hex_] = luck.randrange(PLENTY)
+    return tuple(amounts)
+
+
+def _other_visits(state: FightState, observer: int | None, luck: Random) -> FightState:
+    """While pillars answer, nobody has been told yet where others went, who visits, or who gets gifts."""
+    others = [seat for seat in on_board(state) if seat != observer]
+    players = list(state.players)
+    for seat in others:
+        players[seat] = replace(players[seat], position=luck.choice([START, *HEXES, *PILLARS]))
+    visitors = luck.sample(others, luck.randint(1, len(others)))
+    if observer in state.visitors:
+        visitors.append(observer)
+    gifts = {key: luck.randint(1, PLENTY) for key in SEAT_KEYS if luck.random() < SELDOM}
+    return replace(state, players=tuple(players), visitors=tuple(sorted(visitors)), gifts=gifts)
+
+
+def _other_votes(state: FightState, observer: int | None, luck: Random) -> FightState:
+    """Who takes no part in a vote does not know who stands, nor, if it takes part in none, which vote it is."""
+    voted_token = luck.randrange(SEATS)
+    if observer in voters(state):
+        return replace(state, voted_token=voted_token)
+    phases: tuple[Phase, ...] = ("token_vote", "elimination_vote", "justice")
+    candidates = tuple(sorted(luck.sample(range(SEATS), 3)))
+    others = [replace(state, phase=phase, candidates=candidates, voted_token=voted_token) for phase in phases]
+    alike = [
+        other
+        for other in others
+        if other.phase == state.phase
+        or (observer not in winners(state) and "Justice" in state.claims and observer not in voters(other))
+    ]
+    return luck.choice(alike)

@@ -1,0 +1,96 @@
+"""The course of The Fight For a Name: the timed game, rounds of moves and visits, what a round's end tells."""
+
+from collections.abc import Sequence
+from random import Random
+
+from msgspec.structs import replace
+
+from protocol.games.fight_for_a_name import Move, Pick, Puzzle, RoundResult, Standing
+from referee.games.fight_for_a_name import ending
+from referee.games.fight_for_a_name.board import HEXES
+from referee.games.fight_for_a_name.moving import INCOME, play_moves
+from referee.games.fight_for_a_name.state import FightState, by_number
+from referee.games.fight_for_a_name.titles import claim_titles, holders
+from referee.rules import Told
+
+Step = tuple[FightState, tuple[Told, ...]]
+
+
+def rank_challenge(
+    puzzle: Puzzle, picks: Sequence[Pick], elapsed_ms: Sequence[int], luck: Random
+) -> tuple[int, ...]:
+    """Seats by their rank in the timed game, best first (R7).
+
+    Args:
+        puzzle: The numbers and the target.
+        picks: What each seat submitted, by seat.
+        elapsed_ms: The time each seat took, by seat.
+        luck: Draws the order of seats that are equal.
+    """
+
+    def rank(seat: int) -> tuple[bool, int]:
+        right = is_right(puzzle, picks[seat])
+        return not right, elapsed_ms[seat] if right else 0
+
+    # Any draw would do by R7. This one gives the order in the example scenarios, which do not mark it as drawn.
+    drawn = luck.sample(range(len(picks)), len(picks))
+    return tuple(sorted(drawn, key=rank))
+
+
+def is_right(puzzle: Puzzle, pick: Pick) -> bool:
+    """Whether a pick is an answer, and adds up. No positions are none, even where the target is 0 (R7)."""
+    return pick.pick != () and sum(puzzle.numbers[position] for position in pick.pick) == puzzle.target
+
+
+def next_round(state: FightState) -> FightState:
+    """The state in which the next round's moves are due: every seat on the board has gained its MP."""
+    players = tuple(
+        player if player.position is None else replace(player, mp=player.mp + INCOME) for player in state.players
+    )
+    return replace(state, phase="move", round=state.round + 1, players=players, visitors=(), gifts={})
+
+
+def close_moves(state: FightState, moves: tuple[Move, ...], luck: Random) -> Step:
+    """A round's moves are played; the round goes on with the visitors of pillars, or ends."""
+    after, told = play_moves(state, moves)
+    if after.visitors:
+        return replace(after, phase="pillar"), told
+    ended, more = end_round(after, luck)
+    return ended, (*told, *more)
+
+
+def end_round(state: FightState, luck: Random) -> Step:
+    """Income, claims, and what all and each are told; then the next round, or the end."""
+    paid = tuple(replace(player, mp=player.mp + player.income, income=0) for player in state.players)
+    after = claim_titles(replace(state, players=paid))
+    result = _result(state, after)
+    after = replace(after, history=(*after.history, result))
+    told = (Told(result), *_standings(after))
+    if ending.reason(after) is None:
+        return next_round(after), told
+    over, more = ending.begin(replace(after, visitors=()), luck)
+    return over, (*told, *more)
+
+
+def _result(before: FightState, after: FightState) -> RoundResult:
+    return RoundResult(
+        round=after.round,
+        positions={
+            str(seat): player.position for seat, player in enumerate(after.players) if player.position is not None
+        },
+        holders={HEXES[number - 1]: seat for number, seat in holders(after.players).items()},
+        white=after.white,
+        claimed={title: claim.seat for title, claim in after.claims.items() if title not in before.claims},
+        gifts=after.gifts,
+    )
+
+
+def _standings(state: FightState) -> list[Told]:
+    return [
+        Told(
+            Standing(mp=player.mp, crests=tuple(player.crests), strengths=by_number(player.strengths)),
+            seat,
+        )
+        for seat, player in enumerate(state.players)
+        if player.position is not None
+    ]

@@ -1,0 +1,108 @@
+"""What each seat, a spectator and the host see of a match.
+
+A seat's view is made of what all were told and of its own player: never of another's.
+"""
+
+from msgspec.structs import replace
+
+from protocol.games.fight_for_a_name import FightHostPlayer, FightHostView, FightView
+from referee.games.fight_for_a_name.board import START
+from referee.games.fight_for_a_name.state import (
+    SEATS,
+    FightState,
+    Player,
+    by_number,
+    in_final_phase,
+    title_of,
+    winners,
+)
+
+_START_POSITIONS = dict.fromkeys(map(str, range(SEATS)), START)
+
+
+def voters(state: FightState) -> tuple[int, ...]:
+    """The seats that take part in the vote that is open; none where none is."""
+    if state.phase == "justice":
+        return (state.claims["Justice"].seat,)
+    return winners(state) if state.phase in ("token_vote", "elimination_vote") else ()
+
+
+def spectators_view(state: FightState) -> FightView:
+    """What is public."""
+    last = state.history[-1] if state.history else None
+    return FightView(
+        seat=None,
+        round=state.round,
+        rounds=state.options.rounds,
+        colours=state.setup.colours,
+        numbers=state.setup.challenge.numbers,
+        target=state.setup.challenge.target,
+        final_phase=in_final_phase(state),
+        positions=last.positions if last else _START_POSITIONS,
+        holders=last.holders if last else {},
+        white=state.white,
+        claims=state.claims,
+        history=state.history,
+        title=None,
+        position=None,
+        mp=None,
+        crests={},
+        strengths={},
+        spent={},
+        reached=(),
+        visits=(),
+        moves=(),
+        barred=None,
+        candidates=None,
+        revealed=state.revealed,
+    )
+
+
+def seats_view(state: FightState, seat: int) -> FightView:
+    """What is public, what the seat was told, and what it did."""
+    player = state.players[seat]
+    return replace(
+        spectators_view(state),
+        seat=seat,
+        title=title_of(state, seat),
+        position=player.position,
+        mp=None if player.position is None else player.mp,
+        crests=player.crests,
+        strengths=by_number(player.strengths),
+        spent=by_number(player.spent),
+        reached=player.reached,
+        visits=player.visits,
+        moves=player.moves,
+        barred=player.barred,
+        candidates=state.candidates if seat in voters(state) else None,
+    )
+
+
+def hosts_view(state: FightState) -> FightHostView:
+    """Everything."""
+    return FightHostView(
+        setup=state.setup,
+        phase=state.phase,
+        round=state.round,
+        challenge=state.challenge,
+        players=tuple(map(_host_player, state.players)),
+        history=state.history,
+        claims=state.claims,
+        candidates=state.candidates,
+        voted_token=state.voted_token,
+        eliminated=state.eliminated,
+    )
+
+
+def _host_player(player: Player) -> FightHostPlayer:
+    return FightHostPlayer(
+        position=player.position,
+        mp=player.mp,
+        income=player.income,
+        crests=player.crests,
+        strengths=by_number(player.strengths),
+        spent=by_number(player.spent),
+        reached=player.reached,
+        visits=player.visits,
+        barred=player.barred,
+    )

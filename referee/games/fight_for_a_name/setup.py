@@ -1,0 +1,139 @@
+"""The host's secrets: drawn, or given and checked. What must add up is in docs/games/fight_for_a_name.md."""
+
+from collections import Counter
+from collections.abc import Iterable
+from itertools import combinations
+from random import Random
+
+from protocol.games.fight_for_a_name import Banner, FightSetup, Pillar, Puzzle, Title
+from referee.games.fight_for_a_name.board import COLOURS, HEXES, PILLARS, TITLES
+from referee.rules import BadSetupError
+
+NUMBERS = 8
+"""How many numbers the timed game shows."""
+SHOWN = 6
+"""How many titles a pillar shows."""
+SHOWN_AT = 5
+"""At how many pillars each title is shown."""
+LARGEST = 50
+"""The largest number of a puzzle that is drawn."""
+SUMMANDS = (3, 4, 5)
+"""How many numbers make the target of a puzzle that is drawn."""
+
+
+def drawn_setup(luck: Random) -> FightSetup:
+    """A setup from chance alone."""
+    colours = list(COLOURS) * 6
+    luck.shuffle(colours)
+    return FightSetup(
+        colours=dict(zip(HEXES, colours, strict=True)),
+        titles=drawn_titles(luck),
+        pillars=dict(zip(PILLARS, drawn_pillars(luck), strict=True)),
+        challenge=_drawn_puzzle(luck),
+    )
+
+
+def drawn_titles(luck: Random) -> dict[Title, Banner]:
+    """Banners: every colour is the body of two titles and the parting of two others."""
+    bodies, partings = list(COLOURS) * 2, list(COLOURS) * 2
+    luck.shuffle(bodies)
+    while any(body == parting for body, parting in zip(bodies, partings, strict=True)):
+        luck.shuffle(partings)
+    banners = [Banner(body=body, parting=parting) for body, parting in zip(bodies, partings, strict=True)]
+    return dict(zip(TITLES, banners, strict=True))
+
+
+def drawn_pillars(luck: Random) -> list[tuple[Title, ...]]:
+    """What each pillar shows: no two the same six, every title at five."""
+    while True:
+        shown = _shown_by_pillars(luck)
+        if len({frozenset(titles) for titles in shown}) == len(PILLARS):
+            return shown
+
+
+def _shown_by_pillars(luck: Random) -> list[tuple[Title, ...]]:
+    """Pillar by pillar, six titles that are still to be shown; one that must be at every pillar left is taken."""
+    left = dict.fromkeys(TITLES, SHOWN_AT)
+    shown = []
+    for pillars_left in range(len(PILLARS), 0, -1):
+        titles = [title for title, count in left.items() if count == pillars_left]
+        titles += luck.sample(
+            [title for title, count in left.items() if 0 < count < pillars_left], SHOWN - len(titles)
+        )
+        luck.shuffle(titles)
+        for title in titles:
+            left[title] -= 1
+        shown.append(tuple(titles))
+    luck.shuffle(shown)
+    return shown
+
+
+def _drawn_puzzle(luck: Random) -> Puzzle:
+    numbers = luck.sample(range(1, LARGEST + 1), NUMBERS)
+    return Puzzle(numbers=tuple(numbers), target=sum(luck.sample(numbers, luck.choice(SUMMANDS))))
+
+
+def checked_setup(setup: FightSetup) -> FightSetup:
+    """A given setup, its keys in the order in which they are told.
+
+    Raises:
+        BadSetupError: names the count that is off.
+    """
+    _check_keys(setup.colours, HEXES, "setup.colours")
+    _check_counts(setup.colours.values(), COLOURS, 6, "setup.colours", "hexes")
+    _check_keys(setup.titles, TITLES, "setup.titles")
+    _check_banners(setup.titles)
+    _check_keys(setup.pillars, PILLARS, "setup.pillars")
+    _check_pillars(setup.pillars)
+    _check_puzzle(setup.challenge)
+    return FightSetup(
+        colours={name: setup.colours[name] for name in HEXES},
+        titles={title: setup.titles[title] for title in TITLES},
+        pillars={pillar: setup.pillars[pillar] for pillar in PILLARS},
+        challenge=setup.challenge,
+    )
+
+
+def _check_keys(given: Iterable[str], wanted: tuple[str, ...], place: str) -> None:
+    present = set(given)
+    if missing := [key for key in wanted if key not in present]:
+        raise BadSetupError(f"{place}: {len(present)} of {len(wanted)}; there is no {', '.join(missing)}")
+
+
+def _check_counts(given: Iterable[str], wanted: Iterable[str], count: int, place: str, what: str) -> None:
+    counts = Counter(given)
+    for key in wanted:
+        if counts[key] != count:
+            raise BadSetupError(f"{place}: {key} has {counts[key]} {what}; each has {count}")
+
+
+def _check_banners(titles: dict[Title, Banner]) -> None:
+    for title, banner in titles.items():
+        if banner.body == banner.parting:
+            raise BadSetupError(f"setup.titles.{title}: body and parting are both {banner.body}; they differ")
+    _check_counts((banner.body for banner in titles.values()), COLOURS, 2, "setup.titles", "bodies")
+    _check_counts((banner.parting for banner in titles.values()), COLOURS, 2, "setup.titles", "partings")
+
+
+def _check_pillars(pillars: dict[Pillar, tuple[Title, ...]]) -> None:
+    for pillar, titles in pillars.items():
+        if len(titles) != SHOWN or len(set(titles)) != SHOWN:
+            what = f"{len(titles)} titles, {len(set(titles))} of them different"
+            raise BadSetupError(f"setup.pillars.{pillar}: {what}; a pillar shows {SHOWN} different ones")
+    shown = (title for titles in pillars.values() for title in titles)
+    _check_counts(shown, TITLES, SHOWN_AT, "setup.pillars", "pillars")
+    for one, other in combinations(pillars, 2):
+        if set(pillars[one]) == set(pillars[other]):
+            raise BadSetupError(f"setup.pillars.{other}: the same {SHOWN} titles as {one}; no two show the same")
+
+
+def _check_puzzle(puzzle: Puzzle) -> None:
+    different = len(set(puzzle.numbers))
+    if len(puzzle.numbers) != NUMBERS or different != NUMBERS:
+        what = f"{len(puzzle.numbers)} numbers, {different} of them different"
+        raise BadSetupError(f"setup.challenge.numbers: {what}; there are {NUMBERS} different ones")
+    sums: set[int] = set()
+    for number in puzzle.numbers:
+        sums |= {number, *(number + so_far for so_far in sums)}
+    if puzzle.target not in sums:
+        raise BadSetupError(f"setup.challenge.target: {puzzle.target} is the sum of none of the numbers")

@@ -1,0 +1,216 @@
+"""Plays The Fight For a Name in tests: moves written as the rules write them, what was told read as JSON.
+
+In `SETUP` hex n has the n-th of six colours, over and over: 1 red, 2 orange, 3 yellow, 4 green, 5 blue, 6 purple,
+7 red. Charity is red with orange partings, Courage orange with yellow ones, and so on round the six colours; then
+Humility is red with yellow partings, Justice orange with green ones, and so on.
+"""
+
+import json
+from typing import Any, cast, get_args
+
+from msgspec import Raw, Struct
+from msgspec.structs import replace
+
+from protocol.codec import encode
+from protocol.games.fight_for_a_name import Claim, Colour, FightOptions, FightSetup, Pillar, Title, Visit
+from referee.games.fight_for_a_name import FightForAName
+from referee.games.fight_for_a_name.state import NOTHING, FightState, Player
+from referee.luck import Luck
+from referee.rules import Illegal, Taken, Told
+from referee.table import Deal, Table
+
+FIGHT = FightForAName()
+COLOURS = list(get_args(Colour))
+TITLES = list(get_args(Title))
+PILLARS = list(get_args(Pillar))
+
+
+def _shown(numbers: set[int]) -> list[list[str]]:
+    """The titles of those numbers, and the rest: two pillars that show each title once between them."""
+    return [[t for n, t in enumerate(TITLES) if (n in numbers) is here] for here in (True, False)]
+
+
+SETUP: dict[str, Any] = {
+    "colours": {str(n): COLOURS[(n - 1) % 6] for n in range(1, 37)},
+    "titles": {
+        title: {"body": COLOURS[n % 6], "parting": COLOURS[(n + 1 + n // 6) % 6]} for n, title in enumerate(TITLES)
+    },
+    "pillars": dict(
+        zip(
+            PILLARS,
+            _shown({0, 1, 2, 3, 4, 5})
+            + _shown({0, 2, 4, 6, 8, 10})
+            + _shown({0, 1, 4, 5, 8, 9})
+            + _shown({0, 1, 2, 6, 7, 8})
+            + _shown({0, 1, 2, 9, 10, 11}),
+            strict=True,
+        )
+    ),
+    "challenge": {"numbers": [3, 5, 8, 13, 21, 34, 55, 89], "target": 26},
+}
+ON_PILLAR = {"phi": ["N"] * 4, "psi": ["S"] * 4, "delta": ["NW"] * 4, "gamma": ["SE"] * 4}
+"""Some pillars, and how to go there from Start."""
+
+
+class Heard(Struct):
+    """What was told when a window closed."""
+
+    public: list[dict[str, Any]]
+    seats: list[list[dict[str, Any]]]
+
+    def event(self, seat: int | None, type_: str) -> dict[str, Any]:
+        """The one event of that type that the seat (None: everyone) was told."""
+        (found,) = [one for one in (self.public if seat is None else self.seats[seat]) if one["type"] == type_]
+        return found
+
+    def types(self, seat: int | None) -> list[str]:
+        """The types of what the seat (None: everyone) was told, in order."""
+        return [one["type"] for one in (self.public if seat is None else self.seats[seat])]
+
+
+def setup_but(**changed: Any) -> dict[str, Any]:
+    """`SETUP` with a part of it changed; a copy, free to be spoilt."""
+    spoilt: dict[str, Any] = json.loads(json.dumps(SETUP | changed))
+    return spoilt
+
+
+def start(rounds: int = 12, setup: Any = None, seed: int = 0) -> Table:
+    """A match whose first round is about to be moved."""
+    table = begun(rounds, setup, seed)
+    close(table, {})
+    return table
+
+
+def begun(rounds: int = 12, setup: Any = None, seed: int = 0) -> Table:
+    """A match whose timed game is open."""
+    return Table(FIGHT, Deal("guardians", seed, Raw(encode({"rounds": rounds})), Raw(encode(setup or SETUP))))
+
+
+def close(table: Table, actions: dict[int, Any], elapsed: dict[int, int] | None = None) -> Heard:
+    """Closes the open window: seats act as given, the others not at all. Illegal passes through."""
+    assert table.window is not None
+    taken: list[Taken | None] = [None] * 13
+    told: list[Told] = []
+    for owed in table.window.owed:
+        took = (elapsed or {}).get(owed.seat, 0)
+        taken[owed.seat] = Taken(table.default(owed.seat), by_default=True, elapsed_ms=took)
+    for seat, action in actions.items():
+        read = table.read(seat, json.dumps(action).encode())
+        taken[seat] = Taken(read, elapsed_ms=(elapsed or {}).get(seat, 0))
+        if table.window.asap:
+            told += table.answer(seat, read)
+    return hear([*told, *table.close(tuple(taken))])
+
+
+def rest(table: Table, rounds: int = 1) -> Heard:
+    """So many rounds in which nobody does anything; pillars that are open are left unasked."""
+    heard = Heard([], [])
+    for _ in range(rounds):
+        assert table.window is not None
+        assert table.window.name == "move"
+        heard = close(table, {})
+    return heard
+
+
+def move(table: Table, **paths: str) -> Heard:
+    """A round's moves: `s3="N NE"` for the path of seat 3."""
+    return close(table, {int(seat[1:]): {"path": path.split()} for seat, path in paths.items()})
+
+
+def ask(shown: list[str], **changed: Any) -> dict[str, Any]:
+    """What a visitor asks of a pillar that shows these titles."""
+    colours = iter(["red", "orange", "yellow"])
+    asked: dict[str, Any] = {
+        key: [title, next(colours)] for key, title in zip(("body", "parting", "other"), shown, strict=False)
+    }
+    return asked | {"neither": sorted(shown[3:5]), "crest": shown[5]} | changed
+
+
+def reason(table: Table, seat: int, action: Any) -> str:
+    """Why an action is rejected; "" where it is legal."""
+    try:
+        table.read(seat, json.dumps(action).encode())
+    except Illegal as illegal:
+        return illegal.reason
+    return ""
+
+
+def canonical(table: Table, seat: int, action: Any) -> Any:
+    return plain(table.read(seat, json.dumps(action).encode()))
+
+
+def hear(told: list[Told]) -> Heard:
+    return Heard(
+        public=[plain(one.event) for one in told if one.seat is None],
+        seats=[[plain(one.event) for one in told if one.seat == seat] for seat in range(13)],
+    )
+
+
+def shown(table: Table, seat: int | None) -> dict[str, Any]:
+    """The seat's view."""
+    view: dict[str, Any] = plain(FIGHT.view(table.state, seat))
+    return view
+
+
+def plain(words: Any) -> Any:
+    return json.loads(encode(words))
+
+
+def window(table: Table) -> tuple[str, list[int]] | None:
+    return (table.window.name, [owed.seat for owed in table.window.owed]) if table.window else None
+
+
+def player(at: str | None = "Start", crests: str = "", mp: int = 0, reached: str = "", **hexes: int) -> Player:
+    """A seat; `h7=4` is 4 MP spent on hex 7 in one landing, a strength of 5. Crests: of round 1, or `Title:n`."""
+    strengths, spent = list(NOTHING), list(NOTHING)
+    for name, amount in hexes.items():
+        strengths[int(name[1:]) - 1], spent[int(name[1:]) - 1] = amount + 1, amount
+    return Player(
+        position=at,
+        mp=mp,
+        crests={name.split(":")[0]: int((name + ":1").split(":")[1]) for name in sorted(crests.split())},  # type: ignore[misc]
+        strengths=tuple(strengths),
+        spent=tuple(spent),
+        reached=tuple(map(int, reached.split())),
+    )
+
+
+def position(
+    players: dict[int, Player], *, round_: int = 6, rounds: int = 12, claims: str = "", **more: Any
+) -> Table:
+    """A match in which moves are due: these players, others idle on Start; `claims="Hope:3:2"`: seat 3 in round 2.
+
+    Players' MP are those after this round's income.
+    """
+    table = start(rounds)
+    claimed = {
+        title: Claim(seat=int(seat), round=int(number))
+        for title, seat, number in sorted(claim.split(":") for claim in claims.split())
+    }
+    without = Player(position=None)
+    titled = {claim.seat: replace(without, crests={title: 1}) for title, claim in claimed.items()}
+    everyone = {seat: Player() for seat in range(13)} | titled | players
+    state = FightState(
+        options=FightOptions(rounds=rounds),
+        setup=FIGHT_SETUP,
+        phase="move",
+        round=round_,
+        challenge=tuple(range(13)),
+        players=tuple(everyone[seat] for seat in range(13)),
+        claims=claimed,  # type: ignore[arg-type]
+    )
+    return in_state(table, replace(state, **more))
+
+
+def in_state(table: Table, state: FightState) -> Table:
+    """The table, in another state."""
+    table.state, table.window, table.outcome = state, FIGHT.window(state), FIGHT.outcome(state)
+    return table
+
+
+def visiting(pillar: str, at_round: int = 1) -> Visit:
+    """An earlier visit, unasked."""
+    return Visit(round=at_round, pillar=pillar, titles=tuple(SETUP["pillars"][pillar]))  # type: ignore[arg-type]
+
+
+FIGHT_SETUP = cast("FightSetup", FIGHT.read_setup("guardians", FightOptions(), Raw(encode(SETUP)), Luck(0)))

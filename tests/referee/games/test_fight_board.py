@@ -1,0 +1,171 @@
+"""The board of The Fight For a Name: numbers, pillars and their gates, and paths over it (R1)."""
+
+import pytest
+
+from referee.games.fight_for_a_name.board import BOARD, GATES, HEXES, PILLARS, START, STEPS
+from tests.referee.games import naive_fight
+from tests.referee.games.fight_play import canonical, move, player, position, reason, start, visiting
+
+PLENTY = 40
+
+
+def ends(at: str, path: str) -> str:
+    """Where a path from there leads, or the reason it leads nowhere."""
+    table = position({0: player(at, mp=PLENTY)})
+    if why := reason(table, 0, {"path": path.split()}):
+        return why
+    move(table, s0=path)
+    return table.state.players[0].position or "nowhere"
+
+
+def test_36_numbered_hexes_and_start_make_a_hexagon_of_side_4() -> None:
+    assert 37 == len(BOARD.names)
+    assert set(HEXES) | {START} == set(BOARD.names)
+    assert BOARD.all == BOARD.ball(BOARD.bit[START], 3)
+
+
+def test_numbers_run_row_by_row_from_the_top_left_to_right() -> None:
+    drawn = [str(number) if number else START for row in naive_fight.ROWS for number in row]
+    assert drawn == list(BOARD.names)
+    assert "1" == BOARD.names[0]
+    assert "36" == BOARD.names[-1]
+
+
+@pytest.mark.parametrize("place", [*HEXES, START])
+@pytest.mark.parametrize("way", naive_fight.WAYS)
+def test_a_step_goes_to_the_hex_that_way_on_the_page_through_a_gate_or_nowhere(place: str, way: str) -> None:
+    assert naive_fight.step(place, way) == STEPS[place].get(way)
+
+
+@pytest.mark.parametrize(
+    ("pillar", "at", "path"),
+    [
+        ("phi", "1", "N"),  # Phi must be reached by traveling North from hex 1.
+        ("mu", "3", "NE"),  # Mu must be reached by traveling North East from hex 3, …
+        ("mu", "6", "N"),  # … or North from hex 6.
+        ("omega", "10", "SE"),  # Omega must be reached by traveling South East from hex 10, …
+        ("omega", "10", "NE"),  # … or North East from hex 10 …
+        ("omega", "17", "NE"),  # … or 17.
+    ],
+)
+def test_the_sources_three_examples_of_pillars(pillar: str, at: str, path: str) -> None:
+    assert pillar == ends(at, path)
+
+
+def test_the_rest_of_the_ten_pillars_are_derived_by_symmetry() -> None:
+    assert 10 == len(PILLARS)
+    assert naive_fight.GATES == {
+        pillar: {(int(hex_), way) for hex_, way in gates} for pillar, gates in GATES.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("pillar", "path", "hex_"),
+    [
+        ("phi", "S", "1"),
+        ("psi", "N", "36"),
+        ("mu", "SW", "3"),
+        ("mu", "S", "6"),
+        ("lambda", "SE", "2"),
+        ("lambda", "S", "4"),
+        ("sigma", "N", "33"),
+        ("sigma", "NW", "35"),
+        ("theta", "N", "31"),
+        ("theta", "NE", "34"),
+        ("omega", "NW", "10"),
+        ("omega", "SW", "17"),
+        ("gamma", "SW", "30"),
+        ("gamma", "NW", "23"),
+        ("delta", "NE", "7"),
+        ("delta", "SE", "14"),
+        ("xi", "SE", "27"),
+        ("xi", "NE", "20"),
+    ],
+)
+def test_r1_from_a_pillar_the_first_step_goes_back_through_a_gate(pillar: str, path: str, hex_: str) -> None:
+    assert hex_ == ends(pillar, path)
+
+
+@pytest.mark.parametrize(("pillar", "gates"), GATES.items())
+def test_r1_no_other_step_leads_from_a_pillar(pillar: str, gates: tuple[tuple[str, str], ...]) -> None:
+    back = {naive_fight.step(pillar, way) for way in naive_fight.WAYS} - {None}
+    assert back == {hex_ for hex_, _ in gates}
+    assert back == set(STEPS[pillar].values())
+
+
+def test_r1_a_path_takes_steps_in_any_direction_over_hexes_and_start() -> None:
+    assert "24" == ends("21", "NE NW NW S S SW NE")
+    assert "Start" == ends("12", "S")
+    assert "25" == ends("12", "S S")
+
+
+def test_r1_a_path_may_cross_and_end_on_white_hexes() -> None:
+    table = position({0: player(mp=PLENTY)}, white=(5, 12))
+    move(table, s0="N N")
+    assert "5" == table.state.players[0].position
+
+
+def test_r1_a_path_may_not_leave_the_board_but_by_a_gate() -> None:
+    assert "nothing" in ends("1", "NE")
+    assert "nothing" in ends("3", "N")
+    assert "nothing" in ends("phi", "N")
+    assert "nothing" in ends("14", "SW")
+
+
+def test_r1_a_path_to_a_pillar_goes_in_one_direction_throughout() -> None:
+    assert "phi" == ends("Start", "N N N N")
+    assert "one direction" in ends("2", "NE N")
+    assert "one direction" in ends("17", "N NE")
+    assert "omega" == ends("19", "NE NE")
+
+
+def test_r1_a_pillar_can_only_be_the_last_hex() -> None:
+    assert "only be the last" in ends("1", "N S")
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "steps"), [("phi", "psi", 8), ("mu", "sigma", 6), ("lambda", "theta", 6)]
+)
+def test_o2_a_straight_path_leads_from_one_pillar_to_another(one: str, other: str, steps: int) -> None:
+    assert other == ends(one, "S " * steps)
+    assert one == ends(other, "N " * steps)
+
+
+def test_the_docs_three_paths_to_omega() -> None:
+    assert "omega" == ends("19", "NE NE") == ends("13", "NE NE")
+    assert "one direction" in ends("17", "N NE")
+
+
+def test_r1_a_pillar_visited_before_may_not_be_entered_again() -> None:
+    seat = player("1", mp=PLENTY)
+    table = position({0: type(seat)(position="1", mp=PLENTY, visits=(visiting("phi"),))})
+    assert "visited phi before" in reason(table, 0, {"path": ["N"]})
+    assert "" == reason(table, 0, {"path": ["S"]})
+
+
+def test_r1_a_path_has_0_to_mp_steps() -> None:
+    table = start()
+    assert "" == reason(table, 0, {"path": ["N", "N"]})
+    assert "more than your 2 MP" in reason(table, 0, {"path": ["N", "N", "N"]})
+    assert {} == canonical(table, 0, {"path": []})
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        {"path": ["n"]},
+        {"path": ["North"]},
+        {"path": "N"},
+        {"path": None},
+        {"path": [None]},
+        {"path": [["N"]]},
+        {"path": {}},
+        {"way": ["N"]},
+        {"path": ["N"], "stay": False},
+        {"pick": []},
+        [],
+        "N",
+    ],
+)
+def test_a_path_is_a_list_of_directions_spelled_as_they_are(action: object) -> None:
+    assert "" != reason(start(), 0, action)

@@ -1,0 +1,166 @@
+"""Options, setup and the start of The Fight For a Name: what is drawn, what may be given, what is refused."""
+
+import json
+from collections import Counter
+from typing import Any
+
+import pytest
+from msgspec import Raw
+
+from protocol.codec import encode
+from referee.rules import BadSetupError
+from referee.table import Deal, Table
+from tests.referee.games.fight_play import COLOURS, FIGHT, PILLARS, SETUP, TITLES, begun, hear, plain, setup_but
+
+
+def dealt(setup: Any = None, seed: int = 0, options: Any = None) -> Table:
+    given = None if setup is None else Raw(json.dumps(setup).encode())
+    return Table(FIGHT, Deal("guardians", seed, Raw(json.dumps(options or {}).encode()), given))
+
+
+def refusal(setup: Any) -> str:
+    with pytest.raises(BadSetupError) as caught:
+        dealt(setup)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_a_drawn_setup_keeps_the_counts(seed: int) -> None:
+    setup = plain(dealt(seed=seed).setup)
+    assert dict.fromkeys(COLOURS, 6) == Counter(setup["colours"].values())
+    assert [str(n) for n in range(1, 37)] == list(setup["colours"])
+    assert TITLES == list(setup["titles"])
+    assert dict.fromkeys(COLOURS, 2) == Counter(banner["body"] for banner in setup["titles"].values())
+    assert dict.fromkeys(COLOURS, 2) == Counter(banner["parting"] for banner in setup["titles"].values())
+    assert all(banner["body"] != banner["parting"] for banner in setup["titles"].values())
+    assert PILLARS == list(setup["pillars"])
+    assert dict.fromkeys(TITLES, 5) == Counter(t for titles in setup["pillars"].values() for t in titles)
+    assert {6} == {len(set(titles)) for titles in setup["pillars"].values()}
+    assert 10 == len({frozenset(titles) for titles in setup["pillars"].values()})
+    assert 8 == len(set(setup["challenge"]["numbers"])) == len(setup["challenge"]["numbers"])
+
+
+def test_a_drawn_setup_may_be_given_and_comes_out_the_same() -> None:
+    for seed in range(10):
+        drawn = plain(dealt(seed=seed).setup)
+        assert drawn == plain(dealt(drawn, seed=99).setup)
+
+
+def test_the_36_hexes_are_exactly_what_the_twelve_banners_need() -> None:
+    needed = Counter(
+        banner[part] for banner in SETUP["titles"].values() for part in ("body", "parting", "parting")
+    )
+    assert Counter(SETUP["colours"].values()) == needed
+
+
+def test_the_seed_draws_the_setup() -> None:
+    assert plain(dealt(seed=5).setup) == plain(dealt(seed=5).setup)
+    setups = [plain(dealt(seed=seed).setup) for seed in range(5)]
+    for part in ("colours", "titles", "pillars", "challenge"):
+        assert 5 == len({json.dumps(setup[part]) for setup in setups})
+
+
+def test_a_given_setup_is_kept_its_keys_in_the_order_in_which_they_are_told() -> None:
+    turned = {key: part if key == "challenge" else dict(reversed(part.items())) for key, part in SETUP.items()}
+    assert json.dumps(SETUP) == json.dumps(plain(dealt(turned).setup))
+
+
+def test_null_counts_as_left_out() -> None:
+    null = Table(FIGHT, Deal("guardians", 3, None, Raw(b"null")))
+    assert plain(dealt(seed=3).setup) == plain(null.setup)
+
+
+def spoilt(*path: Any, value: Any) -> Any:
+    """`SETUP` with another value at a place; `...` takes the key away."""
+    setup = part = setup_but()
+    for key in path[:-1]:
+        part = part[key]
+    if value is ...:
+        del part[path[-1]]
+    else:
+        part[path[-1]] = value
+    return setup
+
+
+ALIKE = list(SETUP["pillars"]["phi"])
+
+
+@pytest.mark.parametrize(
+    ("setup", "named"),
+    [
+        (spoilt("colours", "1", value="blue"), "setup.colours: red has 5 hexes; each has 6"),
+        (spoilt("colours", "1", value=...), "setup.colours: 35 of 36; there is no 1"),
+        (spoilt("colours", "37", value="red"), "'37'"),
+        (spoilt("colours", "1", value="white"), "'white'"),
+        (spoilt("colours", value=...), "colours"),
+        (spoilt("titles", "Hope", value=...), "setup.titles: 11 of 12; there is no Hope"),
+        (spoilt("titles", "Hop", value={"body": "red", "parting": "blue"}), "'Hop'"),
+        (spoilt("titles", "Hope", value={"body": "red", "parting": "red"}), "setup.titles.Hope: body and parting"),
+        (spoilt("titles", "Hope", "body", value="green"), "setup.titles: green has 3 bodies; each has 2"),
+        (spoilt("titles", "Hope", "parting", value="green"), "setup.titles: red has 1 partings; each has 2"),
+        (spoilt("titles", "Hope", value={"body": "purple"}), "parting"),
+        (spoilt("titles", "Hope", "crest", value="red"), "crest"),
+        (spoilt("pillars", "phi", value=...), "setup.pillars: 9 of 10; there is no phi"),
+        (spoilt("pillars", "phi", value=ALIKE[:5]), "setup.pillars.phi: 5 titles"),
+        (spoilt("pillars", "phi", value=[*ALIKE[:5], ALIKE[0]]), "setup.pillars.phi: 6 titles, 5 of them"),
+        (spoilt("pillars", "phi", value=[*ALIKE[:5], "Justice"]), "setup.pillars: Hope has 4 pillars; each has 5"),
+        (spoilt("pillars", "alpha", value=ALIKE), "'alpha'"),
+        (
+            setup_but(pillars=SETUP["pillars"] | {"mu": ALIKE[::-1], "lambda": SETUP["pillars"]["psi"]}),
+            "setup.pillars.mu: the same 6 titles as phi",
+        ),
+        (spoilt("challenge", "numbers", value=[1, 2, 3, 4, 5, 6, 7]), "setup.challenge.numbers: 7 numbers"),
+        (spoilt("challenge", "numbers", value=[1, 2, 3, 4, 5, 6, 7, 7]), "8 numbers, 7 of them different"),
+        (spoilt("challenge", "numbers", value=[1, 2, 3, 4, 5, 6, 7, 8.5]), "numbers"),
+        (spoilt("challenge", "numbers", value=[1, 2, 3, 4, 5, 6, 7, 8.0]), "numbers"),
+        (spoilt("challenge", "numbers", value=[True, 2, 3, 4, 5, 6, 7, 8]), "numbers"),
+        (spoilt("challenge", "target", value=4), "setup.challenge.target: 4 is the sum of none"),
+        (spoilt("challenge", "target", value=0), "setup.challenge.target: 0 is the sum of none"),
+        (spoilt("challenge", "target", value=...), "target"),
+        (spoilt("challenge", value=...), "challenge"),
+        (setup_but(banners={}), "banners"),
+        ({}, "colours"),
+        ([], "setup"),
+    ],
+)
+def test_a_setup_that_breaks_the_counts_is_rejected_with_the_count_that_is_off(setup: Any, named: str) -> None:
+    assert named.replace("'", "") in refusal(setup).replace("'", "")
+
+
+def test_o1_whole_numbers_below_1_are_numbers_too() -> None:
+    numbers = [-4, 0, 1, 2, 50, 60, 70, 80]
+    given = setup_but(challenge={"numbers": numbers, "target": 0})
+    assert numbers == plain(dealt(given).setup)["challenge"]["numbers"]
+
+
+@pytest.mark.parametrize("rounds", [0, -1, 1.0, 12.5, "12", True, None, [12]])
+def test_rounds_is_a_whole_number_from_1(rounds: Any) -> None:
+    with pytest.raises(BadSetupError, match="options"):
+        dealt(options={"rounds": rounds})
+
+
+def test_rounds_is_12_by_default_and_there_is_no_other_option() -> None:
+    assert {"rounds": 12} == plain(dealt().options)
+    assert {"rounds": 1} == plain(dealt(options={"rounds": 1}).options)
+    with pytest.raises(BadSetupError, match="seats"):
+        dealt(options={"seats": 12})
+
+
+def test_the_hexes_colours_and_the_puzzle_are_told_to_all_at_the_start_and_nothing_else() -> None:
+    heard = hear(list(begun().start))
+    expected = [
+        {"type": "board", "colours": SETUP["colours"]},
+        {"type": "challenge", "numbers": SETUP["challenge"]["numbers"], "target": 26},
+    ]
+    assert expected == heard.public
+    assert [[]] * 13 == heard.seats
+
+
+def test_o6_a_day_for_each_decision_ten_minutes_for_the_timed_game_and_no_reserve() -> None:
+    (variant,) = FIGHT.variants
+    day = 86_400_000
+    votes = {"token_vote": day, "elimination_vote": day, "justice": day}
+    assert ("guardians", 0) == (variant.name, variant.time.reserve_ms)
+    assert {"challenge": 600_000, "move": day, "pillar": day} | votes == variant.time.main_ms
+    assert 13 == FIGHT.seats(dealt().options)
+    assert b'{"rounds":12}' == encode(dealt().options)

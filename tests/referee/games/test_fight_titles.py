@@ -1,0 +1,206 @@
+"""Claiming titles: who may, who goes first, what turns white, what is given back (step 6, R8)."""
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from tests.referee.games.fight_play import Heard, close, in_state, move, player, position, rest, shown
+
+# Charity is red (1, 7, 13, 19, …) with orange partings (2, 8, 14, 20, …).
+BANNER: dict[str, Any] = {"h1": 2, "h2": 2, "h8": 2}
+
+
+def claimed(players: dict[int, Any], **more: Any) -> dict[str, int]:
+    """The titles claimed in a round in which nobody moves."""
+    titles: dict[str, int] = result(rest(position(players, **more)))["claimed"]
+    return titles
+
+
+def result(heard: Heard) -> dict[str, Any]:
+    return heard.event(None, "round_result")
+
+
+def test_step_6_the_crest_a_hex_of_the_body_colour_and_two_of_the_parting_claim_a_title() -> None:
+    assert {"Charity": 0} == claimed({0: player(crests="Charity", **BANNER)})
+
+
+def test_step_6_without_the_crest_there_is_no_title() -> None:
+    assert {} == claimed({0: player(crests="Courage", **BANNER)})
+
+
+def test_step_6_without_the_body_there_is_no_title() -> None:
+    assert {} == claimed({0: player(crests="Charity", h2=2, h8=2, h14=2)})
+
+
+def test_step_6_with_one_hex_of_the_parting_colour_there_is_no_title() -> None:
+    assert {} == claimed({0: player(crests="Charity", h1=2, h7=2, h2=2)})
+
+
+def test_step_6_only_hexes_that_the_seat_holds_count() -> None:
+    assert {} == claimed({0: player(crests="Charity", **BANNER), 1: player(h8=2)})
+    assert {} == claimed({0: player(crests="Charity", **BANNER), 1: player(h8=5)})
+    assert {"Charity": 0} == claimed({0: player(crests="Charity", **BANNER), 1: player(h8=1)})
+
+
+def test_step_6_two_bodies_and_one_parting_are_not_the_banner_turned_round() -> None:
+    # Temperance is purple with orange partings, Justice orange with green ones.
+    assert {} == claimed({0: player(crests="Justice", h2=1, h8=1, h4=1)})
+
+
+def test_step_6_titles_go_in_alphabetical_order() -> None:
+    # One red hex and two orange ones make Charity; 2, 3 and 9 Courage.
+    charity, courage = player(crests="Charity", **BANNER), player(crests="Courage", h14=1, h3=1, h9=1)
+    heard = rest(position({5: courage, 3: charity}))
+    assert {"Charity": 3, "Courage": 5} == result(heard)["claimed"]
+    assert ["Charity", "Courage"] == list(result(heard)["claimed"])
+
+
+def test_r8_a_seat_that_could_claim_two_titles_takes_the_first_in_alphabetical_order() -> None:
+    both = player(crests="Charity Courage", h1=1, h2=1, h8=1, h14=1, h3=1, h9=1)
+    assert {"Charity": 0} == claimed({0: both})
+
+
+def test_step_6_who_left_the_board_with_one_title_does_not_take_another_seats_next_one() -> None:
+    both = player(crests="Charity Courage", h1=1, h2=1, h8=1, h14=9, h3=9, h9=9)
+    courage = player(crests="Courage", h20=1, h15=1, h21=1)
+    assert {"Charity": 0, "Courage": 1} == claimed({0: both, 1: courage})
+
+
+# Several that could claim it.
+
+
+def test_step_6_of_several_the_one_that_spent_most_mp_on_its_banners_hexes_claims() -> None:
+    one = player(crests="Charity", h1=2, h2=2, h8=2)
+    other = player(crests="Charity", h7=2, h14=2, h20=3)
+    assert {"Charity": 1} == claimed({0: one, 1: other})
+
+
+def test_step_6_mp_on_other_hexes_of_the_colour_do_not_count() -> None:
+    one = player(crests="Charity", h1=2, h2=2, h8=2)
+    other = player(crests="Charity", h7=2, h14=2, h20=1, h26=50, h13=50)
+    assert {"Charity": 0} == claimed({0: one, 1: other})
+
+
+def test_step_6_the_1_of_each_landing_does_not_count() -> None:
+    one = player(crests="Charity", h1=2, h2=2, h8=2)
+    # It stays on 7, and so has the greater strength.
+    other = player("7", crests="Charity", h7=2, h14=2, h20=1)
+    assert {"Charity": 0} == claimed({0: one, 1: other})
+
+
+def test_step_6_reinforcing_counts() -> None:
+    few = "Courage:12:1 Diligence:11:1 Faith:10:1 Honour:9:1 Hope:8:1 Humility:7:1 Justice:6:1 Mercy:5:1"
+    players = {
+        0: player(crests="Charity", h1=2, h2=2, h8=2),
+        1: player(crests="Charity", h7=2, h14=2, h20=1, mp=2, reached="20"),
+    }
+    heard = close(position(players, claims=few), {1: {"reinforce": {"20": 2}}})
+    assert {"Charity": 1} == result(heard)["claimed"]
+
+
+def test_step_6_then_who_got_the_crest_in_an_earlier_round() -> None:
+    one = player(crests="Charity:4", h1=2, h2=2, h8=2)
+    other = player(crests="Charity:3", h7=2, h14=2, h20=2)
+    assert {"Charity": 1} == claimed({0: one, 1: other})
+
+
+def test_step_6_then_who_did_better_in_the_timed_game() -> None:
+    one = player(crests="Charity:3", h1=2, h2=2, h8=2)
+    other = player(crests="Charity:3", h7=2, h14=2, h20=2)
+    rank = (4, 1, 3, 0, 2, *range(5, 13))
+    assert {"Charity": 1} == claimed({0: one, 1: other}, challenge=rank)
+    assert {"Charity": 0} == claimed({0: one, 1: other}, challenge=rank[::-1])
+
+
+# What a claim does.
+
+
+def test_step_6_the_banners_hexes_are_the_lowest_numbers_held_of_each_colour_and_turn_white_for_good() -> None:
+    table = position({0: player(crests="Charity", h13=1, h7=1, h20=9, h2=1, h14=1)})
+    assert [2, 7, 14] == result(rest(table))["white"]
+    assert [2, 7, 14] == result(rest(table))["white"]
+
+
+def test_step_6_the_claimer_leaves_the_board_and_its_strengths_are_gone() -> None:
+    table = position({0: player(crests="Charity", h13=1, h7=1, h20=9, h2=1, h14=1)})
+    heard = rest(table)
+    assert "0" not in result(heard)["positions"]
+    assert {} == result(heard)["holders"]
+    assert {} == shown(table, 0)["strengths"]
+    assert None is shown(table, 0)["position"] is shown(table, 0)["mp"]
+    assert "Charity" == shown(table, 0)["title"]
+    assert [] == heard.types(0)
+
+
+def test_step_6_what_others_still_on_the_board_spent_on_those_hexes_is_given_back_without_the_1s() -> None:
+    table = position({0: player(crests="Charity", h1=5, h2=5, h8=5), 1: player("7", mp=1, h1=2, h8=3, h9=4)})
+    heard = rest(table)
+    assert 1 + 2 + 3 == heard.event(1, "standing")["mp"]
+    assert {"9": 5, "7": 1} == heard.event(1, "standing")["strengths"]
+    assert {"9": 4} == shown(table, 1)["spent"]
+
+
+def test_step_6_the_mp_of_this_rounds_landing_on_such_a_hex_is_given_back_too() -> None:
+    table = position({0: player(crests="Charity", h1=5, h2=5, h8=5), 1: player("4", mp=3)})
+    heard = move(table, s1="SE")
+    assert "8" == result(heard)["positions"]["1"]
+    assert 3 == heard.event(1, "standing")["mp"]
+
+
+def test_r6_a_reinforcement_of_a_hex_that_turns_white_this_round_is_given_back() -> None:
+    few = "Courage:12:1 Diligence:11:1 Faith:10:1 Honour:9:1 Hope:8:1 Humility:7:1 Justice:6:1 Mercy:5:1"
+    players = {0: player(crests="Charity", h1=5, h2=5, h8=5), 1: player("7", mp=3, reached="8")}
+    heard = close(position(players, claims=few), {1: {"reinforce": {"8": 2}}})
+    assert 3 == heard.event(1, "standing")["mp"]
+
+
+def test_step_6_a_seat_that_leaves_in_the_same_round_is_given_nothing_back() -> None:
+    charity = player(crests="Charity", h1=5, h2=5, h8=5)
+    courage = player(crests="Courage", h2=1, h14=1, h3=1, h9=1)
+    table = position({0: charity, 1: courage})
+    assert {"Charity": 0, "Courage": 1} == result(rest(table))["claimed"]
+    assert 0 == table.state.players[1].mp
+
+
+def test_step_6_holders_are_worked_out_anew_before_the_next_title() -> None:
+    # Seat 0 goes with Charity, and with it what kept seat 1 from holding 3.
+    charity = player(crests="Charity", h1=5, h2=5, h8=5, h3=9)
+    courage = player(crests="Courage", h14=1, h3=1, h9=1)
+    assert {"Charity": 0, "Courage": 1} == claimed({0: charity, 1: courage})
+
+
+def test_step_6_what_a_later_claim_makes_possible_earlier_in_the_alphabet_waits_for_the_next_round() -> None:
+    courage = player(crests="Courage", h14=1, h3=1, h9=1, h1=9)
+    charity = player(crests="Charity", h1=5, h2=5, h8=5)
+    table = position({0: courage, 1: charity})
+    assert {"Courage": 0} == result(rest(table))["claimed"]
+    assert {"Charity": 1} == result(rest(table))["claimed"]
+
+
+def test_step_6_a_title_claimed_in_an_earlier_round_is_not_claimed_again() -> None:
+    assert {} == claimed({0: player(crests="Charity", **BANNER)}, claims="Charity:12:2")
+
+
+def test_a_seat_may_claim_from_anywhere_on_the_board() -> None:
+    for place in ("Start", "phi", "30"):
+        assert {"Charity": 0} == claimed({0: player(place, crests="Charity", **BANNER)})
+
+
+def test_a_landing_may_make_the_banner_in_the_same_round() -> None:
+    table = position({0: player("4", mp=1, crests="Charity", h1=1, h2=1)})
+    assert {"Charity": 0} == result(move(table, s0="SE"))["claimed"]
+
+
+def test_the_docs_claim_of_charity() -> None:
+    # 14 lies north-west of 18: two landings there, for 1 and for 2 MP.
+    one = player(h7=9, h13=9, h2=9, h14=9, h20=9)
+    table = position({0: one, 1: player("18", mp=3)})
+    move(table, s1="NW")
+    heard = move(table, s1="SE NW")
+    assert {"14": 5} == heard.event(1, "standing")["strengths"]
+    players = [replace(seat, crests={"Charity": 1}) if seat.spent[6] else seat for seat in table.state.players]
+    in_state(table, replace(table.state, players=tuple(players)))
+    before = heard.event(1, "standing")["mp"]
+    heard = move(table, s1="SE")
+    assert ({"Charity": 0}, [2, 7, 14]) == (result(heard)["claimed"], result(heard)["white"])
+    assert before + 2 - 1 + 3 == heard.event(1, "standing")["mp"]
