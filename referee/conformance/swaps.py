@@ -68,12 +68,13 @@ class Twin:
 
     def _attempts(self, start: Sitting, before: Sitting, chosen: Chosen) -> Iterator[Chosen]:
         """Other histories of this window, the likeliest to tell the observer the same last."""
-        # Of many seats one may differ: if half of them did, everyone would be told of it.
-        keep_most = max(1 / 2, 1 - 1 / len(before.table.owed))
         for _ in range(CHANGES):
-            yield self._changed(start, before, chosen, keep_most)
+            yield self._changed(start, before, chosen, 1 / 2)
         for reseated in self._reseated(before, chosen):
             yield self._changed(start, before, reseated, 1)
+        # Of many seats one may differ: if half of them did, everyone would be told of it.
+        for _ in range(CHANGES):
+            yield self._changed(start, before, chosen, max(1 / 2, 1 - 1 / len(before.table.owed)))
         yield self._changed(start, before, chosen, 1)
 
     def _reseated(self, before: Sitting, chosen: Chosen) -> Iterator[Chosen]:

@@ -8,4 +8,4 @@ from referee.games.pointing import Pointing
 from referee.games.runes_to_ruins import RunesToRuins
 from referee.rules import Game
 
-GAMES: dict[str, Game[Any]] = {game.name: game for game in (FightForAName(), Mist(), Pointing(), RunesToRuins())}
+GAMES: dict[str, Game[Any]] = {game.name: game for game in (Mist(), Pointing(), FightForAName(), RunesToRuins())}
