@@ -19,7 +19,7 @@ from msgspec import Raw, Struct, to_builtins
 from protocol.codec import encode
 from referee import sandbox
 from referee.bot_folder import BotFolder
-from referee.clock import MICROSECONDS_PER_MS, clock_terms
+from referee.clock import clock_terms
 from referee.games.registry import GAMES
 from referee.host import Host
 from referee.line import Bell, Line, MemoryLine
@@ -258,7 +258,7 @@ class _Play:
             outcome=ended.outcome,
             conduct=ended.conduct,
             void=ended.void,
-            charged_ms=tuple(seat.charged // MICROSECONDS_PER_MS for seat in seats),
+            charged_us=tuple(seat.charged for seat in seats),
             windows=tuple(seat.windows for seat in seats),
             defaults=tuple(seat.defaults for seat in seats),
             transcript=str(self.path),

@@ -7,7 +7,8 @@ import click
 import msgspec
 
 from arena.exits import WrongUse
-from arena.screens import grid, results_console
+from arena.screens import results_console
+from arena.tables import grid, show
 from referee.games.registry import GAMES
 from referee.rules import Game
 
@@ -49,7 +50,7 @@ def _list(games: list[dict[str, Any]]) -> None:
     for game in games:
         variants = ", ".join(variant["variant"] for variant in game["variants"])
         table.add_row(game["game"], str(game["seats"]), variants)
-    results_console().print(table)
+    show(results_console(), table)
 
 
 def _describe(game: dict[str, Any]) -> None:
@@ -59,13 +60,13 @@ def _describe(game: dict[str, Any]) -> None:
     for variant in game["variants"]:
         times = ", ".join(f"{window} {main / 1000:g} s" for window, main in variant["main_ms"].items())
         variants.add_row(variant["variant"], times, f"{variant['reserve_ms'] / 1000:g} s")
-    screen.print(variants)
+    show(screen, variants)
     options = grid({"option": False, "default": False})
     for name, value in game["options"].items():
         options.add_row(name, msgspec.json.encode(value).decode())
-    screen.print(options)
+    show(screen, options)
     windows = grid({"window": False, "keys of its actions": False})
     for window, keys in game["windows"].items():
         windows.add_row(window, ", ".join(keys))
-    screen.print(windows)
-    screen.print(f"events: {', '.join(game['events'])}", highlight=False, soft_wrap=True)
+    show(screen, windows)
+    screen.print(f"events: {', '.join(game['events'])}", highlight=False)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from random import SystemRandom
-from typing import Any
+from typing import Any, get_args
 
 import click
 import msgspec
@@ -17,11 +17,12 @@ from arena.commands.policy_options import policy_options, read_policy
 from arena.exits import WrongUse
 from arena.one_match import play_match
 from arena.schedule import SEED_BITS
-from arena.screens import grid, progress_console, results_console
+from arena.screens import progress_console, results_console
+from arena.tables import duration, grid, show
 from arena.watching import Eyes, Watcher, read_eyes
 from referee.bot_folder import BotFolderError, find_bot
 from referee.games.registry import GAMES
-from referee.plan import Plan, Result
+from referee.plan import Isolation, Plan, Result
 from referee.play import LocalSeat, Player, SandboxedBot, play
 from referee.rules import BadSetupError, Game
 
@@ -43,7 +44,7 @@ OUR_INPUT = 0
     flag_value="spectator",
     help="Show the board as it goes, as these eyes see it.",
 )
-@click.option("--isolation", type=click.Choice(["bubblewrap", "none"]), default="bubblewrap", show_default=True)
+@click.option("--isolation", type=click.Choice(get_args(Isolation)), default="bubblewrap", show_default=True)
 @click.option(
     "--transcripts",
     type=click.Path(path_type=Path),
@@ -149,7 +150,7 @@ def _print(result: Result, names: Sequence[str]) -> None:
     screen = results_console()
     table = grid(
         {"seat": True, "bot": False, "place": True, "score": True, "conduct": False}
-        | {"windows": True, "defaults": True, "charged s": True}
+        | {"windows": True, "defaults": True, "charged": True}
     )
     places = {seat: place for place, group in enumerate(outcome.ranking, start=1) for seat in group}
     for seat, name in enumerate(names):
@@ -162,8 +163,8 @@ def _print(result: Result, names: Sequence[str]) -> None:
             result.conduct[seat].value,
             str(result.windows[seat]),
             str(result.defaults[seat]),
-            f"{result.charged_ms[seat] / 1000:.1f}",
+            duration(result.charged_us[seat]),
         )
-    screen.print(table)
+    show(screen, table)
     screen.print(f"over: {outcome.reason}", highlight=False)
     screen.print(f"transcript: {result.transcript} {result.head}", highlight=False, markup=False, soft_wrap=True)

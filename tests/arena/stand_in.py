@@ -27,7 +27,7 @@ def result(plan: Plan, players: Sequence[str], transcript: Path) -> Result:
         outcome=rankings[draw[0] % 3],
         conduct=(Conduct.OK, Conduct.CRASHED if draw[1] % 8 == 0 else Conduct.OK),
         void=None,
-        charged_ms=(draw[2], draw[3]),
+        charged_us=(draw[2], draw[3]),
         windows=(5, 4),
         defaults=(0, draw[4] % 2),
         transcript=str(transcript),

@@ -187,6 +187,16 @@ def test_a_new_bot_is_not_put_where_a_file_is(tmp_path: Path) -> None:
     assert f"{tmp_path}/file/bot: cannot be written: Not a directory" == refused("new-bot", tmp_path / "file/bot")
 
 
+def test_a_tournaments_isolation_can_be_given_and_is_one_of_its_terms(tmp_path: Path) -> None:
+    """The file says nothing of it: bubblewrap."""
+    file = tmp_path / "cup.toml"
+    file.write_text('game = "mist"\nbots = ["mist_random", "mist_cautious"]\noptions.max_turns = 1\n')
+    played = arena("tournament", file, "--isolation", "none", "--json")
+    assert (DONE, "none") == (played.exit_code, json.loads(played.stdout)["isolation"])
+    assert "2 matches, isolation none\n" in played.stderr
+    assert "were begun: isolation was none, is bubblewrap." in refused("tournament", file)
+
+
 def test_a_tournament_file_that_is_wrong_is_named(tmp_path: Path) -> None:
     file = tmp_path / "cup.toml"
     file.write_text('game = "mist"\nbots = ["mist_random", "mist_hunter"]\nblocks = "x"\n')

@@ -123,6 +123,15 @@ def test_fresh_begins_anew_and_keeps_the_earlier_results_aside(
     assert f"earlier results are now in {aside}\n" in capsys.readouterr().err
 
 
+def test_how_much_there_is_to_play_and_its_isolation_are_said(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    playing(file)
+    assert f"{MATCHES} matches, isolation bubblewrap\n" in capsys.readouterr().err
+    playing(file)
+    assert f"{MATCHES} matches ({MATCHES} of them played before), isolation" in capsys.readouterr().err
+
+
 def test_a_seed_that_is_left_out_is_drawn_once_and_kept(file: Path) -> None:
     file.write_text(TEXT.replace("seed = 4\n", ""))
     first, second = playing(file), playing(file)
@@ -173,8 +182,11 @@ def test_the_json_has_what_the_table_has(file: Path) -> None:
 
 def test_the_table_has_a_column_for_each_opponent_by_place(file: Path) -> None:
     table = crosstable(playing(file).lines, ("a", "b", "c"))
-    assert ["#", "bot", "points", "played", "wins", "ties", "losses", "vs 1", "vs 2", "vs 3"] == [
+    assert ["#", "bot", "points", "W-T-L", "1", "2", "3", "faults", "defaults", "a window"] == [
         column.header for column in table.columns
-    ][:10]
-    first_row = [str(next(iter(column.cells))) for column in table.columns]
-    assert ("1", "8", "", "/4") == (first_row[0], first_row[3], first_row[7], first_row[8][-2:])
+    ]
+    first, second, third = zip(*(map(str, column.cells) for column in table.columns), strict=True)
+    assert ("-", "-", "-") == (first[4], second[5], third[6])
+    assert (float(first[2]), 4.0) == (float(first[5]) + float(first[6]), float(first[5]) + float(second[4]))
+    assert 8 == sum(map(int, first[3].split("-")))
+    assert first[-1].endswith(" µs")

@@ -48,7 +48,7 @@ def table(process: "subprocess.Popen[bytes]") -> Any:
     assert DONE == process.returncode, complaints.decode()
     found = json.loads(output)
     for line in found["standings"]:
-        del line["ms_per_window"]
+        del line["us_per_window"]
     return {key: value for key, value in found.items() if key != "results"}
 
 

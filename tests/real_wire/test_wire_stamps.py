@@ -4,6 +4,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from statistics import median
 
 import trio
 
@@ -36,15 +37,16 @@ def said_during_a_stall(
 async def test_a_frame_that_wakes_a_quiet_loop_is_stamped_when_it_came(tmp_path: Path) -> None:
     async with open_seat(tmp_path) as seat:
         with raw_pair(seat.line.path) as connection:
-            off = []
+            after = []
             for _ in range(20):
                 send = threading.Timer(0.005, connection.sendall, [raw_frame(b"answer")])
                 began = trio.current_time()
                 send.start()
                 arrival = await seat.arrival()
-                assert began + 0.005 <= arrival.at <= trio.current_time()
-                off.append(arrival.at - began - 0.005)
-            assert min(off) < 0.005
+                assert arrival.at <= trio.current_time()
+                after.append(arrival.at - began)
+            # The median: where the machine held this process up, a stamp is earlier, and rightly so.
+            assert 0.005 <= median(after) < 0.010
 
 
 async def test_a_frame_that_came_in_a_stall_is_not_stamped_after_it(tmp_path: Path) -> None:
