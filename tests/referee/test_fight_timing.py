@@ -7,6 +7,7 @@ import trio
 
 from protocol.games.fight_for_a_name import FightView
 from protocol.messages import Heard, Opened
+from referee.games.registry import GAMES
 from tests.referee.games.fight_play import ask, plain
 from tests.referee.virtual import Bot, Played, answering, play, set_up
 
@@ -41,7 +42,7 @@ async def script(bot: Bot, window: Opened) -> None:
 
 
 async def played() -> Played:
-    match = set_up(13, game="fight-for-a-name", variant="guardians", options={"rounds": 2})
+    match = set_up(13, game=GAMES["fight-for-a-name"], variant="guardians", options={"rounds": 2})
     return await play(match, [answering(script)] * 13)
 
 
