@@ -6,6 +6,7 @@ imported when it is asked for, so that `--help` does not wait for what it does n
 
 import errno
 import os
+import signal
 import sys
 from collections.abc import Iterator, Sequence
 from importlib import import_module
@@ -13,7 +14,7 @@ from typing import Any, NoReturn
 
 import click
 
-from arena.exits import CANNOT, DONE, NO, WRONG_USE
+from arena.exits import CANNOT, DONE, NO, SIGNALLED, WRONG_USE, Stopped
 
 COMMANDS = {
     "match": ("match", "Play one match and write its transcript."),
@@ -25,8 +26,9 @@ COMMANDS = {
     "new-bot": ("new_bot", "Write a bot to start from."),
 }
 """Command to its module in `arena.commands` and its line in the help."""
-INTERRUPTED = 130
-"""The usual exit code of a program stopped by Ctrl-C."""
+INTERRUPTED = SIGNALLED + signal.SIGINT
+CLEAR_LINE = "\r\N{ESCAPE}[K"
+"""A terminal shows a Ctrl-C as `^C` wherever the cursor is."""
 
 
 class Arena(click.Group):
@@ -92,12 +94,15 @@ def _leave(error: BaseException) -> NoReturn:
         reason.show()
         sys.exit(WRONG_USE)
     code, text = _verdict(reason)
-    click.echo(f"arena: {' '.join(text.split())}", err=True)
+    wiped = CLEAR_LINE if code >= SIGNALLED and sys.stderr.isatty() else ""
+    click.echo(f"{wiped}arena: {' '.join(text.split())}", err=True)
     sys.exit(code)
 
 
 def _verdict(reason: BaseException) -> tuple[int, str]:
     """Exit code and text for what went wrong."""
+    if isinstance(reason, Stopped):
+        return SIGNALLED + reason.signal, reason.format_message()
     if isinstance(reason, click.ClickException):
         return reason.exit_code, reason.format_message()
     if isinstance(reason, KeyboardInterrupt | click.Abort):

@@ -6,6 +6,8 @@ DONE = 0
 NO = 1
 WRONG_USE = 2
 CANNOT = 3
+SIGNALLED = 128
+"""Of a program that was stopped by a signal: this and the signal's number, 130 for Ctrl-C."""
 
 
 class AnswerIsNo(click.ClickException):
@@ -24,3 +26,11 @@ class MachineCannot(click.ClickException):
     """The machine cannot do it: no sandbox, no space, too many failed attempts."""
 
     exit_code = CANNOT
+
+
+class Stopped(click.ClickException):
+    """A signal asked the command to stop, and it did, in order. The text may say what is left of it."""
+
+    def __init__(self, signal: int, text: str = "stopped") -> None:
+        super().__init__(text)
+        self.signal = signal

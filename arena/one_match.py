@@ -10,7 +10,7 @@ import click
 import trio
 
 from arena import loop
-from arena.exits import MachineCannot, WrongUse
+from arena.exits import MachineCannot, Stopped, WrongUse
 from arena.results_folder import cannot_write, transcript_failed
 from referee.plan import Plan, Result
 from referee.rules import BadSetupError, Told
@@ -51,13 +51,19 @@ def play_match(
     Raises:
         WrongUse: the transcript cannot be put there, or the setup breaks the game's rules.
         MachineCannot: the attempt is void. From within trio, both come in exception groups.
+        Stopped: a signal came.
     """
     try:
         transcripts.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise cannot_write(transcripts, error) from None
     path = transcripts / f"{plan.match}.jsonl"
-    result = loop.run(partial(_with_operator, plan, players, path, play=play, watch=watch))
+    try:
+        result = loop.run(partial(_with_operator, plan, players, path, play=play, watch=watch))
+    except Stopped as stopped:
+        part = path.with_name(f"{path.name}.part")
+        so_far = f"; the match so far: {part}" if part.exists() else ""
+        raise Stopped(stopped.signal, f"stopped{so_far}") from None
     if result.void is not None:
         raise MachineCannot(f"the attempt is void: {result.void}; transcript: {result.transcript}")
     return result

@@ -49,6 +49,7 @@ def play_tournament(
     Raises:
         WrongUse: the results there are were played under other terms.
         MachineCannot: it cannot be played to its end now.
+        Stopped: a signal came; run again, it goes on.
     """
     with held(tournament.results):
         if fresh and (aside := set_aside(tournament.results)):

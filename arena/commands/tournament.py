@@ -1,6 +1,7 @@
 """`arena tournament`: plays what is left of a tournament, then prints its table."""
 
 import os
+import shlex
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -12,6 +13,7 @@ import click
 import msgspec
 from msgspec.structs import replace
 
+from arena.exits import Stopped
 from arena.report import crosstable, results_json
 from arena.results_folder import TRANSCRIPTS
 from arena.runner import Play
@@ -51,7 +53,11 @@ def command(
         tournament = replace(tournament, results=results)
     at_once = concurrency or tournament.form.concurrency or len(os.sched_getaffinity(0))
     players = tuple(SandboxedBot(bot) for bot in tournament.bots)
-    came_out = play_tournament(tournament, players, _venue, fresh=fresh, concurrency=at_once)
+    try:
+        came_out = play_tournament(tournament, players, _venue, fresh=fresh, concurrency=at_once)
+    except Stopped as stopped:
+        again = shlex.join(["arena", *(word for word in sys.argv[1:] if word != "--fresh")])
+        raise Stopped(stopped.signal, f"stopped; to go on where it was: {again}") from None
     if as_json:
         sys.stdout.write(msgspec.json.encode(results_json(tournament, came_out)).decode() + "\n")
     else:

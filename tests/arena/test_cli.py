@@ -2,6 +2,8 @@
 
 import errno
 import json
+import signal
+from contextlib import nullcontext
 from pathlib import Path
 
 import click
@@ -11,9 +13,10 @@ from click.testing import CliRunner, Result
 
 from arena import cli
 from arena.cli import COMMANDS, INTERRUPTED
-from arena.exits import CANNOT, DONE, NO, WRONG_USE, AnswerIsNo, MachineCannot, WrongUse
+from arena.exits import CANNOT, DONE, NO, WRONG_USE, AnswerIsNo, MachineCannot, Stopped, WrongUse
 from protocol.messages import Hello, Submit
 from referee.games.registry import GAMES
+from tests.arena.stand_in import AtOnce
 
 SCENARIO = b'{"game":"mist","options":{"first":0},"steps":[{"0":{"cells":["a1"]}}]}'
 
@@ -65,6 +68,7 @@ def test_wrong_use_is_one_line_and_code_2() -> None:
         (ExceptionGroup("", [ValueError(), ExceptionGroup("", [MachineCannot("full")])]), CANNOT, "full"),
         (OSError(errno.ENOSPC, "No space left on device", "/t/x"), CANNOT, "/t/x: No space left on device"),
         (KeyboardInterrupt(), INTERRUPTED, "stopped"),
+        (Stopped(signal.SIGTERM, "stopped; there is more"), 143, "stopped; there is more"),
         (BaseExceptionGroup("", [KeyboardInterrupt()]), INTERRUPTED, "stopped"),
         (
             ZeroDivisionError("a\nb"),
@@ -187,11 +191,16 @@ def test_a_new_bot_is_not_put_where_a_file_is(tmp_path: Path) -> None:
     assert f"{tmp_path}/file/bot: cannot be written: Not a directory" == refused("new-bot", tmp_path / "file/bot")
 
 
-def test_a_tournaments_isolation_can_be_given_and_is_one_of_its_terms(tmp_path: Path) -> None:
+def test_a_tournaments_isolation_can_be_given_and_is_one_of_its_terms(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The file says nothing of it: bubblewrap."""
+    stand_in = AtOnce()
+    monkeypatch.setattr("arena.commands.tournament._venue", lambda: nullcontext(stand_in))
     file = tmp_path / "cup.toml"
-    file.write_text('game = "mist"\nbots = ["mist_random", "mist_cautious"]\noptions.max_turns = 1\n')
+    file.write_text('game = "mist"\nbots = ["mist_random", "mist_cautious"]\n')
     played = arena("tournament", file, "--isolation", "none", "--json")
+    assert ["none", "none"] == [plan.isolation for plan in stand_in.played]
     assert (DONE, "none") == (played.exit_code, json.loads(played.stdout)["isolation"])
     assert "2 matches, isolation none\n" in played.stderr
     assert "were begun: isolation was none, is bubblewrap." in refused("tournament", file)

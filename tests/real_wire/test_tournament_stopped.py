@@ -3,18 +3,22 @@
 import json
 import resource
 import signal
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
 
-from arena.exits import CANNOT, DONE
+from arena.exits import CANNOT, DONE, SIGNALLED
+from arena.ledger import INTERRUPTED
 
 STAND_INS = ("-m", "tests.real_wire.stand_in_tournament")
 ARENA = ("-m", "arena", "tournament", "--json")
+CTRL_C = SIGNALLED + signal.SIGINT
 ROOT = Path(__file__).parent.parent.parent
 MANY_MATCHES = 'game = "mist"\nbots = ["mist_random", "mist_cautious"]\nblocks = 60\nseed = 9\n'
 TWELVE_MATCHES = """\
@@ -23,6 +27,7 @@ bots = ["mist_random", "mist_cautious"]
 blocks = 6
 seed = 9
 isolation = "none"
+policy.startup_ms = 60000
 """
 
 
@@ -59,22 +64,27 @@ def cup(folder: Path, text: str) -> Path:
     return file
 
 
-def killed_often(arguments: tuple[str, ...], file: Path, seconds: float) -> tuple[Any, int]:
-    """The table at last, and how often the process was killed before it had one.
+def struck(lines: int, then: signal.Signals, *arguments: str | Path, seconds: float = 0) -> tuple[int, list[str]]:
+    """A tournament that a signal strikes after so many lines: its exit code, and what it complained."""
+    process = start("-m", "tests.real_wire.killed", str(lines), then.name, str(seconds), *arguments)
+    output, complaints = process.communicate()
+    assert b"" == output
+    return process.returncode, complaints.decode().splitlines()
 
-    It is given about so many seconds, and then more and more: a slow machine gets through as well.
-    """
-    luck, kills = Random(5), 0
-    while True:
-        process = start(*arguments, file)
-        try:
-            process.wait(seconds * luck.uniform(0.5, 1.5) * 1.1**kills)
-        except subprocess.TimeoutExpired:
-            process.send_signal(signal.SIGKILL)
-            process.communicate()
-            kills += 1
-            continue
-        return table(process), kills
+
+def killed(times: int, lines: int, seconds: float, *arguments: str | Path) -> None:
+    """Kills a tournament over and over, each time after so many lines at most, and a moment."""
+    luck = Random(5)
+    for _ in range(times):
+        code, _ = struck(luck.randint(1, lines), signal.SIGALRM, *arguments, seconds=luck.uniform(1e-6, seconds))
+        assert -signal.SIGALRM == code
+
+
+def interrupted(file: Path) -> int:
+    """How many matches were being played when their tournament was ended."""
+    with closing(sqlite3.connect(file.parent / "runs/cup/ledger.sqlite")) as ledger:
+        ((count,),) = ledger.execute("SELECT count(*) FROM attempts WHERE void = ?", (INTERRUPTED,))
+    return int(count)
 
 
 @pytest.fixture(scope="module")
@@ -84,23 +94,29 @@ def twelve_matches(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 
 def test_killed_at_any_moment_and_run_again_it_gives_the_same_table(tmp_path: Path) -> None:
+    """Undisturbed it runs 17,000 lines, 2,000 of them to begin."""
     undisturbed = table(start(*STAND_INS, cup(tmp_path / "a", MANY_MATCHES)))
-    check_killed(undisturbed, STAND_INS, tmp_path, MANY_MATCHES, kills=3)
+    file = cup(tmp_path / "b", MANY_MATCHES)
+    killed(6, 4_000, 0.002, *STAND_INS[1:], file)
+    assert undisturbed == table(start(*STAND_INS, file))
+    assert interrupted(file) > 0
 
 
 def test_with_real_matches_too(tmp_path: Path, twelve_matches: Any) -> None:
-    """Bots whose luck is their own seed play the same match again."""
-    check_killed(twelve_matches, ARENA, tmp_path, TWELVE_MATCHES, kills=1)
+    """Bots whose luck is their own seed play the same match again. Undisturbed it runs 1,200,000 lines."""
+    file = cup(tmp_path / "b", TWELVE_MATCHES)
+    killed(4, 250_000, 0.01, *ARENA[1:], file)
+    assert twelve_matches == table(start(*ARENA, file))
+    assert interrupted(file) > 0
 
 
-def check_killed(undisturbed: Any, arguments: tuple[str, ...], folder: Path, text: str, *, kills: int) -> None:
-    """Tournaments killed over and over come to the same table. A fast machine is given less and less time."""
-    for attempt in range(8):
-        disturbed, killed = killed_often(arguments, cup(folder / f"killed-{attempt}", text), 0.5 / 2**attempt)
-        assert undisturbed == disturbed
-        if killed >= kills:
-            return
-    pytest.fail(f"it was never killed {kills} times before it was done")
+def test_interrupted_it_says_how_to_go_on_and_does(tmp_path: Path, twelve_matches: Any) -> None:
+    file = cup(tmp_path / "b", TWELVE_MATCHES)
+    code, complaints = struck(300_000, signal.SIGINT, *ARENA[1:], "--fresh", file)
+    again = f"arena tournament --json {file}"
+    assert (CTRL_C, f"arena: stopped; to go on where it was: {again}") == (code, complaints[-1])
+    assert twelve_matches == table(start(*ARENA, file))
+    assert interrupted(file) > 0
 
 
 def test_without_space_it_stops_with_one_line_and_goes_on_when_there_is_some(

@@ -1,0 +1,66 @@
+"""The loop in which matches are played: signals end it in order."""
+
+import signal
+
+import pytest
+import trio
+
+from arena import loop
+from arena.exits import Stopped
+
+
+def test_what_came_of_it_is_returned() -> None:
+    async def play() -> str:
+        await trio.lowlevel.checkpoint()
+        return "won"
+
+    assert "won" == loop.run(play)
+
+
+@pytest.mark.parametrize("stop", loop.STOPS)
+def test_a_signal_ends_what_is_played_and_lets_it_clear_up(stop: signal.Signals) -> None:
+    done = []
+
+    async def play() -> None:
+        try:
+            signal.raise_signal(stop)
+            await trio.sleep_forever()
+        finally:
+            with trio.CancelScope(shield=True):
+                await trio.lowlevel.checkpoint()
+            done.append("cleared up")
+
+    before = signal.getsignal(stop)
+    with pytest.raises(Stopped) as caught:
+        loop.run(play)
+    assert (stop, "stopped", ["cleared up"]) == (caught.value.signal, caught.value.format_message(), done)
+    assert before == signal.getsignal(stop)
+
+
+def test_a_signal_that_is_ignored_stays_so() -> None:
+    """As under `nohup`."""
+
+    async def play() -> str:
+        signal.raise_signal(signal.SIGHUP)
+        await trio.lowlevel.checkpoint()
+        return "won"
+
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        assert "won" == loop.run(play)
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+def test_a_second_ctrl_c_does_not_wait_for_what_hangs() -> None:
+    async def play() -> None:
+        try:
+            signal.raise_signal(signal.SIGINT)
+            await trio.sleep_forever()
+        finally:
+            with trio.CancelScope(shield=True):
+                signal.raise_signal(signal.SIGINT)
+                await trio.sleep_forever()
+
+    with pytest.RaisesGroup(KeyboardInterrupt, flatten_subgroups=True):
+        loop.run(play)
