@@ -5,7 +5,7 @@ reads a clock, never rolls dice but with the luck it is handed, and says whom ea
 """
 
 from abc import ABC, abstractmethod
-from typing import ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import msgspec
 from msgspec import Raw, Struct
@@ -54,6 +54,8 @@ class Owed(Struct, frozen=True):
     """The action taken if none comes. None: nothing at all, or (`drawn`) one drawn when the window closes."""
     drawn: bool = False
     """The default comes from `Game.draw_default` when the window closes."""
+    tells: Any = None
+    """What the opening itself tells the seat, if no event has: its view shows it, and it counts as told."""
 
 
 class Window(Struct, frozen=True):

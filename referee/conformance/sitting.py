@@ -91,7 +91,7 @@ class Sitting:
 
     def _open(self) -> None:
         for owed in self.table.owed:
-            self._note(owed.seat, b"opened", open_window(self.table).name.encode())
+            self._note(owed.seat, b"opened", encode([open_window(self.table).name, owed.tells]))
         if self.table.outcome:
             for observer in self.observers:
                 self._note(observer, b"over", encode(self.table.outcome))

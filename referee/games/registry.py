@@ -2,7 +2,8 @@
 
 from typing import Any
 
+from referee.games.hive_mind import HiveMind
 from referee.games.mist import Mist
 from referee.rules import Game
 
-GAMES: dict[str, Game[Any]] = {game.name: game for game in (Mist(),)}
+GAMES: dict[str, Game[Any]] = {game.name: game for game in (Mist(), HiveMind())}
