@@ -9,6 +9,9 @@ of its contract is put to the test on the way:
 3. secret swap: two matches in which a seat was told the same so far show it the same, byte for byte (`swaps`);
 4. sealed swap: what another seat submits changes nothing before the window closes (`swaps`).
 
+A game's author may lend an `Aid`: a player who knows the rules, and a forger of histories that a seat cannot tell
+from the true one.
+
 What it cannot know is whether the game tells a seat too much in the first place: an event is told on purpose, and
 counts as told. Which events a seat should get is for tests of the rules.
 """
@@ -18,13 +21,15 @@ from typing import Any
 
 from msgspec import Struct
 
+from referee.conformance.aid import Aid
 from referee.conformance.finding import ConformanceError
 from referee.conformance.playing import Examination
 from referee.conformance.repetition import check_repetition
 from referee.rules import Game
 
-__all__ = ["ConformanceError", "Report", "check_game"]
+__all__ = ["Aid", "ConformanceError", "Report", "check_game"]
 
+UNAIDED = Aid()
 REPEATED_SEEDS = 6
 """How many seeds other interpreters play again."""
 
@@ -38,6 +43,8 @@ class Report(Struct, frozen=True, kw_only=True):
     windows: int
     twinned: int
     """Secret swaps: positions compared with one made to differ in what an observer was not told."""
+    forged: int
+    """Secret swaps: positions compared with those of histories that the game's aid forged."""
     remembered: int
     """Secret swaps: positions compared with one of another match that had told an observer the same."""
     probes: int
@@ -50,8 +57,8 @@ class Report(Struct, frozen=True, kw_only=True):
     """Windows that no match opened: nothing is known of them."""
 
 
-def check_game(game: Game[Any], seeds: Sequence[int] = range(200)) -> list[Report]:
-    """Plays every seed in every variant.
+def check_game(game: Game[Any], seeds: Sequence[int] = range(200), aid: Aid = UNAIDED) -> list[Report]:
+    """Plays every seed in every variant, with what its author lends.
 
     Returns:
         A report for each variant.
@@ -59,13 +66,13 @@ def check_game(game: Game[Any], seeds: Sequence[int] = range(200)) -> list[Repor
     Raises:
         ConformanceError: a promise is broken, or there was too little to compare to say that it holds.
     """
-    reports = [_check_variant(game, variant.name, seeds) for variant in game.variants]
+    reports = [_check_variant(game, variant.name, seeds, aid) for variant in game.variants]
     check_repetition(game, seeds[:REPEATED_SEEDS])
     return reports
 
 
-def _check_variant(game: Game[Any], variant: str, seeds: Sequence[int]) -> Report:
-    examination = Examination(game, variant)
+def _check_variant(game: Game[Any], variant: str, seeds: Sequence[int], aid: Aid) -> Report:
+    examination = Examination(game, variant, aid)
     for seed in seeds:
         examination.play(seed)
     _check_enough(examination, variant)
@@ -75,6 +82,7 @@ def _check_variant(game: Game[Any], variant: str, seeds: Sequence[int]) -> Repor
         matches=examination.matches,
         windows=examination.windows,
         twinned=examination.twinned,
+        forged=examination.forged,
         remembered=examination.remembered,
         probes=examination.probes,
         sealed=examination.sealed,

@@ -6,6 +6,7 @@ from typing import Any
 from msgspec import Raw
 
 from protocol.codec import encode
+from referee.conformance.aid import Aid, History, check_forged
 from referee.conformance.finding import ConformanceError
 from referee.conformance.guessing import Guesser
 from referee.conformance.promises import (
@@ -47,13 +48,15 @@ def guessed_options(game: Game[Any], variant: str, seed: int) -> Raw | None:
 class Examination:
     """Matches of one variant, played and put to the test; the figures say how much was really compared."""
 
-    def __init__(self, game: Game[Any], variant: str) -> None:
+    def __init__(self, game: Game[Any], variant: str, aid: Aid) -> None:
         self._game = game
         self._variant = variant
+        self._aid = aid
         self._memory = Memory()
         self.matches = 0
         self.windows = 0
         self.twinned = 0
+        self.forged = 0
         self.probes = 0
         self.sealed = 0
         self.commuted = 0
@@ -88,10 +91,14 @@ class Examination:
         seed = where.seed
         match = seat_match(self._game, self._variant, seed)
         # Streams of their own: what the checks draw must not change how the match goes.
-        chooser, prober = Chooser(Random(f"{seed}/play")), Chooser(Random(f"{seed}/probe"))
+        propose = self._aid.propose
+        chooser, prober = (Chooser(Random(f"{seed}/{use}"), propose) for use in ("play", "probe"))
         twins = self._twins(match, seed)
+        forger = Random(f"{seed}/forger")
+        history: History = ()
         while match.table.window is not None:
             self._look(match, twins, where)
+            self._forge(match, history, forger, where)
             self._number = match.table.number
             self.opened.add(open_window(match.table).name)
             self.sealed += check_sealed(match, prober, where)
@@ -99,6 +106,7 @@ class Examination:
             chosen = chooser.choose_all(match.table)
             before = match.fork()
             match.play(chosen)
+            history = (*history, chosen)
             for twin in twins:
                 twin.follow(before, chosen, match, where)
             if match.table.number > LONGEST_MATCH:
@@ -120,7 +128,17 @@ class Examination:
             Sitting(Table(self._game, Deal(self._variant, luck.getrandbits(32), options))) for _ in range(DEALS)
         ]
         observers = luck.sample(match.observers, min(OBSERVERS_TWINNED, len(match.observers)))
-        return [Twin(observer, match, deals, luck) for observer in observers]
+        return [Twin(observer, match, deals, luck, self._aid.propose) for observer in observers]
+
+    def _forge(self, match: Sitting, history: History, luck: Random, where: Where) -> None:
+        """Compares the position with that of a forged history, for one observer."""
+        observer = luck.choice(match.observers)
+        forge, table = self._aid.forge, match.table
+        spelled = Deal(self._variant, where.seed, Raw(encode(table.options)), Raw(encode(table.setup)))
+        forged = forge(spelled, history, observer, luck) if forge else None
+        if forged is not None and forged != (spelled, history):
+            self.forged += 1
+            self.probes += check_forged(match, forged, observer, Chooser(luck, self._aid.propose), where)
 
     def _look(self, match: Sitting, twins: list[Twin], where: Where) -> None:
         check_position(match, where)

@@ -4,8 +4,10 @@ What an observer was told is kept as a hash that grows with everything sent to i
 windows opened to it, what was taken of it, the outcome. Two histories with equal hashes look the same from there.
 """
 
+from collections.abc import Callable
 from hashlib import blake2b
 from random import Random
+from typing import Any
 
 from protocol.codec import encode
 from referee import reveal
@@ -18,10 +20,14 @@ GUESSES = 20
 IDLE = 1 / 10
 """How often a seat submits nothing."""
 SLOWEST_MS = 60_000
+PROPOSED = 3 / 4
+"""How often a proposed action is taken where there is someone to propose one."""
 
 Observer = int | None
 Chosen = dict[int, Taken]
 """By seat: what the open window is to take of it."""
+Propose = Callable[[Table, int, Random], Any]
+"""An action, as plain values, that a seat may well submit to the open window."""
 
 
 class Sitting:
@@ -122,16 +128,19 @@ def open_window(table: Table) -> Window:
 class Chooser:
     """Chooses for every seat at random: legal actions as far as they can be guessed, or nothing."""
 
-    def __init__(self, luck: Random) -> None:
+    def __init__(self, luck: Random, propose: Propose | None = None) -> None:
         self._luck = luck
+        self._propose = propose
         self._guesser = Guesser(luck)
         self._learnt: set[str] = set()
         self.legal: set[str] = set()
         """Windows in which a legal action was guessed."""
 
-    def guess(self, table: Table) -> bytes:
-        """An action for the open window, legal or not."""
+    def guess(self, table: Table, seat: int) -> bytes:
+        """An action of a seat for the open window, legal or not."""
         window = open_window(table)
+        if self._propose and self._luck.random() < PROPOSED:
+            return encode(self._propose(table, seat, self._luck))
         if window.name not in self._learnt:
             self._learnt.add(window.name)
             self._guesser.learn(encode(table.game.host_view(table.state)))
@@ -143,7 +152,7 @@ class Chooser:
         elapsed = self._luck.randrange(SLOWEST_MS) if window.timed else 0
         for _ in range(0 if self._luck.random() < IDLE else GUESSES):
             try:
-                action = table.read(seat, self.guess(table))
+                action = table.read(seat, self.guess(table, seat))
             except Illegal:
                 continue
             self.legal.add(window.name)

@@ -10,7 +10,7 @@ from random import Random
 from protocol.codec import encode
 from referee.conformance.finding import difference
 from referee.conformance.promises import Where
-from referee.conformance.sitting import Chooser, Chosen, Observer, Sitting, answered, open_window
+from referee.conformance.sitting import Chooser, Chosen, Observer, Propose, Sitting, answered, open_window
 from referee.rules import Taken
 
 CHANGES = 3
@@ -30,11 +30,13 @@ SEALED = "sealed swap: what others submit changes nothing before the window clos
 class Twin:
     """A history in which `observer` was told the same as in the match beside it, and as little else as can be."""
 
-    def __init__(self, observer: Observer, match: Sitting, deals: list[Sitting], luck: Random) -> None:
+    def __init__(
+        self, observer: Observer, match: Sitting, deals: list[Sitting], luck: Random, propose: Propose | None
+    ) -> None:
         """Starts from one of the `deals` that tells the observer what it was told in the match, if any does."""
         self._observer = observer
         self._luck = luck
-        self._chooser = Chooser(luck)
+        self._chooser = Chooser(luck, propose)
         alike = (deal for deal in deals if deal.told[observer] == match.told[observer])
         self._sitting = next(alike, match).fork()
         self.pairs = 0
@@ -73,9 +75,9 @@ class Twin:
         one, other = match.shown(seat), twin.shown(seat)
         if one != other:
             raise where.error(SECRET, difference(one, other), number, seat)
-        if match.owes(seat):
+        if seat is not None and match.owes(seat):
             for _ in range(PROBES):
-                self._compare_responses(match, self._chooser.guess(match.table), where)
+                self._compare_responses(match, self._chooser.guess(match.table, seat), where)
 
     def _compare_responses(self, match: Sitting, action: bytes, where: Where) -> None:
         seat = self._observer
@@ -141,7 +143,9 @@ def check_sealed(match: Sitting, chooser: Chooser, where: Where) -> int:
     window = open_window(match.table)
     for seat in (owed.seat for owed in window.owed):
         others = [observer for observer in match.observers if observer != seat]
-        probes = {other: chooser.guess(match.table) for other in others if match.owes(other)}
+        probes = {
+            other: chooser.guess(match.table, other) for other in others if other is not None and match.owes(other)
+        }
         quiet = _seen_by(others, match, probes)
         for _ in range(2):
             chosen = chooser.choose(match.table, seat)
@@ -156,7 +160,7 @@ def check_sealed(match: Sitting, chooser: Chooser, where: Where) -> int:
     return 2 * len(window.owed)
 
 
-def _seen_by(observers: list[Observer], match: Sitting, probes: dict[Observer, bytes]) -> dict[Observer, bytes]:
+def _seen_by(observers: list[Observer], match: Sitting, probes: dict[int, bytes]) -> dict[Observer, bytes]:
     """What each is shown, and hears when it submits its probe."""
     return {
         observer: match.shown(observer)

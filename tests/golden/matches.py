@@ -81,7 +81,7 @@ def _random_step(sitting: Sitting, chooser: Chooser, luck: Random) -> Any:
         if part and not part.by_default:
             step[str(seat)] = decode_json(encode(part.action))
         elif luck.random() < UNTIDY:
-            guess = chooser.guess(table)
+            guess = chooser.guess(table, seat)
             legal = part and sitting.response(seat, guess).startswith(b"accepted")
             step[str(seat)] = None if legal else decode_json(guess)
     if table.window and table.window.timed:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from protocol.games.hive_mind import Kind, Round, Scores
 from referee.games.hive_mind.hive import CELLS, KINDS, SHAPES, Shape, shape_named
-from referee.games.hive_mind.state import ROUNDS, RULE_SETS, HiveMindState, Turn, play_on, price, wallet
+from referee.games.hive_mind.state import ROUNDS, RULE_SETS, HiveMindState, Turn, price, rounds_on, wallet
 from referee.rules import Illegal
 
 BUYING_ROUND = 2
@@ -18,7 +18,7 @@ LONGEST_QUOTE = 20
 
 def kinds_left(state: HiveMindState, hive: str, seat: int) -> tuple[Kind, ...]:
     """The kinds of shapes that a seat has not placed on a Hive yet (R4)."""
-    used = {SHAPES[cells].kind for placed in play_on(state, hive).placements if (cells := placed[seat])}
+    used = {SHAPES[cells].kind for actions in rounds_on(state, hive) if (cells := actions[seat].place.get(hive))}
     return tuple(kind for kind in KINDS if kind not in used)
 
 
@@ -45,7 +45,8 @@ def checked_round(state: HiveMindState, now: Turn, seat: int, action: Round) -> 
         block=_once_each("Block", action.block),
         guess={hive: _checked_guess(action.guess[hive]) for hive in now.hives if hive in action.guess},
     )
-    _check_price(state, seat, checked)
+    if checked.double or checked.block:
+        _check_price(state, seat, checked)
     return checked
 
 

@@ -33,6 +33,8 @@ from referee.games.hive_mind.state import (
     Result,
     Turn,
     play_on,
+    rounds_on,
+    seats_that,
     turn,
 )
 from referee.luck import Luck
@@ -149,12 +151,12 @@ def _hive_round(number: int, placements: Sequence[str | None]) -> HiveRound:
 
 
 def _doubles(state: HiveMindState, hives: Sequence[str]) -> Doubles:
-    doublers = {hive: play_on(state, hive).doublers for hive in hives}
+    doublers = {hive: seats_that("double", rounds_on(state, hive), hive) for hive in hives}
     return Doubles(hives={hive: seats for hive, seats in doublers.items() if seats})
 
 
 def _blocks(state: HiveMindState, hives: Sequence[str]) -> Blocks:
-    blockers = {hive: play_on(state, hive).blockers for hive in hives}
+    blockers = {hive: seats_that("block", rounds_on(state, hive), hive) for hive in hives}
     return Blocks(hives={hive: seats for hive, seats in blockers.items() if seats})
 
 

@@ -150,15 +150,22 @@ def turn(state: HiveMindState) -> Turn | None:
     return Turn(rules.hives[at : at + 1], number + 1) if at < len(rules.hives) else None
 
 
+def rounds_on(state: HiveMindState, hive: str) -> tuple[tuple[Round, ...], ...]:
+    """The rounds played so far in which a Hive was in play; of each, every seat's part."""
+    rules = RULE_SETS[state.variant]
+    if rules.at_once:
+        return state.rounds
+    first = ROUNDS * rules.hives.index(hive)
+    return state.rounds[first : first + ROUNDS]
+
+
 def play_on(state: HiveMindState, hive: str) -> Play:
     """What was done on a Hive so far."""
-    rules = RULE_SETS[state.variant]
-    first = 0 if rules.at_once else ROUNDS * rules.hives.index(hive)
-    rounds = state.rounds[first : first + ROUNDS]
+    rounds = rounds_on(state, hive)
     return Play(
         placements=tuple(tuple(action.place.get(hive) for action in actions) for actions in rounds),
-        doublers=_seats_that("double", rounds, hive),
-        blockers=_seats_that("block", rounds, hive),
+        doublers=seats_that("double", rounds, hive),
+        blockers=seats_that("block", rounds, hive),
         guesses=tuple(action.guess.get(hive) for action in rounds[-1]) if rounds else (None,) * SEATS,
     )
 
@@ -185,7 +192,7 @@ def price(rules: RuleSet, action: Round) -> int:
     return doubles + max(0, len(action.block) - rules.free_uses) * (rules.block_price or 0)
 
 
-def _seats_that(
+def seats_that(
     what: Literal["double", "block"], rounds: tuple[tuple[Round, ...], ...], hive: str
 ) -> tuple[int, ...]:
     """The seats that double or block on a Hive."""

@@ -68,7 +68,7 @@ class Crowd:
                 used.add(SHAPES[cells][0])
                 action["place"][hive] = "".join(luck.choice((c, c.lower())) for c in luck.sample(cells, 3))
             if number == 3 and luck.random() < 0.7:
-                action["guess"][hive] = self.guess(match.values[hive])
+                action["guess"][hive] = guess(match.values[hive], luck)
             for key in ("double", "block"):
                 if number == 2 and luck.random() < self.pay:
                     action[key].append(hive)
@@ -77,9 +77,10 @@ class Crowd:
         luck.shuffle(action["double"])
         return {key: value for key, value in action.items() if value or luck.random() < 0.1}
 
-    def guess(self, truth: str) -> str:
-        """Values that are right, nearly right, or any."""
-        digits = list(truth)
-        for _ in range(self.luck.choice((0, 1, 2, 12))):
-            digits[self.luck.randrange(12)] = self.luck.choice("123")
-        return "".join(digits)
+
+def guess(truth: str, luck: Random) -> str:
+    """Values that are right, nearly right, or any."""
+    digits = list(truth)
+    for _ in range(luck.choice((0, 1, 2, 12))):
+        digits[luck.randrange(12)] = luck.choice("123")
+    return "".join(digits)

@@ -73,7 +73,9 @@ class NaiveHiveMind:
         self.asked = False
         self.token_to: int | None = None
         self.eliminated: int | None = None
+        # What has been counted since a window was closed.
         self.counted: dict[int, list[tuple[str, int]]] = {}
+        self.pointed: dict[int, dict[str, int]] = {}
 
     # What is open, and to whom.
 
@@ -244,11 +246,16 @@ class NaiveHiveMind:
 
     def right(self) -> list[tuple[int, int]]:
         """Guesser and guessed of every score guessed right."""
-        pairs = [(a, b) for a in SEATS for b in SEATS if a != b]
         guesses = self.scores or {seat: {} for seat in SEATS}
-        return [(a, b) for a, b in pairs if guesses[a].get(str(b)) == self.before_scores(b)]
+        totals = {seat: self.before_scores(seat) for seat in SEATS}
+        return [(a, b) for a in SEATS for b in SEATS if a != b and guesses[a].get(str(b)) == totals[b]]
 
     def points(self, seat: int) -> dict[str, int]:
+        if seat not in self.pointed:
+            self.pointed[seat] = self.count_points(seat)
+        return self.pointed[seat]
+
+    def count_points(self, seat: int) -> dict[str, int]:
         gains, right = self.gains(seat), self.right()
         return {
             "hexes": sum(points for what, points in gains if what in "123"),
@@ -343,7 +350,7 @@ class NaiveHiveMind:
         """Closes the open window. `drawn` goes, if it comes to drawing."""
         window = self.window()
         assert window
-        self.counted.clear()
+        self.forget()
         said: list[Said] = []
         if window[0] == "round":
             said = self.play_round(actions)
@@ -361,7 +368,12 @@ class NaiveHiveMind:
                 said.append((None, {"type": "token_given", "from": winner, "to": self.token_to}))
         else:
             self.eliminated = next(iter(actions.values()))["seat"]
+        self.forget()
         return said + self.end(drawn)
+
+    def forget(self) -> None:
+        self.counted.clear()
+        self.pointed.clear()
 
     def play_round(self, actions: dict[int, Any]) -> list[Said]:
         number, hives = self.round(), self.in_play()

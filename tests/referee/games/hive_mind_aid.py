@@ -1,0 +1,149 @@
+"""What Hive Mind lends to conformance: a player who knows the rules, and a forger of histories that look alike.
+
+The forger gives the Hives values that fit the observer's hints, lets two others exchange all their placements, and
+changes what others guess and block in secret. The naive implementation says whether the observer is told the same.
+"""
+
+import json
+from random import Random
+from typing import Any
+
+from msgspec.structs import replace
+
+from protocol.codec import encode
+from protocol.games.hive_mind import Round
+from referee.conformance import Aid
+from referee.conformance.aid import History
+from referee.conformance.sitting import Chosen, Observer
+from referee.rules import Taken
+from referee.table import Deal, Table
+from tests.referee.games.hive_mind_random import guess, values
+from tests.referee.games.naive_hive_mind import CELLS, SEATS, SHAPES, NaiveHiveMind
+
+FORGERIES = 6
+"""How many histories are tried for one that the observer cannot tell apart."""
+LAYOUTS = 300
+"""How many layouts are tried for one that fits a seat's hints."""
+FEW_SHAPES = ["ADE", "AEI", "BFI", "CFG", "CFI", "DHI", "EFI", "EIJ", "FIK", "HIJ", "HIK", "HKL", "IJL", "JKL"]
+"""Shapes that meet often, so that hexes are contested and seats tie."""
+
+Tale = tuple[Any, ...]
+"""What an observer was told and what was opened to it, as text; with the windows a spectator sees close."""
+
+
+def propose(table: Table, seat: int, luck: Random) -> Any:
+    """An action that is legal as far as the seat's view tells."""
+    view = json.loads(encode(table.game.view(table.state, seat)))
+    match view["window"]:
+        case "round":
+            return propose_round(view, luck)
+        case "scores":
+            return {"scores": {str(other): luck.randrange(12) for other in SEATS if other != seat}}
+        case "give_token":
+            return {"seat": luck.choice([other for other in SEATS if other != seat])}
+        case _:
+            return {"seat": luck.choice(view["tied"])}
+
+
+def propose_round(view: dict[str, Any], luck: Random) -> Any:
+    action: dict[str, Any] = {"place": {}, "double": [], "block": [], "guess": {}}
+    used: set[str] = set()
+    for hive in view["hives"]:
+        fitting = [s for s in FEW_SHAPES if SHAPES[s][0] in view["unused"][hive] and SHAPES[s][0] not in used]
+        if fitting and luck.random() < 0.9:
+            action["place"][hive] = luck.choice(fitting)
+            used |= {SHAPES[action["place"][hive]][0]} if view["round"] == 1 else set()
+        if view["round"] == 3:
+            action["guess"][hive] = values(luck)
+    if view["round"] == 2:
+        for key in ("double", "block"):
+            action[key] = [luck.choice(view["hives"])] if luck.random() < 0.6 else []
+    return action
+
+
+def forge(deal: Deal, history: History, observer: Observer, luck: Random) -> tuple[Deal, History] | None:
+    """Another deal and history in which, by the rules, the observer is told the same."""
+    tale = told(deal, history, observer)
+    if tale is None:
+        return None
+    for _ in range(FORGERIES):
+        forged = changed(deal, history, observer, luck)
+        if forged != (deal, history) and told(*forged, observer) == tale:
+            return forged
+    return None
+
+
+def told(deal: Deal, history: History, observer: Observer) -> Tale | None:
+    """What the observer is told, by the naive implementation; None once all is revealed, or if it is not legal."""
+    garnets = json.loads(bytes(deal.options or b"{}")).get("garnets")
+    match = NaiveHiveMind(deal.variant, garnets, json.loads(bytes(deal.setup or b""))["hives"])
+    tale: list[Any] = []
+    for chosen in history:
+        window = match.window()
+        if window is None or window[1] != list(chosen):
+            return None
+        actions = {seat: json.loads(encode(part.action)) for seat, part in chosen.items()}
+        if any(action is not None and match.legal(seat, action) != action for seat, action in actions.items()):
+            return None
+        for to, event in match.play(actions, 0):
+            tale += [event] if to in (None, observer) else []
+        opened = match.window()
+        if opened is None:
+            return None
+        tale += [opened, match.candidates() if opened[0] == "break_tie" else []] if observer in opened[1] else []
+        tale += [opened[0] in ("round", "scores")]
+    return tuple(json.dumps(each) for each in tale)
+
+
+def changed(deal: Deal, history: History, observer: Observer, luck: Random) -> tuple[Deal, History]:
+    """A deal and history that the observer may not be able to tell from these."""
+    hives = json.loads(bytes(deal.setup or b""))["hives"]
+    hints = [part.action.place for chosen in history if (part := chosen.get(observer or 0)) and is_round(part)]
+    looked = hints if observer is not None else []
+    for hive, initial in hives.items():
+        cells = [SHAPES[place[hive]][1] for place in looked if hive in place]
+        hives[hive] = fitting(initial, cells, luck)
+    others = [seat for seat in SEATS if seat != observer]
+    one, two = luck.sample(others, 2)
+    new = tuple(exchanged(chosen, one, two, others, luck) for chosen in history)
+    return replace(deal, setup=type(deal.setup)(encode({"hives": hives}))), new
+
+
+def fitting(initial: str, looked: list[str], luck: Random) -> str:
+    """Other values of a Hive of which some hexes sum up to the same."""
+
+    def sums(digits: str) -> list[int]:
+        return [sum(int(digits[CELLS.index(cell)]) for cell in cells) for cells in looked]
+
+    for _ in range(LAYOUTS):
+        other = values(luck)
+        if sums(other) == sums(initial):
+            return other
+    return initial
+
+
+def exchanged(chosen: Chosen, one: int, two: int, others: list[int], luck: Random) -> Chosen:
+    """A window of two seats that have changed places, and of others that guess and block something else."""
+    new = {**chosen}
+    if not is_round(chosen[next(iter(chosen))]):
+        return new
+    for seat in others:
+        action = chosen[{one: two, two: one}.get(seat, seat)].action
+        own = chosen[seat].action
+        hives = sorted(own.guess)
+        new[seat] = Taken(
+            replace(
+                own,
+                place=action.place,
+                guess={hive: guess(own.guess[hive], luck) for hive in hives},
+                block=own.block if luck.random() < 1 / 2 else (),
+            )
+        )
+    return new
+
+
+def is_round(part: Taken) -> bool:
+    return isinstance(part.action, Round)
+
+
+AID = Aid(propose, forge)
