@@ -8,6 +8,7 @@ import json
 from random import Random
 from typing import Any
 
+from msgspec import Raw
 from msgspec.structs import replace
 
 from protocol.codec import encode
@@ -98,15 +99,15 @@ def told(deal: Deal, history: History, observer: Observer) -> Tale | None:
 def changed(deal: Deal, history: History, observer: Observer, luck: Random) -> tuple[Deal, History]:
     """A deal and history that the observer may not be able to tell from these."""
     hives = json.loads(bytes(deal.setup or b""))["hives"]
-    hints = [part.action.place for chosen in history if (part := chosen.get(observer or 0)) and is_round(part)]
-    looked = hints if observer is not None else []
+    mine = [] if observer is None else [rounds[observer].place for chosen in history if (rounds := parts(chosen))]
     for hive, initial in hives.items():
-        cells = [SHAPES[place[hive]][1] for place in looked if hive in place]
-        hives[hive] = fitting(initial, cells, luck)
+        looked = [SHAPES[place[hive]][1] for place in mine if hive in place]
+        hives[hive] = fitting(initial, looked, luck)
     others = [seat for seat in SEATS if seat != observer]
     one, two = luck.sample(others, 2)
-    new = tuple(exchanged(chosen, one, two, others, luck) for chosen in history)
-    return replace(deal, setup=type(deal.setup)(encode({"hives": hives}))), new
+    swapped = {one: two, two: one}
+    new = tuple(exchanged(chosen, swapped, others, luck) for chosen in history)
+    return replace(deal, setup=Raw(encode({"hives": hives}))), new
 
 
 def fitting(initial: str, looked: list[str], luck: Random) -> str:
@@ -122,28 +123,21 @@ def fitting(initial: str, looked: list[str], luck: Random) -> str:
     return initial
 
 
-def exchanged(chosen: Chosen, one: int, two: int, others: list[int], luck: Random) -> Chosen:
+def exchanged(chosen: Chosen, swapped: dict[int, int], others: list[int], luck: Random) -> Chosen:
     """A window of two seats that have changed places, and of others that guess and block something else."""
-    new = {**chosen}
-    if not is_round(chosen[next(iter(chosen))]):
-        return new
-    for seat in others:
-        action = chosen[{one: two, two: one}.get(seat, seat)].action
-        own = chosen[seat].action
-        hives = sorted(own.guess)
-        new[seat] = Taken(
-            replace(
-                own,
-                place=action.place,
-                guess={hive: guess(own.guess[hive], luck) for hive in hives},
-                block=own.block if luck.random() < 1 / 2 else (),
-            )
-        )
+    new, rounds = {**chosen}, parts(chosen)
+    for seat in others if rounds else ():
+        own = rounds[seat]
+        guesses = {hive: guess(digits, luck) for hive, digits in own.guess.items()}
+        block = own.block if luck.random() < 1 / 2 else ()
+        place = rounds[swapped.get(seat, seat)].place
+        new[seat] = Taken(replace(own, place=place, guess=guesses, block=block))
     return new
 
 
-def is_round(part: Taken) -> bool:
-    return isinstance(part.action, Round)
+def parts(chosen: Chosen) -> dict[int, Round]:
+    """What each seat submitted to a round; nothing of another window."""
+    return {seat: part.action for seat, part in chosen.items() if isinstance(part.action, Round)}
 
 
 AID = Aid(propose, forge)

@@ -45,10 +45,12 @@ class Heard:
         return [event["type"] for event in self.public]
 
 
-def start(variant: str = RECHARGED, values: str | dict[str, str] = VALUES, **options: Any) -> Table:
+def start(
+    variant: str = RECHARGED, values: str | dict[str, str] = VALUES, *, seed: int = 0, **options: Any
+) -> Table:
     """A match; all its Hives have the same values, or those given by name."""
     hives = {hive: values if isinstance(values, str) else values.get(hive, VALUES) for hive in NAMES[variant]}
-    return Table(HIVE_MIND, Deal(variant, 0, Raw(encode(options)), Raw(encode({"hives": hives}))))
+    return Table(HIVE_MIND, Deal(variant, seed, Raw(encode(options)), Raw(encode({"hives": hives}))))
 
 
 def close(table: Table, actions: dict[int, Any] | None = None) -> Heard:
@@ -79,8 +81,7 @@ def place(table: Table, *shapes: str | None, **more: Any) -> Heard:
 
 
 def first_in_play(table: Table) -> str:
-    hive: str = table.game.view(table.state, None).hives[0]
-    return hive
+    return HIVE_MIND.view(table.state, None).hives[0]
 
 
 def finish(table: Table) -> Heard:

@@ -29,9 +29,10 @@ class Crowd:
 
     def __init__(self, luck: Random) -> None:
         self.luck = luck
-        self.shapes = luck.sample(sorted(SHAPES), luck.choice((4, 8, 20, 55)))
+        self.shapes = luck.sample(sorted(SHAPES), luck.choice((3, 5, 10, 20, 55)))
         self.place = luck.choice((0, 0.5, 0.9, 1, 1))
-        self.pay = luck.choice((0, 0.2, 0.6))
+        self.pay = luck.choice((0, 0.2, 0.6, 1))
+        self.guess = luck.choice((0, 0.5, 1))
         self.odd = luck.choice((0, 0, 0.03))
         self.copy = luck.choice((0, 0, 0.5, 0.9))
         self.last: Any = None
@@ -67,7 +68,7 @@ class Crowd:
                 cells = luck.choice(left)
                 used.add(SHAPES[cells][0])
                 action["place"][hive] = "".join(luck.choice((c, c.lower())) for c in luck.sample(cells, 3))
-            if number == 3 and luck.random() < 0.7:
+            if number == 3 and luck.random() < self.guess:
                 action["guess"][hive] = guess(match.values[hive], luck)
             for key in ("double", "block"):
                 if number == 2 and luck.random() < self.pay:

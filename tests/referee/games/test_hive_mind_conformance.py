@@ -1,4 +1,7 @@
-"""Hive Mind keeps every promise of its contract while its secrets really vary; leaks planted in it are caught."""
+"""Hive Mind's own aid to conformance: its secrets really vary, and leaks planted in it are caught.
+
+That it keeps every promise over 200 seeds is tested with all games.
+"""
 
 import re
 from typing import Any
@@ -11,18 +14,18 @@ from referee.rules import Game
 from tests.referee.games.hive_mind_aid import AID
 from tests.referee.games.hive_mind_leaks import LEAKS
 
-SEEDS = range(200)
 FEW = range(20)
 
 
-def test_it_keeps_every_promise_over_200_seeds_with_forged_values_placements_guesses_and_blocks() -> None:
-    reports = check_game(GAMES["hive-mind"], SEEDS, AID)
-    assert ["recharged", "tempo-up", "gauntlet"] == [report.variant for report in reports]
-    for report in reports:
-        assert len(SEEDS) == report.matches
+def test_its_secrets_are_really_swapped_values_placements_guesses_and_blocks() -> None:
+    """Every window of every match but those that few matches open is compared with a forged one."""
+    for report in check_game(GAMES["hive-mind"], FEW, AID):
         assert 2 * report.matches < report.forged
-        assert 2 * report.matches < report.remembered
-        assert 10 * report.matches < report.probes
+        assert report.windows < report.forged + report.twinned
+
+
+def test_every_window_opens_where_players_are_clumsy_enough_to_tie() -> None:
+    reports = check_game(GAMES["hive-mind"], FEW)
     assert [("give_token", "scores"), ("scores",), ("give_token",)] == [report.unopened for report in reports]
 
 
