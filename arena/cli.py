@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 import click
 
-from arena.exits import CANNOT, DONE, NO, MachineCannot, WrongUse
+from arena.exits import CANNOT, DONE, NO, WRONG_USE
 
 COMMANDS = {
     "match": ("match", "Play one match and write its transcript."),
@@ -88,6 +88,9 @@ def _leave(error: BaseException) -> NoReturn:
         # Whoever read our output has enough of it. Python would complain again when it flushes at the end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(NO)
+    if isinstance(reason, click.exceptions.NoArgsIsHelpError):
+        reason.show()
+        sys.exit(WRONG_USE)
     code, text = _verdict(reason)
     click.echo(f"arena: {' '.join(text.split())}", err=True)
     sys.exit(code)
@@ -110,7 +113,7 @@ def _verdict(reason: BaseException) -> tuple[int, str]:
 def _first(error: BaseException) -> BaseException:
     """What to tell of an exception group: what we foresaw, before what we did not."""
     reasons = list(_leaves(error))
-    for kind in (WrongUse, MachineCannot, KeyboardInterrupt):
+    for kind in (click.ClickException, KeyboardInterrupt):
         for reason in reasons:
             if isinstance(reason, kind):
                 return reason
@@ -125,7 +128,7 @@ def _leaves(error: BaseException) -> Iterator[BaseException]:
         yield error
 
 
-@click.group(cls=Arena, context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=False)
+@click.group("arena", cls=Arena, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="mist-arena", prog_name="arena")
 def main() -> None:
     """An arena where programs play hidden-information games.

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 NAME = "console"
 READ_BYTES = 4096
+LAST_WORDS_SECONDS = 0.2
+"""How long a seat that is being cleared may go on reading; what was sent to it is there already."""
 CLEAR_LINE = "\r\N{ESCAPE}[K"
 SAVE_CURSOR, RESTORE_CURSOR = "\N{ESCAPE}7", "\N{ESCAPE}8"
 
@@ -68,7 +70,13 @@ class Console:
             nursery.start_soon(self._type, line, nursery.cancel_scope)
             if self._live:
                 nursery.start_soon(self._tick)
-            await self._hear(line)
+            try:
+                await self._hear(line)
+            except trio.Cancelled:
+                # The match is over, and its end has been sent: it is to be seen before the seat is cleared.
+                with trio.move_on_after(LAST_WORDS_SECONDS, shield=True):
+                    await self._hear(line)
+                raise
             nursery.cancel_scope.cancel()
 
     async def _hear(self, line: MemoryLine) -> None:

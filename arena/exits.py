@@ -8,6 +8,12 @@ WRONG_USE = 2
 CANNOT = 3
 
 
+class AnswerIsNo(click.ClickException):
+    """The command did what it was asked to, and the answer is no: a verification failed."""
+
+    exit_code = NO
+
+
 class WrongUse(click.ClickException):
     """Wrong use or bad input. The text names the file, line and field, as far as there are any."""
 

@@ -216,7 +216,7 @@ def _played(match: Match, result: Result) -> Played:
         entrants=match.entrants,
         outcome=result.outcome,
         conduct=result.conduct,
-        charged_ms=result.charged_ms,
+        charged_us=result.charged_us,
         windows=result.windows,
         defaults=result.defaults,
         head=result.head,

@@ -9,6 +9,7 @@ from typing import Protocol, TypeVar
 import click
 import trio
 
+from arena import loop
 from arena.exits import MachineCannot, WrongUse
 from arena.results_folder import cannot_write, transcript_failed
 from referee.plan import Plan, Result
@@ -56,7 +57,7 @@ def play_match(
     except OSError as error:
         raise cannot_write(transcripts, error) from None
     path = transcripts / f"{plan.match}.jsonl"
-    result = trio.run(partial(_with_operator, plan, players, path, play=play, watch=watch))
+    result = loop.run(partial(_with_operator, plan, players, path, play=play, watch=watch))
     if result.void is not None:
         raise MachineCannot(f"the attempt is void: {result.void}; transcript: {result.transcript}")
     return result

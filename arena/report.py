@@ -4,35 +4,31 @@ from collections.abc import Sequence
 from typing import Any
 
 import msgspec
-from rich import box
 from rich.table import Table
 
 from arena.standings import Line, Score
+from arena.tables import duration, grid
 from arena.tournament import Results
 from arena.tournament_file import Tournament
 
 
-def crosstable(lines: Sequence[Line], labels: Sequence[str], *, plain: bool) -> Table:
-    """The standings, with each bot's points against each other. `plain` draws it in ASCII."""
-    table = Table(box=box.ASCII2 if plain else box.SIMPLE_HEAD)
-    table.add_column("#", justify="right")
-    table.add_column("bot")
-    for heading in ("points", "played", "wins", "ties", "losses"):
-        table.add_column(heading, justify="right")
-    for place in range(1, len(lines) + 1):
-        table.add_column(f"vs {place}", justify="right")
-    for heading in ("faults", "defaults", "ms/window"):
-        table.add_column(heading, justify="right")
+def crosstable(lines: Sequence[Line], labels: Sequence[str]) -> Table:
+    """The standings, with each bot's points against each other; narrow enough for four of them in 80 columns."""
+    table = grid(
+        {"#": True, "bot": False, "points": True, "W-T-L": True}
+        | {str(place): True for place in range(1, len(lines) + 1)}
+        | dict.fromkeys(("faults", "defaults", "a window"), True)
+    )
     for place, line in enumerate(lines, start=1):
         table.add_row(
             str(place),
             labels[line.entrant],
             f"{line.points:g}",
-            *(str(number) for number in (line.played, line.wins, line.ties, line.losses)),
+            f"{line.wins}-{line.ties}-{line.losses}",
             *(_against(line, other) for other in lines),
             str(line.faults),
             str(line.defaults),
-            "-" if line.mean_ms is None else f"{line.mean_ms:.1f}",
+            "-" if line.mean_us is None else duration(line.mean_us),
         )
     return table
 
@@ -44,6 +40,7 @@ def results_json(tournament: Tournament, results: Results) -> dict[str, Any]:
         "variant": tournament.variant,
         "blocks": tournament.form.blocks,
         "seed": results.seed,
+        "isolation": tournament.form.isolation,
         "bots": [
             {"bot": label, "version": bot.version, "content": bot.content}
             for label, bot in zip(tournament.labels, tournament.bots, strict=True)
@@ -65,7 +62,7 @@ def _standings_json(lines: Sequence[Line], labels: Sequence[str]) -> list[dict[s
             "faults": line.faults,
             "defaults": line.defaults,
             "windows": line.windows,
-            "ms_per_window": line.mean_ms,
+            "us_per_window": None if line.mean_us is None else round(line.mean_us),
             "against": {labels[other]: _score(score) for other, score in sorted(line.against.items())},
         }
         for line in lines
@@ -73,9 +70,9 @@ def _standings_json(lines: Sequence[Line], labels: Sequence[str]) -> list[dict[s
 
 
 def _against(line: Line, other: Line) -> str:
-    """Points of those that could be had against another bot."""
+    """Points against another bot; none where it would meet itself."""
     score = line.against.get(other.entrant)
-    return "" if score is None else f"{score.points:g}/{score.played}"
+    return "-" if score is None else f"{score.points:g}"
 
 
 def _score(score: Score) -> dict[str, Any]:

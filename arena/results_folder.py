@@ -15,7 +15,7 @@ LEDGER = "ledger.sqlite"
 TRANSCRIPTS = "transcripts"
 LOCK = "lock"
 CHOSEN_WRONGLY = frozenset(
-    {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST, errno.ENAMETOOLONG}
+    {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOENT, errno.ENOTDIR, errno.EEXIST, errno.ENAMETOOLONG}
 )
 """Why a path cannot be written that another path would mend; all else is the machine's."""
 

@@ -5,7 +5,7 @@ import sys
 from rich.console import Console
 
 WIDE = 200
-"""Columns where there is no terminal: a table in a file is not to be cut to one's width."""
+"""Columns where there is no terminal: what goes into a file is not to be cut to one's width."""
 
 
 def results_console() -> Console:

@@ -18,7 +18,7 @@ class Played(Struct, frozen=True, kw_only=True):
     """By seat."""
     outcome: Outcome
     conduct: tuple[Conduct, ...]
-    charged_ms: tuple[int, ...]
+    charged_us: tuple[int, ...]
     windows: tuple[int, ...]
     defaults: tuple[int, ...]
     head: str = ""
@@ -44,14 +44,14 @@ class Line(Score, kw_only=True):
     defaults: int = 0
     """Windows in which the default was taken for it."""
     windows: int = 0
-    charged_ms: int = 0
+    charged_us: int = 0
     against: dict[int, Score] = {}
     """By the other's entrant number."""
 
     @property
-    def mean_ms(self) -> float | None:
-        """Charged time a window, in milliseconds; None before there was a window."""
-        return self.charged_ms / self.windows if self.windows else None
+    def mean_us(self) -> float | None:
+        """Charged time a window, in microseconds; None before there was a window."""
+        return self.charged_us / self.windows if self.windows else None
 
 
 def standings(entrants: int, played: Iterable[Played]) -> list[Line]:
@@ -81,7 +81,7 @@ def _count(lines: Sequence[Line], match: Played) -> None:
         line.faults += match.conduct[seat] is not Conduct.OK
         line.defaults += match.defaults[seat]
         line.windows += match.windows[seat]
-        line.charged_ms += match.charged_ms[seat]
+        line.charged_us += match.charged_us[seat]
     for seat, other in permutations(range(len(match.entrants)), 2):
         worth = _worth(place[seat], place[other])
         score = lines[match.entrants[seat]].against.setdefault(match.entrants[other], Score())

@@ -7,9 +7,9 @@ from random import SystemRandom
 from typing import TypeVar
 
 import click
-import trio
 from msgspec import Struct
 
+from arena import loop
 from arena.exits import WrongUse
 from arena.ledger import Ledger
 from arena.progress import LiveProgress
@@ -98,10 +98,13 @@ def _play_rest(
     if stopped := ledger.give_up_unfinished():
         click.echo(f"going on; {stopped} matches had been interrupted", err=True)
     total = sum(len(block.matches) for block in blocks())
-    with LiveProgress(progress_console(), len(ledger.finished()), total) as progress:
+    done = len(ledger.finished())
+    done_before = f" ({done} of them played before)" if done else ""
+    click.echo(f"{total} matches{done_before}, isolation {field.plan.isolation}", err=True)
+    with LiveProgress(progress_console(), done, total) as progress:
 
         async def play_all() -> None:
             async with open_venue() as play:
                 await run(field, blocks, ledger, play=play, progress=progress, concurrency=concurrency)
 
-        trio.run(play_all)
+        loop.run(play_all)

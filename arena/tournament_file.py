@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from os.path import normpath
 from pathlib import Path
 from typing import Any, Literal
 
@@ -91,7 +92,8 @@ def read_tournament(path: Path, resolve: Resolve) -> Tournament:
         options=options,
         bots=_bots(form, place, resolve),
         labels=_labels(form.bots),
-        results=path.parent / (form.results or f"runs/{path.stem}"),
+        # Without the `..` that a file in a folder of examples needs: this path is shown to people.
+        results=Path(normpath(path.parent / (form.results or f"runs/{path.stem}"))),
     )
 
 
@@ -144,7 +146,9 @@ def _bots(form: TournamentFile, place: _Place, resolve: Resolve) -> tuple[BotFol
         except BotFolderError as error:
             raise place.wrong(field, str(error)) from None
         if not bot.plays(form.game):
-            raise place.wrong(field, f"{name!r} does not play {form.game}: its bot.toml has games = {bot.games}")
+            raise place.wrong(
+                field, f"{name!r} does not play {form.game}: its bot.toml has games = {list(bot.games or ())}"
+            )
         bots.append(bot)
     return tuple(bots)
 

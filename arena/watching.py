@@ -44,12 +44,14 @@ class Watcher:
         return shown(table.game, table.state, None if self._eyes == "spectator" else self._eyes)
 
 
-def read_eyes(text: str) -> Eyes:
+def read_eyes(text: str, seats: int) -> Eyes:
     """`spectator`, `host`, or a seat's number.
 
     Raises:
-        ValueError: it is neither.
+        ValueError: it is none of these.
     """
     if text in ("spectator", "host"):
         return "spectator" if text == "spectator" else "host"
-    return int(text)
+    if text.isdecimal() and int(text) < seats:
+        return int(text)
+    raise ValueError(f"{text!r} is neither spectator nor host nor a seat from 0 to {seats - 1}")

@@ -13,7 +13,7 @@ from bots.mist_memory import Memory, OpponentTurn
 
 HABITS = (1.0, 0.7, 2.0)
 """How often an opponent places one, two or three pieces, before anything is known of it: weights."""
-NEAR = 4.0
+NEAR = 8.0
 """How much likelier a cell next to its own pieces is to be played than one that is not."""
 
 
@@ -25,8 +25,6 @@ class World:
     """All the opponent's pieces."""
     spotting: int
     """Where the pieces of its last turn would spot a pair or triple."""
-    sees: int
-    """Where a placement of this seat would be seen."""
 
 
 class Belief:
@@ -58,12 +56,7 @@ class Belief:
             count, hidden = self._draw_turn(i, turn, known, pieces)
             last = known | hidden
             pieces |= last
-        lost = self._memory.turns[-1].destroyed if self._memory.turns else 0
-        return World(
-            opponent=pieces | self._memory.opponent,
-            spotting=vision(last, count),
-            sees=vision(last | lost, count),
-        )
+        return World(opponent=pieces | self._memory.opponent, spotting=vision(last, count))
 
     def _open_cells(self, i: int) -> int:
         """Unknown cells out of this seat's vision at turn i, and never seen empty since."""
@@ -149,11 +142,8 @@ class Belief:
         near = cells & grow(pieces)
         far = cells & ~near
         weight = NEAR * near.bit_count()
-        if self._luck.random() * (weight + far.bit_count()) < weight:
-            cells = near
-        else:
-            cells = far
-        return self._luck.choice(tuple(each(cells)))
+        chosen = near if self._luck.random() * (weight + far.bit_count()) < weight else far
+        return self._luck.choice(tuple(each(chosen)))
 
 
 def _may_hold(cells: int, turn: OpponentTurn, count: int) -> int:
@@ -173,5 +163,3 @@ def _chance(seen: int, count: int, covered: float) -> float:
         return 0.0
     ways = (1, count, count * (count - 1) // 2, 1)[seen] if seen < count else 1
     return float(ways * covered**seen * (1 - covered) ** (count - seen))
-
-

@@ -14,7 +14,7 @@ class Refusal(StrEnum):
     OVERSIZED = "oversized"
     """A frame larger than `MAX_FRAME_BYTES`."""
     OUT_OF_TURN = "out-of-turn"
-    """A message that has no place now: anything but `hello` before the welcome, or anything after `over`."""
+    """A message that has no place now: anything but `hello` before the welcome."""
     LATE = "late"
     """The window has closed, or this seat's time in it is up."""
     UNKNOWN_WINDOW = "unknown-window"
@@ -44,8 +44,6 @@ class Fault(StrEnum):
     """More refused messages in the match than its limit."""
     NOT_READING = "not-reading"
     """The bot leaves what it is sent unread, past the outgoing buffer."""
-    FORFEITED = "forfeited"
-    """The match's policy ends this bot's part after a fault."""
 
 
 class Conduct(StrEnum):

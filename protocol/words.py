@@ -40,6 +40,8 @@ class Event(Struct, frozen=True, kw_only=True, tag_field="type"):
     """Something a game tells. Derive with `tag="name"` and set `audience`."""
 
     audience: ClassVar[Audience] = Audience.SEAT
+    anonymous: ClassVar[bool] = False
+    """It says nothing of who sits where: played the same by others in other seats, it is the same to the byte."""
 
 
 class View(Struct, frozen=True, kw_only=True):

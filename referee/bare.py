@@ -25,6 +25,8 @@ SET_CHILD_SUBREAPER = 36
 """`prctl` of Linux: orphans among a process's descendants become its children."""
 SWEEP_SECONDS = 0.005
 """Between looks at processes that were killed and are not gone yet."""
+PATIENCE_SECONDS = 10
+"""After that a bot is let go whose processes multiply faster than they are killed: it needs a sandbox."""
 
 _roots: set[int] = set()
 """The bots' first processes that are not waited for yet."""
@@ -82,17 +84,16 @@ class Bare:
 
     async def end(self) -> int:
         """Ends all that is left of the bot and waits until nothing is. The exit code, negative for a signal."""
-        # While its first process lives, those that left their parents are its children: none is out of reach.
-        _kill_trees([self.pid])
+        _kill([self.pid])
         await trio.lowlevel.wait_readable(self._root)
         code = self._popen.wait()
         _roots.discard(self.pid)
         os.close(self._root)
-        # After that they are ours.
-        while orphans := _orphans():
-            _kill_trees(orphans)
-            _reap(orphans)
-            await trio.sleep(SWEEP_SECONDS)
+        with trio.move_on_after(PATIENCE_SECONDS):
+            while orphans := _orphans():
+                _kill(orphans)
+                _reap(orphans)
+                await trio.sleep(SWEEP_SECONDS)
         shutil.rmtree(self._scratch, ignore_errors=True)
         return code
 
@@ -102,6 +103,7 @@ class Seen(Struct, frozen=True):
 
     pid: int
     parent: int
+    group: int
     session: int
 
 
@@ -118,7 +120,7 @@ def _processes() -> list[Seen]:
             with suppress(OSError):
                 # The program's name stands in brackets and may hold anything, brackets too.
                 fields = (entry / "stat").read_bytes().rpartition(b")")[2].split()
-                found.append(Seen(int(entry.name), parent=int(fields[1]), session=int(fields[3])))
+                found.append(Seen(int(entry.name), *map(int, fields[1:4])))
     return found
 
 
@@ -135,17 +137,21 @@ def _orphans() -> list[int]:
     ]
 
 
-def _kill_trees(roots: list[int]) -> None:
-    """Kills processes and all that descend from them: first stops all, so that none can start another unseen."""
-    doomed: set[int] = set()
-    new = set(roots)
-    while new:
-        for pid in new:
-            _send(pid, signal.SIGSTOP)
-        doomed |= new
-        new = {process.pid for process in _processes() if process.parent in doomed} - doomed
-    for pid in doomed:
-        _send(pid, signal.SIGKILL)
+def _kill(roots: list[int]) -> None:
+    """Kills processes and all that descend from them, with their groups: a group is killed at one blow.
+
+    So one that starts another and ends, over and over, is caught, unless each leaves the group of the one before.
+    """
+    processes = _processes()
+    doomed: list[int] = []
+    found = list(roots)
+    while found:
+        doomed += found
+        found = [process.pid for process in processes if process.parent in found and process.pid not in doomed]
+    groups = {process.group for process in processes if process.pid in doomed} - {os.getpgrp()}
+    for target in [*(-group for group in groups), *doomed]:
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(target, signal.SIGKILL)
 
 
 def _reap(children: list[int]) -> None:
@@ -153,12 +159,6 @@ def _reap(children: list[int]) -> None:
     for child in children:
         with suppress(ChildProcessError):
             os.waitpid(child, os.WNOHANG)
-
-
-def _send(pid: int, number: signal.Signals) -> None:
-    """What is stopped reaps no child of its own: a number found in its tree still means the same process."""
-    with suppress(ProcessLookupError, PermissionError):
-        os.kill(pid, number)
 
 
 def _limits(limits: Limits) -> list[str]:

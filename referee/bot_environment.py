@@ -3,9 +3,12 @@
 Under a sandbox these lie at neutral places of its own; without one, where they are.
 """
 
+import compileall
 import site
 import sys
 import sysconfig
+from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
 from msgspec import Struct
@@ -25,25 +28,45 @@ class Machine(Struct, frozen=True, kw_only=True):
     """The interpreter's own library lies below it."""
     packages: tuple[Path, ...]
     """Folders of installed packages, ZeroMQ's and msgspec's among them."""
+    foreign: tuple[Path, ...]
+    """Folders of packages that the interpreter would find and the arena does not use: no bot's business either.
+
+    What lies there may also run at every start of Python.
+    """
 
 
+@cache
 def this_machine() -> Machine:
     """The parts of the Python that the arena itself runs on."""
     folders = [sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
     if sys.prefix == sys.base_prefix:
         # Without an environment of its own the arena finds its packages where the machine's owner put them.
         folders += [*site.getsitepackages(), site.getusersitepackages()]
-    packages = dict.fromkeys(Path(folder) for folder in folders if Path(folder).is_dir())
+    base = Path(sys.base_prefix).resolve()
     return Machine(
         interpreter=Path(sys.executable).resolve(),
-        base=Path(sys.base_prefix).resolve(),
-        packages=tuple(packages),
+        base=base,
+        packages=_folders(folders),
+        foreign=_folders(folder for folder in site.getsitepackages([str(base)]) if folder not in sys.path),
     )
 
 
-def shared_modules() -> list[Path]:
-    """The files of `bots` that every bot may import: the kit, and what bots share. No bot's own."""
-    return sorted((PROJECT / "bots").glob("*.py"))
+def _folders(names: Iterable[str]) -> tuple[Path, ...]:
+    """Those that are there, each once."""
+    return tuple(dict.fromkeys(Path(name) for name in names if Path(name).is_dir()))
+
+
+@cache
+def shared_modules() -> tuple[Path, ...]:
+    """The files of `bots` that every bot may import: the kit, and what bots share. No bot's own.
+
+    With them goes what Python has compiled of them: no bot could keep that for the next one.
+    """
+    bots = PROJECT / "bots"
+    if not sys.dont_write_bytecode:
+        compileall.compile_dir(bots, maxlevels=0, quiet=2)
+    compiled = bots / "__pycache__"
+    return (*sorted(bots.glob("*.py")), *([compiled] if compiled.is_dir() else []))
 
 
 def environment(*, endpoint: str, token: str, scratch: str, python_path: str) -> dict[str, str]:

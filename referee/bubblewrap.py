@@ -18,7 +18,10 @@ import trio
 from referee.bot_environment import environment, this_machine
 from referee.bot_folder import BotFolder, Limits
 from referee.bubblewrap_arguments import CODE, SCRATCH, SOCKETS, arguments, packages_inside
+from referee.bubblewrap_user import standard_output
 
+SET_UP_SECONDS = 20.0
+"""A sandbox that does not stand by then never will; it takes a hundredth of a second."""
 SIGNALLED = 128
 """Bubblewrap's exit code for a program that a signal ended is this and the signal's number."""
 PROBE_SECONDS = 20
@@ -33,7 +36,7 @@ class Bubble:
     """One sandboxed bot, from the start of bubblewrap to the end of the last process in it."""
 
     def __init__(self, bot: BotFolder, line: Path, token: str, output: int) -> None:
-        """Starts bubblewrap; the bot's program waits for `ready`.
+        """Starts bubblewrap.
 
         Args:
             bot: whom to start.
@@ -51,18 +54,19 @@ class Bubble:
             scratch=SCRATCH,
             python_path=":".join([CODE, *packages_inside(this_machine())]),
         )
-        self._info, info = os.pipe()
+        # No pipe: if we died, writing to it would end bubblewrap half-way, with its child waiting for it for ever.
+        self._info = os.memfd_create("info")
         self._gate, gate = socket.socketpair()
         try:
             # Not by trio: it would start it from a thread, and with that thread's end the bot would be killed.
             self._popen = subprocess.Popen(  # noqa: S603 - this is the door
-                arguments(bot, line, info),
+                arguments(bot, line, self._info),
                 env=told,
                 cwd="/",
                 stdin=gate.fileno(),
-                stdout=output,
+                stdout=standard_output(output),
                 stderr=output,
-                pass_fds=[info],
+                pass_fds=[self._info],
                 process_group=0,  # a Ctrl-C at the terminal is the arena's to act on
             )
         except OSError:
@@ -70,25 +74,18 @@ class Bubble:
             self._gate.close()
             raise
         finally:
-            os.close(info)
             gate.close()
         self.pid = self._popen.pid
         self._outer = os.pidfd_open(self.pid)
 
     async def ready(self) -> None:
-        """Waits until the sandbox stands, then lets the bot's program begin.
+        """Waits until the sandbox stands, and the bot's program begins.
 
         Raises:
             SetUpError: it does not stand.
         """
-        await trio.lowlevel.wait_readable(self._gate)
-        if not self._gate.recv(1):
+        if not await self._stands():
             raise SetUpError
-        self._find_init()
-        try:
-            self._gate.send(b"\n")
-        except OSError:
-            raise SetUpError from None
 
     async def exited(self) -> None:
         """Waits until the bot's program has ended; other processes of the bot may still be there."""
@@ -96,10 +93,8 @@ class Bubble:
 
     async def end(self) -> int:
         """Ends all that is left of the bot and waits until nothing is. The exit code, negative for a signal."""
-        if self._init is None:
-            # Bubblewrap says whom to kill before any process of the bot is there, or it fails by itself.
-            await trio.lowlevel.wait_readable(self._info)
-            self._find_init()
+        # What is not yet a sandbox is let become one, or fail: before it is, there is nobody to kill for certain.
+        await self._stands()
         if self._init is not None:
             # With the first process of the namespace the kernel kills all others, and it is the last to be gone.
             signal.pidfd_send_signal(self._init, signal.SIGKILL)
@@ -112,20 +107,25 @@ class Bubble:
         self._gate.close()
         return SIGNALLED - code if code > SIGNALLED else code
 
-    def _find_init(self) -> None:
-        """Takes hold of the first process in the sandbox, by a descriptor that can never mean another one."""
-        told = _INIT.search(os.read(self._info, 4096))
-        try:
-            self._init = os.pidfd_open(int(told[1])) if told else None
-        except ProcessLookupError:
-            self._init = None
+    async def _stands(self) -> bool:
+        """Waits until the sandbox stands, and takes hold of its first process; False: it failed."""
+        if self._init is None:
+            with trio.move_on_after(SET_UP_SECONDS) as waiting:
+                await trio.lowlevel.wait_readable(self._gate)
+            if waiting.cancelled_caught:
+                self._popen.kill()  # Stopped or stuck: the match must not wait for it for ever.
+            elif self._gate.recv(1):
+                told = _INIT.search(os.pread(self._info, 4096, 0))
+                # A descriptor can never come to mean another process, as a number can.
+                self._init = os.pidfd_open(int(told[1])) if told else None
+        return self._init is not None
 
 
 def probe() -> str | None:
     """Whether a sandbox can be made on this machine: None, or bubblewrap's complaint.
 
     Raises:
-        FileNotFoundError: bubblewrap is not installed.
+        OSError: as for `arguments`, or no process or namespace is to be had.
     """
     nobody = BotFolder(
         given="probe",
@@ -138,15 +138,17 @@ def probe() -> str | None:
         content="",
     )
     ours, gate = socket.socketpair()
-    with ours, gate, tempfile.TemporaryDirectory() as folder, Path(os.devnull).open("wb") as info:
-        ours.send(b"\n")
-        done = subprocess.run(  # noqa: S603 - as a bot is started
-            arguments(nobody, Path(folder, "none.sock"), info.fileno()),
-            stdin=gate.fileno(),
-            pass_fds=[info.fileno()],
-            capture_output=True,
-            cwd="/",
-            timeout=PROBE_SECONDS,
-            check=False,
-        )
-    return None if done.returncode == 0 else done.stderr.decode(errors="replace").strip()
+    with ours, gate, tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile() as log:
+        with Path(os.devnull).open("wb") as info:
+            code = subprocess.run(  # noqa: S603 - as a bot is started
+                arguments(nobody, Path(folder, "none.sock"), info.fileno()),
+                stdin=gate.fileno(),
+                stdout=standard_output(log.fileno()),
+                stderr=log,
+                pass_fds=[info.fileno()],
+                cwd="/",
+                timeout=PROBE_SECONDS,
+                check=False,
+            ).returncode
+        log.seek(0)
+        return None if code == 0 else " ".join(log.read().decode(errors="replace").split())

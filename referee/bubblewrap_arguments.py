@@ -3,38 +3,31 @@
 The order is bubblewrap's: later mounts lie over earlier ones.
 """
 
+import errno
 import os
-import shutil
-from itertools import count
+import stat
 from pathlib import Path
 
 from msgspec import Struct
 
 from referee.bot_environment import PROJECT, Machine, command_line, shared_modules, this_machine
 from referee.bot_folder import BotFolder, Limits
+from referee.bubblewrap_user import OWN_USER, User, program, roots_user
 
 BOT = "/bot"
 SCRATCH = "/tmp"  # noqa: S108 - a bot's own, in memory
 SOCKETS = "/run/arena"
 CODE = "/arena/code"
 PACKAGES = "/arena/packages"
-STAGE = Path("/mnt")
-"""Where root lays out what the bot's user could not reach otherwise; only the sandbox's own processes see that."""
 MEGABYTE = 1024 * 1024
 SHARED_MEMORY_BYTES = 4 * MEGABYTE
 """Of /dev/shm: enough for Python's semaphores."""
-INSIDE_ID = "1000"
-"""User and group as a bot sees them, whoever they are outside."""
-FIRST_USER = 0x7000_0000
-"""Root's bots run as users from here on, whom no system hands out."""
-USERS = 1 << 24
-GATE = 'echo >&0 && read -r go && exec "$@" </dev/null'
-"""Holds the bot's program back until we have answered: by then we know whom to kill, and our end will be its end.
+GATE = 'echo >&0 && exec "$@" </dev/null >&2'
+"""Tells us that the sandbox stands, by standard input; then both outputs are the log.
 
-Without us nothing is read, and the program never starts.
+Where nobody is left to be told, the bot's program is never started: had we died earlier in the set-up, nothing
+would end it. If we die later, the kernel ends all.
 """
-
-_users = count(os.getpid() * 64)
 
 
 class Source(Struct, frozen=True):
@@ -45,36 +38,38 @@ class Source(Struct, frozen=True):
 
 
 def arguments(bot: BotFolder, line: Path, info: int) -> list[str]:
-    """The command line. As root it begins with a stage on which root's privileges end.
+    """The command line.
 
     Args:
         bot: whom to start.
-        line: the socket's file, in a folder that holds nothing else.
+        line: the socket's file, in a folder that holds nothing else. As root: it becomes the bot's user's.
         info: descriptor to which bubblewrap writes who the sandbox's first process is.
 
     Raises:
-        FileNotFoundError: bubblewrap, or setpriv where it is needed, is not installed.
+        FileNotFoundError: bubblewrap, or a program that is needed with it, is not installed.
+        PermissionError: as root: other users may not read what the bot needs.
     """
     machine = this_machine()
     sources = _sources(bot, line, machine)
-    hidden = _hidden(sources)
-    before: list[str] = []
+    user = OWN_USER
     if os.geteuid() == 0:
-        before, sources = _stage(sources, line)
+        _check_readable([*(source.here for source in sources), *bot.folder.iterdir()], line)
+        user = roots_user(line)
     return [
-        *before,
-        _program("bwrap"),
-        *("--unshare-all", "--unshare-user", "--disable-userns", "--uid", INSIDE_ID, "--gid", INSIDE_ID),
+        program("bwrap"),
+        *user.namespace,
+        *("--unshare-net", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
         *("--hostname", "bot", "--new-session", "--die-with-parent", "--info-fd", str(info)),
         *_system(),
+        *(word for path in _parents(sources) for word in ("--perms", "0755", "--dir", path)),
         *(word for source in sources for word in ("--ro-bind", str(source.here), source.inside)),
-        *(word for path in hidden for word in ("--size", "4096", "--tmpfs", path)),
+        *(word for path in _hidden(sources, machine) for word in ("--tmpfs", path, "--remount-ro", path)),
         *("--proc", "/proc", "--dev", "/dev"),
         *("--size", str(SHARED_MEMORY_BYTES), "--perms", "1777", "--tmpfs", "/dev/shm"),  # noqa: S108 - a bot's own
         *("--size", str(bot.limits.scratch_mb * MEGABYTE), "--perms", "1777", "--tmpfs", SCRATCH),
         # What holds the mounts together is memory too, and would have no bound.
         *("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", BOT, "--"),
-        *("sh", "-c", GATE, "sh", "prlimit", *_limits(bot.limits), "--"),
+        *("sh", "-c", GATE, "sh", *user.become, "prlimit", *_limits(bot.limits, user), "--"),
         *command_line(bot.command, machine.interpreter),
     ]
 
@@ -93,6 +88,7 @@ def _system() -> list[str]:
             words += ["--symlink", str(path.readlink()), str(path)]
         elif path.is_dir():
             words += ["--ro-bind", str(path), str(path)]
+    words += ["--perms", "0755", "--dir", "/etc"]
     for name in ("/etc/ld.so.cache", "/etc/alternatives"):
         words += ["--ro-bind-try", name, name]
     return words
@@ -114,41 +110,34 @@ def _sources(bot: BotFolder, line: Path, machine: Machine) -> list[Source]:
     return sources
 
 
-def _hidden(sources: list[Source]) -> list[str]:
-    """The judge's rooms and other bots, where they lie within what is mounted (installed as packages; in /usr)."""
+def _hidden(sources: list[Source], machine: Machine) -> list[str]:
+    """What lies within what is mounted and is not for bots: foreign packages, the judge's rooms, other bots."""
     rooms = [PROJECT / name for name in ("referee", "arena", "bots", "tests")]
-    seen = [Source(Path("/usr"), "/usr"), *sources]
     return [
-        str(source.inside / room.relative_to(source.here))
-        for source in seen
-        for room in rooms
-        if room.is_relative_to(source.here) and room.is_dir()
+        str(source.inside / path.relative_to(source.here))
+        for source in (Source(Path("/usr"), "/usr"), *sources)
+        for path in (*rooms, *machine.foreign)
+        if path.is_relative_to(source.here) and path.is_dir()
     ]
 
 
-def _stage(sources: list[Source], line: Path) -> tuple[list[str], list[Source]]:
-    """What root does first: it lays the sources out, gives the socket away, and becomes a user without rights.
-
-    Root itself would be no good: the kernel limits no number of its processes. Each bot has a user of its own,
-    who could not come at what lies in root's own folders; so these are mounted where it can.
-    """
-    user = FIRST_USER + next(_users) % USERS
-    for path in (line.parent, line):
-        if path.exists():
-            os.chown(path, user, user)
-    staged = [Source(STAGE / str(number), source.inside) for number, source in enumerate(sources)]
-    words = [_program("bwrap"), "--die-with-parent", "--dev-bind", "/", "/", "--tmpfs", str(STAGE)]
-    for source, stand in zip(sources, staged, strict=True):
-        words += ["--ro-bind", str(source.here), str(stand.here)]
-    words += ["--", _program("setpriv"), f"--reuid={user}", f"--regid={user}", "--clear-groups", "--"]
-    return words, staged
+def _check_readable(paths: list[Path], line: Path) -> None:
+    """Root's bots are other users: what is root's alone they could not read, and would fail unexplained."""
+    for path in paths:
+        if path != line.parent.resolve() and path.exists() and not path.stat().st_mode & stat.S_IROTH:
+            raise PermissionError(errno.EACCES, "may not be read by others", str(path))
 
 
-def _limits(limits: Limits) -> list[str]:
+def _parents(sources: list[Source]) -> list[str]:
+    """The folders that hold what is mounted: made beforehand, for bubblewrap would let only their owner enter."""
+    return sorted({str(parent) for source in sources for parent in list(Path(source.inside).parents)[:-1]})
+
+
+def _limits(limits: Limits, user: User) -> list[str]:
     """For each process, but for the number of them, which is the sandbox's: it is set inside to count inside."""
     words = [
         f"--as={limits.memory_mb * MEGABYTE}",
-        f"--nproc={limits.processes}",
+        f"--nproc={limits.processes + user.others}",
         f"--nofile={limits.files}",
         f"--fsize={limits.scratch_mb * MEGABYTE}",
         "--core=0",
@@ -156,10 +145,3 @@ def _limits(limits: Limits) -> list[str]:
         "--msgqueue=0",
     ]
     return words if limits.cpu_seconds is None else [*words, f"--cpu={limits.cpu_seconds}"]
-
-
-def _program(name: str) -> str:
-    found = shutil.which(name)
-    if found is None:
-        raise FileNotFoundError(2, "is not installed", name)
-    return found

@@ -17,6 +17,29 @@ from referee.rules import Told
 MICROSECONDS = 1_000_000
 
 
+class Alarm:
+    """Rings a bell at a time that is set anew for each window: cheaper than a timeout around every wait."""
+
+    def __init__(self, bell: Bell) -> None:
+        self._bell = bell
+        self._scope = trio.CancelScope()
+        self._time = math.inf
+
+    def set(self, time: float) -> None:
+        """When to ring at the latest, on trio's clock. It may ring earlier: an earlier time is not taken back."""
+        if time < self._time:
+            self._time = self._scope.deadline = time
+
+    async def keep(self) -> None:
+        """Rings, until it is cancelled."""
+        while True:
+            with self._scope:
+                await trio.sleep_forever()
+            self._bell.ring()
+            self._time = math.inf
+            self._scope = trio.CancelScope()
+
+
 class Host:
     """One match's `World`: its bots' lines, its transcript, its clock."""
 
@@ -90,15 +113,19 @@ class Host:
     async def run(self, match: Match) -> None:
         """Plays the match to its end. Its zero is now."""
         self._zero = trio.current_time()
-        match.begin()
-        while not match.over:
-            self._drain(match)
-            due = match.next_deadline()
-            if due is not None and self._micros(trio.current_time()) >= due:
-                await self._deadline(match)
-            elif not match.over:
-                with trio.CancelScope(deadline=math.inf if due is None else self._zero + due / MICROSECONDS):
+        async with trio.open_nursery() as nursery:
+            alarm = Alarm(self._bell)
+            nursery.start_soon(alarm.keep)
+            match.begin()
+            while not match.over:
+                self._drain(match)
+                due = match.next_deadline()
+                if due is not None and self._micros(trio.current_time()) >= due:
+                    await self._deadline(match)
+                elif not match.over:
+                    alarm.set(math.inf if due is None else self._zero + due / MICROSECONDS)
                     await self._bell.wait()
+            nursery.cancel_scope.cancel()
 
     async def _deadline(self, match: Match) -> None:
         """A deadline has come: what arrived before it is heard first, however late we woke."""
@@ -111,13 +138,12 @@ class Host:
     def _drain(self, match: Match) -> None:
         """Hears everything that is there; of one seat no more than its inbox holds, so that none delays others."""
         for seat, line in enumerate(self._lines):
-            for _ in range(INBOX_FRAMES):
-                try:
-                    item = line.receive_nowait()
-                except trio.WouldBlock:
-                    break
+            heard = 0
+            while line.has_more() and heard < INBOX_FRAMES:
+                item = line.receive_nowait()
                 _tell(match, seat, item, self._micros(item.at))
-            else:
+                heard += 1
+            if heard == INBOX_FRAMES:
                 self._bell.ring()
         while self._inputs:
             self._inputs.popleft()(match, self._micros(trio.current_time()))

@@ -5,6 +5,7 @@ for seats that live in the referee's own process (a person at the terminal).
 """
 
 from abc import ABC, abstractmethod
+from collections import deque
 
 import trio
 from msgspec import Struct
@@ -22,6 +23,8 @@ class Arrived(Struct, frozen=True):
 
 class HandedOver(Struct, frozen=True):
     """The transport took a frame that was sent with `timed`: the moment from which a window's time is charged.
+
+    No bell rings for it: it is there to be received before whatever its bot says next.
 
     Also said, at the first attempt, when it could not take it because the bot is not there or does not read: that
     costs the bot's time.
@@ -42,17 +45,32 @@ Incoming = Arrived | HandedOver | NotReading
 class Bell:
     """Wakes the one task that waits for any of many lines. Ringing while nobody waits is remembered."""
 
+    __slots__ = ("_rung", "_waiting")
+
     def __init__(self) -> None:
-        self._event = trio.Event()
+        self._rung = False
+        self._waiting: trio.lowlevel.Task | None = None
 
     def ring(self) -> None:
         """Something is there to be received."""
-        self._event.set()
+        self._rung = True
+        if self._waiting is not None:
+            trio.lowlevel.reschedule(self._waiting)
+            self._waiting = None
 
     async def wait(self) -> None:
         """Returns once it has rung since the last return."""
-        await self._event.wait()
-        self._event = trio.Event()
+        if self._rung:
+            await trio.lowlevel.checkpoint()
+        else:
+            # By hand: an Event for each frame would cost as much as hearing it.
+            self._waiting = trio.lowlevel.current_task()
+            await trio.lowlevel.wait_task_rescheduled(self._give_up)
+        self._rung = False
+
+    def _give_up(self, _raise_cancel: object) -> trio.lowlevel.Abort:
+        self._waiting = None
+        return trio.lowlevel.Abort.SUCCEEDED
 
 
 class Line(ABC):
@@ -69,6 +87,10 @@ class Line(ABC):
         Raises:
             trio.WouldBlock: nothing is there. The bell rings when something comes.
         """
+
+    @abstractmethod
+    def has_more(self) -> bool:
+        """Whether something is there to be received."""
 
     @abstractmethod
     async def settle(self) -> None:
@@ -88,7 +110,7 @@ class MemoryLine(Line):
 
     def __init__(self, bell: Bell) -> None:
         self._bell = bell
-        self._in_send, self._in_receive = trio.open_memory_channel[Incoming](10 * INBOX_FRAMES)
+        self._inbox: deque[Incoming] = deque()
         self._out_send, self._out_receive = trio.open_memory_channel[bytes](10_000)
 
     def send(self, frame: bytes, *, timed: bool = False) -> None:
@@ -100,11 +122,17 @@ class MemoryLine(Line):
         except (trio.BrokenResourceError, trio.ClosedResourceError):
             pass
         if timed:
-            self._push(HandedOver(trio.current_time()))
+            self._inbox.append(HandedOver(trio.current_time()))
 
     def receive_nowait(self) -> Incoming:
         """See `Line`."""
-        return self._in_receive.receive_nowait()
+        if not self._inbox:
+            raise trio.WouldBlock
+        return self._inbox.popleft()
+
+    def has_more(self) -> bool:
+        """See `Line`."""
+        return bool(self._inbox)
 
     async def settle(self) -> None:
         """See `Line`: memory has no transit."""
@@ -118,7 +146,13 @@ class MemoryLine(Line):
         self._out_send.close()
 
     def say(self, frame: bytes, at: float | None = None) -> None:
-        """The bot's end: a frame arrives now, or bears the arrival time `at`."""
+        """The bot's end: a frame arrives now, or bears the arrival time `at`.
+
+        Raises:
+            trio.WouldBlock: the referee has much to hear of this bot already.
+        """
+        if len(self._inbox) >= 10 * INBOX_FRAMES:
+            raise trio.WouldBlock
         self._push(Arrived(trio.current_time() if at is None else at, frame))
 
     async def hear(self) -> bytes:
@@ -130,5 +164,5 @@ class MemoryLine(Line):
         return await self._out_receive.receive()
 
     def _push(self, item: Incoming) -> None:
-        self._in_send.send_nowait(item)
+        self._inbox.append(item)
         self._bell.ring()

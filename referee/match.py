@@ -6,17 +6,13 @@ Times (`at`) are whole microseconds since the match's zero.
 """
 
 import hmac
-from typing import Any, Protocol
 
-from msgspec import Raw
-
-from protocol.codec import Refused, decode_said, encode
+from protocol.codec import Refused, decode_said
 from protocol.messages import (
     MAX_NOTE_CHARACTERS,
     PROTOCOL,
     Accepted,
     ClockTerms,
-    Closed,
     Faulted,
     Hello,
     Note,
@@ -30,56 +26,23 @@ from protocol.messages import (
     Undo,
     Welcome,
 )
-from protocol.messages import Told as Message
 from protocol.refusals import Conduct, Fault, Refusal
-from referee import reveal
-from referee.clock import MICROSECONDS_PER_MS, SeatClock, Stopwatch
+from protocol.words import Outcome
+from referee.clock import MICROSECONDS_PER_MS
+from referee.course import Course
 from referee.forfeit import forfeited_at_once, with_forfeits
 from referee.plan import Policy
-from referee.records import (
-    BotIdentity,
-    Ended,
-    Handed,
-    In,
-    Left,
-    Out,
-    PauseOrder,
-    Record,
-    SeatTime,
-    WindowTime,
-    Woke,
-)
-from referee.rules import Illegal, Taken, Told
+from referee.post import Post, World
+from referee.records import BotIdentity, Ended, Handed, In, Left, PauseOrder, Woke
+from referee.rules import Illegal
 from referee.seat import Seat
 from referee.table import Table
-from referee.window import OpenWindow, Part
+from referee.window import Part
 
 KEPT_OF_REFUSED = 1_000
 """Bytes kept in the transcript of a frame that was refused for what it is: a flood must not fill the disk."""
 HELLOS_PER_MATCH = 20
 """A bot that says `hello` oftener than this over a match misbehaves: each is answered with all it was told."""
-
-
-class World(Protocol):
-    """What a match asks of its surroundings. None of it waits, none of it fails."""
-
-    def record(self, record: Record) -> None:
-        """A line for the transcript."""
-
-    def send(self, seat: int, frame: bytes, *, timed: bool = False) -> None:
-        """A frame for a bot. `timed`: `Match.handed` is to be told when the transport has taken it."""
-
-    def reconnected(self, seat: int) -> None:
-        """The seat's bot has begun anew: what was sent and not yet taken is not for it."""
-
-    def hang_up(self, seat: int) -> None:
-        """The seat's bot has no part in the match any more."""
-
-    def restart(self, seat: int) -> None:
-        """The seat's bot has ended and is to be started again."""
-
-    def told(self, told: tuple[Told, ...]) -> None:
-        """This is being told to the seats: for those who watch."""
 
 
 class Match:
@@ -102,14 +65,11 @@ class Match:
         self._terms = terms
         self._policy = policy
         self._world = world
-        self._now = 0
-        self._lateness = 0
-        self._stopwatch = Stopwatch()
+        self._post = Post(world, self.seats)
+        self._course = Course(table, terms, self.seats, self._post)
         self._playing = False
         self._pause_ends: int | None = None
         self._pause_reason = ""
-        self._open: OpenWindow | None = None
-        self._answered: set[int] = set()
 
     @property
     def over(self) -> bool:
@@ -119,7 +79,7 @@ class Match:
     @property
     def now(self) -> int:
         """The latest moment it has been told of."""
-        return self._now
+        return self._post.now
 
     # What comes from outside.
 
@@ -133,7 +93,7 @@ class Match:
         seat = self.seats[number]
         if seat.gone or self.over:
             return
-        self._now = max(self._now, at)
+        self._post.now = max(self.now, at)
         seat.messages += 1
         refused = kept.refusal() if kept else None
         if seat.messages > self._policy.messages_per_window:
@@ -156,18 +116,16 @@ class Match:
         """The transport took the `window` message of this seat: its clock runs from here."""
         if self.over:
             return
-        self._now = max(self._now, at)
+        self._post.now = max(self.now, at)
         self._world.record(Handed(at=at, seat=number))
-        part = self._open.parts.get(number) if self._open else None
-        if part is not None and part.clock is None:
-            part.clock = self._clock(self.seats[number], at)
+        self._course.handed(at, number)
 
     def left(self, at: int, number: int, exit_code: int | None) -> None:
         """A bot's process has ended, or (`exit_code` None) it leaves unread what it is sent."""
         seat = self.seats[number]
         if seat.gone or self.over:
             return
-        self._now = max(self._now, at)
+        self._post.now = max(self.now, at)
         self._world.record(Left(at=at, seat=number, exit=exit_code))
         if exit_code is None:
             self._hang_up(seat, Conduct.DISCONNECTED, Fault.NOT_READING, "you leave unread what you are sent")
@@ -179,7 +137,7 @@ class Match:
         """The operator stops the clocks, or lets them run again."""
         if self.over:
             return
-        self._now = max(self._now, at)
+        self._post.now = max(self.now, at)
         self._world.record(PauseOrder(at=at, on=pause))
         if pause:
             self._pause_ends = None
@@ -193,21 +151,22 @@ class Match:
         due = self.next_deadline()
         if self.over or due is None or at < due:
             return
-        self._now = max(self._now, at)
-        self._lateness = at - due
+        self._post.now = max(self.now, at)
+        self._course.lateness = at - due
         self._world.record(Woke(at=at, deadline=due))
         for seat in self.seats:
             if seat.hello_by is not None and at >= seat.hello_by:
                 self._hang_up(seat, Conduct.NEVER_STARTED, Fault.NO_HELLO, "no hello within the start-up time")
         if self._pause_ends is not None and at >= self._pause_ends:
             self._resume()
+        self._course.pass_time()
         self._advance()
-        self._lateness = 0
+        self._course.lateness = 0
 
     def abort(self, at: int, reason: str) -> None:
         """The attempt is void: a fault of the referee or the machine, not of a bot."""
         if not self.over:
-            self._now = max(self._now, at)
+            self._post.now = max(self.now, at)
             self._end(None, reason)
 
     def next_deadline(self) -> int | None:
@@ -215,11 +174,9 @@ class Match:
         moments = [seat.hello_by for seat in self.seats if seat.hello_by is not None]
         if self._pause_ends is not None:
             moments.append(self._pause_ends)
-        if self._open is not None:
-            change = self._open.next_change()
-            moment = None if change is None else self._stopwatch.when(change)
-            if moment is not None:
-                moments.append(moment)
+        change = self._course.next_change()
+        if change is not None:
+            moments.append(change)
         return min(moments, default=None)
 
     # What a bot says.
@@ -232,9 +189,9 @@ class Match:
             case Hello():
                 self._hello(seat, said)
             case Submit():
-                self._submit(seat, said, self._stopwatch.reading(at))
+                self._submit(seat, said, self._course.stopwatch.reading(at))
             case Undo():
-                part = self._part(seat, said.window, self._stopwatch.reading(at))
+                part = self._part(seat, said.window, self._course.stopwatch.reading(at))
                 if part is not None:
                     self._undo(seat, part)
             case Pause():
@@ -259,12 +216,12 @@ class Match:
             self._world.reconnected(seat.number)
         seat.welcomed = True
         seat.hello_by = None
-        self._send(seat, self._welcome(seat))
-        part = self._open.parts.get(seat.number) if self._open else None
-        if part is not None and not part.settled:
-            self._send(seat, self._opened(seat, part))
-        if self._stopwatch.paused:
-            self._send(seat, Paused(reason=self._pause_reason))
+        self._post.send(seat, self._welcome(seat))
+        opened = self._course.opened(seat)
+        if opened is not None:
+            self._post.send(seat, opened)
+        if self._course.stopwatch.paused:
+            self._post.send(seat, Paused(reason=self._pause_reason))
 
     def _welcome(self, seat: Seat) -> Welcome:
         return Welcome(
@@ -282,7 +239,7 @@ class Match:
 
     def _part(self, seat: Seat, window: int, reading: int) -> Part | None:
         """The seat's part in the open window, if it may change it now; otherwise the message is refused."""
-        part = self._open.parts.get(seat.number) if self._open else None
+        part = self._course.part(seat.number)
         refusal: Refusal | None
         if part is not None and part.number == window:
             refusal = part.refusal(reading)
@@ -306,46 +263,46 @@ class Match:
             self._refuse(seat, Refusal.ILLEGAL, illegal.reason, part.number)
             return
         part.submit(action, final=said.final, reading=reading)
-        self._send(seat, Accepted(window=part.number, action=action))
+        self._post.send(seat, Accepted(window=part.number, action=action))
 
     def _undo(self, seat: Seat, part: Part) -> None:
         part.undo()
-        self._send(seat, Accepted(window=part.number, action=None))
+        self._post.send(seat, Accepted(window=part.number, action=None))
 
     def _ask_pause(self, seat: Seat) -> None:
-        if seat.pauses_left == 0 or self._stopwatch.paused or not self._playing:
+        if seat.pauses_left == 0 or self._course.stopwatch.paused or not self._playing:
             self._refuse(seat, Refusal.NO_PAUSE, "no pause is to be had now")
             return
         seat.pauses_left -= 1
-        self._pause_ends = self._now + self._terms.pause_ms * MICROSECONDS_PER_MS
+        self._pause_ends = self.now + self._terms.pause_ms * MICROSECONDS_PER_MS
         self._pause(f"seat {seat.number}")
 
     # Pauses and faults.
 
     def _pause(self, reason: str) -> None:
-        if not self._stopwatch.paused:
-            self._stopwatch.pause(self._now)
+        if not self._course.stopwatch.paused:
+            self._course.stopwatch.pause(self.now)
             self._pause_reason = reason
-            self._send_all(Paused(reason=reason))
+            self._post.send_all(Paused(reason=reason))
 
     def _resume(self) -> None:
-        if self._stopwatch.paused:
-            self._stopwatch.resume(self._now)
+        if self._course.stopwatch.paused:
+            self._course.stopwatch.resume(self.now)
             self._pause_ends = None
-            self._send_all(Resumed(reason=self._pause_reason))
+            self._post.send_all(Resumed(reason=self._pause_reason))
 
     def _refuse(self, seat: Seat, refusal: Refusal, text: str, window: int | None = None) -> None:
         seat.refused[refusal.value] += 1
         told_already = refusal is Refusal.FLOOD and seat.messages > self._policy.messages_per_window + 1
         if not told_already:
-            self._send(seat, Rejected(window=window, reason=refusal, text=text), even_unwelcomed=True)
+            self._post.send_at_the_door(seat, Rejected(window=window, reason=refusal, text=text))
         if seat.refused.total() > self._policy.refusals_per_match:
             text = f"more than {self._policy.refusals_per_match} of your messages had to be refused"
             self._hang_up(seat, Conduct.MISBEHAVED, Fault.MISBEHAVED, text)
 
     def _hang_up(self, seat: Seat, conduct: Conduct, fault: Fault, text: str) -> None:
         """Ends a bot's part for what it did."""
-        self._send(seat, Faulted(reason=fault, text=text), even_unwelcomed=True)
+        self._post.send_at_the_door(seat, Faulted(reason=fault, text=text))
         self._blame(seat, conduct)
         self._gone(seat)
 
@@ -360,7 +317,7 @@ class Match:
             return
         seat.restarts_left -= 1
         seat.welcomed = False
-        seat.hello_by = self._now + self._policy.startup_ms * MICROSECONDS_PER_MS
+        seat.hello_by = self.now + self._policy.startup_ms * MICROSECONDS_PER_MS
         self._world.restart(seat.number)
 
     def _blame(self, seat: Seat, conduct: Conduct) -> None:
@@ -377,114 +334,22 @@ class Match:
             if outcome is not None:
                 self._end(outcome)
                 return
-        part = self._open.parts.get(seat.number) if self._open else None
-        if part is not None:
-            self._give_up(seat, part)
-
-    def _give_up(self, seat: Seat, part: Part) -> None:
-        if part.clock is None:
-            part.clock = self._clock(seat, self._now)
-        part.give_up(self._stopwatch.reading(self._now))
-
-    # The course of the match.
+        self._course.give_up(seat)
 
     def _advance(self) -> None:
         """Goes on as far as it can without being told more."""
         if not self._playing and not self.over and all(seat.hello_by is None for seat in self.seats):
             self._playing = True
-            self._tell(self.table.start)
-            self._open_next()
-        while not self.over and self._open is not None and not self._stopwatch.paused:
-            reading = self._stopwatch.reading(self._now)
-            self._open.pass_time(reading)
-            self._answer(self._open)
-            if not self._open.complete(reading):
-                break
-            self._close(self._open)
-            self._open_next()
-
-    def _answer(self, opened: OpenWindow) -> None:
-        """In a window answered at once, answers what has become final."""
-        if not opened.window.asap:
-            return
-        for number, part in opened.parts.items():
-            if part.settled and part.action is not None and number not in self._answered:
-                self._answered.add(number)
-                self._tell(self.table.answer(number, part.action))
-
-    def _open_next(self) -> None:
-        self._open = None
-        self._answered = set()
-        window = self.table.window
-        if window is None:
-            assert self.table.outcome is not None  # noqa: S101 - the contract of a game, proved by conformance
+            self._course.begin()
+        if self._playing and not self.over and self._course.advance():
+            assert self.table.outcome is not None  # noqa: S101 - it has just said so
             self._end(with_forfeits(self.table.outcome, self._forfeited()))
-            return
-        fixed = self._terms.pacing == "fixed"
-        self._open = OpenWindow(
-            window, {owed.seat: self.seats[owed.seat].windows for owed in window.owed}, fixed=fixed
-        )
-        for number, part in self._open.parts.items():
-            seat = self.seats[number]
-            seat.windows += 1
-            seat.messages = 0
-            if seat.gone:
-                self._give_up(seat, part)
-            elif seat.present:
-                self._send(seat, self._opened(seat, part), timed=True)
-            else:  # It is being restarted, on its own time.
-                part.clock = self._clock(seat, self._now)
 
-    def _opened(self, seat: Seat, part: Part) -> Message:
-        """The `window` message, with the time that is left."""
-        assert self._open is not None  # noqa: S101 - callers hold a part of it
-        window = self._open.window
-        main, reserve = self._terms.main_ms[window.name], seat.reserve_ms
-        if part.clock is not None:
-            reading = self._stopwatch.reading(self._now)
-            main = max(0, part.clock.main_ends - reading) // MICROSECONDS_PER_MS
-            reserve -= part.clock.reserve_used(reading) // MICROSECONDS_PER_MS
-        owed = next(owed for owed in window.owed if owed.seat == seat.number)
-        return reveal.opened(
-            self.table.game, self.table.state, window, owed, number=part.number, main_ms=main, reserve_ms=reserve
-        )
-
-    def _clock(self, seat: Seat, at: int) -> SeatClock:
-        assert self._open is not None  # noqa: S101 - callers hold a part of it
-        main = self._terms.main_ms[self._open.window.name] * MICROSECONDS_PER_MS
-        return SeatClock(opened=self._stopwatch.reading(at), main=main, reserve=seat.reserve)
-
-    def _close(self, opened: OpenWindow) -> None:
-        taken: list[Taken | None] = [None] * self.table.seats
-        for number, part in opened.parts.items():
-            action = self.table.default(number) if part.action is None else part.action
-            charged_ms = part.charged // MICROSECONDS_PER_MS
-            taken[number] = Taken(action=action, by_default=part.action is None, elapsed_ms=charged_ms)
-            seat = self.seats[number]
-            seat.reserve -= part.reserve_used
-            seat.charged += part.charged
-            seat.defaults += part.action is None
-        self._world.record(self._window_time(opened, taken))
-        told = self.table.close(tuple(taken))
-        for number, part in opened.parts.items():
-            self._send(self.seats[number], self._closed(self.seats[number], part, taken[number]))
-        self._tell(told)
-
-    def _tell(self, told: tuple[Told, ...]) -> None:
-        for one in told:
-            event = Raw(encode(one.event))
-            for number in reveal.audience(one, self.table.seats):
-                seat = self.seats[number]
-                self._send(seat, reveal.heard(event, len(seat.told)))
-                seat.told.append(event)
-        self._world.told(told)
-
-    def _end(self, outcome: Any, void: str | None = None) -> None:
-        self._open = None
+    def _end(self, outcome: Outcome | None, void: str | None = None) -> None:
         if outcome is not None:
-            self._send_all(Over(outcome=outcome))
+            self._post.send_all(Over(outcome=outcome))
         self.ended = Ended(
-            at=self._now,
+            at=self.now,
             outcome=outcome,
             conduct=tuple(seat.conduct for seat in self.seats),
             refused=tuple(dict(sorted(seat.refused.items())) for seat in self.seats),
@@ -492,49 +357,8 @@ class Match:
         )
         self._world.record(self.ended)
 
-    def _closed(self, seat: Seat, part: Part, taken: Taken | None) -> Closed:
-        return Closed(
-            window=part.number,
-            taken=taken and taken.action,
-            by_default=part.action is None,
-            charged_ms=part.charged // MICROSECONDS_PER_MS,
-            reserve_ms=seat.reserve_ms,
-        )
-
-    def _window_time(self, opened: OpenWindow, taken: list[Taken | None]) -> WindowTime:
-        return WindowTime(
-            at=self._now,
-            number=self.table.number,
-            window=opened.window.name,
-            seats=tuple(self._seat_time(number, part, taken[number]) for number, part in opened.parts.items()),
-            lateness=self._lateness,
-        )
-
-    def _seat_time(self, number: int, part: Part, taken: Taken | None) -> SeatTime:
-        assert part.clock is not None  # noqa: S101 - a part is settled only on its clock
-        return SeatTime(
-            seat=number,
-            opened=part.clock.opened,
-            deadline=part.clock.deadline,
-            arrived=part.arrived,
-            taken=taken and taken.action,
-            by_default=part.action is None,
-            charged_ms=part.charged // MICROSECONDS_PER_MS,
-            reserve_ms=self.seats[number].reserve_ms,
-        )
-
     def _forfeited(self) -> frozenset[int]:
         return frozenset(seat.number for seat in self.seats if seat.forfeited)
-
-    def _send(self, seat: Seat, message: Message, *, timed: bool = False, even_unwelcomed: bool = False) -> None:
-        if seat.present or (even_unwelcomed and not seat.gone):
-            frame = encode(message)
-            self._world.record(Out(at=self._now, seat=seat.number, frame=Raw(frame)))
-            self._world.send(seat.number, frame, timed=timed)
-
-    def _send_all(self, message: Message) -> None:
-        for seat in self.seats:
-            self._send(seat, message)
 
 
 _WHY_NOT = {

@@ -62,8 +62,8 @@ class Result(Struct, frozen=True, kw_only=True):
     """By seat."""
     void: str | None
     """Why the attempt does not count: a fault of the referee or the machine."""
-    charged_ms: tuple[int, ...]
-    """By seat: the time charged over all its windows."""
+    charged_us: tuple[int, ...]
+    """By seat: the time charged over all its windows, in microseconds: quick bots answer in a few hundred."""
     windows: tuple[int, ...]
     """By seat: how many windows it had."""
     defaults: tuple[int, ...]

@@ -19,7 +19,7 @@ from msgspec import Raw, Struct, to_builtins
 from protocol.codec import encode
 from referee import sandbox
 from referee.bot_folder import BotFolder
-from referee.clock import MICROSECONDS_PER_MS, clock_terms
+from referee.clock import clock_terms
 from referee.games.registry import GAMES
 from referee.host import Host
 from referee.line import Bell, Line, MemoryLine
@@ -29,7 +29,7 @@ from referee.records import FORMAT, BotIdentity, Header, Record
 from referee.rules import Told
 from referee.sandbox import Process
 from referee.table import Deal, Table
-from referee.transcript import open_transcript
+from referee.transcript import Transcript, open_transcript
 from referee.wire import Wire, open_wire
 
 FAREWELL_SECONDS = 1.0
@@ -78,7 +78,8 @@ async def play(
     Args:
         plan: what is to be played.
         players: one for each seat, in order.
-        transcript: the file to write; each bot's output goes beside it, to `NAME.seat-N.log`, if there is any.
+        transcript: the file to write; each bot's output goes beside it, to `NAME.seat-N.log`, if there is any
+            (of a bot's second start to `NAME.seat-N.start-2.log`, and so on).
         watch: see `Watch`.
         operator: True pauses the match, False lets it go on.
         wire: the process's lines; None makes some for this match alone.
@@ -113,23 +114,32 @@ class _Play:
         self.bots = tuple(identity(plan, seat, player) for seat, player in enumerate(players))
         self.terms = clock_terms(table.game, plan.variant, plan.policy)
         self.processes: dict[int, Process] = {}
+        self.locals_done: list[trio.Event] = []
+        self.logs: list[tuple[int, Path]] = []
         self.host: Host
         self.match: Match
 
     async def run(self, watch: Watch | None, operator: trio.MemoryReceiveChannel[bool] | None) -> Result:
-        async with open_transcript(self.path, self._header()) as transcript:
-            with tempfile.TemporaryDirectory(prefix="arena-") as sockets:
-                async with trio.open_nursery() as nursery:
-                    self._open(nursery, Path(sockets), transcript.append, watch)
-                    for seat in range(len(self.players)):
-                        nursery.start_soon(self._seat, nursery, seat)
-                    if operator is not None:
-                        nursery.start_soon(self._obey, operator)
-                    await self._judge()
-                    await self._dismiss()
-                    nursery.cancel_scope.cancel()
-        self._drop_empty_logs()
+        try:
+            async with open_transcript(self.path, self._header()) as transcript:
+                await self._run(transcript, watch, operator)
+        finally:
+            self._drop_empty_logs()
         return self._result(transcript.head or "")
+
+    async def _run(
+        self, transcript: Transcript, watch: Watch | None, operator: trio.MemoryReceiveChannel[bool] | None
+    ) -> None:
+        with tempfile.TemporaryDirectory(prefix="arena-") as sockets:
+            async with trio.open_nursery() as nursery:
+                self._open(nursery, Path(sockets), transcript.append, watch)
+                for seat in range(len(self.players)):
+                    nursery.start_soon(self._seat, nursery, seat)
+                if operator is not None:
+                    nursery.start_soon(self._obey, operator)
+                await self._judge()
+                await self._dismiss()
+                nursery.cancel_scope.cancel()
 
     def _open(
         self, nursery: trio.Nursery, sockets: Path, record: Callable[[Record], None], watch: Watch | None
@@ -168,7 +178,10 @@ class _Play:
         player, line = self.players[seat], self.lines[seat]
         if isinstance(player, LocalSeat):
             assert isinstance(line, MemoryLine)  # noqa: S101 - `_open` made it so
+            done = trio.Event()
+            self.locals_done.append(done)
             await player.play(line)
+            done.set()
             await self.host.left(seat, 0)
             return
         process = await sandbox.start(
@@ -177,7 +190,7 @@ class _Play:
             line=line.path,  # type: ignore[attr-defined]
             token=self.bots[seat].token,
             isolation=self.plan.isolation,
-            log=self._log(seat),
+            log=self._next_log(seat),
         )
         self.processes[seat] = process
         await self.host.left(seat, await process.wait())
@@ -195,6 +208,8 @@ class _Play:
         with trio.move_on_after(FAREWELL_SECONDS):
             for process in self.processes.values():
                 await process.wait()
+            for done in self.locals_done:
+                await done.wait()
         for process in self.processes.values():
             await process.kill()
 
@@ -222,12 +237,15 @@ class _Play:
             started=datetime.now(UTC).isoformat(timespec="milliseconds"),
         )
 
-    def _log(self, seat: int) -> Path:
-        return self.path.with_suffix(f".seat-{seat}.log")
+    def _next_log(self, seat: int) -> Path:
+        """Where what a seat's bot writes goes; a bot that is started again does not write over what it said."""
+        starts = sum(1 for start in self.logs if start[0] == seat)
+        log = self.path.with_suffix(f".seat-{seat}.log" if not starts else f".seat-{seat}.start-{starts + 1}.log")
+        self.logs.append((seat, log))
+        return log
 
     def _drop_empty_logs(self) -> None:
-        for seat in self.processes:
-            log = self._log(seat)
+        for _, log in self.logs:
             if log.exists() and log.stat().st_size == 0:
                 log.unlink()
 
@@ -240,7 +258,7 @@ class _Play:
             outcome=ended.outcome,
             conduct=ended.conduct,
             void=ended.void,
-            charged_ms=tuple(seat.charged // MICROSECONDS_PER_MS for seat in seats),
+            charged_us=tuple(seat.charged for seat in seats),
             windows=tuple(seat.windows for seat in seats),
             defaults=tuple(seat.defaults for seat in seats),
             transcript=str(self.path),

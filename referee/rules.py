@@ -5,6 +5,7 @@ reads a clock, never rolls dice but with the luck it is handed, and says whom ea
 """
 
 from abc import ABC, abstractmethod
+from random import Random
 from typing import Any, ClassVar, Generic, TypeVar
 
 import msgspec
@@ -178,6 +179,23 @@ class Game(ABC, Generic[StateT]):
     @abstractmethod
     def outcome(self, state: StateT) -> Outcome | None:
         """The outcome, once there is one."""
+
+    def plausible(self, state: StateT, seat: int, luck: Random) -> Any:
+        """A submission of that seat to the open window that is likely to be legal, as plain JSON values; or None.
+
+        For playing without players, in conformance and golden matches: a game overrides it where a guess from the
+        form of an action alone would hardly ever be legal. It is the host's own and may look at secrets.
+        """
+        del state, seat, luck
+        return None
+
+    def reseat(self, action: Action, seat_of: tuple[int, ...]) -> Action:
+        """The action as it reads where everyone has moved, from seat `s` to `seat_of[s]`.
+
+        For conformance, which holds anonymous events to their word. A game whose actions name seats extends this.
+        """
+        del seat_of
+        return action
 
     def variant(self, name: str) -> Variant:
         """The variant of that name; KeyError where there is none."""

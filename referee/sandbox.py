@@ -14,14 +14,14 @@ from referee.bot_log import BotLog
 from referee.plan import Isolation
 
 KILOBYTE = 1024
-INSTALL = (
-    "install it (Debian, Ubuntu: apt install bubblewrap; Fedora: dnf install bubblewrap), "
-    "or run bots that you trust without any isolation: --isolation none"
-)
+OTHERWISE = "or run bots that you trust without any isolation: --isolation none"
+INSTALL = f"install bubblewrap and util-linux (apt install bubblewrap; dnf install bubblewrap), {OTHERWISE}"
 NAMESPACES = (
-    "user namespaces may be off: see the sysctls user.max_user_namespaces, kernel.unprivileged_userns_clone and "
-    "kernel.apparmor_restrict_unprivileged_userns; or run bots that you trust without any isolation: "
-    "--isolation none"
+    "needed are bubblewrap 0.8 and user namespaces (sysctls user.max_user_namespaces, "
+    f"kernel.unprivileged_userns_clone, kernel.apparmor_restrict_unprivileged_userns), {OTHERWISE}"
+)
+READABLE = (
+    f"as root, bots run as users of their own: chmod -R o+rX, or start the arena as an ordinary user, {OTHERWISE}"
 )
 
 
@@ -34,14 +34,28 @@ def find_isolation() -> Isolation:
 
     Raises:
         SandboxError: it has none; the text is one line on how to get it.
+        OSError: no process or descriptor is to be had.
     """
     try:
         complaint = bubblewrap.probe()
-    except FileNotFoundError as error:
-        raise SandboxError(f"no sandbox: {error.filename} is not installed; {INSTALL}") from None
+    except OSError as error:
+        raise _cannot(error) from None
     if complaint is not None:
-        raise SandboxError(f"no sandbox: bubblewrap says: {' '.join(complaint.split())}; {NAMESPACES}")
+        raise SandboxError(f"no sandbox: bubblewrap says: {complaint}; {NAMESPACES}")
     return "bubblewrap"
+
+
+def _cannot(error: OSError) -> Exception:
+    """What to do about what stands in a sandbox's way; the error itself, where something has run out."""
+    match error:
+        case FileNotFoundError():
+            return SandboxError(f"no sandbox: {error.filename} is not installed; {INSTALL}")
+        case PermissionError():
+            return SandboxError(f"no sandbox: {error.filename}: {error.strerror}; {READABLE}")
+        case OSError(errno=0):
+            return SandboxError(f"no sandbox: {error.filename}: {error.strerror}; {NAMESPACES}")
+        case _:
+            return error
 
 
 class Process:
@@ -88,6 +102,8 @@ async def start(
 ) -> Process:
     """Starts a bot's program in its sandbox.
 
+    Call it from the arena's main thread: the kernel ends the bot with the thread that started it.
+
     Args:
         nursery: its tasks live there; when that is cancelled the bot is killed.
         bot: whom to start.
@@ -99,7 +115,7 @@ async def start(
 
     Raises:
         SandboxError: its sandbox cannot be made.
-        OSError: the log cannot be made, no process or descriptor is to be had.
+        OSError: the log cannot be made, or no process or descriptor is to be had.
     """
     kept = BotLog(log, bot.limits.log_kb * KILOBYTE)
     try:
@@ -107,9 +123,7 @@ async def start(
     except OSError as error:
         kept.handed_over()
         kept.finish()
-        if isinstance(error, FileNotFoundError):
-            raise SandboxError(f"no sandbox: {error.filename} is not installed; {INSTALL}") from None
-        raise
+        raise _cannot(error) if isolation == "bubblewrap" else error from None
     kept.handed_over()
     process = Process(box, kept)
     nursery.start_soon(kept.follow)

@@ -4,15 +4,18 @@ Reading and verifying is `transcript_reading`; what one seat could know, `transc
 together, `transcript_chain`; the file's name and life, `transcript_file`.
 """
 
+from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import trio
 from msgspec.structs import replace
 from structlog import BoundLoggerBase
 from structlog.typing import EventDict, WrappedLogger
 
+from protocol.codec import encode
 from referee.line import Bell
 from referee.records import Footer, Header, Record
 from referee.transcript_chain import Chain, TranscriptError
@@ -21,59 +24,133 @@ from referee.transcript_seat import SeatChain, fresh_salts
 
 FLUSH_SECONDS = 0.1
 """How long a line may wait in memory. One trip to a thread costs as much as writing a hundred lines."""
-MAX_WAITING_BYTES = 64 * 1024 * 1024
-"""How much may wait for a disk that does not keep up."""
+MAX_WAITING = 200_000
+"""How many records may wait for a disk that does not keep up."""
+SLICE = 32
+"""Records made into lines before other tasks get their turn: a tenth of a millisecond's work."""
+
+Arguments = tuple[tuple[list[bytes]], dict[str, Any]]
+"""Of the wrapped logger's method, as structlog wants them from the last processor."""
 
 
 class Transcript:
-    """A transcript under way; made by `open_transcript`."""
+    """A transcript under way; made by `open_transcript`.
 
-    def __init__(self, path: Path, header: Header, sink: "_Sink") -> None:
+    Records are made into lines in batches, too, between the match's own steps: no bot's answer waits for a hash.
+    """
+
+    def __init__(self, path: Path, header: Header, file: PartFile) -> None:
         self.path = path
+        self.error: TranscriptError | None = None
+        """Why no more is taken."""
         self.head: str | None = None
         """Hash of the last line, once there is one: a transcript that was left unfinished has none."""
         self.seat_heads: tuple[str, ...] = ()
         """By seat: the hash of the last line of its own transcript; in the footer, too."""
         self._chain = Chain()
         self._seats = tuple(SeatChain(seat) for seat in range(len(header.bots)))
-        self._sink = sink
-        self._log = _RecordLogger(sink, (self._show_seats, self._link), {})
+        self._records: deque[Record] = deque()
+        self._lines: list[bytes] = []
+        self._bell = Bell()
+        self._log = _RecordLogger(self._lines, (self._link, self._show_seats), {})
+        self._file = file
+        # Of our own: someone else's slow threads must not hold up the disk.
+        self._limiter = trio.CapacityLimiter(1)
         self.append(header)
 
     def append(self, record: Record) -> None:
-        """Adds a line. Never waits: it takes microseconds, and the disk is reached later, from a thread.
+        """Adds a record. Never waits: it is made into a line, and taken to the disk, later.
 
         Raises:
-            TranscriptError: the disk has failed, or the record is none that can be written. It is raised again
-                for every record that follows, and by `open_transcript`.
+            TranscriptError: the disk has failed or does not keep up, or an earlier record was none that can be
+                written. It is raised again for every record that follows, and by `open_transcript`.
         """
-        self._sink.check()
+        if self.error is None and len(self._records) >= MAX_WAITING:
+            self.error = TranscriptError(
+                f"the disk does not keep up: {MAX_WAITING} records wait for it", self.path
+            )
+        self.check()
+        self._records.append(record)
+        self._bell.ring()
+
+    def check(self) -> None:
+        """Raises the error, if there is one."""
+        if self.error is not None:
+            raise self.error
+
+    async def keep_writing(self, match: trio.CancelScope) -> None:
+        """Takes what comes to the disk, until it is cancelled. Cancels the match if that fails."""
         try:
-            self._log.append(record)
+            while True:
+                await self._bell.wait()
+                await trio.sleep(FLUSH_SECONDS)
+                while self._make_lines(SLICE):
+                    await trio.lowlevel.checkpoint()
+                await self._in_thread(self._file.write)
+        except TranscriptError as error:
+            self.error = error
+            self._lines.clear()  # Never written: it would follow on a gap.
+            match.cancel()
+
+    async def finish(self) -> None:
+        """Seals it, takes the rest to the disk, makes sure it is there, and gives the file its name."""
+        self._make_lines(len(self._records))
+        self.seal()
+        await self._in_thread(self._file.finish)
+
+    async def abandon(self) -> None:
+        """Keeps what there is, under the name of an unfinished file."""
+        with suppress(TranscriptError):  # Whoever gets here has an error to report already.
+            if self.error is None:
+                self._make_lines(len(self._records))
+        with suppress(TranscriptError):
+            await self._in_thread(self._file.abandon)
+
+    def _make_lines(self, most: int) -> bool:
+        """Makes so many records into lines; whether there are more."""
+        records = [self._records.popleft() for _ in range(min(most, len(self._records)))]
+        try:
+            self._log.extend(records)
         except (TypeError, ValueError, RecursionError) as error:
             what = f"line {self._chain.lines + 1} cannot be written: {error}"
-            self._sink.error = TranscriptError(what, self.path)
-            raise self._sink.error from error
+            raise TranscriptError(what, self.path) from error
+        return bool(self._records)
+
+    async def _in_thread(self, put: Callable[[list[bytes]], None]) -> None:
+        lines = self._lines[:]
+        self._lines.clear()
+        await trio.to_thread.run_sync(put, lines, limiter=self._limiter)
 
     def seal(self) -> None:
-        """Adds the footer; `open_transcript` does so. Nothing may follow."""
+        """Adds the footer. Nothing may follow."""
         for seat in self._seats:
             seat.close()
         self.seat_heads = tuple(seat.head for seat in self._seats)
-        self._sink.write(self._chain.seal(Footer(heads=self.seat_heads)))
+        self._lines.append(self._chain.seal(Footer(heads=self.seat_heads)))
         self.head = self._chain.head
 
-    def _show_seats(self, _log: WrappedLogger, _method: str, event: EventDict) -> EventDict:
-        """A processor of structlog's: lets the seats' own transcripts grow by what is theirs."""
-        record = event["record"]
-        seat = getattr(record, "seat", None)
-        for chain in self._seats if seat is None else (self._seats[seat],):
-            chain.take(record)
+    def _link(self, _log: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+        """A processor of structlog's: renders, numbers, chains, up to the first record that cannot be a line."""
+        event["bodies"], event["lines"] = [], []
+        try:
+            for record in event["records"]:
+                body = encode(record)
+                event["lines"].append(self._chain.link(body))
+                event["bodies"].append(body)
+        except (TypeError, ValueError, RecursionError) as error:
+            event["error"] = error
         return event
 
-    def _link(self, _log: WrappedLogger, _method: str, event: EventDict) -> bytes:
-        """The last processor of structlog's: numbers, chains and renders."""
-        return self._chain.link(event["record"])
+    def _show_seats(self, _log: WrappedLogger, _method: str, event: EventDict) -> Arguments:
+        """The last processor of structlog's: lets the seats' own transcripts grow by what is theirs."""
+        for record, body in zip(event["records"], event["bodies"], strict=False):
+            seat = getattr(record, "seat", None)
+            for chain in self._seats if seat is None else (self._seats[seat],):
+                chain.take(record, body)
+        if "error" in event:
+            self._lines.extend(event["lines"])
+            raise event["error"]
+        return (event["lines"],), {}
 
 
 @asynccontextmanager
@@ -92,87 +169,31 @@ async def open_transcript(path: Path, header: Header) -> AsyncIterator[Transcrip
     """
     if not header.salts:
         header = replace(header, salts=fresh_salts(len(header.bots)))
-    sink = _Sink(await trio.to_thread.run_sync(PartFile, path))
+    transcript = Transcript(path, header, await trio.to_thread.run_sync(PartFile, path))
     try:
-        transcript = Transcript(path, header, sink)
         try:
             async with trio.open_nursery() as nursery:
-                nursery.start_soon(sink.keep_writing, nursery.cancel_scope)
+                nursery.start_soon(transcript.keep_writing, nursery.cancel_scope)
                 yield transcript
                 nursery.cancel_scope.cancel()
         except BaseExceptionGroup as group:
             # The writing task never raises: this is what the block raised, wrapped by our nursery.
             raised = group.exceptions[0]
-            if sink.error is not None and isinstance(raised, Exception):
-                raise sink.error from raised  # However deep in the block's own nurseries it was met.
+            if transcript.error is not None and isinstance(raised, Exception):
+                raise transcript.error from raised  # However deep in the block's own nurseries it was met.
             raise raised from None
-        sink.check()
-        transcript.seal()
+        transcript.check()
         with trio.CancelScope(shield=True):
-            await sink.finish()
+            await transcript.finish()
     except BaseException:
         with trio.CancelScope(shield=True):
-            await sink.abandon()
+            await transcript.abandon()
         raise
 
 
 class _RecordLogger(BoundLoggerBase):
-    """The bound logger: one method, no levels, no context."""
+    """The bound logger: one method, no levels, no context. What it logs to is the list of lines."""
 
-    def append(self, record: Record) -> None:
-        self._proxy_to_logger("write", None, record=record)
-
-
-class _Sink:
-    """Where the logger leaves its lines until a thread takes them to the disk. `error`: why no more is taken."""
-
-    def __init__(self, file: PartFile) -> None:
-        self.error: TranscriptError | None = None
-        self._file = file
-        self._waiting: list[bytes] = []
-        self._bytes = 0
-        self._bell = Bell()
-        # Of our own: someone else's slow threads must not hold up the disk.
-        self._limiter = trio.CapacityLimiter(1)
-
-    def check(self) -> None:
-        """Raises the error, if there is one."""
-        if self.error is not None:
-            raise self.error
-
-    def write(self, line: bytes) -> None:
-        """Takes a line. Never waits."""
-        self._waiting.append(line)
-        self._bytes += len(line)
-        if self._bytes > MAX_WAITING_BYTES:
-            raise ValueError(f"the disk does not keep up: {self._bytes} bytes wait for it")
-        self._bell.ring()
-
-    async def keep_writing(self, match: trio.CancelScope) -> None:
-        """Takes what comes to the disk, until it is cancelled. Cancels the match if the disk fails."""
-        while True:
-            await self._bell.wait()
-            await trio.sleep(FLUSH_SECONDS)
-            try:
-                await self._in_thread(self._file.write)
-            except TranscriptError as error:
-                self.error = error
-                self._take()  # Never written: it would follow on a gap.
-                match.cancel()
-                return
-
-    async def finish(self) -> None:
-        """Takes the rest to the disk, makes sure it is there, and gives the file its name."""
-        await self._in_thread(self._file.finish)
-
-    async def abandon(self) -> None:
-        """Keeps what there is, under the name of an unfinished file."""
-        with suppress(TranscriptError):  # Whoever gets here has an error to report already.
-            await self._in_thread(self._file.abandon)
-
-    def _take(self) -> list[bytes]:
-        taken, self._waiting, self._bytes = self._waiting, [], 0
-        return taken
-
-    async def _in_thread(self, put: Callable[[list[bytes]], None]) -> None:
-        await trio.to_thread.run_sync(put, self._take(), limiter=self._limiter)
+    def extend(self, records: list[Record]) -> None:
+        # A batch is one event: structlog's own work for each would cost as much as the hashing.
+        self._proxy_to_logger("extend", None, records=records)

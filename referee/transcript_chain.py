@@ -8,8 +8,6 @@ hash, so it ends with `"seal":"…"`: the SHA-256 of itself as it was before the
 from hashlib import sha256
 from pathlib import Path
 
-from msgspec import Struct
-
 from protocol.codec import encode
 from referee.records import Footer
 
@@ -50,13 +48,13 @@ class Chain:
         self.lines = 0
         self.head = NO_LINE
 
-    def link(self, record: Struct) -> bytes:
-        """The record's line, newline included.
+    def link(self, body: bytes) -> bytes:
+        """The line of a record, newline included; `body` is its JSON.
 
         Raises:
-            ValueError, TypeError: the record cannot be written as one line.
+            ValueError: it cannot be written as one line.
         """
-        return self._add(opening(self.lines + 1, self.head) + encode(record)[1:] + b"\n")
+        return self._add(b"%s%s\n" % (opening(self.lines + 1, self.head), body[1:]))
 
     def seal(self, footer: Footer) -> bytes:
         """The last line."""

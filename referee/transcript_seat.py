@@ -15,9 +15,7 @@ seat's file then gives no way to try out what may be in it.
 from collections.abc import Iterable, Iterator
 from secrets import token_hex
 
-from msgspec import Struct
-from msgspec.structs import replace
-
+from protocol.codec import encode
 from referee.records import (
     AnyRecord,
     Ended,
@@ -53,29 +51,28 @@ class SeatChain:
         """Hash of the last line so far."""
         return self._chain.head
 
-    def take(self, record: AnyRecord) -> bytes | None:
-        """The line that the seat gets for a record of the match; None if it is none of its business."""
-        part = self._part(record)
-        return None if part is None else self._chain.link(part)
+    def take(self, record: AnyRecord, body: bytes) -> bytes | None:
+        """The line that the seat gets for a record, of which `body` is the JSON; None if it is not its own."""
+        match record:
+            case Out() | In() | Handed() | Left():
+                return self._chain.link(self._in_own_time(record, body)) if record.seat == self._seat else None
+            case Header():
+                return self._chain.link(encode(_seat_header(record, self._seat)))
+            case Ended():
+                ended = SeatEnded(conduct=record.conduct[self._seat], refused=record.refused[self._seat])
+                return self._chain.link(encode(ended))
+        return None
 
     def close(self) -> bytes:
         """The last line."""
         return self._chain.seal(Footer(heads=()))
 
-    def _part(self, record: AnyRecord) -> Struct | None:
-        match record:
-            case Out() | In() | Handed() | Left():
-                return self._in_own_time(record) if record.seat == self._seat else None
-            case Header():
-                return _seat_header(record, self._seat)
-            case Ended():
-                return SeatEnded(conduct=record.conduct[self._seat], refused=record.refused[self._seat])
-        return None
-
-    def _in_own_time(self, record: Out | In | Handed | Left) -> Struct:
+    def _in_own_time(self, record: Out | In | Handed | Left, body: bytes) -> bytes:
         if self._zero is None:
             self._zero = record.at
-        return replace(record, at=record.at - self._zero)
+        # The same JSON but for its time: `at` comes right after the record's kind.
+        before = body.index(b'"at":') + len(b'"at":')
+        return b"%s%d%s" % (body[:before], record.at - self._zero, body[body.index(b",", before) :])
 
 
 def seat_lines(records: Iterable[AnyRecord], seat: int) -> Iterator[bytes]:
@@ -94,7 +91,7 @@ def seat_lines(records: Iterable[AnyRecord], seat: int) -> Iterator[bytes]:
             if chain.head != record.heads[seat]:
                 raise TranscriptError(f"the file of seat {seat} does not come out with the hash in the footer")
             return
-        line = chain.take(record)
+        line = chain.take(record, encode(record))
         if line is not None:
             yield line
     raise TranscriptError("there is no footer: the match was not finished")

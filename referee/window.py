@@ -20,6 +20,8 @@ class Part:
         """The seat's own count of its windows: the `id` on the wire."""
         self.clock: SeatClock | None = None
         """None until the window has been handed to the seat's transport."""
+        self.ends_by: int | None = None
+        """Until then: the earliest moment at which its main time may end. Whether it was handed is seen then."""
         self.action: Action | None = None
         """The submission that stands; None: none does."""
         self.arrived: int | None = None
@@ -69,8 +71,10 @@ class Part:
 
     def next_change(self) -> int | None:
         """When time will next decide something; None where it will not."""
-        if self.settled or self.clock is None:
+        if self.settled:
             return None
+        if self.clock is None:
+            return self.ends_by
         return self.clock.deadline if self.arrived is None else self.clock.main_ends
 
     def _settle(self, reading: int) -> None:

@@ -5,11 +5,10 @@ from typing import Any
 
 import click
 import msgspec
-from rich import box
-from rich.table import Table
 
 from arena.exits import WrongUse
 from arena.screens import results_console
+from arena.tables import grid, show
 from referee.games.registry import GAMES
 from referee.rules import Game
 
@@ -47,31 +46,27 @@ def describe(game: Game[Any]) -> dict[str, Any]:
 
 
 def _list(games: list[dict[str, Any]]) -> None:
-    table = _table("game", "seats", "variants, the default first")
+    table = grid({"game": False, "seats": True, "variants, the default first": False})
     for game in games:
         variants = ", ".join(variant["variant"] for variant in game["variants"])
         table.add_row(game["game"], str(game["seats"]), variants)
-    results_console().print(table)
+    show(results_console(), table)
 
 
 def _describe(game: dict[str, Any]) -> None:
     screen = results_console()
     screen.print(f"{game['game']}: {game['seats']} seats", highlight=False)
-    variants = _table("variant", "time of each window", "reserve")
+    variants = grid({"variant": False, "time of each window": False, "reserve": True})
     for variant in game["variants"]:
         times = ", ".join(f"{window} {main / 1000:g} s" for window, main in variant["main_ms"].items())
         variants.add_row(variant["variant"], times, f"{variant['reserve_ms'] / 1000:g} s")
-    screen.print(variants)
-    options = _table("option", "default")
+    show(screen, variants)
+    options = grid({"option": False, "default": False})
     for name, value in game["options"].items():
         options.add_row(name, msgspec.json.encode(value).decode())
-    screen.print(options)
-    windows = _table("window", "keys of its actions")
+    show(screen, options)
+    windows = grid({"window": False, "keys of its actions": False})
     for window, keys in game["windows"].items():
         windows.add_row(window, ", ".join(keys))
-    screen.print(windows)
-    screen.print(f"events: {', '.join(game['events'])}", highlight=False, soft_wrap=True)
-
-
-def _table(*headings: str) -> Table:
-    return Table(*headings, box=box.SIMPLE_HEAD if sys.stdout.isatty() else box.ASCII2)
+    show(screen, windows)
+    screen.print(f"events: {', '.join(game['events'])}", highlight=False)

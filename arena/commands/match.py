@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from random import SystemRandom
-from typing import Any
+from typing import Any, get_args
 
 import click
 import msgspec
 from msgspec import Raw
-from rich import box
-from rich.table import Table as Grid
 
 from arena import console
 from arena.commands.policy_options import policy_options, read_policy
@@ -20,10 +18,11 @@ from arena.exits import WrongUse
 from arena.one_match import play_match
 from arena.schedule import SEED_BITS
 from arena.screens import progress_console, results_console
+from arena.tables import duration, grid, show
 from arena.watching import Eyes, Watcher, read_eyes
 from referee.bot_folder import BotFolderError, find_bot
 from referee.games.registry import GAMES
-from referee.plan import Plan, Result
+from referee.plan import Isolation, Plan, Result
 from referee.play import LocalSeat, Player, SandboxedBot, play
 from referee.rules import BadSetupError, Game
 
@@ -45,7 +44,7 @@ OUR_INPUT = 0
     flag_value="spectator",
     help="Show the board as it goes, as these eyes see it.",
 )
-@click.option("--isolation", type=click.Choice(["bubblewrap", "none"]), default="bubblewrap", show_default=True)
+@click.option("--isolation", type=click.Choice(get_args(Isolation)), default="bubblewrap", show_default=True)
 @click.option(
     "--transcripts",
     type=click.Path(path_type=Path),
@@ -62,6 +61,8 @@ def command(game: str, bots: tuple[str, ...], transcripts: Path, as_json: bool, 
     stops the clocks of the match, or lets them run again.
     """
     plan = _plan(game, bots, given)
+    if bots.count(console.NAME) > 1:
+        raise WrongUse(f"{console.NAME}: there is one terminal, for one person")
     players = [_player(name, game) for name in bots]
     eyes = None if given["watch"] is None else _eyes(given["watch"], len(players))
     watch = None if eyes is None else Watcher(progress_console(), eyes, [_name(player) for player in players])
@@ -136,12 +137,9 @@ def _name(player: Player) -> str:
 
 def _eyes(text: str, seats: int) -> Eyes:
     try:
-        eyes = read_eyes(text)
-    except ValueError:
-        raise WrongUse(f"--watch: {text!r} is neither spectator, host nor a seat") from None
-    if isinstance(eyes, int) and eyes not in range(seats):
-        raise WrongUse(f"--watch: there is no seat {eyes}; there are 0 to {seats - 1}")
-    return eyes
+        return read_eyes(text, seats)
+    except ValueError as error:
+        raise WrongUse(f"--watch: {error}") from None
 
 
 def _print(result: Result, names: Sequence[str]) -> None:
@@ -150,12 +148,14 @@ def _print(result: Result, names: Sequence[str]) -> None:
     if outcome is None:
         raise AssertionError("a void attempt is not printed")
     screen = results_console()
-    headings = ("seat", "bot", "place", "score", "conduct", "windows", "defaults", "charged s")
-    grid = Grid(*headings, box=box.SIMPLE_HEAD if screen.is_terminal else box.ASCII2)
+    table = grid(
+        {"seat": True, "bot": False, "place": True, "score": True, "conduct": False}
+        | {"windows": True, "defaults": True, "charged": True}
+    )
     places = {seat: place for place, group in enumerate(outcome.ranking, start=1) for seat in group}
     for seat, name in enumerate(names):
         score = None if outcome.scores is None else outcome.scores.get(str(seat))
-        grid.add_row(
+        table.add_row(
             str(seat),
             name,
             str(places[seat]),
@@ -163,8 +163,8 @@ def _print(result: Result, names: Sequence[str]) -> None:
             result.conduct[seat].value,
             str(result.windows[seat]),
             str(result.defaults[seat]),
-            f"{result.charged_ms[seat] / 1000:.1f}",
+            duration(result.charged_us[seat]),
         )
-    screen.print(grid)
+    show(screen, table)
     screen.print(f"over: {outcome.reason}", highlight=False)
     screen.print(f"transcript: {result.transcript} {result.head}", highlight=False, markup=False, soft_wrap=True)

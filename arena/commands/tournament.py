@@ -6,17 +6,21 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
+from typing import get_args
 
 import click
 import msgspec
+from msgspec.structs import replace
 
 from arena.report import crosstable, results_json
 from arena.results_folder import TRANSCRIPTS
 from arena.runner import Play
 from arena.screens import results_console
+from arena.tables import show
 from arena.tournament import Results, play_tournament
 from arena.tournament_file import Tournament, read_tournament
 from referee.bot_folder import find_bot
+from referee.plan import Isolation
 from referee.play import SandboxedBot, play
 from referee.wire import open_wire
 
@@ -24,14 +28,27 @@ from referee.wire import open_wire
 @click.command("tournament")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--fresh", is_flag=True, help="Begin anew; earlier results are moved into a folder beside.")
+@click.option(
+    "--isolation", type=click.Choice(get_args(Isolation)), help="In place of the file's.  [default: bubblewrap]"
+)
 @click.option("--results", type=click.Path(path_type=Path), help="Folder for ledger and transcripts.")
 @click.option("--concurrency", type=click.IntRange(min=1), help="Matches at once.  [default: one for each core]")
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
-def command(file: Path, fresh: bool, results: Path | None, concurrency: int | None, as_json: bool) -> None:
+def command(
+    file: Path,
+    *,
+    fresh: bool,
+    isolation: Isolation | None,
+    results: Path | None,
+    concurrency: int | None,
+    as_json: bool,
+) -> None:
     """Play the tournament that FILE describes; run again after a stop, it goes on where it was."""
     tournament = read_tournament(file, find_bot)
+    if isolation is not None:
+        tournament = replace(tournament, form=replace(tournament.form, isolation=isolation))
     if results is not None:
-        tournament = msgspec.structs.replace(tournament, results=results)
+        tournament = replace(tournament, results=results)
     at_once = concurrency or tournament.form.concurrency or len(os.sched_getaffinity(0))
     players = tuple(SandboxedBot(bot) for bot in tournament.bots)
     came_out = play_tournament(tournament, players, _venue, fresh=fresh, concurrency=at_once)
@@ -51,7 +68,7 @@ async def _venue() -> AsyncIterator[Play[SandboxedBot]]:
 def _print(tournament: Tournament, came_out: Results) -> None:
     """The final table."""
     screen = results_console()
-    screen.print(crosstable(came_out.lines, tournament.labels, plain=not screen.is_terminal))
+    show(screen, crosstable(came_out.lines, tournament.labels))
     if came_out.voids:
         screen.print(f"{len(came_out.voids)} attempts were void, and made again", highlight=False)
     transcripts = tournament.results / TRANSCRIPTS

@@ -65,8 +65,8 @@ def words(event: Event) -> str:  # noqa: PLR0911 - one line for each kind of eve
 def _seen(event: OpponentPlaced) -> str:
     """What a watcher saw of the other's turn."""
     parts = [
-        ("seen", () if event.placed is UNSET else event.placed),
-        ("spotted", event.spotted),
+        ("you saw", () if event.placed is UNSET else event.placed),
+        ("you spotted", event.spotted),
         ("destroyed", event.destroyed),
     ]
     told = "; ".join(f"{name} {_list(cells)}" for name, cells in parts if cells)

@@ -1,26 +1,34 @@
 """Plays Mist by keeping track and searching.
 
-It remembers all it was told, draws worlds that agree with it (`mist_belief`), fills the empty cells of each at
-random many times, and learns from who wins those how much each cell is worth. Then it weighs every single, pair
-and triple of good cells: what its pieces gain where they survive, and what its vision takes from the opponent.
+It remembers all it was told, draws worlds that agree with it (`mist_belief`), and learns from random ends of these
+worlds what each cell is worth (`mist_worth`). Of the best cells it makes singles, pairs and triples, counting each
+piece as far as it is likely to survive, and tries the best of these turns in the worlds themselves. Its work is
+bounded by counts, not by the clock, so that the same seed plays the same match.
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterator
 from itertools import combinations
 from typing import Any
 
 from bots.kit import Bot, Window, run
 from bots.mist_belief import Belief, World
-from bots.mist_board import CENTRE, PLAYABLE, RADIUS, apart, ball, each, group, mask, names, sizes, vision
+from bots.mist_board import apart, each, mask, names
 from bots.mist_memory import Memory
+from bots.mist_worth import deal_out, wins, worth
 from protocol.games.mist import ChooseFirst, MistEvent, MistView, Turn
 
-WORLDS = 60
-FILLS = 10
-BEST = 14
-"""From how many of the best cells pairs and triples are made."""
-DENY = 0.3
-FIRST = 0
+WORLDS = 100
+"""How many worlds a turn is thought about in."""
+DEALS = 4_000
+"""How many random ends are played to value the cells."""
+BEST_CELLS = 14
+"""Pairs and triples are made from so many of the best cells."""
+BEST_TURNS = 12
+"""So many of the best turns are tried in the worlds."""
+TRIALS = 400
+"""How many random ends each of them is tried in, the same for all."""
+FULL_MS = 2_000
+"""With less main time than this, the numbers above shrink in proportion. In full, a turn takes about 0.1 s."""
 
 
 class Tracker(Bot[MistView, MistEvent]):
@@ -38,79 +46,52 @@ class Tracker(Bot[MistView, MistEvent]):
         self.memory.hear(event)
 
     def decide(self, window: Window[MistView]) -> Any:
-        """The best turn that the search finds."""
+        """The best turn that the search finds. It never swaps: the second player's three pieces are worth more."""
         if window.name == "first":
-            return ChooseFirst(first=1 if self.match.seat == FIRST else 0)
+            return ChooseFirst(first=1 if self.match.seat == 0 else 0)
         free = self.memory.unknown & ~mask(window.view.forbidden)
         if not free:
             return window.default
+        effort = min(1.0, max(0.05, window.main_ms / FULL_MS))
         belief = Belief(self.memory, self.luck)
-        worlds = [belief.draw() for _ in range(WORLDS)]
-        worth = self.worth(worlds)
-        total = sum(belief.habits)
-        multi = (2 * belief.habits[1] + 3 * belief.habits[2]) / total
-        cells = self.choose(free, worlds, worth, window.view.pieces[1], multi)
-        return Turn(cells=names(cells))
+        worlds = [belief.draw() for _ in range(int(WORLDS * effort))]
+        turns = self._promising(free, window.view.pieces[1], worlds, int(DEALS * effort))
+        return Turn(cells=names(self._best(turns, worlds, int(TRIALS * effort))))
 
-    def worth(self, worlds: list[World]) -> dict[int, float]:
-        """For each cell: how much likelier this seat is to win with a piece of its own there than with the opponent's."""
-        own = self.memory.own
-        won = {cell: [0.0, 0.0, 0, 0] for cell in each(PLAYABLE)}
-        getrandbits = self.luck.getrandbits
-        for world in worlds:
-            empty = PLAYABLE & ~own & ~world.opponent
-            for _ in range(FILLS):
-                mine = empty & getrandbits(90)
-                theirs = empty ^ mine
-                result = _result(own | mine, world.opponent | theirs)
-                for cell in each(mine):
-                    entry = won[cell]
-                    entry[0] += result
-                    entry[2] += 1
-                for cell in each(theirs):
-                    entry = won[cell]
-                    entry[1] += result
-                    entry[3] += 1
-        return {
-            cell: max(0.0, mine / nm - theirs / nt) if nm and nt else 0.0
-            for cell, (mine, theirs, nm, nt) in won.items()
-        }
+    def _promising(self, free: int, most: int, worlds: list[World], deals: int) -> list[int]:
+        """The turns whose pieces are worth most, each counted as far as it is likely to survive."""
+        value = worth(self.memory.own, [world.opponent for world in worlds], deals, self.luck)
+        alone, among = {}, {}
+        for cell in each(free):
+            # A single piece is lost only on a taken cell; one of several also where it is spotted.
+            alone[cell] = value.get(cell, 0.0) * _share(not world.opponent & cell for world in worlds)
+            among[cell] = value.get(cell, 0.0) * _share(
+                not (world.opponent | world.spotting) & cell for world in worlds
+            )
+        turns = dict(alone)
+        best = sorted(among, key=among.__getitem__, reverse=True)[:BEST_CELLS]
+        for pieces in range(2, most + 1):
+            for cells in combinations(best, pieces):
+                if apart(cells):
+                    turns[sum(cells)] = sum(among[cell] for cell in cells)
+        return sorted(turns, key=turns.__getitem__, reverse=True)[:BEST_TURNS]
 
-    def choose(self, free: int, worlds: list[World], worth: dict[int, float], most: int, multi: float) -> int:
-        count = len(worlds)
-        empty = {c: sum(not w.opponent & c for w in worlds) / count for c in each(free)}
-        safe = {c: sum(not (w.opponent | w.spotting) & c for w in worlds) / count for c in each(free)}
-        unseen = {c: sum(not w.sees & c for w in worlds) / count for c in each(free)}
-        one = {c: empty[c] * worth[c] for c in each(free)}
-        many = {c: safe[c] * worth[c] for c in each(free)}
-        mass = sum(one.values()) or 1.0
-        target = {c: v * v / mass for c, v in one.items()}  # share * worth
+    def _best(self, turns: list[int], worlds: list[World], trials: int) -> int:
+        """The turn that wins most often. All are tried in the same worlds and deals, so that luck favours none."""
+        deals = [(worlds[i % len(worlds)], deal_out(self.luck)) for i in range(trials)]
+        return max(turns, key=lambda cells: sum(self._wins(cells, world, deal) for world, deal in deals))
 
-        def score(cells: tuple[int, ...]) -> float:
-            k = len(cells)
-            gain = sum((one if k == 1 else many)[c] for c in cells)
-            deny = 0.0
-            if k < 3:
-                covered = 0
-                for c in cells:
-                    covered |= ball(c, RADIUS[k]) & ~c
-                deny = sum(target.get(c, 0.0) for c in each(covered))
-            return gain + DENY * multi * deny
-
-        options = [(c,) for c in each(free)]
-        best = sorted(each(free), key=many.__getitem__, reverse=True)[:BEST]
-        for k in range(2, most + 1):
-            options += [cells for cells in combinations(best, k) if apart(cells)]
-        cells = max(options, key=score)
-        result = 0
-        for c in cells:
-            result |= c
-        return result
+    def _wins(self, cells: int, world: World, deal: int) -> bool:
+        """Whether this turn wins in that world, if the empty cells are dealt out like that after it."""
+        lost = world.opponent if cells.bit_count() == 1 else world.opponent | world.spotting
+        own = self.memory.own | cells & ~lost
+        return wins(own, world.opponent, deal)
 
 
-def _result(mine: int, theirs: int) -> float:
-    a, b = sizes(mine), sizes(theirs)
-    return 1.0 if a > b else 0.0
+def _share(truths: Iterator[bool]) -> float:
+    """How many of them are true, from 0 to 1."""
+    answers = list(truths)
+    return sum(answers) / len(answers)
 
 
 if __name__ == "__main__":

@@ -117,6 +117,7 @@ class RoundResult(Event, frozen=True, kw_only=True, tag="round_result"):
     """The end of a round, for each Hive in play."""
 
     audience: ClassVar[Audience] = Audience.PUBLIC
+    anonymous: ClassVar[bool] = True
     hives: dict[str, HiveRound]
 
 

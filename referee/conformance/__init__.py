@@ -7,10 +7,10 @@ of its contract is put to the test on the way:
 2. every default is legal, a window is open exactly while there is no outcome, the ranking partitions the seats,
    events are of declared types, answers of windows that answer at once commute (`promises`, `swaps`);
 3. secret swap: two matches in which a seat was told the same so far show it the same, byte for byte (`swaps`);
-4. sealed swap: what another seat submits changes nothing before the window closes (`swaps`).
+4. sealed swap: what another seat submits changes nothing before the window closes (`swaps`);
+5. events that are declared anonymous are the same, whoever sits where (`reseating`).
 
-A game's author may lend an `Aid`: a player who knows the rules, and a forger of histories that a seat cannot tell
-from the true one.
+A game's author may lend a forger of histories that a seat cannot tell from the true one (`forging`).
 
 What it cannot know is whether the game tells a seat too much in the first place: an event is told on purpose, and
 counts as told. Which events a seat should get is for tests of the rules.
@@ -21,15 +21,15 @@ from typing import Any
 
 from msgspec import Struct
 
-from referee.conformance.aid import Aid
 from referee.conformance.finding import ConformanceError
+from referee.conformance.forging import Forge
 from referee.conformance.playing import Examination
 from referee.conformance.repetition import check_repetition
+from referee.conformance.reseating import ANONYMOUS
 from referee.rules import Game
 
-__all__ = ["Aid", "ConformanceError", "Report", "check_game"]
+__all__ = ["ConformanceError", "Report", "check_game"]
 
-UNAIDED = Aid()
 REPEATED_SEEDS = 6
 """How many seeds other interpreters play again."""
 
@@ -44,7 +44,7 @@ class Report(Struct, frozen=True, kw_only=True):
     twinned: int
     """Secret swaps: positions compared with one made to differ in what an observer was not told."""
     forged: int
-    """Secret swaps: positions compared with those of histories that the game's aid forged."""
+    """Secret swaps: positions compared with those of histories that the game's author forged."""
     remembered: int
     """Secret swaps: positions compared with one of another match that had told an observer the same."""
     probes: int
@@ -53,12 +53,19 @@ class Report(Struct, frozen=True, kw_only=True):
     """Submissions that were swapped while everyone else was looked at."""
     commuted: int
     """Answers of windows that answer at once that were given in the opposite order too."""
+    reseated: int
+    """Anonymous events that were compared with those of the same match in other seats."""
     unopened: tuple[str, ...]
     """Windows that no match opened: nothing is known of them."""
 
 
-def check_game(game: Game[Any], seeds: Sequence[int] = range(200), aid: Aid = UNAIDED) -> list[Report]:
-    """Plays every seed in every variant, with what its author lends.
+def check_game(game: Game[Any], seeds: Sequence[int] = range(200), forge: Forge | None = None) -> list[Report]:
+    """Plays every seed in every variant.
+
+    Args:
+        game: the game.
+        seeds: of the matches that are played.
+        forge: what finds other histories that look alike, if its author lends that.
 
     Returns:
         A report for each variant.
@@ -66,13 +73,13 @@ def check_game(game: Game[Any], seeds: Sequence[int] = range(200), aid: Aid = UN
     Raises:
         ConformanceError: a promise is broken, or there was too little to compare to say that it holds.
     """
-    reports = [_check_variant(game, variant.name, seeds, aid) for variant in game.variants]
+    reports = [_check_variant(game, variant.name, seeds, forge) for variant in game.variants]
     check_repetition(game, seeds[:REPEATED_SEEDS])
     return reports
 
 
-def _check_variant(game: Game[Any], variant: str, seeds: Sequence[int], aid: Aid) -> Report:
-    examination = Examination(game, variant, aid)
+def _check_variant(game: Game[Any], variant: str, seeds: Sequence[int], forge: Forge | None) -> Report:
+    examination = Examination(game, variant, forge)
     for seed in seeds:
         examination.play(seed)
     _check_enough(examination, variant)
@@ -87,6 +94,7 @@ def _check_variant(game: Game[Any], variant: str, seeds: Sequence[int], aid: Aid
         probes=examination.probes,
         sealed=examination.sealed,
         commuted=examination.commuted,
+        reseated=examination.reseated,
         unopened=tuple(sorted(set(game.actions) - examination.opened)),
     )
 
@@ -96,6 +104,8 @@ def _check_enough(examination: Examination, variant: str) -> None:
     if examination.twinned < examination.matches:
         what = f"only {examination.twinned} positions to compare in {examination.matches} matches"
         raise ConformanceError("secret swap compares something", what, variant=variant)
+    if examination.promises_anonymity and not examination.reseated:
+        raise ConformanceError(ANONYMOUS, "no anonymous event was ever told", variant=variant)
     for window in sorted(examination.opened - examination.acted):
         what = f"no legal action was guessed in window {window}; give its form `Meta(examples=[…])`"
         raise ConformanceError("every window that opens is played", what, variant=variant)

@@ -6,8 +6,8 @@ from typing import Any
 from msgspec import Raw
 
 from protocol.codec import encode
-from referee.conformance.aid import Aid, History, check_forged
 from referee.conformance.finding import ConformanceError
+from referee.conformance.forging import Forge, History, check_forged
 from referee.conformance.guessing import Guesser
 from referee.conformance.promises import (
     Where,
@@ -17,6 +17,7 @@ from referee.conformance.promises import (
     check_position,
     check_replay,
 )
+from referee.conformance.reseating import Reseated, anonymous_tags
 from referee.conformance.sitting import Chooser, Sitting, open_window
 from referee.conformance.swaps import DEALS, Memory, Twin, check_commuting, check_sealed
 from referee.reveal import Leak
@@ -48,10 +49,10 @@ def guessed_options(game: Game[Any], variant: str, seed: int) -> Raw | None:
 class Examination:
     """Matches of one variant, played and put to the test; the figures say how much was really compared."""
 
-    def __init__(self, game: Game[Any], variant: str, aid: Aid) -> None:
+    def __init__(self, game: Game[Any], variant: str, forge: Forge | None) -> None:
         self._game = game
         self._variant = variant
-        self._aid = aid
+        self._forge = forge
         self._memory = Memory()
         self.matches = 0
         self.windows = 0
@@ -60,6 +61,7 @@ class Examination:
         self.probes = 0
         self.sealed = 0
         self.commuted = 0
+        self.reseated = 0
         self.opened: set[str] = set()
         """Names of the windows that opened."""
         self.acted: set[str] = set()
@@ -69,6 +71,11 @@ class Examination:
     def remembered(self) -> int:
         """Secret swaps between positions of the matches themselves."""
         return self._memory.pairs
+
+    @property
+    def promises_anonymity(self) -> bool:
+        """Whether the game declares any event anonymous."""
+        return bool(anonymous_tags(self._game))
 
     def play(self, seed: int) -> None:
         """Plays one match to its end.
@@ -91,14 +98,14 @@ class Examination:
         seed = where.seed
         match = seat_match(self._game, self._variant, seed)
         # Streams of their own: what the checks draw must not change how the match goes.
-        propose = self._aid.propose
-        chooser, prober = (Chooser(Random(f"{seed}/{use}"), propose) for use in ("play", "probe"))
+        chooser, prober = Chooser(Random(f"{seed}/play")), Chooser(Random(f"{seed}/probe"))
         twins = self._twins(match, seed)
         forger = Random(f"{seed}/forger")
         history: History = ()
+        reseated = Reseated(match, Random(f"{seed}/seats"))
         while match.table.window is not None:
             self._look(match, twins, where)
-            self._forge(match, history, forger, where)
+            self._compare_forged(match, history, forger, where)
             self._number = match.table.number
             self.opened.add(open_window(match.table).name)
             self.sealed += check_sealed(match, prober, where)
@@ -109,6 +116,7 @@ class Examination:
             history = (*history, chosen)
             for twin in twins:
                 twin.follow(before, chosen, match, where)
+            reseated.follow(chosen, match, where)
             if match.table.number > LONGEST_MATCH:
                 raise where.error("a match ends", f"{LONGEST_MATCH} windows and no outcome")
         self._look(match, twins, where)
@@ -118,6 +126,7 @@ class Examination:
         self.matches += 1
         self.windows += match.table.number
         self.twinned += sum(twin.pairs for twin in twins)
+        self.reseated += reseated.compared
         self.probes += sum(twin.probes for twin in twins)
         self.acted |= chooser.legal
 
@@ -128,17 +137,19 @@ class Examination:
             Sitting(Table(self._game, Deal(self._variant, luck.getrandbits(32), options))) for _ in range(DEALS)
         ]
         observers = luck.sample(match.observers, min(OBSERVERS_TWINNED, len(match.observers)))
-        return [Twin(observer, match, deals, luck, self._aid.propose) for observer in observers]
+        return [Twin(observer, match, deals, luck) for observer in observers]
 
-    def _forge(self, match: Sitting, history: History, luck: Random, where: Where) -> None:
+    def _compare_forged(self, match: Sitting, history: History, luck: Random, where: Where) -> None:
         """Compares the position with that of a forged history, for one observer."""
+        if self._forge is None:
+            return
         observer = luck.choice(match.observers)
-        forge, table = self._aid.forge, match.table
-        spelled = Deal(self._variant, where.seed, Raw(encode(table.options)), Raw(encode(table.setup)))
-        forged = forge(spelled, history, observer, luck) if forge else None
-        if forged is not None and forged != (spelled, history):
+        options, setup = (Raw(encode(each)) for each in (match.table.options, match.table.setup))
+        true = Deal(self._variant, where.seed, options, setup), history
+        forged = self._forge(*true, observer, luck)
+        if forged is not None and forged != true:
             self.forged += 1
-            self.probes += check_forged(match, forged, observer, Chooser(luck, self._aid.propose), where)
+            self.probes += check_forged(match, forged, observer, Chooser(luck), where)
 
     def _look(self, match: Sitting, twins: list[Twin], where: Where) -> None:
         check_position(match, where)

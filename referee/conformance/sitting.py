@@ -4,10 +4,8 @@ What an observer was told is kept as a hash that grows with everything sent to i
 windows opened to it, what was taken of it, the outcome. Two histories with equal hashes look the same from there.
 """
 
-from collections.abc import Callable
 from hashlib import blake2b
 from random import Random
-from typing import Any
 
 from protocol.codec import encode
 from referee import reveal
@@ -19,15 +17,13 @@ GUESSES = 20
 """How many guesses an action is given before the seat is left with its default."""
 IDLE = 1 / 10
 """How often a seat submits nothing."""
+WILD = 1 / 5
+"""How often a guess is made from the form alone, though the game itself can say what is plausible."""
 SLOWEST_MS = 60_000
-PROPOSED = 3 / 4
-"""How often a proposed action is taken where there is someone to propose one."""
 
 Observer = int | None
 Chosen = dict[int, Taken]
 """By seat: what the open window is to take of it."""
-Propose = Callable[[Table, int, Random], Any]
-"""An action, as plain values, that a seat may well submit to the open window."""
 
 
 class Sitting:
@@ -128,19 +124,19 @@ def open_window(table: Table) -> Window:
 class Chooser:
     """Chooses for every seat at random: legal actions as far as they can be guessed, or nothing."""
 
-    def __init__(self, luck: Random, propose: Propose | None = None) -> None:
+    def __init__(self, luck: Random) -> None:
         self._luck = luck
-        self._propose = propose
         self._guesser = Guesser(luck)
         self._learnt: set[str] = set()
         self.legal: set[str] = set()
         """Windows in which a legal action was guessed."""
 
     def guess(self, table: Table, seat: int) -> bytes:
-        """An action of a seat for the open window, legal or not."""
+        """An action of that seat for the open window, legal or not."""
         window = open_window(table)
-        if self._propose and self._luck.random() < PROPOSED:
-            return encode(self._propose(table, seat, self._luck))
+        plausible = table.game.plausible(table.state, seat, self._luck)
+        if plausible is not None and self._luck.random() >= WILD:
+            return encode(plausible)
         if window.name not in self._learnt:
             self._learnt.add(window.name)
             self._guesser.learn(encode(table.game.host_view(table.state)))

@@ -5,16 +5,20 @@ differs as far as it can be made to; `Memory` remembers what was shown over all 
 `check_sealed`, and `check_commuting` for windows that answer at once.
 """
 
+from collections.abc import Iterator
 from random import Random
 
 from protocol.codec import encode
 from referee.conformance.finding import difference
 from referee.conformance.promises import Where
-from referee.conformance.sitting import Chooser, Chosen, Observer, Propose, Sitting, answered, open_window
+from referee.conformance.reseating import reseat
+from referee.conformance.sitting import Chooser, Chosen, Observer, Sitting, answered, open_window
 from referee.rules import Taken
 
 CHANGES = 3
 """How many other histories are tried for each window, before the one that was played."""
+EXCHANGES = 6
+"""How many seats the observer is moved to, in search of one where it would have submitted just the same."""
 DEALS = 8
 """How many other seeds are tried for a deal that tells the observer the same."""
 PROBES = 4
@@ -30,15 +34,15 @@ SEALED = "sealed swap: what others submit changes nothing before the window clos
 class Twin:
     """A history in which `observer` was told the same as in the match beside it, and as little else as can be."""
 
-    def __init__(
-        self, observer: Observer, match: Sitting, deals: list[Sitting], luck: Random, propose: Propose | None
-    ) -> None:
+    def __init__(self, observer: Observer, match: Sitting, deals: list[Sitting], luck: Random) -> None:
         """Starts from one of the `deals` that tells the observer what it was told in the match, if any does."""
         self._observer = observer
         self._luck = luck
-        self._chooser = Chooser(luck, propose)
+        self._chooser = Chooser(luck)
         alike = (deal for deal in deals if deal.told[observer] == match.told[observer])
         self._sitting = next(alike, match).fork()
+        self._others = [seat for seat in range(match.table.seats) if seat != observer]
+        luck.shuffle(self._others)
         self.pairs = 0
         """How many pairs of positions were compared that differ in what the observer was not told."""
         self.probes = 0
@@ -52,14 +56,37 @@ class Twin:
         own = chosen.get(self._observer) if self._observer is not None else None
         if own and own.action is not None:
             self._compare_responses(before, encode(own.action), where)
-        if self._sitting.table.window is not None:
-            for keep in (*(1 / 2,) * CHANGES, 1):
-                attempt = self._sitting.fork()
-                attempt.play(self._changed(before, chosen, keep))
+        for start in (self._sitting, before):
+            for changed in self._attempts(start, before, chosen) if start.table.window else ():
+                attempt = start.fork()
+                attempt.play(changed)
                 if attempt.told[self._observer] == after.told[self._observer]:
                     self._sitting = attempt
                     return
-        self._sitting = after.fork()
+
+    def _attempts(self, start: Sitting, before: Sitting, chosen: Chosen) -> Iterator[Chosen]:
+        """Other histories of this window, the likeliest to tell the observer the same last."""
+        for _ in range(CHANGES):
+            yield self._changed(start, before, chosen, 1 / 2)
+        for reseated in self._reseated(before, chosen):
+            yield self._changed(start, before, reseated, 1)
+        yield self._changed(start, before, chosen, 1)
+
+    def _reseated(self, before: Sitting, chosen: Chosen) -> Iterator[Chosen]:
+        """The same in other seats, as far as the observer's own submission allows.
+
+        Either two others have exchanged seats, the same two all match long, or the observer sits in another's.
+        """
+        exchanges = [(self._others[0], self._others[-1])]
+        if self._observer is not None and self._luck.random() < 1 / 2:
+            new_seats = self._luck.sample(self._others, min(EXCHANGES, len(self._others)))
+            exchanges = [(self._observer, seat) for seat in new_seats]
+        for one, other in exchanges:
+            seat_of = list(range(before.table.seats))
+            seat_of[one], seat_of[other] = other, one
+            reseated = reseat(before.table.game, chosen, tuple(seat_of))
+            if self._observer is None or reseated.get(self._observer) == chosen.get(self._observer):
+                yield reseated
 
     def compare(self, match: Sitting, where: Where) -> None:
         """Compares all that the observer may be sent now.
@@ -88,19 +115,18 @@ class Twin:
         if one != other:
             raise where.error(SECRET, f"{action.decode()}: {difference(one, other)}", match.table.number, seat)
 
-    def _changed(self, before: Sitting, chosen: Chosen, keep: float) -> Chosen:
-        """For each seat of the twin's window: the observer's own part; of others the match's, or another."""
-        table = self._sitting.table
+    def _changed(self, start: Sitting, before: Sitting, chosen: Chosen, keep: float) -> Chosen:
+        """For each seat of the window at the start: the observer's own part; of others the match's, or another."""
+        table = start.table
         same_window = open_window(table).name == open_window(before.table).name
         changed = {}
         for seat in (owed.seat for owed in table.owed):
             part = chosen.get(seat) if same_window else None
-            kept = part and (seat == self._observer or (self._luck.random() < keep and self._is_legal(seat, part)))
+            kept = part and (
+                seat == self._observer or (self._luck.random() < keep and _is_legal(start, seat, part))
+            )
             changed[seat] = part if part and kept else self._chooser.choose(table, seat)
         return changed
-
-    def _is_legal(self, seat: int, part: Taken) -> bool:
-        return part.action is None or self._sitting.response(seat, encode(part.action)).startswith(b"accepted")
 
 
 class Memory:
@@ -129,6 +155,10 @@ class Memory:
             if seen[0] != shown:
                 other = f"in seed {seen[2].seed}, window {seen[3]}: {difference(shown, seen[0])}"
                 raise where.error(SECRET, other, number, observer)
+
+
+def _is_legal(match: Sitting, seat: int, part: Taken) -> bool:
+    return part.action is None or match.response(seat, encode(part.action)).startswith(b"accepted")
 
 
 def check_sealed(match: Sitting, chooser: Chooser, where: Where) -> int:

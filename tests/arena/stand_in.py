@@ -27,7 +27,7 @@ def result(plan: Plan, players: Sequence[str], transcript: Path) -> Result:
         outcome=rankings[draw[0] % 3],
         conduct=(Conduct.OK, Conduct.CRASHED if draw[1] % 8 == 0 else Conduct.OK),
         void=None,
-        charged_ms=(draw[2], draw[3]),
+        charged_us=(draw[2], draw[3]),
         windows=(5, 4),
         defaults=(0, draw[4] % 2),
         transcript=str(transcript),
@@ -57,3 +57,20 @@ class StandIn:
         self.transcripts.append(transcript.name)
         done = result(plan, players, transcript)
         return replace(done, outcome=None, void=self._void.pop(0)) if self._void else done
+
+
+class AtOnce:
+    """Plays matches in no time. After so many it fails, if asked to."""
+
+    def __init__(self, *, fails_after: int | None = None, failure: Exception | None = None) -> None:
+        self.played: list[Plan] = []
+        self._fails_after = fails_after
+        self._failure = failure
+
+    async def __call__(self, plan: Plan, players: Sequence[str], *, transcript: Path) -> Result:
+        """See `referee.play.play`."""
+        await trio.lowlevel.checkpoint()
+        if self._failure is not None and len(self.played) == self._fails_after:
+            raise self._failure
+        self.played.append(plan)
+        return result(plan, players, transcript)

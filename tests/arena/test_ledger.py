@@ -135,7 +135,7 @@ def test_a_void_attempt_cannot_be_given_as_a_result(ledger: Ledger) -> None:
         outcome=None,
         conduct=(),
         void="why",
-        charged_ms=(),
+        charged_us=(),
         windows=(),
         defaults=(),
         transcript="",

@@ -13,7 +13,7 @@ def played(entrants: tuple[int, ...], *ranking: tuple[int, ...], **other: Any) -
     seats = len(entrants)
     facts: dict[str, Any] = {
         "conduct": (Conduct.OK,) * seats,
-        "charged_ms": (0,) * seats,
+        "charged_us": (0,) * seats,
         "windows": (1,) * seats,
         "defaults": (0,) * seats,
     }
@@ -50,16 +50,16 @@ def test_a_line_counts_faults_defaults_and_charged_time_a_window() -> None:
         2,
         [
             played((0, 1), (0,), (1,), conduct=(Conduct.OK, Conduct.CRASHED), defaults=(0, 7)),
-            played((1, 0), (0,), (1,), charged_ms=(40, 300), windows=(4, 9)),
+            played((1, 0), (0,), (1,), charged_us=(40, 300), windows=(4, 9)),
         ],
     )
     by_entrant = {line.entrant: line for line in lines}
-    assert (0, 0, 30.0) == (by_entrant[0].faults, by_entrant[0].defaults, by_entrant[0].mean_ms)
-    assert (1, 7, 8.0) == (by_entrant[1].faults, by_entrant[1].defaults, by_entrant[1].mean_ms)
+    assert (0, 0, 30.0) == (by_entrant[0].faults, by_entrant[0].defaults, by_entrant[0].mean_us)
+    assert (1, 7, 8.0) == (by_entrant[1].faults, by_entrant[1].defaults, by_entrant[1].mean_us)
 
 
 def test_who_has_not_played_has_no_time_a_window() -> None:
-    assert [None, None] == [line.mean_ms for line in standings(2, [])]
+    assert [None, None] == [line.mean_us for line in standings(2, [])]
 
 
 def test_equal_points_are_ordered_by_faults_then_as_in_the_file() -> None:

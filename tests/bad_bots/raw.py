@@ -12,7 +12,7 @@ class Connection:
 
     def __init__(self) -> None:
         self.socket: zmq.Socket[bytes] = zmq.Context.instance().socket(zmq.PAIR)
-        self.socket.linger = 1000
+        self.socket.set(zmq.LINGER, 1000)
         self.socket.connect(os.environ["ARENA_ENDPOINT"])
 
     def say(self, **message: Any) -> None:

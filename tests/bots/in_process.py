@@ -24,6 +24,7 @@ from referee.table import Deal, Table
 
 Maker = Callable[[], Bot[Any, Any]]
 MAIN_MS = 60_000
+"""Main time of every window, if a test asks for no other."""
 
 
 def _mist(folder: str, name: str) -> Maker:
@@ -96,8 +97,10 @@ class _Seat:
         return submit.action
 
 
-def play(makers: tuple[Maker, ...], *, variant: str, seed: int, game: str = "mist") -> Played:
-    """Plays one match to its end, bots in the order of their seats.
+def play(
+    makers: tuple[Maker, ...], *, variant: str, seed: int, game: str = "mist", main_ms: int = MAIN_MS
+) -> Played:
+    """Plays one match to its end, bots in the order of their seats. They are told `main_ms`; no clock runs.
 
     Raises:
         Illegal: a bot broke a rule.
@@ -108,7 +111,7 @@ def play(makers: tuple[Maker, ...], *, variant: str, seed: int, game: str = "mis
     while table.window is not None:
         taken: list[Taken | None] = [None] * table.seats
         for owed in table.window.owed:
-            taken[owed.seat] = Taken(_ask(seats[owed.seat], table, owed))
+            taken[owed.seat] = Taken(_ask(seats[owed.seat], table, owed, main_ms))
         _tell(seats, table.close(tuple(taken)))
     assert table.outcome is not None
     for seat in seats:
@@ -116,11 +119,11 @@ def play(makers: tuple[Maker, ...], *, variant: str, seed: int, game: str = "mis
     return Played(table.outcome, tuple(seat.windows for seat in seats), tuple(seat.slowest_ms for seat in seats))
 
 
-def _ask(seat: _Seat, table: Table, owed: Owed) -> Any:
+def _ask(seat: _Seat, table: Table, owed: Owed, main_ms: int) -> Any:
     window = table.window
     assert window is not None
     number = seat.windows
-    opened = reveal.opened(table.game, table.state, window, owed, number=number, main_ms=MAIN_MS, reserve_ms=0)
+    opened = reveal.opened(table.game, table.state, window, owed, number=number, main_ms=main_ms, reserve_ms=0)
     action = table.read(owed.seat, seat.ask(opened))
     seat.tell(Accepted(number, action))
     seat.tell(Closed(number, action, by_default=False, charged_ms=0, reserve_ms=0))

@@ -3,6 +3,7 @@
 Run as `python -m tests.real_wire.peer`; `start` does that.
 """
 
+import socket
 import subprocess
 import sys
 import time
@@ -29,10 +30,52 @@ def start(*arguments: str | int) -> Iterator[subprocess.Popen[bytes]]:
 
 def connect(endpoint: str, context: "zmq.Context[zmq.Socket[bytes]] | None" = None) -> "zmq.Socket[bytes]":
     """A bot's socket."""
-    socket = (context or zmq.Context.instance()).socket(zmq.PAIR)
-    socket.set(zmq.LINGER, 1000)
-    socket.connect(endpoint)
-    return socket
+    bot = (context or zmq.Context.instance()).socket(zmq.PAIR)
+    bot.set(zmq.LINGER, 1000)
+    bot.connect(endpoint)
+    return bot
+
+
+def raw_connection(path: Path) -> socket.socket:
+    """A bare connection to a line's socket file. What is sent on it is in the kernel when `sendall` returns."""
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    connection.settimeout(2)
+    try:
+        connection.connect(str(path))
+    except OSError:
+        connection.close()
+        raise
+    return connection
+
+
+GREETING = b"\xff" + bytes(8) + b"\x7f\x03\x00" + b"NULL".ljust(20, b"\0") + bytes(32)
+READY = b"\x04\x1a\x05READY\x0bSocket-Type\x00\x00\x00\x04PAIR"
+
+
+def raw_pair(path: Path) -> socket.socket:
+    """A connection that has spoken ZMTP 3.0's opening by hand, as a PAIR socket."""
+    connection = raw_connection(path)
+    connection.sendall(GREETING)
+    _read_exactly(connection, len(GREETING))
+    connection.sendall(READY)
+    _, length = _read_exactly(connection, 2)
+    _read_exactly(connection, length)
+    return connection
+
+
+def _read_exactly(connection: socket.socket, size: int) -> bytes:
+    read = b""
+    while len(read) < size:
+        more = connection.recv(size - len(read))
+        if not more:
+            raise ConnectionResetError
+        read += more
+    return read
+
+
+def raw_frame(body: bytes, *, more: bool = False) -> bytes:
+    """A frame as ZMTP 3.0 writes it."""
+    return (b"\x03" if more else b"\x02") + len(body).to_bytes(8, "big") + body
 
 
 def bursts(messages: int, seed: int) -> list[tuple[int, int]]:
@@ -53,35 +96,35 @@ def numbered(number: int, luck: Random) -> bytes:
 
 def stress(endpoint: str, messages: int, seed: int) -> None:
     """Sends and hears every round's burst at once, and begins the next round when both are through."""
-    socket = connect(endpoint)
+    bot = connect(endpoint)
     luck = Random(f"{seed}/peer")
     sent = heard = 0
     for of_host, of_peer in bursts(messages, seed):
         to_send, to_hear = sent + of_peer, heard + of_host
         while sent < to_send or heard < to_hear:
-            ready = socket.poll(
-                10_000, (zmq.POLLOUT if sent < to_send else 0) | (zmq.POLLIN if heard < to_hear else 0)
-            )
+            wanted = (zmq.POLLOUT if sent < to_send else 0) | (zmq.POLLIN if heard < to_hear else 0)
+            ready = bot.poll(10_000, wanted)
             if ready & zmq.POLLIN:
-                number = int.from_bytes(socket.recv()[:4], "big")
+                number = int.from_bytes(bot.recv()[:4], "big")
                 if number != heard:
                     sys.exit(f"heard {number} instead of {heard}")
                 heard += 1
             if ready & zmq.POLLOUT:
-                socket.send(numbered(sent, luck))
+                bot.send(numbered(sent, luck))
                 sent += 1
             if not ready:
                 sys.exit(f"stalled: sent {sent} of {to_send}, heard {heard} of {to_hear}")
             if luck.random() < 0.002:
                 time.sleep(luck.random() * 0.002)
-    socket.close()
+    bot.recv()  # the host has heard all; what it has no room for would be lost if this end left
+    bot.close()
 
 
 def echo(endpoint: str) -> None:
     """Sends back what it hears."""
-    socket = connect(endpoint)
+    bot = connect(endpoint)
     while True:
-        socket.send(socket.recv())
+        bot.send(bot.recv())
 
 
 def main() -> None:

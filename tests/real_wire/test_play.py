@@ -160,6 +160,8 @@ async def test_a_crashing_bot_is_started_again_under_the_policy_restart(tmp_path
     heard = [record for record in read_transcript(Path(result.transcript)) if isinstance(record, In)]
     hellos = [record.seat for record in heard if '"hello"' in record.frame]
     assert (Conduct.CRASHED, 3) == (result.conduct[0], hellos.count(0))
+    logs = ["match.seat-0.log", "match.seat-0.start-2.log", "match.seat-0.start-3.log"]
+    assert logs == sorted(path.name for path in tmp_path.glob("*.log"))
 
 
 async def test_a_match_of_local_seats_needs_no_sandbox(tmp_path: Path) -> None:

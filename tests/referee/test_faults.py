@@ -10,7 +10,7 @@ from protocol.messages import Accepted, Closed, Faulted, Heard, Opened, Over, Re
 from protocol.refusals import Conduct, Fault, Refusal
 from referee.plan import Policy
 from referee.records import Ended
-from tests.referee.virtual import Bot, Play, Played, after, answering, mist, play, set_up, silent
+from tests.referee.virtual import Bot, Play, Played, after, answering, hear_out, mist, play, set_up, silent
 
 C3, G7, E5 = {"cells": ["C3"]}, {"cells": ["G7"]}, {"cells": ["E5"]}
 
@@ -32,15 +32,6 @@ def faults(bot: Bot) -> list[Fault]:
     return [fault.reason for fault in bot.all_of(Faulted)]
 
 
-async def mute(bot: Bot) -> None:
-    """A bot that never says anything, but hears."""
-    while True:
-        try:
-            await bot.hear()
-        except trio.EndOfChannel:
-            return
-
-
 def saying(*frames: bytes) -> Play:
     """A bot that says these raw frames at its first window, then a good move at each."""
 
@@ -57,7 +48,7 @@ class TestHello:
     async def test_a_bot_that_never_says_hello_never_started_and_takes_defaults(
         self, autojump_clock: object
     ) -> None:
-        played = await mist(mute, after(1, G7), max_turns=4)
+        played = await mist(hear_out, after(1, G7), max_turns=4)
         assert [Conduct.NEVER_STARTED, Conduct.OK] == conduct(played)
         assert [Fault.NO_HELLO] == faults(played.bots[0])
         assert [G7, G7] == [closed.taken for closed in played.closed(1)]
@@ -73,7 +64,7 @@ class TestHello:
     async def test_a_hello_with_the_wrong_token_is_misbehaviour(self, autojump_clock: object) -> None:
         async def stranger(bot: Bot) -> None:
             bot.hello(token="guess")
-            await mute(bot)
+            await hear_out(bot)
 
         played = await mist(stranger, after(1, G7))
         assert [Conduct.MISBEHAVED, Conduct.OK] == conduct(played)
@@ -82,7 +73,7 @@ class TestHello:
     async def test_a_hello_of_another_protocol_is_told_so(self, autojump_clock: object) -> None:
         async def newer(bot: Bot) -> None:
             bot.hello(protocol=99)
-            await mute(bot)
+            await hear_out(bot)
 
         played = await mist(newer, after(1, G7))
         assert [Conduct.NEVER_STARTED, Conduct.OK] == conduct(played)
@@ -175,7 +166,7 @@ class TestRefusals:
             bot.hello()
             await trio.sleep(1)
             bot.submit(0, G7)
-            await mute(bot)
+            await hear_out(bot)
 
         played = await mist(silent, eager, max_turns=1)
         assert [Refusal.UNKNOWN_WINDOW] == reasons(played.bots[1])
@@ -252,7 +243,7 @@ class TestPolicies:
             window = await bot.hear_a(Opened)
             assert (1, 50_000) == (window.id, window.main_ms)
             bot.submit(window.id, G7)
-            await mute(bot)
+            await hear_out(bot)
 
         async def supervise() -> None:
             await first.wait()
@@ -297,7 +288,7 @@ class TestPolicies:
     async def test_a_match_whose_bots_are_all_gone_is_played_to_its_end_by_defaults(
         self, autojump_clock: object
     ) -> None:
-        played = await mist(mute, mute, max_turns=400)
+        played = await mist(hear_out, hear_out, max_turns=400)
         ended = next(record for record in played.records if isinstance(record, Ended))
         assert ended.outcome is not None
         assert ("turn_limit", 10) == (ended.outcome.reason, round(trio.current_time()))
@@ -332,7 +323,7 @@ class TestReconnect:
             again = await bot.hear_a(Opened)
             assert (window.id, window.view, 50_000) == (again.id, again.view, again.main_ms)
             bot.submit(again.id, G7)
-            await mute(bot)
+            await hear_out(bot)
 
         played = await mist(forgetful, after(1, E5), max_turns=3)
         assert 10_000 == played.closed(0)[-1].charged_ms
@@ -341,7 +332,7 @@ class TestReconnect:
         async def stutter(bot: Bot) -> None:
             for _ in range(30):
                 bot.hello()
-            await mute(bot)
+            await hear_out(bot)
 
         played = await mist(stutter, after(1, G7))
         assert (Conduct.MISBEHAVED, 20) == (conduct(played)[0], len(played.bots[0].all_of(Welcome)))

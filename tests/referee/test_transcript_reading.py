@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from protocol.codec import encode
 from referee import transcript_reading
 from referee.records import AnyRecord, Footer, Header, SeatHeader
 from referee.transcript_chain import Broken, Chain, TranscriptError
@@ -122,7 +123,7 @@ def test_what_never_was_a_transcript_is_said_so(text: bytes, what: str) -> None:
 
 def chained(*records: AnyRecord) -> bytes:
     chain = Chain()
-    return b"".join(chain.link(record) for record in records) + chain.seal(Footer(heads=()))
+    return b"".join(chain.link(encode(record)) for record in records) + chain.seal(Footer(heads=()))
 
 
 def test_a_second_header_is_found() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from protocol.codec import encode
 from referee.records import AnyRecord, Header, In, Out, Record
 from referee.transcript_chain import Broken, TranscriptError
 from referee.transcript_reading import read_transcript, verify_transcript
@@ -15,7 +16,7 @@ from tests.referee.transcript_sample import header, match_records, other_match_r
 
 def seat_file(records: list[Record], seat: int) -> list[bytes]:
     chain = SeatChain(seat)
-    taken = [line for record in records if (line := chain.take(record)) is not None]
+    taken = [line for record in records if (line := chain.take(record, encode(record))) is not None]
     return [*taken, chain.close()]
 
 

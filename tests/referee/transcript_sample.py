@@ -45,8 +45,8 @@ def header() -> Header:
         clock=ClockTerms(main_ms={"turn": 60_000}, reserve_ms=300_000),
         policy={"fault": "default"},
         bots=(
-            BotIdentity(name="alpha", version="1", content="sha256:aa", seed=11, token="t0"),  # noqa: S106 - no secret
-            BotIdentity(name="beta", version="2", content="sha256:bb", seed=22, token="t1"),  # noqa: S106 - no secret
+            BotIdentity(name="alpha", version="1", content="sha256:aa", seed=11, token="t0"),
+            BotIdentity(name="beta", version="2", content="sha256:bb", seed=22, token="t1"),
         ),
         isolation="none",
         machine="a computer",
@@ -101,7 +101,7 @@ def other_match_records() -> list[Record]:
     for record in match_records():
         match record:
             case Header():
-                stranger = BotIdentity(name="gamma the longer", version="33", content="", seed=1, token="another")  # noqa: S106 - no secret
+                stranger = BotIdentity(name="gamma the longer", version="33", content="", seed=1, token="another")
                 host = {"seed": 3, "setup": Raw(b'{"secret":[1,2]}'), "isolation": "bubblewrap", "machine": "b"}
                 bots = (record.bots[0], stranger)
                 policy = {"fault": "restart"}

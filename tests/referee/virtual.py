@@ -15,8 +15,8 @@ from referee.line import Bell, MemoryLine
 from referee.match import Match
 from referee.plan import Policy
 from referee.records import BotIdentity, Record
+from referee.rules import Game
 from referee.table import Deal, Table
-
 
 RULES = Policy()
 """Time as the variant's rules give it."""
@@ -97,6 +97,11 @@ def after(seconds: float, action: Any) -> Play:
 async def silent(bot: Bot) -> None:
     """A bot that says hello and nothing more."""
     bot.hello()
+    await hear_out(bot)
+
+
+async def hear_out(bot: Bot) -> None:
+    """Hears until the referee hangs up."""
     while True:
         try:
             await bot.hear()
@@ -124,15 +129,14 @@ class Played:
 def set_up(
     players: int,
     *,
-    game: str = "mist",
+    game: Game[Any] = GAMES["mist"],
     variant: str = "contractual-obligation",
     options: Any = None,
     policy: Policy = RULES,
     restart: Callable[[int], None] | None = None,
 ) -> Played:
     """A match ready to run."""
-    rules = GAMES[game]
-    table = Table(rules, Deal(variant, 7, Raw(encode(options)) if options else None))
+    table = Table(game, Deal(variant, 7, Raw(encode(options)) if options else None))
     bell, records = Bell(), list[Record]()
     bots = [Bot(MemoryLine(bell), f"token-{seat}") for seat in range(players)]
     host = Host(bell, [bot.line for bot in bots], records.append, restart=restart)
@@ -141,7 +145,7 @@ def set_up(
         for seat, bot in enumerate(bots)
     )
     match = Match(
-        "test", table, terms=clock_terms(rules, variant, policy), policy=policy, bots=identities, world=host
+        "test", table, terms=clock_terms(game, variant, policy), policy=policy, bots=identities, world=host
     )
     return Played(match, host, bots, records)
 

@@ -1,6 +1,7 @@
 """Hive Mind under the contract of a game: options, setup, windows and views. `checking` and `play` do the rest."""
 
-from typing import cast
+from random import Random
+from typing import Any, cast
 
 from msgspec import UNSET, Raw
 from msgspec.structs import replace
@@ -21,6 +22,7 @@ from protocol.games.hive_mind import (
     ScoreGuesses,
     Scores,
     Seat,
+    SeatKey,
     TokenGiven,
     WindowName,
 )
@@ -28,6 +30,7 @@ from protocol.words import Action, Options, Outcome, Setup
 from referee.games.hive_mind import play
 from referee.games.hive_mind.checking import checked_round, checked_scores, kinds_left
 from referee.games.hive_mind.hive import check_values, draw_values
+from referee.games.hive_mind.plausible import plausible
 from referee.games.hive_mind.result import outcome
 from referee.games.hive_mind.scoring import count, values_now
 from referee.games.hive_mind.state import RULE_SETS, SEATS, HiveMindState, Turn, play_on, turn, wallet
@@ -174,6 +177,20 @@ class HiveMind(Game[HiveMindState]):
     def outcome(self, state: HiveMindState) -> Outcome | None:
         """By points, once it is settled who goes."""
         return outcome(state)
+
+    def plausible(self, state: HiveMindState, seat: int, luck: Random) -> Any:
+        """See `Game.plausible`."""
+        return plausible(state, seat, luck)
+
+    def reseat(self, action: Action, seat_of: tuple[int, ...]) -> Action:
+        """See `Game.reseat`: all but rounds name seats."""
+        match action:
+            case Scores():
+                moved = sorted((str(seat_of[int(seat)]), guess) for seat, guess in action.scores.items())
+                return Scores(scores=cast("dict[SeatKey, int]", dict(moved)))
+            case GiveToken() | BreakTie():
+                return replace(action, seat=seat_of[action.seat])
+        return action
 
 
 _ROUND = Window("round", tuple(Owed(seat, Round()) for seat in range(SEATS)))

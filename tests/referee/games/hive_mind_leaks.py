@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from protocol.games.hive_mind import Blocks, Doubles, Hint, HiveMindEvent, HiveMindView, Round, RoundResult
 from protocol.words import Action
+from referee.conformance.reseating import ANONYMOUS
 from referee.games.hive_mind import HiveMind
 from referee.games.hive_mind.hive import CELLS, total
 from referee.games.hive_mind.scoring import values_now
@@ -154,7 +155,7 @@ SECRET = "secret swap: told the same"  # noqa: S105 - a promise, not a password
 
 LEAKS: dict[type[Game], str] = {  # type: ignore[type-arg]
     HintOfCurrentValues: SECRET,
-    MapInOrderOfSeats: SECRET,
+    MapInOrderOfSeats: ANONYMOUS,
     ReasonTellsOfAnother: SECRET,
     ReasonTellsValue: SECRET,
     HintToAll: "events keep to their audience",

@@ -1,15 +1,17 @@
 """Hive Mind before a window closes: windows, forms of actions, what may be submitted, options, setup, time."""
 
+from random import Random
 from typing import Any
 
 import pytest
 from msgspec import Raw
 
 from protocol.codec import encode
+from protocol.games.hive_mind import BreakTie, GiveToken, Round, Scores
 from protocol.words import Audience
 from referee.games.hive_mind.hive import SHAPES
 from referee.luck import Luck
-from referee.rules import BadSetupError, Illegal
+from referee.rules import BadSetupError, Illegal, Taken
 from referee.table import Deal, Table
 from tests.referee.games.hive_mind_play import (
     FIRST,
@@ -539,6 +541,38 @@ def test_a_setup_that_breaks_the_rule_for_values_is_an_error_that_names_the_coun
 def test_a_setup_of_another_form_or_with_other_hives_is_an_error_that_names_the_place(setup: Any) -> None:
     with pytest.raises(BadSetupError, match=r"^setup"):
         Table(HIVE_MIND, Deal(GAUNTLET, 0, None, Raw(encode(setup))))
+
+
+# What conformance asks of a game.
+
+
+def test_reseated_actions_name_seats_by_their_new_numbers_and_rounds_name_none() -> None:
+    seat_of = (4, 3, 2, 1, 0)
+    scores = Scores(scores={"0": 7, "3": 9})
+    assert b'{"scores":{"1":9,"4":7}}' == encode(HIVE_MIND.reseat(scores, seat_of))
+    assert GiveToken(seat=4) == HIVE_MIND.reseat(GiveToken(seat=0), seat_of)
+    assert BreakTie(seat=1) == HIVE_MIND.reseat(BreakTie(seat=3), seat_of)
+    placed = Round(place={"1": "ADE"})
+    assert placed == HIVE_MIND.reseat(placed, seat_of)
+
+
+@VARIANTS
+def test_plausible_submissions_are_mostly_legal(variant: str) -> None:
+    luck, legal, tried = Random(1), 0, 0
+    for seed in range(20):
+        table = Table(HIVE_MIND, Deal(variant, seed))
+        while table.window:
+            taken: list[Taken | None] = [None] * 5
+            for owed in table.owed:
+                raw = encode(HIVE_MIND.plausible(table.state, owed.seat, luck))
+                tried += 1
+                try:
+                    taken[owed.seat] = Taken(table.read(owed.seat, raw))
+                    legal += 1
+                except Illegal:
+                    taken[owed.seat] = Taken(table.default(owed.seat), by_default=True)
+            table.close(tuple(taken))
+    assert legal > 0.8 * tried
 
 
 # Events.

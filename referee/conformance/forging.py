@@ -1,19 +1,17 @@
-"""What a game's author may lend to conformance: a player who knows the rules, and a forger of other histories.
+"""Secret swap against histories that a game's author forges: other secrets, of which a seat is told the same.
 
-Without an aid, actions are guessed from their forms and secrets are varied by playing on at random. Where few
-guesses are legal, or hardly any two histories look alike from a seat, that compares little. An aid must not be
-made with the game's own code, or it would make the same mistakes.
+Playing on at random seldom finds two histories that look alike from a seat where all are told sums of what
+everyone did. Whoever knows the rules can say how secrets may be changed so that they do. A forger must not be made
+with the game's own code, or it would make the same mistakes.
 """
 
 from collections.abc import Callable
 from random import Random
 
-from msgspec import Struct
-
 from protocol.codec import encode
 from referee.conformance.finding import difference
 from referee.conformance.promises import Where
-from referee.conformance.sitting import Chooser, Chosen, Observer, Propose, Sitting
+from referee.conformance.sitting import Chooser, Chosen, Observer, Sitting
 from referee.conformance.swaps import PROBES, SECRET
 from referee.table import Deal, Table
 
@@ -21,13 +19,6 @@ History = tuple[Chosen, ...]
 """By closed window: what it took of each seat."""
 Forge = Callable[[Deal, History, Observer, Random], tuple[Deal, History] | None]
 """Another deal and history of as many windows in which, by the rules, the observer is told the same; or None."""
-
-
-class Aid(Struct, frozen=True):
-    """See the top of the file."""
-
-    propose: Propose | None = None
-    forge: Forge | None = None
 
 
 def check_forged(
@@ -44,15 +35,7 @@ def check_forged(
         ConformanceError: it differs.
     """
     number = match.table.number
-    deal, history = forged
-    other = Sitting(Table(match.table.game, deal))
-    for chosen in history:
-        part = chosen.get(observer) if observer is not None else None
-        if observer is not None and part and part.action is not None:
-            said = other.response(observer, encode(part.action))
-            if not said.startswith(b"accepted"):
-                raise where.error(SECRET, f"its own action is {said.decode()}", other.table.number, observer)
-        other.play(chosen)
+    other = _replayed(match, forged, observer, where)
     last = [b"\n".join(sitting.last.get(observer, ())) for sitting in (match, other)]
     if last[0] != last[1]:
         raise where.error(SECRET, difference(*last), number, observer)
@@ -69,3 +52,17 @@ def check_forged(
         if one != two:
             raise where.error(SECRET, f"{action.decode()}: {difference(one, two)}", number, observer)
     return PROBES
+
+
+def _replayed(match: Sitting, forged: tuple[Deal, History], observer: Observer, where: Where) -> Sitting:
+    """The forged history's end, if all that the observer itself submitted is legal there too."""
+    deal, history = forged
+    other = Sitting(Table(match.table.game, deal))
+    for chosen in history:
+        part = chosen.get(observer) if observer is not None else None
+        if observer is not None and part and part.action is not None:
+            said = other.response(observer, encode(part.action))
+            if not said.startswith(b"accepted"):
+                raise where.error(SECRET, f"its own action is {said.decode()}", other.table.number, observer)
+        other.play(chosen)
+    return other

@@ -1,6 +1,6 @@
-"""What Hive Mind lends to conformance: a player who knows the rules, and a forger of histories that look alike.
+"""What Hive Mind lends to conformance: a forger of histories that look alike from a seat.
 
-The forger gives the Hives values that fit the observer's hints, lets two others exchange all their placements, and
+It gives the Hives values that fit the observer's hints, lets two others exchange all their placements, and
 changes what others guess and block in secret. The naive implementation says whether the observer is told the same.
 """
 
@@ -13,11 +13,10 @@ from msgspec.structs import replace
 
 from protocol.codec import encode
 from protocol.games.hive_mind import Round
-from referee.conformance import Aid
-from referee.conformance.aid import History
+from referee.conformance.forging import History
 from referee.conformance.sitting import Chosen, Observer
 from referee.rules import Taken
-from referee.table import Deal, Table
+from referee.table import Deal
 from tests.referee.games.hive_mind_random import guess, values
 from tests.referee.games.naive_hive_mind import CELLS, SEATS, SHAPES, NaiveHiveMind
 
@@ -25,41 +24,9 @@ FORGERIES = 6
 """How many histories are tried for one that the observer cannot tell apart."""
 LAYOUTS = 300
 """How many layouts are tried for one that fits a seat's hints."""
-FEW_SHAPES = ["ADE", "AEI", "BFI", "CFG", "CFI", "DHI", "EFI", "EIJ", "FIK", "HIJ", "HIK", "HKL", "IJL", "JKL"]
-"""Shapes that meet often, so that hexes are contested and seats tie."""
 
 Tale = tuple[Any, ...]
 """What an observer was told and what was opened to it, as text; with the windows a spectator sees close."""
-
-
-def propose(table: Table, seat: int, luck: Random) -> Any:
-    """An action that is legal as far as the seat's view tells."""
-    view = json.loads(encode(table.game.view(table.state, seat)))
-    match view["window"]:
-        case "round":
-            return propose_round(view, luck)
-        case "scores":
-            return {"scores": {str(other): luck.randrange(12) for other in SEATS if other != seat}}
-        case "give_token":
-            return {"seat": luck.choice([other for other in SEATS if other != seat])}
-        case _:
-            return {"seat": luck.choice(view["tied"])}
-
-
-def propose_round(view: dict[str, Any], luck: Random) -> Any:
-    action: dict[str, Any] = {"place": {}, "double": [], "block": [], "guess": {}}
-    used: set[str] = set()
-    for hive in view["hives"]:
-        fitting = [s for s in FEW_SHAPES if SHAPES[s][0] in view["unused"][hive] and SHAPES[s][0] not in used]
-        if fitting and luck.random() < 0.9:
-            action["place"][hive] = luck.choice(fitting)
-            used |= {SHAPES[action["place"][hive]][0]} if view["round"] == 1 else set()
-        if view["round"] == 3:
-            action["guess"][hive] = values(luck)
-    if view["round"] == 2:
-        for key in ("double", "block"):
-            action[key] = [luck.choice(view["hives"])] if luck.random() < 0.6 else []
-    return action
 
 
 def forge(deal: Deal, history: History, observer: Observer, luck: Random) -> tuple[Deal, History] | None:
@@ -138,6 +105,3 @@ def exchanged(chosen: Chosen, swapped: dict[int, int], others: list[int], luck: 
 def parts(chosen: Chosen) -> dict[int, Round]:
     """What each seat submitted to a round; nothing of another window."""
     return {seat: part.action for seat, part in chosen.items() if isinstance(part.action, Round)}
-
-
-AID = Aid(propose, forge)

@@ -1,0 +1,145 @@
+"""`arena replay`: is a transcript as it was written, and do the rules lead to what it says? Then what happened."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+
+from arena.exits import AnswerIsNo, WrongUse
+from arena.screens import results_console
+from arena.watching import Eyes, Watcher, read_eyes
+from referee.records import AnyRecord, Header
+from referee.replay import Differs, Replayed, replay
+from referee.rules import Told
+from referee.transcript_chain import Broken, TranscriptError
+from referee.transcript_reading import Verified, read_transcript, verify_transcript
+from referee.transcript_seat import seat_lines
+
+
+@click.command("replay")
+@click.argument("transcript", type=click.Path(path_type=Path))
+@click.option("--seat", type=click.IntRange(min=0), help="Write the file of this seat alone to standard output.")
+@click.option(
+    "--boards",
+    metavar="[host|spectator|SEAT]",
+    is_flag=False,
+    flag_value="host",
+    help="Show every step with these eyes; at a terminal, one at a time.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON.")
+def command(transcript: Path, seat: int | None, boards: str | None, as_json: bool) -> None:
+    """Verify TRANSCRIPT: its hashes, and that the rules lead to every message in it.
+
+    The exit code is 1 if it does not hold.
+    """
+    try:
+        verified = verify_transcript(transcript)
+        if seat is not None:
+            _write_seat(transcript, seat)
+            return
+        replayed = replay(read_transcript(transcript)) if isinstance(verified.header, Header) else None
+    except Broken as broken:
+        raise _no(transcript, broken.line, broken.what, as_json=as_json) from None
+    except Differs as differs:
+        raise _no(transcript, differs.line, str(differs), as_json=as_json) from None
+    except TranscriptError as error:
+        raise WrongUse(str(error) if error.path else f"{transcript}: {error}") from None
+    found = _found(transcript, verified, replayed)
+    if as_json:
+        sys.stdout.write(msgspec.json.encode(found).decode() + "\n")
+    else:
+        _print(found)
+    if boards is not None:
+        if replayed is None:
+            raise WrongUse(f"{transcript}: one seat's own file has no boards to show")
+        _show_boards(transcript, replayed, boards)
+
+
+def _no(transcript: Path, line: int, what: str, *, as_json: bool) -> AnswerIsNo:
+    """It does not hold."""
+    if as_json:
+        found = {"transcript": str(transcript), "holds": False, "line": line, "error": what}
+        sys.stdout.write(msgspec.json.encode(found).decode() + "\n")
+    return AnswerIsNo(f"{transcript}: {what}")
+
+
+def _write_seat(transcript: Path, seat: int) -> None:
+    """One seat's own file, which can be verified like the whole."""
+    for line in seat_lines(read_transcript(transcript), seat):
+        sys.stdout.buffer.write(line)
+
+
+def _found(transcript: Path, verified: Verified, replayed: Replayed | None) -> dict[str, Any]:
+    """What a transcript that holds says, as plain values."""
+    header = verified.header
+    found = {
+        "transcript": str(transcript),
+        "holds": True,
+        "lines": verified.lines,
+        "head": verified.head,
+        "match": header.match,
+        "game": header.game,
+        "variant": header.variant,
+    }
+    if not isinstance(header, Header):
+        return {**found, "seat": header.seat, "bot": header.bot.name}
+    ended = replayed.match.ended if replayed else None
+    return {
+        **found,
+        "seed": header.seed,
+        "bots": [bot.name for bot in header.bots],
+        "isolation": header.isolation,
+        "conduct": ended.conduct if ended else None,
+        "outcome": ended.outcome if ended else None,
+        "void": ended.void if ended else None,
+    }
+
+
+def _print(found: dict[str, Any]) -> None:
+    screen = results_console()
+    lines = [
+        f"{found['transcript']}: holds, {found['lines']} lines",
+        f"head {found['head']}",
+        f"match {found['match']}, {found['game']} {found['variant']}",
+    ]
+    if "seat" in found:
+        lines.append(f"the file of seat {found['seat']} alone ({found['bot']}): its hashes hold")
+    else:
+        lines.append(f"the rules lead to every line of it: {', '.join(found['bots'])}, seed {found['seed']}")
+        lines.append(_ending(found))
+    for line in lines:
+        screen.print(line, highlight=False, markup=False, soft_wrap=True)
+
+
+def _ending(found: dict[str, Any]) -> str:
+    if found["void"] is not None:
+        return f"void: {found['void']}"
+    places = ", then ".join(
+        " and ".join(found["bots"][seat] for seat in group) for group in found["outcome"].ranking
+    )
+    return f"over ({found['outcome'].reason}): {places}"
+
+
+def _show_boards(transcript: Path, replayed: Replayed, boards: str) -> None:
+    """Goes through the match once more, board by board."""
+    names = [bot.name for bot in replayed.header.bots]
+    screen = results_console()
+    watcher = Watcher(screen, _eyes(boards, len(names)), names)
+    stepwise = screen.is_terminal and sys.stdin.isatty()
+
+    def step(replayed: Replayed, told: tuple[Told, ...]) -> None:
+        watcher(replayed.table, told)
+        if stepwise and click.prompt("Enter: next, q: quit", default="", show_default=False, err=True) == "q":
+            raise click.exceptions.Exit(0)
+
+    records: list[AnyRecord] = list(read_transcript(transcript))
+    replay(records, step)
+
+
+def _eyes(text: str, seats: int) -> Eyes:
+    try:
+        return read_eyes(text, seats)
+    except ValueError as error:
+        raise WrongUse(f"--boards: {error}") from None

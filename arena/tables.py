@@ -1,0 +1,52 @@
+"""Tables of results, of which nothing is cut: the same at a terminal and in a file, in ASCII in the latter."""
+
+import sys
+
+from rich.box import SIMPLE_HEAD, Box
+from rich.console import Console
+from rich.measure import Measurement
+from rich.segment import Segments
+from rich.table import Table
+
+PLAIN_HEAD = Box("    \n    \n -- \n    \n    \n    \n    \n    \n", ascii=True)
+NARROW_WORDS = 16
+"""Columns that words are given where the terminal is too narrow for the table; the rest goes below."""
+NO_LIMIT = 10_000
+LARGEST = 1_000
+"""From this many of a unit on, the next one is used."""
+SMALL = 10
+"""Below this many of a unit, a decimal place is of use."""
+
+
+def grid(headings: dict[str, bool]) -> Table:
+    """An empty table; each heading says whether its column holds numbers."""
+    box = SIMPLE_HEAD if sys.stdout.isatty() else PLAIN_HEAD
+    table = Table(box=box, show_edge=False, pad_edge=False, collapse_padding=True)
+    for heading, is_number in headings.items():
+        table.add_column(heading, justify="right" if is_number else "left", no_wrap=is_number, overflow="fold")
+    return table
+
+
+def show(screen: Console, table: Table) -> None:
+    """Prints a table whole: where it is too wide its words are folded, and if that is not enough it stays so."""
+    if _width(screen, table) > screen.width:
+        for column in table.columns:
+            if not column.no_wrap:
+                column.max_width = NARROW_WORDS
+    # Not by itself: rich would cut it to the screen.
+    lines = Segments(screen.render(table, screen.options.update(max_width=_width(screen, table))))
+    screen.print(lines, crop=False, end="")
+
+
+def duration(microseconds: float) -> str:
+    """A time with its unit, as exact as is of use: `512 µs`, `2.7 ms`, `28 ms`, `1.2 s`, `59 s`."""
+    if round(microseconds) < LARGEST:
+        return f"{microseconds:.0f} µs"
+    milliseconds = microseconds / 1_000
+    amount, unit = (milliseconds, "ms") if round(milliseconds) < LARGEST else (milliseconds / 1_000, "s")
+    return f"{amount:.{int(round(amount, 1) < SMALL)}f} {unit}"
+
+
+def _width(screen: Console, table: Table) -> int:
+    """How wide it would like to be, whatever the screen's width."""
+    return Measurement.get(screen, screen.options.update(max_width=NO_LIMIT), table).maximum

@@ -1,0 +1,185 @@
+"""The course of a match: windows opened, answered, closed on what was taken, until the game is over. Pure.
+
+What a bot's message means is `match`'s; which submission counts is `window`'s.
+"""
+
+from protocol.messages import ClockTerms, Closed, Opened
+from referee import reveal
+from referee.clock import MICROSECONDS_PER_MS, SeatClock, Stopwatch
+from referee.post import Post
+from referee.records import SeatTime, WindowTime
+from referee.rules import Taken, Window
+from referee.seat import Seat
+from referee.table import Table
+from referee.window import OpenWindow, Part
+
+
+class Course:
+    """The open window, and the way from one to the next."""
+
+    def __init__(self, table: Table, terms: ClockTerms, seats: list[Seat], post: Post) -> None:
+        self.table = table
+        self.stopwatch = Stopwatch()
+        self.lateness = 0
+        """How late the referee woke for the deadline it is acting on, in microseconds."""
+        self._terms = terms
+        self._seats = seats
+        self._post = post
+        self._open: OpenWindow | None = None
+        self._answered: set[int] = set()
+
+    @property
+    def reading(self) -> int:
+        """What the match's stopwatch shows now."""
+        return self.stopwatch.reading(self._post.now)
+
+    def part(self, number: int) -> Part | None:
+        """A seat's part in the open window, if it has one."""
+        return self._open.parts.get(number) if self._open else None
+
+    def begin(self) -> None:
+        """Tells what the deal tells, and opens the first window."""
+        self._post.tell(self.table.start)
+        self._open_next()
+
+    def handed(self, at: int, number: int) -> None:
+        """The transport took the seat's `window` message: its clock runs from here."""
+        if self._open is not None:
+            part = self._open.parts.get(number)
+            if part is not None and part.clock is None:
+                part.clock = self._clock(self._open.window, self._seats[number], at)
+
+    def opened(self, seat: Seat) -> Opened | None:
+        """The message of the open window for one seat, with the time it has left; None if it has no part left."""
+        part = self.part(seat.number)
+        if self._open is None or part is None or part.settled:
+            return None
+        window = self._open.window
+        main, reserve = self._terms.main_ms[window.name], seat.reserve_ms
+        if part.clock is not None:
+            main = max(0, part.clock.main_ends - self.reading) // MICROSECONDS_PER_MS
+            reserve -= part.clock.reserve_used(self.reading) // MICROSECONDS_PER_MS
+        owed = next(owed for owed in window.owed if owed.seat == seat.number)
+        game, state = self.table.game, self.table.state
+        return reveal.opened(game, state, window, owed, number=part.number, main_ms=main, reserve_ms=reserve)
+
+    def give_up(self, seat: Seat) -> None:
+        """The seat's bot will say nothing more: its part is not waited for."""
+        part = self.part(seat.number)
+        if self._open is not None and part is not None:
+            if part.clock is None:
+                part.clock = self._clock(self._open.window, seat, self._post.now)
+            part.give_up(self.reading)
+
+    def next_change(self) -> int | None:
+        """The moment at which time will next decide something; None where it will not."""
+        change = self._open.next_change() if self._open else None
+        return None if change is None else self.stopwatch.when(change)
+
+    def pass_time(self) -> None:
+        """Settles what time has decided by now. Only when all that had arrived by now has been heard."""
+        if self._open is None:
+            return
+        for number, part in self._open.parts.items():
+            if part.clock is None and part.ends_by is not None and self.reading >= part.ends_by:
+                # Its line should have said so; time runs from when it was given the message.
+                self.handed(
+                    self._post.now - self._terms.main_ms[self._open.window.name] * MICROSECONDS_PER_MS, number
+                )
+        self._open.pass_time(self.reading)
+
+    def advance(self) -> bool:
+        """Goes on as far as it can without being told more. True once the game has its outcome."""
+        while self._open is not None and not self.stopwatch.paused:
+            self._answer(self._open)
+            if not self._open.complete(self.reading):
+                break
+            self._close(self._open)
+            self._open_next()
+        return self.table.outcome is not None
+
+    def _answer(self, opened: OpenWindow) -> None:
+        """In a window answered at once, answers what has become final."""
+        if not opened.window.asap:
+            return
+        for number, part in opened.parts.items():
+            if part.settled and part.action is not None and number not in self._answered:
+                self._answered.add(number)
+                self._post.tell(self.table.answer(number, part.action))
+
+    def _open_next(self) -> None:
+        self._open = None
+        self._answered = set()
+        window = self.table.window
+        if window is None:
+            return
+        numbers = {owed.seat: self._seats[owed.seat].windows for owed in window.owed}
+        self._open = OpenWindow(window, numbers, fixed=self._terms.pacing == "fixed")
+        for number, part in self._open.parts.items():
+            seat = self._seats[number]
+            seat.windows += 1
+            seat.messages = 0
+            message = self.opened(seat) if seat.present else None
+            if message is not None:
+                part.ends_by = self.reading + self._terms.main_ms[window.name] * MICROSECONDS_PER_MS
+                self._post.send(seat, message, timed=True)
+            elif seat.gone:
+                self.give_up(seat)
+            else:  # It is being restarted, on its own time.
+                part.clock = self._clock(window, seat, self._post.now)
+
+    def _clock(self, window: Window, seat: Seat, at: int) -> SeatClock:
+        main = self._terms.main_ms[window.name] * MICROSECONDS_PER_MS
+        return SeatClock(opened=self.stopwatch.reading(at), main=main, reserve=seat.reserve)
+
+    def _close(self, opened: OpenWindow) -> None:
+        taken: list[Taken | None] = [None] * self.table.seats
+        for number, part in opened.parts.items():
+            taken[number] = self._taken(number, part)
+            seat = self._seats[number]
+            seat.reserve -= part.reserve_used
+            seat.charged += part.charged
+            seat.defaults += part.action is None
+        closed = {number: self._closed(number, part, taken[number]) for number, part in opened.parts.items()}
+        self._post.world.record(self._window_time(opened, closed))
+        told = self.table.close(tuple(taken))
+        for number, message in closed.items():
+            self._post.send(self._seats[number], message)
+        self._post.tell(told)
+
+    def _taken(self, number: int, part: Part) -> Taken:
+        action = self.table.default(number) if part.action is None else part.action
+        charged_ms = part.charged // MICROSECONDS_PER_MS
+        return Taken(action=action, by_default=part.action is None, elapsed_ms=charged_ms)
+
+    def _closed(self, number: int, part: Part, taken: Taken | None) -> Closed:
+        return Closed(
+            window=part.number,
+            taken=taken and taken.action,
+            by_default=part.action is None,
+            charged_ms=part.charged // MICROSECONDS_PER_MS,
+            reserve_ms=self._seats[number].reserve_ms,
+        )
+
+    def _window_time(self, opened: OpenWindow, closed: dict[int, Closed]) -> WindowTime:
+        return WindowTime(
+            at=self._post.now,
+            number=self.table.number,
+            window=opened.window.name,
+            seats=tuple(_seat_time(number, part, closed[number]) for number, part in opened.parts.items()),
+            lateness=self.lateness,
+        )
+
+
+def _seat_time(number: int, part: Part, closed: Closed) -> SeatTime:
+    assert part.clock is not None  # noqa: S101 - a part is settled only on its clock
+    return SeatTime(
+        seat=number,
+        opened=part.clock.opened,
+        deadline=part.clock.deadline,
+        arrived=part.arrived,
+        taken=closed.taken,
+        by_default=closed.by_default,
+        charged_ms=closed.charged_ms,
+        reserve_ms=closed.reserve_ms,
+    )

@@ -1,0 +1,137 @@
+"""Pointing's map of one round: loops, what is cut, sections, their anonymous shapes and what they score. Pure."""
+
+from typing import Literal
+
+from msgspec import Struct
+
+from protocol.codec import encode
+from protocol.games.pointing import Section, Tree
+
+CROWD = 9
+"""In a section of so many seats, or more, every seat scores `CROWDED`, whatever the section is."""
+CROWDED = -1
+FIRST_NODE, LATER_NODE = 1, -2
+"""What a node scores the first time that its seat is one, and every later time."""
+
+Targets = tuple[int | None, ...]
+"""By seat: the seat it points at."""
+Kind = Literal["chain", "loop", "node"]
+
+
+class Part(Struct, frozen=True):
+    """A section, with its seats."""
+
+    members: tuple[int, ...]
+    """A loop's in pointing order; otherwise each seat after the one it points at, the end first."""
+    kind: Kind
+
+
+class Connections(Struct, frozen=True):
+    """One round after the disconnect."""
+
+    targets: Targets
+    """What is left of the pointers."""
+    cut: Targets
+    """By seat: the seat on a loop that its cut pointer hit."""
+    parts: tuple[Part, ...]
+
+    def starts(self) -> frozenset[int]:
+        """The chain seats that nobody points at, now that pointers are cut."""
+        return frozenset(seat for part in self._chains() for seat in part.members if seat not in self.targets)
+
+    def ends(self) -> frozenset[int]:
+        """The ends of chains; a node is no chain. One whose pointer was cut is an end like any other (R7)."""
+        return frozenset(part.members[0] for part in self._chains())
+
+    def nodes(self) -> frozenset[int]:
+        """The seats that are alone."""
+        return frozenset(part.members[0] for part in self.parts if part.kind == "node")
+
+    def _chains(self) -> list[Part]:
+        return [part for part in self.parts if part.kind == "chain"]
+
+
+def connect(pointed: Targets) -> Connections:
+    """Follows the pointers, disconnects what points at a loop, and finds the sections (a round's steps 1 to 3)."""
+    loops = _loops(pointed)
+    looped = {seat for loop in loops for seat in loop}
+    cut = tuple(target if seat not in looped and target in looped else None for seat, target in enumerate(pointed))
+    targets = tuple(None if hit is not None else target for target, hit in zip(pointed, cut, strict=True))
+    sources = _sources(targets)
+    parts = [Part(loop, "loop") for loop in loops]
+    for seat, target in enumerate(targets):
+        if target is None:
+            members = _tree_members(sources, seat)
+            parts.append(Part(members, "chain" if len(members) > 1 else "node"))
+    return Connections(targets, cut, tuple(parts))
+
+
+def points(connections: Connections, been_node: frozenset[int]) -> tuple[int, ...]:
+    """What each seat scores in the round (step 4). `been_node`: the seats that were a node in an earlier round."""
+    scored = [0] * len(connections.targets)
+    for part in connections.parts:
+        for seat in part.members:
+            target = connections.targets[seat]
+            if len(part.members) >= CROWD:
+                scored[seat] = CROWDED
+            elif part.kind == "node":
+                scored[seat] = LATER_NODE if seat in been_node else FIRST_NODE
+            elif part.kind == "chain" and target is not None:
+                # The end comes first, so what a seat points at has its points already.
+                scored[seat] = scored[target] + 1
+    return tuple(scored)
+
+
+def anonymous(connections: Connections) -> tuple[Section, ...]:
+    """The map as it is told: it depends on the connections' shape only, not on who sits where (R5)."""
+    sources, hanging = _sources(connections.targets), _sources(connections.cut)
+    sections = []
+    for part in connections.parts:
+        if part.kind == "loop":
+            shape = _least_rotation([_trees(sources, hanging[seat]) for seat in part.members])
+            was_cut = False
+        else:
+            end = part.members[0]
+            shape = _trees(sources, sources[end])
+            was_cut = connections.cut[end] is not None
+        sections.append(Section(kind=part.kind, size=len(part.members), shape=shape, cut=was_cut))
+    return tuple(sorted(sections, key=encode))
+
+
+def _loops(pointed: Targets) -> list[tuple[int, ...]]:
+    """The cycles, each in pointing order."""
+    loops = []
+    seen: set[int] = set()
+    for start in range(len(pointed)):
+        path: list[int] = []
+        seat: int | None = start
+        while seat is not None and seat not in seen:
+            seen.add(seat)
+            path.append(seat)
+            seat = pointed[seat]
+        if seat in path:
+            loops.append(tuple(path[path.index(seat) :]))
+    return loops
+
+
+def _sources(targets: Targets) -> list[list[int]]:
+    """By seat: who points at it."""
+    sources: list[list[int]] = [[] for _ in targets]
+    for seat, target in enumerate(targets):
+        if target is not None:
+            sources[target].append(seat)
+    return sources
+
+
+def _tree_members(sources: list[list[int]], end: int) -> tuple[int, ...]:
+    """A seat, and then all whose pointers lead to it."""
+    return (end, *(seat for source in sources[end] for seat in _tree_members(sources, source)))
+
+
+def _trees(sources: list[list[int]], ends: list[int]) -> Tree:
+    """The trees that these seats are the ends of, sorted by text."""
+    return sorted((_trees(sources, sources[end]) for end in ends), key=encode)
+
+
+def _least_rotation(shape: Tree) -> Tree:
+    return min((shape[at:] + shape[:at] for at in range(len(shape))), key=encode)

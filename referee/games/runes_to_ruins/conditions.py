@@ -1,0 +1,169 @@
+"""The 15 conditions: how one is voted for, and what the winner pays at the start of the next round."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from random import Random
+
+from msgspec import UNSET, Struct
+
+from protocol.games.runes import RUNE
+from protocol.games.runes_to_ruins import Insight, PlayRound, Six
+from referee.games.runes_to_ruins.state import SEATS, RunesState
+from referee.games.runes_to_ruins.symbols import GROUPS, joined_pairs
+from referee.games.runes_to_ruins.visions import NO_VISIONS, used
+
+CONDITIONS = range(1, 16)
+REFRESHED_AT = 12
+"""When so many have been used, all are free again."""
+BEST_RANK = 6
+"""What a ranked condition pays to the best; each next lower value gets 1 less."""
+
+
+class Now(Struct, frozen=True):
+    """What conditions look at, when they pay."""
+
+    state: RunesState
+    actions: Sequence[PlayRound]
+    """Of the round just ended."""
+
+    def symbol(self, seat: int) -> Six:
+        """A seat's symbol."""
+        return self.state.symbols[seat]
+
+
+Figure = Callable[[Now, int], int]
+"""A seat's figure for one condition."""
+
+
+def line_segments(now: Now, seat: int) -> int:
+    """Line segments in all runes of the symbol."""
+    return sum(len(RUNE[rune].segments.split()) for rune in now.symbol(seat))
+
+
+def straight_lines(now: Now, seat: int) -> int:
+    """Straight lines in all runes of the symbol."""
+    return sum(RUNE[rune].straight_lines for rune in now.symbol(seat))
+
+
+def joined(now: Now, seat: int) -> int:
+    """Joined pairs among the seven that lie side by side."""
+    return joined_pairs(now.symbol(seat))
+
+
+def largest_group(now: Now, seat: int) -> int:
+    """Runes in one group, of either Order."""
+    return max(Counter(group for rune in now.symbol(seat) for group in GROUPS[rune]).values())
+
+
+def connected_by_groups(now: Now, seat: int) -> int:
+    """Runes that share a group with another rune of the symbol."""
+    counts = Counter(group for rune in now.symbol(seat) for group in GROUPS[rune])
+    return sum(any(counts[group] > 1 for group in GROUPS[rune]) for rune in now.symbol(seat))
+
+
+def used_elsewhere(now: Now, seat: int) -> int:
+    """Runes that some other seat uses too."""
+    elsewhere = {rune for other in range(SEATS) if other != seat for rune in now.symbol(other)}
+    return sum(rune in elsewhere for rune in now.symbol(seat))
+
+
+def insight_held(now: Now, seat: int) -> int:
+    """Insight, before this payment."""
+    return now.state.standings[seat].insight
+
+
+def mantra_received(now: Now, seat: int) -> int:
+    """Mantra received in the match so far."""
+    return now.state.standings[seat].received
+
+
+def visions_used(now: Now, seat: int) -> int:
+    """Visions used in the round just ended, of all nine kinds."""
+    visions = now.actions[seat].visions
+    return len(used(NO_VISIONS if visions is UNSET else visions))
+
+
+def mundane_groups(now: Now, seat: int) -> int:
+    """Different Mundane groups used."""
+    return len({RUNE[rune].mundane for rune in now.symbol(seat)})
+
+
+def divine_groups(now: Now, seat: int) -> int:
+    """Different Divine groups used."""
+    return len({RUNE[rune].divine for rune in now.symbol(seat)})
+
+
+def two_or_four(now: Now, seat: int) -> int:
+    """Two, and two more for a seat that is itself undiscovered."""
+    return 4 if now.state.standings[seat].discovered is None else 2
+
+
+RANKED: dict[int, tuple[Figure, int]] = {
+    1: (line_segments, 1),
+    2: (line_segments, -1),
+    3: (straight_lines, 1),
+    4: (straight_lines, -1),
+    5: (joined, 1),
+    6: (largest_group, 1),
+    7: (connected_by_groups, 1),
+    8: (used_elsewhere, 1),
+    9: (used_elsewhere, -1),
+    10: (insight_held, -1),
+    11: (mantra_received, -1),
+    12: (visions_used, -1),
+}
+"""Condition to its figure, and 1 where the most is best or -1 where the least is."""
+FLAT: dict[int, Figure] = {13: mundane_groups, 14: divine_groups, 15: two_or_four}
+"""Condition to what it pays."""
+
+
+def winner(votes: Iterable[PlayRound], taken: tuple[int, ...]) -> int:
+    """The condition that wins a vote; votes on conditions already used are void.
+
+    Most votes win, the lowest number in a tie; with no votes at all, the lowest that is free.
+    """
+    counts: Counter[int] = Counter()
+    for action in votes:
+        for condition, number in action.votes.items() if action.votes is not UNSET else ():
+            counts[int(condition)] += number
+    return min((each for each in CONDITIONS if each not in taken), key=lambda each: (-counts[each], each))
+
+
+def now_used(taken: tuple[int, ...], won: int) -> tuple[int, ...]:
+    """The conditions that are not free after this one has won."""
+    after = tuple(sorted((*taken, won)))
+    return () if len(after) == REFRESHED_AT else after
+
+
+def payments(condition: int, now: Now, round_: int) -> list[int]:
+    """What each seat earns at the start of that round, the flat addition included."""
+    added = (round_ - 2) // 3
+    if condition in FLAT:
+        return [FLAT[condition](now, seat) + added for seat in range(SEATS)]
+    figure, sign = RANKED[condition]
+    figures = [sign * figure(now, seat) for seat in range(SEATS)]
+    ranks = sorted(set(figures), reverse=True)
+    return [BEST_RANK - ranks.index(each) + added for each in figures]
+
+
+def announced(earned: list[int], actions: Sequence[PlayRound], round_: int, luck: Random) -> Insight:
+    """What all are told of a payment: of seats that abstained, only the position."""
+    order = _order(earned, actions, luck)
+    return Insight(
+        round=round_,
+        earned={str(seat): earned[seat] for seat in range(SEATS) if not actions[seat].abstain},
+        positions={str(seat): order.index(seat) + 1 for seat in range(SEATS) if actions[seat].abstain},
+    )
+
+
+def _order(earned: list[int], actions: Sequence[PlayRound], luck: Random) -> list[int]:
+    """All seats, most earned first. An abstainer stands before or after the rest of its equals, as drawn."""
+    order: list[int] = []
+    for amount in sorted(set(earned), reverse=True):
+        equals = [seat for seat in range(SEATS) if earned[seat] == amount]
+        abstainers = [seat for seat in equals if actions[seat].abstain]
+        luck.shuffle(abstainers)
+        before = [seat for seat in abstainers if luck.randrange(2)]
+        after = [seat for seat in abstainers if seat not in before]
+        order += [*before, *(seat for seat in equals if not actions[seat].abstain), *after]
+    return order

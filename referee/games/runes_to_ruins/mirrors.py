@@ -1,0 +1,73 @@
+"""The vision `mirror`: what another seat asked about this one, this one learns about that other seat (R3, R6)."""
+
+from collections.abc import Iterator
+from random import Random
+
+from msgspec import UNSET
+
+from protocol.games.runes_to_ruins import (
+    Answer,
+    Count,
+    Has,
+    Kind,
+    Learned,
+    LearnedKind,
+    Line,
+    Mirrored,
+    PlayRound,
+    Six,
+    Visions,
+)
+from referee.games.runes_to_ruins.learned import kinds
+from referee.games.runes_to_ruins.symbols import GROUPS, ORDER, runes_of, shared_runes, stands_on
+from referee.games.runes_to_ruins.visions import NO_VISIONS, other_rune, pattern_counts
+
+
+def reflected(by: int, of: int, asked: PlayRound, symbols: tuple[Six, ...], luck: Random) -> list[Mirrored]:
+    """What seat `by` is told about seat `of`: the answers to all that `of` asked which names or covers `by`.
+
+    Never turned by `veil`. Visions in their order, then learned insights as given.
+    """
+    visions = NO_VISIONS if asked.visions is UNSET else asked.visions
+    answers: list[tuple[Kind | LearnedKind, Answer]] = [*_visions(visions, by, symbols[of], luck)]
+    for learned in asked.learned:
+        (kind,) = kinds(learned)
+        answer = _learned(learned, by, symbols[of], symbols[by])
+        if answer is not None:
+            answers.append((kind, answer))
+    return [Mirrored(of=of, kind=kind, answer=answer) for kind, answer in answers]
+
+
+def _visions(visions: Visions, by: int, symbol: Six, luck: Random) -> Iterator[tuple[Kind, Answer]]:
+    """`symbol` is the asker's. `window` and `mirror` itself are no questions here (R3)."""
+    if visions.assign is not UNSET:
+        yield "assign", next(rune for seat, rune in visions.assign.items() if seat == str(by)) in symbol
+    if visions.divine is not UNSET:
+        yield "divine", bool(runes_of(symbol, visions.divine))
+    if visions.mundane is not UNSET:
+        yield "mundane", bool(runes_of(symbol, visions.mundane))
+    if visions.pattern is not UNSET and by in visions.pattern.seats:
+        yield "pattern", pattern_counts(visions.pattern.groups, [symbol])
+    if visions.place is not UNSET:
+        yield "place", (GROUPS[symbol[visions.place.position]][ORDER[visions.place.order]],)
+    if visions.except_ is not UNSET and visions.except_.seat == by:
+        yield "except", other_rune(symbol, visions.except_.runes, luck)
+
+
+def _learned(learned: Learned, by: int, symbol: Six, own: Six) -> int | bool | None:
+    """The answer about the asker's `symbol`; None where the question does not concern seat `by`."""
+    answer: int | bool | None = None
+    match learned:
+        case Learned(rune=str(rune)):
+            answer = int(rune in symbol)
+        case Learned(count=Count(seat=seat, group=group)) if seat == by:
+            answer = runes_of(symbol, group)
+        case Learned(has=Has(seat=seat, rune=rune)) if seat == by:
+            answer = rune in symbol
+        case Learned(line=Line() as line):
+            answer = int(stands_on(symbol, line))
+        case Learned(shared=tuple(seats)) if by in seats:
+            answer = shared_runes(symbol, own)
+        case Learned(most=tuple(runes)):
+            answer = sum(rune in symbol for rune in runes)
+    return answer

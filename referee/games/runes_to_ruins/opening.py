@@ -1,0 +1,47 @@
+"""Round 1: symbols are submitted until all differ."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from protocol.games.runes_to_ruins import Resubmit, Six, SymbolSet
+from referee.games.runes_to_ruins.state import RunesState
+from referee.games.runes_to_ruins.symbols import draw_symbol
+from referee.luck import Luck
+from referee.rules import Step, Told
+
+LAST_ATTEMPT = 11
+"""After ten times of submitting anew, symbols that clash are replaced by drawn ones."""
+REPLACED = 1
+"""Names the stream from which a seat's symbol is drawn anew; stream 0 may have drawn the one that clashed."""
+
+
+def close_attempt(state: RunesState, submitted: Sequence[Six], luck: Luck) -> Step[RunesState]:
+    """Sets the symbols, or asks for all anew where some clash."""
+    counts = Counter(submitted)
+    clashing = {symbol for symbol, count in counts.items() if count > 1}
+    after = replace(
+        state,
+        invalid=tuple(sorted({*state.invalid, *clashing})),
+        standings=tuple(
+            replace(standing, submitted=(*standing.submitted, symbol))
+            for standing, symbol in zip(state.standings, submitted, strict=True)
+        ),
+    )
+    if clashing and state.attempt < LAST_ATTEMPT:
+        attempt = state.attempt + 1
+        return Step(replace(after, attempt=attempt), (Told(Resubmit(attempt=attempt)),))
+    symbols = _replaced(submitted, after.invalid, luck)
+    standings = zip(after.standings, symbols, strict=True)
+    after = replace(after, round=2, standings=tuple(replace(each, symbol=symbol) for each, symbol in standings))
+    return Step(after, tuple(Told(SymbolSet(symbol=symbol), seat) for seat, symbol in enumerate(symbols)))
+
+
+def _replaced(submitted: Sequence[Six], invalid: tuple[Six, ...], luck: Luck) -> list[Six]:
+    """The symbols, with those that are invalid replaced by legal ones, neither invalid nor another seat's."""
+    symbols = list(submitted)
+    for seat, symbol in enumerate(submitted):
+        if symbol in invalid:
+            symbols[seat] = draw_symbol(luck.seat(seat, REPLACED), without=(*invalid, *symbols))
+    return symbols

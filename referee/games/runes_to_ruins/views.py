@@ -1,0 +1,82 @@
+"""What Runes to Ruins shows: a seat what it did and was told, a spectator what is public, the host everything."""
+
+from protocol.games.runes_to_ruins import Holding, RunesHostView, RunesView
+from referee.games.runes_to_ruins.state import RunesState, artefacts
+
+
+def seat_view(state: RunesState, seat: int) -> RunesView:
+    """What one seat knows."""
+    own, has = state.standings[seat], artefacts(state, seat)
+    return RunesView(
+        seat=seat,
+        round=state.round,
+        rounds=state.options.rounds,
+        attempt=state.attempt,
+        submitted=own.submitted,
+        symbol=own.symbol,
+        insight=own.insight,
+        mantra=own.mantra,
+        artefacts=has,
+        may_abstain=not own.abstained,
+        may_light="light" in has and not own.lit,
+        may_window=not own.windowed and own.discovered is None,
+        veil_cost=own.veils + 1,
+        guess_cost=own.bought + 1,
+        discovered=_discovered(state),
+        history=own.history,
+    )
+
+
+def spectator_view(state: RunesState) -> RunesView:
+    """What is public."""
+    return RunesView(
+        seat=None,
+        round=state.round,
+        rounds=state.options.rounds,
+        attempt=state.attempt,
+        submitted=(),
+        symbol=None,
+        insight=None,
+        mantra=None,
+        artefacts=(),
+        may_abstain=False,
+        may_light=False,
+        may_window=False,
+        veil_cost=None,
+        guess_cost=None,
+        discovered=_discovered(state),
+        history=state.history,
+    )
+
+
+def host_view(state: RunesState) -> RunesHostView:
+    """The whole match."""
+    return RunesHostView(
+        round=state.round,
+        attempt=state.attempt,
+        invalid=state.invalid,
+        holdings=tuple(
+            Holding(
+                symbol=standing.symbol,
+                insight=standing.insight,
+                mantra=standing.mantra,
+                received=standing.received,
+                veils=standing.veils,
+                bought=standing.bought,
+                discovered=standing.discovered,
+                guesses=standing.guesses,
+                submitted=standing.submitted,
+            )
+            for standing in state.standings
+        ),
+        conditions=state.conditions,
+        used=state.used,
+    )
+
+
+def _discovered(state: RunesState) -> dict[str, int]:
+    return {
+        str(seat): standing.discovered
+        for seat, standing in enumerate(state.standings)
+        if standing.discovered is not None
+    }

@@ -1,0 +1,156 @@
+"""One decision through host, wire and a trivial bot, against bare blocking pyzmq with the same frames and bots.
+
+Both sides of the comparison talk to the same trivial program; only the referee is replaced, by a loop that sends
+and receives what the match's transcript says, with nothing in between. Run: scripts/bench decision
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import zmq
+from msgspec import Raw
+
+from arena import loop
+from protocol.codec import encode
+from referee.bot_folder import find_bot
+from referee.plan import Plan
+from referee.play import SandboxedBot, play
+from referee.records import Ended, Handed, In, Out, Record
+from referee.transcript_reading import read_transcript
+
+MOST = 3.0
+"""What one decision may cost, in bare round trips."""
+
+TRIVIAL_BOT = """
+import os, zmq
+socket = zmq.Context().socket(zmq.PAIR)
+socket.linger = 1000
+socket.connect(os.environ["ARENA_ENDPOINT"])
+token = os.environ["ARENA_TOKEN"].encode()
+socket.send(b'{"type":"hello","token":"%s","name":"trivial","version":"1","protocol":1}' % token)
+while True:
+    frame = socket.recv()
+    if frame.startswith(b'{"type":"window"'):
+        number = frame[22:frame.index(b",", 22)]
+        socket.send(b'{"type":"submit","window":%s,"action":{"cells":["E5"]}}' % number)
+    elif frame.startswith(b'{"type":"over"'):
+        break
+"""
+
+
+def folder_with_bot(folder: Path) -> Path:
+    """The trivial bot, as a bot's folder."""
+    bot = folder / "trivial"
+    bot.mkdir()
+    (bot / "bot.py").write_text(TRIVIAL_BOT)
+    about = {"name": "trivial", "version": "1", "command": ["python", "bot.py"], "games": ["mist"]}
+    (bot / "bot.toml").write_text("".join(f"{key} = {json.dumps(value)}\n" for key, value in about.items()))
+    return bot
+
+
+def through_the_referee(bot: Path, decisions: int, folder: Path) -> list[Record]:
+    """A match of so many decisions; its records."""
+    plan = Plan(
+        match="bench",
+        game="mist",
+        variant="contractual-obligation",
+        seed=1,
+        options=Raw(encode({"first": 0, "max_turns": decisions})),
+        isolation="none",
+    )
+    players = [SandboxedBot(find_bot(str(bot)))] * 2
+    result = loop.run(lambda: play(plan, players, transcript=folder / "bench.jsonl"))
+    assert result.void is None, result.void  # noqa: S101
+    records = list(read_transcript(Path(result.transcript)))
+    Path(result.transcript).unlink()
+    return records
+
+
+def seconds_of(records: list[Record]) -> float:
+    """From the first window's handing over to the end."""
+    first = next(record.at for record in records if isinstance(record, Handed))
+    return (next(record.at for record in records if isinstance(record, Ended)) - first) / 1e6
+
+
+@contextmanager
+def bare_bots(bot: Path, folder: Path, number: int) -> "Iterator[list[zmq.Socket[bytes]]]":
+    """So many processes of the bot, and a blocking PAIR socket to each."""
+    context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
+    sockets, processes = [], []
+    for seat in range(number):
+        socket = context.socket(zmq.PAIR)
+        endpoint = f"ipc://{folder}/bare-{seat}"
+        socket.bind(endpoint)
+        sockets.append(socket)
+        environment = {**os.environ, "ARENA_ENDPOINT": endpoint, "ARENA_TOKEN": "0" * 32}
+        processes.append(subprocess.Popen([sys.executable, "bot.py"], cwd=bot, env=environment))
+    yield sockets
+    for process in processes:
+        process.wait()
+    context.destroy(linger=0)
+
+
+def bare(bot: Path, records: list[Record], folder: Path, processes: int) -> float:
+    """The same frames, sent and received by blocking calls and nothing else; seconds from the first window on.
+
+    With one process it gets the frames of both seats, one after the other; with two each gets its own.
+    """
+    script = [
+        (record.seat % processes, bytes(record.frame) if isinstance(record, Out) else None)
+        for record in records
+        if isinstance(record, Out | In)
+    ]
+    with bare_bots(bot, folder, processes) as sockets:
+        started, hellos, overs = 0.0, 0, 0
+        for seat, frame in script:
+            if frame is None:
+                hellos += 1
+                if processes < hellos <= 2:  # noqa: PLR2004 - there is no second bot to say it
+                    continue
+                sockets[seat].recv()
+                continue
+            if not started and frame.startswith(b'{"type":"window"'):
+                started = time.perf_counter()
+            if frame.startswith(b'{"type":"over"'):
+                overs += 1
+                if overs > processes:
+                    continue
+            sockets[seat].send(frame)
+        return time.perf_counter() - started
+
+
+def main() -> int:
+    """Prints the ratio; exit code 1 if it is more than it may be."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="fewer decisions, for a look")
+    quick = parser.parse_args().quick
+    decisions, rounds = (1_000, 3) if quick else (5_000, 5)
+    ratios: dict[int, list[float]] = {1: [], 2: []}
+    with tempfile.TemporaryDirectory(prefix="bench-") as name:
+        folder = Path(name)
+        bot = folder_with_bot(folder)
+        for _ in range(rounds):
+            records = through_the_referee(bot, decisions, folder)
+            ours = seconds_of(records)
+            line = f"{decisions} decisions, {ours / decisions * 1e6:.0f} µs each through the referee"
+            for processes, found in ratios.items():
+                theirs = bare(bot, records, folder, processes)
+                found.append(ours / theirs)
+                line += f"; bare with {processes} bot process(es) {theirs / decisions * 1e6:.0f} µs"
+            print(line)
+    one, two = (sorted(found)[len(found) // 2] for found in ratios.values())
+    print(f"decision: median ratio {one:.2f} to bare ZeroMQ between two processes (at most {MOST:.1f})")
+    print(f"          median ratio {two:.2f} to bare ZeroMQ with a process for each seat's bot, for comparison")
+    return 0 if one <= MOST else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

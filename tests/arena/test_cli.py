@@ -1,0 +1,203 @@
+"""The command line: exit codes, one line for what is wrong, results on standard output and nothing else there."""
+
+import errno
+import json
+from pathlib import Path
+
+import click
+import msgspec
+import pytest
+from click.testing import CliRunner, Result
+
+from arena import cli
+from arena.cli import COMMANDS, INTERRUPTED
+from arena.exits import CANNOT, DONE, NO, WRONG_USE, AnswerIsNo, MachineCannot, WrongUse
+from protocol.messages import Hello, Submit
+from referee.games.registry import GAMES
+
+SCENARIO = b'{"game":"mist","options":{"first":0},"steps":[{"0":{"cells":["a1"]}}]}'
+
+
+def arena(*arguments: str | Path, stdin: bytes | None = None) -> Result:
+    return CliRunner().invoke(cli.main, [str(argument) for argument in arguments], input=stdin)
+
+
+def refused(*arguments: str | Path) -> str:
+    """The one line that is said of wrong use."""
+    result = arena(*arguments)
+    assert (WRONG_USE, "") == (result.exit_code, result.stdout)
+    assert result.stderr.startswith("arena: ")
+    assert 1 == result.stderr.count("\n")
+    return result.stderr.removeprefix("arena: ").rstrip("\n")
+
+
+def test_help_names_every_command_with_its_line() -> None:
+    result = arena("--help")
+    assert DONE == result.exit_code
+    assert set(COMMANDS) <= set(result.stdout.split())
+
+
+def test_nothing_asked_for_is_wrong_use_and_shows_the_help() -> None:
+    result = arena()
+    assert (WRONG_USE, "") == (result.exit_code, result.stdout)
+    assert result.stderr.startswith("Usage: arena [OPTIONS] COMMAND [ARGS]...\n")
+
+
+@pytest.mark.parametrize("command", list(COMMANDS))
+def test_every_command_has_help_of_its_own(command: str) -> None:
+    result = arena(command, "--help")
+    assert DONE == result.exit_code
+    assert f"Usage: arena {command}" in result.stdout
+
+
+def test_wrong_use_is_one_line_and_code_2() -> None:
+    assert "No such command 'duel'." == refused("duel")
+    assert "No such option '--fast'." == refused("games", "--fast")
+    assert "Missing argument 'FILE'." == refused("tournament")
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [
+        (AnswerIsNo("it does not hold"), NO, "it does not hold"),
+        (WrongUse("x.toml:3: blocks: 0"), WRONG_USE, "x.toml:3: blocks: 0"),
+        (MachineCannot("no sandbox"), CANNOT, "no sandbox"),
+        (ExceptionGroup("", [ValueError(), ExceptionGroup("", [MachineCannot("full")])]), CANNOT, "full"),
+        (OSError(errno.ENOSPC, "No space left on device", "/t/x"), CANNOT, "/t/x: No space left on device"),
+        (KeyboardInterrupt(), INTERRUPTED, "stopped"),
+        (BaseExceptionGroup("", [KeyboardInterrupt()]), INTERRUPTED, "stopped"),
+        (
+            ZeroDivisionError("a\nb"),
+            CANNOT,
+            "a fault of the arena itself: ZeroDivisionError: a b (set ARENA_TRACEBACK=1 to see where)",
+        ),
+    ],
+)
+def test_however_a_command_ends_it_says_so_in_one_line(error: BaseException, code: int, said: str) -> None:
+    @click.command(cls=cli.Arena, invoke_without_command=True)
+    def failing() -> None:
+        raise error
+
+    result = CliRunner().invoke(failing, [])
+    # After a Ctrl-C, click first ends the line on which the terminal shows it.
+    assert (code, f"arena: {said}\n", "") == (result.exit_code, result.stderr.lstrip("\n"), result.stdout)
+
+
+def test_games_lists_all_and_describes_one() -> None:
+    assert "contractual-obligation" in arena("games").stdout
+    assert {"game", "seats", "variants", "options", "windows", "events"} == set(
+        json.loads(arena("games", "mist", "--json").stdout)
+    )
+    assert list(GAMES) == [game["game"] for game in json.loads(arena("games", "--json").stdout)]
+    assert "max_turns" in arena("games", "mist").stdout
+    assert f"there is no game 'chess'; there are {', '.join(GAMES)}" == refused("games", "chess")
+
+
+def test_the_schema_describes_what_is_said_and_heard_and_every_word_of_every_game() -> None:
+    schema = json.loads(arena("schema").stdout)
+    words = schema["$defs"]
+    assert {"Hello", "Submit", "Welcome", "Opened", "Over", "MistView", "Turn", "PointingView"} <= set(words)
+    assert set(GAMES) == set(schema["games"])
+    for name, game in GAMES.items():
+        assert set(game.actions) == set(schema["games"][name]["actions"])
+    assert set(msgspec.json.schema_components([Hello, Submit])[1]) <= set(words)
+
+
+def test_every_reference_of_the_schema_leads_somewhere() -> None:
+    text = arena("schema").stdout
+    words = json.loads(text)["$defs"]
+    references = {part.split('"')[0] for part in text.split('"#/$defs/')[1:]}
+    assert references
+    assert references <= set(words)
+
+
+def test_adjudicate_reads_lines_and_goes_on_after_an_error() -> None:
+    result = arena("adjudicate", "-", stdin=SCENARIO + b"\n{}\n" + SCENARIO + b"\n")
+    first, second, third = result.stdout.splitlines()
+    assert DONE == result.exit_code
+    assert {"error": "steps: missing"} == json.loads(second)
+    assert first == third
+    assert {"0": {"cells": ["A1"]}} == json.loads(first)["steps"][0]["taken"]
+
+
+def test_adjudicate_reads_a_file_of_one_scenario_over_many_lines(tmp_path: Path) -> None:
+    file = tmp_path / "scenario.json"
+    file.write_bytes(msgspec.json.format(SCENARIO, indent=2))
+    assert arena("adjudicate", "-", stdin=SCENARIO).stdout == arena("adjudicate", file).stdout
+
+
+def test_adjudicate_reads_a_file_of_many_scenarios(tmp_path: Path) -> None:
+    file = tmp_path / "scenarios.jsonl"
+    file.write_bytes(SCENARIO + b"\n" + SCENARIO + b"\n")
+    assert 2 * arena("adjudicate", "-", stdin=SCENARIO).stdout == arena("adjudicate", file).stdout
+
+
+def test_adjudicate_names_the_file_and_the_place_of_an_error(tmp_path: Path) -> None:
+    file = tmp_path / "scenario.json"
+    file.write_bytes(SCENARIO.replace(b'"first":0', b'"first":7'))
+    assert refused("adjudicate", file).startswith(f"{file}: options: Invalid enum value 7")
+    assert f"{tmp_path}/none: cannot be read: No such file or directory" == refused(
+        "adjudicate", tmp_path / "none"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("chess", "mist_random"), f"GAME: there is no 'chess'; there are {', '.join(GAMES)}"),
+        (("mist", "mist_random"), "BOT: mist has 2 seats, and 1 bots are named"),
+        (
+            ("mist", "mist_random", "nobody"),
+            "nobody: is neither a folder nor a built-in bot; built in are mist_cau",
+        ),
+        (("mist", "console", "console"), "console: there is one terminal, for one person"),
+        (
+            ("mist", "a", "b", "--variant", "hell"),
+            "--variant: mist has no 'hell'; it has contractual-obligation, h",
+        ),
+        (("mist", "a", "b", "--options", "{"), "--options: Input data was truncated"),
+        (("mist", "a", "b", "--options", '{"depth":1}'), "--options: Object contains unknown field `depth`"),
+        (("mist", "a", "b", "--main-ms", "0"), "Invalid value for '--main-ms': 0 is not in the range x>=1."),
+        (
+            ("mist", "a", "b", "--pacing", "slow"),
+            "Invalid value for '--pacing': 'slow' is not one of 'prompt', 'f",
+        ),
+        (
+            ("mist", "mist_random", "mist_random", "--watch", "2"),
+            "--watch: '2' is neither spectator nor host nor a seat from 0 to 1",
+        ),
+    ],
+)
+def test_a_match_that_cannot_be_is_refused_by_what_is_wrong(arguments: tuple[str, ...], said: str) -> None:
+    assert said == refused("match", *arguments)[: len(said)]
+
+
+def test_a_new_bot_is_a_folder_that_can_be_read_and_is_not_written_over(tmp_path: Path) -> None:
+    folder = tmp_path / "my bot"
+    result = arena("new-bot", folder)
+    assert DONE == result.exit_code
+    assert f"arena match mist {folder} {folder}" in result.stdout
+    assert f"{folder}: is not empty" == refused("new-bot", folder)
+    unknown = refused("new-bot", tmp_path / "x", "--game", "chess")
+    assert f"--game: there is no 'chess'; there are {', '.join(GAMES)}" == unknown
+
+
+def test_a_new_bot_is_not_put_where_a_file_is(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    assert f"{tmp_path}/file/bot: cannot be written: Not a directory" == refused("new-bot", tmp_path / "file/bot")
+
+
+def test_a_tournaments_isolation_can_be_given_and_is_one_of_its_terms(tmp_path: Path) -> None:
+    """The file says nothing of it: bubblewrap."""
+    file = tmp_path / "cup.toml"
+    file.write_text('game = "mist"\nbots = ["mist_random", "mist_cautious"]\noptions.max_turns = 1\n')
+    played = arena("tournament", file, "--isolation", "none", "--json")
+    assert (DONE, "none") == (played.exit_code, json.loads(played.stdout)["isolation"])
+    assert "2 matches, isolation none\n" in played.stderr
+    assert "were begun: isolation was none, is bubblewrap." in refused("tournament", file)
+
+
+def test_a_tournament_file_that_is_wrong_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "cup.toml"
+    file.write_text('game = "mist"\nbots = ["mist_random", "mist_hunter"]\nblocks = "x"\n')
+    assert f"{file}:3: blocks: 'x': Expected `int`, got `str`" == refused("tournament", file)

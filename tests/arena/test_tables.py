@@ -1,0 +1,55 @@
+"""Tables: nothing of them is cut, and times are as exact as is of use."""
+
+from io import StringIO
+
+import pytest
+from rich.console import Console
+
+from arena.tables import duration, grid, show
+
+
+def lines(width: int, *names: str) -> list[str]:
+    screen = Console(file=StringIO(), width=width)
+    table = grid({"bot": False, "points": True})
+    for name in names:
+        table.add_row(name, "17.5")
+    show(screen, table)
+    assert isinstance(screen.file, StringIO)
+    return [line.rstrip() for line in screen.file.getvalue().splitlines()]
+
+
+def test_in_a_file_a_table_is_plain_text() -> None:
+    assert [
+        "bot           points",
+        "--------------------",
+        "mist_tracker    17.5",
+    ] == lines(80, "mist_tracker")
+
+
+def test_where_a_table_is_too_wide_its_words_are_folded_and_never_cut() -> None:
+    assert ["a_name_with_more    17.5", "_than_20_letters"] == lines(25, "a_name_with_more_than_20_letters")[2:]
+
+
+def test_numbers_are_not_even_cut_where_there_is_no_room_for_them() -> None:
+    assert ["bot     points", "--------------", "hunter    17.5"] == lines(5, "hunter")
+
+
+@pytest.mark.parametrize(
+    ("microseconds", "said"),
+    [
+        (0, "0 µs"),
+        (512.4, "512 µs"),
+        (999.4, "999 µs"),
+        (999.6, "1.0 ms"),
+        (2_740, "2.7 ms"),
+        (9_960, "10 ms"),
+        (27_700, "28 ms"),
+        (999_400, "999 ms"),
+        (999_600, "1.0 s"),
+        (1_240_000, "1.2 s"),
+        (59_000_000, "59 s"),
+        (6_000_000_000, "6000 s"),
+    ],
+)
+def test_a_time_is_said_with_its_unit(microseconds: float, said: str) -> None:
+    assert said == duration(microseconds)

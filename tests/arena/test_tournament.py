@@ -1,0 +1,192 @@
+"""A tournament as a whole: begun, stopped, changed, begun anew."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from arena.exits import MachineCannot, WrongUse
+from arena.ledger import Ledger
+from arena.report import crosstable, results_json
+from arena.results_folder import held
+from arena.runner import Play
+from arena.tournament import Results, play_tournament
+from arena.tournament_file import read_tournament
+from referee.bot_folder import find_bot
+from referee.transcript_chain import TranscriptError
+from tests.arena.stand_in import AtOnce
+
+TEXT = """\
+game = "mist"
+bots = ["mist_random", "mist_cautious", "mist_hunter"]
+blocks = 2
+seed = 4
+"""
+MATCHES = 12
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "cup.toml"
+    path.write_text(TEXT)
+    return path
+
+
+def venue(play: Play[str]) -> Callable[[], AbstractAsyncContextManager[Play[str]]]:
+    @asynccontextmanager
+    async def open_venue() -> AsyncIterator[Play[str]]:
+        yield play
+
+    return open_venue
+
+
+def playing(file: Path, play: Play[str] | None = None, *, fresh: bool = False) -> Results:
+    tournament = read_tournament(file, find_bot)
+    return play_tournament(tournament, tournament.labels, venue(play or AtOnce()), fresh=fresh, concurrency=2)
+
+
+def complaint(file: Path) -> str:
+    with pytest.raises(WrongUse) as caught:
+        playing(file)
+    return caught.value.format_message()
+
+
+def test_a_finished_tournament_is_not_played_again_and_shows_the_same_table(file: Path) -> None:
+    first, second = AtOnce(), AtOnce()
+    assert playing(file, first) == playing(file, second)
+    assert (MATCHES, 0) == (len(first.played), len(second.played))
+
+
+def test_a_changed_policy_is_noticed_and_named_with_the_ways_to_go_on(file: Path) -> None:
+    playing(file)
+    file.write_text(TEXT + "[policy]\nmain_ms = 77\n")
+    assert complaint(file) == (
+        f"{file}: not as when its results in {file.parent}/runs/cup were begun: policy.main_ms was null, is 77."
+        " Undo that to go on, or begin anew: --fresh, or another folder with --results"
+    )
+
+
+@pytest.mark.parametrize(
+    ("was", "becomes", "said"),
+    [
+        ("blocks = 2", "blocks = 3", "blocks was 2, is 3"),
+        ("seed = 4", "seed = 5", "seed was 4, is 5"),
+        ('"mist_cautious", ', "", 'bots was ["mist_random","mist_cautious","mist_hunter"], is ["mist_random",'),
+        (
+            "seed = 4",
+            'seed = 4\nvariant = "heaven-and-hell"',
+            "variant was contractual-obligation, is heaven-and-",
+        ),
+        ("seed = 4", "seed = 4\noptions.max_turns = 3", "options.max_turns was 400, is 3"),
+        ("seed = 4", 'seed = 4\nisolation = "none"', "isolation was bubblewrap, is none"),
+    ],
+)
+def test_whatever_results_depend_on_is_noticed_when_it_changes(
+    file: Path, was: str, becomes: str, said: str
+) -> None:
+    playing(file)
+    file.write_text(TEXT.replace(was, becomes))
+    assert f"were begun: {said}" in complaint(file)
+
+
+def test_a_bot_whose_files_changed_is_named_with_both_hashes(file: Path) -> None:
+    folder = file.parent / "mine"
+    folder.mkdir()
+    (folder / "bot.py").write_text("one")
+    (folder / "bot.toml").write_text('name = "m"\nversion = "1"\ncommand = ["python", "bot.py"]\ngames = "*"\n')
+    file.write_text(TEXT.replace("mist_hunter", "mine"))
+    before = find_bot(str(folder)).content
+    playing(file)
+    (folder / "bot.py").write_text("two")
+    after = find_bot(str(folder)).content
+    assert f"were begun: content of mine was {before[:19]}, is {after[:19]}. Undo" in complaint(file)
+
+
+def test_how_many_matches_run_at_once_may_change(file: Path) -> None:
+    first = playing(file)
+    file.write_text(TEXT + "concurrency = 1\n")
+    assert first == playing(file)
+
+
+def test_fresh_begins_anew_and_keeps_the_earlier_results_aside(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    playing(file)
+    file.write_text(TEXT.replace("seed = 4", "seed = 5"))
+    again = AtOnce()
+    playing(file, again, fresh=True)
+    (aside,) = (file.parent / "runs/cup").glob("before-*")
+    assert MATCHES == len(again.played)
+    assert MATCHES == len(Ledger(aside / "ledger.sqlite").results())
+    assert f"earlier results are now in {aside}\n" in capsys.readouterr().err
+
+
+def test_how_much_there_is_to_play_and_its_isolation_are_said(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    playing(file)
+    assert f"{MATCHES} matches, isolation bubblewrap\n" in capsys.readouterr().err
+    playing(file)
+    assert f"{MATCHES} matches ({MATCHES} of them played before), isolation" in capsys.readouterr().err
+
+
+def test_a_seed_that_is_left_out_is_drawn_once_and_kept(file: Path) -> None:
+    file.write_text(TEXT.replace("seed = 4\n", ""))
+    first, second = playing(file), playing(file)
+    other = playing(file, fresh=True)
+    assert first.seed == second.seed
+    assert first.seed != other.seed
+
+
+def test_a_second_arena_on_the_same_results_is_refused(file: Path) -> None:
+    with held(file.parent / "runs/cup"):
+        assert f"{file.parent}/runs/cup: another arena is playing this tournament now" == complaint(file)
+
+
+def test_results_that_cannot_be_written_are_named(file: Path) -> None:
+    (file.parent / "runs").write_text("a file where a folder should be")
+    assert f"{file.parent}/runs/cup: cannot be written: Not a directory" == complaint(file)
+
+
+def test_a_folder_in_which_nothing_can_be_made_is_named(file: Path) -> None:
+    """Not even root can make one in /proc."""
+    file.write_text(TEXT + 'results = "/proc/cup"\n')
+    assert "/proc/cup: cannot be written: No such file or directory" == complaint(file)
+
+
+def test_a_full_disk_stops_it_and_afterwards_it_goes_on(file: Path) -> None:
+    full = TranscriptError("cannot be written: No space left on device", Path("/t/x.jsonl"))
+    first, second = AtOnce(fails_after=5, failure=full), AtOnce()
+    with pytest.RaisesGroup(
+        pytest.RaisesExc(MachineCannot, match=r"^/t/x.jsonl: cannot be written: No space left on device$"),
+        flatten_subgroups=True,
+    ):
+        playing(file, first)
+    resumed = playing(file, second)
+    undisturbed = playing(file, fresh=True)
+    assert undisturbed.lines == resumed.lines
+    assert MATCHES == len(first.played) + len(second.played)
+
+
+def test_the_json_has_what_the_table_has(file: Path) -> None:
+    tournament = read_tournament(file, find_bot)
+    results = playing(file)
+    found = msgspec.to_builtins(results_json(tournament, results))
+    assert ["mist_random", "mist_cautious", "mist_hunter"] == [bot["bot"] for bot in found["bots"]]
+    assert [line.points for line in results.lines] == [line["points"] for line in found["standings"]]
+    assert 4 == found["standings"][0]["against"][found["standings"][1]["bot"]]["played"]
+    assert 0 == len(found["void"])
+
+
+def test_the_table_has_a_column_for_each_opponent_by_place(file: Path) -> None:
+    table = crosstable(playing(file).lines, ("a", "b", "c"))
+    assert ["#", "bot", "points", "W-T-L", "1", "2", "3", "faults", "defaults", "a window"] == [
+        column.header for column in table.columns
+    ]
+    first, second, third = zip(*(map(str, column.cells) for column in table.columns), strict=True)
+    assert ("-", "-", "-") == (first[4], second[5], third[6])
+    assert (float(first[2]), 4.0) == (float(first[5]) + float(first[6]), float(first[5]) + float(second[4]))
+    assert 8 == sum(map(int, first[3].split("-")))
+    assert first[-1].endswith(" µs")

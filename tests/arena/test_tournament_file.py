@@ -1,0 +1,134 @@
+"""Every wrong tournament file is told in one line: file, line, field, what was there, what would be right."""
+
+from pathlib import Path
+
+import pytest
+
+from arena.exits import WrongUse
+from arena.tournament_file import read_tournament
+from referee.bot_folder import find_bot
+from referee.plan import Policy
+
+RIGHT = """\
+game = "mist"
+bots = ["mist_random", "mist_cautious"]
+blocks = 3
+[options]
+max_turns = 9
+[policy]
+main_ms = 50
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "cup.toml"
+
+
+def complaint(file: Path, text: str) -> str:
+    """What is said of a file with this text, without its path, which comes first."""
+    file.write_text(text)
+    with pytest.raises(WrongUse) as caught:
+        read_tournament(file, find_bot)
+    said = caught.value.format_message()
+    assert "\n" not in said
+    assert said.startswith(f"{file}:")
+    return said.removeprefix(f"{file}:")
+
+
+def test_a_right_file_gives_bots_options_in_force_and_a_folder_beside_it(file: Path) -> None:
+    file.write_text(RIGHT)
+    tournament = read_tournament(file, find_bot)
+    assert ("mist_random", "mist_cautious") == tournament.labels
+    assert ["mist-random", "mist-cautious"] == [bot.name for bot in tournament.bots]
+    assert b'{"advantage":0,"first":"choose","max_turns":9}' == bytes(tournament.plan().options or b"")
+    assert ("contractual-obligation", Policy(main_ms=50)) == (tournament.variant, tournament.plan().policy)
+    assert file.parent / "runs/cup" == tournament.results
+
+
+@pytest.mark.parametrize(
+    ("was", "becomes", "said"),
+    [
+        (
+            "blocks = 3",
+            "blocs = 3",
+            "3: blocs: is no known field; there are game, bots, variant, options, format,",
+        ),
+        ("blocks = 3", 'blocks = "3"', "3: blocks: '3': Expected `int`, got `str`"),
+        ("blocks = 3", "blocks = 0", "3: blocks: 0: Expected `int` >= 1"),
+        ("blocks = 3", "blocks = ", "3: Invalid value"),
+        ("blocks = 3", 'format = "swiss"', "3: format: 'swiss': Invalid enum value 'swiss'"),
+        (
+            "blocks = 3",
+            'variant = "hell"',
+            "3: variant: mist has no 'hell'; it has contractual-obligation, heaven-and-",
+        ),
+        ('game = "mist"', "", "1: game: is missing"),
+        ('game = "mist"', 'game = "chess"', "1: game: there is no 'chess'; there are mist"),
+        (
+            '"mist_cautious"',
+            '"mist_radnom"',
+            "2: bots[1]: mist_radnom: is neither a folder nor a built-in bot; built",
+        ),
+        ('"mist_cautious"', '"./mine"', "2: bots[1]: "),
+        ('"mist_cautious"', '"mist_random"', "2: bots[1]: 'mist_random' is there twice"),
+        ('"mist_cautious"', '"console"', "2: bots[1]: a person plays single matches only: arena match"),
+        (', "mist_cautious"', "", "2: bots: 1 are too few; two or more can play"),
+        ("max_turns = 9", "max_turns = 0", "5: options.max_turns: Expected `int` >= 1"),
+        ("max_turns = 9", 'max_turns = "x"', "5: options.max_turns: Expected `int`, got `str`"),
+        ("max_turns = 9", "depth = 2", "5: options.depth: Object contains unknown field `depth`"),
+        ("main_ms = 50", "main = 50", "7: policy.main: is no known field; there are main_ms, reserve_ms,"),
+        ("main_ms = 50", "main_ms = 0.5", "7: policy.main_ms: 0.5: Expected `int | null`, got `float`"),
+        ("main_ms = 50", 'pacing = "slow"', "7: policy.pacing: 'slow': Invalid enum value 'slow'"),
+    ],
+)
+def test_what_is_wrong_is_named_by_line_and_field(file: Path, was: str, becomes: str, said: str) -> None:
+    assert said == complaint(file, RIGHT.replace(was, becomes))[: len(said)]
+
+
+def test_a_bot_folder_that_is_wrong_is_named_with_its_own_file_and_line(file: Path) -> None:
+    folder = file.parent / "mine"
+    folder.mkdir()
+    (folder / "bot.toml").write_text('name = "mine"\nversion = 1\n')
+    said = complaint(file, RIGHT.replace('"mist_cautious"', '"mine"'))
+    expected = f"2: bots[1]: {folder}/bot.toml:2: version: 1: Expected `str`, got `int`"
+    assert expected == said
+
+
+def test_a_bot_that_does_not_play_the_game_is_refused(file: Path) -> None:
+    folder = file.parent / "mine"
+    folder.mkdir()
+    (folder / "bot.py").touch()
+    (folder / "bot.toml").write_text(
+        'name = "mine"\nversion = "1"\ncommand = ["python", "bot.py"]\ngames = ["chess"]\n'
+    )
+    said = complaint(file, RIGHT.replace('"mist_cautious"', '"mine"'))
+    assert "2: bots[1]: 'mine' does not play mist: its bot.toml has games = ['chess']" == said
+
+
+def test_a_folder_beside_the_file_is_found_from_anywhere(file: Path) -> None:
+    folder = file.parent / "mine"
+    folder.mkdir()
+    (folder / "bot.py").touch()
+    (folder / "bot.toml").write_text('name = "m"\nversion = "1"\ncommand = ["python", "bot.py"]\ngames = "*"\n')
+    for name in ("mine", "./mine", str(folder)):
+        file.write_text(RIGHT.replace("mist_cautious", name))
+        tournament = read_tournament(file, find_bot)
+        assert ("mine", folder.resolve()) == (tournament.labels[1], tournament.bots[1].folder)
+
+
+def test_bots_of_the_same_folder_name_are_called_by_their_whole_names(file: Path) -> None:
+    for parent in ("old", "new"):
+        folder = file.parent / parent / "mine"
+        folder.mkdir(parents=True)
+        (folder / "bot.py").touch()
+        (folder / "bot.toml").write_text(
+            'name = "m"\nversion = "1"\ncommand = ["python", "bot.py"]\ngames = "*"\n'
+        )
+    file.write_text(RIGHT.replace('"mist_random", "mist_cautious"', '"old/mine", "new/mine"'))
+    assert ("old/mine", "new/mine") == read_tournament(file, find_bot).labels
+
+
+def test_a_file_that_is_not_there_is_named(file: Path) -> None:
+    with pytest.raises(WrongUse, match=r"cup\.toml: cannot be read: No such file or directory$"):
+        read_tournament(file, find_bot)

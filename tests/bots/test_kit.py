@@ -1,0 +1,320 @@
+"""The kit over a line of memory: what it says, when, and that it always comes to an end."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+import zmq
+
+from bots import kit
+from bots.kit import Bot, FunctionBot, Window, play, run
+from bots.wire import WireLine
+from protocol.codec import decode_json, decode_said, encode
+from protocol.games.mist import MistEvent, MistView, OpponentPlaced
+from protocol.messages import (
+    PROTOCOL,
+    Accepted,
+    ClockTerms,
+    Closed,
+    Faulted,
+    Heard,
+    Hello,
+    Note,
+    Opened,
+    Over,
+    Paused,
+    Rejected,
+    Said,
+    Submit,
+    Told,
+    Undo,
+    Welcome,
+)
+from protocol.refusals import Fault, Refusal
+from protocol.words import Outcome
+
+HELLO = Hello(token="secret", name="me", version="2", protocol=PROTOCOL)
+OUTCOME = Outcome(ranking=((0,), (1,)), winners=(0,), eliminated=1, scores=None, reason="full")
+PLACED = {"type": "opponent_placed", "spotted": ["A1"], "destroyed": [], "visible": {"A1": "opponent"}}
+VIEW = {
+    "seat": 1,
+    "turn": 2,
+    "mover": 1,
+    "pieces": [1, 3],
+    "forbidden": [],
+    "may_swap": False,
+    "first_move": ["A1"],
+    "swapped": False,
+    "visible": {},
+    "spotted": [],
+    "destroyed": [],
+    "placed": [],
+    "lost": [],
+}
+
+
+class FakeLine:
+    """A referee that says what it was given, whatever it hears."""
+
+    def __init__(self, frames: Iterable[bytes | Told]) -> None:
+        self.waiting = [frame if isinstance(frame, bytes) else encode(frame) for frame in frames]
+        self.heard: list[Said] = []
+
+    def send(self, frame: bytes) -> None:
+        self.heard.append(decode_said(frame))
+
+    def receive(self) -> bytes | None:
+        return self.waiting.pop(0) if self.waiting else None
+
+
+def welcome(told: tuple[Any, ...] = ()) -> Welcome:
+    clock = ClockTerms(main_ms={"turn": 60_000})
+    return Welcome(
+        protocol=PROTOCOL,
+        match="m",
+        game="mist",
+        variant="contractual-obligation",
+        seat=1,
+        seats=2,
+        options={},
+        clock=clock,
+        seed=5,
+        told=told,
+    )
+
+
+def opened(number: int = 0, view: Any = None) -> Opened:
+    return Opened(number, "turn", view or {"turn": number}, {"cells": ["E5"]}, main_ms=60_000, reserve_ms=7)
+
+
+def illegal(number: int) -> Rejected:
+    return Rejected(number, Refusal.ILLEGAL, "no")
+
+
+def conversation(bot: Bot[Any, Any], *frames: bytes | Told) -> list[Said]:
+    """All that a bot says, hello first, to a referee that says this."""
+    line = FakeLine((welcome(), *frames))
+    play(bot, line, HELLO)
+    return line.heard
+
+
+def actions(said: list[Said]) -> list[tuple[int, Any, bool]]:
+    return [(one.window, decode_json(one.action), one.final) for one in said if isinstance(one, Submit)]
+
+
+def constant(action: Any) -> FunctionBot:
+    return FunctionBot(lambda _window: action, Any)
+
+
+class TestAnswers:
+    def test_the_first_word_is_hello(self) -> None:
+        assert HELLO == conversation(constant({}))[0]
+
+    def test_each_window_is_answered_by_its_id_and_finally(self) -> None:
+        said = conversation(constant({"cells": ["C3"]}), opened(4), opened(9))
+        assert [(4, {"cells": ["C3"]}, True), (9, {"cells": ["C3"]}, True)] == actions(said)
+
+    def test_nothing_returned_submits_the_default(self) -> None:
+        assert [(0, {"cells": ["E5"]}, True)] == actions(conversation(constant(None), opened()))
+
+    def test_an_early_submission_is_not_final_and_nothing_returned_makes_it_so(self) -> None:
+        def decide(window: Window[Any]) -> None:
+            window.submit({"cells": ["A1"]})
+            window.submit({"cells": ["A2"]})
+
+        said = actions(conversation(FunctionBot(decide, Any), opened()))
+        assert [(0, {"cells": ["A1"]}, False), (0, {"cells": ["A2"]}, False), (0, {"cells": ["A2"]}, True)] == said
+
+    def test_a_bot_may_say_the_rest_of_the_protocol_too(self) -> None:
+        def decide(window: Window[Any]) -> None:
+            window.say(Note("thinking"))
+            window.say(Undo(window.id))
+
+        assert [Note("thinking"), Undo(3)] == conversation(FunctionBot(decide, Any), opened(3))[1:3]
+
+
+class TestWhatABotIsGiven:
+    def test_a_window_carries_time_match_and_luck(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        windows: list[Window[Any]] = []
+        monkeypatch.setattr(kit, "monotonic", lambda: 100.0)
+        conversation(FunctionBot(windows.append, Any), opened(2))
+        window = windows[0]
+        assert ("turn", 60_000, 7, 160.0) == (window.name, window.main_ms, window.reserve_ms, window.deadline)
+        monkeypatch.setattr(kit, "monotonic", lambda: 130.0)
+        assert window.left_ms() == 30_000
+        assert (1, "contractual-obligation") == (window.match.seat, window.match.variant)
+        assert Random(5).random() == window.luck.random()
+
+    def test_views_and_events_are_decoded_into_the_games_words(self) -> None:
+        seen: list[Any] = []
+
+        class Typed(Bot[MistView, MistEvent]):
+            view_type = MistView
+            event_type = MistEvent
+
+            def event(self, event: MistEvent) -> None:
+                seen.append(event)
+
+            def decide(self, window: Window[MistView]) -> Any:
+                seen.append(window.view)
+
+        conversation(Typed(), Heard(0, PLACED), opened(view=VIEW))
+        assert OpponentPlaced(spotted=("A1",), destroyed=(), visible={"A1": "opponent"}) == seen[0]
+        assert isinstance(seen[1], MistView)
+        assert ((1, 3), ("A1",)) == (seen[1].pieces, seen[1].first_move)
+
+    def test_without_types_they_are_plain_values(self) -> None:
+        views: list[Any] = []
+        conversation(FunctionBot(lambda window: views.append(window.view), Any), opened(view=VIEW))
+        assert [VIEW] == views
+
+    def test_after_a_new_start_the_events_told_so_far_are_heard_again(self) -> None:
+        heard: list[Any] = []
+
+        class Listener(Bot[Any, Any]):
+            def welcome(self) -> None:
+                heard.append("welcome")
+
+            def event(self, event: Any) -> None:
+                heard.append(event["n"])
+
+        line = FakeLine((welcome(told=({"n": 0}, {"n": 1})), Heard(2, {"n": 2})))
+        play(Listener(), line, HELLO)
+        assert ["welcome", 0, 1, 2] == heard
+
+    def test_what_closed_a_window_and_the_outcome_reach_the_bot(self) -> None:
+        heard: list[Any] = []
+
+        class Listener(Bot[Any, Any]):
+            def closed(self, closed: Closed) -> None:
+                heard.append(closed.charged_ms)
+
+            def over(self, outcome: Outcome) -> None:
+                heard.append(outcome.winners)
+
+        closed = Closed(0, None, by_default=True, charged_ms=60_000, reserve_ms=0)
+        conversation(Listener(), closed, Over(OUTCOME))
+        assert [60_000, (0,)] == heard
+
+
+class TestRejected:
+    def test_an_illegal_action_is_replaced_by_the_default_and_then_left(self) -> None:
+        said = actions(conversation(constant({"cells": ["Z9"]}), opened(), illegal(0), illegal(0)))
+        assert [(0, {"cells": ["Z9"]}, True), (0, {"cells": ["E5"]}, True)] == said
+
+    def test_a_bot_may_name_another_action_once(self) -> None:
+        class Second(Bot[Any, Any]):
+            def decide(self, window: Window[Any]) -> Any:
+                del window
+                return {"cells": ["Z9"]}
+
+            def rejected(self, rejected: Rejected) -> Any:
+                del rejected
+                return {"cells": ["Z8"]}
+
+        said = actions(conversation(Second(), opened(), illegal(0), illegal(0)))
+        assert [(0, {"cells": ["Z9"]}, True), (0, {"cells": ["Z8"]}, True)] == said
+
+    def test_what_was_accepted_before_stands_rather_than_the_default(self) -> None:
+        def decide(window: Window[Any]) -> Any:
+            window.submit({"cells": ["A1"]})
+            return {"cells": ["Z9"]}
+
+        said = conversation(FunctionBot(decide, Any), opened(), Accepted(0, {"cells": ["A1"]}), illegal(0))
+        assert (0, {"cells": ["A1"]}, True) == actions(said)[-1]
+
+    def test_an_early_illegal_action_that_was_replaced_does_not_matter(self) -> None:
+        def decide(window: Window[Any]) -> Any:
+            window.submit({"cells": ["Z9"]})
+            return {"cells": ["A1"]}
+
+        said = conversation(FunctionBot(decide, Any), opened(), illegal(0), Accepted(0, {"cells": ["A1"]}))
+        assert [{"cells": ["Z9"]}, {"cells": ["A1"]}] == [action for _, action, _ in actions(said)]
+
+    @pytest.mark.parametrize(
+        "rejected",
+        [Rejected(0, Refusal.LATE, ""), Rejected(7, Refusal.ILLEGAL, ""), Rejected(None, Refusal.MALFORMED, "")],
+    )
+    def test_other_refusals_are_not_answered(self, rejected: Rejected) -> None:
+        assert len(actions(conversation(constant({}), opened(), rejected))) == 1
+
+    def test_each_window_may_fall_back_anew(self) -> None:
+        said = actions(conversation(constant({}), opened(0), illegal(0), opened(1), illegal(1)))
+        assert [0, 0, 1, 1] == [window for window, _, _ in said]
+
+
+class TestTheEnd:
+    @pytest.mark.parametrize("last", [Over(OUTCOME), Faulted(Fault.MISBEHAVED, "too many")])
+    def test_nothing_is_read_after_over_or_a_fault(self, last: Told) -> None:
+        line = FakeLine((welcome(), last, opened()))
+        play(constant({}), line, HELLO)
+        assert [encode(opened())] == line.waiting
+
+    def test_a_fault_is_shown_to_the_author(self, capsys: pytest.CaptureFixture[str]) -> None:
+        conversation(constant({}), Faulted(Fault.WRONG_TOKEN, "not yours"))
+        assert "wrong-token: not yours" in capsys.readouterr().err
+
+    def test_a_closed_line_ends_it(self) -> None:
+        assert [HELLO] == conversation(constant({}))
+
+    def test_words_of_a_later_referee_are_passed_over(self, capsys: pytest.CaptureFixture[str]) -> None:
+        said = conversation(constant({}), b'{"type":"weather","sun":true}', Paused("operator"), opened(1))
+        assert [1] == [window for window, _, _ in actions(said)]
+        assert "not understood" in capsys.readouterr().err
+
+
+class TestStarting:
+    def test_without_a_referee_it_says_how_to_start_a_bot(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.delenv("ARENA_ENDPOINT", raising=False)
+        with pytest.raises(SystemExit, match=r"start me with `arena match"):
+            run(constant({}))
+
+    @pytest.mark.parametrize(
+        ("content", "complaint"),
+        [
+            (None, r"bot\.toml: not found in .*; start the bot in its own folder"),
+            ("name = ", r"bot\.toml: Invalid value \(at"),
+            ('name = "a"', r"bot\.toml: 'version' is missing"),
+        ],
+    )
+    def test_a_bot_without_a_name_says_which_file_lacks_it(
+        self, content: str | None, complaint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        if content is not None:
+            (tmp_path / "bot.toml").write_text(content)
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setenv("ARENA_ENDPOINT", "inproc://nobody")
+        monkeypatch.setenv("ARENA_TOKEN", "t")
+        with pytest.raises(SystemExit, match=complaint):
+            run(constant({}))
+
+    def test_the_kit_loads_nothing_that_it_does_not_need(self) -> None:
+        """Start-up counts: a bot must be able to say hello soon."""
+        heavy = ("asyncio", "trio", "structlog", "click", "rich", "dataclasses", "unittest", "logging")
+        code = f"import sys, bots.kit; print([name for name in {heavy} if name in sys.modules])"
+        env = {name: value for name, value in os.environ.items() if not name.startswith("COV_")}
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=env)  # noqa: S603 - this interpreter, our text
+        assert done.stdout.strip() == "[]"
+
+
+def test_the_line_over_zeromq_carries_frames_and_ends_when_the_referee_is_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bots.wire.SILENCE_MS", 10)
+    with zmq.Context() as context:
+        referee: zmq.Socket[bytes] = context.socket(zmq.PAIR)
+        referee.setsockopt(zmq.RCVTIMEO, 5_000)
+        referee.bind(f"ipc://{tmp_path}/line")
+        line = WireLine(f"ipc://{tmp_path}/line")
+        line.send(b"hello")
+        assert referee.recv() == b"hello"
+        referee.send(b"over")
+        assert line.receive() == b"over"
+        referee.close(linger=0)
+        assert line.receive() is None
+        line.close()

@@ -1,0 +1,212 @@
+"""The sample bots of Mist: always legal, right in what they hold for certain, and clearly apart in strength."""
+
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from bots import mist_board
+from bots.kit import Bot, Window
+from bots.mist_belief import Belief
+from bots.mist_memory import Memory
+from bots.mist_random.bot import decide as decide_at_random
+from bots.mist_worth import Tally, wins, worth
+from protocol.games.mist import FirstMove, MistEvent, MistView, OpponentPlaced, Placed, Reveal, Swapped, Turn
+from referee.bot_folder import read_bot
+from referee.games.mist import BOARD
+from tests.bots.in_process import MIST_BOTS, MIST_VARIANTS, Maker, play
+
+BOTS = Path(mist_board.__file__).parent
+HURRIED_MS = 200
+"""Main time in which the tracker thinks a tenth as long as it would: quick tests."""
+each_variant = pytest.mark.parametrize("variant", MIST_VARIANTS)
+
+
+def beats(one: str, other: str, variant: str, blocks: int) -> int:
+    """How many of 2 * blocks matches the first wins, from either seat."""
+    makers = MIST_BOTS[one], MIST_BOTS[other]
+    won = 0
+    for seed in range(blocks):
+        won += play(makers, variant=variant, seed=seed, main_ms=HURRIED_MS).outcome.winners == (0,)
+        won += play(makers[::-1], variant=variant, seed=seed, main_ms=HURRIED_MS).outcome.winners == (1,)
+    return won
+
+
+class TestBoard:
+    def test_it_is_the_rules_own_board(self) -> None:
+        assert BOARD.names == tuple(mist_board.BITS)
+        for name, cell in mist_board.BITS.items():
+            for radius in range(4):
+                expected = BOARD.cells(BOARD.ball(BOARD.bit[name], radius))
+                assert expected == mist_board.names(mist_board.ball(cell, radius))
+
+    def test_groups_are_those_of_the_rules(self) -> None:
+        luck = Random(1)
+        for _ in range(200):
+            cells = mist_board.PLAYABLE & luck.getrandbits(mist_board.ALL.bit_length())
+            expected = BOARD.sizes(BOARD.mask(mist_board.names(cells)))
+            assert list(expected) == mist_board.sizes(cells)
+            assert max(expected, default=0) == mist_board.largest(cells)
+
+    def test_apart_means_neither_equal_nor_neighbours(self) -> None:
+        """mist.md R1."""
+        c3, c4, c5 = (mist_board.BITS[name] for name in ("C3", "C4", "C5"))
+        assert mist_board.apart((c3, c5))
+        assert not mist_board.apart((c3, c4))
+        assert not mist_board.apart((c3, c3))
+
+
+class TestMemory:
+    def test_the_first_turn_is_known_to_its_watcher(self) -> None:
+        """mist.md R3."""
+        memory = Memory(1)
+        memory.hear(FirstMove(seat=0, cells=("A1", "C3")))
+        memory.hear(OpponentPlaced(spotted=(), destroyed=(), visible={}))
+        assert mist_board.mask(("A1", "C3")) == memory.opponent
+        assert [2] == [turn.seen for turn in memory.turns]
+
+    def test_a_swap_changes_owners_and_whose_vision_it_is(self) -> None:
+        """mist.md R5."""
+        memory = Memory(1)
+        memory.hear(FirstMove(seat=0, cells=("A1", "C3")))
+        memory.hear(OpponentPlaced(spotted=(), destroyed=(), visible={}))
+        memory.hear(Swapped(seat=1))
+        assert (mist_board.mask(("A1", "C3")), 0) == (memory.own, memory.opponent)
+        assert mist_board.mask(("A1", "C3")) == memory.last_cells
+        assert [] == memory.turns
+
+    def test_a_piece_lost_on_an_empty_cell_was_spotted(self) -> None:
+        memory = Memory(0)
+        memory.hear(OpponentPlaced(spotted=(), destroyed=(), visible={}))
+        visible: Any = {"A1": "own", "C3": "empty", "E1": "opponent"}
+        memory.hear(Placed(cells=("A1", "C3", "E1"), destroyed=("C3", "E1"), visible=visible))
+        last = memory.turns[-1]
+        assert (("C3",), ("A1",)) == (mist_board.names(last.hit), mist_board.names(last.missed))
+        assert mist_board.mask(("E1",)) == memory.opponent
+
+
+class Checked(Bot[MistView, MistEvent]):
+    """Plays as another bot does, and holds a memory and worlds to the truth that the end reveals."""
+
+    view_type = MistView
+    event_type = MistEvent
+
+    def __init__(self, other: Maker) -> None:
+        self.other = other()
+        self.moments: list[tuple[int, int]] = []
+        self.truth: Reveal | None = None
+
+    def welcome(self) -> None:
+        self.other.match, self.other.luck = self.match, self.luck
+        self.other.welcome()
+        self.memory = Memory(self.match.seat)
+        self.dreams = Random(1)
+
+    def event(self, event: MistEvent) -> None:
+        self.other.event(event)
+        self.memory.hear(event)
+        if isinstance(event, Reveal):
+            self.truth = event
+
+    def decide(self, window: Window[MistView]) -> Any:
+        self.moments.append((self.memory.own, self.memory.opponent))
+        for _ in range(5):
+            world = Belief(self.memory, self.dreams).draw()
+            assert world.opponent & self.memory.own == 0
+            assert world.opponent & self.memory.opponent == self.memory.opponent
+            assert world.opponent & ~mist_board.PLAYABLE == 0
+        return self.other.decide(window)
+
+
+@each_variant
+@pytest.mark.parametrize("names", [("random", "hunter"), ("hunter", "random"), ("cautious", "random")])
+def test_what_is_held_for_certain_is_true_and_worlds_agree_with_it(variant: str, names: tuple[str, str]) -> None:
+    for seed in range(10):
+        checked = [Checked(MIST_BOTS[name]) for name in names]
+        play((lambda: checked[0], lambda: checked[1]), variant=variant, seed=seed)  # noqa: B023 - called at once
+        for seat, bot in enumerate(checked):
+            assert bot.truth is not None
+            final = [mist_board.mask(n for n, holds in bot.truth.board.items() if holds == s) for s in (0, 1)]
+            assert final[seat] == bot.memory.own
+            # A swap can come only before either seat's third window.
+            for own, opponent in bot.moments[2:]:
+                assert own & ~final[seat] == 0
+                assert opponent & ~final[1 - seat] == 0
+
+
+class TestWorth:
+    def test_a_tally_counts_every_cell(self) -> None:
+        luck = Random(3)
+        masks = [luck.getrandbits(12) for _ in range(300)]
+        tally = Tally()
+        for one in masks:
+            tally.add(one)
+        for bit in range(12):
+            assert sum(one >> bit & 1 for one in masks) == tally.count(1 << bit)
+
+    def test_the_better_list_of_groups_wins(self) -> None:
+        """mist.md R8: all remaining cells go to the other here."""
+        whole, a1 = mist_board.PLAYABLE, mist_board.BITS["A1"]
+        assert wins(whole & ~a1, a1, 0)
+        assert not wins(a1, 0, 0)
+
+    def test_the_cell_that_joins_two_halves_is_worth_most(self) -> None:
+        """Own rows A, B and D, E, with all of C but one cell taken: C1 joins them, I1 matters to nobody."""
+        rows = {row: mist_board.mask(n for n in mist_board.BITS if n[0] == row) for row in mist_board.ROWS}
+        own = rows["A"] | rows["B"] | rows["D"] | rows["E"] & mist_board.PLAYABLE
+        gate, corner = mist_board.BITS["C1"], mist_board.BITS["I1"]
+        value = worth(own, [mist_board.PLAYABLE & ~own & ~gate & ~corner], 200, Random(1))
+        assert (1.0, 0.0) == (value[gate], value[corner])
+
+
+class TestStrength:
+    @each_variant
+    def test_random_loses_to_cautious_and_cautious_to_hunter(self, variant: str) -> None:
+        assert beats("cautious", "random", variant, 10) >= 18
+        assert beats("hunter", "cautious", variant, 10) >= 18
+
+    @each_variant
+    def test_the_tracker_beats_random_and_hunter_even_in_a_hurry(self, variant: str) -> None:
+        assert beats("tracker", "random", variant, 5) == 10
+        assert beats("tracker", "hunter", variant, 5) >= 8
+
+    @each_variant
+    def test_the_tracker_plays_the_same_match_from_the_same_seed(self, variant: str) -> None:
+        makers = MIST_BOTS["tracker"], MIST_BOTS["tracker"]
+        one, two = (play(makers, variant=variant, seed=8, main_ms=HURRIED_MS) for _ in range(2))
+        assert one.outcome == two.outcome
+
+
+class TestLegality:
+    @each_variant
+    @pytest.mark.parametrize("name", MIST_BOTS)
+    @pytest.mark.parametrize("other", ["random", "hunter"])
+    def test_every_bot_is_legal_from_either_seat(self, variant: str, name: str, other: str) -> None:
+        """`play` raises `Illegal` for the first turn that is not."""
+        for seed in range(2 if name == "tracker" else 30):
+            for makers in ((MIST_BOTS[name], MIST_BOTS[other]), (MIST_BOTS[other], MIST_BOTS[name])):
+                assert play(makers, variant=variant, seed=seed, main_ms=50).outcome.reason != "turn_limit"
+
+    def test_random_tries_every_kind_of_turn(self) -> None:
+        """Swaps, singles, pairs and triples: what an opponent must be ready for."""
+        kinds: set[str | int] = set()
+
+        class Listener(Bot[MistView, MistEvent]):
+            view_type = MistView
+
+            def decide(self, window: Window[MistView]) -> Any:
+                action = decide_at_random(window)
+                if isinstance(action, Turn):
+                    kinds.add(len(action.cells) if action.cells else "swap")
+                return action
+
+        for seed in range(5):
+            play((Listener, Listener), variant="heaven-and-hell", seed=seed)
+        assert kinds == {"swap", 1, 2, 3}
+
+
+@pytest.mark.parametrize("name", MIST_BOTS)
+def test_every_bots_folder_is_complete(name: str) -> None:
+    folder = read_bot(BOTS / f"mist_{name}", given=f"mist_{name}")
+    assert (f"mist-{name}", True) == (folder.name, folder.plays("mist"))

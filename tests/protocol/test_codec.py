@@ -1,0 +1,86 @@
+"""The only decoder of a bot's bytes: whatever they are, it answers with a message or with a refusal by name."""
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from protocol.codec import Refused, decode_action, decode_said, decode_told, encode
+from protocol.games.mist import Turn
+from protocol.messages import MAX_FRAME_BYTES, Hello, Note, Pause, Rejected, Submit, Undo
+from protocol.refusals import Conduct, Fault, Refusal
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=8,
+)
+KEYS = st.sampled_from(
+    ["type", "window", "action", "final", "text", "token", "name", "version", "protocol", "cells"]
+)
+NEAR_MESSAGES = st.dictionaries(
+    KEYS, JSON | st.sampled_from(["hello", "submit", "undo", "pause", "note"]), max_size=6
+)
+
+
+@given(st.binary(max_size=200) | JSON.map(encode) | NEAR_MESSAGES.map(encode))
+def test_any_bytes_are_a_message_or_a_refusal(frame: bytes) -> None:
+    try:
+        said = decode_said(frame)
+    except Refused as refused:
+        assert refused.refusal is Refusal.MALFORMED
+        assert len(refused.text) <= 200
+    else:
+        assert isinstance(said, Hello | Submit | Undo | Pause | Note)
+
+
+@given(st.binary(max_size=100) | JSON.map(encode))
+def test_any_bytes_are_an_action_or_a_refusal(raw: bytes) -> None:
+    try:
+        assert isinstance(decode_action(raw, Turn), Turn)
+    except Refused as refused:
+        assert refused.refusal is Refusal.ILLEGAL
+
+
+def test_a_frame_of_the_largest_size_is_read_and_one_byte_more_is_oversized() -> None:
+    note = b'{"type":"note","text":"%s"}'
+    room = MAX_FRAME_BYTES - len(note % b"")
+    assert room == len(decode_said(note % (b"x" * room)).text)  # type: ignore[union-attr]
+    with pytest.raises(Refused) as refused:
+        decode_said(note % (b"x" * (room + 1)))
+    assert refused.value.refusal is Refusal.OVERSIZED
+
+
+@pytest.mark.parametrize(
+    "number",
+    [b"1.0", b"1e0", b"true", b'"1"', b"null", b"[1]"],
+    ids=["point", "exponent", "bool", "text", "null", "list"],
+)
+def test_a_number_is_a_whole_json_number_and_nothing_like_it(number: bytes) -> None:
+    with pytest.raises(Refused):
+        decode_said(b'{"type":"undo","window":%s}' % number)
+
+
+@pytest.mark.parametrize("opening", [b"[", b'{"a":', b'{"type":"submit","window":0,"action":' + b"["])
+def test_a_nesting_bomb_is_malformed(opening: bytes) -> None:
+    with pytest.raises(Refused) as refused:
+        decode_said(opening * 12_000 if len(opening) < 6 else opening + b"[" * 60_000)
+    assert refused.value.refusal is Refusal.MALFORMED
+
+
+def test_an_action_is_kept_as_it_was_written() -> None:
+    said = decode_said(b'{"type":"submit","window":3,"action":{"cells": ["c3"]}}')
+    assert isinstance(said, Submit)
+    assert (3, b'{"cells": ["c3"]}', True) == (said.window, bytes(said.action), said.final)
+
+
+def test_a_bot_reads_what_the_referee_writes() -> None:
+    told = Rejected(window=None, reason=Refusal.FLOOD, text="slower")
+    assert told == decode_told(encode(told))
+    with pytest.raises(msgspec.MsgspecError):
+        decode_told(b'{"type":"news"}')
+
+
+def test_the_words_of_each_closed_list_are_different() -> None:
+    for words in (Refusal, Fault, Conduct):
+        assert len(words) == len({word.value for word in words})

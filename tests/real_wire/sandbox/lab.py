@@ -1,0 +1,89 @@
+"""Starts small programs as bots are started, and looks at what they said and what is left of them."""
+
+import json
+import socket
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+import trio
+
+from referee import sandbox
+from referee.bot_folder import BotFolder, find_bot
+from referee.plan import Isolation
+
+PATIENCE_SECONDS = 30
+"""Far more than anything here takes."""
+
+
+class Lab:
+    """A bot's folder, its socket and its log, in a folder of one test's own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder / "bot"
+        self.folder.mkdir(parents=True)
+        self.lines = folder / "line"
+        self.lines.mkdir()
+        self.line = self.lines / "referee.sock"
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.bind(str(self.line))
+        self.socket.listen()
+        self.log = folder / "log"
+        self.token = f"token-of-{folder}"
+
+    def bot(self, program: str, *, limits: str = "", command: str = '["python", "bot.py"]') -> BotFolder:
+        """A bot that runs a program."""
+        (self.folder / "bot.py").write_text(dedent(program))
+        (self.folder / "bot.toml").write_text(
+            f'name = "b"\nversion = "1"\ncommand = {command}\ngames = "*"\n[limits]\n{limits}\n'
+        )
+        return find_bot(str(self.folder))
+
+    @asynccontextmanager
+    async def started(self, bot: BotFolder, isolation: Isolation = "bubblewrap") -> AsyncIterator[sandbox.Process]:
+        """The bot, started; at the end it is killed."""
+        with trio.fail_after(PATIENCE_SECONDS):
+            async with trio.open_nursery() as nursery:
+                process = await sandbox.start(
+                    nursery, bot, line=self.line, token=self.token, isolation=isolation, log=self.log
+                )
+                yield process
+                await process.kill()
+
+    async def run(self, bot: BotFolder, isolation: Isolation = "bubblewrap") -> int:
+        """Runs a bot to its own end."""
+        async with self.started(bot, isolation) as process:
+            return await process.wait()
+
+    async def told(self, program: str, *, limits: str = "", isolation: Isolation = "bubblewrap") -> Any:
+        """What a program writes as JSON, in its last line."""
+        code = await self.run(self.bot(program, limits=limits), isolation)
+        lines = self.log.read_text().splitlines()
+        assert 0 == code, lines
+        return json.loads(lines[-1])
+
+    async def wait_for(self, word: str) -> None:
+        """Until the bot has written a word."""
+        while not self.log.exists() or word not in self.log.read_text():  # noqa: ASYNC110 - another process writes it
+            await trio.sleep(0.005)
+
+    def alive(self) -> list[str]:
+        """The command lines of all processes on this machine that carry this test's token."""
+        found = []
+        for process in self._processes():
+            with suppress(OSError):
+                found.append((process / "cmdline").read_text().replace("\0", " "))
+        return found
+
+    def users(self) -> set[int]:
+        """Whom these processes run as."""
+        return {process.stat().st_uid for process in self._processes()}
+
+    def _processes(self) -> Iterator[Path]:
+        for entry in Path("/proc").iterdir():
+            # A zombie has no environment; a process may end while it is looked at.
+            with suppress(OSError):
+                if entry.name.isdecimal() and self.token.encode() in (entry / "environ").read_bytes():
+                    yield entry

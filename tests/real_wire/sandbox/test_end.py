@@ -1,0 +1,356 @@
+"""How a bot ends: whatever it does to live on, nothing of it is left, and its log stays small."""
+
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import trio
+
+from referee import sandbox
+from referee.bot_environment import PROJECT
+from referee.plan import Isolation
+from tests.real_wire.sandbox.lab import Lab
+
+pytestmark = pytest.mark.usefixtures("sandboxed")
+
+BOTH = pytest.mark.parametrize("isolation", ["bubblewrap", "none"])
+
+STUBBORN = {
+    "ignores what asks it to end": """
+import signal
+for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+    signal.signal(number, signal.SIG_IGN)
+print("ready")
+while True:
+    signal.pause()
+""",
+    "leaves its family twice over": """
+import os, signal, time
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        os.setsid()
+        print("ready")
+        while True:
+            signal.pause()
+    os._exit(0)
+time.sleep(1000)
+""",
+    "is stopped, with its child": """
+import os, signal
+if os.fork() == 0:
+    os.kill(os.getpid(), signal.SIGSTOP)
+print("ready")
+os.kill(os.getpid(), signal.SIGSTOP)
+""",
+    "has a child that keeps the socket": """
+import os, signal, socket
+line = socket.socket(socket.AF_UNIX)
+line.connect(os.environ["ARENA_ENDPOINT"].removeprefix("ipc://"))
+line.set_inheritable(True)
+if os.fork() == 0:
+    os.setsid()
+    print("ready")
+    while True:
+        signal.pause()
+signal.pause()
+""",
+    "makes new processes without end": """
+import os, time
+for _ in range(4):
+    if os.fork() == 0:
+        os.setsid()
+        print("ready")
+        while True:
+            try:
+                if os.fork() != 0:
+                    os._exit(0)
+            except OSError:
+                time.sleep(0.001)
+time.sleep(1000)
+""",
+}
+
+
+class TestKill:
+    @BOTH
+    @pytest.mark.parametrize("program", STUBBORN.values(), ids=STUBBORN)
+    async def test_nothing_is_left_of_a_bot_that(self, lab: Lab, program: str, isolation: Isolation) -> None:
+        async with lab.started(lab.bot(program), isolation) as process:
+            await lab.wait_for("ready")
+            assert [] != lab.alive()
+            await process.kill()
+            assert [] == lab.alive()
+            assert -signal.SIGKILL == await process.wait()
+
+    @BOTH
+    async def test_it_may_be_asked_for_again_and_of_a_bot_that_has_ended(
+        self, lab: Lab, isolation: Isolation
+    ) -> None:
+        async with lab.started(lab.bot("exit(4)"), isolation) as process:
+            assert 4 == await process.wait()
+            await process.kill()
+            await process.kill()
+            assert 4 == await process.wait()
+
+    @BOTH
+    async def test_two_bots_die_each_by_itself(self, tmp_path: Path, isolation: Isolation) -> None:
+        labs = [Lab(tmp_path / name) for name in ("a", "b")]
+        program = STUBBORN["leaves its family twice over"]
+        async with (
+            labs[0].started(labs[0].bot(program), isolation) as first,
+            labs[1].started(labs[1].bot(program), isolation) as second,
+        ):
+            for lab in labs:
+                await lab.wait_for("ready")
+            others = sorted(labs[1].alive())
+            await first.kill()
+            assert ([], others) == (labs[0].alive(), sorted(labs[1].alive()))
+            await second.kill()
+            assert [] == labs[1].alive()
+        for lab in labs:
+            lab.socket.close()
+
+    @BOTH
+    async def test_the_nurserys_end_is_the_bots(self, lab: Lab, isolation: Isolation) -> None:
+        bot = lab.bot(STUBBORN["leaves its family twice over"])
+        async with trio.open_nursery() as nursery:
+            await sandbox.start(nursery, bot, line=lab.line, token=lab.token, isolation=isolation, log=lab.log)
+            await lab.wait_for("ready")
+            nursery.cancel_scope.cancel()
+        assert [] == lab.alive()
+
+    @BOTH
+    async def test_a_start_that_is_given_up_leaves_nothing(self, lab: Lab, isolation: Isolation) -> None:
+        bot = lab.bot("import time; time.sleep(1000)")
+        luck = random.Random(0)
+        for _ in range(10):
+            async with trio.open_nursery() as nursery:
+                with trio.move_on_after(luck.uniform(0, 0.03)):
+                    await sandbox.start(
+                        nursery, bot, line=lab.line, token=lab.token, isolation=isolation, log=lab.log
+                    )
+                nursery.cancel_scope.cancel()
+            assert [] == lab.alive()
+
+
+class TestOwnEnd:
+    @BOTH
+    @pytest.mark.parametrize(
+        ("code", "program"),
+        [
+            (0, "pass"),
+            (3, "raise SystemExit(3)"),
+            (1, "1 / 0"),
+            (-signal.SIGKILL, "import os; os.kill(os.getpid(), 9)"),
+            (-signal.SIGSEGV, "import ctypes; ctypes.string_at(0)"),
+            (-signal.SIGABRT, "import os; os.abort()"),
+        ],
+    )
+    async def test_its_exit_code_is_told_and_a_signal_as_a_negative_one(
+        self, lab: Lab, code: int, program: str, isolation: Isolation
+    ) -> None:
+        assert code == await lab.run(lab.bot(program), isolation)
+
+    @BOTH
+    async def test_with_its_program_all_it_started_ends(self, lab: Lab, isolation: Isolation) -> None:
+        program = STUBBORN["leaves its family twice over"].replace("time.sleep(1000)", "time.sleep(0.1)")
+        assert 0 == await lab.run(lab.bot(program), isolation)
+        assert "ready\n" == lab.log.read_text()
+        assert [] == lab.alive()
+
+
+ARENA = """
+import sys, trio
+from pathlib import Path
+from referee import sandbox
+from referee.bot_folder import find_bot
+
+async def main(folder, line, token, isolation, log):
+    async with trio.open_nursery() as nursery:
+        print("starting", flush=True)
+        await sandbox.start(
+            nursery, find_bot(folder), line=Path(line), token=token, isolation=isolation, log=Path(log)
+        )
+
+trio.run(main, *sys.argv[1:])
+"""
+
+
+def gone(lab: Lab) -> bool:
+    """Whether nothing of the bot is left before patience ends."""
+    for _ in range(1000):
+        if not lab.alive():
+            return True
+        time.sleep(0.005)
+    return False
+
+
+@pytest.fixture
+def arena(lab: Lab) -> Callable[[Isolation], "subprocess.Popen[bytes]"]:
+    """Starts an arena of its own process with the lab's bot; returns when the bot is about to be started."""
+
+    def start(isolation: Isolation) -> "subprocess.Popen[bytes]":
+        words = [str(lab.folder), str(lab.line), lab.token, isolation, str(lab.log)]
+        arena = subprocess.Popen([sys.executable, "-c", ARENA, *words], stdout=subprocess.PIPE, cwd=PROJECT)  # noqa: S603
+        assert arena.stdout is not None
+        arena.stdout.readline()
+        return arena
+
+    return start
+
+
+def end(arena: "subprocess.Popen[bytes]") -> None:
+    with arena:
+        arena.kill()
+
+
+class TestArenasDeath:
+    @pytest.mark.parametrize("program", STUBBORN.values(), ids=STUBBORN)
+    async def test_nothing_outlives_the_arena_of_a_bot_that(
+        self, lab: Lab, arena: Callable[[Isolation], "subprocess.Popen[bytes]"], program: str
+    ) -> None:
+        lab.bot(program)
+        running = arena("bubblewrap")
+        with trio.fail_after(30):
+            await lab.wait_for("ready")
+        end(running)
+        assert gone(lab), lab.alive()
+
+    async def test_without_a_sandbox_its_program_does_not_outlive_the_arena(
+        self, lab: Lab, arena: Callable[[Isolation], "subprocess.Popen[bytes]"]
+    ) -> None:
+        lab.bot(STUBBORN["ignores what asks it to end"])
+        running = arena("none")
+        with trio.fail_after(30):
+            await lab.wait_for("ready")
+        end(running)
+        assert gone(lab), lab.alive()
+
+    @BOTH
+    def test_the_arena_may_die_in_the_middle_of_a_start(
+        self, lab: Lab, arena: Callable[[Isolation], "subprocess.Popen[bytes]"], isolation: Isolation
+    ) -> None:
+        lab.bot("import time; time.sleep(1000)")
+        for step in range(12):
+            running = arena(isolation)
+            time.sleep(step * 0.002)
+            end(running)
+            assert gone(lab), lab.alive()
+
+
+class TestLog:
+    @BOTH
+    async def test_it_holds_what_was_written_to_both_outputs_in_order(
+        self, lab: Lab, isolation: Isolation
+    ) -> None:
+        assert 0 == await lab.run(
+            lab.bot("import sys; print('a'); print('b', file=sys.stderr); print('c')"), isolation
+        )
+        assert "a\nb\nc\n" == lab.log.read_text()
+
+    @BOTH
+    async def test_of_much_it_holds_the_first_half_and_the_last_and_counts_the_rest(
+        self, lab: Lab, isolation: Isolation
+    ) -> None:
+        bot = lab.bot("for n in range(20_000): print(f'{n:09d}')", limits="log_kb = 8")
+        assert 0 == await lab.run(bot, isolation)
+        head, tail = (
+            "".join(f"{n:09d}\n" for n in range(410)),
+            "".join(f"{n:09d}\n" for n in range(19_590, 20_000)),
+        )
+        left_out = f"\n[{200_000 - 8192} bytes left out here]\n"
+        assert head[:4096] + left_out + tail[-4096:] == lab.log.read_text()
+
+    @BOTH
+    async def test_a_bot_that_writes_without_end_is_killed_like_any_other(
+        self, lab: Lab, isolation: Isolation
+    ) -> None:
+        async with lab.started(
+            lab.bot("while True: print('x' * 100_000)", limits="log_kb = 8"), isolation
+        ) as process:
+            await lab.wait_for("x")
+            await process.kill()
+        assert lab.log.stat().st_size < 8192 + 100
+
+    async def test_a_log_that_cannot_be_made_is_an_error_of_the_start(self, lab: Lab) -> None:
+        lab.log = lab.folder / "no" / "log"
+        bot = lab.bot("pass")
+        async with trio.open_nursery() as nursery:
+            with pytest.raises(FileNotFoundError):
+                await sandbox.start(nursery, bot, line=lab.line, token="", isolation="none", log=lab.log)
+
+
+class TestNoSandbox:
+    async def test_what_bubblewrap_cannot_mount_is_no_fault_of_the_bot(self, lab: Lab) -> None:
+        bot = lab.bot("pass")
+        async with trio.open_nursery() as nursery:
+            with pytest.raises(sandbox.SandboxError, match=r"no sandbox: bwrap: .*no such line.*--isolation none"):
+                await sandbox.start(
+                    nursery,
+                    bot,
+                    line=lab.lines / "no such line" / "referee.sock",
+                    token="",
+                    isolation="bubblewrap",
+                    log=lab.log,
+                )
+
+    def test_where_bubblewrap_is_missing_the_error_says_how_to_get_it(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("PATH", str(tmp_path))
+        with pytest.raises(sandbox.SandboxError, match=r"bwrap is not installed; .*apt install bubblewrap"):
+            sandbox.find_isolation()
+
+    def test_where_bubblewrap_fails_the_error_says_why_and_what_may_help(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        for name in ("bwrap", "setpriv"):
+            (tmp_path / name).write_text("#!/bin/sh\necho 'bwrap: No permissions' >&2\nexit 1\n")
+            (tmp_path / name).chmod(0o755)
+        monkeypatch.setenv("PATH", str(tmp_path))
+        with pytest.raises(sandbox.SandboxError, match=r"bwrap: No permissions; needed are .* user namespaces"):
+            sandbox.find_isolation()
+
+    @pytest.mark.skipif(os.geteuid() != 0, reason="only root's bots are other users")
+    @pytest.mark.parametrize("name", ["", "bot.py"])
+    async def test_what_roots_bot_could_not_read_is_named(self, lab: Lab, name: str) -> None:
+        bot = lab.bot("pass")
+        (lab.folder / name).chmod(0o700)
+        async with trio.open_nursery() as nursery:
+            with pytest.raises(sandbox.SandboxError, match=r"bot/?[a-z.]*: may not be read by others; .*chmod"):
+                await sandbox.start(nursery, bot, line=lab.line, token="", isolation="bubblewrap", log=lab.log)
+
+    async def test_a_machine_without_bubblewrap_is_an_error_of_the_start(
+        self, lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        bot = lab.bot("pass")
+        monkeypatch.setenv("PATH", str(tmp_path))
+        async with trio.open_nursery() as nursery:
+            with pytest.raises(sandbox.SandboxError, match="bwrap is not installed"):
+                await sandbox.start(nursery, bot, line=lab.line, token="", isolation="bubblewrap", log=lab.log)
+
+
+async def test_a_bot_may_connect_and_be_answered(lab: Lab) -> None:
+    program = """
+import os, socket
+line = socket.socket(socket.AF_UNIX)
+line.connect(os.environ["ARENA_ENDPOINT"].removeprefix("ipc://"))
+line.send(os.environ["ARENA_TOKEN"].encode())
+print(line.recv(100).decode())
+"""
+    async with lab.started(lab.bot(program)) as process:
+        connection: socket.socket
+        connection, _ = await trio.to_thread.run_sync(lab.socket.accept)
+        with connection:
+            assert lab.token.encode() == connection.recv(1000)
+            connection.send(b"answer")
+            assert 0 == await process.wait()
+    assert "answer\n" == lab.log.read_text()

@@ -1,0 +1,78 @@
+"""What the wire's tests start from: a line with its bell, as a host has it."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import trio
+import zmq
+
+from referee.line import Arrived, Bell
+from referee.wire import Wire, ZmqLine, open_wire
+from tests.real_wire.stress import next_item
+
+BotSocket = zmq.Socket[bytes]
+
+
+@dataclass
+class Seat:
+    """A line as a host has it."""
+
+    wire: Wire
+    nursery: trio.Nursery
+    line: ZmqLine
+    bell: Bell
+
+    async def arrival(self) -> Arrived:
+        """The next arrival."""
+        with trio.fail_after(5):
+            while True:
+                item = await next_item(self.line, self.bell)
+                if isinstance(item, Arrived):
+                    return item
+
+    async def join(self, socket: BotSocket) -> None:
+        """Gets a bot in that says hello until it is welcomed: what it said when it came too soon is lost."""
+        with trio.fail_after(8):
+            while True:
+                with suppress(zmq.Again):
+                    socket.send(b"hello", zmq.NOBLOCK)
+                with trio.move_on_after(0.2):
+                    while await self.frame() != b"hello":
+                        pass
+                    self.line.forget_unsent()
+                    self.line.send(b"welcome")
+                    while await hear(socket) != b"welcome":
+                        pass
+                    return
+
+    async def frame(self) -> bytes:
+        """The next frame that arrives."""
+        return (await self.arrival()).frame
+
+
+@asynccontextmanager
+async def open_seat(directory: Path) -> AsyncIterator[Seat]:
+    """A wire with one line."""
+    async with open_wire() as wire, trio.open_nursery() as nursery:
+        bell = Bell()
+        yield Seat(wire, nursery, wire.open_line(nursery, bell, directory), bell)
+        nursery.cancel_scope.cancel()
+
+
+async def hear_next(socket: BotSocket) -> bytes:
+    """What a bot hears after its welcome, which it may have had several times."""
+    while (frame := await hear(socket)) == b"welcome":
+        pass
+    return frame
+
+
+async def hear(socket: BotSocket) -> bytes:
+    """What a bot in this process hears next."""
+    with trio.fail_after(5):
+        while True:
+            try:
+                return socket.recv(zmq.NOBLOCK)
+            except zmq.Again:
+                await trio.sleep(0.001)

@@ -1,0 +1,42 @@
+"""A tournament of stand-ins as a process of its own, to be killed: FILE on the command line, JSON on output."""
+
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from random import Random
+
+import msgspec
+import trio
+
+from arena.report import results_json
+from arena.runner import Play
+from arena.tournament import play_tournament
+from arena.tournament_file import read_tournament
+from referee.bot_folder import find_bot
+from referee.plan import Plan, Result
+from tests.arena.stand_in import result
+
+LUCK = Random()
+
+
+async def play_for_a_moment(plan: Plan, players: object, *, transcript: Path) -> Result:
+    """Takes up to 30 ms, so that matches end in another order each time."""
+    await trio.sleep(LUCK.uniform(0, 0.03))
+    return result(plan, players, transcript)  # type: ignore[arg-type]
+
+
+@asynccontextmanager
+async def venue() -> AsyncIterator[Play[str]]:
+    """Nothing is shared."""
+    yield play_for_a_moment
+
+
+def main() -> None:
+    """Plays the file's tournament."""
+    tournament = read_tournament(Path(sys.argv[1]), find_bot)
+    results = play_tournament(tournament, tournament.labels, venue, fresh=False, concurrency=2)
+    sys.stdout.buffer.write(msgspec.json.encode(results_json(tournament, results)))
+
+
+main()

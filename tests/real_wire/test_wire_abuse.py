@@ -1,0 +1,245 @@
+"""Nothing a bot does on its socket raises, stops the line, or makes it grow."""
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from random import Random
+
+import pytest
+import trio
+import zmq
+
+from protocol.codec import Refused, decode_said
+from protocol.messages import MAX_FRAME_BYTES
+from protocol.refusals import Refusal
+from referee import wire
+from referee.line import INBOX_FRAMES, Arrived, HandedOver, NotReading
+from tests.real_wire.peer import raw_connection, raw_frame, raw_pair
+from tests.real_wire.seat import BotSocket, Seat, hear, open_seat
+
+Bot = Callable[[str], BotSocket]
+
+
+async def serves(seat: Seat, socket: BotSocket) -> None:
+    """The line works: one frame each way."""
+    socket.send(b"hello")
+    assert b"hello" == await seat.frame()
+    seat.line.send(b"welcome")
+    assert b"welcome" == await hear(socket)
+
+
+def descriptors() -> int:
+    """How many this process has open."""
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+def resident_bytes() -> int:
+    """What this process holds in memory."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
+
+
+@pytest.mark.parametrize("size", [100, 60_000])
+async def test_a_bot_that_never_reads_is_called_so_and_no_more_is_kept_for_it(
+    tmp_path: Path, bot: Bot, size: int
+) -> None:
+    async with open_seat(tmp_path) as seat:
+        socket = bot(seat.line.endpoint)
+        socket.send(b"hello")
+        await seat.frame()
+        said = None
+        before, sent = resident_bytes(), 0
+        while not isinstance(said, NotReading):
+            assert sent * size < 30_000_000
+            for _ in range(100):
+                seat.line.send(bytes(size))
+            sent += 100
+            await trio.sleep(0.001)
+            with suppress(trio.WouldBlock):
+                said = seat.line.receive_nowait()
+        for _ in range(1000):
+            seat.line.send(bytes(size))
+        assert 0 == len(seat.line._outbox)
+        assert resident_bytes() - before < 60_000_000, "what the bot has not read is in this process, too"
+        seat.line.send(b"window", timed=True)
+        assert isinstance(seat.line.receive_nowait(), HandedOver), "the host's clock does not wait for it"
+        socket.send(b"words that nobody wants any more")
+        await seat.line.settle()
+        with pytest.raises(trio.WouldBlock):
+            seat.line.receive_nowait()
+
+
+async def test_a_flood_stays_with_its_sender_and_nothing_of_it_is_lost(tmp_path: Path, bot: Bot) -> None:
+    async with open_seat(tmp_path) as seat:
+        socket = bot(seat.line.endpoint)
+        sent = 0
+        while socket.poll(50, zmq.POLLOUT):
+            socket.send(b"%d" % sent)
+            sent += 1
+            if sent % 100 == 0:
+                await trio.lowlevel.checkpoint()
+        assert INBOX_FRAMES == len(seat.line._inbox)
+        assert [b"%d" % n for n in range(sent)] == [await seat.frame() for _ in range(sent)]
+        await serves(seat, socket)
+
+
+async def test_a_flood_of_large_frames_is_held_to_the_inbox_bytes(tmp_path: Path, bot: Bot) -> None:
+    async with open_seat(tmp_path) as seat:
+        socket = bot(seat.line.endpoint)
+        sent = 0
+        while socket.poll(50, zmq.POLLOUT):
+            socket.send(bytes(MAX_FRAME_BYTES))
+            sent += 1
+            await trio.lowlevel.checkpoint()
+        held = sum(len(item.frame) for item in seat.line._inbox if isinstance(item, Arrived))
+        assert 0 < held <= wire.INBOX_BYTES + wire.MAX_TAKEN_BYTES
+        for _ in range(sent):
+            assert MAX_FRAME_BYTES == len(await seat.frame())
+
+
+async def test_an_oversized_frame_is_handed_up_to_be_refused_by_name(tmp_path: Path, bot: Bot) -> None:
+    async with open_seat(tmp_path) as seat:
+        socket = bot(seat.line.endpoint)
+        for size in (MAX_FRAME_BYTES + 1, wire.MAX_TAKEN_BYTES):
+            socket.send(bytes(size))
+            frame = await seat.frame()
+            assert size == len(frame)
+            with pytest.raises(Refused) as refused:
+                decode_said(frame)
+            assert Refusal.OVERSIZED == refused.value.refusal
+        await serves(seat, socket)
+
+
+async def test_a_huge_frame_costs_its_sender_the_connection(tmp_path: Path, bot: Bot) -> None:
+    async with open_seat(tmp_path) as seat:
+        before = resident_bytes()
+        with raw_pair(seat.line.path) as connection:
+            connection.sendall(b"\x02" + (1 << 40).to_bytes(8, "big"))
+            with suppress(ConnectionResetError):
+                while await trio.to_thread.run_sync(connection.recv, 4096):
+                    pass
+        assert resident_bytes() - before < 60_000_000, "what the bot has not read is in this process, too"
+        await serves(seat, bot(seat.line.endpoint))
+
+
+async def test_a_message_of_several_parts_is_one_frame_that_does_not_decode(tmp_path: Path, bot: Bot) -> None:
+    async with open_seat(tmp_path) as seat:
+        socket = bot(seat.line.endpoint)
+        for parts in (2, 3, 5000):
+            socket.send_multipart([b'{"type":"undo","window":1}', *[b""] * (parts - 1)])
+            frame = await seat.frame()
+            assert b"(a message of %d parts)" % parts == frame
+            with pytest.raises(Refused) as refused:
+                decode_said(frame)
+            assert Refusal.MALFORMED == refused.value.refusal
+        await serves(seat, socket)
+
+
+async def test_half_a_message_and_gone_is_nothing(tmp_path: Path, bot: Bot) -> None:
+    async with open_seat(tmp_path) as seat:
+        for whole in (raw_frame(b"part", more=True), raw_frame(b"x" * 1000)[:500], raw_frame(b"")[:4]):
+            with raw_pair(seat.line.path) as connection:
+                connection.sendall(raw_frame(b"hello") + whole)
+                assert b"hello" == await seat.frame()
+            await trio.sleep(0.05)  # the door opens for the next when this one has left
+        socket = bot(seat.line.endpoint)
+        await serves(seat, socket)
+
+
+async def test_raw_bytes_on_the_socket_harm_nobody(tmp_path: Path, bot: Bot) -> None:
+    luck = Random(5)
+    ready = b"\xff" + bytes(8) + b"\x7f\x03\x00" + b"NULL".ljust(20, b"\0") + bytes(32)
+    async with open_seat(tmp_path) as seat:
+        for n in range(150):
+            await trio.sleep(0.001)
+            with suppress(OSError), raw_connection(seat.line.path) as connection:
+                connection.sendall(
+                    (b"", ready[:10], ready, b"\xff" * 100)[n % 4] + luck.randbytes(luck.randrange(300))
+                )
+        await trio.sleep(0.05)
+        await seat.line.settle()
+        with suppress(trio.WouldBlock):
+            while True:
+                seat.line.receive_nowait()  # ZeroMQ's first protocol had no opening: some of it may be frames
+        await serves(seat, bot(seat.line.endpoint))
+
+
+async def test_further_connections_are_cut_off_at_once(tmp_path: Path, bot: Bot) -> None:
+    async with open_seat(tmp_path) as seat:
+        socket = bot(seat.line.endpoint)
+        await serves(seat, socket)
+        before = descriptors()
+        waiting = raw_connection(seat.line.path)
+        await trio.sleep(0.02)
+        for _ in range(50):
+            with raw_connection(seat.line.path) as connection, suppress(ConnectionResetError):
+                while await trio.to_thread.run_sync(connection.recv, 4096):
+                    pass
+        assert descriptors() <= before + 4, "both ends of the one that waits, and perhaps one that is being closed"
+        waiting.close()
+        await serves(seat, socket)
+
+
+async def test_a_connection_that_says_nothing_keeps_others_out_for_a_while_only(
+    tmp_path: Path, bot: Bot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wire, "HANDSHAKE_MS", 300)
+    async with open_seat(tmp_path) as seat:
+        with raw_connection(seat.line.path):
+            await trio.sleep(0.05)
+            await seat.join(bot(seat.line.endpoint))
+
+
+async def test_lines_do_not_wait_for_one_that_is_flooded(tmp_path: Path, bot: Bot) -> None:
+    async with open_seat(tmp_path) as seat:
+        (tmp_path / "other").mkdir()
+        other = seat.wire.open_line(seat.nursery, seat.bell, tmp_path / "other")
+        stop = threading.Event()
+
+        def flood() -> None:
+            socket = bot(other.endpoint)
+            while not stop.is_set():
+                if socket.poll(10, zmq.POLLOUT):
+                    socket.send(b"junk" * 1000)
+            socket.close(linger=0)
+
+        thread = threading.Thread(target=flood)
+        thread.start()
+        try:
+            socket = bot(seat.line.endpoint)
+            for _ in range(50):
+                with suppress(trio.WouldBlock):
+                    while True:
+                        other.receive_nowait()
+                with trio.fail_after(1):
+                    await serves(seat, socket)
+        finally:
+            stop.set()
+            await trio.to_thread.run_sync(thread.join)
+
+
+async def test_a_storm_of_connections_hinders_neither_the_loop_nor_the_line_s_end(tmp_path: Path) -> None:
+    stop = threading.Event()
+    for n in range(10):
+        directory = tmp_path / str(n)
+        directory.mkdir()
+        stop.clear()
+
+        def storm(path: Path = directory / wire.SOCKET_NAME) -> None:
+            while not stop.is_set():
+                with suppress(OSError):
+                    raw_connection(path).close()
+
+        async with open_seat(directory):
+            threads = [threading.Thread(target=storm) for _ in range(2)]
+            for thread in threads:
+                thread.start()
+            time.sleep(0.02 * (n % 3))  # noqa: ASYNC251 - news of connections pile up while the loop is held up
+            began = trio.current_time()
+            await trio.sleep(0.01)
+            assert trio.current_time() - began < 3.0, "the loop hangs"
+        stop.set()
+        for thread in threads:
+            thread.join()

@@ -1,0 +1,133 @@
+"""A bot never pays for the referee: what is found late bears the earliest time at which it may have come."""
+
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+
+import trio
+
+from tests.real_wire.peer import raw_frame, raw_pair
+from tests.real_wire.seat import BotSocket, Seat, open_seat
+from tests.real_wire.stress import next_handed_over
+
+Bot = Callable[[str], BotSocket]
+
+
+def said_during_a_stall(
+    seat: Seat, send: Callable[[], None], *, after: float, stall: float
+) -> tuple[float, float]:
+    """Holds up the loop while a thread sends; when it was sent and when the stall ended, on trio's clock."""
+    offset = trio.current_time() - time.perf_counter()
+    sent = []
+
+    def speak() -> None:
+        time.sleep(after)
+        sent.append(time.perf_counter() + offset)
+        send()
+
+    thread = threading.Thread(target=speak)
+    thread.start()
+    time.sleep(stall)
+    thread.join()
+    return sent[0], trio.current_time()
+
+
+async def test_a_frame_that_wakes_a_quiet_loop_is_stamped_when_it_came(tmp_path: Path) -> None:
+    async with open_seat(tmp_path) as seat:
+        with raw_pair(seat.line.path) as connection:
+            after = []
+            for _ in range(20):
+                send = threading.Timer(0.005, connection.sendall, [raw_frame(b"answer")])
+                began = trio.current_time()
+                send.start()
+                arrival = await seat.arrival()
+                assert arrival.at <= trio.current_time()
+                after.append(arrival.at - began)
+            # The median: where the machine held this process up, a stamp is earlier, and rightly so.
+            assert 0.005 <= median(after) < 0.010
+
+
+async def test_a_frame_that_came_in_a_stall_is_not_stamped_after_it(tmp_path: Path) -> None:
+    async with open_seat(tmp_path) as seat:
+        with raw_pair(seat.line.path) as connection:
+            connection.sendall(raw_frame(b"hello"))
+            await seat.frame()
+            for _ in range(3):
+                await trio.sleep(0.01)
+                began = trio.current_time()
+                sent, _ = said_during_a_stall(
+                    seat, lambda: connection.sendall(raw_frame(b"a")), after=0.1, stall=0.2
+                )
+                arrival = await seat.arrival()
+                assert began - 0.02 <= arrival.at <= sent
+
+
+async def test_the_same_when_the_frame_is_found_by_settling(tmp_path: Path) -> None:
+    async with open_seat(tmp_path) as seat:
+        with raw_pair(seat.line.path) as connection:
+            connection.sendall(raw_frame(b"hello"))
+            await seat.frame()
+            for _ in range(3):
+                await trio.sleep(0.01)
+                sent, _ = said_during_a_stall(
+                    seat, lambda: connection.sendall(raw_frame(b"a")), after=0.1, stall=0.2
+                )
+                await seat.line.settle()
+                assert seat.line.receive_nowait().at <= sent
+
+
+async def test_an_answer_is_never_stamped_before_its_window_was_handed_over(tmp_path: Path) -> None:
+    async with open_seat(tmp_path) as seat:
+        with raw_pair(seat.line.path) as connection:
+            connection.sendall(raw_frame(b"hello"))
+            await seat.frame()
+            for _ in range(50):
+                seat.line.send(b"window", timed=True)
+                handed_over = await next_handed_over(seat.line)
+                connection.sendall(raw_frame(b"answer"))
+                time.sleep(0.001)  # noqa: ASYNC251 - the loop is to be held up
+                arrival = await seat.arrival()
+                assert handed_over.at <= arrival.at <= trio.current_time()
+
+
+async def test_a_bot_cannot_get_an_old_stamp_by_keeping_its_line_full(tmp_path: Path, bot: Bot) -> None:
+    """What finds no room stays with the sender, and arrives when there is room."""
+    async with open_seat(tmp_path) as seat:
+        stop = threading.Event()
+
+        def flood() -> None:
+            socket = bot(seat.line.endpoint)
+            while not stop.is_set():
+                if socket.poll(10, 2):
+                    socket.send(b"junk" * 100)
+            socket.close(linger=0)
+
+        thread = threading.Thread(target=flood)
+        thread.start()
+        try:
+            for _ in range(2000):
+                arrival = await seat.arrival()
+                assert trio.current_time() - arrival.at < 0.1
+            await trio.sleep(0.3)  # the host is slow: 64 frames have come, the rest must wait
+            held = [await seat.arrival() for _ in range(64)]
+            room = trio.current_time()
+            assert held[0].at < room - 0.2
+            later = await seat.arrival()
+            assert room - 0.01 <= later.at
+        finally:
+            stop.set()
+            await trio.to_thread.run_sync(thread.join)
+
+
+async def test_only_a_look_that_slept_counts_as_the_time_of_coming(tmp_path: Path) -> None:
+    async with open_seat(tmp_path) as seat:
+        probe = seat.line._probe
+        await trio.sleep(0.01)
+        assert probe.came == probe.looked, "it slept until the timer"
+        last = probe.looked
+        time.sleep(0.02)  # noqa: ASYNC251 - the loop is to be held up
+        await trio.lowlevel.checkpoint()
+        assert last == probe.came, "it did not sleep: what it found may have come since the look before"
+        assert probe.looked >= last + 0.02

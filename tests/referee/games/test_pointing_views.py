@@ -1,0 +1,124 @@
+"""What Pointing shows: to a seat the maps and its own part, to a spectator the maps, to the host all (R5, R6)."""
+
+from typing import Any
+
+import pytest
+
+from protocol.codec import encode
+from protocol.words import Audience
+from referee.games.registry import GAMES
+from tests.referee.games.pointing_play import POINTING, after, close, host, outcome, shown, start, vote
+
+SPECTATOR = None
+
+
+def test_a_seat_is_shown_the_maps_and_where_it_has_pointed_itself() -> None:
+    table = after("A>B>C", "A>C D>C", seats=4)
+    view = shown(table, 0)
+    assert host(table)["maps"] == view["maps"]
+    assert ([1, 2], 3, 4, 0) == (view["targets"], view["round"], view["seats"], view["seat"])
+    assert [None, 2] == shown(table, 3)["targets"]
+
+
+def test_before_the_first_round_there_is_nothing_to_show() -> None:
+    expected = {"seat": 1, "seats": 13, "round": 1, "maps": [], "targets": [], "tied": [], "may_vote": False}
+    assert expected | {"voted": None, "rounds": [], "scores": None} == shown(start(), 1)
+
+
+@pytest.mark.parametrize("seat", range(4))
+def test_r5_a_view_does_not_depend_on_who_else_sits_where(seat: int) -> None:
+    """Twice the same two chains of two, in which the seat does the same; the rest differs."""
+    matches = {
+        0: ("A>B C>D", "A>B D>C"),
+        1: ("A>B C>D", "C>B A>D"),
+        2: ("A>B C>D", "B>A C>D"),
+        3: ("A>B C>D", "B>A C>D"),
+    }[seat]
+    one, other = (encode(POINTING.view(after(arrows, seats=4).state, seat)) for arrows in matches)
+    assert one == other
+
+
+def test_r6_nobody_is_shown_points_before_the_reveal() -> None:
+    """In the window `vote` seat 4 has 1 point more or less, and the others are shown the same."""
+    table = after(*["A>B>A"] * 3, seats=5)
+    for seat in (0, 4, SPECTATOR):
+        view = shown(table, seat)
+        assert ([], None) == (view["rounds"], view["scores"])
+
+
+def test_r6_tied_and_the_windows_seats_are_all_that_is_known_before_the_reveal() -> None:
+    """That somebody votes is told to all; who votes, to the voters."""
+    table = after(*["A>B>A"] * 3, seats=5)
+    assert [[2, 3, 4]] * 6 == [shown(table, seat)["tied"] for seat in (0, 1, 2, 3, 4, SPECTATOR)]
+    assert [0, 1] == [seat for seat in (0, 1, 2, 3, 4, SPECTATOR) if shown(table, seat)["may_vote"]]
+
+
+def test_nobody_may_vote_once_the_vote_is_over_or_where_there_is_none() -> None:
+    voted = after(*["A>B>A"] * 3, seats=5)
+    vote(voted, {"A": "C"})
+    for table in (voted, after(*["A>B>C"] * 3, seats=4)):
+        assert not any(shown(table, seat)["may_vote"] for seat in range(4))
+
+
+def test_r6_votes_are_shown_to_nobody_but_their_own_voter() -> None:
+    """And the window may close with other votes to the same end: the others are shown the same."""
+    matches = [after(*["A>B>A"] * 3, seats=5) for _ in range(2)]
+    vote(matches[0], {"A": "C", "B": "C"})
+    vote(matches[1], {"A": "C"})
+    assert [2, 2] == [shown(table, 0)["voted"] for table in matches]
+    assert [2, None] == [shown(table, 1)["voted"] for table in matches]
+    for seat in (0, 2, 3, 4, SPECTATOR):
+        one, other = (encode(POINTING.view(table.state, seat)) for table in matches)
+        assert one == other
+
+
+def test_a_spectator_is_shown_the_maps_and_who_is_voted_on() -> None:
+    view = shown(after(*["A>B>A"] * 3, seats=5), SPECTATOR)
+    assert (None, [], [2, 3, 4], None) == (view["seat"], view["targets"], view["tied"], view["voted"])
+    assert [1, 2, 3] == [number for number, _ in enumerate(view["maps"], 1)]
+
+
+def test_after_the_reveal_everyone_is_shown_what_it_told() -> None:
+    table = after(*["A>B>C"] * 3, seats=4)
+    for seat in (0, 1, 2, 3, SPECTATOR):
+        view = shown(table, seat)
+        assert outcome(table)["detail"]["rounds"] == view["rounds"]
+        assert outcome(table)["scores"] == view["scores"]
+
+
+def test_the_host_is_shown_everything() -> None:
+    table = after(*["A>B>A C>A"] * 3, seats=5)
+    close(table, {0: {"seat": 4}})
+    view = host(table)
+    assert {"0": 1, "1": 0, "2": 0, "3": None, "4": None} == view["rounds"][2]["targets"]
+    assert {"0": 4, "1": None} == view["votes"]
+    assert (4, [2, 3, 4]) == (view["eliminated"], view["tied"])
+    assert outcome(table)["scores"] == view["scores"]
+    assert outcome(table)["detail"]["connected"] == view["connected"]
+
+
+def test_the_host_is_shown_points_and_connections_while_the_match_goes_on() -> None:
+    view = host(after("A>B>C", "A>B C>D", seats=4))
+    assert {"0": 3, "1": 1, "2": 1, "3": 1} == view["scores"]
+    assert {"0": 2, "1": 2, "2": 3, "3": 1} == view["connected"]
+    assert (None, [], {}) == (view["eliminated"], view["tied"], view["votes"])
+
+
+def test_every_event_is_for_all_and_the_map_alone_is_anonymous() -> None:
+    assert {"map": True, "tied": False, "reveal": False} == {
+        str(event.__struct_config__.tag): event.anonymous
+        for event in POINTING.events
+        if event.audience is Audience.PUBLIC
+    }
+
+
+def test_views_of_the_same_match_played_twice_are_byte_identical() -> None:
+    def views() -> list[Any]:
+        table = after("A>B>C>A D>A E>D", "A>B>C", seats=6)
+        return [encode(POINTING.view(table.state, seat)) for seat in (*range(6), SPECTATOR)]
+
+    assert views() == views()
+
+
+def test_the_game_is_in_the_registry() -> None:
+    assert type(POINTING) is type(GAMES["pointing"])

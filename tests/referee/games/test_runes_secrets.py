@@ -1,0 +1,91 @@
+"""What must stay secret in Runes to Ruins does, and the checks of it would catch a leak.
+
+That the game itself keeps the promises of conformance is shown, for every game, in `test_conformance_games`.
+"""
+
+import re
+from random import Random
+from typing import Any
+
+import pytest
+
+from protocol.codec import encode
+from protocol.games.runes import DIVINE, MUNDANE, NAMES
+from referee.conformance import ConformanceError, check_game
+from referee.games.runes_to_ruins import RunesToRuins
+from referee.games.runes_to_ruins.symbols import draw_symbol
+from referee.luck import Luck
+from referee.rules import Game, Taken
+from tests.referee.games.runes_leaks import LEAKS, LeakOfUnasked
+from tests.referee.games.runes_play import GAME, Json, put, start
+
+FEW = range(12)
+
+
+@pytest.mark.parametrize("planted", LEAKS, ids=lambda planted: planted.__name__)
+def test_a_planted_leak_is_caught_and_named(planted: type[Game[Any]]) -> None:
+    """So the secret swap really varies symbols and purses."""
+    with pytest.raises(ConformanceError, match=re.escape(LEAKS[planted])):
+        check_game(planted(), FEW)
+
+
+def question(luck: Random, named: list[int]) -> Json:
+    """An action that asks about these seats only."""
+    one, other = luck.sample(named, 2)
+    groups = luck.choices((*DIVINE, *MUNDANE), k=6)
+    return {
+        "visions": {
+            "pattern": {"groups": groups, "seats": luck.sample(named, luck.randint(1, 3))},
+            "except": {"seat": one, "runes": luck.sample(NAMES, 3)},
+            "window": {"position": luck.randrange(6), "seat": other},
+        },
+        "learned": [
+            {"count": {"seat": one, "group": groups[0], "number": 2}},
+            {"has": {"seat": other, "rune": luck.choice(NAMES)}},
+            {"shared": [one, other]},
+        ],
+    }
+
+
+def answers(game: RunesToRuins, symbols: list[Any], actions: dict[int, Json], seat: int) -> list[bytes]:
+    """What the seat is told in round 2."""
+    table = start(symbols)
+    put(table, seat, insight=20)
+    state = table.state
+    taken = [Taken(game.read_action(state, each, encode(actions.get(each, {})))) for each in range(5)]
+    return [encode(told.event) for told in game.close(state, tuple(taken), Luck(0, 1)).told if told.seat == seat]
+
+
+def answers_change(game: RunesToRuins, seed: int) -> bool:
+    """Whether what a seat is told changes with the symbol of a seat it did not ask about."""
+    luck = Random(f"unasked/{seed}")
+    seat, unasked = luck.sample(range(5), 2)
+    named = [other for other in range(5) if other not in (seat, unasked)]
+    symbols = [draw_symbol(luck) for _ in range(5)]
+    mirror = {"visions": {"mirror": {"rune": symbols[named[0]][0], "seat": seat}}}
+    actions = {seat: question(luck, named), named[0]: mirror}
+    swapped = [draw_symbol(luck) if each == unasked else symbol for each, symbol in enumerate(symbols)]
+    changes = (answers(game, symbols, actions, each) != answers(game, swapped, actions, each) for each in actions)
+    return any(changes)
+
+
+def test_no_answer_changes_with_a_seat_that_was_not_asked_about() -> None:
+    assert not any(answers_change(GAME, seed) for seed in range(100))
+
+
+def test_and_an_answer_that_does_is_noticed() -> None:
+    assert any(answers_change(LeakOfUnasked(), seed) for seed in range(100))
+
+
+def test_what_is_drawn_for_a_seat_changes_with_nothing_that_others_submit() -> None:
+    """Nobody can reroll another seat's luck: `except` draws the same, whoever else asks for what."""
+    ask = {"visions": {"except": {"seat": 1, "runes": []}}}
+    symbols = [draw_symbol(Random(seat)) for seat in range(5)]
+    elsewhere: list[dict[int, Json]] = [
+        {},
+        {2: ask},
+        {1: {"abstain": True}, 3: {"votes": {"3": 1}}},
+        {4: ask, 3: ask},
+    ]
+    told = {tuple(answers(GAME, symbols, {0: ask} | others, 0)[:1]) for others in elsewhere}
+    assert 1 == len(told)

@@ -1,0 +1,142 @@
+"""Runes and symbols: the table of runes, what is legal, and how many symbols are."""
+
+from collections import Counter
+from random import Random
+from typing import Any, get_args
+
+import pytest
+
+from protocol.games.runes import DIVINE, MUNDANE, NAMES, RUNE, RUNES, RuneName
+from protocol.games.runes_to_ruins import Six
+from referee.games.runes_to_ruins.symbols import draw_symbol, fault, joined_pairs
+from tests.referee.games.naive_actions import is_legal
+from tests.referee.games.runes_play import SYMBOLS, opening, rejected, taken_as
+from tests.referee.games.symbol_count import legal_symbols
+
+
+def test_there_are_36_runes_one_for_each_pair_of_groups_named_mundane_divine() -> None:
+    assert [f"{mundane} {divine}" for divine in DIVINE for mundane in MUNDANE] == list(NAMES)
+    assert [rune.name for rune in RUNES] == [f"{rune.mundane} {rune.divine}" for rune in RUNES]
+    assert get_args(RuneName) == NAMES
+
+
+@pytest.mark.parametrize(
+    ("rune", "segments", "lines"),
+    [
+        ("Straight Divider", 2, 1),
+        ("Slash Divider", 2, 1),
+        ("Angled Slope", 4, 2),
+        ("Straight Zig-Zag", 4, 3),
+    ],
+)
+def test_the_source_counts_these_runes_line_segments_and_straight_lines(
+    rune: str, segments: int, lines: int
+) -> None:
+    assert (segments, lines) == (len(RUNE[rune].segments.split()), RUNE[rune].straight_lines)
+
+
+def test_no_two_runes_are_drawn_alike_and_each_segment_stays_in_one_square() -> None:
+    drawn = {frozenset(frozenset(segment) for segment in rune.segments.split()) for rune in RUNES}
+    assert len(RUNES) == len(drawn)
+    for rune in RUNES:
+        for one, other in (map(int, (segment[0], segment[1])) for segment in rune.segments.split()):
+            across, down = abs(one % 3 - other % 3), abs(one // 3 - other // 3)
+            assert 1 == max(across, down), rune.name
+
+
+@pytest.mark.parametrize("symbol", SYMBOLS)
+def test_a_legal_symbol_is_accepted_as_it_stands(symbol: Any) -> None:
+    assert {"symbol": list(symbol)} == taken_as(opening(), 0, {"symbol": symbol})
+
+
+def test_a_symbol_has_six_different_runes() -> None:
+    table = opening()
+    twice = [*SYMBOLS[0][:5], SYMBOLS[0][0]]
+    assert "a symbol has six different runes" == rejected(table, 0, {"symbol": twice})
+    for symbol in (SYMBOLS[0][:5], [*SYMBOLS[0], "Torn Box"], [], "Torn Box", None, [*SYMBOLS[0][:5], "torn box"]):
+        assert rejected(table, 0, {"symbol": symbol})
+
+
+@pytest.mark.parametrize("action", [{}, [], None, {"symbol": list(SYMBOLS[0]), "round": 1}, {"symbols": []}])
+def test_the_window_symbol_takes_exactly_one_symbol(action: Any) -> None:
+    assert rejected(opening(), 0, action)
+
+
+def test_in_one_order_all_six_groups_differ() -> None:
+    boxes = ["Straight Box", "Torn Box", "Straight Slope", "Torn Slope", "Cross Box", "Cross Slope"]
+    assert "in one Order all six groups must differ" in rejected(opening(), 0, {"symbol": boxes})
+
+
+def test_in_the_other_order_no_group_has_more_than_three() -> None:
+    three = [
+        "Straight Divider",
+        "Straight Slope",
+        "Straight Splitter",
+        "Cross Zig-Zag",
+        "Cross Enclosure",
+        "Cross Box",
+    ]
+    four = ["Straight Divider", "Straight Slope", "Straight Splitter", "Straight Zig-Zag", *three[4:]]
+    assert taken_as(opening(), 0, {"symbol": three})
+    assert "no group may have more than three" in rejected(opening(), 0, {"symbol": four})
+
+
+def test_either_order_may_be_the_one_whose_groups_differ() -> None:
+    alike = ["Straight Box", "Torn Box", "Origin Splitter", "Cross Box", "Angled Slope", "Slash Slope"]
+    assert Counter({"Box": 3, "Slope": 2, "Splitter": 1}) == Counter(RUNE[rune].divine for rune in alike)
+    assert is_legal(alike)
+    assert taken_as(opening(), 0, {"symbol": alike})
+
+
+def test_all_six_hang_together_where_segments_end_on_common_points() -> None:
+    """The same six runes, turned round the grid: twice they hang together."""
+    runes = ["Slash Divider", "Torn Slope", "Origin Splitter", "Straight Zig-Zag", "Angled Enclosure", "Cross Box"]
+    symbols = [runes[n:] + runes[:n] for n in range(6)]
+    assert [True, True, False, False, False, False] == [is_legal(symbol) for symbol in symbols]
+    for symbol in symbols[:2]:
+        assert taken_as(opening(), 0, {"symbol": symbol})
+    for symbol in symbols[2:]:
+        assert "the six runes do not all hang together" == rejected(opening(), 0, {"symbol": symbol})
+
+
+def test_runes_may_hang_together_by_a_common_corner_which_makes_no_side_by_side_pair() -> None:
+    """Torn Divider and Origin Zig-Zag hang on the rest by the corner where Torn Divider meets Angled Box.
+
+    Joined side by side are 0 and 3, 1 and 2, 3 and 4, 4 and 5.
+    """
+    symbol: Six = (
+        *("Straight Slope", "Torn Divider", "Origin Zig-Zag"),
+        *("Straight Enclosure", "Origin Splitter", "Angled Box"),
+    )
+    assert taken_as(opening(), 0, {"symbol": symbol})
+    assert 4 == joined_pairs(symbol)
+
+
+def test_segments_inside_one_rune_need_not_hang_together() -> None:
+    """Torn Divider is two lines that do not touch."""
+    assert "14 58" == RUNE["Torn Divider"].segments
+    torn = next(
+        symbol for symbol in (draw_symbol(Random(seed)) for seed in range(999)) if "Torn Divider" in symbol
+    )
+    assert taken_as(opening(), 0, {"symbol": torn})
+
+
+def test_a_drawn_symbol_is_legal_and_none_of_those_that_are_ruled_out() -> None:
+    first = [draw_symbol(Random(seed)) for seed in range(300)]
+    assert 300 == len(set(first))
+    assert all(is_legal(list(symbol)) and fault(symbol) is None for symbol in first)
+    for seed, symbol in enumerate(first[:20]):
+        other = draw_symbol(Random(seed), without=(symbol,))
+        assert other != symbol
+        assert is_legal(list(other))
+
+
+def test_28_731_986_symbols_are_legal_and_those_that_differ_in_both_orders_are_drawn_no_more_often() -> None:
+    """About 1 in 124 differs in both. Drawn twice as often as the others, they would be 64 of 4,000, not 32."""
+    legal, both = legal_symbols()
+    assert 28_731_986 == legal
+    drawn = [draw_symbol(Random(seed)) for seed in range(4000)]
+    groups = [
+        (len({RUNE[rune].divine for rune in six}), len({RUNE[rune].mundane for rune in six})) for six in drawn
+    ]
+    assert 4000 * both / legal == pytest.approx(groups.count((6, 6)), rel=0.4)

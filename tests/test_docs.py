@@ -1,0 +1,111 @@
+"""The documentation's links lead somewhere, and its tables say what the code does."""
+
+import re
+from pathlib import Path
+from typing import Any, get_args
+
+import msgspec
+import pytest
+
+from protocol.games.mist import MistEvent, MistOptions, MistView
+from protocol.messages import MAX_FRAME_BYTES, MAX_NOTE_CHARACTERS, Said, Told
+from protocol.refusals import Conduct, Fault, Refusal
+from referee.bot_folder import BotFile, Limits
+from referee.games.mist import BOARD
+from referee.plan import Policy
+from referee.records import AnyRecord
+from tests.docs_pages import PAGES, anchors, blocks, first_words, links, name, page, section, tables, words
+
+PROTOCOL = page("docs/protocol.md")
+TIMING = page("docs/timing.md")
+MIST = page("docs/games/mist.md")
+EACH_PAGE = pytest.mark.parametrize("each", PAGES, ids=name)
+
+
+def tag(form: type[msgspec.Struct]) -> str:
+    return str(form.__struct_config__.tag)
+
+
+class TestLinks:
+    @EACH_PAGE
+    def test_every_link_within_the_house_leads_somewhere(self, each: Path) -> None:
+        for target in links(each.read_text()):
+            if not target.startswith("https://"):
+                path, _, anchor = target.partition("#")
+                there = each.parent / path if path else each
+                assert there.exists(), f"{target} is not there"
+                assert not anchor or anchor in anchors(there.read_text()), f"{target}: there is no such heading"
+
+    def test_the_readme_leads_to_every_page(self) -> None:
+        assert {name(each) for each in PAGES[1:]} <= set(links(page("README.md")))
+
+    @EACH_PAGE
+    def test_no_page_names_a_place_that_its_reader_does_not_have(self, each: Path) -> None:
+        assert [] == re.findall(r"/work\b|shared/|/root\b|\bissue #?\d", each.read_text())
+
+
+class TestProtocol:
+    @pytest.mark.parametrize(
+        ("heading", "closed"), [("Refusals", Refusal), ("Faults", Fault), ("Conduct", Conduct)]
+    )
+    def test_each_closed_list_is_listed_in_full_and_in_order(self, heading: str, closed: Any) -> None:
+        assert [word.value for word in closed] == first_words(section(PROTOCOL, heading))
+
+    @pytest.mark.parametrize(("heading", "union"), [("What a bot says", Said), ("What a bot hears", Told)])
+    def test_each_message_is_listed_with_its_fields_in_order(self, heading: str, union: Any) -> None:
+        rows = tables(section(PROTOCOL, heading))[0]
+        expected = [(tag(form), list(form.__struct_fields__)) for form in get_args(union)]
+        assert expected == [(words(row[0])[0], words(row[1])) for row in rows]
+
+    def test_the_limits_are_those_of_the_code(self) -> None:
+        policy = Policy()
+        listed = " ".join(row[1] for row in tables(section(PROTOCOL, "Limits"))[0])
+        for limit in (
+            f"{MAX_FRAME_BYTES // 1024} KiB ({MAX_FRAME_BYTES:,} bytes)",
+            f"{MAX_NOTE_CHARACTERS:,} characters",
+            f"{policy.messages_per_window:,} (`messages_per_window`)",
+            f"{policy.refusals_per_match:,} (`refusals_per_match`)",
+            f"{policy.startup_ms // 1000} s (`startup_ms`)",
+            f"{policy.pause_ms // 1000} s each (`pause_ms`)",
+        ):
+            assert limit in listed
+
+
+class TestOtherTables:
+    def test_timing_lists_every_field_of_a_policy_with_its_default(self) -> None:
+        rows = tables(section(TIMING, "Setting the times"))[0]
+        defaults = msgspec.to_builtins(Policy())
+        assert {
+            key: "the variant's rules" if value is None else str(value) for key, value in defaults.items()
+        } == {words(row[0])[0]: row[1].strip("`") for row in rows}
+
+    def test_writing_a_bot_lists_every_field_of_bot_toml_with_its_default(self) -> None:
+        rows = tables(section(page("docs/writing-a-bot.md"), "bot.toml"))[0]
+        listed = {word: row[2].strip("`") for row in rows for word in words(row[0])}
+        limits = msgspec.to_builtins(Limits())
+        assert {f"limits.{key}": "none" if value is None else str(value) for key, value in limits.items()} == {
+            key: value for key, value in listed.items() if key.startswith("limits.")
+        }
+        assert set(BotFile.__struct_fields__) - {"limits"} == {key for key in listed if "." not in key}
+
+    def test_every_kind_of_line_of_a_transcript_is_listed(self) -> None:
+        listed = first_words(section(page("docs/transcript.md"), "Kinds of lines"))
+        assert {tag(form) for form in get_args(AnyRecord)} == set(listed)
+
+
+class TestMist:
+    def test_every_ruling_stands_under_its_number_and_in_order(self) -> None:
+        numbers = re.findall(r"^\*\*(R\d+)\.? ", section(MIST, "Rulings"), re.MULTILINE)
+        assert [f"R{number}" for number in range(1, 12)] == numbers
+
+    def test_the_board_is_drawn_with_all_61_cells_in_order(self) -> None:
+        (board,) = blocks("board")
+        assert list(BOARD.names) == board.text.split()
+
+    def test_options_events_and_view_are_listed_in_full(self) -> None:
+        assert list(MistOptions.__struct_fields__) == first_words(section(MIST, "Options"))
+        assert set(MistView.__struct_fields__) == set(first_words(section(MIST, "The view")))
+        rows = tables(section(MIST, "Events"))[0]
+        assert [tag(form) for form in get_args(MistEvent)] == [words(row[0])[0] for row in rows]
+        for form, row in zip(get_args(MistEvent), rows, strict=True):
+            assert set(form.__struct_fields__) <= set(words(row[2]))

@@ -1,0 +1,151 @@
+"""The documentation's examples do what it says: messages decode, scenarios come out so, bots play, commands exist.
+
+A page says what to do with a block behind its opening fence: ```` ```json hears ````.
+"""
+
+import json
+import re
+import shlex
+from itertools import takewhile
+from pathlib import Path
+from typing import Any
+from unittest.mock import Mock
+
+import click
+import pytest
+
+from arena.adjudicate import adjudicate_line
+from arena.cli import main as arena
+from arena.tournament_file import read_tournament
+from bots import kit
+from protocol.codec import decode_said, decode_told, encode
+from referee.bot_folder import FILE, BotFile, find_bot
+from referee.records import Header, In, Out
+from referee.replay import replay
+from referee.toml_text import read_toml
+from referee.transcript_reading import read_transcript, verify_transcript
+from tests.bots.in_process import MIST_BOTS, MIST_VARIANTS
+from tests.bots.in_process import play as play_in_process
+from tests.docs_pages import HOUSE, PAGES, Block, blocks, blocks_of, name, prose, words
+
+EXAMPLE = HOUSE / "docs/examples/three-turns.jsonl"
+"""`scripts/arena match mist mist_random mist_hunter --seed 7 --options '{"max_turns": 3}'`, as it was played."""
+
+
+def each(info: str) -> pytest.MarkDecorator:
+    """A test for each such block; there is at least one."""
+    found = blocks(info)
+    assert found, f"no page has a block {info!r}"
+    return pytest.mark.parametrize("block", found, ids=[f"{name(one.page)}-{n}" for n, one in enumerate(found)])
+
+
+class TestMessages:
+    @each("json says")
+    def test_what_a_bot_says_is_understood(self, block: Block) -> None:
+        for line in block.text.splitlines():
+            assert json.loads(line)["type"] == type(decode_said(line.encode())).__struct_config__.tag
+
+    @each("json hears")
+    def test_what_a_bot_hears_is_a_message_with_all_its_fields(self, block: Block) -> None:
+        for line in block.text.splitlines():
+            assert json.loads(line) == json.loads(encode(decode_told(line.encode())))
+
+    @each("wire seat 1")
+    def test_the_excerpt_is_what_seat_1_said_and_heard_in_the_example(self, block: Block) -> None:
+        said = [
+            f"> {record.frame}" if isinstance(record, In) else f"< {bytes(record.frame).decode()}"
+            for record in read_transcript(EXAMPLE)
+            if isinstance(record, In | Out) and record.seat == 1
+        ]
+        shown = block.text.splitlines()
+        assert len(shown) > 5
+        assert said[: len(shown)] == shown
+
+
+class TestScenarios:
+    @each("json scenario")
+    def test_a_scenario_comes_out_as_the_page_says(self, block: Block) -> None:
+        result = json.loads(adjudicate_line(block.text.encode()))
+        here = blocks_of(block.page, "json (scenario|gives|step)")
+        after = here[here.index(block) + 1 :]
+        mine = list(takewhile(lambda one: one.info != "json scenario", after))
+        assert mine, "the page does not say what comes out"
+        for shown in mine:
+            if shown.info == "json gives":
+                assert json.loads(shown.text) == result
+            else:
+                step, seat = re.fullmatch(r"json step (\d+) told (\d)", shown.info).groups()  # type: ignore[union-attr]
+                assert json.loads(shown.text) in result["steps"][int(step)]["told"][seat]
+
+
+class TestTranscript:
+    def test_the_example_holds_and_the_rules_lead_to_every_line_of_it(self) -> None:
+        verified = verify_transcript(EXAMPLE)
+        assert replay(read_transcript(EXAMPLE)).match.over
+        (shown,) = [one for one in blocks("console") if "$ scripts/arena replay" in one.text]
+        assert isinstance(verified.header, Header)
+        for fact in (
+            f"holds, {verified.lines} lines",
+            f"head {verified.head}",
+            f"match {verified.header.match},",
+        ):
+            assert fact in shown.text
+
+    def test_the_line_that_is_shown_is_a_line_of_it(self) -> None:
+        (shown,) = blocks("json line")
+        assert EXAMPLE.read_text().splitlines()[int(shown.info.split()[-1]) - 1] == shown.text.strip()
+
+
+class TestToml:
+    @each("toml bot")
+    def test_a_bot_toml_is_one(self, block: Block, tmp_path: Path) -> None:
+        (tmp_path / FILE).write_text(block.text)
+        assert ("mist",) == read_toml(tmp_path / FILE, BotFile).games
+
+    @each("toml tournament")
+    def test_a_tournaments_file_is_one(self, block: Block, tmp_path: Path) -> None:
+        (tmp_path / "mine.toml").write_text(block.text)
+        assert 2 <= len(read_tournament(tmp_path / "mine.toml", find_bot).bots)
+
+    def test_the_demos_tournament_has_four_bots_or_more(self) -> None:
+        assert 4 <= len(read_tournament(HOUSE / "docs/examples/demo.toml", find_bot).bots)
+
+
+class TestBots:
+    @pytest.mark.parametrize("variant", MIST_VARIANTS)
+    @pytest.mark.parametrize("info", ["python ten-line bot", "python class bot", "python early bot"])
+    def test_a_bot_of_the_pages_plays_a_legal_match(
+        self, info: str, variant: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(kit, "run", run := Mock())
+        exec(compile(blocks(info)[0].text, info, "exec"), {"__name__": "__main__"})  # noqa: S102 - it is ours
+        (bot,) = run.call_args.args
+        made = bot if isinstance(bot, kit.Bot) else kit.FunctionBot(bot, Any)
+        played = play_in_process((lambda: made, MIST_BOTS["hunter"]), variant=variant, seed=5)
+        assert min(played.windows) > 1
+
+    def test_the_ten_line_bot_has_ten_lines_and_is_the_same_everywhere(self) -> None:
+        readme, *others = blocks("python ten-line bot")
+        assert 10 == len([line for line in readme.text.splitlines() if line])
+        assert others
+        assert {readme.text} == {other.text for other in others}
+
+
+def _commands() -> list[str]:
+    """Every command of this project that a page tells its reader to run."""
+    lines = [line for info in ("sh", "console") for block in blocks(info) for line in block.text.splitlines()]
+    lines += [word for each in PAGES for word in words(prose(each.read_text()))]
+    return sorted({line.removeprefix("$ ") for line in lines if re.match(r"(\$ )?scripts/\w+( |$)", line)})
+
+
+@pytest.mark.parametrize("line", _commands())
+def test_every_command_of_the_pages_is_there_with_its_options(line: str) -> None:
+    for one in line.split("&&"):
+        script, *given = shlex.split(one, comments=True)
+        assert (HOUSE / script).exists()
+        if script == "scripts/arena" and given and given[0] not in ("ARGS…", "--help"):
+            context = click.Context(arena)
+            command = arena.get_command(context, given[0])
+            assert command is not None, f"there is no command {given[0]}"
+            options = {option for parameter in command.params for option in parameter.opts}
+            assert {word.partition("=")[0] for word in given if word.startswith("--")} <= options
