@@ -7,6 +7,7 @@ import msgspec
 
 from arena.exits import WrongUse
 from arena.results_folder import cannot_write
+from arena.typed import command_line
 from referee.bot_folder import FILE
 from referee.games.registry import GAMES
 
@@ -33,7 +34,7 @@ def command(folder: Path, game: str) -> None:
     rules = GAMES[game]
     seats = rules.seats(rules.read_options(rules.variants[0].name, None))
     click.echo(f"edit `decide` in {folder / PROGRAM}; it plays already:")
-    click.echo(f"arena match {game}{f' {folder}' * seats}")
+    click.echo(command_line("match", game, *[folder] * seats))
 
 
 def _template(game: str) -> Path:

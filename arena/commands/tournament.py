@@ -1,7 +1,6 @@
 """`arena tournament`: plays what is left of a tournament, then prints its table."""
 
 import os
-import shlex
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -21,6 +20,7 @@ from arena.screens import results_console
 from arena.tables import show
 from arena.tournament import Results, play_tournament
 from arena.tournament_file import Tournament, read_tournament
+from arena.typed import command_line
 from referee.bot_folder import find_bot
 from referee.plan import Isolation
 from referee.play import SandboxedBot, play
@@ -56,7 +56,7 @@ def command(
     try:
         came_out = play_tournament(tournament, players, _venue, fresh=fresh, concurrency=at_once)
     except Stopped as stopped:
-        again = shlex.join(["arena", *(word for word in sys.argv[1:] if word != "--fresh")])
+        again = command_line(*(word for word in sys.argv[1:] if word != "--fresh"))
         raise Stopped(stopped.signal, f"stopped; to go on where it was: {again}") from None
     if as_json:
         sys.stdout.write(msgspec.json.encode(results_json(tournament, came_out)).decode() + "\n")
