@@ -55,7 +55,7 @@ class Owed(Struct, frozen=True):
     """The action taken if none comes. None: nothing at all, or (`drawn`) one drawn when the window closes."""
     drawn: bool = False
     """The default comes from `Game.draw_default` when the window closes."""
-    shown: Struct | None = None
+    shown: Any = None
     """What the window itself tells this seat, beyond its events (who stands in a vote): its view may show it."""
 
 

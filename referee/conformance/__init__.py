@@ -10,6 +10,8 @@ of its contract is put to the test on the way:
 4. sealed swap: what another seat submits changes nothing before the window closes (`swaps`);
 5. events that are declared anonymous are the same, whoever sits where (`reseating`).
 
+A game's author may lend a forger of histories that a seat cannot tell from the true one (`forging`).
+
 What it cannot know is whether the game tells a seat too much in the first place: an event is told on purpose, and
 counts as told. Which events a seat should get is for tests of the rules.
 """
@@ -20,6 +22,7 @@ from typing import Any
 from msgspec import Struct
 
 from referee.conformance.finding import ConformanceError
+from referee.conformance.forging import Forge
 from referee.conformance.playing import Examination
 from referee.conformance.repetition import check_repetition
 from referee.conformance.reseating import ANONYMOUS
@@ -40,6 +43,8 @@ class Report(Struct, frozen=True, kw_only=True):
     windows: int
     twinned: int
     """Secret swaps: positions compared with one made to differ in what an observer was not told."""
+    forged: int
+    """Secret swaps: positions compared with those of histories that the game's author forged."""
     remembered: int
     """Secret swaps: positions compared with one of another match that had told an observer the same."""
     probes: int
@@ -56,8 +61,13 @@ class Report(Struct, frozen=True, kw_only=True):
     """Windows that no match opened: nothing is known of them."""
 
 
-def check_game(game: Game[Any], seeds: Sequence[int] = range(200)) -> list[Report]:
+def check_game(game: Game[Any], seeds: Sequence[int] = range(200), forge: Forge | None = None) -> list[Report]:
     """Plays every seed in every variant.
+
+    Args:
+        game: the game.
+        seeds: of the matches that are played.
+        forge: what finds other histories that look alike, if its author lends that.
 
     Returns:
         A report for each variant.
@@ -65,13 +75,13 @@ def check_game(game: Game[Any], seeds: Sequence[int] = range(200)) -> list[Repor
     Raises:
         ConformanceError: a promise is broken, or there was too little to compare to say that it holds.
     """
-    reports = [_check_variant(game, variant.name, seeds) for variant in game.variants]
+    reports = [_check_variant(game, variant.name, seeds, forge) for variant in game.variants]
     check_repetition(game, seeds[:REPEATED_SEEDS])
     return reports
 
 
-def _check_variant(game: Game[Any], variant: str, seeds: Sequence[int]) -> Report:
-    examination = Examination(game, variant)
+def _check_variant(game: Game[Any], variant: str, seeds: Sequence[int], forge: Forge | None) -> Report:
+    examination = Examination(game, variant, forge)
     for seed in seeds:
         examination.play(seed)
     _check_enough(examination, variant)
@@ -81,6 +91,7 @@ def _check_variant(game: Game[Any], variant: str, seeds: Sequence[int]) -> Repor
         matches=examination.matches,
         windows=examination.windows,
         twinned=examination.twinned,
+        forged=examination.forged,
         remembered=examination.remembered,
         probes=examination.probes,
         sealed=examination.sealed,

@@ -7,6 +7,7 @@ from msgspec import Raw
 
 from protocol.codec import encode
 from referee.conformance.finding import ConformanceError
+from referee.conformance.forging import Forge, History, check_forged
 from referee.conformance.guessing import Guesser
 from referee.conformance.promises import (
     Where,
@@ -48,13 +49,15 @@ def guessed_options(game: Game[Any], variant: str, seed: int) -> Raw | None:
 class Examination:
     """Matches of one variant, played and put to the test; the figures say how much was really compared."""
 
-    def __init__(self, game: Game[Any], variant: str) -> None:
+    def __init__(self, game: Game[Any], variant: str, forge: Forge | None) -> None:
         self._game = game
         self._variant = variant
+        self._forge = forge
         self._memory = Memory()
         self.matches = 0
         self.windows = 0
         self.twinned = 0
+        self.forged = 0
         self.probes = 0
         self.sealed = 0
         self.commuted = 0
@@ -99,9 +102,12 @@ class Examination:
         chooser, prober = Chooser(Random(f"{seed}/play")), Chooser(Random(f"{seed}/probe"))
         luck = Random(f"{seed}/watched")
         twins = self._twins(match, seed)
+        forger = Random(f"{seed}/forger")
+        history: History = ()
         reseated = Reseated(match, Random(f"{seed}/seats"))
         while match.table.window is not None:
             self._look(match, twins, where)
+            self._compare_forged(match, history, forger, where)
             self._number = match.table.number
             self.opened.add(open_window(match.table).name)
             self.sealed += check_sealed(match, prober, luck, where)
@@ -110,6 +116,7 @@ class Examination:
             chosen = chooser.choose_all(match.table)
             before = match.fork()
             match.play(chosen)
+            history = (*history, chosen)
             for twin in twins:
                 twin.follow(before, chosen, match, where)
             reseated.follow(chosen, match, where)
@@ -135,6 +142,18 @@ class Examination:
         ]
         observers = luck.sample(match.observers, min(OBSERVERS_TWINNED, len(match.observers)))
         return [Twin(observer, match, deals, luck) for observer in observers]
+
+    def _compare_forged(self, match: Sitting, history: History, luck: Random, where: Where) -> None:
+        """Compares the position with that of a forged history, for one observer."""
+        if self._forge is None:
+            return
+        observer = luck.choice(match.observers)
+        options, setup = (Raw(encode(each)) for each in (match.table.options, match.table.setup))
+        true = Deal(self._variant, where.seed, options, setup), history
+        forged = self._forge(*true, observer, luck)
+        if forged is not None and forged != true:
+            self.forged += 1
+            self.probes += check_forged(match, forged, observer, Chooser(luck), where)
 
     def _look(self, match: Sitting, twins: list[Twin], where: Where) -> None:
         check_position(match, where)

@@ -49,7 +49,7 @@ def key_of(key: str) -> Any:
 @pytest.fixture(scope="module")
 def examined() -> tuple[Watched, Examination]:
     game = Watched()
-    examination = Examination(game, "guardians")
+    examination = Examination(game, "guardians", forge=None)
     for seed in SEEDS:
         examination.play(seed)
     return game, examination

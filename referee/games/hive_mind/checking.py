@@ -1,0 +1,108 @@
+"""What may be submitted: actions in their canonical spelling, or the reason why not.
+
+Every reason is about the action, public facts and what its sender did before.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+
+from protocol.games.hive_mind import Kind, Round, Scores
+from referee.games.hive_mind.hive import CELLS, KINDS, SHAPES, Shape, shape_named
+from referee.games.hive_mind.state import ROUNDS, RULE_SETS, HiveMindState, Turn, price, rounds_on, wallet
+from referee.rules import Illegal
+
+BUYING_ROUND = 2
+"""The round in which Double and Block are bought or used."""
+LONGEST_QUOTE = 20
+
+
+def kinds_left(state: HiveMindState, hive: str, seat: int) -> tuple[Kind, ...]:
+    """The kinds of shapes that a seat has not placed on a Hive yet (R4)."""
+    used = {SHAPES[cells].kind for actions in rounds_on(state, hive) if (cells := actions[seat].place.get(hive))}
+    return tuple(kind for kind in KINDS if kind not in used)
+
+
+def checked_round(state: HiveMindState, now: Turn, seat: int, action: Round) -> Round:
+    """The canonical spelling of what a seat submits to a round.
+
+    Raises:
+        Illegal: it breaks R5, R6 or R12, or names a Hive that is not in play or what another round is for.
+    """
+    for named in (action.place, action.double, action.block, action.guess):
+        _check_in_play(now, named)
+    if now.number != BUYING_ROUND and (action.double or action.block):
+        raise Illegal(f"Double and Block are for round {BUYING_ROUND}")
+    if now.number != ROUNDS and action.guess:
+        raise Illegal(f"hexes are guessed in round {ROUNDS}")
+    place = {
+        hive: _checked_shape(state, hive, seat, action.place[hive]) for hive in now.hives if hive in action.place
+    }
+    if now.number == 1 and len({shape.kind for shape in place.values()}) < len(place):
+        raise Illegal("in round 1 a different kind of shape is placed on each Hive")
+    checked = Round(
+        place={hive: shape.cells for hive, shape in place.items()},
+        double=_once_each("Double", action.double),
+        block=_once_each("Block", action.block),
+        guess={hive: _checked_guess(action.guess[hive]) for hive in now.hives if hive in action.guess},
+    )
+    if checked.double or checked.block:
+        _check_price(state, seat, checked)
+    return checked
+
+
+def checked_scores(seat: int, action: Scores) -> Scores:
+    """The canonical spelling of a guess of scores.
+
+    Raises:
+        Illegal: it guesses the sender's own.
+    """
+    if str(seat) in action.scores:
+        raise Illegal("only the scores of others are guessed")
+    return Scores(scores=dict(sorted(action.scores.items())))
+
+
+def _check_in_play(now: Turn, hives: Iterable[str]) -> None:
+    for hive in hives:
+        if hive not in now.hives:
+            raise Illegal(f"{_quoted(hive)} is no Hive in play; that is {', '.join(now.hives)}")
+
+
+def _checked_shape(state: HiveMindState, hive: str, seat: int, name: str) -> Shape:
+    shape = shape_named(name)
+    if shape is None:
+        raise Illegal(f"{_quoted(name)} is no shape: three hexes, {CELLS[0]} to {CELLS[-1]}, that are connected")
+    if shape.kind not in kinds_left(state, hive, seat):
+        raise Illegal(f"{shape.cells} is of the kind {shape.kind}, which you have used on Hive {hive}")
+    return shape
+
+
+def _once_each(what: str, hives: tuple[str, ...]) -> tuple[str, ...]:
+    for hive, times in Counter(hives).items():
+        if times > 1:
+            raise Illegal(f"a second {what} on Hive {hive}")
+    return tuple(sorted(hives))
+
+
+def _checked_guess(guess: str) -> str:
+    if len(guess) != len(CELLS) or set(guess) - set("123"):
+        raise Illegal(f"{_quoted(guess)} is no guess: {len(CELLS)} digits 1 to 3")
+    return guess
+
+
+def _check_price(state: HiveMindState, seat: int, action: Round) -> None:
+    """Passes what the seat can pay (R6)."""
+    rules, purse = RULE_SETS[state.variant], wallet(state, seat)
+    for what, hives, free, each in (
+        ("Double", action.double, purse.free_doubles, rules.double_price),
+        ("Block", action.block, purse.free_blocks, rules.block_price),
+    ):
+        if each is None and len(hives) > free:
+            raise Illegal(f"{what} may be used once, and none can be bought")
+    cost = price(rules, action)
+    if cost > purse.garnets:
+        raise Illegal(f"this costs more garnets than the {purse.garnets} you have")
+
+
+def _quoted(text: str) -> str:
+    """What was sent, bounded."""
+    return repr(text[:LONGEST_QUOTE])

@@ -1,0 +1,204 @@
+"""Hive Mind under the contract of a game: options, setup, windows and views. `checking` and `play` do the rest."""
+
+from random import Random
+from typing import Any, cast
+
+from msgspec import UNSET, Raw
+from msgspec.structs import replace
+
+from protocol.games.hive_mind import (
+    Blocks,
+    BreakTie,
+    Doubles,
+    GiveToken,
+    Hint,
+    HiveMindHostView,
+    HiveMindOptions,
+    HiveMindSetup,
+    HiveMindView,
+    Reveal,
+    Round,
+    RoundResult,
+    ScoreGuesses,
+    Scores,
+    Seat,
+    SeatKey,
+    TokenGiven,
+    WindowName,
+)
+from protocol.words import Action, Options, Outcome, Setup
+from referee.games.hive_mind import play
+from referee.games.hive_mind.checking import checked_round, checked_scores, kinds_left
+from referee.games.hive_mind.hive import check_values, draw_values
+from referee.games.hive_mind.plausible import plausible
+from referee.games.hive_mind.result import outcome
+from referee.games.hive_mind.scoring import count, values_now
+from referee.games.hive_mind.state import RULE_SETS, SEATS, HiveMindState, Turn, play_on, turn, wallet
+from referee.luck import Luck
+from referee.rules import BadSetupError, Game, Illegal, Owed, Step, Taken, TimeTerms, Variant, Window, read_given
+
+DAY_MS = 86_400_000
+"""The only time that the sources give is 24 hours, for the guessing of scores; every other window gets as long."""
+NOT_IN_PLAY = Turn((), 0)
+
+
+class HiveMind(Game[HiveMindState]):
+    """Five seats, hidden values under hexes: learn them by placing shapes, and score where others do not."""
+
+    name = "hive-mind"
+    variants = (
+        Variant("recharged", TimeTerms(dict.fromkeys(("round", "break_tie"), DAY_MS))),
+        Variant("tempo-up", TimeTerms(dict.fromkeys(("round", "give_token", "break_tie"), DAY_MS))),
+        Variant("gauntlet", TimeTerms(dict.fromkeys(("round", "scores", "break_tie"), DAY_MS))),
+    )
+    actions = {  # noqa: RUF012 - a ClassVar of the contract
+        "round": Round,
+        "scores": Scores,
+        "give_token": GiveToken,
+        "break_tie": BreakTie,
+    }
+    events = (Hint, RoundResult, Doubles, Blocks, ScoreGuesses, TokenGiven, Reveal)
+    options = HiveMindOptions
+    view_type = HiveMindView
+
+    def read_options(self, variant: str, given: Raw | None) -> HiveMindOptions:
+        """See `Game.read_options`: how many garnets each starts with depends on the variant (R6)."""
+        options = read_given(HiveMindOptions, given, "options")
+        return replace(options, garnets=RULE_SETS[variant].garnets) if options.garnets is UNSET else options
+
+    def read_setup(self, variant: str, options: Options, given: Raw | None, luck: Luck) -> HiveMindSetup:
+        """See `Game.read_setup`: the values of every Hive."""
+        del options
+        names = RULE_SETS[variant].hives
+        if given in (None, Raw(b"null")):
+            dice = luck.shared()
+            return HiveMindSetup(hives={name: draw_values(dice) for name in names})
+        hives = read_given(HiveMindSetup, given, "setup").hives
+        for name in sorted(hives.keys() ^ set(names)):
+            what = "is missing" if name in names else f"is no Hive of {variant}"
+            raise BadSetupError(f"setup.hives.{name}: {what}; its Hives are {', '.join(names)}")
+        for name in names:
+            check_values(hives[name], f"setup.hives.{name}")
+        return HiveMindSetup(hives={name: hives[name] for name in names})
+
+    def seats(self, options: Options) -> int:
+        """Five."""
+        del options
+        return SEATS
+
+    def deal(self, variant: str, options: Options, setup: Setup, luck: Luck) -> Step[HiveMindState]:
+        """Hidden values and full wallets. Nothing is told."""
+        del luck
+        given = cast("HiveMindOptions", options).garnets
+        garnets = given if isinstance(given, tuple) else (cast("int", given),) * SEATS
+        return Step(HiveMindState(variant=variant, garnets=garnets, values=cast("HiveMindSetup", setup).hives))
+
+    def window(self, state: HiveMindState) -> Window | None:
+        """`round`s, then `scores` in `gauntlet`; then what only the winner decides."""
+        match play.stage(state):
+            case None:
+                return None
+            case "round":
+                return _ROUND
+            case "scores":
+                return _SCORES
+            case "give_token":
+                return Window("give_token", (Owed(play.winners(state)[0], None),))
+            case "break_tie":
+                winner = Owed(play.winners(state)[0], None, drawn=True, shown=play.tied(state))
+                return Window("break_tie", (winner,))
+
+    def check(self, state: HiveMindState, seat: int, action: Action) -> Action:
+        """See `Game.check`."""
+        match action:
+            case Round():
+                return checked_round(state, turn(state) or NOT_IN_PLAY, seat, action)
+            case Scores():
+                return checked_scores(seat, action)
+            case GiveToken() if action.seat == seat:
+                raise Illegal("the token is for another seat")
+            case BreakTie() if action.seat not in play.tied(state):
+                raise Illegal(f"seat {action.seat} is not among the tied")
+        return action
+
+    def draw_default(self, state: HiveMindState, seat: int, luck: Luck) -> BreakTie:
+        """One of the tied."""
+        return BreakTie(seat=cast("Seat", luck.seat(seat).choice(play.tied(state))))
+
+    def close(self, state: HiveMindState, taken: tuple[Taken | None, ...], luck: Luck) -> Step[HiveMindState]:
+        """Plays what the open window's seats are taken to have submitted."""
+        actions = [part.action for part in taken if part is not None]
+        match play.stage(state):
+            case "round":
+                return play.close_round(state, cast("list[Round]", actions), luck)
+            case "scores":
+                return play.close_scores(state, cast("list[Scores]", actions), luck)
+            case "give_token":
+                return play.close_give_token(state, cast("GiveToken | None", actions[0]), luck)
+            case _:
+                return play.close_break_tie(state, cast("BreakTie", actions[0]), luck)
+
+    def view(self, state: HiveMindState, seat: int | None) -> HiveMindView:
+        """What the seat was told and submitted, and what follows from that and the rules."""
+        now = turn(state) or NOT_IN_PLAY
+        window = _window_known_to(state, seat)
+        submitted = () if seat is None else tuple(actions[seat] for actions in state.rounds)
+        return HiveMindView(
+            seat=seat,
+            window=window,
+            hives=now.hives,
+            round=now.number,
+            unused={} if seat is None else {hive: kinds_left(state, hive, seat) for hive in now.hives},
+            wallet=None if seat is None else wallet(state, seat),
+            tied=play.tied(state) if window == "break_tie" else (),
+            submitted=submitted,
+            scores=None if seat is None or state.scores is None else state.scores[seat],
+            told=state.told[SEATS if seat is None else seat],
+        )
+
+    def host_view(self, state: HiveMindState) -> HiveMindHostView:
+        """All values, placements, guesses and points."""
+        now = turn(state) or NOT_IN_PLAY
+        points, feats = count(state)
+        return HiveMindHostView(
+            window=play.stage(state),
+            hives=now.hives,
+            round=now.number,
+            initial=state.values,
+            current={hive: values_now(values, play_on(state, hive)) for hive, values in state.values.items()},
+            rounds=state.rounds,
+            garnets=tuple(wallet(state, seat).garnets for seat in range(SEATS)),
+            points=state.result.points if state.result else points,
+            feats=feats if RULE_SETS[state.variant].gauntlet else None,
+            scores=state.scores,
+            tied=play.tied(state),
+        )
+
+    def outcome(self, state: HiveMindState) -> Outcome | None:
+        """By points, once it is settled who goes."""
+        return outcome(state)
+
+    def plausible(self, state: HiveMindState, seat: int, luck: Random) -> Any:
+        """See `Game.plausible`."""
+        return plausible(state, seat, luck)
+
+    def reseat(self, action: Action, seat_of: tuple[int, ...]) -> Action:
+        """See `Game.reseat`: all but rounds name seats."""
+        match action:
+            case Scores():
+                moved = sorted((str(seat_of[int(seat)]), guess) for seat, guess in action.scores.items())
+                return Scores(scores=cast("dict[SeatKey, int]", dict(moved)))
+            case GiveToken() | BreakTie():
+                return replace(action, seat=seat_of[action.seat])
+        return action
+
+
+_ROUND = Window("round", tuple(Owed(seat, Round()) for seat in range(SEATS)))
+_SCORES = Window("scores", tuple(Owed(seat, Scores(scores={})) for seat in range(SEATS)))
+
+
+def _window_known_to(state: HiveMindState, seat: int | None) -> WindowName | None:
+    """The open window, unless only the winner knows of it: who wins, and that there is a tie, is secret (R10)."""
+    stage = play.stage(state)
+    known = stage in ("round", "scores") or (stage is not None and seat in play.winners(state))
+    return stage if known else None

@@ -1,0 +1,52 @@
+"""Submissions that are mostly legal, for playing without players: in conformance, golden matches, benchmarks.
+
+Five who placed anywhere would hardly meet: these choose among few shapes, so that hexes are contested; and in some
+matches they seldom place at all, so that scores tie. They look at the host's secrets, so that guesses come right.
+"""
+
+from random import Random
+from typing import Any
+
+from referee.games.hive_mind.checking import BUYING_ROUND, kinds_left
+from referee.games.hive_mind.hive import SHAPES, draw_values
+from referee.games.hive_mind.scoring import count, score
+from referee.games.hive_mind.state import ROUNDS, SEATS, HiveMindState, Turn, turn
+
+Json = dict[str, Any]
+
+POPULAR = ("ADE", "AEI", "BFI", "CFG", "CFI", "DHI", "EFI", "EIJ", "FIK", "HIJ", "HIK", "HKL", "IJL", "JKL")
+OFTEN, HALF, SELDOM = 7 / 8, 1 / 2, 1 / 8
+
+
+def plausible(state: HiveMindState, seat: int, luck: Random) -> Json:
+    """A submission to the open window, as plain JSON values."""
+    now, result = turn(state), state.result
+    if now is not None:
+        return _round(state, now, seat, luck)
+    if result is not None:
+        return {"seat": luck.choice(result.tied)}
+    totals = [score(points) for points in count(state)[0]]
+    others = [other for other in range(SEATS) if other != seat]
+    return {"scores": {str(other): totals[other] + luck.choice((0, 1, -1)) for other in others}}
+
+
+def _round(state: HiveMindState, now: Turn, seat: int, luck: Random) -> Json:
+    action: Json = {"place": _place(state, now, seat, luck)}
+    if now.number == BUYING_ROUND:
+        action |= {key: [luck.choice(now.hives)] for key in ("double", "block") if luck.random() < HALF}
+    if now.number == ROUNDS:
+        right = {hive: state.values[hive] for hive in now.hives if luck.random() < HALF}
+        action["guess"] = right if luck.random() < HALF else {hive: draw_values(luck) for hive in right}
+    return action
+
+
+def _place(state: HiveMindState, now: Turn, seat: int, luck: Random) -> dict[str, str]:
+    idle = next(iter(state.values.values())).startswith("3")
+    place: dict[str, str] = {}
+    for hive in now.hives:
+        left = set(kinds_left(state, hive, seat))
+        if now.number == 1:
+            left -= {SHAPES[cells].kind for cells in place.values()}
+        if luck.random() < (SELDOM if idle else OFTEN):
+            place[hive] = luck.choice([cells for cells in POPULAR if SHAPES[cells].kind in left])
+    return place

@@ -1,0 +1,180 @@
+"""What closing each window leads to: the next state and what is told, to the reveal."""
+
+from collections.abc import Sequence
+from typing import cast
+
+from msgspec.structs import replace
+
+from protocol.games.hive_mind import (
+    Blocks,
+    BreakTie,
+    Doubles,
+    GiveToken,
+    Hint,
+    HiveMindEvent,
+    HiveRound,
+    Reveal,
+    Round,
+    RoundResult,
+    ScoreGuesses,
+    Scores,
+    TokenGiven,
+    WindowName,
+)
+from referee.games.hive_mind.checking import BUYING_ROUND
+from referee.games.hive_mind.hive import CELLS, KINDS, SHAPES, total
+from referee.games.hive_mind.result import feats_by_seat, points_by_seat, settle
+from referee.games.hive_mind.scoring import RightGuess, count, right_guesses, seats_over, with_right_guesses
+from referee.games.hive_mind.state import (
+    ROUNDS,
+    RULE_SETS,
+    SEATS,
+    HiveMindState,
+    Result,
+    Turn,
+    play_on,
+    rounds_on,
+    seats_that,
+    turn,
+)
+from referee.luck import Luck
+from referee.rules import Step, Told
+
+_Telling = list[tuple[HiveMindEvent, int | None]]
+"""Events, each with the seat it is for (None: all), in the order in which they are told."""
+
+
+def stage(state: HiveMindState) -> WindowName | None:
+    """The window that is open; None when the match is over."""
+    rules, result = RULE_SETS[state.variant], state.result
+    if result is None:
+        return "scores" if turn(state) is None else "round"
+    if state.eliminated is not None:
+        return None
+    asks = rules.gives_token and len(result.winners) == 1 and not state.token_asked
+    return "give_token" if asks else "break_tie"
+
+
+def close_round(state: HiveMindState, actions: Sequence[Round], luck: Luck) -> Step[HiveMindState]:
+    """A round: hints, what all are told, and after the last one the result."""
+    rules, now = RULE_SETS[state.variant], turn(state)
+    assert now is not None  # noqa: S101 - the window `round` is open
+    after = replace(state, rounds=(*state.rounds, tuple(actions)))
+    telling: _Telling = [*_hints(state, now, actions), (_round_result(now, actions), None)]
+    if now.number == BUYING_ROUND:
+        telling.append((_doubles(after, now.hives), None))
+    if now.number == ROUNDS and not rules.blocks_at_end:
+        telling.append((_blocks(after, now.hives), None))
+    if turn(after) is None and not rules.gauntlet:
+        points, feats = count(after)
+        after = replace(after, result=settle(rules, points, feats))
+    return _go_on(after, telling, luck)
+
+
+def close_scores(state: HiveMindState, actions: Sequence[Scores], luck: Luck) -> Step[HiveMindState]:
+    """The guessing of scores: all right guesses count on the totals before any of them does."""
+    points, feats = count(state)
+    scores = tuple(cast("dict[str, int]", action.scores) for action in actions)
+    right = right_guesses(points, scores)
+    result = settle(RULE_SETS[state.variant], with_right_guesses(points, right), feats)
+    telling: _Telling = [(_score_guesses(seat, right), seat) for seat in range(SEATS)]
+    return _go_on(replace(state, scores=scores, result=result), telling, luck)
+
+
+def close_give_token(state: HiveMindState, action: GiveToken | None, luck: Luck) -> Step[HiveMindState]:
+    """The winner's second token: for another seat, or lost (R9)."""
+    (winner,) = winners(state)
+    if action is None:
+        return _go_on(replace(state, token_asked=True), [], luck)
+    given = TokenGiven(giver=winner, to=action.seat)
+    return _go_on(replace(state, token_asked=True, token_to=action.seat), [(given, None)], luck)
+
+
+def close_break_tie(state: HiveMindState, action: BreakTie, luck: Luck) -> Step[HiveMindState]:
+    """The winner has chosen who goes."""
+    return _go_on(replace(state, eliminated=action.seat), [], luck)
+
+
+def winners(state: HiveMindState) -> tuple[int, ...]:
+    """Who stands first; nobody while there are points to be had."""
+    return state.result.winners if state.result else ()
+
+
+def tied(state: HiveMindState) -> tuple[int, ...]:
+    """Between whom a tie for elimination waits for the winner; nobody while none does."""
+    return state.result.tied if state.result and stage(state) == "break_tie" else ()
+
+
+def _go_on(state: HiveMindState, telling: _Telling, luck: Luck) -> Step[HiveMindState]:
+    """Settles who goes where nobody is to be asked, and ends the match when that is settled."""
+    if state.result and stage(state) == "break_tie" and not state.result.winner_breaks_tie:
+        state = replace(state, eliminated=luck.shared().choice(state.result.tied))
+    if state.result and state.eliminated is not None:
+        telling = [*telling, *_last_words(state, state.result)]
+    told = tuple(
+        (*before, *(event for event, to in telling if to is None or to == hearer))
+        for hearer, before in enumerate(state.told)
+    )
+    return Step(replace(state, told=told), tuple(Told(event, to) for event, to in telling))
+
+
+def _hints(state: HiveMindState, now: Turn, actions: Sequence[Round]) -> _Telling:
+    """What each seat's shapes looked at, always in initial values."""
+    return [
+        (_hint(state.values[hive], hive, now.number, cells), seat)
+        for seat, action in enumerate(actions)
+        for hive, cells in action.place.items()
+    ]
+
+
+def _hint(values: str, hive: str, number: int, cells: str) -> Hint:
+    shape = SHAPES[cells]
+    return Hint(
+        hive=hive, round=number, shape=shape.kind, cells=cells, looks=shape.looks, total=total(values, shape.looks)
+    )
+
+
+def _round_result(now: Turn, actions: Sequence[Round]) -> RoundResult:
+    """How many of each kind, and how many shapes over each hex: no more is told of who placed what."""
+    return RoundResult(
+        hives={hive: _hive_round(now.number, [action.place.get(hive) for action in actions]) for hive in now.hives}
+    )
+
+
+def _hive_round(number: int, placements: Sequence[str | None]) -> HiveRound:
+    kinds = [SHAPES[cells].kind for cells in placements if cells]
+    return HiveRound(
+        round=number,
+        shapes={kind: kinds.count(kind) for kind in KINDS},
+        counts={cell: len(seats_over(cell, placements)) for cell in CELLS},
+    )
+
+
+def _doubles(state: HiveMindState, hives: Sequence[str]) -> Doubles:
+    doublers = {hive: seats_that("double", rounds_on(state, hive), hive) for hive in hives}
+    return Doubles(hives={hive: seats for hive, seats in doublers.items() if seats})
+
+
+def _blocks(state: HiveMindState, hives: Sequence[str]) -> Blocks:
+    blockers = {hive: seats_that("block", rounds_on(state, hive), hive) for hive in hives}
+    return Blocks(hives={hive: seats for hive, seats in blockers.items() if seats})
+
+
+def _score_guesses(seat: int, right: Sequence[RightGuess]) -> ScoreGuesses:
+    return ScoreGuesses(
+        right=sum(guesser == seat for guesser, _ in right),
+        guessed_by=sum(guessed == seat for _, guessed in right),
+    )
+
+
+def _last_words(state: HiveMindState, result: Result) -> _Telling:
+    """The reveal, and in `recharged` the Blocks before it."""
+    rules = RULE_SETS[state.variant]
+    placements = {hive: tuple(zip(*play_on(state, hive).placements, strict=True)) for hive in rules.hives}
+    reveal = Reveal(
+        hives=state.values,
+        placements={str(seat): {hive: placements[hive][seat] for hive in rules.hives} for seat in range(SEATS)},
+        points=points_by_seat(result),
+        feats=feats_by_seat(result),
+    )
+    return [*([(_blocks(state, rules.hives), None)] if rules.blocks_at_end else []), (reveal, None)]

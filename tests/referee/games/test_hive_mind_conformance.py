@@ -1,0 +1,31 @@
+"""Hive Mind's own forger for conformance: its secrets really vary, and leaks planted in it are caught.
+
+That it keeps every promise over 200 seeds is tested with all games.
+"""
+
+import re
+from typing import Any
+
+import pytest
+
+from referee.conformance import ConformanceError, check_game
+from referee.games.registry import GAMES
+from referee.rules import Game
+from tests.referee.games.hive_mind_forger import forge
+from tests.referee.games.hive_mind_leaks import LEAKS
+
+FEW = range(40)
+
+
+def test_its_secrets_are_really_swapped_values_placements_guesses_and_blocks() -> None:
+    reports = check_game(GAMES["hive-mind"], FEW, forge)
+    assert [("give_token", "scores"), ("scores",), ("give_token",)] == [report.unopened for report in reports]
+    for report in reports:
+        assert 2 * report.matches < report.forged
+        assert report.windows < report.forged + report.twinned
+
+
+@pytest.mark.parametrize("planted", LEAKS, ids=lambda planted: planted.__name__)
+def test_what_is_planted_is_caught_and_named(planted: type[Game[Any]]) -> None:
+    with pytest.raises(ConformanceError, match=re.escape(LEAKS[planted])):
+        check_game(planted(), FEW, forge)

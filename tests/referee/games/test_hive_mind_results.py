@@ -1,0 +1,406 @@
+"""How Hive Mind ends: ranking, tokens, garnets, who goes, and the windows in which the winner decides."""
+
+from typing import Any
+
+import pytest
+
+from protocol.games.hive_mind import Points
+from referee.games.hive_mind.result import outcome as outcome_of
+from referee.games.hive_mind.result import settle
+from referee.games.hive_mind.state import RULE_SETS, HiveMindState, Result
+from referee.luck import Luck
+from referee.table import Table
+from tests.referee.games.hive_mind_play import (
+    FIRST,
+    GAUNTLET,
+    HIVE_MIND,
+    NAMES,
+    RECHARGED,
+    SEATS,
+    TEMPO_UP,
+    VALUES,
+    VARIANTS,
+    accepted,
+    close,
+    finish,
+    outcome,
+    place,
+    rejected,
+    shown,
+    start,
+)
+
+ONES = "111112232323"
+"""Values of which A to E are the 1s."""
+NOT_GAUNTLET = pytest.mark.parametrize("variant", [TEMPO_UP, RECHARGED])
+
+
+def seat(
+    hexes: int = 0, *, threes: int = 0, twos: int = 0, guesses: int = 0, blocks: int = 0, net: int = 0
+) -> Points:
+    return Points(hexes=hexes, threes=threes, twos=twos, guesses=guesses, blocks=blocks, score_guesses=net)
+
+
+def settled(variant: str, points: list[Points], feats: tuple[int, ...] = (0, 0, 0, 0, 0)) -> Result:
+    """The result of these points; seats left out have scored nothing."""
+    return settle(RULE_SETS[variant], [*points, *[seat()] * (5 - len(points))], feats)
+
+
+def ended(variant: str, result: Result, eliminated: int = 4) -> dict[str, Any]:
+    state = HiveMindState(variant=variant, garnets=(0,) * 5, values={}, result=result, eliminated=eliminated)
+    found = outcome_of(state)
+    assert found is not None
+    return {key: getattr(found, key) for key in ("ranking", "winners", "scores", "tokens", "garnets")}
+
+
+# Ranking and winners.
+
+
+@VARIANTS
+def test_most_points_win_all_kinds_of_them_counted(variant: str) -> None:
+    points = [seat(5, guesses=1), seat(3, blocks=4), seat(9, net=-8), seat(1, guesses=4, net=3), seat()]
+    result = ended(variant, settled(variant, points))
+    assert ((3,), (1,), (0,), (2,), (4,)) == result["ranking"]
+    assert (3,) == result["winners"]
+    assert {"0": 6, "1": 7, "2": 1, "3": 8, "4": 0} == result["scores"]
+
+
+@VARIANTS
+def test_r11_then_more_points_on_3s_then_more_on_2s(variant: str) -> None:
+    points = [seat(9, threes=3, twos=4), seat(9, threes=6), seat(9, threes=3, twos=6), seat(8, threes=8)]
+    assert ((1,), (2,), (0,), (3,), (4,)) == settled(variant, points).ranking
+
+
+@NOT_GAUNTLET
+def test_r11_then_more_points_from_guesses(variant: str) -> None:
+    points = [seat(4, twos=2, guesses=1), seat(2, twos=2, guesses=3), seat(5, twos=2)]
+    assert ((1,), (0,), (2,), (3, 4)) == settled(variant, points).ranking
+
+
+def test_r11_but_not_in_gauntlet() -> None:
+    points = [seat(4, twos=2, guesses=1), seat(2, twos=2, guesses=3), seat(5, twos=2)]
+    assert ((0, 1, 2), (3, 4)) == settled(GAUNTLET, points).ranking
+
+
+@VARIANTS
+def test_r2_seats_still_tied_all_stand_first_and_win_no_token(variant: str) -> None:
+    result = ended(variant, settled(variant, [seat(7), seat(), seat(7)]))
+    assert ((0, 2), (1, 3, 4)) == result["ranking"]
+    assert (0, 2) == result["winners"]
+    assert {} == result["tokens"]
+
+
+# Tokens.
+
+
+def test_in_recharged_the_winner_has_2_tokens() -> None:
+    assert {"1": 2} == ended(RECHARGED, settled(RECHARGED, [seat(), seat(1)]))["tokens"]
+
+
+def test_in_gauntlet_the_winner_has_a_token_and_most_feats_win_another() -> None:
+    result = settled(GAUNTLET, [seat(1), seat(9)], (2, 1, 3, 0, 0))
+    assert {"1": 1, "2": 1} == ended(GAUNTLET, result)["tokens"]
+
+
+def test_in_gauntlet_one_seat_may_win_both_tokens() -> None:
+    assert {"1": 2} == ended(GAUNTLET, settled(GAUNTLET, [seat(1), seat(9)], (2, 3, 0, 0, 0)))["tokens"]
+
+
+def test_among_equal_feats_fewer_points_on_3s_win_then_fewer_on_2s_then_nobody() -> None:
+    points = [seat(9, threes=3, twos=2), seat(8, threes=3), seat(7, threes=6), seat(6, threes=3), seat(5)]
+    assert 4 == settled(GAUNTLET, points, (2, 2, 2, 2, 2)).feats_winner
+    assert 2 == settled(GAUNTLET, points, (2, 2, 3, 2, 2)).feats_winner
+    assert settled(GAUNTLET, points, (2, 2, 2, 2, 0)).feats_winner is None
+    assert 3 == settled(GAUNTLET, points, (2, 0, 2, 2, 0)).feats_winner
+    assert {"0": 1} == ended(GAUNTLET, settled(GAUNTLET, points, (2, 2, 2, 2, 0)))["tokens"]
+
+
+@NOT_GAUNTLET
+def test_feats_win_nothing_in_the_other_variants(variant: str) -> None:
+    result = settled(variant, [seat(1), seat(9)], (2, 1, 3, 0, 0))
+    assert result.feats_winner is None
+    assert result.feats is None
+
+
+# Garnets.
+
+
+@pytest.mark.parametrize("variant", [GAUNTLET, RECHARGED])
+def test_r8_a_garnet_for_every_5_points_rounded_down_none_below_5(variant: str) -> None:
+    points = [seat(4), seat(5), seat(14), seat(15), seat(net=-8)]
+    assert {"1": 1, "2": 2, "3": 3} == ended(variant, settled(variant, points))["garnets"]
+
+
+@pytest.mark.parametrize(
+    ("scores", "winners"),
+    [
+        ((9, 8, 7, 6, 5), "012"),
+        ((9, 8, 7, 7, 5), "0123"),
+        ((9, 9, 9, 7, 5), "012"),
+        ((9, 9, 9, 9, 5), "0123"),
+        ((5, 9, 5, 8, 5), "01234"),
+        ((0, 0, 0, 0, 0), "01234"),
+        ((1, 0, 0, 0, 2), "01234"),
+        ((1, 2, 3, 4, 5), "234"),
+    ],
+)
+def test_r7_in_tempo_up_every_seat_whose_score_is_at_least_the_third_highest_earns_1_garnet(
+    scores: tuple[int, ...], winners: str
+) -> None:
+    result = ended(TEMPO_UP, settled(TEMPO_UP, [seat(score) for score in scores]))
+    assert dict.fromkeys(winners, 1) == result["garnets"]
+
+
+def test_what_was_spent_in_play_is_not_in_garnets() -> None:
+    table = start(GAUNTLET)
+    place(table)
+    close(table, {0: {"double": ["1"]}})
+    finish(table)
+    assert {} == outcome(table)["garnets"]
+
+
+# Who goes.
+
+
+@VARIANTS
+def test_fewest_points_go_then_fewer_on_3s_then_fewer_on_2s(variant: str) -> None:
+    assert (3,) == settled(variant, [seat(9), seat(8), seat(7), seat(5), seat(6)]).tied
+    low = [seat(9, twos=2), seat(5, threes=3), seat(5, twos=4), seat(5, twos=2), seat(5, threes=3)]
+    assert (3,) == settled(variant, low, (5, 0, 0, 0, 0)).tied
+    low[3] = seat(5, twos=4)
+    assert (2, 3) == settled(variant, low, (5, 0, 0, 0, 0)).tied
+
+
+@NOT_GAUNTLET
+def test_guesses_do_not_count_among_those_who_may_go(variant: str) -> None:
+    assert (1, 2) == settled(variant, [seat(9), seat(2, guesses=1), seat(3), seat(5), seat(6)]).tied
+
+
+def test_in_gauntlet_nobody_with_a_token_goes() -> None:
+    result = settled(GAUNTLET, [seat(9), seat(), seat(4), seat(6), seat(5)], (0, 1, 0, 0, 0))
+    assert (2,) == result.tied
+    result = settled(GAUNTLET, [seat(9), seat(), seat(4), seat(6), seat(5)], (1, 1, 0, 0, 0))
+    assert result.feats_winner is None
+    assert (1,) == result.tied
+
+
+def test_the_elimination_does_not_change_the_ranking() -> None:
+    result = settled(GAUNTLET, [seat(9), seat(), seat(4), seat(6), seat(5)], (0, 1, 0, 0, 0))
+    assert ((0,), (3,), (4,), (2,), (1,)) == result.ranking
+
+
+# The windows of the winner.
+
+
+def tie(variant: str, *, winner: int = 0) -> Table:
+    """A match in which one seat alone has points, so that the other four are tied; the rounds are played."""
+    table = start(variant)
+    place(table)
+    place(table, *[None] * winner, "ADE")
+    place(table)
+    return table
+
+
+def test_in_recharged_the_winner_chooses_among_the_tied_and_everyone_hears_of_it_at_the_end_only() -> None:
+    table = tie(RECHARGED, winner=2)
+    assert table.window is not None
+    assert ("break_tie", [2]) == (table.window.name, [owed.seat for owed in table.owed])
+    assert [0, 1, 3, 4] == shown(table, 2)["tied"]
+    heard = close(table, {2: {"seat": 3}})
+    assert {2: {"seat": 3}} == heard.taken
+    assert 3 == outcome(table)["eliminated"]
+    assert [[2], [0, 1, 3, 4]] == outcome(table)["ranking"]
+
+
+@pytest.mark.parametrize(
+    "action",
+    [{"seat": 2}, {"seat": 5}, {"seat": -1}, {"seat": True}, {"seat": 1.0}, {"seat": "1"}, {"seat": None}, {}, []],
+)
+def test_in_break_tie_naming_another_seat_is_rejected(action: Any) -> None:
+    assert rejected(tie(RECHARGED, winner=2), 2, action)
+
+
+def test_break_tie_names_only_the_tied() -> None:
+    table = start(RECHARGED)
+    place(table)
+    place(table, "ADE", "BCF")
+    place(table)
+    assert [2, 3, 4] == shown(table, 0)["tied"]
+    assert "seat 1 is not among the tied" == rejected(table, 0, {"seat": 1})
+    assert {"seat": 4} == accepted(table, 0, {"seat": 4})
+
+
+def test_the_default_of_break_tie_is_drawn_among_the_tied_and_taken_shows_it() -> None:
+    table = tie(RECHARGED, winner=2)
+    heard = close(table)
+    assert heard.taken[2]["seat"] == outcome(table)["eliminated"]
+    state = tie(RECHARGED, winner=2).state
+    drawn = {HIVE_MIND.draw_default(state, 2, Luck(seed, 3)).seat for seed in range(60)}
+    assert {0, 1, 3, 4} == drawn
+
+
+def test_where_nobody_is_tied_nobody_is_asked() -> None:
+    table = start(RECHARGED)
+    place(table)
+    place(table, "BCF", "DHK", "EIL", "GJL")
+    heard = place(table, None, None, None, None, s4={"guess": {"Charge": VALUES}})
+    assert ["round_result", "blocks", "reveal"] == heard.types()
+
+
+@VARIANTS
+def test_r3_with_several_winners_who_goes_is_drawn_among_the_tied_without_a_window(variant: str) -> None:
+    gone = set()
+    for seed in range(40):
+        table = start(variant, seed=seed)
+        place(table)
+        place(table, "ADE", "ADE", "ADE")
+        last = finish(table)
+        windows = {GAUNTLET: 7}.get(variant, 3)
+        assert windows == len(table.journal)
+        assert "reveal" == last.types()[-1]
+        assert [0, 1, 2] == outcome(table)["winners"]
+        gone.add(outcome(table)["eliminated"])
+    assert {3, 4} == gone
+
+
+@NOT_GAUNTLET
+def test_r3_when_the_tied_include_the_winner_it_is_drawn_among_all_the_tied_without_a_window(variant: str) -> None:
+    """All five have 3 points on 1s or by guessing: seat 0 wins by its guesses, which do not count for who goes."""
+    one, two, three = NAMES[variant]
+    gone = set()
+    for seed in range(60):
+        table = start(variant, ONES, seed=seed)
+        close(table)
+        same = {"place": {one: "ABC"}}
+        close(table, {1: same, 2: same, 3: same, 4: {"place": {two: "ABC"}}})
+        close(table, {0: {"guess": {three: ONES}}})
+        if table.window:
+            assert "give_token" == table.window.name
+            close(table)
+        result = outcome(table)
+        assert [[0], [1, 2, 3, 4]] == result["ranking"]
+        assert dict.fromkeys("01234", 3) == result["scores"]
+        gone.add(result["eliminated"])
+    assert {0, 1, 2, 3, 4} == gone
+
+
+@VARIANTS
+def test_who_stands_out_goes_even_with_several_winners(variant: str) -> None:
+    table = start(variant)
+    place(table)
+    place(table, "ADE", "ADE", "ADE", "ABC")
+    finish(table)
+    assert [0, 1, 2] == outcome(table)["winners"]
+    # In gauntlet nobody has a feat, and seat 4 wins that token with no points on 3s and 2s.
+    assert (3 if variant == GAUNTLET else 4) == outcome(table)["eliminated"]
+
+
+def test_everyone_idle_is_a_tie_of_all() -> None:
+    table = start(RECHARGED)
+    finish(table)
+    result = outcome(table)
+    assert [[0, 1, 2, 3, 4]] == result["ranking"]
+    assert [0, 1, 2, 3, 4] == result["winners"]
+    assert ({}, {}) == (result["tokens"], result["garnets"])
+    assert result["eliminated"] in SEATS
+
+
+# The token to give away.
+
+
+def test_r9_the_winner_of_tempo_up_may_give_one_of_its_2_tokens_away() -> None:
+    table = tie(TEMPO_UP, winner=1)
+    assert table.window is not None
+    assert ("give_token", [1]) == (table.window.name, [owed.seat for owed in table.owed])
+    heard = close(table, {1: {"seat": 4}})
+    assert [{"type": "token_given", "from": 1, "to": 4}] == heard.public
+    assert "break_tie" == shown(table, 1)["window"]
+    close(table, {1: {"seat": 4}})
+    assert {"1": 1, "4": 1} == outcome(table)["tokens"]
+    assert 4 == outcome(table)["eliminated"]
+
+
+def test_r9_a_winner_that_gives_none_away_keeps_one_and_the_other_is_lost() -> None:
+    table = tie(TEMPO_UP, winner=1)
+    heard = close(table)
+    assert ({1: None}, []) == (heard.taken, heard.public)
+    finish(table)
+    assert {"1": 1} == outcome(table)["tokens"]
+
+
+@pytest.mark.parametrize(
+    "action", [{"seat": 1}, {"seat": 5}, {"seat": None}, {"seat": True}, {"seat": 0.0}, {"seat": "0"}, {}, 0]
+)
+def test_the_token_is_for_one_other_seat(action: Any) -> None:
+    assert rejected(tie(TEMPO_UP, winner=1), 1, action)
+
+
+def test_the_token_is_told_before_the_reveal() -> None:
+    table = start(TEMPO_UP)
+    place(table)
+    place(table, "BCF", "DHK", "EIL", "GJL")
+    place(table, None, None, None, None, s4={"guess": {"1": VALUES}})
+    heard = close(table, {open_seat(table): {"seat": 4}})
+    assert ["token_given", "reveal"] == heard.types()
+
+
+def open_seat(table: Table) -> int:
+    (owed,) = table.owed
+    return owed.seat
+
+
+@pytest.mark.parametrize("variant", [RECHARGED, GAUNTLET])
+def test_there_is_no_token_to_give_in_the_other_variants(variant: str) -> None:
+    table, windows = tie(variant), set()
+    while table.window:
+        windows.add(table.window.name)
+        close(table)
+    assert "give_token" not in windows
+
+
+def test_with_several_winners_there_is_no_token_to_give() -> None:
+    table = start(TEMPO_UP)
+    place(table)
+    place(table, "ADE", "ADE", "ADE", "BCG")
+    assert "reveal" == place(table).types()[-1]
+    assert {} == outcome(table)["tokens"]
+
+
+# Gauntlet to its end.
+
+
+def test_the_guessing_of_scores_changes_who_wins() -> None:
+    table = tie(GAUNTLET)
+    for _ in range(3):
+        place(table)
+    heard = close(table, {seat: {"scores": {"0": 7}} for seat in range(1, 5)})
+    assert ["score_guesses"] == [event["type"] for event in heard.seats[0]]
+    assert {"0": -1, "1": 1, "2": 1, "3": 1, "4": 1} == outcome(table)["scores"]
+    assert [[1, 2, 3, 4], [0]] == outcome(table)["ranking"]
+
+
+def test_in_gauntlet_break_tie_comes_after_scores_and_the_reveal_after_it() -> None:
+    table = tie(GAUNTLET)
+    for _ in range(3):
+        place(table)
+    heard = close(table)
+    assert [["score_guesses"]] * 5 == [[event["type"] for event in told] for told in heard.seats]
+    assert [] == heard.types()
+    assert "break_tie" == shown(table, 0)["window"]
+    assert ["reveal"] == close(table, {0: {"seat": 2}}).types()
+    assert 2 == outcome(table)["eliminated"]
+
+
+@VARIANTS
+def test_the_outcome_holds_reason_and_the_figures_of_the_reveal(variant: str) -> None:
+    table = start(variant)
+    place(table)
+    place(table, "ADE", "HKL")
+    reveal = finish(table).event(None, "reveal")
+    result = outcome(table)
+    keys = ["ranking", "winners", "eliminated", "scores", "tokens", "garnets", "reason", "detail"]
+    assert keys == list(result)
+    assert "finished" == result["reason"]
+    figures = ["points", "feats"] if variant == GAUNTLET else ["points"]
+    assert {key: reveal[key] for key in figures} == result["detail"]
+    assert FIRST[variant] in reveal["hives"]

@@ -1,0 +1,592 @@
+"""Hive Mind before a window closes: windows, forms of actions, what may be submitted, options, setup, time."""
+
+from random import Random
+from typing import Any
+
+import pytest
+from msgspec import Raw
+
+from protocol.codec import encode
+from protocol.games.hive_mind import BreakTie, GiveToken, Round, Scores
+from protocol.words import Audience
+from referee.games.hive_mind.hive import SHAPES
+from referee.luck import Luck
+from referee.rules import BadSetupError, Illegal, Taken
+from referee.table import Deal, Table
+from tests.referee.games.hive_mind_play import (
+    FIRST,
+    GAUNTLET,
+    HIVE_MIND,
+    NAMES,
+    RECHARGED,
+    TEMPO_UP,
+    VALUES,
+    VARIANTS,
+    accepted,
+    close,
+    place,
+    plain,
+    rejected,
+    shown,
+    start,
+)
+
+GUESS = "112332112213"
+
+
+def later(variant: str, rounds: int, **options: Any) -> Table:
+    """A match of which so many rounds are played, with nothing placed."""
+    table = start(variant, **options)
+    for _ in range(rounds):
+        close(table)
+    return table
+
+
+def open_to(table: Table) -> tuple[str, list[int]]:
+    assert table.window is not None
+    return table.window.name, [owed.seat for owed in table.owed]
+
+
+# Windows.
+
+
+def test_recharged_is_the_default_variant() -> None:
+    assert [RECHARGED, TEMPO_UP, GAUNTLET] == [variant.name for variant in HIVE_MIND.variants]
+
+
+@VARIANTS
+def test_the_window_round_is_open_to_all_five(variant: str) -> None:
+    assert ("round", [0, 1, 2, 3, 4]) == open_to(start(variant))
+
+
+def test_gauntlet_plays_its_hives_one_after_the_other_three_rounds_each() -> None:
+    table, seen = start(GAUNTLET), []
+    while table.window and table.window.name == "round":
+        view = shown(table, 0)
+        seen.append((view["hives"], view["round"]))
+        close(table)
+    assert [(["1"], 1), (["1"], 2), (["1"], 3), (["2"], 1), (["2"], 2), (["2"], 3)] == seen
+    assert ("scores", [0, 1, 2, 3, 4]) == open_to(table)
+
+
+@pytest.mark.parametrize(
+    ("variant", "hives"), [(TEMPO_UP, ["1", "2", "3"]), (RECHARGED, ["Charge", "Marcer", "Zero"])]
+)
+def test_the_others_play_three_hives_at_once_for_three_rounds(variant: str, hives: list[str]) -> None:
+    table, seen = start(variant), []
+    while table.window and table.window.name == "round":
+        view = shown(table, 0)
+        seen.append((view["hives"], view["round"]))
+        close(table)
+    assert [(hives, 1), (hives, 2), (hives, 3)] == seen
+
+
+@VARIANTS
+def test_who_submits_nothing_places_nothing(variant: str) -> None:
+    assert {seat: {} for seat in range(5)} == close(start(variant)).taken
+
+
+@VARIANTS
+def test_every_window_of_a_variant_has_a_day(variant: str) -> None:
+    extra = {RECHARGED: [], TEMPO_UP: ["give_token"], GAUNTLET: ["scores"]}[variant]
+    windows = ["round", *extra, "break_tie"]
+    assert dict.fromkeys(windows, 24 * 60 * 60 * 1000) == HIVE_MIND.variant(variant).time.main_ms
+    assert 0 == HIVE_MIND.variant(variant).time.reserve_ms
+
+
+# Forms.
+
+
+@VARIANTS
+def test_empty_optional_keys_count_as_left_out_in_any_round(variant: str) -> None:
+    empty: dict[str, Any] = {"place": {}, "double": [], "block": [], "guess": {}}
+    for rounds in range(3):
+        assert {} == accepted(later(variant, rounds), 0, empty)
+
+
+@VARIANTS
+@pytest.mark.parametrize("key", ["place", "double", "block", "guess"])
+def test_null_is_no_value_of_an_optional_key(variant: str, key: str) -> None:
+    for rounds in range(3):
+        assert rejected(later(variant, rounds), 0, {key: None})
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        [],
+        7,
+        "ADE",
+        True,
+        {"pass": True},
+        {"place": []},
+        {"place": "ADE"},
+        {"place": {"Charge": None}},
+        {"place": {"Charge": ["ADE"]}},
+        {"place": {"Charge": 7}},
+        {"double": {}},
+        {"double": "Charge"},
+        {"double": [1]},
+        {"double": [None]},
+        {"guess": []},
+        {"guess": {"Charge": 112332112213}},
+        {"scores": {}},
+        {"seat": 1},
+        {"place": {"Charge": "ADE"}, "seat": 1},
+    ],
+)
+def test_what_is_not_of_the_form_is_rejected(action: Any) -> None:
+    for rounds in range(3):
+        assert rejected(later(RECHARGED, rounds), 0, action)
+
+
+def test_the_canonical_spelling_is_in_the_order_of_the_hives_with_lists_sorted() -> None:
+    table = later(TEMPO_UP, 1, garnets=9)
+    action = {"block": ["3", "1"], "double": ["2", "1"], "place": {"3": "eda", "1": "LKH"}}
+    spelled = accepted(table, 0, action)
+    assert {"place": {"1": "HKL", "3": "ADE"}, "double": ["1", "2"], "block": ["1", "3"]} == spelled
+    assert ["1", "3"] == list(spelled["place"])
+
+
+@VARIANTS
+def test_an_action_is_rejected_whole(variant: str) -> None:
+    hive = FIRST[variant]
+    table = start(variant)
+    assert rejected(table, 0, {"place": {hive: "ADE"}, "double": [hive]})
+    assert {} == close(table).taken[0]
+
+
+# Shapes and kinds: R4, R5.
+
+
+@VARIANTS
+def test_r5_a_shape_is_named_in_any_order_and_case_and_taken_in_upper_case_sorted(variant: str) -> None:
+    hive = FIRST[variant]
+    assert {"place": {hive: "ADE"}} == accepted(start(variant), 0, {"place": {hive: "eDa"}})
+
+
+@VARIANTS
+@pytest.mark.parametrize("name", ["", "ACE", "ABL", "AD", "ADEH", "AAD", "ADM", "HK\u0131", "x" * 60_000])
+def test_r5_what_names_no_shape_is_rejected_and_hardly_quoted(variant: str, name: str) -> None:
+    reason = rejected(start(variant), 0, {"place": {FIRST[variant]: name}})
+    assert "is no shape" in reason
+    assert len(reason) < 120
+
+
+@VARIANTS
+@pytest.mark.parametrize("cells", sorted(SHAPES))
+def test_r5_the_referee_knows_a_shapes_kind(variant: str, cells: str) -> None:
+    table = start(variant)
+    assert SHAPES[cells].kind == place(table, cells).event(0, "hint")["shape"]
+
+
+@VARIANTS
+def test_r5_a_kind_already_used_on_that_hive_is_rejected(variant: str) -> None:
+    hive, table = FIRST[variant], start(variant)
+    place(table, "ADE")
+    reason = "BCF is of the kind tri, which you have used on Hive " + hive
+    assert reason == rejected(table, 0, {"place": {hive: "BCF"}})
+    assert {"place": {hive: "BCF"}} == accepted(table, 1, {"place": {hive: "BCF"}})
+    place(table, "ABC")
+    for cells in ("CFI", "IKL"):
+        assert "which you have used" in rejected(table, 0, {"place": {hive: cells}})
+    assert {"place": {hive: "HKL"}} == accepted(table, 0, {"place": {hive: "HKL"}})
+
+
+def test_r5_a_kind_used_on_one_hive_may_be_used_on_another() -> None:
+    table = start(TEMPO_UP)
+    place(table, "ADE")
+    assert accepted(table, 0, {"place": {"2": "ADE"}})
+    table = start(GAUNTLET)
+    for _ in range(3):
+        place(table, "ADE" if len(table.journal) == 0 else None)
+    assert {"place": {"2": "ADE"}} == accepted(table, 0, {"place": {"2": "ADE"}})
+
+
+@pytest.mark.parametrize("variant", [TEMPO_UP, RECHARGED])
+def test_in_round_1_a_seats_kinds_must_differ_from_hive_to_hive(variant: str) -> None:
+    one, two, three = NAMES[variant]
+    table = start(variant)
+    reason = "in round 1 a different kind of shape is placed on each Hive"
+    assert reason == rejected(table, 0, {"place": {one: "ADE", two: "BCF"}})
+    assert reason == rejected(table, 0, {"place": {one: "ADE", two: "HKL", three: "EIJ"}})
+    assert accepted(table, 0, {"place": {one: "ADE", two: "HKL", three: "CFI"}})
+
+
+@pytest.mark.parametrize("variant", [TEMPO_UP, RECHARGED])
+def test_in_rounds_2_and_3_several_of_one_kind_may_be_placed(variant: str) -> None:
+    one, two, three = NAMES[variant]
+    for rounds in (1, 2):
+        assert accepted(later(variant, rounds), 0, {"place": {one: "ADE", two: "BCF", three: "EFI"}})
+
+
+@VARIANTS
+def test_r4_who_leaves_a_hive_out_may_still_use_any_kind_it_has_not_used_there(variant: str) -> None:
+    hive, table = FIRST[variant], later(variant, 2)
+    for cells in ("ADE", "HKL", "CFI"):
+        assert {"place": {hive: cells}} == accepted(table, 0, {"place": {hive: cells}})
+    assert ["tri", "arc", "line"] == shown(table, 0)["unused"][hive]
+
+
+@VARIANTS
+@pytest.mark.parametrize("key", ["place", "double", "block", "guess"])
+def test_a_hive_that_is_not_in_play_is_rejected(variant: str, key: str) -> None:
+    table = later(variant, {"place": 0, "double": 1, "block": 1, "guess": 2}[key])
+    out = {"2", "3", "Charge", "charge", "Charge ", ""} - set(shown(table, 0)["hives"])
+    for hive in sorted(out):
+        forms: dict[str, Any] = {"place": {hive: "ADE"}, "double": [hive], "block": [hive], "guess": {hive: GUESS}}
+        assert "is no Hive in play" in rejected(table, 0, {key: forms[key]})
+
+
+def test_gauntlets_first_hive_is_out_of_play_once_its_rounds_are_over() -> None:
+    table = later(GAUNTLET, 3)
+    assert "is no Hive in play" in rejected(table, 0, {"place": {"1": "ADE"}})
+    assert accepted(table, 0, {"place": {"2": "ADE"}})
+
+
+# Double and Block: R6.
+
+
+@VARIANTS
+@pytest.mark.parametrize("key", ["double", "block"])
+def test_double_and_block_only_in_round_2(variant: str, key: str) -> None:
+    hive = FIRST[variant]
+    for rounds, right in ((0, False), (1, True), (2, False)):
+        table = later(variant, rounds)
+        if right:
+            assert {key: [hive]} == accepted(table, 0, {key: [hive]})
+        else:
+            assert "Double and Block are for round 2" == rejected(table, 0, {key: [hive]})
+
+
+@VARIANTS
+@pytest.mark.parametrize(("key", "what"), [("double", "Double"), ("block", "Block")])
+def test_r6_a_second_double_or_block_on_the_same_hive_is_rejected(variant: str, key: str, what: str) -> None:
+    hive = FIRST[variant]
+    table = later(variant, 1, garnets=100)
+    assert f"a second {what} on Hive {hive}" == rejected(table, 0, {key: [hive, hive]})
+
+
+@VARIANTS
+def test_both_may_be_had_at_the_same_time_for_the_same_hive_without_placing_there(variant: str) -> None:
+    hive = FIRST[variant]
+    both = {"double": [hive], "block": [hive]}
+    assert both == accepted(later(variant, 1), 0, both)
+
+
+@VARIANTS
+def test_r6_the_default_of_the_option_garnets_depends_on_the_variant(variant: str) -> None:
+    default = {GAUNTLET: 8, TEMPO_UP: 2, RECHARGED: 0}[variant]
+    assert {"garnets": default} == plain(Table(HIVE_MIND, Deal(variant, 0)).options)
+    assert [default] * 5 == [shown(start(variant), seat)["wallet"]["garnets"] for seat in range(5)]
+
+
+@pytest.mark.parametrize(
+    ("garnets", "action", "legal"),
+    [
+        (5, {"double": ["1"]}, True),
+        (4, {"double": ["1"]}, False),
+        (3, {"block": ["1"]}, True),
+        (2, {"block": ["1"]}, False),
+        (8, {"double": ["1"], "block": ["1"]}, True),
+        (7, {"double": ["1"], "block": ["1"]}, False),
+    ],
+)
+def test_r6_in_gauntlet_double_costs_5_and_block_3(garnets: int, action: Any, legal: bool) -> None:
+    table = later(GAUNTLET, 1, garnets=[0, 0, garnets, 0, 0])
+    if legal:
+        assert action == accepted(table, 2, action)
+    else:
+        assert f"this costs more garnets than the {garnets} you have" == rejected(table, 2, action)
+    assert rejected(table, 1, action)
+
+
+def test_r6_what_was_spent_on_gauntlets_first_hive_is_gone_on_the_second() -> None:
+    table = later(GAUNTLET, 1, garnets=[8, 13, 10, 8, 8])
+    close(table, {0: {"double": ["1"]}, 1: {"double": ["1"], "block": ["1"]}, 2: {"double": ["1"]}})
+    for _ in range(2):
+        close(table)
+    assert [3, 5, 5, 8, 8] == [shown(table, seat)["wallet"]["garnets"] for seat in range(5)]
+    assert {"block": ["2"]} == accepted(table, 0, {"block": ["2"]})
+    assert rejected(table, 0, {"double": ["2"]})
+    assert {"double": ["2"]} == accepted(table, 1, {"double": ["2"]})
+    assert rejected(table, 1, {"double": ["2"], "block": ["2"]})
+
+
+@pytest.mark.parametrize(
+    ("garnets", "double", "block", "legal"),
+    [
+        (0, "1", "2", True),
+        (0, "12", "", False),
+        (1, "12", "", False),
+        (2, "12", "", True),
+        (2, "12", "3", True),
+        (2, "12", "31", False),
+        (3, "12", "31", True),
+        (3, "123", "", False),
+        (4, "123", "1", True),
+        (5, "123", "123", False),
+        (6, "123", "123", True),
+        (0, "", "12", False),
+        (1, "", "12", True),
+    ],
+)
+def test_r6_in_tempo_up_one_use_of_each_is_free_then_double_costs_2_and_block_1(
+    garnets: int, double: str, block: str, legal: bool
+) -> None:
+    table = later(TEMPO_UP, 1, garnets=garnets)
+    action = {key: list(hives) for key, hives in (("double", double), ("block", block)) if hives}
+    if legal:
+        accepted(table, 0, action)
+    else:
+        assert f"this costs more garnets than the {garnets} you have" == rejected(table, 0, action)
+
+
+@pytest.mark.parametrize("garnets", [0, 1000])
+def test_r12_in_recharged_there_is_one_use_of_each_and_garnets_have_no_effect(garnets: int) -> None:
+    table = later(RECHARGED, 1, garnets=garnets)
+    assert accepted(table, 0, {"double": ["Zero"], "block": ["Charge"]})
+    reason = "may be used once, and none can be bought"
+    assert f"Double {reason}" == rejected(table, 0, {"double": ["Zero", "Charge"]})
+    assert f"Block {reason}" == rejected(table, 0, {"block": ["Zero", "Charge", "Marcer"]})
+
+
+@VARIANTS
+def test_in_round_2_the_wallet_is_shown_and_afterwards_what_is_left(variant: str) -> None:
+    prices = {RECHARGED: (0, 1, None, None), TEMPO_UP: (2, 1, 2, 1), GAUNTLET: (8, 0, 5, 3)}
+    garnets, free, double, block = prices[variant]
+    table = later(variant, 1)
+    expected = {
+        "garnets": garnets,
+        "free_doubles": free,
+        "free_blocks": free,
+        "double_price": double,
+        "block_price": block,
+    }
+    assert expected == shown(table, 0)["wallet"]
+    close(table, {0: {"double": [FIRST[variant]]}})
+    spent = 5 if variant == GAUNTLET else 0
+    assert expected | {"garnets": garnets - spent, "free_doubles": 0} == shown(table, 0)["wallet"]
+    assert expected == shown(table, 1)["wallet"]
+
+
+# Guesses: R12.
+
+
+@VARIANTS
+def test_hexes_are_guessed_in_round_3_only(variant: str) -> None:
+    guess = {"guess": {FIRST[variant]: GUESS}}
+    for rounds in (0, 1):
+        assert "hexes are guessed in round 3" == rejected(later(variant, rounds), 0, guess)
+    assert guess == accepted(later(variant, 2), 0, guess)
+
+
+@VARIANTS
+@pytest.mark.parametrize("digits", ["111111111111", "333333333333", "123123123123"])
+def test_r12_a_guess_is_any_twelve_digits_1_to_3_the_counts_need_not_fit(variant: str, digits: str) -> None:
+    guess = {"guess": {FIRST[variant]: digits}}
+    assert guess == accepted(later(variant, 2), 0, guess)
+
+
+@VARIANTS
+@pytest.mark.parametrize(
+    "digits",
+    ["", "1", "11233211221", "1123321122133", "112332112210", "11233211221a", "11233211221\u0663", GUESS + "\n"],
+)
+def test_r12_anything_else_is_no_guess(variant: str, digits: str) -> None:
+    assert "is no guess" in rejected(later(variant, 2), 0, {"guess": {FIRST[variant]: digits}})
+
+
+def test_the_window_scores_takes_any_other_seats_and_any_whole_numbers() -> None:
+    table = later(GAUNTLET, 6)
+    for scores in ({}, {"4": 12}, {"0": 0, "1": -7, "3": 10**30, "4": 5}):
+        assert {"scores": scores} == accepted(table, 2, {"scores": scores})
+    spelled = accepted(table, 2, {"scores": {"4": 1, "0": 2, "3": 3}})
+    assert ["0", "3", "4"] == list(spelled["scores"])
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        {},
+        {"scores": None},
+        {"scores": []},
+        {"scores": {"2": 1}},
+        {"scores": {"5": 1}},
+        {"scores": {"-1": 1}},
+        {"scores": {"00": 1}},
+        {"scores": {"": 1}},
+        {"scores": {"4": 1.0}},
+        {"scores": {"4": 1.5}},
+        {"scores": {"4": True}},
+        {"scores": {"4": "1"}},
+        {"scores": {"4": None}},
+        {"scores": {}, "seat": 1},
+        {"place": {}},
+    ],
+)
+def test_the_window_scores_takes_nothing_else(action: Any) -> None:
+    assert rejected(later(GAUNTLET, 6), 2, action)
+
+
+def test_a_number_with_a_point_or_an_exponent_is_a_fraction() -> None:
+    for number in (b"1e2", b"1E2", b"1.0", b"-0.0"):
+        with pytest.raises(Illegal):
+            later(GAUNTLET, 6).read(2, b'{"scores":{"4":%b}}' % number)
+
+
+def test_the_default_of_scores_is_no_guess() -> None:
+    table = later(GAUNTLET, 6)
+    assert {"scores": {}} == accepted(table, 0, {"scores": {}})
+    assert [{"scores": {}}] * 5 == list(close(table).taken.values())
+
+
+# Options and setup.
+
+
+@VARIANTS
+@pytest.mark.parametrize("given", [None, Raw(b"{}"), Raw(b"null")])
+def test_options_and_setup_may_be_left_out(variant: str, given: Raw | None) -> None:
+    table = Table(HIVE_MIND, Deal(variant, 0, given))
+    assert list(NAMES[variant]) == list(plain(table.setup)["hives"])
+
+
+@pytest.mark.parametrize("garnets", [0, 7, 10**30, [0, 1, 2, 3, 4]])
+def test_garnets_is_a_whole_number_from_0_or_a_list_of_five(garnets: Any) -> None:
+    table = start(GAUNTLET, garnets=garnets)
+    assert {"garnets": garnets} == plain(table.options)
+    expected = garnets if isinstance(garnets, list) else [garnets] * 5
+    assert expected == [shown(table, seat)["wallet"]["garnets"] for seat in range(5)]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"garnets": -1},
+        {"garnets": -(10**30)},
+        {"garnets": None},
+        {"garnets": 1.0},
+        {"garnets": True},
+        {"garnets": "8"},
+        {"garnets": []},
+        {"garnets": [1, 2, 3, 4]},
+        {"garnets": [1, 2, 3, 4, 5, 6]},
+        {"garnets": [1, 2, 3, 4, -5]},
+        {"garnets": [1, 2, 3, 4, -(10**30)]},
+        {"garnets": [1, 2, 3, 4, None]},
+        {"garnets": [1, 2, 3, 4, True]},
+        {"garnets": {"0": 1}},
+        {"rounds": 3},
+        [],
+    ],
+)
+def test_an_unknown_option_or_a_value_that_breaks_its_rule_is_an_error_that_names_the_place(options: Any) -> None:
+    with pytest.raises(BadSetupError, match=r"^options: "):
+        Table(HIVE_MIND, Deal(GAUNTLET, 0, Raw(encode(options))))
+
+
+@VARIANTS
+def test_a_given_setup_is_in_force_in_the_order_of_the_hives(variant: str) -> None:
+    given = dict.fromkeys(reversed(NAMES[variant]), VALUES)
+    table = Table(HIVE_MIND, Deal(variant, 0, None, Raw(encode({"hives": given}))))
+    assert {"hives": given} == plain(table.setup)
+    assert list(NAMES[variant]) == list(plain(table.setup)["hives"])
+
+
+@VARIANTS
+def test_a_drawn_setup_is_the_same_for_the_same_seed_and_may_be_given_back(variant: str) -> None:
+    drawn = [plain(Table(HIVE_MIND, Deal(variant, seed)).setup) for seed in (1, 1, 2)]
+    assert drawn[0] == drawn[1] != drawn[2]
+    assert 1 < len(set(drawn[0]["hives"].values()))
+    assert drawn[0] == plain(Table(HIVE_MIND, Deal(variant, 5, None, Raw(encode(drawn[0])))).setup)
+
+
+@pytest.mark.parametrize(
+    ("values", "what"),
+    [
+        ("11233211221", "setup.hives.2: 11 values; a Hive has 12"),
+        ("1123321122133", "setup.hives.2: 13 values; a Hive has 12"),
+        ("112332112210", "setup.hives.2: the value of L is '0'; it must be 1, 2 or 3"),
+        ("11233211221\u0663", "setup.hives.2: the value of L is '\u0663'; it must be 1, 2 or 3"),
+        ("112332112212", "setup.hives.2: 5 hexes of value 2; there must be 4"),
+        ("112332112223", "setup.hives.2: 4 hexes of value 1; there must be 5"),
+        ("333111112222", "setup.hives.2: the three 3s, on ABC, are all connected"),
+        ("311331112222", "setup.hives.2: the three 3s, on ADE, are all connected"),
+    ],
+)
+def test_a_setup_that_breaks_the_rule_for_values_is_an_error_that_names_the_count_or_the_hexes(
+    values: str, what: str
+) -> None:
+    with pytest.raises(BadSetupError) as caught:
+        start(GAUNTLET, {"2": values})
+    assert what == str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "setup",
+    [
+        {},
+        [],
+        {"hives": None},
+        {"hives": {}},
+        {"hives": {"1": VALUES}},
+        {"hives": {"1": VALUES, "2": VALUES, "3": VALUES}},
+        {"hives": {"1": VALUES, "Zero": VALUES}},
+        {"hives": {"1": VALUES, "2": None}},
+        {"hives": {"1": VALUES, "2": 112332112213}},
+        {"hives": {"1": VALUES, "2": VALUES}, "seed": 1},
+        {"hives": [VALUES, VALUES]},
+    ],
+)
+def test_a_setup_of_another_form_or_with_other_hives_is_an_error_that_names_the_place(setup: Any) -> None:
+    with pytest.raises(BadSetupError, match=r"^setup"):
+        Table(HIVE_MIND, Deal(GAUNTLET, 0, None, Raw(encode(setup))))
+
+
+# What conformance asks of a game.
+
+
+def test_reseated_actions_name_seats_by_their_new_numbers_and_rounds_name_none() -> None:
+    seat_of = (4, 3, 2, 1, 0)
+    scores = Scores(scores={"0": 7, "3": 9})
+    assert b'{"scores":{"1":9,"4":7}}' == encode(HIVE_MIND.reseat(scores, seat_of))
+    assert GiveToken(seat=4) == HIVE_MIND.reseat(GiveToken(seat=0), seat_of)
+    assert BreakTie(seat=1) == HIVE_MIND.reseat(BreakTie(seat=3), seat_of)
+    placed = Round(place={"1": "ADE"})
+    assert placed == HIVE_MIND.reseat(placed, seat_of)
+
+
+@VARIANTS
+def test_plausible_submissions_are_mostly_legal(variant: str) -> None:
+    luck, legal, tried = Random(1), 0, 0
+    for seed in range(20):
+        table = Table(HIVE_MIND, Deal(variant, seed))
+        while table.window:
+            taken: list[Taken | None] = [None] * 5
+            for owed in table.owed:
+                raw = encode(HIVE_MIND.plausible(table.state, owed.seat, luck))
+                tried += 1
+                try:
+                    taken[owed.seat] = Taken(table.read(owed.seat, raw))
+                    legal += 1
+                except Illegal:
+                    taken[owed.seat] = Taken(table.default(owed.seat), by_default=True)
+            table.close(tuple(taken))
+    assert legal > 0.8 * tried
+
+
+# Events.
+
+
+def test_what_only_one_seat_may_hear_cannot_be_told_in_public() -> None:
+    tags = [event.__struct_config__.tag for event in HIVE_MIND.events]
+    assert ["hint", "round_result", "doubles", "blocks", "score_guesses", "token_given", "reveal"] == tags
+    alone = {event.__struct_config__.tag for event in HIVE_MIND.events if event.audience is Audience.SEAT}
+    assert {"hint", "score_guesses"} == alone
+
+
+@VARIANTS
+def test_nothing_is_told_before_the_first_window(variant: str) -> None:
+    table = start(variant)
+    assert () == table.start
+    assert () == HIVE_MIND.deal(variant, table.options, table.setup, Luck(0)).told
