@@ -10,8 +10,9 @@ import msgspec
 from msgspec import Raw
 from rich.text import Text
 
-from arena import spoken
 from arena.drawing.registry import drawing_of
+from arena.spoken import registry as spoken
+from arena.spoken.unclear import Unclear
 from protocol.codec import encode
 from protocol.messages import (
     Accepted,
@@ -37,7 +38,8 @@ Shown = str | Text
 HELP = """\
 an action      submit it; until time is up another one replaces it
 ACTION!        submit it and let it stand: the window may close at once
-empty, /done   let what is submitted stand (or the default, where nothing is)
+an empty line  let what is submitted stand: the window may close at once
+/done          the same; the default, where nothing is submitted
 /submit A4 G5  the same as A4 G5
 /undo          withdraw what is submitted: back to the default
 /pause         ask for a pause, if this match grants any
@@ -96,11 +98,14 @@ class Person:
             return [], ["no window is open for you"]
         final = self._final or text.endswith("!")
         words = text.removesuffix("!").strip()
+        if not words and self._standing is None:
+            # An Enter too many must not cost a turn: the next window may be open already.
+            return [], [f"nothing is submitted; /done takes the default: {self._say(self._opened.default)}"]
         if not words:
             return self._done()
         try:
             action = spoken.read(self._welcome.game, self._opened.window, words)
-        except spoken.Unclear as unclear:
+        except Unclear as unclear:
             return [], [str(unclear)]
         return self._submit(action, final=final)
 
@@ -175,21 +180,21 @@ class Person:
             return ["withdrawn: back to the default"]
         if self._settles:
             self._opened = None
-            return [f"submitted: {_json(action)}"]
+            return [f"submitted: {self._say(action)}"]
         self.ready = True
-        return [f"submitted: {_json(action)}; an empty line lets it stand, another action replaces it"]
+        return [f"submitted: {self._say(action)}; an empty line lets it stand, another action replaces it"]
 
     def _hear_closed(self, closed: Closed) -> list[Shown]:
         self._opened = None
         self.ready = False
         how = "time is up, taken by default" if closed.by_default else "taken"
-        return [f"{how}: {_json(closed.taken)} ({closed.charged_ms / 1000:.1f} s)"]
+        return [f"{how}: {self._say(closed.taken)} ({closed.charged_ms / 1000:.1f} s)"]
 
     def _asked(self) -> Sequence[Shown]:
         if self._opened is None or self._view is None:
             return []
         asked = spoken.ask(self._game(), self._opened.window, self._view)
-        return [f"{asked}; default {_json(self._opened.default)}"]
+        return [f"{asked}; default {self._say(self._opened.default)}"]
 
     def _event(self, told: Any) -> Event:
         event: Event = msgspec.convert(told, Union[GAMES[self._game()].events])  # noqa: UP007 - at run time
@@ -198,6 +203,5 @@ class Person:
     def _game(self) -> str:
         return self._welcome.game if self._welcome else ""
 
-
-def _json(action: Any) -> str:
-    return encode(action).decode()
+    def _say(self, action: Any) -> str:
+        return "what nobody knows before time is up" if action is None else spoken.say(self._game(), action)

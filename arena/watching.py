@@ -24,8 +24,9 @@ class Watcher:
         self._names = names
 
     def __call__(self, table: Table, told: Sequence[Told]) -> None:
-        """Shows one step."""
+        """Shows one step, below an empty line."""
         drawing = drawing_of(table.game.name)
+        self._console.print()
         seen = [each for each in told if self._sees(each)]
         for each in seen:
             addressee = "" if each.seat is None else f"to seat {each.seat} ({self._names[each.seat]}): "

@@ -34,6 +34,10 @@ def command(transcript: Path, seat: int | None, boards: str | None, as_json: boo
 
     The exit code is 1 if it does not hold.
     """
+    if boards is not None and (as_json or seat is not None):
+        raise WrongUse(
+            f"--boards: goes without {'--json' if as_json else '--seat'}; --boards N has the eyes of seat N"
+        )
     try:
         verified = verify_transcript(transcript)
         if seat is not None:
@@ -46,15 +50,17 @@ def command(transcript: Path, seat: int | None, boards: str | None, as_json: boo
         raise _no(transcript, differs.line, str(differs), as_json=as_json) from None
     except TranscriptError as error:
         raise WrongUse(str(error) if error.path else f"{transcript}: {error}") from None
+    eyes = None if boards is None or replayed is None else _eyes(boards, len(replayed.header.bots))
     found = _found(transcript, verified, replayed)
     if as_json:
         sys.stdout.write(msgspec.json.encode(found).decode() + "\n")
     else:
         _print(found)
-    if boards is not None:
-        if replayed is None:
-            raise WrongUse(f"{transcript}: one seat's own file has no boards to show")
-        _show_boards(transcript, replayed, boards)
+    if boards is None:
+        return
+    if replayed is None or eyes is None:
+        raise WrongUse(f"{transcript}: one seat's own file has no boards to show")
+    _show_boards(transcript, replayed, eyes)
 
 
 def _no(transcript: Path, line: int, what: str, *, as_json: bool) -> AnswerIsNo:
@@ -122,11 +128,11 @@ def _ending(found: dict[str, Any]) -> str:
     return f"over ({found['outcome'].reason}): {places}"
 
 
-def _show_boards(transcript: Path, replayed: Replayed, boards: str) -> None:
+def _show_boards(transcript: Path, replayed: Replayed, eyes: Eyes) -> None:
     """Goes through the match once more, board by board."""
     names = [bot.name for bot in replayed.header.bots]
     screen = results_console()
-    watcher = Watcher(screen, _eyes(boards, len(names)), names)
+    watcher = Watcher(screen, eyes, names)
     stepwise = screen.is_terminal and sys.stdin.isatty()
 
     def step(replayed: Replayed, told: tuple[Told, ...]) -> None:

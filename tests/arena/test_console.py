@@ -87,7 +87,7 @@ async def test_what_is_typed_is_submitted(
 async def test_until_time_is_up_another_action_replaces_the_first(tmp_path: Path, autojump_clock: object) -> None:
     evening = await play_evening(tmp_path, (10, "C3"), (40, "D7"), STAY)
     assert ([{"cells": ["D7"]}], [50_000]) == (evening.taken, evening.charged_ms)
-    assert 'submitted: {"cells":["C3"]}; an empty line lets it stand, another action replaces it' in evening.screen
+    assert "submitted: C3; an empty line lets it stand, another action replaces it" in evening.screen
 
 
 @pytest.mark.parametrize("line", ["/done", ""])
@@ -103,11 +103,12 @@ async def test_an_action_with_an_exclamation_mark_stands_at_once(tmp_path: Path,
     assert ([{"cells": ["C3"]}], [10_000]) == (evening.taken, evening.charged_ms)
 
 
-async def test_an_empty_line_before_anything_is_submitted_takes_the_default(
+async def test_done_before_anything_is_submitted_takes_the_default_and_an_empty_line_only_says_so(
     tmp_path: Path, autojump_clock: object
 ) -> None:
-    evening = await play_evening(tmp_path, (10, ""), STAY)
-    assert ([{"cells": []}], [10_000]) == (evening.taken, evening.charged_ms)
+    evening = await play_evening(tmp_path, (10, ""), (10, "/done"), STAY)
+    assert "nothing is submitted; /done takes the default: none" in evening.screen
+    assert ([{"cells": []}], [20_000]) == (evening.taken, evening.charged_ms)
 
 
 async def test_undo_goes_back_to_the_default_and_then_the_reserve_runs(
@@ -197,7 +198,7 @@ async def test_when_the_pipe_ends_what_was_typed_is_played_first(tmp_path: Path,
 async def test_the_board_what_may_be_typed_and_the_clock_are_shown(tmp_path: Path, autojump_clock: object) -> None:
     evening = await play_evening(tmp_path, (3.5, "/help"), (1, "/board"), (1, "C3!"), STAY)
     assert 2 == evening.screen.count("turn 1, seat 0 to move (as seat 0, O)")
-    assert '0 to 2 cells that do not touch, not E5, or none; default {"cells":[]}' in evening.screen
+    assert "0 to 2 cells that do not touch, not E5, or none; default none" in evening.screen
     assert "[ 1:00 +5:00 ] > " in evening.screen
     assert "\r[ 0:57 +5:00 ]" in evening.screen
     assert "/undo          withdraw what is submitted" in evening.screen
