@@ -14,6 +14,7 @@ from msgspec import Raw, Struct
 
 from bots.kit import Bot, FunctionBot, Session
 from protocol.codec import decode_told, encode
+from protocol.games.mist import MistView
 from protocol.messages import PROTOCOL, Accepted, ClockTerms, Closed, Heard, Opened, Over, Said, Submit, Welcome
 from protocol.messages import Told as Message
 from protocol.words import Event, Outcome
@@ -27,23 +28,26 @@ MAIN_MS = 60_000
 """Main time of every window, if a test asks for no other."""
 
 
-def _mist(folder: str, name: str) -> Maker:
-    """How to make a fresh bot of a folder: bot.py holds a class, or a function `decide`."""
+def _made(folder: str, name: str, view_type: Any = Any) -> Maker:
+    """How to make a fresh bot of a folder: bot.py holds a class, or a function from window to action."""
 
     def make() -> Bot[Any, Any]:
-        module = importlib.import_module(f"bots.{folder}.bot")
-        made = getattr(module, name)
-        return FunctionBot(made, module.MistView) if name == "decide" else made()
+        made = getattr(importlib.import_module(f"bots.{folder}.bot"), name)
+        return made() if isinstance(made, type) else FunctionBot(made, view_type)
 
     return make
 
 
-MIST_BOTS: dict[str, Maker] = {
-    "random": _mist("mist_random", "decide"),
-    "cautious": _mist("mist_cautious", "Cautious"),
-    "hunter": _mist("mist_hunter", "Hunter"),
-    "tracker": _mist("mist_tracker", "Tracker"),
+BOTS: dict[str, dict[str, Maker]] = {
+    "mist": {
+        "random": _made("mist_random", "decide", MistView),
+        "cautious": _made("mist_cautious", "Cautious"),
+        "hunter": _made("mist_hunter", "Hunter"),
+        "tracker": _made("mist_tracker", "Tracker"),
+    },
 }
+"""Game to its sample bots, the weakest first."""
+MIST_BOTS = BOTS["mist"]
 MIST_VARIANTS = tuple(variant.name for variant in GAMES["mist"].variants)
 
 

@@ -32,6 +32,7 @@ def connect(endpoint: str, context: "zmq.Context[zmq.Socket[bytes]] | None" = No
     """A bot's socket."""
     bot = (context or zmq.Context.instance()).socket(zmq.PAIR)
     bot.set(zmq.LINGER, 1000)
+    bot.set(zmq.RCVHWM, 64)  # what its own libzmq holds is not what is tested
     bot.connect(endpoint)
     return bot
 
