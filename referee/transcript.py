@@ -104,7 +104,6 @@ class Transcript:
                 await self._in_thread(self._file.write)
         except TranscriptError as error:
             self.error = error
-            self._lines.clear()  # Never written: it would follow on a gap.
             match.cancel()
 
     async def finish(self) -> None:
@@ -138,7 +137,11 @@ class Transcript:
     async def _in_thread(self, put: Callable[[list[bytes]], None]) -> None:
         lines = self._lines[:]
         self._lines.clear()
-        await trio.to_thread.run_sync(put, lines, limiter=self._limiter)
+        try:
+            await trio.to_thread.run_sync(put, lines, limiter=self._limiter)
+        except TranscriptError:
+            self._lines.clear()  # What was made meanwhile is never written: it would follow on a gap.
+            raise
 
     async def _seat_heads(self) -> tuple[str, ...]:
         """By seat: the hash that its own transcript ends with. Only now, so that no decision waited for it."""
