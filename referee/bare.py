@@ -46,20 +46,11 @@ class Bare:
             scratch=self._scratch,
             python_path=":".join([str(PROJECT), *map(str, machine.packages)]),
         )
-        command = command_line(bot.command, machine.interpreter)
-        launcher = [
-            str(machine.interpreter),
-            "-I",
-            "-S",
-            str(LAUNCHER),
-            str(os.getpid()),
-            *_limits(bot.limits),
-            "--",
-        ]
+        command = command_line(bot, machine.interpreter)
         try:
             # Not by trio: it would start it from a thread, and with that thread's end the bot would be killed.
             self._popen = subprocess.Popen(  # noqa: S603 - this is the door
-                launcher + command,
+                launcher(bot.limits) + command,
                 env=told,
                 cwd=bot.folder,
                 stdin=subprocess.DEVNULL,
@@ -96,6 +87,12 @@ class Bare:
                 await trio.sleep(SWEEP_SECONDS)
         shutil.rmtree(self._scratch, ignore_errors=True)
         return code
+
+
+def launcher(limits: Limits) -> list[str]:
+    """What stands before a command, so that it runs with limits and ends with us at the latest."""
+    interpreter = str(this_machine().interpreter)
+    return [interpreter, "-I", "-S", str(LAUNCHER), str(os.getpid()), *_limits(limits), "--"]
 
 
 class Seen(Struct, frozen=True):

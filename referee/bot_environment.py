@@ -13,7 +13,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from referee.bot_folder import PATH, PYTHON
+from referee.bot_folder import PATH, PYTHON, BotFolder
 
 PROJECT = Path(__file__).resolve().parent.parent
 """Where protocol, bots, referee and arena lie: the checkout, or the packages' folder they were installed into."""
@@ -94,7 +94,15 @@ def environment(*, endpoint: str, token: str, scratch: str, python_path: str) ->
     }
 
 
-def command_line(command: tuple[str, ...], interpreter: Path) -> list[str]:
-    """A bot's command with the real interpreter for `python`."""
+def command_line(bot: BotFolder, interpreter: Path) -> list[str]:
+    """A bot's command with the real interpreter for `python`, behind the bridge if it speaks by lines."""
+    command = with_interpreter(bot.command, interpreter)
+    if bot.transport == "zmq":
+        return command
+    return [str(interpreter), "-P", "-m", "bots.stdio_bridge", bot.name, bot.version, "--", *command]
+
+
+def with_interpreter(command: tuple[str, ...], interpreter: Path) -> list[str]:
+    """A command with the real interpreter for `python`."""
     program, *arguments = command
     return [str(interpreter) if program == PYTHON else program, *arguments]

@@ -8,7 +8,7 @@ import os
 import shutil
 import stat
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from msgspec import Meta, Struct
 
@@ -48,6 +48,11 @@ class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How much of its standard output and error is kept: the first half and the last."""
 
 
+BUILD_LIMITS = Limits(memory_mb=4_096, processes=128, files=1_024, scratch_mb=512, cpu_seconds=300)
+Transport = Literal["zmq", "stdio"]
+"""A ZeroMQ socket, or lines of JSON on standard input and output."""
+
+
 class BotFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What bot.toml may say."""
 
@@ -58,7 +63,12 @@ class BotFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     games: Literal["*"] | tuple[Text, ...]
     """The games it plays, or `"*"` for any."""
     transport: str = "zmq"
+    """How its program is spoken to: a `Transport`."""
+    build: tuple[tuple[str, ...], ...] = ()
+    """Commands that make the program, run once for each content, in a sandbox like the bot's."""
     limits: Limits = Limits()
+    build_limits: Limits = BUILD_LIMITS
+    """What each build command may use; `scratch_mb` is also the size of the folder that they fill."""
 
 
 class BotFolder(Struct, frozen=True, kw_only=True):
@@ -75,6 +85,10 @@ class BotFolder(Struct, frozen=True, kw_only=True):
     games: tuple[str, ...] | None
     """None: any."""
     limits: Limits
+    transport: Transport = "zmq"
+    build: tuple[tuple[str, ...], ...] = ()
+    """As in bot.toml."""
+    build_limits: Limits = BUILD_LIMITS
     content: str
     """Hash of all that is in the folder, `sha256:…`."""
 
@@ -116,16 +130,20 @@ def read_bot(folder: Path, *, given: str) -> BotFolder:
         told = read_toml(file, BotFile)
     except TomlError as error:
         raise BotFolderError(str(error)) from None
-    if told.transport != "zmq":
-        raise _wrong(file, "transport", f"{told.transport!r} is not known; only 'zmq' is")
+    if told.transport not in get_args(Transport):
+        known = " and ".join(map(repr, get_args(Transport)))
+        raise _wrong(file, "transport", f"{told.transport!r} is not known; {known} are")
     return BotFolder(
         given=given,
         folder=folder.resolve(),
         name=told.name,
         version=told.version,
-        command=_command(file, told.command),
+        command=_command(file, told.command, is_built=bool(told.build)),
         games=None if told.games == "*" else tuple(told.games),
         limits=told.limits,
+        transport="stdio" if told.transport == "stdio" else "zmq",
+        build=told.build,
+        build_limits=told.build_limits,
         content=content_hash(folder),
     )
 
@@ -177,12 +195,12 @@ def _entries(folder: Path) -> list[Path]:
     return found
 
 
-def _command(file: Path, command: tuple[str, ...]) -> tuple[str, ...]:
-    """The command as it will be run, once it is sure that its program is there."""
+def _command(file: Path, command: tuple[str, ...], *, is_built: bool) -> tuple[str, ...]:
+    """The command as it will be run, once it is sure that its program is there, or will be made."""
     program, *arguments = command
     if program == PYTHON:
         script = arguments[0] if arguments else None
-        if script and not script.startswith("-") and not (file.parent / script).is_file():
+        if script and not (is_built or script.startswith("-") or (file.parent / script).is_file()):
             raise _wrong(file, "command", f"{script!r} is no file in {file.parent}")
         return command
     own = file.parent / program
@@ -192,6 +210,8 @@ def _command(file: Path, command: tuple[str, ...]) -> tuple[str, ...]:
         return (f"./{Path(program)}", *arguments)
     if "/" not in program and shutil.which(program, path=PATH):
         return command
+    if is_built and not Path(program).is_absolute():
+        return (f"./{Path(program)}", *arguments)
     raise _wrong(file, "command", f"{program!r} is neither a file in {file.parent} nor a program in {PATH}")
 
 

@@ -39,9 +39,14 @@ def folder_at(folder: Path, revision: str) -> Path:
     return _export(top, tree)
 
 
+def cache_folder() -> Path:
+    """Where the arena keeps what it can make again."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "mist-arena"
+
+
 def _export(top: Path, tree: str) -> Path:
     """The content of a tree, in the cache: complete, or not there."""
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "mist-arena" / "revisions"
+    cache = cache_folder() / "revisions"
     wanted = cache / tree
     if wanted.is_dir():
         return wanted

@@ -70,7 +70,7 @@ def arguments(bot: BotFolder, line: Path, info: int) -> list[str]:
         # What holds the mounts together is memory too, and would have no bound.
         *("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", BOT, "--"),
         *("sh", "-c", GATE, "sh", *user.become, "prlimit", *_limits(bot.limits, user), "--"),
-        *command_line(bot.command, machine.interpreter),
+        *command_line(bot, machine.interpreter),
     ]
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from msgspec import Struct
 
 HOUSE = Path(__file__).parents[1]
-PAGES = [HOUSE / "README.md", *sorted((HOUSE / "docs").rglob("*.md"))]
+PAGES = [HOUSE / "README.md", *sorted((HOUSE / "docs").glob("*.md")), *sorted((HOUSE / "docs/games").glob("*.md"))]
 
 _BLOCK = re.compile(r"^```(?P<info>[^\n]*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\[[^\]]*\]\((?P<target>[^)\s]+)\)")

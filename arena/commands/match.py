@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Raw
 
 from arena import console
+from arena.building import ready
 from arena.commands.policy_options import policy_options, read_policy
 from arena.exits import WrongUse
 from arena.one_match import play_match
@@ -63,7 +64,7 @@ def command(game: str, bots: tuple[str, ...], transcripts: Path, as_json: bool, 
     plan = _plan(game, bots, given)
     if bots.count(console.NAME) > 1:
         raise WrongUse(f"{console.NAME}: there is one terminal, for one person")
-    players = [_player(name, game) for name in bots]
+    players = [_player(name, game, given["isolation"]) for name in bots]
     eyes = None if given["watch"] is None else _eyes(given["watch"], len(players))
     watch = None if eyes is None else Watcher(progress_console(), eyes, [_name(player) for player in players])
     click.echo(f"match {plan.match}, seed {plan.seed}, isolation {plan.isolation}", err=True)
@@ -117,7 +118,7 @@ def _json(text: str | None, option: str) -> Raw | None:
     return Raw(text)
 
 
-def _player(name: str, game: str) -> Player:
+def _player(name: str, game: str, isolation: Isolation) -> Player:
     """Who takes a seat."""
     if name == console.NAME:
         person = console.Console(console.lines_typed(OUR_INPUT), progress_console())
@@ -128,7 +129,7 @@ def _player(name: str, game: str) -> Player:
         raise WrongUse(str(error)) from None
     if not bot.plays(game):
         raise WrongUse(f"{name}: does not play {game}: its bot.toml has games = {list(bot.games or ())}")
-    return SandboxedBot(bot)
+    return SandboxedBot(*ready([bot], isolation))
 
 
 def _name(player: Player) -> str:

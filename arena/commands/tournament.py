@@ -12,6 +12,7 @@ import click
 import msgspec
 from msgspec.structs import replace
 
+from arena.building import ready
 from arena.exits import Stopped
 from arena.report import crosstable, results_json
 from arena.results_folder import TRANSCRIPTS
@@ -52,7 +53,7 @@ def command(
     if results is not None:
         tournament = replace(tournament, results=results)
     at_once = concurrency or tournament.form.concurrency or len(os.sched_getaffinity(0))
-    players = tuple(SandboxedBot(bot) for bot in tournament.bots)
+    players = tuple(SandboxedBot(bot) for bot in ready(tournament.bots, tournament.form.isolation))
     try:
         came_out = play_tournament(tournament, players, _venue, fresh=fresh, concurrency=at_once)
     except Stopped as stopped:

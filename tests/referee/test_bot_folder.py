@@ -74,7 +74,7 @@ def test_a_star_is_any_game(tmp_path: Path) -> None:
         ("x/bot.toml:3: command: '../y' is neither a file in x nor", {"command": '["../y"]'}),
         ("x/bot.toml:3: command: 'bot.py' is not executable; try chmod +x x/bot.py", {"command": '["bot.py"]'}),
         ("x/bot.toml:4: games: 'mist'", {"games": '"mist"'}),
-        ("x/bot.toml:5: transport: 'tcp' is not known; only 'zmq' is", {"transport": '"tcp"'}),
+        ("x/bot.toml:5: transport: 'tcp' is not known; 'zmq' and 'stdio' are", {"transport": '"tcp"'}),
         ("x/bot.toml:5: color: is no known field; there are name, version, command, games,", {"color": "1"}),
         (
             "x/bot.toml:6: limits.memory_mb: 99999: Expected `int` <= 16384",
