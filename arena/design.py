@@ -34,7 +34,7 @@ class Design(Struct, frozen=True, kw_only=True):
     def text(self) -> str:
         """All of it in one line."""
         return (
-            f"{self.blocks} blocks: each bot plays {self.played}, each two bots meet in {self.met},"
+            f"{self.blocks} block{'s' * (self.blocks != 1)}: each bot plays {self.played}, each two bots meet in {self.met},"
             f" each bot sits in each seat in {self.sat} matches"
         )
 
