@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 import trio
 
-from referee.line import INBOX_FRAMES, Arrived, Bell, HandedOver, Incoming, Line
+from referee.line import INBOX_FRAMES, Arrived, Bell, HandedOver, Incoming, Line, Outgoing
 from referee.match import Match
 from referee.records import Record
 from referee.rules import Told
@@ -52,29 +52,37 @@ class Host:
         restart: Callable[[int], None] | None = None,
         hung_up: Callable[[int], None] | None = None,
         watch: Callable[[tuple[Told, ...]], None] | None = None,
+        catch_up: Callable[[], None] | None = None,
     ) -> None:
-        """`lines` by seat, all of which ring `bell`. `restart` and `hung_up` are called with a seat."""
+        """`lines` by seat, all of which ring `bell`. `restart` and `hung_up` are called with a seat.
+
+        `catch_up`: what can wait until bots have what a step has for them; called after each, while they think.
+        """
         self._bell = bell
         self._lines = lines
         self._restart = restart
         self._hung_up = hung_up
         self._watch = watch
+        self._catch_up = catch_up
         self._inputs: deque[Callable[[Match, int], None]] = deque()
+        self._outgoing: list[list[Outgoing]] = [[] for _ in lines]
         self.record = record
         """See `World`. The transcript's own method: one call less a message."""
 
     # What a match asks for.
 
     def send(self, seat: int, frame: bytes, *, timed: bool = False) -> None:
-        """See `World`."""
-        self._lines[seat].send(frame, timed=timed)
+        """See `World`. It goes to the line with all that this step has for the seat."""
+        self._outgoing[seat].append((frame, timed))
 
     def reconnected(self, seat: int) -> None:
         """See `World`."""
+        self._send_out()
         self._lines[seat].forget_unsent()
 
     def hang_up(self, seat: int) -> None:
         """See `World`."""
+        self._send_out()
         self._lines[seat].hang_up()
         if self._hung_up is not None:
             self._hung_up(seat)
@@ -119,12 +127,14 @@ class Host:
             match.begin()
             while not match.over:
                 self._drain(match)
+                self._send_out()
                 due = match.next_deadline()
                 if due is not None and self._micros(trio.current_time()) >= due:
                     await self._deadline(match)
                 elif not match.over:
                     alarm.set(math.inf if due is None else self._zero + due / MICROSECONDS)
                     await self._bell.wait()
+            self._send_out()
             nursery.cancel_scope.cancel()
 
     async def _deadline(self, match: Match) -> None:
@@ -134,6 +144,16 @@ class Host:
             await line.settle()
         self._drain(match)
         match.woke(woke)
+        self._send_out()
+
+    def _send_out(self) -> None:
+        """Gives each line what this step has for it."""
+        for seat, frames in enumerate(self._outgoing):
+            if frames:
+                self._outgoing[seat] = []
+                self._lines[seat].send_burst(frames)
+        if self._catch_up is not None:
+            self._catch_up()
 
     def _drain(self, match: Match) -> None:
         """Hears everything that is there; of one seat no more than its inbox holds, so that none delays others."""

@@ -6,6 +6,7 @@ for seats that live in the referee's own process (a person at the terminal).
 
 from abc import ABC, abstractmethod
 from collections import deque
+from collections.abc import Sequence
 
 import trio
 from msgspec import Struct
@@ -40,6 +41,8 @@ class NotReading(Struct, frozen=True):
 
 
 Incoming = Arrived | HandedOver | NotReading
+Outgoing = tuple[bytes, bool]
+"""A frame, and whether it is timed: then a `HandedOver` follows when the transport takes it."""
 
 
 class Bell:
@@ -77,8 +80,12 @@ class Line(ABC):
     """The host's end of one bot's line. No method but `settle` waits; none raises for what a bot does."""
 
     @abstractmethod
+    def send_burst(self, frames: Sequence[Outgoing]) -> None:
+        """Gives frames to the transport, in order: one by one would wake its thread, and the bot, for each."""
+
     def send(self, frame: bytes, *, timed: bool = False) -> None:
-        """Gives a frame to the transport, in order. `timed` asks for a `HandedOver`."""
+        """Gives one frame to the transport, after those before. `timed` asks for a `HandedOver`."""
+        self.send_burst(((frame, timed),))
 
     @abstractmethod
     def receive_nowait(self) -> Incoming:
@@ -113,16 +120,17 @@ class MemoryLine(Line):
         self._inbox: deque[Incoming] = deque()
         self._out_send, self._out_receive = trio.open_memory_channel[bytes](10_000)
 
-    def send(self, frame: bytes, *, timed: bool = False) -> None:
+    def send_burst(self, frames: Sequence[Outgoing]) -> None:
         """See `Line`. A bot that has hung up, or reads nothing, loses frames."""
-        try:
-            self._out_send.send_nowait(frame)
-        except trio.WouldBlock:
-            self._push(NotReading(trio.current_time()))
-        except (trio.BrokenResourceError, trio.ClosedResourceError):
-            pass
-        if timed:
-            self._inbox.append(HandedOver(trio.current_time()))
+        for frame, timed in frames:
+            try:
+                self._out_send.send_nowait(frame)
+            except trio.WouldBlock:
+                self._push(NotReading(trio.current_time()))
+            except (trio.BrokenResourceError, trio.ClosedResourceError):
+                pass
+            if timed:
+                self._inbox.append(HandedOver(trio.current_time()))
 
     def receive_nowait(self) -> Incoming:
         """See `Line`."""

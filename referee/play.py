@@ -25,7 +25,7 @@ from referee.host import Host
 from referee.line import Bell, Line, MemoryLine
 from referee.match import Match
 from referee.plan import Plan, Result
-from referee.records import FORMAT, BotIdentity, Header, Record
+from referee.records import FORMAT, BotIdentity, Header
 from referee.rules import Told
 from referee.sandbox import Process
 from referee.table import Deal, Table
@@ -132,7 +132,7 @@ class _Play:
     ) -> None:
         with tempfile.TemporaryDirectory(prefix="arena-") as sockets:
             async with trio.open_nursery() as nursery:
-                self._open(nursery, Path(sockets), transcript.append, watch)
+                self._open(nursery, Path(sockets), transcript, watch)
                 for seat in range(len(self.players)):
                     nursery.start_soon(self._seat, nursery, seat)
                 if operator is not None:
@@ -141,9 +141,7 @@ class _Play:
                 await self._dismiss()
                 nursery.cancel_scope.cancel()
 
-    def _open(
-        self, nursery: trio.Nursery, sockets: Path, record: Callable[[Record], None], watch: Watch | None
-    ) -> None:
+    def _open(self, nursery: trio.Nursery, sockets: Path, transcript: Transcript, watch: Watch | None) -> None:
         """Makes the lines, and the host that holds them."""
         bell = Bell()
         self.lines: list[Line] = []
@@ -157,10 +155,11 @@ class _Play:
         self.host = Host(
             bell,
             self.lines,
-            record,
+            transcript.append,
             restart=lambda seat: nursery.start_soon(self._seat, nursery, seat),
             hung_up=lambda seat: nursery.start_soon(self._end, seat),
             watch=None if watch is None else partial(watch, self.table),
+            catch_up=transcript.catch_up,
         )
         self.match = Match(
             self.plan.match, self.table, terms=self.terms, policy=self.plan.policy, bots=self.bots, world=self.host

@@ -20,7 +20,7 @@ from referee.line import Bell
 from referee.records import Footer, Header, Record
 from referee.transcript_chain import Chain, TranscriptError
 from referee.transcript_file import PartFile
-from referee.transcript_seat import SeatChain, fresh_salts
+from referee.transcript_seat import SeatChains, fresh_salts
 
 FLUSH_SECONDS = 0.1
 """How long a line may wait in memory. One trip to a thread costs as much as writing a hundred lines."""
@@ -36,7 +36,8 @@ Arguments = tuple[tuple[list[bytes]], dict[str, Any]]
 class Transcript:
     """A transcript under way; made by `open_transcript`.
 
-    Records are made into lines in batches, too, between the match's own steps: no bot's answer waits for a hash.
+    Records are made into lines after each of the match's steps (`catch_up`), when bots have what it has for them:
+    no bot waits for a hash.
     """
 
     def __init__(self, path: Path, header: Header, file: PartFile) -> None:
@@ -48,11 +49,11 @@ class Transcript:
         self.seat_heads: tuple[str, ...] = ()
         """By seat: the hash of the last line of its own transcript; in the footer, too."""
         self._chain = Chain()
-        self._seats = tuple(SeatChain(seat) for seat in range(len(header.bots)))
+        self._header = header
         self._records: deque[Record] = deque()
         self._lines: list[bytes] = []
         self._bell = Bell()
-        self._log = _RecordLogger(self._lines, (self._link, self._show_seats), {})
+        self._log = _RecordLogger(self._lines, (self._link,), {})
         self._file = file
         # Of our own: someone else's slow threads must not hold up the disk.
         self._limiter = trio.CapacityLimiter(1)
@@ -65,13 +66,26 @@ class Transcript:
             TranscriptError: the disk has failed or does not keep up, or an earlier record was none that can be
                 written. It is raised again for every record that follows, and by `open_transcript`.
         """
-        if self.error is None and len(self._records) >= MAX_WAITING:
+        if self.error is not None or len(self._records) + len(self._lines) >= MAX_WAITING:
+            self._refuse()
+        self._records.append(record)
+        self._bell.ring()
+
+    def catch_up(self) -> None:
+        """Makes what was appended into lines, if nothing has gone wrong yet."""
+        if self.error is None:
+            try:
+                self._make_lines(len(self._records))
+            except TranscriptError as error:
+                self.error = error
+                self._bell.ring()
+
+    def _refuse(self) -> None:
+        if self.error is None:
             self.error = TranscriptError(
                 f"the disk does not keep up: {MAX_WAITING} records wait for it", self.path
             )
         self.check()
-        self._records.append(record)
-        self._bell.ring()
 
     def check(self) -> None:
         """Raises the error, if there is one."""
@@ -84,18 +98,22 @@ class Transcript:
             while True:
                 await self._bell.wait()
                 await trio.sleep(FLUSH_SECONDS)
+                self.check()
                 while self._make_lines(SLICE):
                     await trio.lowlevel.checkpoint()
                 await self._in_thread(self._file.write)
         except TranscriptError as error:
             self.error = error
-            self._lines.clear()  # Never written: it would follow on a gap.
             match.cancel()
 
     async def finish(self) -> None:
         """Seals it, takes the rest to the disk, makes sure it is there, and gives the file its name."""
         self._make_lines(len(self._records))
-        self.seal()
+        if self._lines:
+            await self._in_thread(self._file.write)
+        self.seat_heads = await self._seat_heads()
+        self._lines.append(self._chain.seal(Footer(heads=self.seat_heads)))
+        self.head = self._chain.head
         await self._in_thread(self._file.finish)
 
     async def abandon(self) -> None:
@@ -119,38 +137,34 @@ class Transcript:
     async def _in_thread(self, put: Callable[[list[bytes]], None]) -> None:
         lines = self._lines[:]
         self._lines.clear()
-        await trio.to_thread.run_sync(put, lines, limiter=self._limiter)
+        try:
+            await trio.to_thread.run_sync(put, lines, limiter=self._limiter)
+        except TranscriptError:
+            self._lines.clear()  # What was made meanwhile is never written: it would follow on a gap.
+            raise
 
-    def seal(self) -> None:
-        """Adds the footer. Nothing may follow."""
-        for seat in self._seats:
-            seat.close()
-        self.seat_heads = tuple(seat.head for seat in self._seats)
-        self._lines.append(self._chain.seal(Footer(heads=self.seat_heads)))
-        self.head = self._chain.head
+    async def _seat_heads(self) -> tuple[str, ...]:
+        """By seat: the hash that its own transcript ends with. Only now, so that no decision waited for it."""
+        chains = SeatChains(self._header)
+        offset = 0
+        while part := await trio.to_thread.run_sync(self._file.read_lines, offset, limiter=self._limiter):
+            for number, line in enumerate(part):
+                chains.take_line(line)
+                if number % SLICE == 0:
+                    await trio.lowlevel.checkpoint()
+            offset += sum(map(len, part))
+        return chains.close()
 
-    def _link(self, _log: WrappedLogger, _method: str, event: EventDict) -> EventDict:
-        """A processor of structlog's: renders, numbers, chains, up to the first record that cannot be a line."""
-        event["bodies"], event["lines"] = [], []
+    def _link(self, _log: WrappedLogger, _method: str, event: EventDict) -> Arguments:
+        """The processor of structlog's: renders, numbers, chains, up to the first record that cannot be a line."""
+        link, lines = self._chain.link, []
         try:
             for record in event["records"]:
-                body = encode(record)
-                event["lines"].append(self._chain.link(body))
-                event["bodies"].append(body)
-        except (TypeError, ValueError, RecursionError) as error:
-            event["error"] = error
-        return event
-
-    def _show_seats(self, _log: WrappedLogger, _method: str, event: EventDict) -> Arguments:
-        """The last processor of structlog's: lets the seats' own transcripts grow by what is theirs."""
-        for record, body in zip(event["records"], event["bodies"], strict=False):
-            seat = getattr(record, "seat", None)
-            for chain in self._seats if seat is None else (self._seats[seat],):
-                chain.take(record, body)
-        if "error" in event:
-            self._lines.extend(event["lines"])
-            raise event["error"]
-        return (event["lines"],), {}
+                lines.append(link(encode(record)))  # noqa: PERF401 - those before a bad one are kept
+        except (TypeError, ValueError, RecursionError):
+            self._lines.extend(lines)
+            raise
+        return (lines,), {}
 
 
 @asynccontextmanager

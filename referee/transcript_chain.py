@@ -40,13 +40,18 @@ class Broken(TranscriptError):  # noqa: N818 - a finding about a file, not an er
 
 
 class Chain:
-    """Makes lines out of records, each linked to the one before. `head`: hash of the last; `lines`: how many."""
+    """Makes lines out of records, each linked to the one before. `lines`: how many there are."""
 
-    __slots__ = ("head", "lines")
+    __slots__ = ("_head", "lines")
 
     def __init__(self) -> None:
         self.lines = 0
-        self.head = NO_LINE
+        self._head = NO_LINE.encode()
+
+    @property
+    def head(self) -> str:
+        """Hash of the last line."""
+        return self._head.decode()
 
     def link(self, body: bytes) -> bytes:
         """The line of a record, newline included; `body` is its JSON.
@@ -54,20 +59,23 @@ class Chain:
         Raises:
             ValueError: it cannot be written as one line.
         """
-        return self._add(b"%s%s\n" % (opening(self.lines + 1, self.head), body[1:]))
+        line = b'{"line":%d,"prev":"%b",%b\n' % (self.lines + 1, self._head, body[1:])
+        if len(line) > MAX_LINE_BYTES:
+            raise ValueError(f"{len(line)} bytes are too long for a line; {MAX_LINE_BYTES} are allowed")
+        if b"\n" in body:
+            raise ValueError("JSON that was given as it stands spans lines")
+        self._add(line)
+        return line
 
     def seal(self, footer: Footer) -> bytes:
         """The last line."""
-        return self._add(_sealed(opening(self.lines + 1, self.head) + encode(footer)[1:]))
-
-    def _add(self, line: bytes) -> bytes:
-        if len(line) > MAX_LINE_BYTES:
-            raise ValueError(f"{len(line)} bytes are too long for a line; {MAX_LINE_BYTES} are allowed")
-        if line.find(b"\n") != len(line) - 1:
-            raise ValueError("JSON that was given as it stands spans lines")
-        self.lines += 1
-        self.head = hash_of(line)
+        line = _sealed(opening(self.lines + 1, self.head) + encode(footer)[1:])
+        self._add(line)
         return line
+
+    def _add(self, line: bytes) -> None:
+        self.lines += 1
+        self._head = sha256(line).hexdigest().encode()
 
 
 def opening(number: int, prev: str) -> bytes:

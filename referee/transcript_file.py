@@ -11,6 +11,8 @@ from pathlib import Path
 
 from referee.transcript_chain import TranscriptError
 
+READ_BYTES = 1024 * 1024
+
 
 class PartFile:
     """A file in the making. Every method raises TranscriptError, naming the path, if the machine fails."""
@@ -34,6 +36,12 @@ class PartFile:
                 with suppress(OSError):
                     self._file.truncate(self._whole)
                 raise
+
+    def read_lines(self, offset: int) -> list[bytes]:
+        """Lines that were written, from that offset on, a megabyte of them or so; none at the end."""
+        with self._named(), self.part.open("rb") as file:
+            file.seek(offset)
+            return file.readlines(READ_BYTES)
 
     def finish(self, lines: Sequence[bytes]) -> None:
         """Adds the last lines, makes sure that all is on the disk, and gives the file its name."""

@@ -1,8 +1,8 @@
 """One seat's part of a transcript: a file of its own, with only what that seat could know.
 
-It is built up from nothing, by the same code while a match is written (its last hash goes into the full file's
-footer) and when it is taken out of a full file later. So a host can publish each seat's hash right after a match,
-and hand each author the file that belongs to it.
+It is built up from nothing, by the same code when a match's file is finished (its last hash goes into the full
+file's footer) and when it is taken out of a full file later. So a host can publish each seat's hash right after a
+match, and hand each author the file that belongs to it.
 
 In it: the match's public terms, the seat's own bot, the frames from and to it, when its windows were handed over,
 how its bot left. Times count from the seat's own first record, for when others started is not its business. Not in
@@ -12,8 +12,11 @@ gone, how the match goes on. Each file opens with a salt that only it and the fu
 seat's file then gives no way to try out what may be in it.
 """
 
+import re
 from collections.abc import Iterable, Iterator
 from secrets import token_hex
+
+import msgspec
 
 from protocol.codec import encode
 from referee.records import (
@@ -31,6 +34,13 @@ from referee.records import (
 from referee.transcript_chain import Chain, TranscriptError
 
 SALT_BYTES = 16
+_OWN = re.compile(
+    rb'\{"line":\d+,"prev":"[0-9a-f]{64}",("kind":"(?:in|out|handed|left)","at":(\d+),"seat":(\d+).*)', re.DOTALL
+)
+"""A line of the whole transcript that is one seat's own: the record without its brace, its time, its seat."""
+_ENDED = re.compile(rb'\{"line":\d+,"prev":"[0-9a-f]{64}",("kind":"ended",.*)', re.DOTALL)
+_AT = b'"at":'
+_ended = msgspec.json.Decoder(Ended)
 
 
 def fresh_salts(seats: int) -> tuple[str, ...]:
@@ -55,7 +65,7 @@ class SeatChain:
         """The line that the seat gets for a record, of which `body` is the JSON; None if it is not its own."""
         match record:
             case Out() | In() | Handed() | Left():
-                return self._chain.link(self._in_own_time(record, body)) if record.seat == self._seat else None
+                return self.take_own(record.at, body) if record.seat == self._seat else None
             case Header():
                 return self._chain.link(encode(_seat_header(record, self._seat)))
             case Ended():
@@ -63,16 +73,49 @@ class SeatChain:
                 return self._chain.link(encode(ended))
         return None
 
+    def take_own(self, at: int, body: bytes) -> bytes:
+        """The line for a record that is the seat's own, made at that time."""
+        if self._zero is None:
+            self._zero = at
+        # The same JSON but for its time: `at` comes right after the record's kind.
+        before = body.index(_AT) + len(_AT)
+        return self._chain.link(b"%b%d%b" % (body[:before], at - self._zero, body[body.index(b",", before) :]))
+
     def close(self) -> bytes:
         """The last line."""
         return self._chain.seal(Footer(heads=()))
 
-    def _in_own_time(self, record: Out | In | Handed | Left, body: bytes) -> bytes:
-        if self._zero is None:
-            self._zero = record.at
-        # The same JSON but for its time: `at` comes right after the record's kind.
-        before = body.index(b'"at":') + len(b'"at":')
-        return b"%s%d%s" % (body[:before], record.at - self._zero, body[body.index(b",", before) :])
+
+class SeatChains:
+    """All seats' own transcripts, grown from the lines of the whole one as they stand in its file.
+
+    Nothing of them is kept but their last hashes. A line is taken as it was written, without reading its JSON.
+    """
+
+    def __init__(self, header: Header) -> None:
+        self._chains = tuple(SeatChain(seat) for seat in range(len(header.bots)))
+        self._take(header, b"")
+
+    def take_line(self, line: bytes) -> None:
+        """The next line; the header's is passed over."""
+        own = _OWN.match(line)
+        if own is not None:
+            body, at, seat = own.groups()
+            self._chains[int(seat)].take_own(int(at), b"{" + body[:-1])
+            return
+        ended = _ENDED.match(line)
+        if ended is not None:
+            self._take(_ended.decode(b"{" + ended[1]), b"")
+
+    def close(self) -> tuple[str, ...]:
+        """By seat: the hash of its last line. Nothing may follow."""
+        for chain in self._chains:
+            chain.close()
+        return tuple(chain.head for chain in self._chains)
+
+    def _take(self, record: Header | Ended, body: bytes) -> None:
+        for chain in self._chains:
+            chain.take(record, body)
 
 
 def seat_lines(records: Iterable[AnyRecord], seat: int) -> Iterator[bytes]:

@@ -17,7 +17,7 @@ import socket as kernel
 import struct
 import tempfile
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import ExitStack, asynccontextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import cast
@@ -26,7 +26,7 @@ import trio
 import zmq
 
 from protocol.messages import MAX_FRAME_BYTES
-from referee.line import INBOX_FRAMES, Arrived, Bell, HandedOver, Incoming, Line, NotReading
+from referee.line import INBOX_FRAMES, Arrived, Bell, HandedOver, Incoming, Line, NotReading, Outgoing
 
 SOCKET_NAME = "referee.sock"
 """The file in a line's directory that its bot connects to."""
@@ -269,35 +269,33 @@ class ZmqLine(Line):
         self._passes: list[trio.Event] = []
         self._closed = False
 
-    def send(self, frame: bytes, *, timed: bool = False) -> None:
+    def send_burst(self, frames: Sequence[Outgoing]) -> None:
         """See `Line`. Nothing is kept for a bot that does not read, or after `hang_up`."""
-        if len(self._outbox) >= OUTBOX_FRAMES or self._outbox_bytes >= OUTBOX_BYTES:
-            self._give_up()
-        self._queued += 1
-        if timed:
-            self._timed.append(self._queued)
-        if self._not_reading or self._hung_up:
+        outbox, idle = self._outbox, self._asleep and not self._outbox
+        for frame, timed in frames:
+            if len(outbox) >= OUTBOX_FRAMES or self._outbox_bytes >= OUTBOX_BYTES:
+                self._give_up()
+            self._queued += 1
+            if timed:
+                self._timed.append(self._queued)
+            if not (self._not_reading or self._hung_up):
+                outbox.append(frame)
+                self._outbox_bytes += len(frame)
+        if not outbox:
             self._stamp_timed(self._queued)
-            return
-        if not (self._asleep and not self._outbox and self._sent_in_its_sleep(frame)):
-            self._outbox.append(frame)
-            self._outbox_bytes += len(frame)
+        elif idle:
+            self._send_in_its_sleep()
+        else:
             self._wake()
 
-    def _sent_in_its_sleep(self, frame: bytes) -> bool:
+    def _send_in_its_sleep(self) -> None:
         """Sends in the sleeping owner's place, and wakes it only if there is something for it to do.
 
         Nothing else can come between: this does not wait, and the owner goes on with a look at EVENTS.
         """
-        try:
-            self._socket.send(frame, _AT_ONCE)
-        except zmq.Again:
-            return False
-        self._sent_to_peer += 1
-        self._stamp_timed(self._queued)
-        if _events(self._socket) & _CAN_TAKE:
+        self._send_frames()
+        if self._outbox or _events(self._socket) & _CAN_TAKE:
             self._wake()
-        return True
 
     def receive_nowait(self) -> Incoming:
         """See `Line`."""

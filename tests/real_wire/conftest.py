@@ -10,13 +10,13 @@ from tests.real_wire.seat import BotSocket
 
 
 @pytest.fixture
-def bot() -> Iterator[Callable[[str], BotSocket]]:
+def bot() -> Iterator[Callable[..., BotSocket]]:
     """Connects a bot's socket, in this process, to an endpoint."""
     context: zmq.Context[BotSocket] = zmq.Context()
     sockets: list[BotSocket] = []
 
-    def connected(endpoint: str) -> BotSocket:
-        sockets.append(peer.connect(endpoint, context))
+    def connected(endpoint: str, holds: int = 1000) -> BotSocket:
+        sockets.append(peer.connect(endpoint, context, holds))
         return sockets[-1]
 
     yield connected

@@ -28,11 +28,13 @@ def start(*arguments: str | int) -> Iterator[subprocess.Popen[bytes]]:
             process.kill()
 
 
-def connect(endpoint: str, context: "zmq.Context[zmq.Socket[bytes]] | None" = None) -> "zmq.Socket[bytes]":
-    """A bot's socket."""
+def connect(
+    endpoint: str, context: "zmq.Context[zmq.Socket[bytes]] | None" = None, holds: int = 1000
+) -> "zmq.Socket[bytes]":
+    """A bot's socket; its own libzmq holds so many frames that it has not read."""
     bot = (context or zmq.Context.instance()).socket(zmq.PAIR)
     bot.set(zmq.LINGER, 1000)
-    bot.set(zmq.RCVHWM, 64)  # what its own libzmq holds is not what is tested
+    bot.set(zmq.RCVHWM, holds)
     bot.connect(endpoint)
     return bot
 

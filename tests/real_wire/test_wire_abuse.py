@@ -20,7 +20,7 @@ from referee.line import INBOX_FRAMES, Arrived, HandedOver, NotReading
 from tests.real_wire.peer import raw_connection, raw_frame, raw_pair
 from tests.real_wire.seat import BotSocket, Seat, hear, open_seat
 
-Bot = Callable[[str], BotSocket]
+Bot = Callable[..., BotSocket]
 
 
 async def serves(seat: Seat, socket: BotSocket) -> None:
@@ -46,7 +46,7 @@ async def test_a_bot_that_never_reads_is_called_so_and_no_more_is_kept_for_it(
     tmp_path: Path, bot: Bot, size: int
 ) -> None:
     async with open_seat(tmp_path) as seat:
-        socket = bot(seat.line.endpoint)
+        socket = bot(seat.line.endpoint, holds=64)
         socket.send(b"hello")
         await seat.frame()
         said = None

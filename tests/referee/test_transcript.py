@@ -14,11 +14,13 @@ from msgspec import Raw
 from msgspec.structs import replace
 
 from referee import transcript as transcript_module
+from referee import transcript_file
 from referee.records import Handed, Header, Out
 from referee.transcript import FLUSH_SECONDS, Transcript, open_transcript
 from referee.transcript_chain import MAX_LINE_BYTES, TranscriptError
 from referee.transcript_file import PartFile
 from referee.transcript_reading import read_transcript, verify_transcript
+from referee.transcript_seat import seat_lines
 from tests.referee.transcript_sample import header, match_records, plain, write
 
 
@@ -276,3 +278,30 @@ async def test_but_what_waits_for_it_is_bounded(tmp_path: Path, monkeypatch: pyt
         async with open_transcript(tmp_path / "m.jsonl", header()) as transcript:
             for at in range(1_000):
                 transcript.append(Handed(at=at, seat=0))
+
+
+async def test_what_was_appended_is_made_into_lines_when_the_match_says_that_it_may(tmp_path: Path) -> None:
+    async with open_transcript(tmp_path / "m.jsonl", header()) as transcript:
+        transcript.append(Handed(at=1, seat=0))
+        assert (0, 2) == (len(transcript._lines), len(transcript._records))
+        transcript.catch_up()
+        assert (2, 0) == (len(transcript._lines), len(transcript._records))
+
+
+async def test_what_cannot_be_a_line_when_it_may_be_made_ends_the_match(tmp_path: Path) -> None:
+    with pytest.raises(TranscriptError, match="line 2 cannot be written"):
+        async with open_transcript(tmp_path / "m.jsonl", header()) as transcript:
+            transcript.append(Out(at=0, seat=0, frame=Raw(b"\n")))
+            transcript.catch_up()
+            await trio.sleep_forever()
+    assert 1 == len(part(tmp_path / "m.jsonl").read_bytes().splitlines())
+
+
+async def test_seats_own_hashes_come_from_the_file_however_long_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(transcript_file, "READ_BYTES", 100)
+    transcript = await write(tmp_path / "m.jsonl", match_records())
+    for seat, head in enumerate(transcript.seat_heads):
+        *_, last = seat_lines(read_transcript(tmp_path / "m.jsonl"), seat)
+        assert head == sha256(last).hexdigest()
