@@ -33,8 +33,9 @@ class Design(Struct, frozen=True, kw_only=True):
     @property
     def text(self) -> str:
         """All of it in one line."""
+        blocks = "1 block" if self.blocks == 1 else f"{self.blocks} blocks"
         return (
-            f"{self.blocks} block{'s' * (self.blocks != 1)}: each bot plays {self.played}, each two bots meet in {self.met},"
+            f"{blocks}: each bot plays {self.played}, each two bots meet in {self.met},"
             f" each bot sits in each seat in {self.sat} matches"
         )
 

@@ -1,9 +1,9 @@
 """Where the time of a match of 13 seats goes, over the real wire, with 13 random bots in sandboxes.
 
-Start: from the call until the last bot has said `hello`. Thinking: while some bot has a window and has not answered,
-as its handing over and its answer's arrival are stamped. Referee: the rest until the last window has closed; that is
-rules, views, transcript and wire. Ending: until the bots have ended and the transcript is sealed. Exit code 1: the
-start of processes is not the largest part. Run as `bench_seats.py [RUNS]`; --quick for a look.
+Start: from the call until the last bot has said `hello`. Thinking: while some bot has a window and has not
+answered, as its handing over and its answer's arrival are stamped. Referee: the rest until the last window has
+closed; that is rules, views, transcript and wire. Ending: until the bots have ended and the transcript is sealed.
+Exit code 1: the start of processes is not the largest part. Run as `bench_seats.py [RUNS]`; --quick for a look.
 """
 
 import argparse

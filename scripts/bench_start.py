@@ -1,7 +1,8 @@
 """How much longer a sandboxed bot takes to its `hello` than the same bot started bare, in interleaved runs.
 
 The bot is the kit's smallest: it imports the kit (ZeroMQ, msgspec, our words), connects and says `hello`. Bare is
-one `Popen` of the same interpreter with the same environment, and nothing else. Run as `bench_start.py [RUNS]`; --quick for a look.
+one `Popen` of the same interpreter with the same environment, and nothing else.
+Run as `bench_start.py [RUNS]`; --quick for a look.
 """
 
 import os
