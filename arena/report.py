@@ -9,11 +9,19 @@ from rich.table import Table
 from arena.standings import Line, Score
 from arena.tables import duration, grid
 from arena.tournament import Results
-from arena.tournament_file import Tournament
+from arena.tournament_file import TWO, Tournament
+
+HOUSE = "h"
+"""The place of the house, which has none."""
 
 
-def crosstable(lines: Sequence[Line], labels: Sequence[str]) -> Table:
-    """The standings, with each bot's points against each other; narrow enough for four of them in 80 columns."""
+def crosstable(lines: Sequence[Line], labels: Sequence[str], seats: int) -> Table:
+    """The standings, with how each bot did against each other."""
+    return _table_of_pairs(lines, labels) if seats == TWO else _table_of_many(lines, labels)
+
+
+def _table_of_pairs(lines: Sequence[Line], labels: Sequence[str]) -> Table:
+    """For two seats: points against each other; narrow enough for four bots in 80 columns."""
     table = grid(
         {"#": True, "bot": False, "points": True, "W-T-L": True}
         | {str(place): True for place in range(1, len(lines) + 1)}
@@ -33,17 +41,42 @@ def crosstable(lines: Sequence[Line], labels: Sequence[str]) -> Table:
     return table
 
 
+def _table_of_many(lines: Sequence[Line], labels: Sequence[str]) -> Table:
+    """For more seats: the mean share of others that a bot was ranked before, and of matches before each other."""
+    places = [HOUSE if line.house else str(place) for place, line in enumerate(lines, start=1)]
+    table = grid(
+        {"#": True, "bot": False, "mean points": True, "played": True, "wins": True}
+        | dict.fromkeys(places, True)
+        | dict.fromkeys(("faults", "defaults", "a window"), True)
+    )
+    for place, line in zip(places, lines, strict=True):
+        table.add_row(
+            place,
+            labels[line.entrant],
+            "-" if line.mean is None else f"{line.mean:.3f}",
+            str(line.played),
+            str(line.wins),
+            *(_share(line, other) for other in lines),
+            str(line.faults),
+            str(line.defaults),
+            "-" if line.mean_us is None else duration(line.mean_us),
+        )
+    return table
+
+
 def results_json(tournament: Tournament, results: Results) -> dict[str, Any]:
     """Everything that the table says, and what it was played with."""
     return {
         "game": tournament.form.game,
         "variant": tournament.variant,
         "blocks": tournament.form.blocks,
+        "rotations": tournament.rotations,
+        "design": results.design,
         "seed": results.seed,
         "isolation": tournament.form.isolation,
         "bots": [
-            {"bot": label, "version": bot.version, "content": bot.content}
-            for label, bot in zip(tournament.labels, tournament.bots, strict=True)
+            {"bot": label, "version": bot.version, "content": bot.content, "house": entrant == tournament.house}
+            for entrant, (label, bot) in enumerate(zip(tournament.labels, tournament.bots, strict=True))
         ],
         "standings": _standings_json(results.lines, tournament.labels),
         "void": [
@@ -58,7 +91,9 @@ def _standings_json(lines: Sequence[Line], labels: Sequence[str]) -> list[dict[s
     return [
         {
             "bot": labels[line.entrant],
+            "house": line.house,
             **_score(line),
+            "mean_points": line.mean,
             "faults": line.faults,
             "defaults": line.defaults,
             "windows": line.windows,
@@ -73,6 +108,12 @@ def _against(line: Line, other: Line) -> str:
     """Points against another bot; none where it would meet itself."""
     score = line.against.get(other.entrant)
     return "-" if score is None else f"{score.points:g}"
+
+
+def _share(line: Line, other: Line) -> str:
+    """In how many of a hundred matches with another it was ranked before that one."""
+    score = line.against.get(other.entrant)
+    return "-" if score is None or score.mean is None else f"{100 * score.mean:.0f}%"
 
 
 def _score(score: Score) -> dict[str, Any]:

@@ -23,6 +23,8 @@ from referee.transcript_chain import TranscriptError
 
 ATTEMPTS = 3
 """How often one run tries a match whose attempts are void, before it says that the machine cannot do it."""
+NAMED = 2
+"""With so many seats or fewer, a match is named after those who play it."""
 
 PlayerT = TypeVar("PlayerT")
 PlayerT_contra = TypeVar("PlayerT_contra", contravariant=True)
@@ -167,6 +169,8 @@ async def _note_void(ledger: Ledger, write: Write, attempt: Attempt, reason: str
 
 
 def _name(field: Field[PlayerT], match: Match) -> str:
-    """A match's name for people, and its transcript's: no bot is told it."""
-    seated = "-".join(field.names[entrant].replace("/", "_") for entrant in match.entrants)
-    return f"{match.block + 1:05d}{'abcdefghijklmnopqrstuvwxyz'[match.seating]}-{seated}"
+    """A match's name for people, and its transcript's: no bot is told it. Many seats would make it too long."""
+    number = f"{match.block + 1:05d}{'abcdefghijklmnopqrstuvwxyz'[match.seating]}"
+    if len(match.entrants) > NAMED:
+        return number
+    return "-".join((number, *(field.names[entrant].replace("/", "_") for entrant in match.entrants)))

@@ -30,6 +30,10 @@ class ScenarioError(ValueError):
     """A scenario that cannot be adjudicated as a whole. The text names the place: `steps[3].elapsed_ms: …`."""
 
 
+class RepeatedKeyError(ValueError):
+    """A key that stands twice in one JSON object."""
+
+
 class Scenario(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A match as it is written down. Null counts as left out."""
 
@@ -110,7 +114,12 @@ def read_scenario(text: bytes) -> Scenario:
     except UnicodeDecodeError as error:
         raise ScenarioError(f"scenario: not UTF-8 at byte {error.start}") from None
     scenario = decode_part(text, Scenario, "scenario")
-    _refuse_repeated_keys(text)
+    try:
+        refuse_repeated_keys(text)
+    except RecursionError:
+        raise ScenarioError("scenario: nested too deeply") from None
+    except RepeatedKeyError as error:
+        raise ScenarioError(f"scenario: {error}") from None
     if len(scenario.steps or ()) > MAX_STEPS:
         raise ScenarioError(f"steps: more than {MAX_STEPS}")
     return scenario
@@ -132,17 +141,19 @@ def decode_part(raw: bytes | Raw, form: type[FormT], place: str) -> FormT:
         raise ScenarioError(f"{where}: {complaint}") from None
 
 
-def _refuse_repeated_keys(text: bytes) -> None:
-    """A key that stands twice reads differently with different readers; such a scenario would settle nothing."""
+def refuse_repeated_keys(text: bytes) -> None:
+    """A key that stands twice reads differently with different readers; what is so written would settle nothing.
+
+    Raises:
+        RepeatedKeyError: names the key.
+        RecursionError: the text is nested too deeply.
+    """
 
     def once(pairs: list[tuple[str, Any]]) -> None:
         counts = Counter(key for key, _ in pairs)
         for key, count in counts.items() if len(counts) < len(pairs) else ():
             if count > 1:
-                raise ScenarioError(f'scenario: the key "{key}" stands twice in one object')
+                raise RepeatedKeyError(f'the key "{key}" stands twice in one object')
 
-    try:
-        # Numbers stay text: nothing here reads them, and a long one would be refused for its length.
-        json.loads(text, object_pairs_hook=once, parse_int=str, parse_float=str)
-    except RecursionError:
-        raise ScenarioError("scenario: nested too deeply") from None
+    # Numbers stay text: nothing here reads them, and a long one would be refused for its length.
+    json.loads(text, object_pairs_hook=once, parse_int=str, parse_float=str)

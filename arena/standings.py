@@ -26,7 +26,7 @@ class Played(Struct, frozen=True, kw_only=True):
 
 
 class Score(Struct, kw_only=True):
-    """Matches of one bot, all or against one other."""
+    """Matches of one bot, all or against one other. Where a bot takes several seats, each counts."""
 
     played: int = 0
     wins: int = 0
@@ -34,11 +34,18 @@ class Score(Struct, kw_only=True):
     losses: int = 0
     points: float = 0
 
+    @property
+    def mean(self) -> float | None:
+        """Points a match; None before there was one."""
+        return self.points / self.played if self.played else None
+
 
 class Line(Score, kw_only=True):
     """One bot's part in a tournament."""
 
     entrant: int
+    house: bool = False
+    """It fills seats that are left over, and does not compete."""
     faults: int = 0
     """Matches in which its conduct was not `ok`."""
     defaults: int = 0
@@ -54,12 +61,15 @@ class Line(Score, kw_only=True):
         return self.charged_us / self.windows if self.windows else None
 
 
-def standings(entrants: int, played: Iterable[Played]) -> list[Line]:
-    """Lines of all entrants, best first; equal ones in the order of the file."""
-    lines = [Line(entrant=entrant, against={}) for entrant in range(entrants)]
+def standings(entrants: int, played: Iterable[Played], house: int | None = None) -> list[Line]:
+    """Lines of all entrants, best first; equal ones in the order of the file.
+
+    `house` is the number of the one that fills seats: its line is the last.
+    """
+    lines = [Line(entrant=entrant, house=entrant == house, against={}) for entrant in range(entrants)]
     for match in played:
         _count(lines, match)
-    return sorted(lines, key=lambda line: (-line.points, line.faults, line.entrant))
+    return sorted(lines, key=lambda line: (line.house, -(line.mean or 0), line.faults, line.entrant))
 
 
 def points(outcome: Outcome, seat: int) -> float:
@@ -83,6 +93,8 @@ def _count(lines: Sequence[Line], match: Played) -> None:
         line.windows += match.windows[seat]
         line.charged_us += match.charged_us[seat]
     for seat, other in permutations(range(len(match.entrants)), 2):
+        if match.entrants[seat] == match.entrants[other]:
+            continue
         worth = _worth(place[seat], place[other])
         score = lines[match.entrants[seat]].against.setdefault(match.entrants[other], Score())
         _add(score, worth, won=worth == 1, tied=worth == 0.5)  # noqa: PLR2004 - half a point is a tie

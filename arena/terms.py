@@ -28,6 +28,7 @@ def terms_of(tournament: Tournament, seed: int) -> Terms:
         **_dotted("options", tournament.options),
         "format": form.format,
         "blocks": form.blocks,
+        "rotations": tournament.rotations,
         "seed": seed,
         **_dotted("policy", form.policy),
         "isolation": form.isolation,

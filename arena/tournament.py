@@ -10,16 +10,17 @@ import click
 from msgspec import Struct
 
 from arena import loop
+from arena.design import Design, design_of
 from arena.exits import WrongUse
 from arena.ledger import Ledger
 from arena.progress import LiveProgress
 from arena.results_folder import LEDGER, TRANSCRIPTS, held, set_aside
 from arena.runner import Field, Play, run
-from arena.schedule import SEED_BITS, Block, round_robin
+from arena.schedule import SEED_BITS, Block
 from arena.screens import progress_console
 from arena.standings import Line, standings
 from arena.terms import changes, terms_of
-from arena.tournament_file import Tournament
+from arena.tournament_file import TWO, Tournament
 
 PlayerT = TypeVar("PlayerT")
 Venue = Callable[[], AbstractAsyncContextManager[Play[PlayerT]]]
@@ -30,6 +31,7 @@ class Results(Struct, frozen=True):
     """How a tournament came out."""
 
     seed: int
+    design: Design
     lines: list[Line]
     """Best first."""
     voids: list[tuple[int, int, str]]
@@ -57,15 +59,19 @@ def play_tournament(
         ledger = Ledger(tournament.results / LEDGER)
         try:
             seed = _begin(tournament, ledger)
-            blocks = partial(round_robin, len(players), tournament.form.blocks, seed)
+            blocks = partial(tournament.blocks, seed)
             field = Field(
                 plan=tournament.plan(),
                 players=players,
                 names=tournament.labels,
                 transcripts=tournament.results / TRANSCRIPTS,
             )
-            _play_rest(field, ledger, blocks, open_venue=open_venue, concurrency=concurrency)
-            return Results(seed, standings(len(players), ledger.results()), ledger.voids())
+            design = design_of(blocks(), len(tournament.form.bots), tournament.seats)
+            if tournament.seats > TWO:
+                click.echo(design.text, err=True)
+            _play_rest(field, ledger, blocks, design.matches, open_venue=open_venue, concurrency=concurrency)
+            lines = standings(len(players), ledger.results(), tournament.house)
+            return Results(seed, design, lines, ledger.voids())
         finally:
             ledger.close()
 
@@ -91,6 +97,7 @@ def _play_rest(
     field: Field[PlayerT],
     ledger: Ledger,
     blocks: Callable[[], Iterator[Block]],
+    total: int,
     *,
     open_venue: Venue[PlayerT],
     concurrency: int,
@@ -98,7 +105,6 @@ def _play_rest(
     """Plays the matches that are left."""
     if stopped := ledger.give_up_unfinished():
         click.echo(f"going on; {stopped} matches had been interrupted", err=True)
-    total = sum(len(block.matches) for block in blocks())
     done = len(ledger.finished())
     done_before = f" ({done} of them played before)" if done else ""
     click.echo(f"{total} matches{done_before}, isolation {field.plan.isolation}", err=True)

@@ -1,7 +1,7 @@
 """The file that describes a tournament, read and checked before anything is played."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from os.path import normpath
 from pathlib import Path
 from typing import Any, Literal
@@ -11,6 +11,7 @@ from msgspec import Raw, Struct
 
 from arena.console import NAME as CONSOLE
 from arena.exits import WrongUse
+from arena.schedule import Block, Tables, round_robin
 from protocol.words import Options
 from referee.bot_folder import BotFolder, BotFolderError
 from referee.games.registry import GAMES
@@ -19,6 +20,8 @@ from referee.rules import BadSetupError, Game
 from referee.toml_text import TomlError, line_of, read_toml
 
 Resolve = Callable[[str], BotFolder]
+TWO = 2
+"""Seats of games in which each pair plays by itself; and the fewest bots that make a tournament."""
 
 
 class TournamentFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -32,7 +35,12 @@ class TournamentFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     options: dict[str, Any] = {}
     format: Literal["round_robin"] = "round_robin"
     blocks: Positive = 1
-    """How many blocks each pair plays; a block is one deal, played once in each seating."""
+    """How many blocks each pair plays; with more than two seats, how many rounds, in each of which every bot plays
+    one block. A block is one deal, played once in each seating."""
+    rotations: Positive | None = None
+    """With more than two seats: how many of its seatings a block plays; None: as many as there are seats."""
+    fill: str | None = None
+    """With more than two seats: the house's bot, which takes the seats that are left over."""
     seed: int | None = None
     """None: drawn when the tournament begins, and kept with its results."""
     policy: Policy = Policy()
@@ -51,10 +59,35 @@ class Tournament(Struct, frozen=True, kw_only=True):
     variant: str
     options: Options
     """All options in force."""
+    seats: int
     bots: tuple[BotFolder, ...]
+    """Those who compete and, last, the house's, if it fills seats."""
     labels: tuple[str, ...]
     """What the bots are called in tables and file names: unique."""
     results: Path
+
+    @property
+    def house(self) -> int | None:
+        """The number of the bot that fills seats, if there is one."""
+        return None if self.form.fill is None else len(self.bots) - 1
+
+    @property
+    def rotations(self) -> int:
+        """How many matches a block has."""
+        return self.form.rotations or self.seats
+
+    def blocks(self, seed: int) -> Iterator[Block]:
+        """The schedule."""
+        competing = len(self.form.bots)
+        if self.seats == TWO:
+            return round_robin(competing, self.form.blocks, seed)
+        return Tables(
+            entrants=competing,
+            seats=self.seats,
+            rounds=self.form.blocks,
+            rotations=self.rotations,
+            filled=self.house is not None,
+        ).blocks(seed)
 
     def plan(self) -> Plan:
         """What every match has in common. Name and seed are the schedule's to fill in."""
@@ -83,15 +116,17 @@ def read_tournament(path: Path, resolve: Resolve) -> Tournament:
     game = _game(form, place)
     variant = _variant(form, game, place)
     options = _options(form, game, variant, place)
-    if (seats := game.seats(options)) != 2:  # noqa: PLR2004 - a round robin is of pairs
-        raise place.wrong("format", f"a round_robin is for two seats; {game.name} has {seats}")
+    seats = game.seats(options)
+    _check_seats(form, seats, place)
+    house = () if form.fill is None else (_bot("fill", form.fill, form, place, resolve),)
     return Tournament(
         file=path,
         form=form,
         variant=variant,
         options=options,
-        bots=_bots(form, place, resolve),
-        labels=_labels(form.bots),
+        seats=seats,
+        bots=_bots(form, place, resolve) + house,
+        labels=_labels(form.bots) + tuple(f"{Path(bot.given).name} (house)" for bot in house),
         # Without the `..` that a file in a folder of examples needs: this path is shown to people.
         results=Path(normpath(path.parent / (form.results or f"runs/{path.stem}"))),
     )
@@ -131,26 +166,43 @@ def _options(form: TournamentFile, game: Game[Any], variant: str, place: _Place)
         raise place.wrong(field, re.sub(r" - at `.*`$", "", what)) from None
 
 
+def _check_seats(form: TournamentFile, seats: int, place: _Place) -> None:
+    """The fields that depend on how many sit at a table."""
+    if seats == TWO:
+        for field in ("rotations", "fill"):
+            if getattr(form, field) is not None:
+                raise place.wrong(field, f"is for games of more than two seats; {form.game} has two")
+    elif (form.rotations or 0) > seats:
+        raise place.wrong("rotations", f"{form.rotations} are too many; {form.game} has {seats} seats")
+    elif form.fill is None and len(form.bots) < seats:
+        raise place.wrong(
+            "bots",
+            f'{len(form.bots)} are too few for {seats} seats; a bot of the house takes the others: fill = "BOT"',
+        )
+
+
 def _bots(form: TournamentFile, place: _Place, resolve: Resolve) -> tuple[BotFolder, ...]:
-    if len(form.bots) < 2:  # noqa: PLR2004 - nobody can play alone
+    if len(form.bots) < TWO:
         raise place.wrong("bots", f"{len(form.bots)} are too few; two or more can play")
-    bots = []
     for index, name in enumerate(form.bots):
-        field = f"bots[{index}]"
         if name in form.bots[:index]:
-            raise place.wrong(field, f"{name!r} is there twice")
-        if name == CONSOLE:
-            raise place.wrong(field, "a person plays single matches only: arena match")
-        try:
-            bot = resolve(_anchored(name, place.path.parent))
-        except BotFolderError as error:
-            raise place.wrong(field, str(error)) from None
-        if not bot.plays(form.game):
-            raise place.wrong(
-                field, f"{name!r} does not play {form.game}: its bot.toml has games = {list(bot.games or ())}"
-            )
-        bots.append(bot)
-    return tuple(bots)
+            raise place.wrong(f"bots[{index}]", f"{name!r} is there twice")
+    return tuple(_bot(f"bots[{index}]", name, form, place, resolve) for index, name in enumerate(form.bots))
+
+
+def _bot(field: str, name: str, form: TournamentFile, place: _Place, resolve: Resolve) -> BotFolder:
+    """The bot that a field names."""
+    if name == CONSOLE:
+        raise place.wrong(field, "a person plays single matches only: arena match")
+    try:
+        bot = resolve(_anchored(name, place.path.parent))
+    except BotFolderError as error:
+        raise place.wrong(field, str(error)) from None
+    if not bot.plays(form.game):
+        raise place.wrong(
+            field, f"{name!r} does not play {form.game}: its bot.toml has games = {list(bot.games or ())}"
+        )
+    return bot
 
 
 def _anchored(name: str, folder: Path) -> str:

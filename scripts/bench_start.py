@@ -1,7 +1,8 @@
 """How much longer a sandboxed bot takes to its `hello` than the same bot started bare, in interleaved runs.
 
 The bot is the kit's smallest: it imports the kit (ZeroMQ, msgspec, our words), connects and says `hello`. Bare is
-one `Popen` of the same interpreter with the same environment, and nothing else. Run as `bench_start.py [RUNS]`.
+one `Popen` of the same interpreter with the same environment, and nothing else.
+Run as `bench_start.py [RUNS]`; --quick for a look.
 """
 
 import os
@@ -26,7 +27,7 @@ from referee.wire import Wire, ZmqLine, open_wire
 
 AT_MOST = 1.3
 """The ratio of medians that is asked for."""
-RUNS = 40
+RUNS, QUICK = 40, 10
 PROGRAM = "from bots.kit import run\n\nrun(lambda window: window.default)\n"
 TOLD = 'name = "b"\nversion = "1"\ncommand = ["python", "bot.py"]\ngames = "*"\n'
 
@@ -113,4 +114,5 @@ async def main(runs: int) -> bool:
 
 
 if __name__ == "__main__":
-    sys.exit(not trio.run(main, int(sys.argv[1]) if sys.argv[1:] else RUNS))
+    given = dict(enumerate(sys.argv)).get(1, str(RUNS))
+    sys.exit(not trio.run(main, QUICK if given == "--quick" else int(given)))

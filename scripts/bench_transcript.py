@@ -113,4 +113,5 @@ def bytes_of(raw: object) -> object:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 40_000)
+    given = dict(enumerate(sys.argv)).get(1, "40000")
+    main(4_000 if given == "--quick" else int(given))

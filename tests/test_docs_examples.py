@@ -31,6 +31,8 @@ from tests.docs_pages import HOUSE, PAGES, Block, blocks, blocks_of, name, prose
 EXAMPLE = HOUSE / "docs/examples/three-turns.jsonl"
 """`scripts/arena match mist mist_random mist_hunter --seed 7 --options '{"max_turns": 3}'`, as it was played."""
 
+DEMOS = sorted((HOUSE / "docs/examples/demo").glob("*.toml"))
+
 
 def each(info: str) -> pytest.MarkDecorator:
     """A test for each such block; there is at least one."""
@@ -107,8 +109,14 @@ class TestToml:
         (tmp_path / "mine.toml").write_text(block.text)
         assert 2 <= len(read_tournament(tmp_path / "mine.toml", find_bot).bots)
 
-    def test_the_demos_tournament_has_four_bots_or_more(self) -> None:
-        assert 4 <= len(read_tournament(HOUSE / "docs/examples/demo.toml", find_bot).bots)
+    @pytest.mark.parametrize("file", DEMOS, ids=lambda file: file.name)
+    def test_each_tournament_of_the_demo_is_of_the_game_it_is_named_after_and_says_what_it_is(
+        self, file: Path
+    ) -> None:
+        tournament = read_tournament(file, find_bot)
+        assert file.stem == tournament.form.game
+        assert HOUSE / "runs/demo" / file.stem == tournament.results
+        assert file.read_text().startswith("# ")
 
 
 class TestBots:

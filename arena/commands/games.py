@@ -1,13 +1,16 @@
 """`arena games`: what can be played, and with which options."""
 
 import sys
+from random import SystemRandom
 from typing import Any
 
 import click
 import msgspec
 
 from arena.exits import WrongUse
+from arena.schedule import SEED_BITS
 from arena.screens import results_console
+from arena.setup_file import drawn_setup
 from arena.tables import grid, show
 from referee.games.registry import GAMES
 from referee.rules import Game
@@ -15,11 +18,20 @@ from referee.rules import Game
 
 @click.command("games")
 @click.argument("game", required=False)
+@click.option("--setup", is_flag=True, help="Print secrets that are drawn for GAME, to edit: see `arena match`.")
+@click.option("--variant", help="With --setup: one of the game's rule sets.  [default: the game's]")
+@click.option("--seed", type=int, help="With --setup: of a match that has this one.  [default: drawn, and told]")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
-def command(game: str | None, as_json: bool) -> None:
+def command(game: str | None, setup: bool, variant: str | None, seed: int | None, as_json: bool) -> None:
     """List the games, or describe GAME: its variants, their times, its options and windows."""
     if game is not None and game not in GAMES:
         raise WrongUse(f"there is no game {game!r}; there are {', '.join(GAMES)}")
+    if setup:
+        _print_setup(game, variant, seed)
+        return
+    for option, value in (("--variant", variant), ("--seed", seed)):
+        if value is not None:
+            raise WrongUse(f"{option}: is for --setup")
     chosen = [describe(each) for name, each in GAMES.items() if game in (None, name)]
     if as_json:
         content = chosen if game is None else chosen[0]
@@ -43,6 +55,29 @@ def describe(game: Game[Any]) -> dict[str, Any]:
         "windows": {window: list(form.__struct_fields__) for window, form in game.actions.items()},
         "events": [event.__struct_config__.tag for event in game.events],
     }
+
+
+def variant_named(game: Game[Any], name: str | None) -> str:
+    """The name of the variant that is asked for; the game's default if none is.
+
+    Raises:
+        WrongUse: the game has no such variant.
+    """
+    names = [variant.name for variant in game.variants]
+    if name is not None and name not in names:
+        raise WrongUse(f"--variant: {game.name} has no {name!r}; it has {', '.join(names)}")
+    return name or names[0]
+
+
+def _print_setup(game: str | None, variant: str | None, seed: int | None) -> None:
+    """The setup of a game, JSON in any case; on standard error the seed, if it had to be drawn."""
+    if game is None:
+        raise WrongUse(f"--setup: of which game? There are {', '.join(GAMES)}")
+    deal = SystemRandom().getrandbits(SEED_BITS) if seed is None else seed
+    setup = drawn_setup(GAMES[game], variant_named(GAMES[game], variant), deal)
+    if seed is None:
+        click.echo(f"seed {deal}", err=True)
+    sys.stdout.write(f"{setup}\n")
 
 
 def _list(games: list[dict[str, Any]]) -> None:

@@ -14,18 +14,20 @@ from msgspec import Raw
 
 from arena import console
 from arena.building import ready
+from arena.commands.games import variant_named
 from arena.commands.policy_options import policy_options, read_policy
 from arena.exits import WrongUse
 from arena.one_match import play_match
 from arena.schedule import SEED_BITS
 from arena.screens import progress_console, results_console
+from arena.setup_file import read_setup
 from arena.tables import duration, grid, show
 from arena.watching import Eyes, Watcher, read_eyes
 from referee.bot_folder import BotFolderError, find_bot
 from referee.games.registry import GAMES
 from referee.plan import Isolation, Plan, Result
 from referee.play import LocalSeat, Player, SandboxedBot, play
-from referee.rules import BadSetupError, Game
+from referee.rules import BadSetupError
 
 OUR_INPUT = 0
 """The file descriptor of standard input."""
@@ -37,7 +39,12 @@ OUR_INPUT = 0
 @click.option("--variant", help="One of the game's rule sets.  [default: the game's]")
 @click.option("--seed", type=int, help="The match's own seed.  [default: drawn, and told]")
 @click.option("--options", help="The game's options, as a JSON object.")
-@click.option("--setup", help="The game's secrets, as a JSON object.  [default: drawn from the seed]")
+@click.option(
+    "--setup",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="The game's secrets, a JSON file; `arena games GAME --setup` prints one.  [default: drawn from the seed]",
+)
 @click.option(
     "--watch",
     metavar="[spectator|host|SEAT]",
@@ -80,12 +87,13 @@ def _plan(game: str, bots: tuple[str, ...], given: dict[str, Any]) -> Plan:
     if game not in GAMES:
         raise WrongUse(f"GAME: there is no {game!r}; there are {', '.join(GAMES)}")
     rules = GAMES[game]
-    variant = _variant(rules, given["variant"])
-    options, setup = _json(given["options"], "--options"), _json(given["setup"], "--setup")
+    variant = variant_named(rules, given["variant"])
+    options = _json(given["options"], "--options")
     try:
-        seats = rules.seats(rules.read_options(variant, options))
+        in_force = rules.read_options(variant, options)
     except BadSetupError as error:
         raise WrongUse(f"--{error}") from None
+    seats = rules.seats(in_force)
     if len(bots) != seats:
         raise WrongUse(f"BOT: {game} has {seats} seats, and {len(bots)} bots are named")
     return Plan(
@@ -94,17 +102,10 @@ def _plan(game: str, bots: tuple[str, ...], given: dict[str, Any]) -> Plan:
         variant=variant,
         seed=SystemRandom().getrandbits(SEED_BITS) if given["seed"] is None else given["seed"],
         options=options,
-        setup=setup,
+        setup=None if given["setup"] is None else read_setup(given["setup"], rules, variant, in_force),
         policy=read_policy(given),
         isolation=given["isolation"],
     )
-
-
-def _variant(rules: Game[Any], name: str | None) -> str:
-    names = [variant.name for variant in rules.variants]
-    if name is not None and name not in names:
-        raise WrongUse(f"--variant: {rules.name} has no {name!r}; it has {', '.join(names)}")
-    return name or names[0]
 
 
 def _json(text: str | None, option: str) -> Raw | None:

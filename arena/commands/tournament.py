@@ -75,7 +75,7 @@ async def _venue() -> AsyncIterator[Play[SandboxedBot]]:
 def _print(tournament: Tournament, came_out: Results) -> None:
     """The final table."""
     screen = results_console()
-    show(screen, crosstable(came_out.lines, tournament.labels))
+    show(screen, crosstable(came_out.lines, tournament.labels, tournament.seats))
     if came_out.voids:
         screen.print(f"{len(came_out.voids)} attempts were void, and made again", highlight=False)
     transcripts = tournament.results / TRANSCRIPTS

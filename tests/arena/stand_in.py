@@ -21,18 +21,25 @@ def outcome(*ranking: tuple[int, ...]) -> Outcome:
 def result(plan: Plan, players: Sequence[str], transcript: Path) -> Result:
     """The result that this plan has whenever it is played by these."""
     draw = sha256(f"{plan.seed}/{players}".encode()).digest()
+    others = len(players) - 2
     rankings = (outcome((0,), (1,)), outcome((1,), (0,)), outcome((0, 1)))
     return Result(
         match=plan.match,
-        outcome=rankings[draw[0] % 3],
-        conduct=(Conduct.OK, Conduct.CRASHED if draw[1] % 8 == 0 else Conduct.OK),
+        outcome=_of_many(draw, len(players)) if others else rankings[draw[0] % 3],
+        conduct=(Conduct.OK, Conduct.CRASHED if draw[1] % 8 == 0 else Conduct.OK) + (Conduct.OK,) * others,
         void=None,
-        charged_us=(draw[2], draw[3]),
-        windows=(5, 4),
-        defaults=(0, draw[4] % 2),
+        charged_us=(draw[2], draw[3]) + (7,) * others,
+        windows=(5, 4) + (1,) * others,
+        defaults=(0, draw[4] % 2) + (0,) * others,
         transcript=str(transcript),
         head=draw.hex(),
     )
+
+
+def _of_many(draw: bytes, seats: int) -> Outcome:
+    """All seats in an order that is drawn, the last two tied."""
+    order = sorted(range(seats), key=lambda seat: draw[seat])
+    return outcome(*((seat,) for seat in order[:-2]), tuple(sorted(order[-2:])))
 
 
 class StandIn:

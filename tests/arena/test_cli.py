@@ -55,7 +55,7 @@ def test_every_command_has_help_of_its_own(command: str) -> None:
 
 def test_wrong_use_is_one_line_and_code_2() -> None:
     assert "No such command 'duel'." == refused("duel")
-    assert "No such option '--fast'." == refused("games", "--fast")
+    assert "No such option '--quickly'." == refused("games", "--quickly")
     assert "Missing argument 'FILE'." == refused("tournament")
 
 

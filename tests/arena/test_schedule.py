@@ -6,7 +6,8 @@ from itertools import islice
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.schedule import SEED_BITS, Block, rotations, round_robin
+from arena.schedule import SEED_BITS, Block, Tables, rotations, round_robin
+from arena.seating import shifts_of
 
 entrants = st.integers(2, 9)
 blocks = st.integers(1, 5)
@@ -72,3 +73,65 @@ def test_rounds_come_one_after_the_other() -> None:
 def test_rotations_seat_everyone_everywhere_once_and_swap_two() -> None:
     assert [(4, 7), (7, 4)] == rotations((4, 7))
     assert [{0, 1, 2, 3, 4}] * 5 == [set(seat) for seat in zip(*rotations((0, 1, 2, 3, 4)), strict=True)]
+
+
+def tables(
+    entrants: int, seats: int, rounds: int, *, rotations: int | None = None, filled: bool = False
+) -> Tables:
+    return Tables(entrants=entrants, seats=seats, rounds=rounds, rotations=rotations or seats, filled=filled)
+
+
+designs = st.builds(
+    lambda seats, more, rounds, rotations: tables(seats + more, seats, rounds, rotations=min(rotations, seats)),
+    st.integers(3, 6),
+    st.integers(0, 9),
+    st.integers(1, 6),
+    st.integers(1, 6),
+)
+
+
+@given(designs, seeds)
+def test_each_match_of_many_seats_has_the_same_table_in_another_rotation(design: Tables, seed: int) -> None:
+    for block in design.blocks(seed):
+        first, *_ = seated = [match.entrants for match in block.matches]
+        assert seated == rotations(first, shifts_of(design.seats, design.rotations))
+        assert design.rotations == len(set(seated))
+        assert design.seats == len(set(first))
+        assert 1 == len({match.seed for match in block.matches})
+
+
+@given(designs, seeds)
+def test_tables_are_a_function_of_their_arguments_and_more_rounds_only_add_to_them(
+    design: Tables, seed: int
+) -> None:
+    found = list(design.blocks(seed))
+    longer = tables(design.entrants, design.seats, design.rounds + 1, rotations=design.rotations)
+    assert found == list(islice(longer.blocks(seed), len(found)))
+
+
+@given(designs, seeds)
+def test_in_a_round_nobody_sits_at_two_tables_and_only_those_have_a_bye_who_are_left_over(
+    design: Tables, seed: int
+) -> None:
+    by_round: dict[int, list[int]] = {}
+    for block in design.blocks(seed):
+        by_round.setdefault(block.round, []).extend(block.matches[0].entrants)
+    for present in by_round.values():
+        assert len(present) == len(set(present)) == design.entrants - design.entrants % design.seats
+
+
+def test_another_seed_draws_other_tables() -> None:
+    one, other = ([b.matches[0].entrants for b in tables(9, 5, 5).blocks(seed)] for seed in (1, 2))
+    assert one != other
+
+
+@given(st.integers(2, 12), st.integers(3, 6), seeds)
+def test_the_house_takes_the_seats_that_are_left_over_and_everyone_plays_in_every_round(
+    entrants: int, seats: int, seed: int
+) -> None:
+    design = tables(entrants, seats, 3, filled=True)
+    present: dict[int, Counter[int]] = {}
+    for block in design.blocks(seed):
+        present.setdefault(block.round, Counter()).update(block.matches[0].entrants)
+    house = {entrants: -entrants % seats} if entrants % seats else {}
+    assert [{**dict.fromkeys(range(entrants), 1), **house}] * 3 == [dict(round_) for round_ in present.values()]

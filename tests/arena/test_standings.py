@@ -73,5 +73,19 @@ def test_all_points_of_a_match_add_up_to_half_its_seats(seats: int) -> None:
     assert seats / 2 == pytest.approx(sum(points(ranking, seat) for seat in range(seats)))
 
 
+def test_who_played_more_is_not_before_who_did_better_in_fewer() -> None:
+    """With byes not all play equally often: what counts is the mean."""
+    lines = standings(3, [played((0, 1), (0,), (1,)), played((2, 1), (1,), (0,)), played((2, 1), (0,), (1,))])
+    assert [(0, 1.0), (2, 0.5), (1, 1 / 3)] == [(line.entrant, line.mean) for line in lines]
+
+
+def test_the_house_counts_once_for_each_of_its_seats_meets_not_itself_and_stands_last() -> None:
+    first, last = standings(2, [played((0, 1, 1), (1,), (0,), (2,))], house=1)
+    assert (0, False, 1, 0.5) == (first.entrant, first.house, first.played, first.mean)
+    assert (1, True, 2, 0.5) == (last.entrant, last.house, last.played, last.mean)
+    assert (2, 1, 0, 1, 1.0) == _score(first.against[1])
+    assert [0] == list(last.against)
+
+
 def _score(score: Any) -> tuple[int, int, int, int, float]:
     return (score.played, score.wins, score.ties, score.losses, score.points)

@@ -181,7 +181,7 @@ def test_the_json_has_what_the_table_has(file: Path) -> None:
 
 
 def test_the_table_has_a_column_for_each_opponent_by_place(file: Path) -> None:
-    table = crosstable(playing(file).lines, ("a", "b", "c"))
+    table = crosstable(playing(file).lines, ("a", "b", "c"), 2)
     assert ["#", "bot", "points", "W-T-L", "1", "2", "3", "faults", "defaults", "a window"] == [
         column.header for column in table.columns
     ]

@@ -1,0 +1,77 @@
+"""How even tables are: everyone meets everyone and sits everywhere nearly equally often."""
+
+import pytest
+
+from arena.design import Design, Span, design_of
+from arena.schedule import Tables, round_robin
+from arena.seating import shifts_of, table_sizes
+
+
+def design(bots: int, seats: int, rounds: int, rotations: int | None = None, *, filled: bool = False) -> Design:
+    tables = Tables(entrants=bots, seats=seats, rounds=rounds, rotations=rotations or seats, filled=filled)
+    return design_of(tables.blocks(7), bots, seats)
+
+
+def even(design: Design) -> tuple[int, int, int]:
+    """Of what is the same for all: how often each plays, meets another, sits in a seat."""
+    for span in (design.played, design.met, design.sat):
+        assert span.least == span.most
+    return design.played.least, design.met.least, design.sat.least
+
+
+def test_where_all_sit_at_one_table_everything_is_even() -> None:
+    assert (4, 4, 4) == even(design(5, 5, 4))
+    assert (3, 3, 3) == even(design(13, 13, 3))
+    assert (4, 4, 4) == even(design(2, 5, 4, filled=True))
+
+
+def test_with_one_bot_too_many_byes_go_round_and_all_is_even_after_as_many_rounds() -> None:
+    assert (5, 4, 5) == even(design(6, 5, 6))
+    assert (13, 12, 13) == even(design(14, 13, 14))
+
+
+def test_a_round_robin_of_pairs_is_even() -> None:
+    assert (6, 2, 6) == even(design_of(round_robin(4, 2, 1), 4, 2))
+
+
+@pytest.mark.parametrize("bots", range(5, 25))
+def test_nobody_plays_two_blocks_more_than_another(bots: int) -> None:
+    played = design(bots, 5, 12).played
+    assert played.most - played.least <= (bots % 5 > 0)
+
+
+@pytest.mark.parametrize("bots", [7, 8, 9, 11, 13, 20, 24])
+def test_pairs_meet_nearly_equally_often(bots: int) -> None:
+    """Chance alone would have some pairs of 20 bots never meet in 20 rounds, and others nine times."""
+    met = design(bots, 5, 20).met
+    assert met.least > 0
+    assert met.most - met.least <= 4
+
+
+@pytest.mark.parametrize("rotations", range(1, 14))
+def test_fewer_rotations_are_evened_out_over_the_blocks(rotations: int) -> None:
+    """All 13 give each seat once a block; fewer leave some, but never a whole block's worth behind."""
+    sat = design(13, 13, 13, rotations).sat
+    assert sat.least <= rotations <= sat.most
+    assert sat.most - sat.least <= 3
+
+
+def test_a_house_that_fills_two_tables_is_shared_by_both() -> None:
+    assert [3, 3] == table_sizes(6, 5, filled=True)
+    assert [3, 4, 4] == table_sizes(11, 5, filled=True)
+    assert [5, 5] == table_sizes(11, 5, filled=False)
+    assert [5, 5] == table_sizes(10, 5, filled=True)
+
+
+def test_shifts_are_spread_round_the_table() -> None:
+    assert (0, 4, 8) == shifts_of(13, 3)
+    assert tuple(range(5)) == shifts_of(5, 5)
+
+
+def test_it_is_said_in_one_line() -> None:
+    assert (
+        "8 blocks: each bot plays 5, each two bots meet in 2 to 4, each bot sits in each seat in 5 matches"
+        == design(8, 5, 8).text
+    )
+    assert Span(2, 4) == design(8, 5, 8).met
+    assert 40 == design(8, 5, 8).matches
