@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Struct
 from rich.text import Text
 
-from arena.drawing import mist
+from arena.drawing import mist, pointing
 from protocol.codec import encode
 from protocol.words import Event, View
 
@@ -38,7 +38,10 @@ def _json_words(event: Event) -> str:
 
 
 AS_JSON = Drawing(_json_board, _json_words)
-DRAWINGS = {"mist": Drawing(mist.board, mist.words)}
+DRAWINGS = {
+    "mist": Drawing(mist.board, mist.words),
+    "pointing": Drawing(pointing.board, pointing.words),
+}
 
 
 def drawing_of(game: str) -> Drawing:

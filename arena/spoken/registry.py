@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from arena.spoken import mist
+from arena.spoken import mist, pointing
 from arena.spoken.unclear import Unclear
 from protocol.codec import decode_json, encode
 from protocol.words import View
@@ -47,4 +47,7 @@ def say(game: str, action: Any) -> str:
     return SPOKEN[game].say(action) if game in SPOKEN else encode(action).decode()
 
 
-SPOKEN = {"mist": Spoken(mist.read, mist.ask, mist.say)}
+SPOKEN = {
+    "mist": Spoken(mist.read, mist.ask, mist.say),
+    "pointing": Spoken(pointing.read, pointing.ask, pointing.say),
+}

@@ -15,6 +15,7 @@ from msgspec import Raw, Struct
 from bots.kit import Bot, FunctionBot, Session
 from protocol.codec import decode_told, encode
 from protocol.games.mist import MistView
+from protocol.games.pointing import PointingView
 from protocol.messages import PROTOCOL, Accepted, ClockTerms, Closed, Heard, Opened, Over, Said, Submit, Welcome
 from protocol.messages import Told as Message
 from protocol.words import Event, Outcome
@@ -44,6 +45,10 @@ BOTS: dict[str, dict[str, Maker]] = {
         "cautious": _made("mist_cautious", "Cautious"),
         "hunter": _made("mist_hunter", "Hunter"),
         "tracker": _made("mist_tracker", "Tracker"),
+    },
+    "pointing": {
+        "random": _made("pointing_random", "decide", PointingView),
+        "planner": _made("pointing_planner", "decide", PointingView),
     },
 }
 """Game to its sample bots, the weakest first."""

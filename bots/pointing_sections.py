@@ -1,0 +1,85 @@
+"""What a round of Pointing brings each seat, as bots reckon it: from who points where to points."""
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+CROWD = 9
+"""A section of so many seats loses."""
+
+
+class Fate(Struct, frozen=True):
+    """What became of one seat in a round."""
+
+    points: int
+    """Those of a node not counted."""
+    node: bool = False
+    is_end: bool = False
+    """The end of a chain."""
+    is_start: bool = False
+    """A start of a chain: nobody points at it."""
+
+
+def fates(targets: Sequence[int | None]) -> list[Fate]:
+    """By seat. `targets`: by seat, whom it points at."""
+    on_loop = _on_loops(targets)
+    # A pointer that hits a loop from outside is cut.
+    ways = [
+        None if target is None or (target in on_loop and seat not in on_loop) else target
+        for seat, target in enumerate(targets)
+    ]
+    ends, after = _ends(ways, on_loop)
+    sizes: dict[int, int] = {}
+    for end in ends:
+        sizes[end] = sizes.get(end, 0) + 1
+    pointed_at = set(ways)
+    return [
+        _fate(sizes[ends[seat]], after[seat], seat in on_loop, seat in pointed_at) for seat in range(len(targets))
+    ]
+
+
+def _fate(size: int, after: int, is_looped: bool, is_pointed_at: bool) -> Fate:
+    if is_looped:
+        return Fate(-1 if size >= CROWD else 0)
+    if size == 1:
+        return Fate(0, node=True)
+    return Fate(-1 if size >= CROWD else after, is_end=after == 0, is_start=not is_pointed_at)
+
+
+def _on_loops(targets: Sequence[int | None]) -> set[int]:
+    """The seats that come back to themselves."""
+    known: dict[int, int] = {}
+    on_loop: set[int] = set()
+    for first in range(len(targets)):
+        at: int | None = first
+        while at is not None and at not in known:
+            known[at] = first
+            at = targets[at]
+        if at is not None and known[at] == first:
+            while at not in on_loop:
+                on_loop.add(at)
+                following = targets[at]
+                assert following is not None  # noqa: S101 - it is on a loop
+                at = following
+    return on_loop
+
+
+def _ends(ways: Sequence[int | None], on_loop: set[int]) -> tuple[list[int], list[int]]:
+    """By seat: the end of its chain (of a loop its least seat), and how many seats are after it on the way."""
+    ends, after = [], []
+    for seat in range(len(ways)):
+        at, steps = seat, 0
+        if seat in on_loop:
+            around = {seat}
+            while (following := ways[at]) not in around:
+                assert following is not None  # noqa: S101 - it is on a loop
+                at = following
+                around.add(at)
+            ends.append(min(around))
+            after.append(0)
+            continue
+        while (following := ways[at]) is not None:
+            at, steps = following, steps + 1
+        ends.append(at)
+        after.append(steps)
+    return ends, after
