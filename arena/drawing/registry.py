@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Struct
 from rich.text import Text
 
-from arena.drawing import mist, pointing
+from arena.drawing import hive_mind, mist, pointing
 from protocol.codec import encode
 from protocol.words import Event, View
 
@@ -40,6 +40,7 @@ def _json_words(event: Event) -> str:
 AS_JSON = Drawing(_json_board, _json_words)
 DRAWINGS = {
     "mist": Drawing(mist.board, mist.words),
+    "hive-mind": Drawing(hive_mind.board, hive_mind.words),
     "pointing": Drawing(pointing.board, pointing.words),
 }
 

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from arena.spoken import mist, pointing
+from arena.spoken import hive_mind, mist, pointing
 from arena.spoken.unclear import Unclear
 from protocol.codec import decode_json, encode
 from protocol.words import View
@@ -49,5 +49,6 @@ def say(game: str, action: Any) -> str:
 
 SPOKEN = {
     "mist": Spoken(mist.read, mist.ask, mist.say),
+    "hive-mind": Spoken(hive_mind.read, hive_mind.ask, hive_mind.say),
     "pointing": Spoken(pointing.read, pointing.ask, pointing.say),
 }

@@ -12,6 +12,20 @@ TYPED: list[tuple[str, str, str, dict[str, Any]]] = [
     ("mist", "turn", "C3 D7", {"cells": ["C3", "D7"]}),
     ("mist", "turn", "none", {"cells": []}),
     ("mist", "turn", "swap", {"swap": True}),
+    (
+        "hive-mind",
+        "round",
+        "Charge ADE Zero HKL double Charge block Zero guess Zero 112332112213",
+        {
+            "place": {"Charge": "ADE", "Zero": "HKL"},
+            "double": ["Charge"],
+            "block": ["Zero"],
+            "guess": {"Zero": "112332112213"},
+        },
+    ),
+    ("hive-mind", "round", "none", {}),
+    ("hive-mind", "scores", "1:12 3:-1", {"scores": {"1": 12, "3": -1}}),
+    ("hive-mind", "give_token", "3", {"seat": 3}),
     ("pointing", "point", "4", {"target": 4}),
     ("pointing", "point", "nobody", {"target": None}),
     ("pointing", "vote", "12", {"seat": 12}),
@@ -31,6 +45,9 @@ def test_an_action_is_read_and_shown_in_the_games_words(
     ("game", "window", "text", "complaint"),
     [
         ("mist", "first", "C3", "first 0 or first 1"),
+        ("hive-mind", "round", "Charge", "a Hive and three letters"),
+        ("hive-mind", "scores", "12", "seat:score"),
+        ("hive-mind", "break_tie", "ann", "a seat's number"),
         ("pointing", "point", "ann", "a seat's number, or nobody"),
     ],
 )

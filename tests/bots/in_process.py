@@ -14,6 +14,7 @@ from msgspec import Raw, Struct
 
 from bots.kit import Bot, FunctionBot, Session
 from protocol.codec import decode_told, encode
+from protocol.games.hive_mind import HiveMindView
 from protocol.games.mist import MistView
 from protocol.games.pointing import PointingView
 from protocol.messages import PROTOCOL, Accepted, ClockTerms, Closed, Heard, Opened, Over, Said, Submit, Welcome
@@ -45,6 +46,10 @@ BOTS: dict[str, dict[str, Maker]] = {
         "cautious": _made("mist_cautious", "Cautious"),
         "hunter": _made("mist_hunter", "Hunter"),
         "tracker": _made("mist_tracker", "Tracker"),
+    },
+    "hive-mind": {
+        "random": _made("hive_mind_random", "decide", HiveMindView),
+        "counter": _made("hive_mind_counter", "decide", HiveMindView),
     },
     "pointing": {
         "random": _made("pointing_random", "decide", PointingView),
@@ -133,7 +138,10 @@ def _ask(seat: _Seat, table: Table, owed: Owed, main_ms: int) -> Any:
     assert window is not None
     number = seat.windows
     opened = reveal.opened(table.game, table.state, window, owed, number=number, main_ms=main_ms, reserve_ms=0)
-    action = table.read(owed.seat, seat.ask(opened))
+    raw = seat.ask(opened)
+    if bytes(raw) == b"null":
+        return table.default(owed.seat)
+    action = table.read(owed.seat, raw)
     seat.tell(Accepted(number, action))
     seat.tell(Closed(number, action, by_default=False, charged_ms=0, reserve_ms=0))
     return action

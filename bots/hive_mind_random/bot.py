@@ -1,0 +1,40 @@
+"""Plays Hive Mind at random: a shape on every Hive, now and then a Double or a Block, any digits as guess."""
+
+from bots.hive_mind_hive import BY_KIND
+from bots.kit import Window, run
+from protocol.games.hive_mind import BreakTie, GiveToken, HiveMindView, Round, Scores
+from protocol.words import Action
+
+BUYING_ROUND, LAST_ROUND = 2, 3
+DIGITS = "111112222333"
+HIGHEST_GUESS = 20
+
+
+def decide(window: Window[HiveMindView]) -> Action | None:
+    """A legal action, drawn without a thought."""
+    view, luck = window.view, window.luck
+    others = [seat for seat in (0, 1, 2, 3, 4) if seat != view.seat]
+    match window.name:
+        case "scores":
+            return Scores(scores={str(seat): luck.randrange(HIGHEST_GUESS) for seat in others})  # type: ignore[misc]
+        case "give_token":
+            return GiveToken(seat=luck.choice(others))  # type: ignore[arg-type]
+        case "break_tie":
+            return BreakTie(seat=luck.choice(view.tied))  # type: ignore[arg-type]
+    kinds = {hive: luck.choice(left) for hive, left in view.unused.items()}
+    if view.round == 1:
+        kinds = dict(zip(view.hives, luck.sample(("tri", "arc", "line"), len(view.hives)), strict=True))
+    purse = view.wallet
+    free = view.round == BUYING_ROUND and purse is not None
+    return Round(
+        place={hive: luck.choice(BY_KIND[kind]).cells for hive, kind in kinds.items()},
+        double=(luck.choice(view.hives),) if free and purse and purse.free_doubles else (),
+        block=(luck.choice(view.hives),) if free and purse and purse.free_blocks else (),
+        guess={hive: "".join(luck.sample(DIGITS, len(DIGITS))) for hive in view.hives}
+        if view.round == LAST_ROUND
+        else {},
+    )
+
+
+if __name__ == "__main__":
+    run(decide, view_type=HiveMindView)
