@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from msgspec import Raw, Struct
+from msgspec import UNSET, Raw, Struct, UnsetType
 
 from protocol.refusals import Fault, Refusal
 from protocol.words import Outcome
@@ -31,8 +31,9 @@ class Submit(Struct, tag="submit", tag_field="type", frozen=True, forbid_unknown
     window: int
     action: Raw
     """The action in the window's form; null withdraws what was submitted, as `undo` does."""
-    final: bool = True
-    """Gives up the right to change it, so that the window may close early."""
+    final: bool | UnsetType = UNSET
+    """Gives up the right to change it, so that the window may close early. Left out it counts as true, but for an
+    action of null: to take the default for good must be said."""
 
 
 class Undo(Struct, tag="undo", tag_field="type", frozen=True, forbid_unknown_fields=True):

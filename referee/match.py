@@ -256,13 +256,15 @@ class Match:
             return
         if bytes(said.action) == b"null":
             self._undo(seat, part)
+            if said.final is True:
+                part.forgo(reading)
             return
         try:
             action = self.table.read(seat.number, said.action)
         except Illegal as illegal:
             self._refuse(seat, Refusal.ILLEGAL, illegal.reason, part.number)
             return
-        part.submit(action, final=said.final, reading=reading)
+        part.submit(action, final=said.final is not False, reading=reading)
         self._post.send(seat, Accepted(window=part.number, action=action))
 
     def _undo(self, seat: Seat, part: Part) -> None:

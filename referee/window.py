@@ -54,6 +54,11 @@ class Part:
         """Back to the default; `refusal` has let it pass."""
         self.action = self.arrived = None
 
+    def forgo(self, reading: int) -> None:
+        """The default is taken, for good: nothing stands, and nothing more will be submitted."""
+        self.final = True
+        self._settle(reading)
+
     def pass_time(self, reading: int) -> None:
         """Settles what time has decided by now. All that arrived before must have been submitted."""
         if self.settled or self.clock is None:

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Struct
 from rich.text import Text
 
-from arena.drawing import hive_mind, mist, pointing
+from arena.drawing import fight_for_a_name, hive_mind, mist, pointing, runes_to_ruins
 from protocol.codec import encode
 from protocol.words import Event, View
 
@@ -40,8 +40,10 @@ def _json_words(event: Event) -> str:
 AS_JSON = Drawing(_json_board, _json_words)
 DRAWINGS = {
     "mist": Drawing(mist.board, mist.words),
+    "fight-for-a-name": Drawing(fight_for_a_name.board, fight_for_a_name.words),
     "hive-mind": Drawing(hive_mind.board, hive_mind.words),
     "pointing": Drawing(pointing.board, pointing.words),
+    "runes-to-ruins": Drawing(runes_to_ruins.board, runes_to_ruins.words),
 }
 
 

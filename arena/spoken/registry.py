@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from arena.spoken import hive_mind, mist, pointing
+from arena.spoken import fight_for_a_name, hive_mind, mist, pointing, runes_to_ruins
 from arena.spoken.unclear import Unclear
 from protocol.codec import decode_json, encode
 from protocol.words import View
@@ -49,6 +49,8 @@ def say(game: str, action: Any) -> str:
 
 SPOKEN = {
     "mist": Spoken(mist.read, mist.ask, mist.say),
+    "fight-for-a-name": Spoken(fight_for_a_name.read, fight_for_a_name.ask, fight_for_a_name.say),
     "hive-mind": Spoken(hive_mind.read, hive_mind.ask, hive_mind.say),
     "pointing": Spoken(pointing.read, pointing.ask, pointing.say),
+    "runes-to-ruins": Spoken(runes_to_ruins.read, runes_to_ruins.ask, runes_to_ruins.say),
 }

@@ -182,6 +182,9 @@ class Reveal(Event, frozen=True, kw_only=True, tag="reveal"):
     claims: dict[Title, Claim]
 
 
+FightEvent = BoardShown | ChallengeShown | PillarShows | Crowded | PillarAnswer | RoundResult | Standing | Reveal
+
+
 class Visit(Struct, frozen=True, kw_only=True):
     """A seat's own visit to a pillar: all that was told of it, and what was asked."""
 

@@ -14,9 +14,11 @@ from msgspec import Raw, Struct
 
 from bots.kit import Bot, FunctionBot, Session
 from protocol.codec import decode_told, encode
+from protocol.games.fight_for_a_name import FightView
 from protocol.games.hive_mind import HiveMindView
 from protocol.games.mist import MistView
 from protocol.games.pointing import PointingView
+from protocol.games.runes_to_ruins import RunesView
 from protocol.messages import PROTOCOL, Accepted, ClockTerms, Closed, Heard, Opened, Over, Said, Submit, Welcome
 from protocol.messages import Told as Message
 from protocol.words import Event, Outcome
@@ -41,6 +43,10 @@ def _made(folder: str, name: str, view_type: Any = Any) -> Maker:
 
 
 BOTS: dict[str, dict[str, Maker]] = {
+    "fight-for-a-name": {
+        "random": _made("fight_for_a_name_random", "decide", FightView),
+        "herald": _made("fight_for_a_name_herald", "decide", FightView),
+    },
     "mist": {
         "random": _made("mist_random", "decide", MistView),
         "cautious": _made("mist_cautious", "Cautious"),
@@ -54,6 +60,10 @@ BOTS: dict[str, dict[str, Maker]] = {
     "pointing": {
         "random": _made("pointing_random", "decide", PointingView),
         "planner": _made("pointing_planner", "decide", PointingView),
+    },
+    "runes-to-ruins": {
+        "random": _made("runes_to_ruins_random", "decide", RunesView),
+        "seeker": _made("runes_to_ruins_seeker", "decide", RunesView),
     },
 }
 """Game to its sample bots, the weakest first."""
@@ -124,8 +134,12 @@ def play(
     _tell(seats, table.start)
     while table.window is not None:
         taken: list[Taken | None] = [None] * table.seats
+        answers_at_once = table.window.asap
         for owed in table.window.owed:
-            taken[owed.seat] = Taken(_ask(seats[owed.seat], table, owed, main_ms))
+            action = _ask(seats[owed.seat], table, owed, main_ms)
+            taken[owed.seat] = Taken(action)
+            if answers_at_once and action is not None:
+                _tell(seats, table.answer(owed.seat, action))
         _tell(seats, table.close(tuple(taken)))
     assert table.outcome is not None
     for seat in seats:

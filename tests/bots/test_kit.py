@@ -104,7 +104,7 @@ def conversation(bot: Bot[Any, Any], *frames: bytes | Told) -> list[Said]:
 
 
 def actions(said: list[Said]) -> list[tuple[int, Any, bool]]:
-    return [(one.window, decode_json(one.action), one.final) for one in said if isinstance(one, Submit)]
+    return [(one.window, decode_json(one.action), one.final is True) for one in said if isinstance(one, Submit)]
 
 
 def constant(action: Any) -> FunctionBot:

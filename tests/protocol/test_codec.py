@@ -4,6 +4,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import UNSET
 
 from protocol.codec import Refused, decode_action, decode_said, decode_told, encode
 from protocol.games.mist import Turn
@@ -71,7 +72,7 @@ def test_a_nesting_bomb_is_malformed(opening: bytes) -> None:
 def test_an_action_is_kept_as_it_was_written() -> None:
     said = decode_said(b'{"type":"submit","window":3,"action":{"cells": ["c3"]}}')
     assert isinstance(said, Submit)
-    assert (3, b'{"cells": ["c3"]}', True) == (said.window, bytes(said.action), said.final)
+    assert (3, b'{"cells": ["c3"]}', UNSET) == (said.window, bytes(said.action), said.final)
 
 
 def test_a_bot_reads_what_the_referee_writes() -> None:

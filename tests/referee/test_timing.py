@@ -87,6 +87,17 @@ class TestMainTime:
         played = await mist(answering(script), silent)
         assert (E5, True) == (played.closed(0)[0].taken, played.closed(0)[0].by_default)
 
+    async def test_an_action_of_null_that_is_final_takes_the_default_at_once(self, autojump_clock: object) -> None:
+        async def script(bot: Bot, window: Opened) -> None:
+            await trio.sleep(2)
+            bot.submit(window.id, None, final=True)
+            bot.submit(window.id, C3)
+
+        played = await mist(answering(script), silent)
+        closed = played.closed(0)[0]
+        assert (E5, True, 2_000) == (closed.taken, closed.by_default, closed.charged_ms)
+        assert Refusal.LATE is played.bots[0].all_of(Rejected)[0].reason
+
     async def test_a_final_submission_cannot_be_changed_or_undone(self, autojump_clock: object) -> None:
         async def script(bot: Bot, window: Opened) -> None:
             bot.submit(window.id, C3)

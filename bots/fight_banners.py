@@ -1,0 +1,43 @@
+"""What a seat of The Fight For a Name can know of banners: for each title the pairs of colours that are left.
+
+Taken from the view's visits. A pair is (body, parting); that every colour is the body of two titles and the
+parting of two is not used.
+"""
+
+from itertools import permutations
+
+from protocol.games.fight_for_a_name import FightView, Visit
+
+COLOURS = ("red", "orange", "yellow", "green", "blue", "purple")
+Pairs = tuple[tuple[str, str], ...]
+ALL: Pairs = tuple(permutations(COLOURS, 2))
+NEED = {"body": 1, "parting": 2}
+"""How many hexes of each colour a banner takes."""
+
+
+def pairs_left(view: FightView) -> dict[str, Pairs]:
+    """Title to the pairs that fit all answers; titles of which nothing was told are left out."""
+    left: dict[str, Pairs] = {}
+    for visit in view.visits:
+        if visit.asked is not None and visit.answer is not None:
+            _narrow(left, visit)
+    return left
+
+
+def _narrow(left: dict[str, Pairs], visit: Visit) -> None:
+    asked, answer = visit.asked, visit.answer
+    assert asked is not None  # noqa: S101 - `pairs_left` has looked
+    assert answer is not None  # noqa: S101
+    title, colour = asked.body
+    left[title] = tuple(p for p in left.get(title, ALL) if (p[0] == colour) is answer.body)
+    title, colour = asked.parting
+    left[title] = tuple(p for p in left.get(title, ALL) if (p[1] == colour) is answer.parting)
+    title, _ = asked.other
+    left[title] = tuple(p for p in left.get(title, ALL) if answer.other not in p)
+    for title in asked.neither:
+        left[title] = tuple(p for p in left.get(title, ALL) if not set(answer.neither) & set(p))
+
+
+def likeliest(pairs: Pairs, part: int) -> str:
+    """The colour that most of the pairs have as body (0) or parting (1)."""
+    return max(COLOURS, key=lambda colour: sum(pair[part] == colour for pair in pairs))

@@ -1,0 +1,119 @@
+"""Symbols of Runes to Ruins as bots keep them: six numbers of runes, what is known of one, and which ones fit.
+
+Rune number n is of the Divine group n // 6 and of the Mundane group n % 6; groups 0 to 5 are Divine, 6 to 11
+Mundane. There are far too many symbols to keep them all (28,731,986): those that fit are drawn, by a walk that
+changes one rune or swaps two, and prefers what breaks less of what is known.
+"""
+
+from collections.abc import Callable, Iterable
+from math import exp
+from random import Random
+
+from protocol.games.runes import DIVINE, MUNDANE, NAMES, RUNES
+
+Symbol = tuple[int, ...]
+Clue = Callable[[Symbol], int]
+"""How far a symbol is from what was told; 0: it fits."""
+NUMBER: dict[str, int] = {name: number for number, name in enumerate(NAMES)}
+GROUP_NAMES = (*DIVINE, *MUNDANE)
+GROUP: dict[str, int] = {name: number for number, name in enumerate(GROUP_NAMES)}
+POSITIONS = range(6)
+MOST_ALIKE = 3
+COLUMNS = 3
+ACROSS = 2 * COLUMNS + 1
+WARMTH = 0.6
+"""How readily the walk breaks one thing more."""
+
+
+def _touched(position: int, rune: int) -> int:
+    """The points of the whole symbol that a rune's lines end on."""
+    mask = 0
+    for point in map(int, RUNES[rune].segments.replace(" ", "")):
+        row, column = 2 * (position // COLUMNS) + point // 3, 2 * (position % COLUMNS) + point % 3
+        mask |= 1 << (row * ACROSS + column)
+    return mask
+
+
+TOUCHED = tuple(tuple(_touched(position, rune) for rune in range(len(RUNES))) for position in POSITIONS)
+
+
+def is_in(rune: int, group: int) -> bool:
+    """Whether a rune belongs to a group of either Order."""
+    return rune // 6 == group if group < len(DIVINE) else rune % 6 == group - len(DIVINE)
+
+
+def illegal(symbol: Symbol) -> int:
+    """How far a symbol is from a legal one."""
+    twice = len(symbol) - len(set(symbol))
+    divine, mundane = [rune // 6 for rune in symbol], [rune % 6 for rune in symbol]
+    return 2 * twice + min(_unlike(divine, mundane), _unlike(mundane, divine)) + _loose(symbol)
+
+
+def _unlike(unlike: list[int], free: list[int]) -> int:
+    """What is amiss if the first Order's groups are those that all differ."""
+    return len(unlike) - len(set(unlike)) + max(0, max(map(free.count, free)) - MOST_ALIKE)
+
+
+def _loose(symbol: Symbol) -> int:
+    """How many runes do not hang together with the first."""
+    apart = [TOUCHED[position][rune] for position, rune in enumerate(symbol)]
+    together = apart.pop(0)
+    while True:
+        reached = [mask for mask in apart if mask & together]
+        if not reached:
+            return len(apart)
+        apart = [mask for mask in apart if not mask & together]
+        for mask in reached:
+            together |= mask
+
+
+def nearness(guess: Symbol, symbol: Symbol) -> tuple[int, int, int]:
+    """The three figures of a guess: exact, moved, group."""
+    exact = moved = group = 0
+    for guessed, rune in zip(guess, symbol, strict=True):
+        if guessed == rune:
+            exact += 1
+        elif guessed in symbol:
+            moved += 1
+        elif guessed // 6 == rune // 6 or guessed % 6 == rune % 6:
+            group += 1
+    return exact, moved, group
+
+
+def wrong(clues: Iterable[Clue], symbol: Symbol) -> int:
+    """How much a symbol breaks of the rules and of what is known."""
+    return illegal(symbol) + sum(clue(symbol) for clue in clues)
+
+
+def fitting(clues: list[Clue], luck: Random, *, walks: int, steps: int) -> list[Symbol]:
+    """Symbols that fit, drawn: the likelier the oftener. If none is met, those that break least."""
+    found: list[Symbol] = []
+    nearest: list[Symbol] = []
+    least = 1_000
+    for _ in range(walks):
+        at: Symbol = tuple(luck.sample(range(len(RUNES)), len(POSITIONS)))
+        energy = wrong(clues, at)
+        for _ in range(steps):
+            there = _changed(at, luck)
+            height = wrong(clues, there)
+            if height <= energy or luck.random() < exp((energy - height) / WARMTH):
+                at, energy = there, height
+            if energy == 0:
+                found.append(at)
+            elif energy <= least:
+                if energy < least:
+                    least, nearest = energy, []
+                nearest.append(at)
+    return found or nearest
+
+
+def _changed(symbol: Symbol, luck: Random) -> Symbol:
+    """A symbol with one rune changed, or two swapped."""
+    changed = list(symbol)
+    at = luck.randrange(len(changed))
+    if luck.random() < 0.3:  # noqa: PLR2004 - mostly it changes one
+        other = luck.randrange(len(changed))
+        changed[at], changed[other] = changed[other], changed[at]
+    else:
+        changed[at] = luck.randrange(len(RUNES))
+    return tuple(changed)

@@ -1,0 +1,28 @@
+"""Plays Runes to Ruins at random: a guess, a belief, a vote and, if it can pay, a vision each round."""
+
+from bots.kit import Window, run
+from protocol.games.runes import DIVINE, MUNDANE, NAMES
+from protocol.games.runes_to_ruins import ChooseSymbol, Has, Learned, PlayRound, RunesView, Visions
+
+
+def decide(window: Window[RunesView]) -> ChooseSymbol | PlayRound | None:
+    """A legal action, drawn without a thought. Its symbol is the default: a drawn one."""
+    view, luck = window.view, window.luck
+    if window.name == "symbol":
+        return None
+    others = [seat for seat in (0, 1, 2, 3, 4) if seat != view.seat]
+    visions = Visions()
+    if view.insight and luck.choice((True, False)):
+        one = luck.choice((Visions(divine=luck.choice(DIVINE)), Visions(mundane=luck.choice(MUNDANE))))
+        runes = luck.sample(NAMES, len(others))
+        visions = luck.choice((one, Visions(assign=dict(zip(map(str, others), runes, strict=True)))))  # type: ignore[arg-type]
+    return PlayRound(
+        votes={str(luck.randint(1, 15)): 1},  # type: ignore[dict-item]
+        visions=visions,
+        learned=(Learned(has=Has(seat=luck.choice(others), rune=luck.choice(NAMES))),),  # type: ignore[arg-type]
+        guesses=(tuple(luck.sample(NAMES, 6)),),  # type: ignore[arg-type]
+    )
+
+
+if __name__ == "__main__":
+    run(decide, view_type=RunesView)

