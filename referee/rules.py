@@ -107,6 +107,8 @@ class Game(ABC, Generic[StateT]):
     events: ClassVar[tuple[type[Event], ...]]
     """Every event it may tell."""
     options: ClassVar[type[Options]]
+    setup: ClassVar[type[Setup]] = Setup
+    """The host's secrets; as it stands for a game that has none."""
     view_type: ClassVar[type[View]]
 
     def read_options(self, variant: str, given: Raw | None) -> Options:

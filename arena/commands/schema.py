@@ -17,7 +17,7 @@ def command() -> None:
     """Print the JSON Schema of the protocol and of all games' words.
 
     `says` and `hears` are what a bot may say and will hear. `games` has, for each game, the action of each window,
-    the events, the view and the options.
+    the events, the view, the options and the host's setup.
     """
     sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(schema()), indent=2) + b"\n")
 
@@ -44,6 +44,7 @@ def _forms(game: Game[Any]) -> list[Any]:
         Union[game.events],  # noqa: UP007 - a tuple known at run time only
         game.view_type,
         game.options,
+        game.setup,
     ]
 
 
@@ -55,4 +56,5 @@ def _words_of(game: Game[Any], given: Iterator[dict[str, Any]]) -> dict[str, Any
         "events": next(given),
         "view": next(given),
         "options": next(given),
+        "setup": next(given),
     }

@@ -152,7 +152,7 @@ def test_adjudicate_names_the_file_and_the_place_of_an_error(tmp_path: Path) -> 
         (("mist", "mist_random"), "BOT: mist has 2 seats, and 1 bots are named"),
         (
             ("mist", "mist_random", "nobody"),
-            "nobody: is neither a folder nor a built-in bot; built in are mist_cau",
+            "nobody: is neither a folder nor a built-in bot; built in are ",
         ),
         (("mist", "console", "console"), "console: there is one terminal, for one person"),
         (

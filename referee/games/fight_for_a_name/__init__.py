@@ -73,6 +73,7 @@ class FightForAName(Game[FightState]):
     }
     events = (BoardShown, ChallengeShown, PillarShows, Crowded, PillarAnswer, RoundResult, Standing, Reveal)
     options = FightOptions
+    setup = FightSetup
     view_type = FightView
 
     def read_setup(self, variant: str, options: Options, given: Raw | None, luck: Luck) -> Setup:

@@ -59,6 +59,7 @@ class HiveMind(Game[HiveMindState]):
     }
     events = (Hint, RoundResult, Doubles, Blocks, ScoreGuesses, TokenGiven, Reveal)
     options = HiveMindOptions
+    setup = HiveMindSetup
     view_type = HiveMindView
 
     def read_options(self, variant: str, given: Raw | None) -> HiveMindOptions:

@@ -1,0 +1,96 @@
+"""Plays any game at random, from the `window` message and the JSON Schema alone: it knows no rule of any.
+
+`schema.json` beside it is what `arena schema` prints. It draws an action of the window's form; if that is
+rejected, it draws again, and after some tries it takes the default. Words that were rejected oftener than accepted
+it draws less often: so it learns which of them name something.
+"""
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from bots.schema_drawing import Drawer, words_of
+from bots.wire import WireLine
+
+TRIES = 40
+"""Actions that it draws for one window."""
+MOST_REJECTED = 900
+"""In a match: a referee hangs up on a bot of which it has to refuse a thousand messages."""
+REJECTED, ACCEPTED = 0.7, 3.0
+"""What becomes of the trust in a word that was drawn."""
+LEAST_TRUST = 0.02
+PROTOCOL = 1
+Say = Callable[[dict[str, Any]], None]
+
+
+class AnyRandom:
+    """What it answers to each message; `say` takes what it says."""
+
+    def __init__(self, schema: dict[str, Any], say: Say) -> None:
+        self._schema = schema
+        self._say = say
+        self._luck = Random()
+        self._actions: dict[str, Any] = {}
+        self._window: dict[str, Any] = {}
+        self._tries = 0
+        self._rejected = 0
+        self._drawn: list[str] = []
+        self._trust: dict[str, float] = {}
+
+    def hear(self, message: dict[str, Any]) -> bool:
+        """False once the match is over."""
+        match message["type"]:
+            case "welcome":
+                self._luck = Random(message["seed"])
+                self._actions = self._schema["games"][message["game"]]["actions"]
+            case "window":
+                self._window, self._tries = message, 0
+                self._try()
+            case "rejected" if message["window"] == self._window.get("id") and message["reason"] == "illegal":
+                self._rejected += 1
+                self._judge(REJECTED)
+                self._try()
+            case "accepted" if message["action"] is not None:
+                self._judge(ACCEPTED)
+            case "over" | "fault":
+                return False
+        return True
+
+    def _judge(self, times: float) -> None:
+        """What was drawn last was accepted, or rejected."""
+        for word in self._drawn:
+            self._trust[word] = min(1.0, max(LEAST_TRUST, self._trust.get(word, 1.0) * times))
+
+    def _try(self) -> None:
+        window = self._window
+        self._tries += 1
+        action = None
+        if self._tries <= TRIES and self._rejected < MOST_REJECTED:
+            words = words_of(window["view"], window["default"])
+            drawer = Drawer(self._schema["$defs"], words, self._luck, trust=self._trust)
+            action = drawer.draw(self._actions[window["window"]])
+        self._drawn = words_of([action])
+        self._say({"type": "submit", "window": window["id"], "action": action, "final": True})
+
+
+def main() -> None:
+    """Plays the match that this process was started for."""
+    line = WireLine(os.environ["ARENA_ENDPOINT"])
+    schema = json.loads(Path(__file__).with_name("schema.json").read_text(encoding="utf-8"))
+    bot = AnyRandom(schema, lambda said: line.send(json.dumps(said).encode()))
+    token = os.environ["ARENA_TOKEN"]
+    line.send(
+        json.dumps(
+            {"type": "hello", "token": token, "name": "any-random", "version": "1.0", "protocol": PROTOCOL}
+        ).encode()
+    )
+    while (frame := line.receive()) is not None and bot.hear(json.loads(frame)):
+        pass
+    line.close()
+
+
+if __name__ == "__main__":
+    main()

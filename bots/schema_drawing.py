@@ -1,0 +1,110 @@
+"""Draws JSON values from a JSON Schema, as the arena prints it: what a bot does that knows no game.
+
+Where the schema leaves text open, words of the window itself are taken: whatever its view and default name.
+"""
+
+from collections.abc import Mapping, Sequence
+from random import Random
+from typing import Any
+
+LONGEST_LIST = 4
+NUMBERS = (0, 1, 1, 2, 3, 5, 8, 13)
+"""Whole numbers worth trying; a schema's own bounds are kept."""
+ONLY_ONE = 1 / 2
+"""How often just one of the keys that may be left out is given: many forms want exactly one."""
+
+
+class Drawer:
+    """Draws values. `words` are the texts it knows; `trust`, a number for some of them, says how good they were."""
+
+    def __init__(
+        self,
+        definitions: dict[str, Any],
+        words: Sequence[str],
+        luck: Random,
+        trust: Mapping[str, float] | None = None,
+    ) -> None:
+        self._definitions = definitions
+        self._words = words or [""]
+        self._trust = [(trust or {}).get(word, 1.0) for word in self._words]
+        self._luck = luck
+
+    def draw(self, schema: dict[str, Any]) -> Any:
+        """A value that the schema allows, as far as it says."""
+        if "$ref" in schema:
+            return self.draw(self._definitions[schema["$ref"].rpartition("/")[2]])
+        if "examples" in schema:
+            return self._luck.choice(schema["examples"])
+        if "enum" in schema:
+            return self._luck.choice(schema["enum"])
+        if "const" in schema:
+            return schema["const"]
+        if "anyOf" in schema:
+            return self.draw(self._luck.choice(schema["anyOf"]))
+        return self._of_type(schema)
+
+    def _of_type(self, schema: dict[str, Any]) -> Any:
+        match schema.get("type"):
+            case "object":
+                return self._object(schema)
+            case "array":
+                return self._array(schema)
+            case "integer":
+                return self._integer(schema)
+            case "boolean":
+                return self._luck.choice((True, False))
+            case "string":
+                return self._word()
+            case _:
+                return None
+
+    def _object(self, schema: dict[str, Any]) -> dict[str, Any]:
+        properties = schema.get("properties", {})
+        required = schema.get("required", [])
+        rest = [key for key in properties if key not in required]
+        if rest and self._luck.random() < ONLY_ONE:
+            more = [self._luck.choice(rest)]
+        else:
+            more = [key for key in rest if self._luck.choice((True, False))]
+        drawn = {key: self.draw(properties[key]) for key in properties if key in required or key in more}
+        entries = schema.get("additionalProperties")
+        if not properties and isinstance(entries, dict):
+            keys = [self._word() for _ in range(self._luck.randint(1, LONGEST_LIST))]
+            drawn = {key: self.draw(entries) for key in keys}
+        return drawn
+
+    def _array(self, schema: dict[str, Any]) -> list[Any]:
+        if "prefixItems" in schema:
+            return [self.draw(item) for item in schema["prefixItems"]]
+        least = schema.get("minItems", 0)
+        length = self._luck.randint(least, max(least, min(schema.get("maxItems", LONGEST_LIST), LONGEST_LIST)))
+        return [self.draw(schema["items"]) for _ in range(length)]
+
+    def _word(self) -> str:
+        return self._luck.choices(self._words, self._trust)[0]
+
+    def _integer(self, schema: dict[str, Any]) -> int:
+        least = schema.get("minimum", schema.get("exclusiveMinimum", -1) + 1)
+        most = schema.get("maximum", schema.get("exclusiveMaximum", 1 << 53) - 1)
+        return int(self._luck.choice([number for number in NUMBERS if least <= number <= most] or [least]))
+
+
+def words_of(*values: Any) -> list[str]:
+    """Every text in JSON values, keys of objects included but those that name a view's fields; in order."""
+    found: dict[str, None] = {}
+    for value in values:
+        for each in value.values() if isinstance(value, dict) else [value]:
+            _collect(each, found)
+    return sorted(found)
+
+
+def _collect(value: Any, found: dict[str, None]) -> None:
+    if isinstance(value, dict):
+        for key, entry in value.items():
+            found[key] = None
+            _collect(entry, found)
+    elif isinstance(value, list):
+        for entry in value:
+            _collect(entry, found)
+    elif isinstance(value, str):
+        found[value] = None
