@@ -15,7 +15,7 @@ ONLY_ONE = 1 / 2
 
 
 class Drawer:
-    """Draws values. `words` are the texts it knows; `trust`, a number for some of them, says how good they were."""
+    """Draws values. `words` are the texts it knows; `trust`: how likely some of them are drawn, the others 1."""
 
     def __init__(
         self,

@@ -183,18 +183,11 @@ class Game(ABC, Generic[StateT]):
         """The outcome, once there is one."""
 
     def plausible(self, state: StateT, seat: int, luck: Random) -> Any:
-        """A submission of that seat to the open window that is likely to be legal, as plain JSON values; or None.
+        """A likely legal submission of that seat to the open window: an action, or plain JSON values.
 
         For playing without players, in conformance and golden matches: a game overrides it where a guess from the
-        form of an action alone would hardly ever be legal. It is the host's own and may look at secrets.
-        """
-        del state, seat, luck
-        return None
-
-    def suggest(self, state: StateT, seat: int, luck: Random) -> Action | None:
-        """A legal action, where guessing one from the window's form would hardly ever succeed; None: guess.
-
-        For conformance and golden matches, which play without players. It may know everything.
+        form of an action alone would hardly ever be legal; None leaves it at that guess. It is the host's own and
+        may look at secrets.
         """
         del state, seat, luck
         return None

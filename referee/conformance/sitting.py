@@ -14,10 +14,8 @@ from referee.conformance.guessing import Guesser
 from referee.rules import SPECTATOR, Illegal, Taken, Told, Window
 from referee.table import Table
 
-GUESSES, FEW_GUESSES = 20, 3
-"""How many guesses an action is given before the seat is left with its default; few where the game suggests."""
-SUGGESTED = 3 / 4
-"""How often a game's own suggestion is played, where it makes one."""
+GUESSES = 20
+"""How many guesses an action is given before the seat is left with its default."""
 IDLE = 1 / 10
 """How often a seat submits nothing."""
 WILD = 1 / 5
@@ -157,11 +155,7 @@ class Chooser:
         elapsed = self._luck.randrange(SLOWEST_MS) if window.timed else 0
         if self._luck.random() < IDLE:
             return Taken(table.default(seat), by_default=True, elapsed_ms=elapsed)
-        suggestion = table.game.suggest(table.state, seat, self._luck)
-        if suggestion and self._luck.random() < SUGGESTED:
-            self.legal.add(window.name)
-            return Taken(table.read(seat, encode(suggestion)), elapsed_ms=elapsed)
-        for _ in range(FEW_GUESSES if suggestion else GUESSES):
+        for _ in range(GUESSES):
             try:
                 action = table.read(seat, self.guess(table, seat))
             except Illegal:

@@ -24,8 +24,8 @@ from referee.transcript_reading import read_transcript
 SCHEMA = Path(schema_drawing.__file__).parent / "any_random" / "schema.json"
 VARIANTS = [(game, variant.name) for game in GAMES for variant in GAMES[game].variants]
 LEAST_ACTED = 0.4
-"""Of windows: in how many it must do other than take the default. It was 0.8 to 1.0, but for Mist's long matches of
-`heaven-and-hell`, 0.44: there it has used up the messages that may be refused before the end."""
+"""Of windows: in how many it must do other than take the default. It was 0.8 to 1.0, but in Mist's long matches of
+`heaven-and-hell` 0.44: there it has used up the messages that may be refused before the end."""
 
 
 def test_its_schema_is_what_the_arena_prints() -> None:

@@ -159,9 +159,9 @@ class FightForAName(Game[FightState]):
         """Everything."""
         return seen.hosts_view(state)
 
-    def suggest(self, state: FightState, seat: int, luck: Random) -> Action | None:
-        """See `rehearsal.suggestion`."""
-        return rehearsal.suggestion(state, seat, luck)
+    def plausible(self, state: FightState, seat: int, luck: Random) -> Action | None:
+        """See `rehearsal.plausible`."""
+        return rehearsal.plausible(state, seat, luck)
 
     def disguise(self, state: FightState, observer: int | None, luck: Random) -> FightState:
         """See `rehearsal.disguised`."""

@@ -38,7 +38,7 @@ PLENTY = 9
 """Amounts drawn for seats whose own an observer was not told are below this."""
 
 
-def suggestion(state: FightState, seat: int, luck: Random) -> Action | None:
+def plausible(state: FightState, seat: int, luck: Random) -> Action | None:
     """A legal action, now and then a good one; None: any."""
     player = state.players[seat]
     match state.phase:

@@ -165,7 +165,7 @@ class Compared:
             return self.luck.choice(ODD_ACTIONS)
         if self.naive.phase == "move" and self.luck.random() < self.wild:
             return self.random_move(seat)
-        suggested = self.table.game.suggest(self.table.state, seat, self.luck)
+        suggested = self.table.game.plausible(self.table.state, seat, self.luck)
         return {"pick": self.luck.sample(range(8), 3)} if suggested is None else plain(suggested)
 
     def random_move(self, seat: int) -> Any:
