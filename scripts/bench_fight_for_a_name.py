@@ -47,7 +47,7 @@ def play_window(table: Table, luck: Random) -> float:
     """One window; the time it took, but for the choosing."""
     assert table.window is not None  # noqa: S101 - the caller has looked
     game, seats = table.game, [owed.seat for owed in table.window.owed]
-    suggested = {seat: game.suggest(table.state, seat, luck) for seat in seats}
+    suggested = {seat: game.plausible(table.state, seat, luck) for seat in seats}
     actions = {seat: encode(action) for seat, action in suggested.items() if action is not None}
     began = time.perf_counter()
     taken: list[Taken | None] = [None] * table.seats
