@@ -19,7 +19,7 @@ from referee.transcript_seat import seat_lines
 
 
 @click.command("replay")
-@click.argument("transcript", type=click.Path(path_type=Path))
+@click.argument("transcript", type=click.Path(path_type=Path), required=False)
 @click.option("--seat", type=click.IntRange(min=0), help="Write the file of this seat alone to standard output.")
 @click.option(
     "--boards",
@@ -29,11 +29,16 @@ from referee.transcript_seat import seat_lines
     help="Show every step with these eyes; at a terminal, one at a time.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON.")
-def command(transcript: Path, seat: int | None, boards: str | None, as_json: bool) -> None:
+def command(transcript: Path | None, seat: int | None, boards: str | None, as_json: bool) -> None:
     """Verify TRANSCRIPT: its hashes, and that the rules lead to every message in it.
 
     The exit code is 1 if it does not hold.
     """
+    if transcript is None:
+        if boards is None:
+            raise click.MissingParameter(param_type="argument", param_hint="'TRANSCRIPT'")
+        # `--boards FILE`: click takes the word after an option for its value.
+        transcript, boards = Path(boards), "host"
     if boards is not None and (as_json or seat is not None):
         raise WrongUse(
             f"--boards: goes without {'--json' if as_json else '--seat'}; --boards N has the eyes of seat N"

@@ -96,6 +96,11 @@ def test_boards_are_shown_step_by_step_with_the_eyes_asked_for(transcript: Path)
     assert "to seat 0 (ann)" not in seat
 
 
+def test_the_transcript_may_follow_boards(transcript: Path) -> None:
+    assert replay(transcript, "--boards").stdout == replay("--boards", transcript).stdout
+    assert (WRONG_USE, "arena: Missing argument 'TRANSCRIPT'.\n") == (replay().exit_code, replay().stderr)
+
+
 def test_one_seats_file_has_no_boards(transcript: Path, tmp_path: Path) -> None:
     own = tmp_path / "seat.jsonl"
     own.write_bytes(replay(transcript, "--seat", "1").stdout_bytes)
