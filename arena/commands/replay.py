@@ -35,10 +35,7 @@ def command(transcript: Path | None, seat: int | None, boards: str | None, as_js
     The exit code is 1 if it does not hold.
     """
     if transcript is None:
-        if boards is None:
-            raise click.MissingParameter(param_type="argument", param_hint="'TRANSCRIPT'")
-        # `--boards FILE`: click takes the word after an option for its value.
-        transcript, boards = Path(boards), "host"
+        transcript, boards = _behind_boards(boards), "host"
     if boards is not None and (as_json or seat is not None):
         raise WrongUse(
             f"--boards: goes without {'--json' if as_json else '--seat'}; --boards N has the eyes of seat N"
@@ -66,6 +63,13 @@ def command(transcript: Path | None, seat: int | None, boards: str | None, as_js
     if replayed is None or eyes is None:
         raise WrongUse(f"{transcript}: one seat's own file has no boards to show")
     _show_boards(transcript, replayed, eyes)
+
+
+def _behind_boards(word: str | None) -> Path:
+    """`--boards FILE`: click takes the word after an option for the option's value."""
+    if word is None:
+        raise click.MissingParameter(param_type="argument", param_hint="'TRANSCRIPT'")
+    return Path(word)
 
 
 def _no(transcript: Path, line: int, what: str, *, as_json: bool) -> AnswerIsNo:
