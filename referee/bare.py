@@ -161,7 +161,7 @@ def _reap(children: list[int]) -> None:
 def _limits(limits: Limits) -> list[str]:
     """As words for the launcher."""
     words = [
-        f"AS={limits.memory_mb * MEGABYTE}",
+        f"AS={(limits.address_space_mb or limits.memory_mb) * MEGABYTE}",
         f"NOFILE={limits.files}",
         f"FSIZE={limits.scratch_mb * MEGABYTE}",
         "CORE=0",

@@ -9,7 +9,8 @@ from protocol.words import Outcome
 
 NotNegative = Annotated[int, Meta(ge=0)]
 Positive = Annotated[int, Meta(ge=1)]
-Isolation = Literal["bubblewrap", "none"]
+Isolation = Literal["strict", "standard", "none"]
+"""How bots are shut in; `sandbox` says what each level promises."""
 
 
 class Policy(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -49,7 +50,7 @@ class Plan(Struct, frozen=True, kw_only=True):
     setup: Raw | None = None
     """JSON object; None: drawn."""
     policy: Policy = Policy()
-    isolation: Isolation = "bubblewrap"
+    isolation: Isolation = "strict"
 
 
 class Result(Struct, frozen=True, kw_only=True):

@@ -52,7 +52,7 @@ async def bare(_nursery: trio.Nursery, bot: BotFolder, line: Path, scratch: Path
 @asynccontextmanager
 async def sandboxed(nursery: trio.Nursery, bot: BotFolder, line: Path, scratch: Path) -> AsyncIterator[None]:
     """As matches are played."""
-    process = await sandbox.start(nursery, bot, line=line, token="", isolation="bubblewrap", log=scratch / "log")
+    process = await sandbox.start(nursery, bot, line=line, token="", isolation="strict", log=scratch / "log")
     yield
     await process.kill()
 
