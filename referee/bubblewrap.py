@@ -26,6 +26,7 @@ from referee.bubblewrap_arguments import CODE, SCRATCH, SOCKETS, arguments, pack
 from referee.bubblewrap_user import standard_output
 from referee.cgroups import Group
 from referee.layers import find_layers
+from referee.stopping import go_on, stop
 
 SET_UP_SECONDS = 20.0
 """A sandbox that does not stand by then never will; it takes a hundredth of a second."""
@@ -69,6 +70,8 @@ class Setting:
         layers = find_layers()
         self.group = None if layers.no_groups is not None else Group(bot.limits)
         """The bot's control group, empty until `admit`."""
+        self.first = 0
+        """The sandbox's first process, by this machine's number, once admitted."""
         # No pipe: if we died, writing to it would end bubblewrap half-way, with its child waiting for it for ever.
         self._info = os.memfd_create("info")
         self.gate, gate = socket.socketpair()
@@ -108,14 +111,15 @@ class Setting:
         told = _INIT.search(os.pread(self._info, 4096, 0))
         if told is None:
             return None
+        self.first = int(told[1])
         try:
             # A descriptor can never come to mean another process, as a number can.
-            init = os.pidfd_open(int(told[1]))
+            init = os.pidfd_open(self.first)
         except ProcessLookupError:
             return None
         if self.group is not None:
             # Who spoke is known from the kernel: nothing of the bot's runs before it hears the word.
-            for pid in (int(told[1]), *_speakers(ancillary)):
+            for pid in (self.first, *_speakers(ancillary)):
                 self.group.add(pid)
         self.gate.send(GO)
         return init
@@ -180,6 +184,16 @@ class Bubble:
     async def exited(self) -> None:
         """Waits until the bot's program has ended; other processes of the bot may still be there."""
         await trio.lowlevel.wait_readable(self._outer)
+
+    def freeze(self) -> None:
+        """Stops all the bot's processes where they are."""
+        if self._init is not None and not (self.group is not None and self.group.freeze()):
+            stop(self._setting.first)
+
+    def thaw(self) -> None:
+        """Lets them go on."""
+        if self._init is not None and not (self.group is not None and self.group.thaw()):
+            go_on(self._setting.first)
 
     async def end(self) -> int:
         """Ends all that is left of the bot and waits until nothing is. The exit code, negative for a signal."""

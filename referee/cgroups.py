@@ -139,9 +139,9 @@ class Group:
         """Stops all its processes where they are, unseen by them. False: this machine has no freezer."""
         return self._set_frozen(frozen=True)
 
-    def thaw(self) -> None:
+    def thaw(self) -> bool:
         """Lets them go on. Idempotent."""
-        self._set_frozen(frozen=False)
+        return self._set_frozen(frozen=False)
 
     def _set_frozen(self, *, frozen: bool) -> bool:
         if FREEZER not in self._folders:

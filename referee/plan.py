@@ -27,6 +27,8 @@ class Policy(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     pause_ms: NotNegative = 10_000
     """How long a bot's pause lasts."""
     pacing: Literal["prompt", "fixed"] = "prompt"
+    ponder: bool = True
+    """Whether a bot may think while it owes nothing; else it is frozen whenever it does not, and during pauses."""
     fault: Literal["default", "forfeit", "restart"] = "default"
     """What a fault costs: the rest of its windows take defaults; the match; or a new start, with `told`."""
     restarts: NotNegative = 3

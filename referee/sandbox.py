@@ -110,6 +110,14 @@ class Process:
         await self._ended.wait()
         return self._exit
 
+    def freeze(self) -> None:
+        """Stops all its processes where they are. It uses no time then, and cannot tell that time passed."""
+        self._box.freeze()
+
+    def thaw(self) -> None:
+        """Lets them go on. Idempotent."""
+        self._box.thaw()
+
     async def kill(self) -> None:
         """Ends all processes of the bot, and returns when none is left. Idempotent."""
         self._until_exit.cancel()

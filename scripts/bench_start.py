@@ -25,7 +25,7 @@ from referee.bot_folder import BotFolder, find_bot
 from referee.line import Arrived, Bell
 from referee.wire import Wire, ZmqLine, open_wire
 
-AT_MOST = 1.3
+AT_MOST = 1.2
 """The ratio of medians that is asked for."""
 RUNS, QUICK = 40, 10
 PROGRAM = "from bots.kit import run\n\nrun(lambda window: window.default)\n"
