@@ -1,0 +1,193 @@
+"""Makes all the attempts against one level of isolation, and says what came of them.
+
+The program that makes them is started as every bot is, with another bot beside it. It says through its log how each
+went; whether something arrived, or stayed, is looked at from here.
+"""
+
+import secrets
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from types import FrameType
+
+import trio
+
+from referee.escapes import processes
+from referee.escapes.finding import Finding, Layer, Report, Result
+from referee.escapes.inside.memory import remove_segments
+from referee.escapes.inside.running import ATTEMPTS, LAST
+from referee.escapes.inside.scene import Scene
+from referee.escapes.layers import look_at, view_of
+from referee.escapes.promises import PROMISED
+from referee.escapes.stage import Stage, staged, target
+from referee.escapes.subject import ExaminationError, Subject, start
+from referee.plan import Isolation
+
+PATIENCE_SECONDS = 90.0
+"""For all attempts of one start."""
+SHOW_SECONDS = 3.0
+"""For those that are left behind to be seen."""
+NAME_LETTERS = 15
+"""That the kernel keeps of a process's name."""
+Told = Callable[[int, int], None]
+"""Called with how many attempts have been made, of how many."""
+
+
+async def examine(isolation: Isolation, told: Told = lambda _made, _all: None) -> Report:
+    """Makes all attempts. Call it from the main thread.
+
+    Args:
+        isolation: the level; under `none` most get out, bounded by themselves.
+        told: hears of the progress.
+
+    Raises:
+        SandboxError: this machine cannot give that isolation.
+        ExaminationError: the program that makes the attempts did not run.
+        OSError: the machine has run out of something.
+    """
+    with staged() as stage, _signals() as signalled:
+        examination = _Examination(stage, isolation, told)
+        try:
+            async with trio.open_nursery() as nursery:
+                await examination.run(nursery)
+                nursery.cancel_scope.cancel()
+        finally:
+            remove_segments(stage.scene)
+        if signalled:
+            examination.got_out["signals-others"] = "the referee was signalled"
+        return Report(isolation=isolation, layers=examination.layers, findings=tuple(examination.findings()))
+
+
+class _Examination:
+    """One examination, from its first bot to its findings."""
+
+    def __init__(self, stage: Stage, isolation: Isolation, told: Told) -> None:
+        self.stage = stage
+        self.isolation = isolation
+        self.told = told
+        self.layers: tuple[Layer, ...] = ()
+        self.said: dict[str, tuple[str, str]] = {}
+        """What the program says of each attempt: result and evidence."""
+        self.got_out: dict[str, str] = {}
+        """What was seen here of attempts that got out."""
+
+    async def run(self, nursery: trio.Nursery) -> None:
+        """Starts the neighbour, then the attempts: anew if a wall ended the whole bot in the middle."""
+        neighbour = await start(nursery, self.stage.place("neighbour"), self.stage.bait, self.isolation)
+        scene = await self._with(neighbour)
+        while set(ATTEMPTS) - set(self.said):
+            before = len(self.said)
+            await self._attempts(nursery, replace(scene, done=tuple(self.said)))
+            if len(self.said) == before:
+                break
+        neighbour.listen()
+        if neighbour.said["signalled"]:
+            self.got_out["signals-others"] = "the other bot was signalled"
+        self.got_out |= self.stage.arrivals()
+        await neighbour.process.kill()
+
+    def findings(self) -> Iterator[Finding]:
+        """One for each attempt."""
+        in_force = {layer.layer: layer.in_force for layer in self.layers}
+        for name, attempt in ATTEMPTS.items():
+            result, evidence = self._result(name)
+            yield Finding(
+                layer=attempt.layer,
+                in_force=in_force[attempt.layer],
+                attempt=name,
+                what=attempt.what,
+                result=result,
+                promised=name in PROMISED[self.isolation],
+                evidence=evidence,
+            )
+
+    def _result(self, name: str) -> tuple[Result, str]:
+        """What came of an attempt, by what the program says and by what was seen here."""
+        result, evidence = self.said.get(name, ("failed", "it was not made"))
+        if name in self.got_out:
+            return "escaped", f"{evidence}; {self.got_out[name]}"
+        match result:
+            case "held" | "escaped" | "not tried":
+                return result, evidence
+            case "sent":
+                return "held", f"{evidence}; nothing of it was seen outside"
+            case _:
+                return "failed", evidence
+
+    async def _with(self, neighbour: Subject) -> Scene:
+        """The scene, with all that is to be had from the other bot."""
+        told = await neighbour.first("process")
+        pid = _outside(self.stage.bait, told["process"])
+        scene = self.stage.scene
+        other = target("the other bot", pid, told["address"])
+        return replace(scene, targets=(*scene.targets, other), other_scratch=told["scratch"])
+
+    async def _attempts(self, nursery: trio.Nursery, scene: Scene) -> None:
+        """One start of the program, to its last attempt or its end."""
+        token = secrets.token_hex(16)
+        attacker = await start(nursery, self.stage.place("attacker", scene), token, self.isolation)
+        seen = (await attacker.first("seen"))["seen"]
+        pid = _outside(token, seen["process"])
+        if not self.layers:
+            self.layers = look_at(view_of(pid, seen))
+        namespace = processes.namespace_of(pid, "pid")
+        with trio.move_on_after(PATIENCE_SECONDS):
+            await self._hear(attacker)
+        shared = namespace == processes.namespace_of("self", "pid")
+        await self._end(attacker, token, None if shared else namespace)
+
+    async def _hear(self, attacker: Subject) -> None:
+        """Takes down what becomes of each attempt, until all are made or the bot has ended."""
+        said = attacker.said
+        goes_on = True
+        while goes_on and not said["done"]:
+            goes_on = await attacker.goes_on()
+            for told in said["end"]:
+                self.said.setdefault(told["end"], (told["result"], told["evidence"]))
+            self.told(len(self.said), len(ATTEMPTS))
+        if not said["done"] and said["begin"]:
+            got = f", having got {said['got'][-1]['got']}" if said["got"] else ""
+            self.said.setdefault(said["begin"][-1]["begin"], ("held", f"the whole bot was ended{got}"))
+
+    async def _end(self, attacker: Subject, token: str, namespace: str | None) -> None:
+        """Ends the bot, and looks whether what it left behind was there before and is there still."""
+
+        def staying() -> set[str]:
+            names = processes.of_bot(token, self.stage.mark, namespace).values()
+            return {name for name in LAST if name[:NAME_LETTERS] in names}
+
+        left = {name for name in LAST if name in self.said}
+        with trio.move_on_after(SHOW_SECONDS):
+            while staying() < left and await attacker.goes_on():
+                pass
+        before = staying()
+        await attacker.process.kill()
+        for name in left:
+            result, evidence = self.said[name]
+            if result == "sent" and name not in before:
+                self.said[name] = ("failed", f"{evidence}, and was not seen at the end of the match")
+        self.got_out |= dict.fromkeys(staying(), "it was there after the end")
+
+
+def _outside(token: str, inside: int) -> int:
+    """The number on this machine of a bot that knows itself by another."""
+    pid = processes.number_outside(processes.of_token(token), inside)
+    if pid is None:
+        raise ExaminationError("a bot that was started is not to be seen on this machine")
+    return pid
+
+
+@contextmanager
+def _signals() -> Iterator[list[int]]:
+    """The signals that reach this process meanwhile, of a kind that nobody else sends and that does no harm."""
+    found: list[int] = []
+
+    def note(number: int, _frame: FrameType | None) -> None:
+        found.append(number)
+
+    before = signal.signal(signal.SIGURG, note)
+    try:
+        yield found
+    finally:
+        signal.signal(signal.SIGURG, before)
