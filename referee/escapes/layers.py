@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import Struct
 
 from referee.escapes.finding import Layer
-from referee.escapes.processes import descriptors_of, groups_of, namespace_of, status
+from referee.escapes.processes import groups_of, namespace_of, status
 
 GIVEN = frozenset(
     "ARENA_ENDPOINT ARENA_TOKEN HOME LANG LC_CTYPE PATH PWD PYTHONDONTWRITEBYTECODE PYTHONHASHSEED PYTHONPATH "
@@ -15,6 +15,8 @@ GIVEN = frozenset(
 """The variables of a bot's environment; some are Python's own and the shell's."""
 NAMESPACES = ("mnt", "net", "pid", "ipc", "uts", "user", "cgroup")
 FILTERING = "2"
+STANDARD = {"0", "1", "2"}
+"""Descriptors that every program has."""
 LIMITED = ("AS", "NOFILE", "FSIZE", "CORE")
 Seen = tuple[bool | None, str]
 
@@ -28,7 +30,6 @@ class View(Struct, frozen=True):
     """Kinds of which it has one of its own."""
     own_groups: dict[str, str]
     """Controllers for which it is in a group of its own, with the group."""
-    descriptors: frozenset[str]
     seen: dict[str, Any]
     """What it sees itself, from `inside.looking`."""
 
@@ -41,7 +42,6 @@ def view_of(pid: int, seen: dict[str, Any]) -> View:
         status(pid),
         frozenset(kind for kind in NAMESPACES if namespace_of(pid, kind) not in (None, namespace_of("self", kind))),
         {name: path for name, path in groups_of(pid).items() if path != ours.get(name)},
-        frozenset(descriptors_of(pid)),
         seen,
     )
 
@@ -135,7 +135,7 @@ def _session(view: View) -> Seen:
 
 def _environment(view: View) -> Seen:
     foreign = set(view.seen["variables"]) - GIVEN
-    more = sorted(view.descriptors - {"0", "1", "2"})
+    more = [told for told in view.seen["descriptors"] if told.split()[0] not in STANDARD]
     told = [f"variables {', '.join(sorted(foreign))}"] * bool(foreign) + [f"descriptors {', '.join(more)}"] * bool(more)
     return not told, "; ".join(told) or "its own variables, and descriptors 0 to 2"
 

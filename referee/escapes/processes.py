@@ -57,13 +57,6 @@ def groups_of(pid: int | str) -> dict[str, str]:
     return found
 
 
-def descriptors_of(pid: int) -> set[str]:
-    """The numbers of its open descriptors."""
-    with suppress(OSError):
-        return set(os.listdir(PROC / str(pid) / "fd"))
-    return set()
-
-
 def _all() -> Iterator[int]:
     return (int(entry.name) for entry in PROC.iterdir() if entry.name.isdecimal())
 

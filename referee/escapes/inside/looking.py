@@ -24,9 +24,20 @@ def look() -> dict[str, object]:
             if (limit := resource.getrlimit(getattr(resource, f"RLIMIT_{name}"))[1]) != resource.RLIM_INFINITY
         },
         "variables": sorted(os.environ),
+        "descriptors": _descriptors(),
         "landlock": _landlock(),
         "controlling_terminal": _has_terminal(),
     }
+
+
+def _descriptors() -> list[str]:
+    """What it was started with, and where that leads."""
+    found = []
+    for name in os.listdir("/proc/self/fd"):
+        with suppress(OSError):
+            # The one by which they are listed is gone by now.
+            found.append(f"{name} {os.readlink(f'/proc/self/fd/{name}')}")
+    return found
 
 
 def _mounts() -> dict[str, str]:

@@ -85,11 +85,11 @@ def _set_uid_programs() -> list[str]:
     for folder in PROGRAMS:
         with suppress(OSError), os.scandir(folder) as entries:
             found += [
-                entry.path
+                os.path.realpath(entry.path)
                 for entry in entries
                 if not entry.is_symlink() and entry.stat().st_mode & stat.S_ISUID and os.access(entry.path, os.X_OK)
             ]
-    return sorted(found, key=lambda path: (os.path.basename(path) not in {"su", "passwd", "mount"}, path))
+    return sorted(set(found), key=lambda path: (os.path.basename(path) not in {"su", "passwd", "mount"}, path))
 
 
 def _user_of(program: str) -> int | None:

@@ -14,9 +14,12 @@ from .kernel import UnknownMachineError
 from .looking import look
 from .scene import FILE, Scene, read_scene
 
-FAMILIES = (files, network, processes, syscalls, privileges, bounds, memory, processor, staying)
-"""Importing them registers their attempts."""
-LAST = tuple(name for name, attempt in ATTEMPTS.items() if attempt.run.__module__ == staying.__name__)
+FAMILIES = (files, network, processes, privileges, syscalls, bounds, memory, processor, staying)
+"""In this order: what is left behind to stay comes last."""
+IN_ORDER = tuple(
+    attempt for family in FAMILIES for attempt in ATTEMPTS.values() if attempt.run.__module__ == family.__name__
+)
+LAST = tuple(attempt.name for attempt in IN_ORDER if attempt.run.__module__ == staying.__name__)
 EVIDENCE_LETTERS = 300
 GLANCE_SECONDS = 0.02
 ROOM_SECONDS = 2.0
@@ -28,7 +31,7 @@ def main() -> None:
     with open(FILE, encoding="utf-8") as file:
         scene = read_scene(file.read())
     _say({"seen": look()})
-    for attempt in sorted(ATTEMPTS.values(), key=lambda attempt: attempt.name in LAST):
+    for attempt in IN_ORDER:
         if attempt.name not in scene.done:
             _say({"begin": attempt.name})
             verdict = _made(attempt, scene)
