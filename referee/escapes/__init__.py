@@ -2,5 +2,5 @@
 
 `inside` is the program that makes them: it is started exactly as a bot is. All else is the host's side: it lays out
 what there is to find and to reach (`stage`), lets the program try (`examination`), looks at what came of it and at
-which walls stand (`layers`), and says what each level of isolation promises (`promises`).
+which layers stand (`standing`), and says what each level of isolation promises (`promises`).
 """

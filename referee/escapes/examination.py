@@ -18,9 +18,9 @@ from referee.escapes.finding import Finding, Layer, Report, Result
 from referee.escapes.inside.memory import remove_segments
 from referee.escapes.inside.running import ATTEMPTS, LAST
 from referee.escapes.inside.scene import Scene
-from referee.escapes.layers import look_at, view_of
 from referee.escapes.promises import PROMISED
 from referee.escapes.stage import Stage, staged, target
+from referee.escapes.standing import look_at, view_of
 from referee.escapes.subject import ExaminationError, Subject, start
 from referee.plan import Isolation
 

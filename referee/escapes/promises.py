@@ -1,16 +1,16 @@
 """What each level of isolation promises to hold."""
 
 from referee.escapes.inside.running import ATTEMPTS
+from referee.plan import Isolation
 
 ONLY_STRICT = frozenset({"system-call filter", "memory group", "processor group"})
 """Layers that `standard` does without: unusual system calls, and sums over all processes of a bot."""
 
 _STANDARD = frozenset(name for name, attempt in ATTEMPTS.items() if attempt.layer not in ONLY_STRICT)
 
-PROMISED: dict[str, frozenset[str]] = {
+PROMISED: dict[Isolation, frozenset[str]] = {
     "strict": frozenset(ATTEMPTS),
     "standard": _STANDARD,
-    "bubblewrap": _STANDARD,
     "none": frozenset(),
 }
 """By level, the attempts that must fail."""

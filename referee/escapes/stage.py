@@ -72,7 +72,7 @@ class Stage:
         (folder / "bot.toml").write_text(
             f'name = "{name}"\nversion = "1"\ncommand = ["python", "bot.py"]\ngames = "*"\n[limits]\n'
             f"memory_mb = {MEMORY_MB}\nprocesses = {PROCESSES}\nfiles = {FILES}\nscratch_mb = {SCRATCH_MB}\n"
-            f"cpu_seconds = {CPU_SECONDS}\nlog_kb = {LOG_KB}\n"
+            f"cpus = {CPUS}\ncpu_seconds = {CPU_SECONDS}\nlog_kb = {LOG_KB}\n"
         )
         (folder / FILE).write_text(write_scene(scene or self.scene))
         for path in (folder, *folder.rglob("*")):

@@ -22,7 +22,7 @@ class Attempt(NamedTuple):
 
     name: str
     layer: str
-    """What should stand in its way; `layers` knows it by this name."""
+    """What should stand in its way; `standing` knows it by this name."""
     what: str
     """The first line of its docstring."""
     run: Callable[[Scene], Verdict]
