@@ -30,6 +30,10 @@ SHOW_SECONDS = 3.0
 """For those that are left behind to be seen."""
 NAME_LETTERS = 15
 """That the kernel keeps of a process's name."""
+FREEZING = "burns-in-the-others-turn"
+FREE_SECONDS, FROZEN_SECONDS = 0.2, 0.5
+NEARLY_NONE = 0.1
+"""Of the time that it was frozen: processor time is counted by hundredths of a second."""
 Told = Callable[[int, int], None]
 """Called with how many attempts have been made, of how many."""
 
@@ -71,6 +75,8 @@ class _Examination:
         """What the program says of each attempt: result and evidence."""
         self.got_out: dict[str, str] = {}
         """What was seen here of attempts that got out."""
+        self.seen_outside: dict[str, str] = {}
+        """What was seen here of attempts that did not, where there was something to see."""
 
     async def run(self, nursery: trio.Nursery) -> None:
         """Starts the neighbour, then the attempts: anew if a wall ended the whole bot in the middle."""
@@ -111,7 +117,7 @@ class _Examination:
             case "held" | "escaped" | "not tried":
                 return result, evidence
             case "sent":
-                return "held", f"{evidence}; nothing of it was seen outside"
+                return "held", f"{evidence}; {self.seen_outside.get(name, 'nothing of it was seen outside')}"
             case _:
                 return "failed", evidence
 
@@ -133,22 +139,45 @@ class _Examination:
             self.layers = look_at(view_of(pid, seen))
         namespace = processes.namespace_of(pid, "pid")
         with trio.move_on_after(PATIENCE_SECONDS):
-            await self._hear(attacker)
+            await self._hear(attacker, token)
         shared = namespace == processes.namespace_of("self", "pid")
         await self._end(attacker, token, None if shared else namespace)
 
-    async def _hear(self, attacker: Subject) -> None:
+    async def _hear(self, attacker: Subject, token: str) -> None:
         """Takes down what becomes of each attempt, until all are made or the bot has ended."""
         said = attacker.said
         goes_on = True
         while goes_on and not said["done"]:
             goes_on = await attacker.goes_on()
+            if said["freeze"] and FREEZING not in self.seen_outside:
+                await self._freeze(attacker, token)
             for told in said["end"]:
                 self.said.setdefault(told["end"], (told["result"], told["evidence"]))
             self.told(len(self.said), len(ATTEMPTS))
         if not said["done"] and said["begin"]:
-            got = f", having got {said['got'][-1]['got']}" if said["got"] else ""
-            self.said.setdefault(said["begin"][-1]["begin"], ("held", f"the whole bot was ended{got}"))
+            begun = said["begin"][-1]
+            got = [told["got"] for told in attacker.in_order[attacker.in_order.index(begun) :] if "got" in told]
+            having = f", having got {got[-1]}" if got else ""
+            self.said.setdefault(begun["begin"], ("held", f"the whole bot was ended{having}"))
+
+    async def _freeze(self, attacker: Subject, token: str) -> None:
+        """Freezes it as it would be in the other's turn, and looks what it uses meanwhile."""
+
+        async def used(seconds: float) -> float:
+            before = processes.used_seconds(processes.of_token(token))
+            await trio.sleep(seconds)
+            return processes.used_seconds(processes.of_token(token)) - before
+
+        free = await used(FREE_SECONDS)
+        attacker.process.freeze()
+        await trio.sleep(FREE_SECONDS)
+        frozen = await used(FROZEN_SECONDS)
+        attacker.process.thaw()
+        self.seen_outside[FREEZING] = f"{free:.2g} s in {FREE_SECONDS} s, frozen {frozen:.2g} s in {FROZEN_SECONDS} s"
+        if frozen > NEARLY_NONE * FROZEN_SECONDS:
+            self.got_out[FREEZING] = self.seen_outside[FREEZING]
+        elif free == 0:
+            self.said[FREEZING] = ("failed", "nothing was used even before")
 
     async def _end(self, attacker: Subject, token: str, namespace: str | None) -> None:
         """Ends the bot, and looks whether what it left behind was there before and is there still."""

@@ -41,6 +41,15 @@ def status(pid: int) -> dict[str, str]:
     return dict(line.split(":\t", 1) for line in lines if ":\t" in line)
 
 
+def used_seconds(pids: set[int]) -> float:
+    """Processor time that these processes have used so far."""
+    ticks = 0
+    for pid in pids:
+        fields = _read(pid, "stat").rpartition(b")")[2].split()
+        ticks += sum(map(int, fields[11:13]))
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
 def namespace_of(pid: int | str, kind: str) -> str | None:
     """A name for its namespace of a kind; None if it is gone."""
     with suppress(OSError):

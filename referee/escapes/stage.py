@@ -29,7 +29,7 @@ SECRETS = (
 )
 INSIDE = Path(__file__).with_name("inside")
 PROGRAMS = {"attacker": "running", "neighbour": "neighbour"}
-MEMORY_MB, PROCESSES, FILES, SCRATCH_MB, CPU_SECONDS, LOG_KB = 256, 32, 64, 8, 2, 1024
+MEMORY_MB, PROCESSES, FILES, SCRATCH_MB, CPU_SECONDS, LOG_KB = 256, 32, 96, 8, 2, 1024
 """Of the bots here: small, so that twice as much hurts no machine."""
 CPUS = 1.0
 """Processors that one bot may use."""

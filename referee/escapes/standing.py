@@ -103,6 +103,11 @@ def _group(controller: str) -> Callable[[View], Seen]:
     return look
 
 
+def _freezer(view: View) -> Seen:
+    path = view.own_groups.get("freezer") or view.own_groups.get("")
+    return True, f"all at once, in {path}" if path else "its processes are stopped one by one"
+
+
 def _user(view: View) -> Seen:
     user = view.status.get("Uid", "0").split()[0]
     return user != "0", f"user {user} of the machine"
@@ -166,5 +171,6 @@ LAYERS: dict[str, Callable[[View], Seen]] = {
     "bounded shared memory": _tmpfs(lambda _: "/dev/shm"),  # noqa: S108 - a name
     "memory group": _group("memory"),
     "processor group": _group("cpu"),
+    "freezer": _freezer,
 }
 """In the order of the report."""

@@ -26,6 +26,7 @@ class Subject:
         self.process = process
         self.said: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
         """What it said so far, by the first key of each line."""
+        self.in_order: list[dict[str, Any]] = []
         self._log = place.log
         self._read = 0
         self._complaint = "it says nothing"
@@ -63,6 +64,7 @@ class Subject:
             try:
                 told = json.loads(line)
                 self.said[next(iter(told))].append(told)
+                self.in_order.append(told)
             except (ValueError, TypeError, StopIteration):
                 self._complaint = line
 

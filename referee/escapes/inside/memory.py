@@ -9,7 +9,9 @@ import os
 import signal
 import socket
 import sys
+from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from math import ceil
 
 from .attempt import Verdict, attacks, bounded
@@ -23,8 +25,13 @@ STEP_MB = 8
 SHARE_MB = 48
 """Of each of many processes: any one of them may have so much."""
 SEGMENT_MB = 16
+RESERVED = 4
+"""Processes that are there already, and some to spare."""
 CREATE, EXCLUSIVE = 0o1000, 0o2000
 REMOVE = 0
+_blocks: list[mmap.mmap] = []
+_unread: list[tuple[socket.socket, socket.socket]] = []
+"""Kept, or their memory would be given back."""
 
 
 def _allowed(scene: Scene) -> float:
@@ -36,6 +43,12 @@ def _say(got_mb: float) -> None:
     """Tells how far it is: this process may be ended by the wall, and could not tell afterwards."""
     sys.stdout.write(f'{{"got": "{got_mb:.4g} MB"}}\n')
     sys.stdout.flush()
+
+
+def _kept(size_mb: int) -> int:
+    """Takes memory for good; how much."""
+    _blocks.append(_touched(size_mb))
+    return size_mb
 
 
 def _touched(size_mb: int) -> mmap.mmap:
@@ -60,23 +73,34 @@ def takes_memory_in_one_process(scene: Scene) -> Verdict:
 @attacks("memory group", seconds=10)
 def takes_memory_in_many_processes(scene: Scene) -> Verdict:
     """Takes memory in many processes at once, each within its own limit."""
-    wanted = min(ceil(2 * scene.memory_mb / SHARE_MB), scene.processes - 4)
-    children: list[tuple[int, int]] = []
+    wanted = min(ceil(2 * scene.memory_mb / SHARE_MB), scene.processes - RESERVED)
+    return _by_many(scene, wanted, partial(_kept, SHARE_MB))
+
+
+def _by_many(scene: Scene, wanted: int, take: Callable[[], int]) -> Verdict:
+    """Lets many processes take and keep memory, each as much as it says, in megabytes."""
+    children: dict[int, int] = {}
     for _ in range(wanted):
         reading, writing = os.pipe()
-        child = os.fork()
+        try:
+            child = os.fork()
+        except OSError:
+            # Where memory has run out there is none for a process either.
+            os.close(writing)
+            break
         if child == 0:
-            kept = _touched(SHARE_MB)
-            os.write(writing, b"!")
-            signal.pause()
-            os._exit(len(kept) == 0)
+            for others in children.values():
+                os.close(others)
+            os.write(writing, bytes([take()]))
+            while True:
+                signal.pause()
         os.close(writing)
-        children.append((child, reading))
-    full = [child for child, reading in children if os.read(reading, 1)]
+        children[child] = reading
+    told = {child: sum(os.read(reading, 1)) for child, reading in children.items()}
     # One that had its share may have been ended for another's.
-    alive = [child for child in full if os.waitpid(child, os.WNOHANG) == (0, 0)]
-    got = bounded(len(alive) * SHARE_MB, _allowed(scene), "MB")
-    return Verdict(got.result, f"{got.evidence}; {len(alive)} of {wanted} processes had {SHARE_MB} MB")
+    kept = [got for child, got in told.items() if os.waitpid(child, os.WNOHANG) == (0, 0)]
+    verdict = bounded(sum(kept), _allowed(scene), "MB")
+    return Verdict(verdict.result, f"{verdict.evidence}, in {len(kept)} of {wanted} processes")
 
 
 @attacks("memory group", seconds=10)
@@ -127,27 +151,20 @@ def remove_segments(scene: Scene) -> None:
 @attacks("memory group", seconds=10)
 def takes_memory_by_sockets(scene: Scene) -> Verdict:
     """Takes memory in what many processes send to themselves and do not read."""
-    reading, writing = os.pipe()
-    for _ in range(scene.processes - 4):
-        if os.fork() == 0:
-            os.write(writing, (_sent_bytes() // 1024).to_bytes(4, "little"))
-            signal.pause()
-    os.close(writing)
-    told = [int.from_bytes(os.read(reading, 4), "little") for _ in range(scene.processes - 4)]
-    return bounded(sum(told) / 1024, _allowed(scene), "MB")
+    return _by_many(scene, scene.processes - RESERVED, _sent_mb)
 
 
-def _sent_bytes() -> int:
+def _sent_mb() -> int:
     """How much the kernel keeps of what this process sends, through as many sockets as it may have."""
-    sent, kept = 0, []
+    sent = 0
     block = bytes(32 * 1024)
     with suppress(OSError):
         while True:
             pair = socket.socketpair()
-            kept.append(pair)
+            _unread.append(pair)
             for end in pair:
                 end.setblocking(False)
                 with suppress(BlockingIOError):
                     while True:
                         sent += end.send(block)
-    return sent
+    return sent // MEGABYTE

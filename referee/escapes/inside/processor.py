@@ -12,6 +12,8 @@ BURNING_SECONDS = 1.5
 SLACK = 1.25
 """A share is given by tenths of a second: at the ends of a measurement there may be one more."""
 PROCESSES = 12
+PAUSE_SECONDS = 0.002
+FROZEN_SECONDS = 1.5
 
 
 @attacks("processor group", seconds=10)
@@ -40,3 +42,35 @@ def burns_beyond_its_processor_time(scene: Scene) -> Verdict:
     while time.process_time() < 1.5 * scene.cpu_seconds:
         pass
     return Verdict("escaped", f"used {time.process_time():.2g} s, {scene.cpu_seconds} s are allowed")
+
+
+@attacks("freezer", seconds=10)
+def burns_in_the_others_turn(scene: Scene) -> Verdict:
+    """Burns processor time while it should stand still: in a child, in a session of its own, in new processes."""
+    del scene
+    if os.fork() == 0:
+        _burn()
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            _burn()
+        os._exit(0)
+    until = time.monotonic() + FROZEN_SECONDS
+    if os.fork() == 0:
+        while time.monotonic() < until:
+            # Each new one starts the next, and ends.
+            if os.fork() != 0:
+                os._exit(0)
+            time.sleep(PAUSE_SECONDS)
+        os._exit(0)
+    os.write(1, b'{"freeze": true}\n')
+    time.sleep(FROZEN_SECONDS)
+    return Verdict("sent", "burned in many processes")
+
+
+def _burn() -> None:
+    until = time.process_time() + FROZEN_SECONDS
+    signal.alarm(int(2 * FROZEN_SECONDS))
+    while time.process_time() < until:
+        pass
+    os._exit(0)
