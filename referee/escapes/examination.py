@@ -1,7 +1,7 @@
 """Makes all the attempts against one level of isolation, and says what came of them.
 
-The program that makes them is started as every bot is, with another bot beside it. It says through its log how each
-went; whether something arrived, or stayed, is looked at from here.
+The program that makes them is started as every bot is, with another bot beside it. It says through its log how
+each went; whether something arrived, or stayed, is looked at from here.
 """
 
 import secrets
@@ -16,7 +16,7 @@ import trio
 from referee.escapes import processes
 from referee.escapes.finding import Finding, Layer, Report, Result
 from referee.escapes.inside.memory import remove_segments
-from referee.escapes.inside.running import ATTEMPTS, LAST
+from referee.escapes.inside.running import IN_ORDER, LAST
 from referee.escapes.inside.scene import Scene
 from referee.escapes.promises import PROMISED
 from referee.escapes.stage import Stage, staged, target
@@ -51,7 +51,7 @@ async def examine(isolation: Isolation, told: Told = lambda _made, _all: None) -
         OSError: the machine has run out of something.
     """
     with staged() as stage, _signals() as signalled:
-        examination = _Examination(stage, isolation, told)
+        examination = Examination(stage, isolation, told)
         try:
             async with trio.open_nursery() as nursery:
                 await examination.run(nursery)
@@ -63,7 +63,7 @@ async def examine(isolation: Isolation, told: Told = lambda _made, _all: None) -
         return Report(isolation=isolation, layers=examination.layers, findings=tuple(examination.findings()))
 
 
-class _Examination:
+class Examination:
     """One examination, from its first bot to its findings."""
 
     def __init__(self, stage: Stage, isolation: Isolation, told: Told) -> None:
@@ -82,7 +82,7 @@ class _Examination:
         """Starts the neighbour, then the attempts: anew if a wall ended the whole bot in the middle."""
         neighbour = await start(nursery, self.stage.place("neighbour"), self.stage.bait, self.isolation)
         scene = await self._with(neighbour)
-        while set(ATTEMPTS) - set(self.said):
+        while len(self.said) < len(IN_ORDER):
             before = len(self.said)
             await self._attempts(nursery, replace(scene, done=tuple(self.said)))
             if len(self.said) == before:
@@ -96,15 +96,15 @@ class _Examination:
     def findings(self) -> Iterator[Finding]:
         """One for each attempt."""
         in_force = {layer.layer: layer.in_force for layer in self.layers}
-        for name, attempt in ATTEMPTS.items():
-            result, evidence = self._result(name)
+        for attempt in IN_ORDER:
+            result, evidence = self._result(attempt.name)
             yield Finding(
                 layer=attempt.layer,
                 in_force=in_force[attempt.layer],
-                attempt=name,
+                attempt=attempt.name,
                 what=attempt.what,
                 result=result,
-                promised=name in PROMISED[self.isolation],
+                promised=attempt.name in PROMISED[self.isolation],
                 evidence=evidence,
             )
 
@@ -147,13 +147,15 @@ class _Examination:
         """Takes down what becomes of each attempt, until all are made or the bot has ended."""
         said = attacker.said
         goes_on = True
-        while goes_on and not said["done"]:
-            goes_on = await attacker.goes_on()
+        while True:
             if said["freeze"] and FREEZING not in self.seen_outside:
                 await self._freeze(attacker, token)
             for told in said["end"]:
                 self.said.setdefault(told["end"], (told["result"], told["evidence"]))
-            self.told(len(self.said), len(ATTEMPTS))
+            self.told(len(self.said), len(IN_ORDER))
+            if said["done"] or not goes_on:
+                break
+            goes_on = await attacker.goes_on()
         if not said["done"] and said["begin"]:
             begun = said["begin"][-1]
             got = [told["got"] for told in attacker.in_order[attacker.in_order.index(begun) :] if "got" in told]
@@ -173,7 +175,9 @@ class _Examination:
         await trio.sleep(FREE_SECONDS)
         frozen = await used(FROZEN_SECONDS)
         attacker.process.thaw()
-        self.seen_outside[FREEZING] = f"{free:.2g} s in {FREE_SECONDS} s, frozen {frozen:.2g} s in {FROZEN_SECONDS} s"
+        self.seen_outside[FREEZING] = (
+            f"{free:.2g} s in {FREE_SECONDS} s, frozen {frozen:.2g} s in {FROZEN_SECONDS} s"
+        )
         if frozen > NEARLY_NONE * FROZEN_SECONDS:
             self.got_out[FREEZING] = self.seen_outside[FREEZING]
         elif free == 0:
@@ -186,16 +190,15 @@ class _Examination:
             names = processes.of_bot(token, self.stage.mark, namespace).values()
             return {name for name in LAST if name[:NAME_LETTERS] in names}
 
-        left = {name for name in LAST if name in self.said}
+        left = {name for name in LAST if self.said.get(name, ("",))[0] == "sent"}
         with trio.move_on_after(SHOW_SECONDS):
             while staying() < left and await attacker.goes_on():
                 pass
         before = staying()
         await attacker.process.kill()
         for name in left:
-            result, evidence = self.said[name]
-            if result == "sent" and name not in before:
-                self.said[name] = ("failed", f"{evidence}, and was not seen at the end of the match")
+            if name not in before:
+                self.said[name] = ("failed", f"{self.said[name][1]}, and was not seen at the end of the match")
         self.got_out |= dict.fromkeys(staying(), "it was there after the end")
 
 

@@ -53,13 +53,13 @@ def used_seconds(pids: set[int]) -> float:
 def namespace_of(pid: int | str, kind: str) -> str | None:
     """A name for its namespace of a kind; None if it is gone."""
     with suppress(OSError):
-        return os.readlink(PROC / str(pid) / "ns" / kind)
+        return str((PROC / str(pid) / "ns" / kind).readlink())
     return None
 
 
 def groups_of(pid: int | str) -> dict[str, str]:
     """Its control groups: controller to path, "" for version 2."""
-    found = {}
+    found: dict[str, str] = {}
     for line in _read(pid, "cgroup").decode(errors="replace").splitlines():
         _, controllers, path = line.split(":", 2)
         found |= dict.fromkeys(controllers.split(","), path)

@@ -5,14 +5,13 @@ from typing import Any
 
 from msgspec import Struct
 
+from referee.bot_environment import environment
+from referee.bubblewrap_arguments import SHARED_MEMORY
 from referee.escapes.finding import Layer
 from referee.escapes.processes import groups_of, namespace_of, status
 
-GIVEN = frozenset(
-    "ARENA_ENDPOINT ARENA_TOKEN HOME LANG LC_CTYPE PATH PWD PYTHONDONTWRITEBYTECODE PYTHONHASHSEED PYTHONPATH "
-    "PYTHONUNBUFFERED TMPDIR".split()
-)
-"""The variables of a bot's environment; some are Python's own and the shell's."""
+GIVEN = frozenset({*environment(endpoint="", token="", scratch="", python_path=""), "PWD", "LC_CTYPE"})
+"""The variables of a bot's environment; two are the shell's and Python's own doing."""
 NAMESPACES = ("mnt", "net", "pid", "ipc", "uts", "user", "cgroup")
 FILTERING = "2"
 STANDARD = {"0", "1", "2"}
@@ -40,7 +39,9 @@ def view_of(pid: int, seen: dict[str, Any]) -> View:
     return View(
         pid,
         status(pid),
-        frozenset(kind for kind in NAMESPACES if namespace_of(pid, kind) not in (None, namespace_of("self", kind))),
+        frozenset(
+            kind for kind in NAMESPACES if namespace_of(pid, kind) not in (None, namespace_of("self", kind))
+        ),
         {name: path for name, path in groups_of(pid).items() if path != ours.get(name)},
         seen,
     )
@@ -58,7 +59,7 @@ def look_at(view: View) -> tuple[Layer, ...]:
 def _namespace(kind: str) -> Callable[[View], Seen]:
     def look(view: View) -> Seen:
         own = kind in view.own_namespaces
-        return own, f"{'its own' if own else 'the same'} {kind} namespace as the machine's"
+        return own, f"a {kind} namespace of its own" if own else f"in the machine's {kind} namespace"
 
     return look
 
@@ -73,13 +74,13 @@ def _tmpfs(place: Callable[[View], str | None]) -> Callable[[View], Seen]:
         told = str(view.seen["mounts"].get(place(view), "not mounted"))
         sizes = [word for word in told.split(",") if word.startswith("size=")]
         own = "mnt" in view.own_namespaces and told.startswith("tmpfs") and bool(sizes)
-        return own, f"{told.split(',')[0]} {' '.join(sizes)}".strip()
+        return own, f"{told.partition(',')[0]} {' '.join(sizes)}".strip()
 
     return look
 
 
 def _scratch(view: View) -> str | None:
-    return next((place for place in view.seen["mounts"] if place not in {"/", "/dev/shm"}), None)
+    return next((place for place in view.seen["mounts"] if place not in {"/", SHARED_MEMORY}), None)
 
 
 def _limits(view: View) -> Seen:
@@ -141,13 +142,10 @@ def _session(view: View) -> Seen:
 def _environment(view: View) -> Seen:
     foreign = set(view.seen["variables"]) - GIVEN
     more = [told for told in view.seen["descriptors"] if told.split()[0] not in STANDARD]
-    told = [f"variables {', '.join(sorted(foreign))}"] * bool(foreign) + [f"descriptors {', '.join(more)}"] * bool(more)
+    told = [f"variables {', '.join(sorted(foreign))}"] * bool(foreign) + [f"descriptors {', '.join(more)}"] * bool(
+        more
+    )
     return not told, "; ".join(told) or "its own variables, and descriptors 0 to 2"
-
-
-def _no_user_namespaces(view: View) -> Seen:
-    own = "user" in view.own_namespaces
-    return own, f"{'its own' if own else 'the same'} user namespace as the machine's"
 
 
 LAYERS: dict[str, Callable[[View], Seen]] = {
@@ -158,7 +156,7 @@ LAYERS: dict[str, Callable[[View], Seen]] = {
     "process namespace": _namespace("pid"),
     "ipc namespace": _namespace("ipc"),
     "host name namespace": _namespace("uts"),
-    "no user namespaces": _no_user_namespaces,
+    "user namespace": _namespace("user"),
     "unprivileged user": _user,
     "no capabilities": _capabilities,
     "no new privileges": _no_new_privileges,
@@ -168,7 +166,7 @@ LAYERS: dict[str, Callable[[View], Seen]] = {
     "resource limits": _limits,
     "process limit": _process_limit,
     "bounded scratch": _tmpfs(_scratch),
-    "bounded shared memory": _tmpfs(lambda _: "/dev/shm"),  # noqa: S108 - a name
+    "bounded shared memory": _tmpfs(lambda _: SHARED_MEMORY),
     "memory group": _group("memory"),
     "processor group": _group("cpu"),
     "freezer": _freezer,

@@ -64,7 +64,9 @@ def any_of(ways: Iterable[Way], otherwise: str = "there is nothing of the kind o
             obstacles.setdefault("nothing got", []).append(name)
     if not obstacles:
         return Verdict("not tried", otherwise)
-    return Verdict("held", "; ".join(f"{why}: {', '.join(dict.fromkeys(names))}" for why, names in obstacles.items()))
+    return Verdict(
+        "held", "; ".join(f"{why}: {', '.join(dict.fromkeys(names))}" for why, names in obstacles.items())
+    )
 
 
 def reason(error: OSError) -> str:

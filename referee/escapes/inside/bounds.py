@@ -1,4 +1,4 @@
-"""What is given in numbers: processes, descriptors, room to write. Each attempt stops by itself at twice as much."""
+"""What is given in numbers: processes, descriptors, room to write. Attempts stop by themselves at twice that."""
 
 import errno
 import os
@@ -61,7 +61,9 @@ def opens_files_without_end(scene: Scene) -> Verdict:
     with suppress(OSError):
         while len(opened) < 2 * scene.files:
             opened.append(os.open("/dev/null", os.O_RDONLY))
-    return bounded(len(os.listdir("/proc/self/fd")) - 1 if not opened else opened[-1] + 1, scene.files, "descriptors")
+    return bounded(
+        len(os.listdir("/proc/self/fd")) - 1 if not opened else opened[-1] + 1, scene.files, "descriptors"
+    )
 
 
 @attacks("resource limits")
@@ -104,7 +106,8 @@ def raises_its_limits(scene: Scene) -> Verdict:
 def _filled(folder: str, most_mb: float) -> float:
     """Megabytes that could be written there, in files that may be; then they are removed."""
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    got, paths = 0, []
+    got = 0
+    paths: list[str] = []
     try:
         while got < most_mb * MEGABYTE:
             paths.append(os.path.join(folder, f"fill-{os.getpid()}-{len(paths)}"))

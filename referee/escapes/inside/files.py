@@ -10,7 +10,10 @@ from .scene import Scene
 
 SOME_BYTES = 4096
 SYSTEM_FOLDERS = ("/", "/usr", "/usr/bin", "/etc", "/home", "/root", "/var", "/var/tmp", "/run", "/opt", "/arena")
-DEVICES = "mem kmsg kvm fuse net/tun vhost-net vsock loop-control sda vda xvda nvme0n1 dm-0".split()
+DEVICES = (
+    *("mem", "kmsg", "kvm", "fuse", "net/tun", "vhost-net", "vsock", "loop-control"),
+    *("sda", "vda", "xvda", "nvme0n1", "dm-0"),
+)
 SETTINGS = (
     "/proc/sys/kernel/core_pattern",
     "/proc/sys/kernel/modprobe",

@@ -1,4 +1,4 @@
-"""Ways to reach anybody but the referee at the bot's own socket. The host listens at each, and sees who arrives."""
+"""Ways to reach anybody but the referee at one's own socket. The host listens at each, and sees who arrives."""
 
 import ctypes
 import os
@@ -10,7 +10,12 @@ from .kernel import call
 from .scene import Scene
 
 PATIENCE_SECONDS = 1.0
-SERVICES = ("/run/docker.sock", "/run/containerd/containerd.sock", "/run/dbus/system_bus_socket", "/run/systemd/private")
+SERVICES = (
+    "/run/docker.sock",
+    "/run/containerd/containerd.sock",
+    "/run/dbus/system_bus_socket",
+    "/run/systemd/private",
+)
 FAMILIES = {
     "INET": 2,
     "INET6": 10,
@@ -51,7 +56,8 @@ def reaches_tcp(scene: Scene) -> Verdict:
     """Connects to the host by TCP, at its loopback and its other addresses."""
     kind = socket.SOCK_STREAM
     return any_of(
-        (f"{host}:{port}", _connecting(_family(host), kind, (host, port), "reaches-tcp")) for host, port in scene.tcp
+        (f"{host}:{port}", _connecting(_family(host), kind, (host, port), "reaches-tcp"))
+        for host, port in scene.tcp
     )
 
 
@@ -60,7 +66,8 @@ def reaches_udp(scene: Scene) -> Verdict:
     """Sends datagrams to the host, at its loopback and its other addresses."""
     kind = socket.SOCK_DGRAM
     return any_of(
-        (f"{host}:{port}", _connecting(_family(host), kind, (host, port), "reaches-udp")) for host, port in scene.udp
+        (f"{host}:{port}", _connecting(_family(host), kind, (host, port), "reaches-udp"))
+        for host, port in scene.udp
     )
 
 

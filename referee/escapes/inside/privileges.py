@@ -87,7 +87,9 @@ def _set_uid_programs() -> list[str]:
             found += [
                 os.path.realpath(entry.path)
                 for entry in entries
-                if not entry.is_symlink() and entry.stat().st_mode & stat.S_ISUID and os.access(entry.path, os.X_OK)
+                if not entry.is_symlink()
+                and entry.stat().st_mode & stat.S_ISUID
+                and os.access(entry.path, os.X_OK)
             ]
     return sorted(set(found), key=lambda path: (os.path.basename(path) not in {"su", "passwd", "mount"}, path))
 

@@ -21,6 +21,8 @@ IN_ORDER = tuple(
 )
 LAST = tuple(attempt.name for attempt in IN_ORDER if attempt.run.__module__ == staying.__name__)
 EVIDENCE_LETTERS = 300
+WORD = 4096
+"""Bytes: a pipe takes so many at once, or none."""
 GLANCE_SECONDS = 0.02
 ROOM_SECONDS = 2.0
 """How long to wait for a place for one more process: those of the attempt before may still be going."""
@@ -35,7 +37,7 @@ def main() -> None:
         if attempt.name not in scene.done:
             _say({"begin": attempt.name})
             verdict = _made(attempt, scene)
-            _say({"end": attempt.name, "result": verdict.result, "evidence": verdict.evidence[:EVIDENCE_LETTERS]})
+            _say({"end": attempt.name, "result": verdict.result, "evidence": verdict.evidence})
     _say({"done": True})
     while True:
         signal.pause()
@@ -53,7 +55,9 @@ def _made(attempt: Attempt, scene: Scene) -> Verdict:
         os.setpgid(0, 0)
         os.close(reading)
         verdict = _tried(attempt, scene)
-        os.write(writing, json.dumps(verdict).encode() + b"\n")
+        os.write(
+            writing, json.dumps(Verdict(verdict.result, verdict.evidence[:EVIDENCE_LETTERS])).encode() + b"\n"
+        )
         os._exit(0)
     os.close(writing)
     try:
@@ -96,11 +100,15 @@ def _awaited(attempt: Attempt, child: int, reading: int) -> Verdict:
     """What the child says; or how it ended without a word."""
     until = time.monotonic() + attempt.seconds
     while time.monotonic() < until:
-        if select.select([reading], [], [], GLANCE_SECONDS)[0] and (told := os.read(reading, 4096)):
-            result, evidence = json.loads(told)
-            os.waitpid(child, 0)
-            return Verdict(result, evidence)
+        # In this order: it may say its word and end between two looks.
         ended, status = os.waitpid(child, os.WNOHANG)
+        if select.select([reading], [], [], 0 if ended else GLANCE_SECONDS)[0] and (
+            told := os.read(reading, WORD)
+        ):
+            result, evidence = json.loads(told)
+            if not ended:
+                os.waitpid(child, 0)
+            return Verdict(result, evidence)
         if ended:
             if os.WIFSIGNALED(status):
                 return Verdict("held", f"ended by {signal.Signals(os.WTERMSIG(status)).name}")

@@ -1,4 +1,4 @@
-"""Ways to outlive the match. Each leaves a process behind; the host looks whether it is there, and whether it ends.
+"""Ways to outlive the match. Each leaves a process behind; the host looks whether it is there, and if it ends.
 
 They come last, and stay only so long that a machine that cannot end them is rid of them soon.
 """

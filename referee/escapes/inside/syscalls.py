@@ -1,4 +1,4 @@
-"""Parts of the kernel that no bot needs, and through which others have escaped: each is tried as it would be used."""
+"""Parts of the kernel that no bot needs, and through which others have escaped: tried as they would be used."""
 
 import ctypes
 import mmap
@@ -92,7 +92,7 @@ def opens_performance_events(scene: Scene) -> Verdict:
     del scene
     software, task_clock, exclude_kernel_and_hypervisor = 1, 1, 0b110_0000
     event = _zeros(128, software, 128, task_clock, 0)
-    event[40] = exclude_kernel_and_hypervisor
+    event[40] = bytes([exclude_kernel_and_hypervisor])
     return any_of([_made("perf_event_open", event, 0, -1, -1, 0)])
 
 
@@ -181,7 +181,7 @@ def _cloned_anew(flags: int) -> Callable[[], str]:
     return way
 
 
-@attacks("no user namespaces")
+@attacks("user namespace")
 def makes_a_user_namespace(scene: Scene) -> Verdict:
     """Makes a user namespace, in which it would have every right."""
     del scene
@@ -211,7 +211,9 @@ def enters_other_namespaces(scene: Scene) -> Verdict:
         return way
 
     processes = (1, *(target.pid for target in scene.targets))
-    return any_of((f"{process} {name}", entered(process, name)) for process in processes for name in ("mnt", "net"))
+    return any_of(
+        (f"{process} {name}", entered(process, name)) for process in processes for name in ("mnt", "net")
+    )
 
 
 @attacks("no capabilities")
