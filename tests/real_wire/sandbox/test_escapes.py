@@ -74,25 +74,26 @@ ASKED_FOR = {
 }
 """What a host fears, and the attempts at it."""
 
-WITHOUT_WALLS = {
-    "reads-the-hosts-files", "reads-transcripts", "reads-homes", "reads-the-referees-code", "reads-another-bots-
-    folder", "reads-another-bots-scratch", "reads-another-bots-log", "writes-to-its-own-folder", "writes-beside-
-    its-socket", "writes-to-what-is-others", "fills-the-disk", "reaches-tcp", "reaches-udp", "reaches-abstract-
-    sockets", "reaches-path-sockets", "reaches-another-bots-socket", "reaches-the-referees-other-endpoints",
-    "opens-new-network-sockets", "sees-the-machines-name", "sees-other-processes", "finds-secrets-in-proc",
-    "reads-the-referees-environment", "signals-others", "changes-how-others-run", "reads-others-shared-memory",
-    "types-into-a-terminal", "has-capabilities", "forks-without-end", "starts-threads-without-end", "fills-its-
-    scratch", "fills-shared-memory", "takes-memory-in-many-processes", "takes-memory-by-memfd", "takes-memory-
-    by-system-v", "traces-itself", "changes-its-personality",
-}
+WITHOUT_WALLS = (
+    "reads-the-hosts-files reads-transcripts reads-homes reads-the-referees-code "
+    "reads-another-bots-folder reads-another-bots-scratch reads-another-bots-log writes-to-its-own-folder "
+    "writes-beside-its-socket writes-to-what-is-others fills-the-disk reaches-tcp reaches-udp "
+    "reaches-abstract-sockets reaches-path-sockets reaches-another-bots-socket "
+    "reaches-the-referees-other-endpoints opens-new-network-sockets sees-the-machines-name "
+    "sees-other-processes finds-secrets-in-proc reads-the-referees-environment signals-others "
+    "changes-how-others-run reads-others-shared-memory types-into-a-terminal has-capabilities "
+    "forks-without-end starts-threads-without-end fills-its-scratch fills-shared-memory "
+    "takes-memory-in-many-processes takes-memory-by-memfd takes-memory-by-system-v traces-itself "
+    "changes-its-personality"
+)
 """What anybody's process gets that nothing stops."""
-ROOTS = {
-    "reads-system-secrets", "writes-to-the-system", "writes-to-dev", "makes-a-device", "changes-kernel-
-    settings", "opens-raw-sockets", "changes-the-machines-name", "becomes-root", "sets-the-clock", "reads-
-    others-memory", "copies-others-memory", "traces-others", "takes-others-descriptors", "makes-a-user-
-    namespace", "makes-other-namespaces", "enters-other-namespaces", "mounts-file-systems", "changes-its-root",
-    "opens-files-by-handle", "reads-the-kernels-log", "opens-new-file-systems",
-}
+ROOTS = (
+    "reads-system-secrets writes-to-the-system writes-to-dev makes-a-device changes-kernel-settings "
+    "opens-raw-sockets changes-the-machines-name becomes-root sets-the-clock reads-others-memory "
+    "copies-others-memory traces-others takes-others-descriptors makes-a-user-namespace "
+    "makes-other-namespaces enters-other-namespaces mounts-file-systems changes-its-root "
+    "opens-files-by-handle reads-the-kernels-log opens-new-file-systems"
+)
 """What root's gets beside that; others may, by the machine's settings."""
 
 
@@ -126,7 +127,7 @@ def test_under_strict_every_layer_is_in_force() -> None:
 
 def test_without_walls_the_same_attempts_get_out() -> None:
     found = report("none")
-    wanted = WITHOUT_WALLS | (ROOTS if os.geteuid() == 0 else set())
+    wanted = set((WITHOUT_WALLS if os.geteuid() else f"{WITHOUT_WALLS} {ROOTS}").split())
     held = {each.attempt: each.evidence for each in found.findings if each.result != "escaped"}
     assert {} == {name: held[name] for name in sorted(wanted & set(held))}
     assert {} == {name: why for name, why in held.items() if name.startswith("outlives") and "left" not in why}
@@ -217,7 +218,7 @@ for run in (lambda _: os.kill(os.getpid(), signal.SIGSYS), breaks, leaves, sleep
 
 async def test_nothing_of_an_examination_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     # A socket's path is short.
-    with TemporaryDirectory(dir="/tmp") as folder:  # noqa: S108
+    with TemporaryDirectory(dir="/tmp") as folder:
         monkeypatch.chdir(folder)
         monkeypatch.setattr("tempfile.tempdir", folder)
         monkeypatch.setenv("HOME", folder)
