@@ -53,9 +53,10 @@ async def examine(isolation: Isolation, told: Told = lambda _made, _all: None) -
     with staged() as stage, _signals() as signalled:
         examination = Examination(stage, isolation, told)
         try:
-            async with trio.open_nursery() as nursery:
-                await examination.run(nursery)
-                nursery.cancel_scope.cancel()
+            with _unwrapped():
+                async with trio.open_nursery() as nursery:
+                    await examination.run(nursery)
+                    nursery.cancel_scope.cancel()
         finally:
             remove_segments(stage.scene)
         if signalled:
@@ -170,18 +171,18 @@ class Examination:
             await trio.sleep(seconds)
             return processes.used_seconds(processes.of_token(token)) - before
 
-        free = await used(FREE_SECONDS)
+        before = await used(FREE_SECONDS)
         attacker.process.freeze()
         await trio.sleep(FREE_SECONDS)
         frozen = await used(FROZEN_SECONDS)
         attacker.process.thaw()
-        self.seen_outside[FREEZING] = (
-            f"{free:.2g} s in {FREE_SECONDS} s, frozen {frozen:.2g} s in {FROZEN_SECONDS} s"
-        )
+        after = await used(FREE_SECONDS)
+        told = f"{before:.2g} s in {FREE_SECONDS} s, frozen {frozen:.2g} s in {FROZEN_SECONDS} s, then {after:.2g} s"
+        self.seen_outside[FREEZING] = told
         if frozen > NEARLY_NONE * FROZEN_SECONDS:
-            self.got_out[FREEZING] = self.seen_outside[FREEZING]
-        elif free == 0:
-            self.said[FREEZING] = ("failed", "nothing was used even before")
+            self.got_out[FREEZING] = told
+        elif min(before, after) <= 0:
+            self.said[FREEZING] = ("failed", f"it did not burn when it might: {told}")
 
     async def _end(self, attacker: Subject, token: str, namespace: str | None) -> None:
         """Ends the bot, and looks whether what it left behind was there before and is there still."""
@@ -208,6 +209,18 @@ def _outside(token: str, inside: int) -> int:
     if pid is None:
         raise ExaminationError("a bot that was started is not to be seen on this machine")
     return pid
+
+
+@contextmanager
+def _unwrapped() -> Iterator[None]:
+    """What goes wrong comes out as itself: callers tell a missing sandbox by it."""
+    try:
+        yield
+    except BaseExceptionGroup as group:
+        failure: BaseException = group
+        while isinstance(failure, BaseExceptionGroup):
+            failure = failure.exceptions[0]
+        raise failure from group
 
 
 @contextmanager

@@ -13,8 +13,9 @@ from tempfile import TemporaryDirectory
 import pytest
 import trio
 
-from referee import bubblewrap, sandbox
+from referee import sandbox
 from referee.bot_environment import PROJECT
+from referee.bubblewrap_arguments import arguments
 from referee.escapes.examination import Examination, examine
 from referee.escapes.finding import Report
 from referee.escapes.inside.running import IN_ORDER
@@ -172,15 +173,13 @@ async def one_attempt(name: str, level: Isolation) -> tuple[str, str]:
 @pytest.mark.usefixtures("sandboxed")
 async def test_a_hole_in_a_wall_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """The machine's temporary folder, mounted where the bot's own should be."""
-    arguments = bubblewrap.arguments
-
     def with_a_hole(*given: object) -> list[str]:
         words = arguments(*given)  # type: ignore[arg-type]
         at = words.index("--chdir")
         return [*words[:at], "--bind", "/tmp", "/tmp", *words[at:]]  # noqa: S108 - the machine's
 
     assert "held" == (await one_attempt("reads-another-bots-folder", "standard"))[0]
-    monkeypatch.setattr(bubblewrap, "arguments", with_a_hole)
+    monkeypatch.setattr("referee.bubblewrap.arguments", with_a_hole)
     monkeypatch.setattr("tempfile.tempdir", "/tmp")  # noqa: S108
     result, evidence = await one_attempt("reads-another-bots-folder", "standard")
     assert ("escaped", True) == (result, evidence.endswith("the bait was read")), evidence
