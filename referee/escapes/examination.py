@@ -177,7 +177,9 @@ class Examination:
         frozen = await used(FROZEN_SECONDS)
         attacker.process.thaw()
         after = await used(FREE_SECONDS)
-        told = f"{before:.2g} s in {FREE_SECONDS} s, frozen {frozen:.2g} s in {FROZEN_SECONDS} s, then {after:.2g} s"
+        told = (
+            f"{before:.2g} s in {FREE_SECONDS} s, frozen {frozen:.2g} s in {FROZEN_SECONDS} s, then {after:.2g} s"
+        )
         self.seen_outside[FREEZING] = told
         if frozen > NEARLY_NONE * FROZEN_SECONDS:
             self.got_out[FREEZING] = told

@@ -11,7 +11,7 @@ from .scene import Scene
 SOME_BYTES = 4096
 SYSTEM_FOLDERS = ("/", "/usr", "/usr/bin", "/etc", "/home", "/root", "/var", "/var/tmp", "/run", "/opt", "/arena")
 DEVICES = (
-    *("mem", "kmsg", "kvm", "fuse", "net/tun", "vhost-net", "vsock", "loop-control"),
+    *("mem", "kmsg", "kvm", "fuse", "net/tun", "vhost-net", "vsock", "loop-control", "rtc0"),
     *("sda", "vda", "xvda", "nvme0n1", "dm-0"),
 )
 SETTINGS = (

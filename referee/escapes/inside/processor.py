@@ -5,13 +5,15 @@ import resource
 import signal
 import time
 
-from .attempt import Verdict, attacks, bounded
+from .attempt import Verdict, any_of, attacks, bounded
 from .scene import Scene
 
 BURNING_SECONDS = 1.5
 SLACK = 1.25
 """A share is given by tenths of a second: at the ends of a measurement there may be one more."""
 PROCESSES = 12
+NOTHING_LEFT = 0.1
+"""Processors that were idle: with fewer, others' work may be what kept it from more."""
 PAUSE_SECONDS = 0.002
 FROZEN_SECONDS = 5.0
 """At most, until it is frozen and let go on."""
@@ -24,7 +26,7 @@ def burns_many_processors(scene: Scene) -> Verdict:
     there = len(os.sched_getaffinity(0))
     if there <= scene.cpus * SLACK:
         return Verdict("not tried", f"this machine has {there} processors, no more than the bot may use")
-    began = time.monotonic()
+    idle, began = _idle_seconds(), time.monotonic()
     for _ in range(PROCESSES):
         if os.fork() == 0:
             while time.monotonic() < began + BURNING_SECONDS:
@@ -33,8 +35,36 @@ def burns_many_processors(scene: Scene) -> Verdict:
     for _ in range(PROCESSES):
         os.wait()
     took = time.monotonic() - began
+    idle = (_idle_seconds() - idle) / took
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return bounded((used.ru_utime + used.ru_stime) / took, scene.cpus * SLACK, "processors")
+    verdict = bounded((used.ru_utime + used.ru_stime) / took, scene.cpus * SLACK, "processors")
+    if verdict.result == "held" and idle < NOTHING_LEFT:
+        return Verdict("not tried", f"this machine is too busy to tell: {verdict.evidence}, and no more were left")
+    return Verdict(verdict.result, f"{verdict.evidence}, {idle:.2g} more were left")
+
+
+def _idle_seconds() -> float:
+    """How long the machine's processors have had nothing to do, all together; always, if that is not shown."""
+    try:
+        with open("/proc/stat", encoding="ascii") as file:
+            return int(file.readline().split()[4]) / os.sysconf("SC_CLK_TCK")
+    except OSError:
+        return time.monotonic()
+
+
+@attacks("resource limits")
+def raises_its_priority(scene: Scene) -> Verdict:
+    """Asks to be run before all others."""
+    del scene
+
+    def first() -> str:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+        return "it is run before all others"
+
+    def less_nice() -> str:
+        return f"its niceness is {os.nice(-1)}"
+
+    return any_of([("scheduler", first), ("nice", less_nice)])
 
 
 @attacks("resource limits", seconds=15)

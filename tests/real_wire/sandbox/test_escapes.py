@@ -54,7 +54,7 @@ ASKED_FOR = {
     "memory by shm": "takes-memory-by-system-v fills-shared-memory",
     "memory by tmpfs": "fills-its-scratch",
     "filling the disk": "fills-the-disk makes-one-huge-file",
-    "burning CPU beyond the limit": "burns-many-processors burns-beyond-its-processor-time",
+    "burning CPU beyond the limit": "burns-many-processors burns-beyond-its-processor-time raises-its-priority",
     "also while it is the other's turn": "burns-in-the-others-turn",
     "many file descriptors": "opens-files-without-end raises-its-limits",
     "io_uring": "sets-up-io-uring",
@@ -93,7 +93,7 @@ ROOTS = (
     "opens-raw-sockets changes-the-machines-name becomes-root sets-the-clock reads-others-memory "
     "copies-others-memory traces-others takes-others-descriptors makes-a-user-namespace "
     "makes-other-namespaces enters-other-namespaces mounts-file-systems changes-its-root "
-    "opens-files-by-handle reads-the-kernels-log opens-new-file-systems"
+    "opens-files-by-handle raises-its-priority reads-the-kernels-log opens-new-file-systems"
 )
 """What root's gets beside that; others may, by the machine's settings."""
 
@@ -173,6 +173,7 @@ async def one_attempt(name: str, level: Isolation) -> tuple[str, str]:
 @pytest.mark.usefixtures("sandboxed")
 async def test_a_hole_in_a_wall_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """The machine's temporary folder, mounted where the bot's own should be."""
+
     def with_a_hole(*given: object) -> list[str]:
         words = arguments(*given)  # type: ignore[arg-type]
         at = words.index("--chdir")
