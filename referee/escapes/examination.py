@@ -88,7 +88,8 @@ class Examination:
             await self._attempts(nursery, replace(scene, done=tuple(self.said)))
             if len(self.said) == before:
                 break
-        neighbour.listen()
+        if not await neighbour.goes_on():
+            raise ExaminationError("the other bot ended before the attempts at it were over")
         if neighbour.said["signalled"]:
             self.got_out["signals-others"] = "the other bot was signalled"
         self.got_out |= self.stage.arrivals()
@@ -159,9 +160,7 @@ class Examination:
             goes_on = await attacker.goes_on()
         if not said["done"] and said["begin"]:
             begun = said["begin"][-1]
-            got = [told["got"] for told in attacker.in_order[attacker.in_order.index(begun) :] if "got" in told]
-            having = f", having got {got[-1]}" if got else ""
-            self.said.setdefault(begun["begin"], ("held", f"the whole bot was ended{having}"))
+            self.said.setdefault(begun["begin"], _ended_within(attacker, begun))
 
     async def _freeze(self, attacker: Subject, token: str) -> None:
         """Freezes it as it would be in the other's turn, and looks what it uses meanwhile."""
@@ -203,6 +202,15 @@ class Examination:
             if name not in before:
                 self.said[name] = ("failed", f"{self.said[name][1]}, and was not seen at the end of the match")
         self.got_out |= dict.fromkeys(staying(), "it was there after the end")
+
+
+def _ended_within(attacker: Subject, begun: dict[str, str]) -> tuple[str, str]:
+    """What to say of the attempt in which the bot came to its end."""
+    if attacker.exit is None or attacker.exit >= 0:
+        return "failed", f"the program ended by itself: {attacker.complaint}"
+    got = [told["got"] for told in attacker.in_order[attacker.in_order.index(begun) :] if "got" in told]
+    having = f", having got {got[-1]}" if got else ""
+    return "held", f"the whole bot was ended by signal {-attacker.exit}{having}"
 
 
 def _outside(token: str, inside: int) -> int:

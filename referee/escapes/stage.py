@@ -22,6 +22,7 @@ from referee import bot_environment
 from referee.bot_folder import BotFolder, find_bot
 from referee.escapes.inside.kernel import call
 from referee.escapes.inside.scene import FILE, Scene, Target, write_scene
+from referee.escapes.processes import groups_of
 
 SECRETS = (
     *("/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/machine-id", "/etc/passwd"),
@@ -129,6 +130,7 @@ class Stage:
             path_socket=str(path_socket),
             interfaces=tuple(name for _, name in socket.if_nameindex()),
             host_name=os.uname().nodename,
+            groups=tuple(set(groups_of("self").values()) - {"/"}),
             terminal=self._opened_terminal(),
             shared_memory_key=self._segment(),
             first_key=secrets.randbits(24) << 6,

@@ -156,6 +156,7 @@ LAYERS: dict[str, Callable[[View], Seen]] = {
     "process namespace": _namespace("pid"),
     "ipc namespace": _namespace("ipc"),
     "host name namespace": _namespace("uts"),
+    "control group namespace": _namespace("cgroup"),
     "user namespace": _namespace("user"),
     "unprivileged user": _user,
     "no capabilities": _capabilities,

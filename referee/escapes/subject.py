@@ -29,9 +29,10 @@ class Subject:
         self.in_order: list[dict[str, Any]] = []
         self._log = place.log
         self._read = 0
-        self._complaint = "it says nothing"
+        self.complaint = "it says nothing"
         """The last line that was no JSON."""
-        self._has_ended = False
+        self.exit: int | None = None
+        """Its exit code, negative for a signal, once it has ended."""
 
     async def first(self, key: str) -> dict[str, Any]:
         """The first line under a key.
@@ -43,13 +44,13 @@ class Subject:
             while not self.said[key] and await self.goes_on():
                 pass
         if not self.said[key]:
-            raise ExaminationError(f"a bot that should look around does not run: {self._complaint}")
+            raise ExaminationError(f"a bot that should look around does not run: {self.complaint}")
         return self.said[key][0]
 
     async def goes_on(self) -> bool:
         """Waits for a moment and takes in what was said until now; False: nothing will follow."""
         await trio.sleep(GLANCE_SECONDS)
-        ended = self._has_ended
+        ended = self.exit is not None
         self.listen()
         return not ended
 
@@ -66,12 +67,11 @@ class Subject:
                 self.said[next(iter(told))].append(told)
                 self.in_order.append(told)
             except (ValueError, TypeError, StopIteration):
-                self._complaint = line
+                self.complaint = line
 
     async def follow(self) -> None:
         """Waits for its end."""
-        await self.process.wait()
-        self._has_ended = True
+        self.exit = await self.process.wait()
 
 
 async def start(nursery: trio.Nursery, place: Place, token: str, isolation: Isolation) -> Subject:

@@ -148,6 +148,7 @@ def writes_to_its_own_folder(scene: Scene) -> Verdict:
 
 def _mode(path: str) -> Way:
     def changed() -> str:
+        # To what it is: this may be the machine's own.
         os.chmod(path, stat.S_IMODE(os.stat(path).st_mode))
         return "its mode was set"
 
@@ -176,14 +177,8 @@ def writes_to_what_is_others(scene: Scene) -> Verdict:
 
 @attacks("read-only root")
 def writes_to_dev(scene: Scene) -> Verdict:
-    """Makes files and device nodes in /dev, removes what is there."""
-
-    def removed() -> str:
-        os.rename("/dev/null", "/dev/null.away")
-        os.rename("/dev/null.away", "/dev/null")
-        return "/dev/null was renamed"
-
-    return any_of([_creating(scene, "/dev"), ("rename", removed)])
+    """Makes a file in /dev, and sets the mode of a device there."""
+    return any_of([_creating(scene, "/dev"), _mode("/dev/null")])
 
 
 @attacks("no capabilities")
@@ -225,6 +220,16 @@ def changes_kernel_settings(scene: Scene) -> Verdict:
     with suppress(OSError):
         groups = [f"/sys/fs/cgroup/{name}/cgroup.procs" for name in os.listdir("/sys/fs/cgroup")]
     return any_of(map(_writing, (*SETTINGS, "/sys/fs/cgroup/cgroup.procs", *groups)))
+
+
+@attacks("control group namespace")
+def sees_the_machines_control_groups(scene: Scene) -> Verdict:
+    """Reads in which of the machine's control groups it is."""
+    if not scene.groups:
+        return Verdict("not tried", "the arena itself is in none")
+    seen = set(_read("/proc/self/cgroup").decode().replace("\n", ":").split(":"))
+    found = [path for path in seen for group in scene.groups if path.startswith(group)]
+    return Verdict("escaped", f"it is in {found[0]}") if found else Verdict("held", "it sees none of them")
 
 
 @attacks("minimal root")

@@ -10,6 +10,7 @@ from .kernel import call
 from .scene import Scene
 
 PATIENCE_SECONDS = 1.0
+NAME_INSIDE = "bot"
 SERVICES = (
     "/run/docker.sock",
     "/run/containerd/containerd.sock",
@@ -193,6 +194,8 @@ def opens_new_network_sockets(scene: Scene) -> Verdict:
 def sees_the_machines_name(scene: Scene) -> Verdict:
     """Reads the machine's name."""
     name = os.uname().nodename
+    if scene.host_name == NAME_INSIDE:
+        return Verdict("not tried", "this machine has the name that bots see")
     return Verdict("escaped" if name == scene.host_name else "held", f"the name is {name}")
 
 

@@ -115,4 +115,4 @@ def _awaited(attempt: Attempt, child: int, reading: int) -> Verdict:
             return Verdict("failed", f"exit code {os.WEXITSTATUS(status)}")
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
-    return Verdict("held", f"nothing came of it in {attempt.seconds:g} s")
+    return Verdict("failed", f"it came to no end in {attempt.seconds:g} s")

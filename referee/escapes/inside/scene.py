@@ -56,6 +56,8 @@ class Scene:
     interfaces: tuple[str, ...]
     """Of the machine's network."""
     host_name: str
+    groups: tuple[str, ...]
+    """The arena's own control groups, but for the roots of them all."""
     terminal: str | None
     shared_memory_key: int | None
     """Of a System V segment with the bait."""

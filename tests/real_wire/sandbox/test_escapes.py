@@ -29,7 +29,7 @@ NAMES = {attempt.name for attempt in IN_ORDER}
 ASKED_FOR = {
     "reading secrets of the host": "reads-the-hosts-files reads-system-secrets reads-homes reads-transcripts "
     "reads-the-referees-code inherits-secrets opens-devices reads-the-kernels-memory reads-the-kernels-log "
-    "sees-the-machines-name reads-others-shared-memory",
+    "sees-the-machines-name sees-the-machines-control-groups reads-others-shared-memory",
     "another bot's folder": "reads-another-bots-folder",
     "another bot's scratch": "reads-another-bots-scratch",
     "another bot's socket": "reaches-another-bots-socket",
@@ -192,7 +192,7 @@ async def test_a_bot_that_is_not_frozen_is_found(monkeypatch: pytest.MonkeyPatch
     assert "escaped" == (await one_attempt("burns-in-the-others-turn", "standard"))[0]
 
 
-def test_an_attempt_that_is_ended_is_held_and_one_that_breaks_has_failed() -> None:
+def test_an_attempt_that_is_ended_by_a_signal_is_held_and_one_that_breaks_has_failed() -> None:
     program = """
 import os, signal, time
 from referee.escapes.inside.attempt import Attempt
@@ -212,7 +212,7 @@ for run in (lambda _: os.kill(os.getpid(), signal.SIGSYS), breaks, leaves, sleep
         "Verdict(result='held', evidence='ended by SIGSYS')",
         "Verdict(result='failed', evidence='ValueError: wrong')",
         "Verdict(result='failed', evidence='exit code 4')",
-        "Verdict(result='held', evidence='nothing came of it in 0.5 s')",
+        "Verdict(result='failed', evidence='it came to no end in 0.5 s')",
     ] == said.stdout.splitlines()
 
 
