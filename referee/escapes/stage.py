@@ -96,19 +96,6 @@ class Stage:
 
     def _laid_out(self) -> Scene:
         self._lines = {name: self._line(name) for name in (*PROGRAMS, "other")}
-        for name, attempt in (
-            ("neighbour", "reaches-another-bots-socket"),
-            ("other", "reaches-the-referees-other-endpoints"),
-        ):
-            self._listen(attempt, socket.AF_UNIX, socket.SOCK_STREAM, str(self._lines[name]))
-        self._listen("", socket.AF_UNIX, socket.SOCK_STREAM, str(self._lines["attacker"]))
-        # Who may write to it is not what is tried here.
-        self._lines["other"].chmod(0o777)
-        path_socket = self.folder / "service.sock"
-        self._listen("reaches-path-sockets", socket.AF_UNIX, socket.SOCK_STREAM, str(path_socket))
-        path_socket.chmod(0o777)
-        for kind, name in ((socket.SOCK_STREAM, "stream"), (socket.SOCK_DGRAM, "datagram")):
-            self._listen("reaches-abstract-sockets", socket.AF_UNIX, kind, f"\0{self.mark}-{name}")
         baits = self._baits()
         return Scene(
             mark=self.mark,
@@ -127,7 +114,7 @@ class Stage:
             tcp=self._addresses("reaches-tcp", socket.SOCK_STREAM),
             udp=self._addresses("reaches-udp", socket.SOCK_DGRAM),
             abstract_socket=self.mark,
-            path_socket=str(path_socket),
+            path_socket=str(self._unix_sockets()),
             interfaces=tuple(name for _, name in socket.if_nameindex()),
             host_name=os.uname().nodename,
             groups=tuple(set(groups_of("self").values()) - {"/"}),
@@ -148,7 +135,25 @@ class Stage:
         folder.mkdir(parents=True)
         return folder / "referee.sock"
 
-    def _listen(self, attempt: str, family: int, kind: int, address: object) -> socket.socket | None:
+    def _unix_sockets(self) -> Path:
+        """Listens at the lines, at abstract addresses, and at a service's file, which is returned."""
+        service = self.folder / "service.sock"
+        for path, attempt in (
+            # To reach its own is no attempt.
+            (self._lines["attacker"], None),
+            (self._lines["neighbour"], "reaches-another-bots-socket"),
+            (self._lines["other"], "reaches-the-referees-other-endpoints"),
+            (service, "reaches-path-sockets"),
+        ):
+            self._listen(attempt, socket.AF_UNIX, socket.SOCK_STREAM, str(path))
+        for path in (self._lines["other"], service):
+            # Who may write to it is not what is tried here.
+            path.chmod(0o777)
+        for kind, name in ((socket.SOCK_STREAM, "stream"), (socket.SOCK_DGRAM, "datagram")):
+            self._listen("reaches-abstract-sockets", socket.AF_UNIX, kind, f"\0{self.mark}-{name}")
+        return service
+
+    def _listen(self, attempt: str | None, family: int, kind: int, address: object) -> socket.socket | None:
         """A listener; None where the machine has no such addresses."""
         listener = socket.socket(family, kind)
         self._held.callback(listener.close)
@@ -161,7 +166,8 @@ class Stage:
             return None
         if kind == socket.SOCK_STREAM:
             listener.listen()
-        self._listeners[attempt].append(listener)
+        if attempt is not None:
+            self._listeners[attempt].append(listener)
         return listener
 
     def _addresses(self, attempt: str, kind: int) -> tuple[tuple[str, int], ...]:
