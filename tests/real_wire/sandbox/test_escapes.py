@@ -22,6 +22,7 @@ from referee.escapes.inside.running import IN_ORDER
 from referee.escapes.promises import ONLY_STRICT, PROMISED
 from referee.escapes.stage import staged
 from referee.escapes.standing import LAYERS
+from referee.layers import Layers
 from referee.plan import Isolation
 
 NAMES = {attempt.name for attempt in IN_ORDER}
@@ -160,15 +161,59 @@ def test_strict_promises_all_and_standard_all_but_system_calls_and_sums_over_pro
     assert set(LAYERS) >= ONLY_STRICT
 
 
-async def one_attempt(name: str, level: Isolation) -> tuple[str, str]:
-    """What comes of one attempt alone."""
+async def examined(name: str, level: Isolation) -> Examination:
+    """One attempt alone."""
     with staged() as stage:
         examination = Examination(stage, level, lambda _made, _all: None)
         examination.said = dict.fromkeys(NAMES - {name}, ("held", ""))
         async with trio.open_nursery() as nursery:
             await examination.run(nursery)
             nursery.cancel_scope.cancel()
-        return next((each.result, each.evidence) for each in examination.findings() if each.attempt == name)
+        return examination
+
+
+async def one_attempt(name: str, level: Isolation) -> tuple[str, str]:
+    """What comes of it."""
+    findings = (await examined(name, level)).findings()
+    return next((each.result, each.evidence) for each in findings if each.attempt == name)
+
+
+async def not_in_force() -> set[str]:
+    """The layers of `standard` that do not stand."""
+    layers = (await examined("reads-transcripts", "standard")).layers
+    return {each.layer for each in layers if not each.in_force}
+
+
+@pytest.mark.usefixtures("sandboxed")
+@pytest.mark.parametrize(
+    ("words", "layer"),
+    [
+        (("--unshare-net",), "network namespace"),
+        (("--unshare-ipc",), "ipc namespace"),
+        (("--unshare-uts", "--hostname", "bot"), "host name namespace"),
+        (("--unshare-cgroup-try",), "control group namespace"),
+    ],
+)
+async def test_a_wall_that_is_left_out_is_told(
+    words: tuple[str, ...], layer: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def without(*given: object) -> list[str]:
+        all_words = arguments(*given)  # type: ignore[arg-type]
+        for word in words:
+            all_words.remove(word)
+        return all_words
+
+    before = await not_in_force()
+    monkeypatch.setattr("referee.bubblewrap.arguments", without)
+    assert before | {layer} == await not_in_force()
+
+
+@pytest.mark.usefixtures("sandboxed")
+async def test_walls_that_the_machine_lacks_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    lacking = Layers(landlock=0, no_filter="it is not there", no_groups="there are none")
+    monkeypatch.setattr("referee.bubblewrap.find_layers", lambda: lacking)
+    monkeypatch.setattr("referee.landlock.version", lambda: 0)
+    assert {"Landlock", "system-call filter", "memory group", "processor group"} == await not_in_force()
 
 
 @pytest.mark.usefixtures("sandboxed")
