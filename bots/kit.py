@@ -256,7 +256,7 @@ class _Rehearsal:
 
 
 def rehearse() -> None:
-    """Plays to nobody until Python has settled on how to run the kit: bots forked from here then share its memory."""
+    """Plays to nobody until Python has settled on how to run the kit: bots forked from here share its memory."""
     clock = ClockTerms(main_ms={"w": 1}, reserve_ms=0, pauses=0, pause_ms=0, pacing="prompt")
     none = msgspec.Raw(b"null")
     told = [

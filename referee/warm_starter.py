@@ -49,7 +49,7 @@ check = launcher.check
 
 
 class Request(msgspec.Struct, frozen=True):
-    """One bot to be made. Descriptors come with it: log, gate, and the files by which its control group is joined."""
+    """One bot to be made. With it come descriptors: its log, the gate, and the ways into its control group."""
 
     folder: str
     sockets: str
