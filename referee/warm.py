@@ -143,10 +143,9 @@ class Warm:
 
     async def end(self) -> int:
         """Ends all that is left of the bot and waits until nothing is. The exit code, negative for a signal."""
-        if self._first is None:
-            with trio.move_on_after(SET_UP_SECONDS):
-                while self._first is None and await self._listen():
-                    pass
+        with trio.move_on_after(SET_UP_SECONDS):
+            while not self._is_introduced() and await self._listen():
+                pass
         while self._hears():
             pass
         code = -signal.SIGKILL if self._code is None else self._code
@@ -164,7 +163,10 @@ class Warm:
 
     def _can_begin(self) -> bool:
         """Whether the sandbox stands, and there is somebody to end."""
-        return self._says_it_stands and self._first is not None
+        return self._says_it_stands and self._is_introduced()
+
+    def _is_introduced(self) -> bool:
+        return self._first is not None
 
     async def _listen(self) -> bool:
         """Waits for what is said at the gate, and takes it in; False: it has closed."""
