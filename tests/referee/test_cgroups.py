@@ -1,4 +1,4 @@
-"""Control groups of both versions: what is written where. Version 2 on a tree of plain files, as this is rarely both."""
+"""Control groups of both versions: what is written where. Version 2 on a tree of plain files."""
 
 import os
 from collections.abc import Iterator
@@ -12,6 +12,11 @@ from referee.cgroups import Group, NoGroupsError, Tree
 
 LIMITS = Limits(memory_mb=100, scratch_mb=10, processes=5, cpus=1.5)
 MIB = 2**20
+FIRST = """\
+31 23 0:28 / /sys/fs/cgroup rw - tmpfs tmpfs rw
+35 31 0:32 / /sys/fs/cgroup/memory rw,relatime shared:9 - cgroup cgroup rw,memory
+36 31 0:33 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct
+"""
 
 
 @pytest.fixture
@@ -80,9 +85,7 @@ def test_groups_of_arenas_that_were_killed_are_cleared_away(second: Path) -> Non
     ("mounts", "groups", "wanted"),
     [
         (
-            "31 23 0:28 / /sys/fs/cgroup rw - tmpfs tmpfs rw\n"
-            "35 31 0:32 / /sys/fs/cgroup/memory rw,relatime shared:9 - cgroup cgroup rw,memory\n"
-            "36 31 0:33 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n",
+            FIRST,
             "4:memory:/a/b\n3:cpu,cpuacct:/\n",
             [
                 (1, ["memory"], "/sys/fs/cgroup/memory/a/b"),
