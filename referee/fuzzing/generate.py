@@ -1,0 +1,143 @@
+"""Draws scripts: bots, an operator and a network that aim at every edge of every window. Seeded.
+
+A bot's intentions are drawn first. Then the network loses, doubles, delays and reorders them.
+"""
+
+from collections.abc import Iterator
+from random import Random
+
+from msgspec.structs import replace
+
+from referee.fuzzing.script import (
+    AnyAct,
+    Asks,
+    Babbles,
+    Edge,
+    Forgoes,
+    Leaves,
+    Notes,
+    Pauses,
+    Planned,
+    Resumes,
+    Returns,
+    Script,
+    Stalls,
+    Step,
+    Submits,
+    Undoes,
+    When,
+)
+
+WINDOWS = 24
+"""In one match."""
+HELLOS = 15
+"""More in one match are misbehaviour."""
+NEAR = (-1, 0, 1)
+"""Ticks around an edge."""
+
+
+def draw_script(seed: str) -> Script:
+    """One match."""
+    luck = Random(seed)
+    mist = luck.random() < 0.1  # noqa: PLR2004 - one in ten
+    seats = 2 if mist else luck.choice((1, 2, 2, 3, 4))
+    windows = tuple(_planned(luck, seats, number, mist=mist) for number in range(WINDOWS))
+    restarts = luck.choice((0, 0, 2))
+    startup_ms = 20
+    script = Script(
+        game="mist" if mist else "drill",
+        seats=seats,
+        windows=windows,
+        main_ms=luck.choice((1, 10, 40)),
+        reserve_ms=luck.choice((0, 0, 5, 50, 400)),
+        pacing="fixed" if luck.random() < 0.15 else "prompt",  # noqa: PLR2004 - most matches are prompt
+        pauses=luck.choice((0, 0, 1, 3)),
+        pause_ms=luck.choice((1, 5, 30)),
+        startup_ms=startup_ms,
+        fault="restart" if restarts else "default",
+        restarts=restarts,
+        hello=tuple(_hello(luck, startup_ms) for _ in range(seats)),
+        order=luck.randrange(1 << 30),
+    )
+    return replace(script, steps=tuple(_steps(luck, script)))
+
+
+def _planned(luck: Random, seats: int, number: int, *, mist: bool) -> Planned:
+    if mist:
+        return Planned("turn", (number % 2,))
+    kind = luck.choice(("turn", "sealed", "asked"))
+    who = [luck.randrange(seats)] if kind == "turn" else luck.sample(range(seats), luck.randint(1, seats))
+    return Planned(kind, tuple(sorted(who)))
+
+
+def _hello(luck: Random, startup_ms: int) -> int | None:
+    drawn = luck.random()
+    if drawn < 0.01:  # noqa: PLR2004 - hardly ever
+        return None
+    return luck.choice((0, 0, 0, 1, 777, startup_ms * 1000 + luck.choice(NEAR))) if drawn < 0.2 else 0  # noqa: PLR2004
+
+
+def _steps(luck: Random, script: Script) -> Iterator[Step]:
+    numbers = [0] * script.seats
+    for window in script.windows:
+        for seat in window.seats:
+            yield from _part(luck, script, seat, numbers[seat])
+        seat = luck.choice(window.seats)
+        yield from _misfortune(luck, script, seat, numbers[seat])
+        for each in window.seats:
+            numbers[each] += 1
+
+
+def _part(luck: Random, script: Script, seat: int, number: int) -> Iterator[Step]:
+    """What a bot means to say in one of its windows, and what the network makes of it."""
+    for _ in range(luck.choice((0, 1, 1, 1, 1, 2, 2, 3, 5))):
+        step = Step(when=_when(luck, script, seat, number), seat=seat, act=_said(luck, number))
+        fate = luck.random()
+        if fate < 0.05:  # noqa: PLR2004 - lost
+            continue
+        yield step
+        if fate < 0.15:  # noqa: PLR2004 - doubled, the second time perhaps much later
+            later = luck.choice((0, 1, script.main_ms * 1000, luck.randrange(100_000)))
+            yield replace(step, when=replace(step.when, ticks=step.when.ticks + later))
+
+
+def _said(luck: Random, number: int) -> AnyAct:
+    drawn = luck.randrange(100)
+    window = number if luck.random() < 0.9 else number + luck.choice((-2, -1, 1))  # noqa: PLR2004 - a stale one
+    if drawn < 68:  # noqa: PLR2004 - of a hundred
+        final = luck.random() < 0.5  # noqa: PLR2004
+        return Submits(window=window, choice=luck.randrange(1000), final=final, legal=luck.random() < 0.9)  # noqa: PLR2004
+    if drawn < 84:  # noqa: PLR2004
+        return Undoes(window=window)
+    if drawn < 92:  # noqa: PLR2004
+        return Forgoes(window=window)
+    return Babbles() if drawn < 96 else Notes()  # noqa: PLR2004
+
+
+def _when(luck: Random, script: Script, seat: int, number: int) -> When:
+    """A moment near an edge, or anywhere in a window."""
+    edge: Edge = luck.choice(("opened", "opened", "main", "main", "reserve", "paused", "resumed"))
+    if edge in {"paused", "resumed"}:
+        return When(edge=edge, number=luck.randrange(1 + number // 2), ticks=luck.choice((0, 1, 2, 500)))
+    ticks = luck.choice(NEAR)
+    if luck.random() < 0.4:  # noqa: PLR2004 - anywhere
+        ticks = luck.randrange(script.main_ms * 1000) * luck.choice((-1, 1))
+    return When(edge=edge, seat=seat, number=number, ticks=abs(ticks) if edge == "opened" else ticks)
+
+
+def _misfortune(luck: Random, script: Script, seat: int, number: int) -> Iterator[Step]:
+    """What happens besides, in some windows."""
+    drawn = luck.randrange(100)
+    length = luck.choice((1, 100, 3_000, script.main_ms * 1000, 70_000))
+    acts: tuple[tuple[int, AnyAct], ...] = (
+        (8, Pauses(ticks=length)),
+        (10, Resumes()),
+        (16, Asks()),
+        (24, Stalls(ticks=length)),
+        (26, Returns()),
+        (27, Leaves(code=luck.randrange(2), back=luck.choice((None, 0, 5, 19_999, 20_001)))),
+    )
+    for below, act in acts:
+        if drawn < below:
+            yield Step(when=_when(luck, script, seat, number), seat=seat, act=act)
+            return
