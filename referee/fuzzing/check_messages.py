@@ -89,7 +89,7 @@ def _answer(history: History, place: int, each: Did) -> set[str]:
     act = each.act
     if isinstance(act, Returns):
         return set()
-    if place in history.out_of_turn:
+    if place in history.out_of_turn and not isinstance(act, Babbles):
         return {"out-of-turn"}
     match act:
         case Asks():
