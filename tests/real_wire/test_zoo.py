@@ -1,0 +1,154 @@
+"""Bad bots, one by one: each is named rightly, and nobody but itself is the worse for it.
+
+Each sits opposite a sample bot that plays the same match against any of them: nothing legal that a bad bot submits
+differs from what would have been taken anyway.
+"""
+
+import gc
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import trio
+from msgspec import Raw
+
+from protocol.codec import encode
+from protocol.refusals import Conduct
+from referee.bot_folder import find_bot
+from referee.plan import Isolation, Plan, Policy, Result
+from referee.play import SandboxedBot, play
+from referee.records import Ended
+from referee.replay import replay
+from referee.sandbox import SandboxError, find_isolation
+from referee.transcript_reading import read_transcript
+from referee.wire import Wire, open_wire
+from tests.real_wire import zoo
+from tests.real_wire.zoo import REFUSALS, TABLE, WINDOWS, bad_bot, processes_with, timeless, tokens
+
+MEGABYTE = 1_000_000
+LEFT_BYTES = 12 * MEGABYTE
+"""What a match may leave the referee's process larger by: what its allocator has not given back."""
+PEAK_BYTES = 40 * MEGABYTE
+"""And what it may take while it lasts."""
+LOG_BYTES = 300_000
+"""What is kept of a bot's outputs, and the line that says what was left out."""
+THINKS_US = 300_000
+"""More than a sample bot thinks over a match; a tenth of what it would be charged for one lost window or two."""
+
+
+@pytest.fixture(scope="session")
+def isolation() -> Isolation:
+    """What this machine has; skips where that is nothing, with the reason."""
+    try:
+        return find_isolation()
+    except SandboxError as error:
+        pytest.skip(str(error))
+
+
+def plan(isolation: Isolation, **policy: object) -> Plan:
+    """A short match in which the bad bot moves first."""
+    terms = {"main_ms": 500, "startup_ms": 2_500, "refusals_per_match": REFUSALS} | policy
+    return Plan(
+        match="zoo",
+        game="mist",
+        variant="contractual-obligation",
+        seed=11,
+        options=Raw(encode({"first": 0, "max_turns": 2 * WINDOWS})),
+        policy=Policy(**terms),  # type: ignore[arg-type]
+        isolation=isolation,
+    )
+
+
+async def against(
+    name: str, folder: Path, isolation: Isolation, wire: Wire | None = None, **policy: object
+) -> Result:
+    """A match of a bad bot against one of the samples."""
+    folder.mkdir()
+    players = [SandboxedBot(bad_bot(folder, name)), SandboxedBot(find_bot("mist_random"))]
+    return await play(plan(isolation, **policy), players, transcript=folder / "match.jsonl", wire=wire)
+
+
+def resident_bytes() -> int:
+    """What this process holds in memory."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
+
+
+@dataclass
+class Memory:
+    """This process's, over a while: in bytes."""
+
+    before: int
+    peak: int = 0
+    after: int = 0
+
+
+@asynccontextmanager
+async def watched_memory() -> AsyncIterator[Memory]:
+    """Looks at it again and again."""
+    gc.collect()
+    memory = Memory(before=resident_bytes())
+
+    async def look() -> None:
+        while True:
+            memory.peak = max(memory.peak, resident_bytes())
+            await trio.sleep(0.005)
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(look)
+        yield memory
+        nursery.cancel_scope.cancel()
+    gc.collect()
+    memory.after = resident_bytes()
+
+
+def partners_share(result: Result) -> list[str]:
+    """All that the sample bot said and heard."""
+    return timeless(Path(result.transcript))[1]
+
+
+def refused(result: Result) -> dict[str, int]:
+    """How many of the bad bot's messages were, by `Refusal`."""
+    records = read_transcript(Path(result.transcript))
+    return next(record.refused[0] for record in records if isinstance(record, Ended))
+
+
+def assert_as_expected(name: str, result: Result, silent: Result) -> None:
+    """The match has ended as it should, and the bad bot's partner had the match it would have had in any case."""
+    assert (None, Conduct.OK) == (result.void, result.conduct[1])
+    assert TABLE[name].fits(result.conduct[0], refused(result)), (result.conduct[0], refused(result))
+    assert partners_share(silent) == partners_share(result)
+    assert silent.outcome == result.outcome
+    assert (WINDOWS, 0) == (result.windows[1], result.defaults[1])
+    assert replay(read_transcript(Path(result.transcript))).match.over
+    assert [] == processes_with(tokens(Path(result.transcript)))
+
+
+@pytest.fixture(scope="session")
+def silent(isolation: Isolation, tmp_path_factory: pytest.TempPathFactory) -> Result:
+    """The match against a bot that says nothing: what all others are compared to. It also warms the process."""
+    folder = tmp_path_factory.mktemp("zoo")
+    for name in ("warm", "silent"):
+        result = trio.run(against, "silent", folder / name, isolation)
+    return result
+
+
+def test_every_bad_bot_has_its_line_in_the_table() -> None:
+    files = {file.stem for file in zoo.BAD_BOTS.glob("*.py")}
+    assert files == {*TABLE, zoo.SHARED}
+
+
+@pytest.mark.parametrize("name", TABLE)
+async def test_a_bad_bot_is_named_rightly_and_harms_nobody(
+    name: str, isolation: Isolation, silent: Result, tmp_path: Path
+) -> None:
+    with trio.fail_after(60):
+        async with watched_memory() as memory:
+            result = await against(name, tmp_path / "match", isolation)
+    assert_as_expected(name, result, silent)
+    assert result.charged_us[1] < THINKS_US
+    assert memory.peak - memory.before < PEAK_BYTES
+    assert memory.after - memory.before < LEFT_BYTES
+    assert all(log.stat().st_size <= LOG_BYTES for log in (tmp_path / "match").glob("*.log"))
