@@ -1,4 +1,4 @@
-"""Writes much to standard output and error, and plays."""
+"""Writes more than is kept to standard output and error, and plays."""
 
 import sys
 
@@ -7,7 +7,7 @@ from raw import Connection
 bot = Connection()
 bot.hello()
 for window in bot.windows():
-    for _ in range(50):
+    for _ in range(2):
         sys.stdout.write("o" * 100_000)
         sys.stderr.write("e" * 100_000)
     bot.submit(window)

@@ -36,7 +36,14 @@ PEAK_BYTES = 40 * MEGABYTE
 LOG_BYTES = 300_000
 """What is kept of a bot's outputs, and the line that says what was left out."""
 THINKS_US = 300_000
-"""More than a sample bot thinks over a match; a tenth of what it would be charged for one lost window or two."""
+"""More than a sample bot thinks over a match, and less than one window that it lost would be charged."""
+AT_ONCE = {"main_ms": 3_000, "startup_ms": 15_000}
+"""Terms for matches that are all played at once: a hundred processes start, and share this machine's cores."""
+HONEST: dict[str, tuple[str, tuple[str, ...]]] = {
+    "mist": ("heaven-and-hell", ("mist_tracker", "mist_hunter")),
+    "hive-mind": ("gauntlet", ("hive_mind_counter", *["hive_mind_random"] * 4)),
+}
+"""Matches of sample bots, by game: the variant, and who plays. They draw from their own seeds only."""
 
 
 @pytest.fixture(scope="session")
@@ -152,3 +159,56 @@ async def test_a_bad_bot_is_named_rightly_and_harms_nobody(
     assert memory.peak - memory.before < PEAK_BYTES
     assert memory.after - memory.before < LEFT_BYTES
     assert all(log.stat().st_size <= LOG_BYTES for log in (tmp_path / "match").glob("*.log"))
+
+
+async def honest_match(game: str, folder: Path, isolation: Isolation, wire: Wire) -> dict[int | None, list[str]]:
+    """A match that nobody spoils: its transcript, apart from times."""
+    folder.mkdir()
+    variant, bots = HONEST[game]
+    the_plan = Plan(
+        match="honest",
+        game=game,
+        variant=variant,
+        seed=5,
+        policy=Policy(startup_ms=60_000),
+        isolation=isolation,
+    )
+    players = [SandboxedBot(find_bot(bot)) for bot in bots]
+    result = await play(the_plan, players, transcript=folder / "match.jsonl", wire=wire)
+    assert (None, {Conduct.OK}) == (result.void, set(result.conduct))
+    return timeless(Path(result.transcript))
+
+
+async def test_all_bad_bots_at_once_leave_honest_matches_beside_them_as_they_are(
+    isolation: Isolation, silent: Result, tmp_path: Path
+) -> None:
+    """One referee plays them all; and each bad bot comes to the same as by itself."""
+    results: dict[str, Result] = {}
+    played = dict.fromkeys(HONEST, 0)
+    all_over = trio.Event()
+
+    async def bad(name: str) -> None:
+        results[name] = await against(name, tmp_path / name, isolation, wire, **AT_ONCE)
+
+    async def honest(game: str, undisturbed: dict[int | None, list[str]]) -> None:
+        while not all_over.is_set():
+            played[game] += 1
+            beside = await honest_match(game, tmp_path / f"{game} {played[game]}", isolation, wire)
+            assert undisturbed == beside
+
+    with trio.fail_after(300):
+        async with open_wire() as wire:
+            alone = {game: await honest_match(game, tmp_path / game, isolation, wire) for game in HONEST}
+            async with watched_memory() as memory, trio.open_nursery() as beside:
+                for game in HONEST:
+                    beside.start_soon(honest, game, alone[game])
+                async with trio.open_nursery() as zoos:
+                    for name in TABLE:
+                        zoos.start_soon(bad, name)
+                all_over.set()
+    for name, result in results.items():
+        assert_as_expected(name, result, results["silent"])
+    assert silent.outcome == results["silent"].outcome
+    assert all(count > 1 for count in played.values())
+    assert memory.peak - memory.before < len(TABLE) * PEAK_BYTES
+    assert memory.after - memory.before < len(TABLE) * LEFT_BYTES
