@@ -54,11 +54,13 @@ FAREWELL_SECONDS = 1.0
 HANDSHAKE_MS = 2_000
 """A connection that has not become ZeroMQ's by then is dropped, and no longer keeps others out."""
 WAITING_CONNECTIONS = 1
-"""How many may be open beside the one that is let in, until they say something, and are cut off for it."""
+"""How many may be open beside the one that is let in: until they say something, if that one has not ended."""
 MAX_CONNECTIONS = 200
 """A bot that has connected this often may keep its connection, but gets no other. Each may cost a descriptor."""
 QUIET_PASSAGES = 2
 """Settled is a line that got nothing from this many passages of libzmq's thread: a large frame takes it two."""
+SETTLE_READS = 128
+"""More than libzmq and the kernel can hold of what a bot said before the line began to settle."""
 PASS_FRAMES = 256
 """Frames an owner moves before it lets other tasks run."""
 
@@ -156,17 +158,20 @@ class Sounding:
 class Peer:
     """One connection that was let in, and what is said on it."""
 
-    __slots__ = ("conversation", "descriptor", "left", "name")
+    __slots__ = ("conversation", "descriptor", "ended", "left", "name")
 
-    def __init__(self, name: bytes, descriptor: int) -> None:
+    def __init__(self, name: bytes, descriptor: int, said: bytes) -> None:
+        """`said`: what it has said so far."""
         self.name = name
         """What libzmq calls it."""
         self.descriptor = descriptor
         """Libzmq's own: by the time we use it, the number may mean another file."""
-        self.conversation: Conversation | None = Conversation(MAX_TAKEN_BYTES)
+        self.conversation: Conversation | None = Conversation(said, MAX_TAKEN_BYTES)
         """None: it said what no ZeroMQ says, and is being disconnected. What it still says is not read."""
+        self.ended = False
+        """Libzmq has closed it; what it said last may still be on its way to the socket."""
         self.left = False
-        """Its end has come, and all that it said is with the socket."""
+        """It has ended, and all that it said is with the socket."""
 
 
 class Door:
@@ -210,7 +215,8 @@ class Door:
 
     def greeted(self, descriptor: int) -> None:
         """This connection has become ZeroMQ's."""
-        self.open[descriptor] = math.inf
+        if descriptor in self.open:
+            self.open[descriptor] = math.inf
 
     def disconnect(self, descriptor: int) -> None:
         """Shuts a connection down under libzmq. By now the number may mean another file.
@@ -218,6 +224,8 @@ class Door:
         Libzmq notices, and closes its end, unless it had already stopped listening to that connection: then it
         does so when there is room for what it has said, or with the line.
         """
+        if descriptor not in self.open:
+            return  # It was gone before what it said was read.
         self.open[descriptor] = math.inf
         with suppress(OSError), kernel.socket(fileno=os.dup(descriptor)) as connection:
             if connection.getsockname() == str(self._line.path):
@@ -262,6 +270,8 @@ class ZmqLine(Line):
         self._descriptor: int = socket.FD
         self._door = Door(self, socket, news)
         self._peer: Peer | None = None
+        self._next: Peer | None = None  # comes in when all that the one before it said has been read
+        self._nursery: trio.Nursery
         self._bell = bell
         self._probe = sounding.probe
         self._sounding = sounding
@@ -346,8 +356,8 @@ class ZmqLine(Line):
         self._settles += 1
         try:
             self._ceiling = min(self._ceiling, looked - await self._lag())
-            first, quiet = self._messages, 0
-            while quiet < QUIET_PASSAGES and not self._full() and self._messages - first < INBOX_FRAMES:
+            messages, reads, quiet = self._messages + INBOX_FRAMES, self._reads + SETTLE_READS, 0
+            while quiet < QUIET_PASSAGES and not self._full() and self._messages < messages and self._reads < reads:
                 before = self._reads
                 await self._passed()
                 quiet = quiet + 1 if self._reads == before else 0
@@ -384,8 +394,14 @@ class ZmqLine(Line):
 
     def connection_ended(self, descriptor: int) -> None:
         """For the door: libzmq has closed a connection."""
-        if self._peer is not None and self._peer.descriptor == descriptor:
-            self._nursery.start_soon(self._see_out, self._peer)
+        for peer in (self._peer, self._next):
+            if peer is not None and peer.descriptor == descriptor and not peer.ended:
+                self._ended(peer)
+                break
+
+    def _ended(self, peer: Peer) -> None:
+        peer.ended = True
+        self._nursery.start_soon(self._see_out, peer)
 
     async def _see_out(self, peer: Peer) -> None:
         """Lets the next one in once all that this one said has been read."""
@@ -411,7 +427,7 @@ class ZmqLine(Line):
             events = _events(self._socket)
             # Taken first: what a bot said before it was given a window must not be stamped after it.
             taking = self._wants() and self._take(can_read=bool(events & _CAN_TAKE))
-            sending = self._send_frames()
+            sending = bool(self._outbox) and self._send_frames()
             if not (taking or sending):
                 self._stamp_timed(self._queued)
                 break
@@ -432,9 +448,7 @@ class ZmqLine(Line):
             self._read()
             frame = self._next_message()
         elif frame is None:
-            if self._peer is not None and self._peer.left:
-                self._peer = None
-            return False
+            return self._change_peers()
         if frame is not None:
             self._messages += 1
             self._held_frames += 1
@@ -447,27 +461,39 @@ class ZmqLine(Line):
         name = self._socket.recv(_AT_ONCE)
         self._reads += 1
         peer = self._peer
-        if peer is None or peer.name != name:
-            data = self._socket.recv(_AT_ONCE, copy=False)
-            descriptor = data.get(zmq.SRCFD)
-            if peer is not None:
-                if descriptor != peer.descriptor:
-                    self._door.disconnect(descriptor)
-                return
-            peer = self._let_in(name, descriptor)
-            said = data.bytes
-        else:
+        if peer is not None and peer.name == name:
             said = self._socket.recv(_AT_ONCE)
-        if peer.conversation is not None:
-            peer.conversation.hear(said)
+            if peer.conversation is not None:
+                peer.conversation.hear(said)
+        else:
+            first = self._socket.recv(_AT_ONCE, copy=False)
+            self._meet(name, first.get(zmq.SRCFD), first.bytes)
 
-    def _let_in(self, name: bytes, descriptor: int) -> Peer:
-        peer = self._peer = Peer(name, descriptor)
+    def _meet(self, name: bytes, descriptor: int, said: bytes) -> None:
+        """Somebody else speaks: lets it in, if nobody is, or next, if who is in has ended; else cuts it off.
+
+        A ZeroMQ that waits to be let in says no more than its greeting, so of who is next more is not heard.
+        """
         self._door.catch_up()
+        newcomer = Peer(name, descriptor, said)
+        if self._peer is None:
+            self._peer = newcomer
+        elif self._peer.ended and self._next is None:
+            self._next = newcomer
+        else:
+            if self._peer.ended or self._peer.descriptor != descriptor:
+                self._door.disconnect(descriptor)
+            return
         if descriptor not in self._door.open:
-            # It has gone before we heard of it: its end was reported when it was nobody's.
-            self._nursery.start_soon(self._see_out, peer)
-        return peer
+            # Its end was reported when it was nobody's.
+            self._ended(newcomer)
+
+    def _change_peers(self) -> bool:
+        """If who was in has left, the next is; true if there is one."""
+        if self._peer is None or not self._peer.left:
+            return False
+        self._peer, self._next = self._next, None
+        return self._peer is not None
 
     def _next_message(self) -> bytes | None:
         """The next whole message, if there is one, once what is to be answered by ZeroMQ itself has been."""
@@ -492,7 +518,7 @@ class ZmqLine(Line):
     def _send_frames(self) -> bool:
         """Gives libzmq as much as it takes; false when that is nothing."""
         outbox, peer = self._outbox, self._peer
-        if not outbox or peer is None or peer.conversation is None or not peer.conversation.open:
+        if peer is None or peer.conversation is None or not peer.conversation.open:
             return False
         sent = 0
         while sent < PASS_FRAMES and outbox:

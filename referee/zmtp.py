@@ -35,12 +35,15 @@ class Conversation:
     Call `hear` with what came, then `next` until it gives nothing; then hear more.
     """
 
-    def __init__(self, most: int) -> None:
-        """`most`: how large a message may be, in bytes, with all its parts and what goes before each."""
+    def __init__(self, said: bytes, most: int) -> None:
+        """Begins with what the other end has said so far.
+
+        `most`: how large a message may be, in bytes, with all its parts and what goes before each.
+        """
         self.open = False
         """Whether both ends have said what they are: messages may be sent from now on."""
         self._most = most
-        self._held = bytearray()
+        self._held = bytearray(said)
         self._greeted = False
         self._answer = GREETING
         self._parts = 0  # of the message that is being read, but for the last one
