@@ -15,7 +15,6 @@ receive that is broken off loses the frame that then comes for it (4,500 of 5,00
 
 import math
 import os
-import resource
 import socket as kernel
 import struct
 import tempfile
@@ -30,6 +29,7 @@ import zmq
 
 from protocol.messages import MAX_FRAME_BYTES
 from referee.line import INBOX_FRAMES, Arrived, Bell, HandedOver, Incoming, Line, NotReading, Outgoing
+from referee.loop_probe import LoopProbe
 from referee.zmtp import Conversation, NotSpoken, framed
 
 SOCKET_NAME = "referee.sock"
@@ -63,39 +63,6 @@ SETTLE_READS = 128
 """More than libzmq and the kernel can hold of what a bot said before the line began to settle."""
 PASS_FRAMES = 256
 """Frames an owner moves before it lets other tasks run."""
-
-
-class LoopProbe(trio.abc.Instrument):
-    """Knows when trio's loop last looked for I/O, and since when what it then found may have been there.
-
-    A loop that was held up (a long collection, a busy machine) finds frames late; they must not count as late.
-    Whether the last look slept is told by the kernel's count of voluntary switches: the time a look took would
-    not tell sleeping from being preempted.
-    """
-
-    def __init__(self) -> None:
-        self._now = trio.lowlevel.current_clock().current_time
-        self._switches = 0
-        self.looked = self._now()
-        """When the last look ended, on trio's clock: what was not ready then came later."""
-        self.came = self.looked
-        """The earliest moment at which what the last look found may have become ready."""
-
-    def before_io_wait(self, timeout: float) -> None:
-        """Trio's hook."""
-        if timeout > 0:
-            self._switches = _voluntary_switches()
-
-    def after_io_wait(self, timeout: float) -> None:
-        """Trio's hook."""
-        now = self._now()
-        slept = timeout > 0 and _voluntary_switches() != self._switches
-        self.came = now if slept else self.looked
-        self.looked = now
-
-
-def _voluntary_switches() -> int:
-    return resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw
 
 
 def _events(socket: "zmq.Socket[bytes]") -> int:
@@ -357,7 +324,9 @@ class ZmqLine(Line):
         try:
             self._ceiling = min(self._ceiling, looked - await self._lag())
             messages, reads, quiet = self._messages + INBOX_FRAMES, self._reads + SETTLE_READS, 0
-            while quiet < QUIET_PASSAGES and not self._full() and self._messages < messages and self._reads < reads:
+            while (
+                quiet < QUIET_PASSAGES and not self._full() and self._messages < messages and self._reads < reads
+            ):
                 before = self._reads
                 await self._passed()
                 quiet = quiet + 1 if self._reads == before else 0
@@ -550,7 +519,9 @@ class ZmqLine(Line):
         """Until the socket's descriptor or `_wake`, which must come after a pass that found nothing to do."""
         self._asleep = True
         try:
-            with trio.CancelScope(deadline=self._sleeps_until()) if self._outbox or self._hung_up else nullcontext():
+            with (
+                trio.CancelScope(deadline=self._sleeps_until()) if self._outbox or self._hung_up else nullcontext()
+            ):
                 await trio.lowlevel.wait_readable(self._descriptor)
                 self._since = max(self._since, self._probe.came)
         except trio.ClosedResourceError:
