@@ -1,7 +1,8 @@
 """ZeroMQ under trio: one endpoint a bot, to which it connects a PAIR socket. The only file that imports zmq.
 
-On our side each is a STREAM socket: libzmq listens, moves bytes both ways, and holds so many of them; what they mean
-is read by `zmtp`. A PAIR socket of libzmq's would hold the parts of a message that never ends without any bound.
+On our side each is a STREAM socket: libzmq listens, moves bytes both ways, and holds a bounded number of them;
+what they mean is read by `zmtp`. A PAIR socket of libzmq's would hold the parts of a message that never ends,
+without any bound; and it takes frames one by one only, which makes a decision half as long again.
 
 A ZeroMQ socket shows trio one descriptor, which becomes readable when *something* changed, once; any call on the
 socket may use that up. So one task owns each socket: it alone waits for it, asks for the socket's EVENTS after its
@@ -48,7 +49,7 @@ SEND_BYTES = 64 * 1024
 QUEUED_SENDS = 64
 """How many such libzmq may hold for a bot, beside what the kernel buffers."""
 RETRY_SECONDS = 0.005
-"""When to try again to send to a bot for which libzmq holds as much as it may. It does not say when it has room."""
+"""When to try again to send to a bot for which libzmq holds all it may: it does not say when it has room."""
 FAREWELL_SECONDS = 1.0
 """How long a line that was hung up on tries to get its last frames out."""
 HANDSHAKE_MS = 2_000
@@ -323,10 +324,10 @@ class ZmqLine(Line):
         self._settles += 1
         try:
             self._ceiling = min(self._ceiling, looked - await self._lag())
-            messages, reads, quiet = self._messages + INBOX_FRAMES, self._reads + SETTLE_READS, 0
-            while (
-                quiet < QUIET_PASSAGES and not self._full() and self._messages < messages and self._reads < reads
-            ):
+            messages, reads, quiet = self._messages, self._reads, 0
+            while quiet < QUIET_PASSAGES and not self._full():
+                if self._messages - messages >= INBOX_FRAMES or self._reads - reads >= SETTLE_READS:
+                    break
                 before = self._reads
                 await self._passed()
                 quiet = quiet + 1 if self._reads == before else 0
@@ -518,10 +519,10 @@ class ZmqLine(Line):
     async def _sleep(self) -> None:
         """Until the socket's descriptor or `_wake`, which must come after a pass that found nothing to do."""
         self._asleep = True
+        # Mostly for as long as it takes: a cancel scope for each sleep would cost more than the rest of it.
+        timed = self._outbox or self._hung_up
         try:
-            with (
-                trio.CancelScope(deadline=self._sleeps_until()) if self._outbox or self._hung_up else nullcontext()
-            ):
+            with trio.CancelScope(deadline=self._sleeps_until()) if timed else nullcontext():
                 await trio.lowlevel.wait_readable(self._descriptor)
                 self._since = max(self._since, self._probe.came)
         except trio.ClosedResourceError:

@@ -62,7 +62,8 @@ class Conversation:
     def next(self) -> bytes | None:
         """The next message, or None while it is not whole.
 
-        One of several parts, which is no message of the protocol, is told as text that says so and does not decode.
+        One of several parts, which is no message of the protocol, is told as text that says so and that does not
+        decode.
 
         Raises:
             NotSpoken: see there. Nothing that the other end says afterwards has a meaning.
