@@ -8,7 +8,7 @@ from raw import Bare, framed, hello, spelled
 def drip(body: bytes) -> None:
     for byte in framed(body):
         bot.send(bytes([byte]))
-        time.sleep(0.000_5)
+        time.sleep(0.000_1)
 
 
 bot = Bare()

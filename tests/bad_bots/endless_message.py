@@ -11,6 +11,6 @@ while True:
     with suppress(OSError, SystemExit):
         bot = Bare()
         bot.send(framed(hello()))
-        bot.hear("window")
+        bot.hear("welcome")
         while True:
             bot.send(PARTS)

@@ -7,7 +7,6 @@ from raw import Connection
 bot = Connection()
 bot.hello()
 for window in bot.windows():
-    for _ in range(2):
-        sys.stdout.write("o" * 100_000)
-        sys.stderr.write("e" * 100_000)
+    sys.stdout.write("o" * 100_000)
+    sys.stderr.write("e" * 100_000)
     bot.submit(window)

@@ -3,12 +3,12 @@
 from raw import Connection
 
 bot = Connection()
-bot.hello()
-bot.hello()
-last = None
-for window in bot.windows():
-    if window["id"] != last:
-        last = window["id"]
-        bot.hello()
-    else:
-        bot.submit(window)
+for _ in range(2):
+    bot.hello()
+for _ in range(2):
+    bot.hear("welcome")
+while True:
+    bot.hear("window")
+    bot.hello()
+    bot.hear("welcome")
+    bot.submit(bot.hear("window"))

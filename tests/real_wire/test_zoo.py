@@ -37,7 +37,7 @@ ALL_BYTES = 3 * MEGABYTE
 """What each of many matches at once may take, and leave."""
 LOG_BYTES = 300_000
 """What is kept of a bot's outputs, and the line that says what was left out."""
-THINKS_US = 300_000
+THINKS_US = 700_000
 """More than a sample bot thinks over a match, and less than one window that it lost would be charged."""
 AT_ONCE = {"main_ms": 3_000, "startup_ms": 15_000}
 """Terms for matches that are all played at once: a hundred processes start, and share this machine's cores."""
@@ -59,7 +59,7 @@ def isolation() -> Isolation:
 
 def plan(isolation: Isolation, **policy: object) -> Plan:
     """A short match in which the bad bot moves first."""
-    terms = {"main_ms": 500, "startup_ms": 2_500, "refusals_per_match": REFUSALS} | policy
+    terms = {"main_ms": 800, "startup_ms": 2_500, "refusals_per_match": REFUSALS} | policy
     return Plan(
         match="zoo",
         game="mist",
