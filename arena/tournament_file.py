@@ -44,7 +44,7 @@ class TournamentFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     seed: int | None = None
     """None: drawn when the tournament begins, and kept with its results."""
     policy: Policy = Policy()
-    isolation: Isolation = "bubblewrap"
+    isolation: Isolation = "strict"
     concurrency: Positive | None = None
     """Matches at once; None: one for each core."""
     results: str | None = None

@@ -18,6 +18,7 @@ from msgspec import Struct
 
 from referee.bot_environment import PROJECT, command_line, environment, this_machine
 from referee.bot_folder import BotFolder, Limits
+from referee.stopping import go_on, stop
 
 LAUNCHER = Path(__file__).with_name("bare_launcher.py")
 MEGABYTE = 1024 * 1024
@@ -72,6 +73,14 @@ class Bare:
     async def exited(self) -> None:
         """Waits until the bot's program has ended; other processes of the bot may still be there."""
         await trio.lowlevel.wait_readable(self._root)
+
+    def freeze(self) -> None:
+        """Stops all the bot's processes where they are."""
+        stop(self.pid)
+
+    def thaw(self) -> None:
+        """Lets them go on."""
+        go_on(self.pid)
 
     async def end(self) -> int:
         """Ends all that is left of the bot and waits until nothing is. The exit code, negative for a signal."""
@@ -161,7 +170,7 @@ def _reap(children: list[int]) -> None:
 def _limits(limits: Limits) -> list[str]:
     """As words for the launcher."""
     words = [
-        f"AS={limits.memory_mb * MEGABYTE}",
+        f"AS={(limits.address_space_mb or limits.memory_mb) * MEGABYTE}",
         f"NOFILE={limits.files}",
         f"FSIZE={limits.scratch_mb * MEGABYTE}",
         "CORE=0",

@@ -9,7 +9,6 @@ import os
 import shlex
 import shutil
 import signal
-import socket
 import subprocess
 import tarfile
 import tempfile
@@ -20,12 +19,11 @@ from typing import IO
 
 from msgspec.structs import replace
 
-from referee import bare
+from referee import bare, bubblewrap
 from referee.bot_environment import PROJECT, environment, this_machine, with_interpreter
 from referee.bot_folder import BotFolder, BotFolderError
 from referee.bot_revision import cache_folder
-from referee.bubblewrap_arguments import CODE, SCRATCH, arguments, packages_inside
-from referee.bubblewrap_user import standard_output
+from referee.bubblewrap_arguments import SCRATCH
 from referee.plan import Isolation
 
 MEGABYTE = 1024 * 1024
@@ -149,26 +147,10 @@ def _run_sandboxed(bot: BotFolder, out: int, log: int) -> int:
         limits=bot.build_limits,
         transport="zmq",
     )
-    told = environment(
-        endpoint="",
-        token="",
-        scratch=SCRATCH,
-        python_path=":".join([CODE, *packages_inside(this_machine())]),
-    )
-    ours, gate = socket.socketpair()
-    with ours, gate, tempfile.TemporaryDirectory() as folder, Path(os.devnull).open("wb") as info:
-        # When time is up bubblewrap is killed, and with it all that is inside.
-        return subprocess.run(  # noqa: S603 - as a bot is started
-            arguments(builder, Path(folder, "none.sock"), info.fileno()),
-            env=told,
-            cwd="/",
-            stdin=gate.fileno(),
-            stdout=standard_output(log),
-            stderr=log,
-            pass_fds=[info.fileno(), out],
-            timeout=BUILD_SECONDS,
-            check=False,
-        ).returncode
+    told = environment(endpoint="", token="", scratch=SCRATCH, python_path=bubblewrap.python_path())
+    with tempfile.TemporaryDirectory() as folder:
+        line = Path(folder, "none.sock")
+        return bubblewrap.run(builder, line, told, log, kept=[out], seconds=BUILD_SECONDS)
 
 
 def _run_bare(bot: BotFolder, out: int, log: int) -> int:

@@ -35,7 +35,11 @@ class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What one bot may use: the table `[limits]` of bot.toml."""
 
     memory_mb: Annotated[int, Meta(ge=64, le=16_384)] = 1_024
-    """Address space of each of its processes."""
+    """Memory of all its processes together, where the machine has control groups: level `strict`."""
+    address_space_mb: Annotated[int, Meta(ge=64, le=1_048_576)] | None = None
+    """Address space of each of its processes; none: `memory_mb`. Some runtimes reserve far more than they use."""
+    cpus: Annotated[float, Meta(ge=0.1, le=64)] = 1.0
+    """Cores that all its processes together may keep busy, where the machine has control groups."""
     processes: Annotated[int, Meta(ge=4, le=512)] = 64
     """Processes and threads at once. A Python bot has three: itself, and two threads of ZeroMQ."""
     files: Annotated[int, Meta(ge=32, le=4_096)] = 256
@@ -48,7 +52,7 @@ class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How much of its standard output and error is kept: the first half and the last."""
 
 
-BUILD_LIMITS = Limits(memory_mb=4_096, processes=128, files=1_024, scratch_mb=512, cpu_seconds=300)
+BUILD_LIMITS = Limits(memory_mb=4_096, cpus=2.0, processes=128, files=1_024, scratch_mb=512, cpu_seconds=300)
 Transport = Literal["zmq", "stdio"]
 """A ZeroMQ socket, or lines of JSON on standard input and output."""
 

@@ -1,35 +1,144 @@
-"""Isolation `bubblewrap`: a bot in namespaces of its own, with nothing of this machine but what is mounted there.
+"""The levels `strict` and `standard`: a bot in namespaces of its own, with nothing of this machine but its mounts.
 
 Layers: no network, no other files, processes, users or host name; read-only but for a scratch in memory; no
-privileges, none to be gained, no further namespaces; limits for each process and for their number. This file lives
-with one such process; `bubblewrap_arguments` says how it is made.
+privileges, none to be gained, no further namespaces; limits for each process and for their number; where the
+machine has them, a filter of system calls, Landlock, and control groups. This file lives with one such process;
+`bubblewrap_arguments` says how it is made, and `sandbox_launcher` is the first program inside.
 """
 
 import os
 import re
 import signal
 import socket
+import struct
 import subprocess
 import tempfile
+from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
 import trio
 
+from referee import syscall_filter
 from referee.bot_environment import environment, this_machine
 from referee.bot_folder import BotFolder, Limits
 from referee.bubblewrap_arguments import CODE, SCRATCH, SOCKETS, arguments, packages_inside
 from referee.bubblewrap_user import standard_output
+from referee.cgroups import Group
+from referee.layers import find_layers
+from referee.stopping import go_on, stop
 
 SET_UP_SECONDS = 20.0
 """A sandbox that does not stand by then never will; it takes a hundredth of a second."""
 SIGNALLED = 128
 """Bubblewrap's exit code for a program that a signal ended is this and the signal's number."""
 PROBE_SECONDS = 20
+GO = b"\n"
+"""The word that the launcher waits for."""
 _INIT = re.compile(rb'"child-pid": (\d+)')
+_CREDENTIALS = struct.Struct("3i")
 
 
 class SetUpError(Exception):
     """Bubblewrap did not get as far as the bot's program. Its own words are in the bot's log."""
+
+
+class Setting:
+    """A sandbox from bubblewrap's start until the bot may begin: two processes to know, and a gate to open."""
+
+    def __init__(
+        self,
+        bot: BotFolder,
+        line: Path,
+        told: dict[str, str],
+        output: int,
+        *,
+        kept: Sequence[int] = (),
+    ) -> None:
+        """Starts bubblewrap.
+
+        Args:
+            bot: whom to start.
+            line: the socket's file, in a folder that holds nothing else.
+            told: the bot's environment.
+            output: descriptor for its standard output and error.
+            kept: descriptors that it inherits beside these.
+
+        Raises:
+            OSError: no process, descriptor or control group is to be had.
+        """
+        layers = find_layers()
+        self.group = None if layers.no_groups is not None else Group(bot.limits)
+        """The bot's control group, empty until `admit`."""
+        self.first = 0
+        """The sandbox's first process, by this machine's number, once admitted."""
+        # No pipe: if we died, writing to it would end bubblewrap half-way, with its child waiting for it for ever.
+        self._info = os.memfd_create("info")
+        self.gate, gate = socket.socketpair()
+        self.gate.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+        syscalls = None
+        try:
+            syscalls = None if layers.no_filter is not None else syscall_filter.as_descriptor()
+            words, out = arguments(bot, line, self._info, syscalls), standard_output(output)
+            with nullcontext() if self.group is None else self.group.inside():
+                # Not by trio: it would start it from a thread, and with that thread's end the bot would be killed.
+                self.popen = subprocess.Popen(  # noqa: S603 - this is the door
+                    words,
+                    env=told,
+                    cwd="/",
+                    stdin=gate.fileno(),
+                    stdout=out,
+                    stderr=output,
+                    pass_fds=[self._info, *([] if syscalls is None else [syscalls]), *kept],
+                    process_group=0,  # a Ctrl-C at the terminal is the arena's to act on
+                )
+        except OSError:
+            self.close()
+            raise
+        finally:
+            gate.close()
+            if syscalls is not None:
+                os.close(syscalls)
+
+    def admit(self) -> int | None:
+        """Puts its processes into their group and lets the bot begin, once `gate` can be read.
+
+        A descriptor of the sandbox's first process; None: it did not stand.
+        """
+        said, ancillary, _, _ = self.gate.recvmsg(1, socket.CMSG_SPACE(_CREDENTIALS.size))
+        if not said:
+            return None
+        told = _INIT.search(os.pread(self._info, 4096, 0))
+        if told is None:
+            return None
+        self.first = int(told[1])
+        try:
+            # A descriptor can never come to mean another process, as a number can.
+            init = os.pidfd_open(self.first)
+        except ProcessLookupError:
+            return None
+        if self.group is not None:
+            # Who spoke is known from the kernel: nothing of the bot's runs before it hears the word.
+            for pid in (self.first, *_speakers(ancillary)):
+                self.group.add(pid)
+        self.gate.send(GO)
+        return init
+
+    def close(self) -> None:
+        """When all its processes are gone."""
+        os.close(self._info)
+        self.gate.close()
+        if self.group is not None:
+            self.group.close()
+
+
+def _speakers(ancillary: Sequence[tuple[int, int, bytes]]) -> list[int]:
+    """The process that wrote to the gate, by this machine's number."""
+    return [
+        _CREDENTIALS.unpack(data[: _CREDENTIALS.size])[0]
+        for level, kind, data in ancillary
+        if (level, kind) == (socket.SOL_SOCKET, socket.SCM_CREDENTIALS)
+    ]
 
 
 class Bubble:
@@ -45,38 +154,23 @@ class Bubble:
             output: descriptor for its standard output and error.
 
         Raises:
-            OSError: no process can be started.
+            OSError: no process, descriptor or control group is to be had.
         """
         self._init: int | None = None
         told = environment(
             endpoint=f"ipc://{SOCKETS}/{line.name}",
             token=token,
             scratch=SCRATCH,
-            python_path=":".join([CODE, *packages_inside(this_machine())]),
+            python_path=python_path(),
         )
-        # No pipe: if we died, writing to it would end bubblewrap half-way, with its child waiting for it for ever.
-        self._info = os.memfd_create("info")
-        self._gate, gate = socket.socketpair()
-        try:
-            # Not by trio: it would start it from a thread, and with that thread's end the bot would be killed.
-            self._popen = subprocess.Popen(  # noqa: S603 - this is the door
-                arguments(bot, line, self._info),
-                env=told,
-                cwd="/",
-                stdin=gate.fileno(),
-                stdout=standard_output(output),
-                stderr=output,
-                pass_fds=[self._info],
-                process_group=0,  # a Ctrl-C at the terminal is the arena's to act on
-            )
-        except OSError:
-            os.close(self._info)
-            self._gate.close()
-            raise
-        finally:
-            gate.close()
-        self.pid = self._popen.pid
+        self._setting = Setting(bot, line, told, output)
+        self.pid = self._setting.popen.pid
         self._outer = os.pidfd_open(self.pid)
+
+    @property
+    def group(self) -> Group | None:
+        """Its control group, where there are such."""
+        return self._setting.group
 
     async def ready(self) -> None:
         """Waits until the sandbox stands, and the bot's program begins.
@@ -91,6 +185,16 @@ class Bubble:
         """Waits until the bot's program has ended; other processes of the bot may still be there."""
         await trio.lowlevel.wait_readable(self._outer)
 
+    def freeze(self) -> None:
+        """Stops all the bot's processes where they are."""
+        if self._init is not None and not (self.group is not None and self.group.freeze()):
+            stop(self._setting.first)
+
+    def thaw(self) -> None:
+        """Lets them go on."""
+        if self._init is not None and not (self.group is not None and self.group.thaw()):
+            go_on(self._setting.first)
+
     async def end(self) -> int:
         """Ends all that is left of the bot and waits until nothing is. The exit code, negative for a signal."""
         # What is not yet a sandbox is let become one, or fail: before it is, there is nobody to kill for certain.
@@ -98,27 +202,59 @@ class Bubble:
         if self._init is not None:
             # With the first process of the namespace the kernel kills all others, and it is the last to be gone.
             signal.pidfd_send_signal(self._init, signal.SIGKILL)
+            if self.group is not None:
+                # Who is frozen cannot die.
+                self.group.thaw()
             await trio.lowlevel.wait_readable(self._init)
             os.close(self._init)
         await trio.lowlevel.wait_readable(self._outer)
-        code: int = self._popen.wait()
+        code: int = self._setting.popen.wait()
         os.close(self._outer)
-        os.close(self._info)
-        self._gate.close()
+        self._setting.close()
         return SIGNALLED - code if code > SIGNALLED else code
 
     async def _stands(self) -> bool:
         """Waits until the sandbox stands, and takes hold of its first process; False: it failed."""
         if self._init is None:
             with trio.move_on_after(SET_UP_SECONDS) as waiting:
-                await trio.lowlevel.wait_readable(self._gate)
+                await trio.lowlevel.wait_readable(self._setting.gate)
             if waiting.cancelled_caught:
-                self._popen.kill()  # Stopped or stuck: the match must not wait for it for ever.
-            elif self._gate.recv(1):
-                told = _INIT.search(os.pread(self._info, 4096, 0))
-                # A descriptor can never come to mean another process, as a number can.
-                self._init = os.pidfd_open(int(told[1])) if told else None
+                self._setting.popen.kill()  # Stopped or stuck: the match must not wait for it for ever.
+            else:
+                self._init = self._setting.admit()
         return self._init is not None
+
+
+def run(
+    bot: BotFolder, line: Path, told: dict[str, str], output: int, *, kept: Sequence[int], seconds: float
+) -> int:
+    """Runs a bot's command to its end, in a sandbox as a bot's; the exit code as bubblewrap gives it.
+
+    Args: as for `Setting`. `seconds`: then all is killed.
+
+    Raises:
+        subprocess.TimeoutExpired: the time was up.
+        OSError: as for `Setting`.
+    """
+    setting = Setting(bot, line, told, output, kept=kept)
+    try:
+        setting.gate.settimeout(seconds)
+        init = setting.admit()
+        if init is not None:
+            os.close(init)
+        # When time is up bubblewrap is killed, and with it all that is inside.
+        return setting.popen.wait(seconds)
+    except TimeoutError:
+        raise subprocess.TimeoutExpired(bot.command, seconds) from None
+    finally:
+        setting.popen.kill()
+        setting.popen.wait()
+        setting.close()
+
+
+def python_path() -> str:
+    """Where Python finds packages and our words, inside."""
+    return ":".join([CODE, *packages_inside(this_machine())])
 
 
 def probe() -> str | None:
@@ -137,18 +273,8 @@ def probe() -> str | None:
         limits=Limits(),
         content="",
     )
-    ours, gate = socket.socketpair()
-    with ours, gate, tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile() as log:
-        with Path(os.devnull).open("wb") as info:
-            code = subprocess.run(  # noqa: S603 - as a bot is started
-                arguments(nobody, Path(folder, "none.sock"), info.fileno()),
-                stdin=gate.fileno(),
-                stdout=standard_output(log.fileno()),
-                stderr=log,
-                pass_fds=[info.fileno()],
-                cwd="/",
-                timeout=PROBE_SECONDS,
-                check=False,
-            ).returncode
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile() as log:
+        line = Path(folder, "none.sock")
+        code = run(nobody, line, dict(os.environ), log.fileno(), kept=(), seconds=PROBE_SECONDS)
         log.seek(0)
         return None if code == 0 else " ".join(log.read().decode(errors="replace").split())

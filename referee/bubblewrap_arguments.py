@@ -10,6 +10,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from referee import landlock
 from referee.bot_environment import PROJECT, Machine, command_line, shared_modules, this_machine
 from referee.bot_folder import BotFolder, Limits
 from referee.bubblewrap_user import OWN_USER, User, program, roots_user
@@ -20,14 +21,16 @@ SOCKETS = "/run/arena"
 CODE = "/arena/code"
 PACKAGES = "/arena/packages"
 MEGABYTE = 1024 * 1024
+SHARED_MEMORY = "/dev/shm"  # noqa: S108 - a bot's own
 SHARED_MEMORY_BYTES = 4 * MEGABYTE
 """Of /dev/shm: enough for Python's semaphores."""
-GATE = 'echo >&0 && exec "$@" </dev/null >&2'
-"""Tells us that the sandbox stands, by standard input; then both outputs are the log.
-
-Where nobody is left to be told, the bot's program is never started: had we died earlier in the set-up, nothing
-would end it. If we die later, the kernel ends all.
-"""
+LIBRARIES = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
+"""Where programs and libraries are, beside /usr; on most machines links into it."""
+LAUNCHER = Path(__file__).with_name("sandbox_launcher.py")
+START = "/arena/start.py"
+"""The launcher's place inside."""
+SIGNALS = 1_024
+"""That may wait for a bot's processes."""
 
 
 class Source(Struct, frozen=True):
@@ -37,13 +40,14 @@ class Source(Struct, frozen=True):
     inside: str
 
 
-def arguments(bot: BotFolder, line: Path, info: int) -> list[str]:
+def arguments(bot: BotFolder, line: Path, info: int, syscalls: int | None) -> list[str]:
     """The command line.
 
     Args:
         bot: whom to start.
         line: the socket's file, in a folder that holds nothing else. As root: it becomes the bot's user's.
         info: descriptor to which bubblewrap writes who the sandbox's first process is.
+        syscalls: descriptor of the filter of system calls; None: there is none.
 
     Raises:
         FileNotFoundError: bubblewrap, or a program that is needed with it, is not installed.
@@ -60,17 +64,45 @@ def arguments(bot: BotFolder, line: Path, info: int) -> list[str]:
         *user.namespace,
         *("--unshare-net", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
         *("--hostname", "bot", "--new-session", "--die-with-parent", "--info-fd", str(info)),
+        *(() if syscalls is None else ("--seccomp", str(syscalls))),
         *_system(),
         *(word for path in _parents(sources) for word in ("--perms", "0755", "--dir", path)),
         *(word for source in sources for word in ("--ro-bind", str(source.here), source.inside)),
         *(word for path in _hidden(sources, machine) for word in ("--tmpfs", path, "--remount-ro", path)),
         *("--proc", "/proc", "--dev", "/dev"),
-        *("--size", str(SHARED_MEMORY_BYTES), "--perms", "1777", "--tmpfs", "/dev/shm"),  # noqa: S108 - a bot's own
+        *("--size", str(SHARED_MEMORY_BYTES), "--perms", "1777", "--tmpfs", SHARED_MEMORY),
         *("--size", str(bot.limits.scratch_mb * MEGABYTE), "--perms", "1777", "--tmpfs", SCRATCH),
         # What holds the mounts together is memory too, and would have no bound.
         *("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", BOT, "--"),
-        *("sh", "-c", GATE, "sh", *user.become, "prlimit", *_limits(bot.limits, user), "--"),
-        *command_line(bot, machine.interpreter),
+        *_launcher(bot, user, machine),
+    ]
+
+
+def _launcher(bot: BotFolder, user: User, machine: Machine) -> list[str]:
+    """The first program inside, with what it has to put up, and the bot's command."""
+    command = command_line(bot, machine.interpreter)
+    interpreter = str(machine.interpreter)
+    is_script = len(command) > 1 and command[0] == interpreter and not command[1].startswith("-")
+    words = [interpreter, *(() if is_script else ("-I", "-S")), START]
+    if user.number is not None:
+        words.append(f"user={user.number}")
+    if is_script:
+        words.append("script=yes")
+    return [*words, *_limits(bot.limits, user), *_places(machine), "--", *command]
+
+
+def _places(machine: Machine) -> list[str]:
+    """What Landlock leaves open, as a second wall: all that is mounted, and to write only what may be written."""
+    version = landlock.version()
+    if version == 0:
+        return []
+    system = ("/usr", *(f"/{name}" for name in LIBRARIES), "/etc", "/proc", str(machine.base))
+    return [
+        f"landlock={version}",
+        "list=/",
+        *(f"read={path}" for path in (*system, "/arena", "/run", BOT)),
+        "device=/dev",
+        *(f"write={path}" for path in (SCRATCH, SHARED_MEMORY)),
     ]
 
 
@@ -82,7 +114,7 @@ def packages_inside(machine: Machine) -> list[str]:
 def _system() -> list[str]:
     """The machine's own programs and libraries, and no more of it."""
     words = ["--ro-bind", "/usr", "/usr"]
-    for name in ("bin", "sbin", "lib", "lib32", "lib64", "libx32"):
+    for name in LIBRARIES:
         path = Path("/") / name
         if path.is_symlink():
             words += ["--symlink", str(path.readlink()), str(path)]
@@ -100,6 +132,7 @@ def _sources(bot: BotFolder, line: Path, machine: Machine) -> list[Source]:
         *(Source(*pair) for pair in zip(machine.packages, packages_inside(machine), strict=True)),
         Source(PROJECT / "protocol", f"{CODE}/protocol"),
         *(Source(path, f"{CODE}/bots/{path.name}") for path in shared_modules()),
+        Source(LAUNCHER, START),
         Source(bot.folder, BOT),
         # Read-only too: that is no hindrance to connecting, and it leaves nothing behind on our disk.
         Source(line.parent.resolve(), SOCKETS),
@@ -136,12 +169,11 @@ def _parents(sources: list[Source]) -> list[str]:
 def _limits(limits: Limits, user: User) -> list[str]:
     """For each process, but for the number of them, which is the sandbox's: it is set inside to count inside."""
     words = [
-        f"--as={limits.memory_mb * MEGABYTE}",
-        f"--nproc={limits.processes + user.others}",
-        f"--nofile={limits.files}",
-        f"--fsize={limits.scratch_mb * MEGABYTE}",
-        "--core=0",
-        "--memlock=0",
-        "--msgqueue=0",
+        f"AS={(limits.address_space_mb or limits.memory_mb) * MEGABYTE}",
+        f"NPROC={limits.processes + user.others}",
+        f"NOFILE={limits.files}",
+        f"FSIZE={limits.scratch_mb * MEGABYTE}",
+        f"SIGPENDING={SIGNALS}",
+        *(f"{name}=0" for name in ("CORE", "MEMLOCK", "MSGQUEUE", "NICE", "RTPRIO")),
     ]
-    return words if limits.cpu_seconds is None else [*words, f"--cpu={limits.cpu_seconds}"]
+    return words if limits.cpu_seconds is None else [*words, f"CPU={limits.cpu_seconds}"]

@@ -32,8 +32,8 @@ class User(Struct, frozen=True):
 
     namespace: tuple[str, ...]
     """Bubblewrap's options for the user namespace."""
-    become: tuple[str, ...]
-    """The program, with its arguments, that gives up what bubblewrap left, inside the sandbox."""
+    number: int | None
+    """Who the launcher becomes inside, giving up what bubblewrap left it; None: it is that user already."""
     others: int
     """Processes of bubblewrap that count as this user's, inside."""
 
@@ -41,7 +41,7 @@ class User(Struct, frozen=True):
 OWN_USER = User(
     # Whoever it is, the bot sees a user like any other. No namespace can be made in which it would have rights.
     ("--unshare-user", "--disable-userns", "--uid", "1000", "--gid", "1000"),
-    (),
+    None,
     others=1,
 )
 
@@ -58,12 +58,7 @@ def roots_user(line: Path) -> User:
         if path.exists():
             os.chown(path, FIRST_USER + number, FIRST_USER + number)
     rights = (word for right in ("SETUID", "SETGID", "SETPCAP") for word in ("--cap-add", f"CAP_{right}"))
-    none = ("--inh-caps=-all", "--ambient-caps=-all", "--bounding-set=-all")
-    return User(
-        ("--userns", str(STANDARD_OUTPUT), *rights),
-        ("setpriv", f"--reuid={number}", f"--regid={number}", "--clear-groups", *none, "--"),
-        others=0,
-    )
+    return User(("--userns", str(STANDARD_OUTPUT), *rights), number, others=0)
 
 
 def standard_output(log: int) -> int:

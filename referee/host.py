@@ -53,8 +53,11 @@ class Host:
         hung_up: Callable[[int], None] | None = None,
         watch: Callable[[tuple[Told, ...]], None] | None = None,
         catch_up: Callable[[], None] | None = None,
+        let_run: Callable[[int, bool], None] | None = None,
     ) -> None:
         """`lines` by seat, all of which ring `bell`. `restart` and `hung_up` are called with a seat.
+
+        `let_run`: stops a seat's bot where it is (False), or lets it go on; None: bots may always run.
 
         `catch_up`: what can wait until bots have what a step has for them; called after each, while they think.
         """
@@ -64,6 +67,8 @@ class Host:
         self._hung_up = hung_up
         self._watch = watch
         self._catch_up = catch_up
+        self._let_run = let_run
+        self._stopped = [False] * len(lines)
         self._inputs: deque[Callable[[Match, int], None]] = deque()
         self._outgoing: list[list[Outgoing]] = [[] for _ in lines]
         self.record = record
@@ -89,6 +94,7 @@ class Host:
 
     def restart(self, seat: int) -> None:
         """See `World`."""
+        self._stopped[seat] = False
         if self._restart is not None:
             self._restart(seat)
 
@@ -127,14 +133,14 @@ class Host:
             match.begin()
             while not match.over:
                 self._drain(match)
-                self._send_out()
+                self._step_out(match)
                 due = match.next_deadline()
                 if due is not None and self._micros(trio.current_time()) >= due:
                     await self._deadline(match)
                 elif not match.over:
                     alarm.set(math.inf if due is None else self._zero + due / MICROSECONDS)
                     await self._bell.wait()
-            self._send_out()
+            self._step_out(match)
             nursery.cancel_scope.cancel()
 
     async def _deadline(self, match: Match) -> None:
@@ -144,7 +150,24 @@ class Host:
             await line.settle()
         self._drain(match)
         match.woke(woke)
+        self._step_out(match)
+
+    def _step_out(self, match: Match) -> None:
+        """What a step has for the bots goes out. Who owes something runs before its clock does; others rest."""
+        if self._let_run is None:
+            self._send_out()
+            return
+        owes = [match.owes(seat) for seat in range(len(self._lines))]
+        self._set_running(owes, to=True)
         self._send_out()
+        self._set_running(owes, to=False)
+
+    def _set_running(self, owes: Sequence[bool], *, to: bool) -> None:
+        assert self._let_run is not None  # noqa: S101 - asked by the caller
+        for seat, runs in enumerate(owes):
+            if runs is to and self._stopped[seat] is to:
+                self._let_run(seat, to)
+                self._stopped[seat] = not to
 
     def _send_out(self) -> None:
         """Gives each line what this step has for it."""

@@ -169,6 +169,14 @@ class Match:
             self._post.now = max(self.now, at)
             self._end(None, reason)
 
+    def owes(self, number: int) -> bool:
+        """Whether a seat's bot has something to do: start, answer a window while the clocks run, or end."""
+        seat = self.seats[number]
+        if self.over or seat.gone or not seat.welcomed:
+            return True
+        part = self._course.part(number)
+        return part is not None and not part.settled and not self._course.stopwatch.paused
+
     def next_deadline(self) -> int | None:
         """When `woke` is next to be told, if nothing else comes before."""
         moments = [seat.hello_by for seat in self.seats if seat.hello_by is not None]

@@ -9,7 +9,8 @@ from protocol.words import Outcome
 
 NotNegative = Annotated[int, Meta(ge=0)]
 Positive = Annotated[int, Meta(ge=1)]
-Isolation = Literal["bubblewrap", "none"]
+Isolation = Literal["strict", "standard", "none"]
+"""How bots are shut in; `sandbox` says what each level promises."""
 
 
 class Policy(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -26,6 +27,8 @@ class Policy(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     pause_ms: NotNegative = 10_000
     """How long a bot's pause lasts."""
     pacing: Literal["prompt", "fixed"] = "prompt"
+    ponder: bool = True
+    """Whether a bot may think while it owes nothing; else it is frozen whenever it does not, and during pauses."""
     fault: Literal["default", "forfeit", "restart"] = "default"
     """What a fault costs: the rest of its windows take defaults; the match; or a new start, with `told`."""
     restarts: NotNegative = 3
@@ -49,7 +52,7 @@ class Plan(Struct, frozen=True, kw_only=True):
     setup: Raw | None = None
     """JSON object; None: drawn."""
     policy: Policy = Policy()
-    isolation: Isolation = "bubblewrap"
+    isolation: Isolation = "strict"
 
 
 class Result(Struct, frozen=True, kw_only=True):

@@ -160,6 +160,7 @@ class _Play:
             hung_up=lambda seat: nursery.start_soon(self._end, seat),
             watch=None if watch is None else partial(watch, self.table),
             catch_up=transcript.catch_up,
+            let_run=None if self.plan.policy.ponder else self._let_run,
         )
         self.match = Match(
             self.plan.match, self.table, terms=self.terms, policy=self.plan.policy, bots=self.bots, world=self.host
@@ -193,6 +194,12 @@ class _Play:
         )
         self.processes[seat] = process
         await self.host.left(seat, await process.wait())
+
+    def _let_run(self, seat: int, runs: bool) -> None:
+        """A policy without pondering: who owes nothing is frozen."""
+        process = self.processes.get(seat)
+        if process is not None:
+            (process.thaw if runs else process.freeze)()
 
     async def _end(self, seat: int) -> None:
         """Ends the bot that the match has hung up on."""

@@ -1,7 +1,12 @@
 """The one door through which a bot's process is started, limited and ended. Nothing of it outlives its `Process`.
 
+Its levels: `strict` promises no network, no foreign files, no foreign processes, and bounds on memory,
+processes, processor time, disk and system calls, or else it is an error; `standard` promises what bubblewrap and
+limits for each process can, and uses the rest where the machine has it; `none` promises nothing, and must be
+asked for by name.
+
 What a bot may use is its bot.toml's to say, what it is given is `bot_environment`'s; `bubblewrap` and `bare` are
-the two isolations there are.
+the two ways it is done.
 """
 
 from pathlib import Path
@@ -11,9 +16,11 @@ import trio
 from referee import bare, bubblewrap
 from referee.bot_folder import BotFolder
 from referee.bot_log import BotLog
+from referee.layers import find_layers
 from referee.plan import Isolation
 
 KILOBYTE = 1024
+LESS = "or ask for less: --isolation standard"
 OTHERWISE = "or run bots that you trust without any isolation: --isolation none"
 INSTALL = f"install bubblewrap and util-linux (apt install bubblewrap; dnf install bubblewrap), {OTHERWISE}"
 NAMESPACES = (
@@ -30,7 +37,7 @@ class SandboxError(Exception):
 
 
 def find_isolation() -> Isolation:
-    """The isolation that this machine can give, tried out. It is never `none`: that must be asked for.
+    """The best level that this machine can give, tried out. It is never `none`: that must be asked for.
 
     Raises:
         SandboxError: it has none; the text is one line on how to get it.
@@ -42,7 +49,30 @@ def find_isolation() -> Isolation:
         raise _cannot(error) from None
     if complaint is not None:
         raise SandboxError(f"no sandbox: bubblewrap says: {complaint}; {NAMESPACES}")
-    return "bubblewrap"
+    return "standard" if missing() else "strict"
+
+
+def missing() -> tuple[str, ...]:
+    """What this machine lacks, beside bubblewrap, of what `strict` promises; each with what helps."""
+    layers = find_layers()
+    return tuple(
+        f"{promise}: {lack}"
+        for promise, lack in (
+            ("system calls cannot be bounded", layers.no_filter),
+            ("memory and processor time cannot be bounded", layers.no_groups),
+        )
+        if lack is not None
+    )
+
+
+def demand(isolation: Isolation) -> None:
+    """Whether a level can be given, as far as can be said without starting a bot.
+
+    Raises:
+        SandboxError: it cannot. The text is one line: what is missing, and how to get it.
+    """
+    if isolation == "strict" and (lacks := missing()):
+        raise SandboxError(f"no strict sandbox: {'; '.join(lacks)}; {LESS}")
 
 
 def _cannot(error: OSError) -> Exception:
@@ -79,6 +109,14 @@ class Process:
         """
         await self._ended.wait()
         return self._exit
+
+    def freeze(self) -> None:
+        """Stops all its processes where they are. It uses no time then, and cannot tell that time passed."""
+        self._box.freeze()
+
+    def thaw(self) -> None:
+        """Lets them go on. Idempotent."""
+        self._box.thaw()
 
     async def kill(self) -> None:
         """Ends all processes of the bot, and returns when none is left. Idempotent."""
@@ -117,13 +155,14 @@ async def start(
         SandboxError: its sandbox cannot be made.
         OSError: the log cannot be made, or no process or descriptor is to be had.
     """
+    demand(isolation)
     kept = BotLog(log, bot.limits.log_kb * KILOBYTE)
     try:
-        box = (bubblewrap.Bubble if isolation == "bubblewrap" else bare.Bare)(bot, line, token, kept.bots_end)
+        box = (bare.Bare if isolation == "none" else bubblewrap.Bubble)(bot, line, token, kept.bots_end)
     except OSError as error:
         kept.handed_over()
         kept.finish()
-        raise _cannot(error) if isolation == "bubblewrap" else error from None
+        raise error if isolation == "none" else _cannot(error) from None
     kept.handed_over()
     process = Process(box, kept)
     nursery.start_soon(kept.follow)

@@ -25,7 +25,7 @@ from referee.bot_folder import BotFolder, find_bot
 from referee.line import Arrived, Bell
 from referee.wire import Wire, ZmqLine, open_wire
 
-AT_MOST = 1.3
+AT_MOST = 1.2
 """The ratio of medians that is asked for."""
 RUNS, QUICK = 40, 10
 PROGRAM = "from bots.kit import run\n\nrun(lambda window: window.default)\n"
@@ -52,7 +52,7 @@ async def bare(_nursery: trio.Nursery, bot: BotFolder, line: Path, scratch: Path
 @asynccontextmanager
 async def sandboxed(nursery: trio.Nursery, bot: BotFolder, line: Path, scratch: Path) -> AsyncIterator[None]:
     """As matches are played."""
-    process = await sandbox.start(nursery, bot, line=line, token="", isolation="bubblewrap", log=scratch / "log")
+    process = await sandbox.start(nursery, bot, line=line, token="", isolation="strict", log=scratch / "log")
     yield
     await process.kill()
 

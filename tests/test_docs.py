@@ -76,7 +76,8 @@ class TestOtherTables:
         rows = tables(section(TIMING, "Setting the times"))[0]
         defaults = msgspec.to_builtins(Policy())
         assert {
-            key: "the variant's rules" if value is None else str(value) for key, value in defaults.items()
+            key: {None: "the variant's rules", True: "true"}.get(value, str(value))
+            for key, value in defaults.items()
         } == {words(row[0])[0]: row[1].strip("`") for row in rows}
 
     def test_writing_a_bot_lists_every_field_of_bot_toml_with_its_default(self) -> None:

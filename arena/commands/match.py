@@ -52,7 +52,7 @@ OUR_INPUT = 0
     flag_value="spectator",
     help="Show the board as it goes, as these eyes see it.",
 )
-@click.option("--isolation", type=click.Choice(get_args(Isolation)), default="bubblewrap", show_default=True)
+@click.option("--isolation", type=click.Choice(get_args(Isolation)), default="strict", show_default=True)
 @click.option(
     "--transcripts",
     type=click.Path(path_type=Path),

@@ -17,6 +17,7 @@ _OPTIONS = (
     click.option("--pauses", type=click.IntRange(min=0), help="Pauses each bot may ask for."),
     click.option("--pause-ms", type=click.IntRange(min=0), help="How long a bot's pause lasts."),
     click.option("--pacing", type=click.Choice(["prompt", "fixed"]), help="Close windows early, or never."),
+    click.option("--ponder/--no-ponder", default=None, help="May bots think while they owe nothing?"),
     click.option("--fault", type=click.Choice(["default", "forfeit", "restart"]), help="What a fault costs."),
     click.option("--restarts", type=click.IntRange(min=0), help="With --fault restart: how many a seat has."),
     click.option("--messages-per-window", type=click.IntRange(min=1), help="More from one bot are a flood."),

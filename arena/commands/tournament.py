@@ -32,7 +32,7 @@ from referee.wire import open_wire
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--fresh", is_flag=True, help="Begin anew; earlier results are moved into a folder beside.")
 @click.option(
-    "--isolation", type=click.Choice(get_args(Isolation)), help="In place of the file's.  [default: bubblewrap]"
+    "--isolation", type=click.Choice(get_args(Isolation)), help="In place of the file's.  [default: strict]"
 )
 @click.option("--results", type=click.Path(path_type=Path), help="Folder for ledger and transcripts.")
 @click.option("--concurrency", type=click.IntRange(min=1), help="Matches at once.  [default: one for each core]")

@@ -194,7 +194,7 @@ def test_a_new_bot_is_not_put_where_a_file_is(tmp_path: Path) -> None:
 def test_a_tournaments_isolation_can_be_given_and_is_one_of_its_terms(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The file says nothing of it: bubblewrap."""
+    """The file says nothing of it: strict."""
     stand_in = AtOnce()
     monkeypatch.setattr("arena.commands.tournament._venue", lambda: nullcontext(stand_in))
     file = tmp_path / "cup.toml"
@@ -203,7 +203,7 @@ def test_a_tournaments_isolation_can_be_given_and_is_one_of_its_terms(
     assert ["none", "none"] == [plan.isolation for plan in stand_in.played]
     assert (DONE, "none") == (played.exit_code, json.loads(played.stdout)["isolation"])
     assert "2 matches, isolation none\n" in played.stderr
-    assert "were begun: isolation was none, is bubblewrap." in refused("tournament", file)
+    assert "were begun: isolation was none, is strict." in refused("tournament", file)
 
 
 def test_a_tournament_file_that_is_wrong_is_named(tmp_path: Path) -> None:

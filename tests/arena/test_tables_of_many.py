@@ -63,7 +63,7 @@ def test_the_design_is_said_before_anything_is_played(file: Path, capsys: pytest
     assert (
         "3 blocks: each bot plays 2 to 3, each two bots meet in 1 to 3,"
         " each bot sits in each seat in 0 to 2 matches\n"
-        "6 matches, isolation bubblewrap\n"
+        "6 matches, isolation strict\n"
     ) == capsys.readouterr().err[: -len("6/6 matches, 0 void attempts\n")]
 
 

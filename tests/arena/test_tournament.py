@@ -80,7 +80,7 @@ def test_a_changed_policy_is_noticed_and_named_with_the_ways_to_go_on(file: Path
             "variant was contractual-obligation, is heaven-and-",
         ),
         ("seed = 4", "seed = 4\noptions.max_turns = 3", "options.max_turns was 400, is 3"),
-        ("seed = 4", 'seed = 4\nisolation = "none"', "isolation was bubblewrap, is none"),
+        ("seed = 4", 'seed = 4\nisolation = "none"', "isolation was strict, is none"),
     ],
 )
 def test_whatever_results_depend_on_is_noticed_when_it_changes(
@@ -127,7 +127,7 @@ def test_how_much_there_is_to_play_and_its_isolation_are_said(
     file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     playing(file)
-    assert f"{MATCHES} matches, isolation bubblewrap\n" in capsys.readouterr().err
+    assert f"{MATCHES} matches, isolation strict\n" in capsys.readouterr().err
     playing(file)
     assert f"{MATCHES} matches ({MATCHES} of them played before), isolation" in capsys.readouterr().err
 

@@ -45,9 +45,9 @@ def bots(tmp_path: Path) -> tuple[Path, Path]:
     return folders
 
 
-@pytest.fixture(params=["bubblewrap", "none"])
+@pytest.fixture(params=["strict", "none"])
 def isolation(request: pytest.FixtureRequest) -> str:
-    if request.param == "bubblewrap":
+    if request.param == "strict":
         try:
             find_isolation()
         except SandboxError as error:

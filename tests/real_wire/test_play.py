@@ -24,7 +24,7 @@ def plan(
     variant: str = "contractual-obligation",
     *,
     max_turns: int = 400,
-    isolation: Isolation = "bubblewrap",
+    isolation: Isolation = "strict",
     **policy: object,
 ) -> Plan:
     return Plan(
@@ -54,7 +54,7 @@ def taken(result: Result) -> list[object]:
 
 
 @pytest.mark.parametrize("variant", ["contractual-obligation", "heaven-and-hell"])
-@pytest.mark.parametrize("isolation", ["bubblewrap", "none"])
+@pytest.mark.parametrize("isolation", ["strict", "none"])
 async def test_a_match_of_sample_bots_is_played_and_its_transcript_proves_it(
     variant: str, isolation: Isolation, tmp_path: Path
 ) -> None:

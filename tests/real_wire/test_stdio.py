@@ -46,7 +46,7 @@ def shell_bot(folder: Path, answer: str) -> BotFolder:
 
 
 async def against_random(
-    bot: BotFolder, folder: Path, *, isolation: Isolation = "bubblewrap", **policy: object
+    bot: BotFolder, folder: Path, *, isolation: Isolation = "strict", **policy: object
 ) -> Result:
     """A short match of the bot, in seat 0."""
     plan = Plan(
@@ -69,7 +69,7 @@ def refused(result: Result) -> dict[str, int]:
     return ended.refused[0]
 
 
-@pytest.mark.parametrize("isolation", ["bubblewrap", "none"])
+@pytest.mark.parametrize("isolation", ["strict", "none"])
 async def test_a_shell_script_plays_a_match(tmp_path: Path, isolation: Isolation) -> None:
     result = await against_random(shell_bot(tmp_path / "sh", PLACES), tmp_path, isolation=isolation)
     assert (Conduct.OK, Conduct.OK) == result.conduct

@@ -81,7 +81,7 @@ def test_a_star_is_any_game(tmp_path: Path) -> None:
             {"limits": "memory_mb = 99999"},
         ),
         (
-            "x/bot.toml:6: limits.memory: is no known field; there are memory_mb, processes, files, scratch_mb,",
+            "x/bot.toml:6: limits.memory: is no known field; there are memory_mb, address_space_mb, cpus,",
             {"limits": "memory = 9"},
         ),
         ("x/bot.toml:6: Invalid value", {"limits": "memory = "}),

@@ -31,7 +31,7 @@ def words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setattr(bubblewrap_arguments, "PROJECT", packages)
     monkeypatch.setattr(bubblewrap_arguments, "this_machine", lambda: machine)
     monkeypatch.setattr("os.geteuid", lambda: 1000)
-    return bubblewrap_arguments.arguments(find_bot("mist_random"), tmp_path / "line" / "s", 9)
+    return bubblewrap_arguments.arguments(find_bot("mist_random"), tmp_path / "line" / "s", 9, None)
 
 
 def test_among_packages_the_judge_and_other_bots_are_hidden(words: list[str]) -> None:

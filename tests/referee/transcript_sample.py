@@ -102,7 +102,7 @@ def other_match_records() -> list[Record]:
         match record:
             case Header():
                 stranger = BotIdentity(name="gamma the longer", version="33", content="", seed=1, token="another")
-                host = {"seed": 3, "setup": Raw(b'{"secret":[1,2]}'), "isolation": "bubblewrap", "machine": "b"}
+                host = {"seed": 3, "setup": Raw(b'{"secret":[1,2]}'), "isolation": "strict", "machine": "b"}
                 bots = (record.bots[0], stranger)
                 policy = {"fault": "restart"}
                 records.append(replace(record, **host, bots=bots, policy=policy, started="never"))

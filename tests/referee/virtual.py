@@ -134,12 +134,13 @@ def set_up(
     options: Any = None,
     policy: Policy = RULES,
     restart: Callable[[int], None] | None = None,
+    let_run: Callable[[int, bool], None] | None = None,
 ) -> Played:
     """A match ready to run."""
     table = Table(game, Deal(variant, 7, Raw(encode(options)) if options else None))
     bell, records = Bell(), list[Record]()
     bots = [Bot(MemoryLine(bell), f"token-{seat}") for seat in range(players)]
-    host = Host(bell, [bot.line for bot in bots], records.append, restart=restart)
+    host = Host(bell, [bot.line for bot in bots], records.append, restart=restart, let_run=let_run)
     identities = tuple(
         BotIdentity(name=f"bot-{seat}", version="1", content="", seed=seat, token=bot.token)
         for seat, bot in enumerate(bots)

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from referee.sandbox import SandboxError, find_isolation
+from referee.layers import Layers
+from referee.sandbox import SandboxError, find_isolation, missing
 from tests.real_wire.sandbox.lab import Lab
 
 
@@ -15,6 +16,19 @@ def lab(tmp_path: Path) -> Iterator[Lab]:
     lab = Lab(tmp_path)
     with lab.socket:
         yield lab
+
+
+@pytest.fixture(params=["all walls", "namespaces alone"])
+def alone(request: pytest.FixtureRequest, sandboxed: None, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Whether filter, Landlock and control groups are left away: the walls behind them must hold without them."""
+    if request.param == "all walls":
+        if missing():
+            pytest.skip("; ".join(missing()))
+        return False
+    monkeypatch.setattr("referee.bubblewrap.find_layers", lambda: Layers(landlock=0, no_filter="", no_groups=""))
+    monkeypatch.setattr("referee.landlock.version", lambda: 0)
+    monkeypatch.setattr("referee.sandbox.demand", lambda _: None)
+    return True
 
 
 @pytest.fixture(scope="session")

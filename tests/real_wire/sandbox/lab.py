@@ -42,7 +42,7 @@ class Lab:
         return find_bot(str(self.folder))
 
     @asynccontextmanager
-    async def started(self, bot: BotFolder, isolation: Isolation = "bubblewrap") -> AsyncIterator[sandbox.Process]:
+    async def started(self, bot: BotFolder, isolation: Isolation = "strict") -> AsyncIterator[sandbox.Process]:
         """The bot, started; at the end it is killed."""
         with trio.fail_after(PATIENCE_SECONDS):
             async with trio.open_nursery() as nursery:
@@ -52,12 +52,12 @@ class Lab:
                 yield process
                 await process.kill()
 
-    async def run(self, bot: BotFolder, isolation: Isolation = "bubblewrap") -> int:
+    async def run(self, bot: BotFolder, isolation: Isolation = "strict") -> int:
         """Runs a bot to its own end."""
         async with self.started(bot, isolation) as process:
             return await process.wait()
 
-    async def told(self, program: str, *, limits: str = "", isolation: Isolation = "bubblewrap") -> Any:
+    async def told(self, program: str, *, limits: str = "", isolation: Isolation = "strict") -> Any:
         """What a program writes as JSON, in its last line."""
         code = await self.run(self.bot(program, limits=limits), isolation)
         lines = self.log.read_text().splitlines()

@@ -20,7 +20,7 @@ from tests.real_wire.sandbox.lab import Lab
 
 pytestmark = pytest.mark.usefixtures("sandboxed")
 
-BOTH = pytest.mark.parametrize("isolation", ["bubblewrap", "none"])
+BOTH = pytest.mark.parametrize("isolation", ["strict", "none"])
 
 STUBBORN = {
     "ignores what asks it to end": """
@@ -218,7 +218,7 @@ class TestArenasDeath:
         self, lab: Lab, arena: Callable[[Isolation], "subprocess.Popen[bytes]"], program: str
     ) -> None:
         lab.bot(program)
-        running = arena("bubblewrap")
+        running = arena("strict")
         with trio.fail_after(30):
             await lab.wait_for("ready")
         end(running)
@@ -298,7 +298,7 @@ class TestNoSandbox:
                     bot,
                     line=lab.lines / "no such line" / "referee.sock",
                     token="",
-                    isolation="bubblewrap",
+                    isolation="strict",
                     log=lab.log,
                 )
 
@@ -326,7 +326,7 @@ class TestNoSandbox:
         (lab.folder / name).chmod(0o700)
         async with trio.open_nursery() as nursery:
             with pytest.raises(sandbox.SandboxError, match=r"bot/?[a-z.]*: may not be read by others; .*chmod"):
-                await sandbox.start(nursery, bot, line=lab.line, token="", isolation="bubblewrap", log=lab.log)
+                await sandbox.start(nursery, bot, line=lab.line, token="", isolation="strict", log=lab.log)
 
     async def test_a_machine_without_bubblewrap_is_an_error_of_the_start(
         self, lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -335,7 +335,7 @@ class TestNoSandbox:
         monkeypatch.setenv("PATH", str(tmp_path))
         async with trio.open_nursery() as nursery:
             with pytest.raises(sandbox.SandboxError, match="bwrap is not installed"):
-                await sandbox.start(nursery, bot, line=lab.line, token="", isolation="bubblewrap", log=lab.log)
+                await sandbox.start(nursery, bot, line=lab.line, token="", isolation="strict", log=lab.log)
 
 
 async def test_a_bot_may_connect_and_be_answered(lab: Lab) -> None:

@@ -1,0 +1,263 @@
+"""Control groups: bounds on what all processes of one bot use together, and a way to stop them all at once.
+
+Version 1, a folder for each bot in each controller's tree, or version 2, one folder for each bot: where the
+arena may write to them. That is so for root on most machines, and for an ordinary user where systemd hands a
+part of the tree over (`systemd-run --user --scope -p Delegate=yes …`).
+"""
+
+import atexit
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
+from itertools import count
+from pathlib import Path
+
+from msgspec import Struct
+
+from referee.bot_folder import Limits
+
+MEGABYTE = 1024 * 1024
+PERIOD_US = 100_000
+"""Over which a bot's processor time is bounded."""
+OWN_PROCESSES = 2
+"""Of the sandbox, beside the bot's: bubblewrap's init, and the one that is becoming the bot."""
+OVERHEAD_MB = 16
+"""For what the sandbox itself holds: bubblewrap's processes, the kernel's tables."""
+CONTROLLERS = ("memory", "pids", "cpu")
+FREEZER = "freezer"
+PREFIX = "mist-arena-"
+_MOUNT = re.compile(r"^\d+ \d+ \S+ (\S+) (\S+) .* - (cgroup2?) \S+ (\S+)$", re.MULTILINE)
+_numbers = count(1)
+
+
+class NoGroupsError(Exception):
+    """The arena may write to no control groups. The text says why, in one line, and what helps."""
+
+
+class Tree(Struct, frozen=True):
+    """Where this arena makes its groups."""
+
+    version: int
+    places: dict[str, Path]
+    """By controller, the folder of the arena's own. In version 2 they are all the same."""
+    home: tuple[int, ...] = ()
+    """Version 1: descriptors by which a thread of the arena's goes back to where the arena itself is."""
+
+
+@cache
+def tree() -> Tree:
+    """This arena's own part of the control groups, made on the first call.
+
+    Raises:
+        NoGroupsError: there is none that it may write to.
+    """
+    found = _first_version() or _second_version()
+    if found is None:
+        raise NoGroupsError(
+            "this user may write to no control groups with memory, pids and cpu (start the arena as root, or in "
+            "a part of the tree of its own: systemd-run --user --scope -p Delegate=yes scripts/arena …)"
+        )
+    atexit.register(_clear_away, found)
+    return found
+
+
+def _clear_away(made: Tree) -> None:
+    for place in set(made.places.values()):
+        with suppress(OSError):
+            place.rmdir()
+
+
+class Group:
+    """The processes of one bot."""
+
+    def __init__(self, limits: Limits) -> None:
+        """An empty group.
+
+        Raises:
+            NoGroupsError: see `tree`.
+            OSError: the kernel makes no more.
+        """
+        made = tree()
+        self._version = made.version
+        self._home = made.home
+        name = f"{next(_numbers)}"
+        self._folders = {controller: place / name for controller, place in made.places.items()}
+        memory = (limits.memory_mb + limits.scratch_mb + OVERHEAD_MB) * MEGABYTE
+        quota = round(limits.cpus * PERIOD_US)
+        try:
+            for folder in set(self._folders.values()):
+                folder.mkdir()
+            if self._version == 1:
+                self._write("memory", "memory.limit_in_bytes", memory)
+                self._write("memory", "memory.swappiness", 0, must=False)
+                self._write("cpu", "cpu.cfs_period_us", PERIOD_US)
+                self._write("cpu", "cpu.cfs_quota_us", quota)
+            else:
+                self._write("memory", "memory.max", memory)
+                self._write("memory", "memory.swap.max", 0, must=False)
+                self._write("cpu", "cpu.max", f"{quota} {PERIOD_US}")
+            self._write("pids", "pids.max", limits.processes + OWN_PROCESSES)
+        except OSError:
+            self.close()
+            raise
+
+    @contextmanager
+    def inside(self) -> Iterator[None]:
+        """What this thread starts here is in the group from its birth (version 1; for version 2 see `add`).
+
+        To move a process takes the kernel up to 10 ms, in which nobody on the machine may start one; a thread that
+        moves itself waits for nobody.
+        """
+        if self._version != 1:
+            yield
+            return
+        places = [os.open(folder / "tasks", os.O_WRONLY | os.O_CLOEXEC) for folder in self._folders.values()]
+        try:
+            for place in places:
+                os.write(place, b"0")
+            yield
+        finally:
+            for home in self._home:
+                os.write(home, b"0")
+            for place in places:
+                os.close(place)
+
+    def add(self, pid: int) -> None:
+        """A process, with what will come from it, where that was not started `inside`.
+
+        Raises:
+            OSError: it is gone, or cannot be moved.
+        """
+        if self._version == 1:
+            return
+        for folder in set(self._folders.values()):
+            (folder / "cgroup.procs").write_text(str(pid))
+
+    def freeze(self) -> bool:
+        """Stops all its processes where they are, unseen by them. False: this machine has no freezer."""
+        return self._set_frozen(frozen=True)
+
+    def thaw(self) -> bool:
+        """Lets them go on. Idempotent."""
+        return self._set_frozen(frozen=False)
+
+    def _set_frozen(self, *, frozen: bool) -> bool:
+        if FREEZER not in self._folders:
+            return False
+        if self._version == 1:
+            self._write(FREEZER, "freezer.state", "FROZEN" if frozen else "THAWED")
+        else:
+            self._write(FREEZER, "cgroup.freeze", int(frozen))
+        return True
+
+    def cpu_us(self) -> int:
+        """Processor time of all its processes so far, in microseconds; throttled time is none."""
+        folder = self._folders["cpu"]
+        if self._version == 1:
+            return int((self._folders["cpuacct"] / "cpuacct.usage").read_text()) // 1000
+        return _field((folder / "cpu.stat").read_text(), "usage_usec")
+
+    def throttled_us(self) -> int:
+        """How long it was kept from running because its processor time was used up, in microseconds."""
+        told = (self._folders["cpu"] / "cpu.stat").read_text()
+        return _field(told, "throttled_time") // 1000 if self._version == 1 else _field(told, "throttled_usec")
+
+    def close(self) -> None:
+        """Takes the folders away; its processes must be gone. Idempotent."""
+        for folder in set(self._folders.values()):
+            with suppress(OSError):
+                folder.rmdir()
+
+    def _write(self, controller: str, name: str, value: object, *, must: bool = True) -> None:
+        try:
+            (self._folders[controller] / name).write_text(str(value))
+        except OSError:
+            if must:
+                raise
+
+
+def _field(text: str, name: str) -> int:
+    found = re.search(rf"^{name} (\d+)$", text, re.MULTILINE)
+    return int(found[1]) if found else 0
+
+
+def _own_places() -> Iterator[tuple[int, list[str], Path]]:
+    """The groups this process is in: version, controllers, folder."""
+    mounts = _MOUNT.findall(Path("/proc/self/mountinfo").read_text())
+    for line in Path("/proc/self/cgroup").read_text().splitlines():
+        _, names, path = line.split(":", 2)
+        for root, place, kind, options in mounts:
+            if (kind == "cgroup2") != (names == "") or not (
+                names == "" or set(names.split(",")) <= set(options.split(","))
+            ):
+                continue
+            if Path(path).is_relative_to(root):
+                yield (2 if names == "" else 1), names.split(","), Path(place) / Path(path).relative_to(root)
+                break
+
+
+def _first_version() -> Tree | None:
+    places = {name: place for version, names, place in _own_places() if version == 1 for name in names}
+    if not {*CONTROLLERS, "cpuacct"} <= set(places):
+        return None
+    own = {}
+    for controller in (*CONTROLLERS, "cpuacct", FREEZER):
+        if controller in places:
+            made = _make(places[controller])
+            if made is None:
+                return None
+            own[controller] = made
+    home = tuple(os.open(place.parent / "tasks", os.O_WRONLY | os.O_CLOEXEC) for place in own.values())
+    return Tree(1, own, home)
+
+
+def _second_version() -> Tree | None:
+    place = next((place for version, _, place in _own_places() if version == 2), None)  # noqa: PLR2004 - as is said
+    if place is None or not set(CONTROLLERS) <= set(_words(place / "cgroup.controllers")):
+        return None
+    own = _make(place)
+    if own is None:
+        return None
+    try:
+        _hand_down(place)
+        (own / "cgroup.subtree_control").write_text(" ".join(f"+{name}" for name in CONTROLLERS))
+    except OSError:
+        return None
+    return Tree(2, dict.fromkeys((*CONTROLLERS, FREEZER), own))
+
+
+def _hand_down(place: Path) -> None:
+    """Lets groups below have controllers: only one without processes of its own may, so those move down first."""
+    if set(CONTROLLERS) <= set(_words(place / "cgroup.subtree_control")):
+        return
+    if (place / "cgroup.type").exists():
+        below = place / f"{PREFIX}processes"
+        below.mkdir(exist_ok=True)
+        for pid in _words(place / "cgroup.procs"):
+            with suppress(ProcessLookupError):
+                (below / "cgroup.procs").write_text(pid)
+    (place / "cgroup.subtree_control").write_text(" ".join(f"+{name}" for name in CONTROLLERS))
+
+
+def _words(file: Path) -> list[str]:
+    try:
+        return file.read_text().split()
+    except OSError:
+        return []
+
+
+def _make(place: Path) -> Path | None:
+    """This arena's own group below a place, after those of arenas that were killed are cleared away."""
+    for left in place.glob(f"{PREFIX}[0-9]*"):
+        if not Path("/proc", left.name.removeprefix(PREFIX)).exists():
+            for folder in (*left.glob("[0-9]*"), left):
+                with suppress(OSError):
+                    folder.rmdir()
+    own = place / f"{PREFIX}{os.getpid()}"
+    try:
+        own.mkdir(exist_ok=True)
+    except OSError:
+        return None
+    return own

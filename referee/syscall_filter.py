@@ -1,0 +1,109 @@
+"""The system calls that a sandboxed bot may make: an allow-list, as a program for the kernel's seccomp.
+
+libseccomp makes it, through `pyseccomp`: it knows the numbers of every machine, and closes the doors of foreign
+numbers (32-bit calls, x32). What is not listed does not exist for a bot (ENOSYS), so that libraries take the way
+they take on an older kernel. Not listed, on purpose: io_uring, userfaultfd, bpf, keys, perf events, ptrace and the
+memory of others, mounts and namespaces, memfd and System V memory (both outside a process's own limits), clocks
+that can be set, `sync` (it waits for the whole machine's disks), modules, reboot.
+"""
+
+import errno
+import os
+import socket
+import tempfile
+from functools import cache
+
+ALLOWED = frozenset(
+    # Files, by path.
+    "open openat openat2 creat access faccessat faccessat2 stat lstat newfstatat statx statfs readlink "
+    "readlinkat mknod mknodat getcwd chdir rename renameat renameat2 mkdir mkdirat rmdir unlink unlinkat link "
+    "linkat symlink symlinkat chmod fchmodat fchmodat2 chown lchown fchownat utime utimes utimensat futimesat "
+    "truncate umask getxattr lgetxattr fgetxattr listxattr llistxattr flistxattr inotify_init inotify_init1 "
+    "inotify_add_watch inotify_rm_watch "
+    # Files, by descriptor.
+    "read write readv writev pread64 pwrite64 preadv pwritev preadv2 pwritev2 close close_range lseek fstat "
+    "fstatfs getdents getdents64 fchdir fchmod fchown ftruncate fallocate fsync fdatasync fadvise64 readahead "
+    "dup dup2 dup3 fcntl flock pipe pipe2 splice tee sendfile copy_file_range "
+    # Waiting.
+    "select pselect6 poll ppoll epoll_create epoll_create1 epoll_ctl epoll_wait epoll_pwait epoll_pwait2 "
+    "eventfd eventfd2 signalfd signalfd4 timerfd_create timerfd_settime timerfd_gettime nanosleep "
+    "clock_nanosleep pause alarm getitimer setitimer timer_create timer_settime timer_gettime timer_getoverrun "
+    "timer_delete "
+    # Memory.
+    "brk mmap munmap mremap mprotect madvise mincore msync mlock mlock2 munlock membarrier pkey_alloc "
+    "pkey_mprotect pkey_free get_mempolicy "
+    # Processes and threads.
+    "fork vfork execve exit exit_group wait4 waitid kill tkill tgkill getpid getppid gettid getpgid getpgrp "
+    "setpgid getsid setsid set_tid_address set_robust_list get_robust_list rseq futex futex_waitv sched_yield "
+    "sched_getaffinity sched_setaffinity sched_getparam sched_setparam sched_getscheduler sched_setscheduler "
+    "sched_getattr sched_setattr sched_rr_get_interval sched_get_priority_max sched_get_priority_min "
+    "getpriority setpriority ioprio_get prctl arch_prctl pidfd_open pidfd_send_signal rt_sigaction "
+    "rt_sigprocmask rt_sigpending rt_sigtimedwait rt_sigqueueinfo rt_tgsigqueueinfo rt_sigsuspend rt_sigreturn "
+    "sigaltstack restart_syscall getrusage times getrlimit setrlimit prlimit64 "
+    # Who and where it is. With set… the sandbox gives its own rights up; a bot has none left to change.
+    "getuid geteuid getgid getegid getresuid getresgid getgroups setuid setgid setreuid setregid setresuid "
+    "setresgid setgroups capget capset landlock_create_ruleset landlock_add_rule landlock_restrict_self uname "
+    "sysinfo getcpu getrandom gettimeofday time clock_gettime clock_getres "
+    # Its socket, and pipes of the same kind among its own processes.
+    "connect bind listen accept accept4 sendto recvfrom sendmsg recvmsg sendmmsg recvmmsg shutdown getsockname "
+    "getpeername setsockopt getsockopt".split()
+)
+NAMESPACES = 0x7E02_0000
+"""The flags of `clone` for new namespaces. (`clone3` hides its flags from filters: it does not exist for bots.)"""
+CONTROLS = (0x5401, 0x5402, 0x5403, 0x5404, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)
+"""What `ioctl` may do: a terminal's modes and size, bytes that wait, blocking, closing at exec. Nothing types."""
+QUERY_PERSONALITY = 0xFFFF_FFFF
+LOW_HALF = 0xFFFF_FFFF
+"""Of an int the kernel looks at this half alone: a filter that looked at all of it could be passed by."""
+
+
+class NoFilterError(Exception):
+    """This machine cannot filter system calls. The text says what is missing and what helps."""
+
+
+@cache
+def program() -> bytes:
+    """The filter, as the kernel and `bwrap --seccomp` take it.
+
+    Raises:
+        NoFilterError: libseccomp is not installed, or does not know this machine.
+    """
+    try:
+        import pyseccomp  # noqa: PLC0415 - fails where the library is not installed
+    except (RuntimeError, OSError):
+        missing = "libseccomp is not installed (apt install libseccomp2; dnf install libseccomp)"
+        raise NoFilterError(missing) from None
+    allowed = pyseccomp.SyscallFilter(pyseccomp.ERRNO(errno.ENOSYS))
+    for name in sorted(ALLOWED):
+        try:
+            allowed.add_rule(pyseccomp.ALLOW, name)
+        except (OSError, ValueError):
+            # Not known to this libseccomp, or not on this kind of machine: then it does not exist for bots.
+            continue
+    allow, masked = pyseccomp.ALLOW, pyseccomp.MASKED_EQ
+    allowed.add_rule(allow, "clone", pyseccomp.Arg(0, masked, NAMESPACES, 0))
+    for call in ("socket", "socketpair"):
+        allowed.add_rule(allow, call, pyseccomp.Arg(0, pyseccomp.EQ, socket.AF_UNIX))
+        refused = pyseccomp.ERRNO(errno.EAFNOSUPPORT)
+        allowed.add_rule(refused, call, pyseccomp.Arg(0, pyseccomp.NE, socket.AF_UNIX))
+    for command in CONTROLS:
+        allowed.add_rule(allow, "ioctl", pyseccomp.Arg(1, masked, LOW_HALF, command))
+    for persona in (0, QUERY_PERSONALITY):
+        allowed.add_rule(allow, "personality", pyseccomp.Arg(0, masked, LOW_HALF, persona))
+    with tempfile.TemporaryFile() as file:
+        allowed.export_bpf(file)
+        file.seek(0)
+        return file.read()
+
+
+def as_descriptor() -> int:
+    """A new descriptor from which the filter can be read, once; the caller closes it.
+
+    Raises:
+        NoFilterError: see `program`.
+    """
+    words = program()
+    descriptor = os.memfd_create("filter")
+    os.write(descriptor, words)
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return descriptor
