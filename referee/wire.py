@@ -2,7 +2,7 @@
 
 On our side each is a STREAM socket: libzmq listens, moves bytes both ways, and holds a bounded number of them;
 what they mean is read by `zmtp`. A PAIR socket of libzmq's would hold the parts of a message that never ends,
-without any bound; and it takes frames one by one only, which makes a decision half as long again.
+without any bound, and takes frames one by one only; a decision takes as long as over one.
 
 A ZeroMQ socket shows trio one descriptor, which becomes readable when *something* changed, once; any call on the
 socket may use that up. So one task owns each socket: it alone waits for it, asks for the socket's EVENTS after its
@@ -255,6 +255,7 @@ class ZmqLine(Line):
         self._inbox: deque[Incoming] = deque()
         self._held_frames = 0
         self._held_bytes = 0
+        self._unread = False  # whether what was read may hold another message
         self._messages = 0  # ever taken
         self._reads = 0  # of libzmq's from the kernel, ever taken
         self._stamped = -math.inf
@@ -413,7 +414,7 @@ class ZmqLine(Line):
 
     def _take(self, *, can_read: bool) -> bool:
         """Takes the next message, or reads what may become one; false when there is neither."""
-        frame = self._next_message()
+        frame = self._next_message() if self._unread else None
         if frame is None and can_read:
             self._read()
             frame = self._next_message()
@@ -463,49 +464,51 @@ class ZmqLine(Line):
         if self._peer is None or not self._peer.left:
             return False
         self._peer, self._next = self._next, None
-        return self._peer is not None
+        self._unread = self._peer is not None
+        return self._unread
 
     def _next_message(self) -> bytes | None:
-        """The next whole message, if there is one, once what is to be answered by ZeroMQ itself has been."""
+        """The next whole message, if who is in has said one; if not, ZeroMQ's own words are answered."""
+        self._unread = False
         peer = self._peer
         if peer is None or peer.conversation is None:
             return None
-        was_open = peer.conversation.open
         try:
             message = peer.conversation.next()
         except NotSpoken:
             peer.conversation = None
             self._door.disconnect(peer.descriptor)
             return None
-        answer = peer.conversation.answer()
-        if answer:
+        if message is not None:
+            self._unread = True
+            return message
+        if answer := peer.conversation.answer():
             self._send(peer, answer)
             self._again = True  # The call may have used up the socket's word that something has come.
-        if peer.conversation.open and not was_open:
+        if peer.conversation.open:
             self._door.greeted(peer.descriptor)
-        return message
+        return None
 
     def _send_frames(self) -> bool:
         """Gives libzmq as much as it takes; false when that is nothing."""
         outbox, peer = self._outbox, self._peer
         if peer is None or peer.conversation is None or not peer.conversation.open:
             return False
-        sent = 0
-        while sent < PASS_FRAMES and outbox:
-            count, size, burst = 0, 0, []
+        before = len(outbox)
+        while outbox and before - len(outbox) < PASS_FRAMES:
+            burst, size = [], 0
             for frame in outbox:
                 burst.append(framed(frame))
-                count, size = count + 1, size + len(frame)
+                size += len(frame)
                 if size >= SEND_BYTES:
                     break
-            if not self._send(peer, burst[0] if count == 1 else b"".join(burst)):
+            if not self._send(peer, b"".join(burst)):
                 break
-            for _ in range(count):
+            for _ in burst:
                 outbox.popleft()
             self._outbox_bytes -= size
-            sent += count
         self._stamp_timed(self._queued - len(outbox))
-        return sent > 0
+        return len(outbox) < before
 
     def _send(self, peer: Peer, data: bytes) -> bool:
         """Gives libzmq bytes for a connection; false where it has no room for more, or the connection is gone."""

@@ -6,6 +6,7 @@ differs from what would have been taken anyway.
 
 import gc
 import os
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -28,6 +29,7 @@ from referee.wire import Wire, open_wire
 from tests.real_wire import zoo
 from tests.real_wire.zoo import REFUSALS, TABLE, WINDOWS, bad_bot, processes_with, timeless, tokens
 
+EXAMPLE = Path(__file__).parents[2] / "docs/examples/three-turns.jsonl"
 MEGABYTE = 1_000_000
 LEFT_BYTES = 8 * MEGABYTE
 """What a match may leave the referee's process larger by: what its allocator has not given back."""
@@ -147,6 +149,17 @@ def silent(isolation: Isolation, tmp_path_factory: pytest.TempPathFactory) -> Re
 def test_every_bad_bot_has_its_line_in_the_table() -> None:
     files = {file.stem for file in zoo.BAD_BOTS.glob("*.py")}
     assert files == {*TABLE, zoo.SHARED}
+
+
+def test_what_differs_between_two_matches_but_in_times_is_seen(tmp_path: Path) -> None:
+    """Else no comparison here would prove anything."""
+    played = EXAMPLE.read_text()
+    later, other = tmp_path / "later", tmp_path / "other"
+    later.write_text(re.sub(r'"(at|opened|deadline|arrived)":\d+', r'"\1":9', played))
+    other.write_text(re.sub(r'"(cells)":\["F4"\]', r'"\1":["F5"]', played))
+    assert timeless(EXAMPLE) == timeless(later)
+    assert timeless(EXAMPLE)[1] == timeless(other)[1], "nobody but its own seat was told of it"
+    assert timeless(EXAMPLE) != timeless(other)
 
 
 @pytest.mark.parametrize("name", TABLE)
