@@ -23,6 +23,7 @@ COMMANDS = {
     "adjudicate": ("adjudicate", "Scenarios in, results out, one JSON object a line."),
     "games": ("games", "List the games, or describe one."),
     "schema": ("schema", "Print the JSON Schema of the protocol and of all games' words."),
+    "doctor": ("doctor", "Prove this machine's sandbox by trying to escape from it."),
     "new-bot": ("new_bot", "Write a bot to start from."),
 }
 """Command to its module in `arena.commands` and its line in the help."""

@@ -45,6 +45,8 @@ class TournamentFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """None: drawn when the tournament begins, and kept with its results."""
     policy: Policy = Policy()
     isolation: Isolation = "strict"
+    warm: bool = True
+    """Whether Python bots are forked from a process that holds the kit: as well shut in, and sooner there."""
     concurrency: Positive | None = None
     """Matches at once; None: one for each core."""
     results: str | None = None
@@ -99,6 +101,7 @@ class Tournament(Struct, frozen=True, kw_only=True):
             options=Raw(msgspec.json.encode(self.options)),
             policy=self.form.policy,
             isolation=self.form.isolation,
+            warm=self.form.warm,
         )
 
 

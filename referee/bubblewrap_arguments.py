@@ -13,7 +13,7 @@ from msgspec import Struct
 from referee import landlock
 from referee.bot_environment import PROJECT, Machine, command_line, shared_modules, this_machine
 from referee.bot_folder import BotFolder, Limits
-from referee.bubblewrap_user import OWN_USER, User, program, roots_user
+from referee.bubblewrap_user import OWN_NAMESPACE, OWN_USER, ROOTS_NAMESPACE, User, program, roots_user
 
 BOT = "/bot"
 SCRATCH = "/tmp"  # noqa: S108 - a bot's own, in memory
@@ -27,8 +27,16 @@ SHARED_MEMORY_BYTES = 4 * MEGABYTE
 LIBRARIES = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 """Where programs and libraries are, beside /usr; on most machines links into it."""
 LAUNCHER = Path(__file__).with_name("sandbox_launcher.py")
-START = "/arena/start.py"
+START = "/arena/sandbox_launcher.py"
 """The launcher's place inside."""
+STARTER = Path(__file__).with_name("warm_starter.py")
+STARTER_INSIDE = "/arena/warm_starter.py"
+OUTSIDE = "/outside"
+"""Where the process that bots are forked from has this machine's own root; no bot does."""
+NAMESPACES = (
+    *("--unshare-net", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
+    *("--new-session", "--die-with-parent"),
+)
 SIGNALS = 1_024
 """That may wait for a bot's processes."""
 
@@ -54,27 +62,72 @@ def arguments(bot: BotFolder, line: Path, info: int, syscalls: int | None) -> li
         PermissionError: as root: other users may not read what the bot needs.
     """
     machine = this_machine()
-    sources = _sources(bot, line, machine)
-    user = OWN_USER
-    if os.geteuid() == 0:
-        _check_readable([*(source.here for source in sources), *bot.folder.iterdir()], line)
-        user = roots_user(line)
+    check_readable(bot, line)
+    user = roots_user(line) if os.geteuid() == 0 else OWN_USER
+    own = [
+        Source(bot.folder, BOT),
+        # Read-only too: that is no hindrance to connecting, and it leaves nothing behind on our disk.
+        Source(line.parent.resolve(), SOCKETS),
+    ]
     return [
         program("bwrap"),
         *user.namespace,
-        *("--unshare-net", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
-        *("--hostname", "bot", "--new-session", "--die-with-parent", "--info-fd", str(info)),
+        *NAMESPACES,
+        *("--hostname", "bot", "--info-fd", str(info)),
         *(() if syscalls is None else ("--seccomp", str(syscalls))),
-        *_system(),
-        *(word for path in _parents(sources) for word in ("--perms", "0755", "--dir", path)),
-        *(word for source in sources for word in ("--ro-bind", str(source.here), source.inside)),
-        *(word for path in _hidden(sources, machine) for word in ("--tmpfs", path, "--remount-ro", path)),
-        *("--proc", "/proc", "--dev", "/dev"),
+        *_root([*_sources(machine), *own], machine),
         *("--size", str(SHARED_MEMORY_BYTES), "--perms", "1777", "--tmpfs", SHARED_MEMORY),
         *("--size", str(bot.limits.scratch_mb * MEGABYTE), "--perms", "1777", "--tmpfs", SCRATCH),
         # What holds the mounts together is memory too, and would have no bound.
         *("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", BOT, "--"),
         *_launcher(bot, user, machine),
+    ]
+
+
+def starter_arguments(control: int, modules: tuple[str, ...]) -> list[str]:
+    """The command line of the process that bots are forked from: the same root, and the machine's own beside it.
+
+    Args:
+        control: descriptor of its end of the referee's line to it.
+        modules: what it imports, for all bots.
+
+    Raises:
+        As `arguments`.
+    """
+    machine = this_machine()
+    namespace = ROOTS_NAMESPACE if os.geteuid() == 0 else OWN_NAMESPACE
+    return [
+        program("bwrap"),
+        *namespace,
+        *("--cap-add", "ALL", *NAMESPACES),
+        *_root([*_sources(machine), Source(STARTER, STARTER_INSIDE)], machine),
+        *(word for path in (BOT, SOCKETS, SCRATCH) for word in ("--perms", "0755", "--dir", path)),
+        *("--ro-bind", "/", OUTSIDE, "--remount-ro", "/dev", "--remount-ro", "/", "--"),
+        *(str(machine.interpreter), STARTER_INSIDE, str(control), *modules),
+    ]
+
+
+def check_readable(bot: BotFolder, line: Path) -> None:
+    """Root's bots are other users: what is root's alone they could not read, and would fail unexplained.
+
+    Raises:
+        PermissionError: as root: other users may not read what the bot needs.
+    """
+    if os.geteuid() != 0:
+        return
+    for path in (*(source.here for source in _sources(this_machine())), bot.folder, *bot.folder.iterdir()):
+        if path != line.parent.resolve() and path.exists() and not path.stat().st_mode & stat.S_IROTH:
+            raise PermissionError(errno.EACCES, "may not be read by others", str(path))
+
+
+def _root(sources: list[Source], machine: Machine) -> list[str]:
+    """What a bot sees of this machine, but for its memory file systems."""
+    return [
+        *_system(),
+        *(word for path in _parents(sources) for word in ("--perms", "0755", "--dir", path)),
+        *(word for source in sources for word in ("--ro-bind", str(source.here), source.inside)),
+        *(word for path in _hidden(sources, machine) for word in ("--tmpfs", path, "--remount-ro", path)),
+        *("--proc", "/proc", "--dev", "/dev"),
     ]
 
 
@@ -88,21 +141,20 @@ def _launcher(bot: BotFolder, user: User, machine: Machine) -> list[str]:
         words.append(f"user={user.number}")
     if is_script:
         words.append("script=yes")
-    return [*words, *_limits(bot.limits, user), *_places(machine), "--", *command]
+    bounds = [f"{name}={value}" for name, value in resource_limits(bot.limits, user.others)]
+    if (version := landlock.version()) > 0:
+        bounds += [f"landlock={version}", *(f"{name}={path}" for name, path in places(machine))]
+    return [*words, *bounds, "--", *command]
 
 
-def _places(machine: Machine) -> list[str]:
+def places(machine: Machine) -> list[tuple[str, str]]:
     """What Landlock leaves open, as a second wall: all that is mounted, and to write only what may be written."""
-    version = landlock.version()
-    if version == 0:
-        return []
     system = ("/usr", *(f"/{name}" for name in LIBRARIES), "/etc", "/proc", str(machine.base))
     return [
-        f"landlock={version}",
-        "list=/",
-        *(f"read={path}" for path in (*system, "/arena", "/run", BOT)),
-        "device=/dev",
-        *(f"write={path}" for path in (SCRATCH, SHARED_MEMORY)),
+        ("list", "/"),
+        *(("read", path) for path in (*system, "/arena", "/run", BOT)),
+        ("device", "/dev"),
+        *(("write", path) for path in (SCRATCH, SHARED_MEMORY)),
     ]
 
 
@@ -126,16 +178,13 @@ def _system() -> list[str]:
     return words
 
 
-def _sources(bot: BotFolder, line: Path, machine: Machine) -> list[Source]:
-    """What this bot sees of this machine beside the system's own."""
+def _sources(machine: Machine) -> list[Source]:
+    """What every bot sees of this machine beside the system's own."""
     sources = [
         *(Source(*pair) for pair in zip(machine.packages, packages_inside(machine), strict=True)),
         Source(PROJECT / "protocol", f"{CODE}/protocol"),
         *(Source(path, f"{CODE}/bots/{path.name}") for path in shared_modules()),
         Source(LAUNCHER, START),
-        Source(bot.folder, BOT),
-        # Read-only too: that is no hindrance to connecting, and it leaves nothing behind on our disk.
-        Source(line.parent.resolve(), SOCKETS),
     ]
     if not machine.base.is_relative_to("/usr"):
         # At its own place: an interpreter may have its libraries' place written into it.
@@ -154,26 +203,22 @@ def _hidden(sources: list[Source], machine: Machine) -> list[str]:
     ]
 
 
-def _check_readable(paths: list[Path], line: Path) -> None:
-    """Root's bots are other users: what is root's alone they could not read, and would fail unexplained."""
-    for path in paths:
-        if path != line.parent.resolve() and path.exists() and not path.stat().st_mode & stat.S_IROTH:
-            raise PermissionError(errno.EACCES, "may not be read by others", str(path))
-
-
 def _parents(sources: list[Source]) -> list[str]:
     """The folders that hold what is mounted: made beforehand, for bubblewrap would let only their owner enter."""
     return sorted({str(parent) for source in sources for parent in list(Path(source.inside).parents)[:-1]})
 
 
-def _limits(limits: Limits, user: User) -> list[str]:
-    """For each process, but for the number of them, which is the sandbox's: it is set inside to count inside."""
+def resource_limits(limits: Limits, others: int) -> list[tuple[str, int]]:
+    """For each process, but for the number of them, which is the sandbox's: it is set inside to count inside.
+
+    `others`: the sandbox's own processes that count as the bot's user's.
+    """
     words = [
-        f"AS={(limits.address_space_mb or limits.memory_mb) * MEGABYTE}",
-        f"NPROC={limits.processes + user.others}",
-        f"NOFILE={limits.files}",
-        f"FSIZE={limits.scratch_mb * MEGABYTE}",
-        f"SIGPENDING={SIGNALS}",
-        *(f"{name}=0" for name in ("CORE", "MEMLOCK", "MSGQUEUE", "NICE", "RTPRIO")),
+        ("AS", (limits.address_space_mb or limits.memory_mb) * MEGABYTE),
+        ("NPROC", limits.processes + others),
+        ("NOFILE", limits.files),
+        ("FSIZE", limits.scratch_mb * MEGABYTE),
+        ("SIGPENDING", SIGNALS),
+        *((name, 0) for name in ("CORE", "MEMLOCK", "MSGQUEUE", "NICE", "RTPRIO")),
     ]
-    return words if limits.cpu_seconds is None else [*words, f"CPU={limits.cpu_seconds}"]
+    return words if limits.cpu_seconds is None else [*words, ("CPU", limits.cpu_seconds)]

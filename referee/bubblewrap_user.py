@@ -38,9 +38,13 @@ class User(Struct, frozen=True):
     """Processes of bubblewrap that count as this user's, inside."""
 
 
+OWN_NAMESPACE = ("--unshare-user", "--uid", "1000", "--gid", "1000")
+"""Whoever it is, the bot sees a user like any other."""
+ROOTS_NAMESPACE = ("--userns", str(STANDARD_OUTPUT))
+"""That of `standard_output`."""
 OWN_USER = User(
-    # Whoever it is, the bot sees a user like any other. No namespace can be made in which it would have rights.
-    ("--unshare-user", "--disable-userns", "--uid", "1000", "--gid", "1000"),
+    # No namespace can be made in which it would have rights.
+    (*OWN_NAMESPACE, "--disable-userns"),
     None,
     others=1,
 )
@@ -58,7 +62,7 @@ def roots_user(line: Path) -> User:
         if path.exists():
             os.chown(path, FIRST_USER + number, FIRST_USER + number)
     rights = (word for right in ("SETUID", "SETGID", "SETPCAP") for word in ("--cap-add", f"CAP_{right}"))
-    return User(("--userns", str(STANDARD_OUTPUT), *rights), number, others=0)
+    return User((*ROOTS_NAMESPACE, *rights), number, others=0)
 
 
 def standard_output(log: int) -> int:

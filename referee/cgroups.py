@@ -103,6 +103,12 @@ class Group:
             self.close()
             raise
 
+    def entrances(self) -> list[int]:
+        """Descriptors through which a process moves itself into the group by writing 0; the caller closes them."""
+        name = "tasks" if self._version == 1 else "cgroup.procs"
+        folders = dict.fromkeys(self._folders.values())
+        return [os.open(folder / name, os.O_WRONLY | os.O_CLOEXEC) for folder in folders]
+
     @contextmanager
     def inside(self) -> Iterator[None]:
         """What this thread starts here is in the group from its birth (version 1; for version 2 see `add`).
@@ -113,7 +119,7 @@ class Group:
         if self._version != 1:
             yield
             return
-        places = [os.open(folder / "tasks", os.O_WRONLY | os.O_CLOEXEC) for folder in self._folders.values()]
+        places = self.entrances()
         try:
             for place in places:
                 os.write(place, b"0")

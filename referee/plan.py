@@ -53,6 +53,8 @@ class Plan(Struct, frozen=True, kw_only=True):
     """JSON object; None: drawn."""
     policy: Policy = Policy()
     isolation: Isolation = "strict"
+    warm: bool = True
+    """Whether Python bots in a sandbox are forked from a process that holds the kit already: see `warm`."""
 
 
 class Result(Struct, frozen=True, kw_only=True):

@@ -191,6 +191,7 @@ class _Play:
             token=self.bots[seat].token,
             isolation=self.plan.isolation,
             log=self._next_log(seat),
+            warm=self.plan.warm,
         )
         self.processes[seat] = process
         await self.host.left(seat, await process.wait())

@@ -18,6 +18,7 @@ from referee.bot_folder import BotFolder
 from referee.bot_log import BotLog
 from referee.layers import find_layers
 from referee.plan import Isolation
+from referee.warm import Warm, can_be_warm
 
 KILOBYTE = 1024
 LESS = "or ask for less: --isolation standard"
@@ -88,19 +89,31 @@ def _cannot(error: OSError) -> Exception:
             return error
 
 
+Box = bubblewrap.Bubble | bare.Bare | Warm
+
+
+def _kind(bot: BotFolder, isolation: Isolation, *, warm: bool) -> type[Box]:
+    if isolation == "none":
+        return bare.Bare
+    return Warm if warm and can_be_warm(bot) else bubblewrap.Bubble
+
+
 class Process:
     """A bot that was started. Its nursery's end is its own, if nothing was before."""
 
-    def __init__(self, box: bubblewrap.Bubble | bare.Bare, log: BotLog) -> None:
+    def __init__(self, box: Box, log: BotLog) -> None:
         """See `start`."""
-        self.pid = box.pid
-        """Of the first process that was started for it on this machine."""
         self._box = box
         self._log = log
         self._until_exit = trio.CancelScope()
         self._ended = trio.Event()
         self._exit = 0
         self._last_line = ""
+
+    @property
+    def pid(self) -> int:
+        """Of the first process that was started for it on this machine."""
+        return self._box.pid
 
     async def wait(self) -> int:
         """The exit code of the bot's program, negative for a signal, once all its processes are gone.
@@ -136,7 +149,14 @@ class Process:
 
 
 async def start(
-    nursery: trio.Nursery, bot: BotFolder, *, line: Path, token: str, isolation: Isolation, log: Path
+    nursery: trio.Nursery,
+    bot: BotFolder,
+    *,
+    line: Path,
+    token: str,
+    isolation: Isolation,
+    log: Path,
+    warm: bool = False,
 ) -> Process:
     """Starts a bot's program in its sandbox.
 
@@ -149,6 +169,8 @@ async def start(
             user. The bot finds its endpoint in ARENA_ENDPOINT.
         token: what its `hello` must carry; it finds it in ARENA_TOKEN.
         isolation: `none` limits its processes, hides nothing, and lets it escape if it wants to.
+        warm: whether a Python bot may be forked from a process that has its imports already: that saves most of
+            the time of its start; the walls are the same.
         log: file for its standard output and error, bounded; overwritten.
 
     Raises:
@@ -158,7 +180,7 @@ async def start(
     demand(isolation)
     kept = BotLog(log, bot.limits.log_kb * KILOBYTE)
     try:
-        box = (bare.Bare if isolation == "none" else bubblewrap.Bubble)(bot, line, token, kept.bots_end)
+        box = _kind(bot, isolation, warm=warm)(bot, line, token, kept.bots_end)
     except OSError as error:
         kept.handed_over()
         kept.finish()

@@ -78,14 +78,15 @@ def check(result: int, what: str) -> int:
     return result
 
 
-def become(user: int) -> None:
-    """Another user, for good: no groups, no capabilities, none to be had again."""
+def become(user: int | None) -> None:
+    """Gives up all capabilities, for good, and becomes another user if one is given."""
     for capability in range(CAPABILITIES):
         libc.prctl(DROP_FROM_BOUNDING_SET, capability, 0, 0, 0)
     check(libc.prctl(AMBIENT, CLEAR_AMBIENT, 0, 0, 0), "ambient capabilities")
-    os.setgroups([])
-    os.setresgid(user, user, user)
-    os.setresuid(user, user, user)
+    if user is not None:
+        os.setgroups([])
+        os.setresgid(user, user, user)
+        os.setresuid(user, user, user)
     header = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION, 0)
     check(libc.capset(header, (ctypes.c_uint32 * 6)()), "capabilities")
     # Else its own /proc would be root's.
@@ -144,9 +145,10 @@ def run_script(argv: list[str]) -> None:
 
 def without_us(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> Any:
     """A traceback that begins with the bot's own code."""
-    while trace is not None and trace.tb_frame.f_code.co_filename == __file__:
+    while trace is not None and os.path.dirname(trace.tb_frame.f_code.co_filename) == os.path.dirname(__file__):
         trace = trace.tb_next
     sys.__excepthook__(kind, error.with_traceback(trace), trace)
 
 
-main()
+if __name__ == "__main__":
+    main()

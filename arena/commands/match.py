@@ -54,6 +54,9 @@ OUR_INPUT = 0
 )
 @click.option("--isolation", type=click.Choice(get_args(Isolation)), default="strict", show_default=True)
 @click.option(
+    "--warm/--cold", default=True, show_default=True, help="Fork Python bots from a process with the kit?"
+)
+@click.option(
     "--transcripts",
     type=click.Path(path_type=Path),
     default=Path("transcripts"),
@@ -105,6 +108,7 @@ def _plan(game: str, bots: tuple[str, ...], given: dict[str, Any]) -> Plan:
         setup=None if given["setup"] is None else read_setup(given["setup"], rules, variant, in_force),
         policy=read_policy(given),
         isolation=given["isolation"],
+        warm=given["warm"],
     )
 
 

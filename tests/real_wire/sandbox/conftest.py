@@ -18,10 +18,11 @@ def lab(tmp_path: Path) -> Iterator[Lab]:
         yield lab
 
 
-@pytest.fixture(params=["all walls", "namespaces alone"])
-def alone(request: pytest.FixtureRequest, sandboxed: None, monkeypatch: pytest.MonkeyPatch) -> bool:
+@pytest.fixture(params=["all walls", "all walls, warm", "namespaces alone"])
+def alone(request: pytest.FixtureRequest, sandboxed: None, lab: Lab, monkeypatch: pytest.MonkeyPatch) -> bool:
     """Whether filter, Landlock and control groups are left away: the walls behind them must hold without them."""
-    if request.param == "all walls":
+    lab.warm = request.param.endswith("warm")
+    if request.param.startswith("all walls"):
         if missing():
             pytest.skip("; ".join(missing()))
         return False

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from textwrap import dedent
-from typing import Any
+from typing import Any, Literal
 
 import trio
 
@@ -18,10 +18,16 @@ PATIENCE_SECONDS = 30
 """Far more than anything here takes."""
 
 
+How = Isolation | Literal["warm"]
+"""A level of isolation; `warm`: the best, with a warm start."""
+
+
 class Lab:
     """A bot's folder, its socket and its log, in a folder of one test's own."""
 
     def __init__(self, folder: Path) -> None:
+        self.warm = False
+        """Whether bots are forked warm, where they can be."""
         self.folder = folder / "bot"
         self.folder.mkdir(parents=True)
         self.lines = folder / "line"
@@ -42,22 +48,32 @@ class Lab:
         return find_bot(str(self.folder))
 
     @asynccontextmanager
-    async def started(self, bot: BotFolder, isolation: Isolation = "strict") -> AsyncIterator[sandbox.Process]:
+    async def started(self, bot: BotFolder, isolation: How = "strict") -> AsyncIterator[sandbox.Process]:
         """The bot, started; at the end it is killed."""
         with trio.fail_after(PATIENCE_SECONDS):
             async with trio.open_nursery() as nursery:
-                process = await sandbox.start(
-                    nursery, bot, line=self.line, token=self.token, isolation=isolation, log=self.log
-                )
+                process = await self.start(nursery, bot, isolation)
                 yield process
                 await process.kill()
 
-    async def run(self, bot: BotFolder, isolation: Isolation = "strict") -> int:
+    async def start(self, nursery: trio.Nursery, bot: BotFolder, isolation: How) -> sandbox.Process:
+        """The bot, started."""
+        return await sandbox.start(
+            nursery,
+            bot,
+            line=self.line,
+            token=self.token,
+            isolation="strict" if isolation == "warm" else isolation,
+            log=self.log,
+            warm=self.warm or isolation == "warm",
+        )
+
+    async def run(self, bot: BotFolder, isolation: How = "strict") -> int:
         """Runs a bot to its own end."""
         async with self.started(bot, isolation) as process:
             return await process.wait()
 
-    async def told(self, program: str, *, limits: str = "", isolation: Isolation = "strict") -> Any:
+    async def told(self, program: str, *, limits: str = "", isolation: How = "strict") -> Any:
         """What a program writes as JSON, in its last line."""
         code = await self.run(self.bot(program, limits=limits), isolation)
         lines = self.log.read_text().splitlines()
@@ -77,13 +93,13 @@ class Lab:
                 found.append((process / "cmdline").read_text().replace("\0", " "))
         return found
 
-    def users(self) -> set[int]:
-        """Whom these processes run as."""
-        return {process.stat().st_uid for process in self._processes()}
-
     def _processes(self) -> Iterator[Path]:
         for entry in Path("/proc").iterdir():
             # A zombie has no environment; a process may end while it is looked at.
             with suppress(OSError):
-                if entry.name.isdecimal() and self.token.encode() in (entry / "environ").read_bytes():
+                if entry.name.isdecimal() and (
+                    self.token.encode() in (entry / "environ").read_bytes()
+                    # A warm bot's environment is not where the kernel looks for it.
+                    or f"{self.folder} /bot " in (entry / "mountinfo").read_text()
+                ):
                     yield entry

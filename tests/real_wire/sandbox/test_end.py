@@ -15,12 +15,11 @@ import trio
 
 from referee import sandbox
 from referee.bot_environment import PROJECT
-from referee.plan import Isolation
-from tests.real_wire.sandbox.lab import Lab
+from tests.real_wire.sandbox.lab import How, Lab
 
 pytestmark = pytest.mark.usefixtures("sandboxed")
 
-BOTH = pytest.mark.parametrize("isolation", ["strict", "none"])
+BOTH = pytest.mark.parametrize("isolation", ["strict", "warm", "none"])
 
 STUBBORN = {
     "ignores what asks it to end": """
@@ -82,7 +81,7 @@ time.sleep(1000)
 class TestKill:
     @BOTH
     @pytest.mark.parametrize("program", STUBBORN.values(), ids=STUBBORN)
-    async def test_nothing_is_left_of_a_bot_that(self, lab: Lab, program: str, isolation: Isolation) -> None:
+    async def test_nothing_is_left_of_a_bot_that(self, lab: Lab, program: str, isolation: How) -> None:
         async with lab.started(lab.bot(program), isolation) as process:
             await lab.wait_for("ready")
             assert [] != lab.alive()
@@ -91,9 +90,7 @@ class TestKill:
             assert -signal.SIGKILL == await process.wait()
 
     @BOTH
-    async def test_it_may_be_asked_for_again_and_of_a_bot_that_has_ended(
-        self, lab: Lab, isolation: Isolation
-    ) -> None:
+    async def test_it_may_be_asked_for_again_and_of_a_bot_that_has_ended(self, lab: Lab, isolation: How) -> None:
         async with lab.started(lab.bot("exit(4)"), isolation) as process:
             assert 4 == await process.wait()
             await process.kill()
@@ -101,7 +98,7 @@ class TestKill:
             assert 4 == await process.wait()
 
     @BOTH
-    async def test_two_bots_die_each_by_itself(self, tmp_path: Path, isolation: Isolation) -> None:
+    async def test_two_bots_die_each_by_itself(self, tmp_path: Path, isolation: How) -> None:
         labs = [Lab(tmp_path / name) for name in ("a", "b")]
         program = STUBBORN["leaves its family twice over"]
         async with (
@@ -119,24 +116,22 @@ class TestKill:
             lab.socket.close()
 
     @BOTH
-    async def test_the_nurserys_end_is_the_bots(self, lab: Lab, isolation: Isolation) -> None:
+    async def test_the_nurserys_end_is_the_bots(self, lab: Lab, isolation: How) -> None:
         bot = lab.bot(STUBBORN["leaves its family twice over"])
         async with trio.open_nursery() as nursery:
-            await sandbox.start(nursery, bot, line=lab.line, token=lab.token, isolation=isolation, log=lab.log)
+            await lab.start(nursery, bot, isolation)
             await lab.wait_for("ready")
             nursery.cancel_scope.cancel()
         assert [] == lab.alive()
 
     @BOTH
-    async def test_a_start_that_is_given_up_leaves_nothing(self, lab: Lab, isolation: Isolation) -> None:
+    async def test_a_start_that_is_given_up_leaves_nothing(self, lab: Lab, isolation: How) -> None:
         bot = lab.bot("import time; time.sleep(1000)")
         luck = random.Random(0)
         for _ in range(10):
             async with trio.open_nursery() as nursery:
                 with trio.move_on_after(luck.uniform(0, 0.03)):
-                    await sandbox.start(
-                        nursery, bot, line=lab.line, token=lab.token, isolation=isolation, log=lab.log
-                    )
+                    await lab.start(nursery, bot, isolation)
                 nursery.cancel_scope.cancel()
             assert [] == lab.alive()
 
@@ -155,12 +150,12 @@ class TestOwnEnd:
         ],
     )
     async def test_its_exit_code_is_told_and_a_signal_as_a_negative_one(
-        self, lab: Lab, code: int, program: str, isolation: Isolation
+        self, lab: Lab, code: int, program: str, isolation: How
     ) -> None:
         assert code == await lab.run(lab.bot(program), isolation)
 
     @BOTH
-    async def test_with_its_program_all_it_started_ends(self, lab: Lab, isolation: Isolation) -> None:
+    async def test_with_its_program_all_it_started_ends(self, lab: Lab, isolation: How) -> None:
         program = STUBBORN["leaves its family twice over"].replace("time.sleep(1000)", "time.sleep(0.1)")
         assert 0 == await lab.run(lab.bot(program), isolation)
         assert "ready\n" == lab.log.read_text()
@@ -176,8 +171,10 @@ from referee.bot_folder import find_bot
 async def main(folder, line, token, isolation, log):
     async with trio.open_nursery() as nursery:
         print("starting", flush=True)
+        level = "strict" if isolation == "warm" else isolation
         await sandbox.start(
-            nursery, find_bot(folder), line=Path(line), token=token, isolation=isolation, log=Path(log)
+            nursery, find_bot(folder), line=Path(line), token=token, isolation=level, log=Path(log),
+            warm=isolation == "warm",
         )
 
 trio.run(main, *sys.argv[1:])
@@ -194,10 +191,10 @@ def gone(lab: Lab) -> bool:
 
 
 @pytest.fixture
-def arena(lab: Lab) -> Callable[[Isolation], "subprocess.Popen[bytes]"]:
+def arena(lab: Lab) -> Callable[[How], "subprocess.Popen[bytes]"]:
     """Starts an arena of its own process with the lab's bot; returns when the bot is about to be started."""
 
-    def start(isolation: Isolation) -> "subprocess.Popen[bytes]":
+    def start(isolation: How) -> "subprocess.Popen[bytes]":
         words = [str(lab.folder), str(lab.line), lab.token, isolation, str(lab.log)]
         arena = subprocess.Popen([sys.executable, "-c", ARENA, *words], stdout=subprocess.PIPE, cwd=PROJECT)  # noqa: S603
         assert arena.stdout is not None
@@ -214,18 +211,23 @@ def end(arena: "subprocess.Popen[bytes]") -> None:
 
 class TestArenasDeath:
     @pytest.mark.parametrize("program", STUBBORN.values(), ids=STUBBORN)
+    @pytest.mark.parametrize("isolation", ["strict", "warm"])
     async def test_nothing_outlives_the_arena_of_a_bot_that(
-        self, lab: Lab, arena: Callable[[Isolation], "subprocess.Popen[bytes]"], program: str
+        self,
+        lab: Lab,
+        arena: Callable[[How], "subprocess.Popen[bytes]"],
+        program: str,
+        isolation: How,
     ) -> None:
         lab.bot(program)
-        running = arena("strict")
+        running = arena(isolation)
         with trio.fail_after(30):
             await lab.wait_for("ready")
         end(running)
         assert gone(lab), lab.alive()
 
     async def test_without_a_sandbox_its_program_does_not_outlive_the_arena(
-        self, lab: Lab, arena: Callable[[Isolation], "subprocess.Popen[bytes]"]
+        self, lab: Lab, arena: Callable[[How], "subprocess.Popen[bytes]"]
     ) -> None:
         lab.bot(STUBBORN["ignores what asks it to end"])
         running = arena("none")
@@ -236,7 +238,7 @@ class TestArenasDeath:
 
     @BOTH
     def test_the_arena_may_die_in_the_middle_of_a_start(
-        self, lab: Lab, arena: Callable[[Isolation], "subprocess.Popen[bytes]"], isolation: Isolation
+        self, lab: Lab, arena: Callable[[How], "subprocess.Popen[bytes]"], isolation: How
     ) -> None:
         lab.bot("import time; time.sleep(1000)")
         for step in range(12):
@@ -248,9 +250,7 @@ class TestArenasDeath:
 
 class TestLog:
     @BOTH
-    async def test_it_holds_what_was_written_to_both_outputs_in_order(
-        self, lab: Lab, isolation: Isolation
-    ) -> None:
+    async def test_it_holds_what_was_written_to_both_outputs_in_order(self, lab: Lab, isolation: How) -> None:
         assert 0 == await lab.run(
             lab.bot("import sys; print('a'); print('b', file=sys.stderr); print('c')"), isolation
         )
@@ -258,7 +258,7 @@ class TestLog:
 
     @BOTH
     async def test_of_much_it_holds_the_first_half_and_the_last_and_counts_the_rest(
-        self, lab: Lab, isolation: Isolation
+        self, lab: Lab, isolation: How
     ) -> None:
         bot = lab.bot("for n in range(20_000): print(f'{n:09d}')", limits="log_kb = 8")
         assert 0 == await lab.run(bot, isolation)
@@ -270,9 +270,7 @@ class TestLog:
         assert head[:4096] + left_out + tail[-4096:] == lab.log.read_text()
 
     @BOTH
-    async def test_a_bot_that_writes_without_end_is_killed_like_any_other(
-        self, lab: Lab, isolation: Isolation
-    ) -> None:
+    async def test_a_bot_that_writes_without_end_is_killed_like_any_other(self, lab: Lab, isolation: How) -> None:
         async with lab.started(
             lab.bot("while True: print('x' * 100_000)", limits="log_kb = 8"), isolation
         ) as process:

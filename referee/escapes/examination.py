@@ -1,0 +1,248 @@
+"""Makes all the attempts against one level of isolation, and says what came of them.
+
+The program that makes them is started as every bot is, with another bot beside it. It says through its log how
+each went; whether something arrived, or stayed, is looked at from here.
+"""
+
+import secrets
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from types import FrameType
+
+import trio
+
+from referee.escapes import processes
+from referee.escapes.finding import Finding, Layer, Report, Result
+from referee.escapes.inside.memory import remove_segments
+from referee.escapes.inside.running import IN_ORDER, LAST
+from referee.escapes.inside.scene import Scene
+from referee.escapes.promises import PROMISED
+from referee.escapes.stage import Stage, staged, target
+from referee.escapes.standing import look_at, view_of
+from referee.escapes.subject import ExaminationError, Subject, start
+from referee.plan import Isolation
+
+PATIENCE_SECONDS = 90.0
+"""For all attempts of one start."""
+SHOW_SECONDS = 3.0
+"""For those that are left behind to be seen."""
+NAME_LETTERS = 15
+"""That the kernel keeps of a process's name."""
+FREEZING = "burns-in-the-others-turn"
+FREE_SECONDS, FROZEN_SECONDS = 0.2, 0.5
+NEARLY_NONE = 0.1
+"""Of the time that it was frozen: processor time is counted by hundredths of a second."""
+Told = Callable[[int, int], None]
+"""Called with how many attempts have been made, of how many."""
+
+
+async def examine(isolation: Isolation, told: Told = lambda _made, _all: None) -> Report:
+    """Makes all attempts. Call it from the main thread.
+
+    Args:
+        isolation: the level; under `none` most get out, bounded by themselves.
+        told: hears of the progress.
+
+    Raises:
+        SandboxError: this machine cannot give that isolation.
+        ExaminationError: the program that makes the attempts did not run.
+        OSError: the machine has run out of something.
+    """
+    with staged() as stage, _signals() as signalled:
+        examination = Examination(stage, isolation, told)
+        try:
+            with _unwrapped():
+                async with trio.open_nursery() as nursery:
+                    await examination.run(nursery)
+                    nursery.cancel_scope.cancel()
+        finally:
+            remove_segments(stage.scene)
+        if signalled:
+            examination.got_out["signals-others"] = "the referee was signalled"
+        return Report(isolation=isolation, layers=examination.layers, findings=tuple(examination.findings()))
+
+
+class Examination:
+    """One examination, from its first bot to its findings."""
+
+    def __init__(self, stage: Stage, isolation: Isolation, told: Told) -> None:
+        self.stage = stage
+        self.isolation = isolation
+        self.told = told
+        self.layers: tuple[Layer, ...] = ()
+        self.said: dict[str, tuple[str, str]] = {}
+        """What the program says of each attempt: result and evidence."""
+        self.got_out: dict[str, str] = {}
+        """What was seen here of attempts that got out."""
+        self.seen_outside: dict[str, str] = {}
+        """What was seen here of attempts that did not, where there was something to see."""
+
+    async def run(self, nursery: trio.Nursery) -> None:
+        """Starts the neighbour, then the attempts: anew if a wall ended the whole bot in the middle."""
+        neighbour = await start(nursery, self.stage.place("neighbour"), self.stage.bait, self.isolation)
+        scene = await self._with(neighbour)
+        while len(self.said) < len(IN_ORDER):
+            before = len(self.said)
+            await self._attempts(nursery, replace(scene, done=tuple(self.said)))
+            if len(self.said) == before:
+                break
+        if not await neighbour.goes_on():
+            raise ExaminationError("the other bot ended before the attempts at it were over")
+        if neighbour.said["signalled"]:
+            self.got_out["signals-others"] = "the other bot was signalled"
+        self.got_out |= self.stage.arrivals()
+        await neighbour.process.kill()
+
+    def findings(self) -> Iterator[Finding]:
+        """One for each attempt."""
+        in_force = {layer.layer: layer.in_force for layer in self.layers}
+        for attempt in IN_ORDER:
+            result, evidence = self._result(attempt.name)
+            yield Finding(
+                layer=attempt.layer,
+                in_force=in_force[attempt.layer],
+                attempt=attempt.name,
+                what=attempt.what,
+                result=result,
+                promised=attempt.name in PROMISED[self.isolation],
+                evidence=evidence,
+            )
+
+    def _result(self, name: str) -> tuple[Result, str]:
+        """What came of an attempt, by what the program says and by what was seen here."""
+        result, evidence = self.said.get(name, ("failed", "it was not made"))
+        if name in self.got_out:
+            return "escaped", f"{evidence}; {self.got_out[name]}"
+        match result:
+            case "held" | "escaped" | "not tried":
+                return result, evidence
+            case "sent":
+                return "held", f"{evidence}; {self.seen_outside.get(name, 'nothing of it was seen outside')}"
+            case _:
+                return "failed", evidence
+
+    async def _with(self, neighbour: Subject) -> Scene:
+        """The scene, with all that is to be had from the other bot."""
+        told = await neighbour.first("process")
+        pid = _outside(self.stage.bait, told["process"])
+        scene = self.stage.scene
+        other = target("the other bot", pid, told["address"])
+        return replace(scene, targets=(*scene.targets, other), other_scratch=told["scratch"])
+
+    async def _attempts(self, nursery: trio.Nursery, scene: Scene) -> None:
+        """One start of the program, to its last attempt or its end."""
+        token = secrets.token_hex(16)
+        attacker = await start(nursery, self.stage.place("attacker", scene), token, self.isolation)
+        seen = (await attacker.first("seen"))["seen"]
+        pid = _outside(token, seen["process"])
+        if not self.layers:
+            self.layers = look_at(view_of(pid, seen))
+        namespace = processes.namespace_of(pid, "pid")
+        with trio.move_on_after(PATIENCE_SECONDS):
+            await self._hear(attacker, token)
+        shared = namespace == processes.namespace_of("self", "pid")
+        await self._end(attacker, token, None if shared else namespace)
+
+    async def _hear(self, attacker: Subject, token: str) -> None:
+        """Takes down what becomes of each attempt, until all are made or the bot has ended."""
+        said = attacker.said
+        goes_on = True
+        while True:
+            if said["freeze"] and FREEZING not in self.seen_outside:
+                await self._freeze(attacker, token)
+            for told in said["end"]:
+                self.said.setdefault(told["end"], (told["result"], told["evidence"]))
+            self.told(len(self.said), len(IN_ORDER))
+            if said["done"] or not goes_on:
+                break
+            goes_on = await attacker.goes_on()
+        if not said["done"] and said["begin"]:
+            begun = said["begin"][-1]
+            self.said.setdefault(begun["begin"], _ended_within(attacker, begun))
+
+    async def _freeze(self, attacker: Subject, token: str) -> None:
+        """Freezes it as it would be in the other's turn, and looks what it uses meanwhile."""
+
+        async def used(seconds: float) -> float:
+            before = processes.used_seconds(processes.of_token(token))
+            await trio.sleep(seconds)
+            return processes.used_seconds(processes.of_token(token)) - before
+
+        before = await used(FREE_SECONDS)
+        attacker.process.freeze()
+        await trio.sleep(FREE_SECONDS)
+        frozen = await used(FROZEN_SECONDS)
+        attacker.process.thaw()
+        after = await used(FREE_SECONDS)
+        told = (
+            f"{before:.2g} s in {FREE_SECONDS} s, frozen {frozen:.2g} s in {FROZEN_SECONDS} s, then {after:.2g} s"
+        )
+        self.seen_outside[FREEZING] = told
+        if frozen > NEARLY_NONE * FROZEN_SECONDS:
+            self.got_out[FREEZING] = told
+        elif min(before, after) <= 0:
+            self.said[FREEZING] = ("failed", f"it did not burn when it might: {told}")
+
+    async def _end(self, attacker: Subject, token: str, namespace: str | None) -> None:
+        """Ends the bot, and looks whether what it left behind was there before and is there still."""
+
+        def staying() -> set[str]:
+            names = processes.of_bot(token, self.stage.mark, namespace).values()
+            return {name for name in LAST if name[:NAME_LETTERS] in names}
+
+        left = {name for name in LAST if self.said.get(name, ("",))[0] == "sent"}
+        with trio.move_on_after(SHOW_SECONDS):
+            while staying() < left and await attacker.goes_on():
+                pass
+        before = staying()
+        await attacker.process.kill()
+        for name in left:
+            if name not in before:
+                self.said[name] = ("failed", f"{self.said[name][1]}, and was not seen at the end of the match")
+        self.got_out |= dict.fromkeys(staying(), "it was there after the end")
+
+
+def _ended_within(attacker: Subject, begun: dict[str, str]) -> tuple[str, str]:
+    """What to say of the attempt in which the bot came to its end."""
+    if attacker.exit is None or attacker.exit >= 0:
+        return "failed", f"the program ended by itself: {attacker.complaint}"
+    got = [told["got"] for told in attacker.in_order[attacker.in_order.index(begun) :] if "got" in told]
+    having = f", having got {got[-1]}" if got else ""
+    return "held", f"the whole bot was ended by signal {-attacker.exit}{having}"
+
+
+def _outside(token: str, inside: int) -> int:
+    """The number on this machine of a bot that knows itself by another."""
+    pid = processes.number_outside(processes.of_token(token), inside)
+    if pid is None:
+        raise ExaminationError("a bot that was started is not to be seen on this machine")
+    return pid
+
+
+@contextmanager
+def _unwrapped() -> Iterator[None]:
+    """What goes wrong comes out as itself: callers tell a missing sandbox by it."""
+    try:
+        yield
+    except BaseExceptionGroup as group:
+        failure: BaseException = group
+        while isinstance(failure, BaseExceptionGroup):
+            failure = failure.exceptions[0]
+        raise failure from group
+
+
+@contextmanager
+def _signals() -> Iterator[list[int]]:
+    """The signals that reach this process meanwhile, of a kind that nobody else sends and that does no harm."""
+    found: list[int] = []
+
+    def note(number: int, _frame: FrameType | None) -> None:
+        found.append(number)
+
+    before = signal.signal(signal.SIGURG, note)
+    try:
+        yield found
+    finally:
+        signal.signal(signal.SIGURG, before)

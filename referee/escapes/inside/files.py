@@ -1,0 +1,259 @@
+"""Files that are not the bot's: the host's secrets, another bot's, and everything it could write to."""
+
+import os
+import stat
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+
+from .attempt import Verdict, Way, any_of, attacks
+from .scene import Scene
+
+SOME_BYTES = 4096
+SYSTEM_FOLDERS = ("/", "/usr", "/usr/bin", "/etc", "/home", "/root", "/var", "/var/tmp", "/run", "/opt", "/arena")
+DEVICES = (
+    *("mem", "kmsg", "kvm", "fuse", "net/tun", "vhost-net", "vsock", "loop-control", "rtc0"),
+    *("sda", "vda", "xvda", "nvme0n1", "dm-0"),
+)
+SETTINGS = (
+    "/proc/sys/kernel/core_pattern",
+    "/proc/sys/kernel/modprobe",
+    "/proc/sys/vm/overcommit_memory",
+    "/proc/sysrq-trigger",
+    "/sys/kernel/uevent_helper",
+)
+
+
+def _read(path: str) -> bytes:
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        return os.read(descriptor, SOME_BYTES)
+    finally:
+        os.close(descriptor)
+
+
+def _bait(scene: Scene, path: str) -> Way:
+    return path, lambda: "the bait was read" if scene.has_bait(_read(path)) else ""
+
+
+def _content(path: str) -> Way:
+    return path, lambda: f"{len(_read(path))} bytes were read"
+
+
+def _listed(path: str) -> Way:
+    return path, lambda: f"{len(os.listdir(path))} names were read"
+
+
+def _through_proc(scene: Scene, path: str) -> Iterable[Way]:
+    """The same file by way of another process's root."""
+    for process in ("1", *(str(target.pid) for target in scene.targets)):
+        yield _bait(scene, f"/proc/{process}/root{path}")
+
+
+@attacks("minimal root")
+def reads_the_hosts_files(scene: Scene) -> Verdict:
+    """Reads a file in the arena's temporary folder and in its home."""
+    places = [path for place, path in scene.baits.items() if place != "transcripts"]
+    return any_of([way for path in places for way in (_bait(scene, path), *_through_proc(scene, path))])
+
+
+@attacks("minimal root")
+def reads_transcripts(scene: Scene) -> Verdict:
+    """Reads a file where the transcripts lie."""
+    paths = [path for place, path in scene.baits.items() if place == "transcripts"]
+    return any_of([way for path in paths for way in (_bait(scene, path), *_through_proc(scene, path))])
+
+
+@attacks("minimal root")
+def reads_system_secrets(scene: Scene) -> Verdict:
+    """Reads /etc/shadow and its like."""
+    return any_of(_content(path) for path in scene.system_secrets)
+
+
+@attacks("minimal root")
+def reads_homes(scene: Scene) -> Verdict:
+    """Lists the arena's home folder, and ~/.ssh in every home."""
+    ways = [_listed(f"{home}/.ssh") for home in scene.homes]
+    if "home" in scene.baits:
+        # The way to the interpreter may lead through it, but not everything else that is there.
+        folder = os.path.dirname(scene.baits["home"])
+        ways.append(("home", lambda: os.path.basename(folder) if os.path.exists(folder) else ""))
+    return any_of(ways)
+
+
+@attacks("minimal root")
+def reads_the_referees_code(scene: Scene) -> Verdict:
+    """Reads or imports the judge's rooms."""
+
+    def imported() -> str:
+        try:
+            import referee  # noqa: PLC0415 - that is the attempt
+        except ImportError:
+            return ""
+        return f"imported from {referee.__path__}"
+
+    return any_of([_content(f"{scene.code}/__init__.py"), _listed(scene.code), ("import referee", imported)])
+
+
+@attacks("minimal root")
+def reads_another_bots_folder(scene: Scene) -> Verdict:
+    """Reads a file in the other bot's folder."""
+    path = f"{scene.other_folder}/secret"
+    return any_of([_bait(scene, path), *_through_proc(scene, "/bot/secret"), *_through_proc(scene, path)])
+
+
+@attacks("minimal root")
+def reads_another_bots_scratch(scene: Scene) -> Verdict:
+    """Reads what the other bot wrote to its scratch."""
+    path = f"{scene.other_scratch}/{scene.mark}"
+    return any_of([_bait(scene, path), *_through_proc(scene, path)])
+
+
+@attacks("minimal root")
+def reads_another_bots_log(scene: Scene) -> Verdict:
+    """Reads what the other bot printed, in its log and at its outputs."""
+    outputs = [f"/proc/{scene.targets[1].pid}/fd/{number}" for number in (1, 2)]
+    return any_of([_bait(scene, scene.other_log), *map(_writing, outputs)])
+
+
+def _writing(path: str) -> Way:
+    def opened() -> str:
+        os.close(os.open(path, os.O_WRONLY | os.O_NONBLOCK))
+        return "opened for writing"
+
+    return path, opened
+
+
+def _creating(scene: Scene, folder: str) -> Way:
+    def created() -> str:
+        path = os.path.join(folder, f"arena-doctor-{scene.mark}")
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        os.unlink(path)
+        return "a file was made"
+
+    return folder, created
+
+
+@attacks("read-only root")
+def writes_to_the_system(scene: Scene) -> Verdict:
+    """Makes a file in /, /usr and other folders of the machine."""
+    return any_of(_creating(scene, folder) for folder in SYSTEM_FOLDERS)
+
+
+@attacks("read-only root")
+def writes_to_its_own_folder(scene: Scene) -> Verdict:
+    """Makes and changes files where its program lies."""
+    own = os.getcwd()
+    return any_of([_creating(scene, own), _writing(f"{own}/bot.py"), _mode(f"{own}/bot.py")])
+
+
+def _mode(path: str) -> Way:
+    def changed() -> str:
+        # To what it is: this may be the machine's own.
+        os.chmod(path, stat.S_IMODE(os.stat(path).st_mode))
+        return "its mode was set"
+
+    return f"chmod {path}", changed
+
+
+@attacks("read-only root")
+def writes_beside_its_socket(scene: Scene) -> Verdict:
+    """Makes a file in the folder of its socket, renames the socket."""
+    socket = os.environ["ARENA_ENDPOINT"].removeprefix("ipc://")
+
+    def renamed() -> str:
+        os.rename(socket, f"{socket}.away")
+        os.rename(f"{socket}.away", socket)
+        return "renamed"
+
+    return any_of([_creating(scene, os.path.dirname(socket)), ("rename", renamed)])
+
+
+@attacks("read-only root")
+def writes_to_what_is_others(scene: Scene) -> Verdict:
+    """Opens the host's bait, the other bot's files and the referee's code for writing."""
+    others = [*scene.baits.values(), f"{scene.other_folder}/secret", f"{scene.code}/__init__.py"]
+    return any_of(map(_writing, others))
+
+
+@attacks("read-only root")
+def writes_to_dev(scene: Scene) -> Verdict:
+    """Makes a file in /dev, and sets the mode of a device there."""
+    return any_of([_creating(scene, "/dev"), _mode("/dev/null")])
+
+
+@attacks("no capabilities")
+def makes_a_device(scene: Scene) -> Verdict:
+    """Makes a node for the machine's memory and for a disk, in its scratch."""
+
+    def node(kind: int, major: int, minor: int) -> Callable[[], str]:
+        def made() -> str:
+            path = os.path.join(os.environ["TMPDIR"], f"node-{scene.mark}")
+            os.mknod(path, kind | 0o600, os.makedev(major, minor))
+            os.unlink(path)
+            return "a node was made"
+
+        return made
+
+    return any_of([("/dev/mem", node(stat.S_IFCHR, 1, 1)), ("a disk", node(stat.S_IFBLK, 8, 0))])
+
+
+@attacks("minimal root")
+def opens_devices(scene: Scene) -> Verdict:
+    """Opens disks, the kernel's memory and log, and doors to other parts of the kernel."""
+    del scene
+
+    def opened(path: str) -> Way:
+        def way() -> str:
+            os.close(os.open(path, os.O_RDONLY | os.O_NONBLOCK))
+            return "opened"
+
+        return path, way
+
+    return any_of(opened(f"/dev/{name}") for name in DEVICES)
+
+
+@attacks("minimal root")
+def changes_kernel_settings(scene: Scene) -> Verdict:
+    """Opens settings of the kernel for writing, and control groups."""
+    del scene
+    groups = []
+    with suppress(OSError):
+        groups = [f"/sys/fs/cgroup/{name}/cgroup.procs" for name in os.listdir("/sys/fs/cgroup")]
+    return any_of(map(_writing, (*SETTINGS, "/sys/fs/cgroup/cgroup.procs", *groups)))
+
+
+@attacks("control group namespace")
+def sees_the_machines_control_groups(scene: Scene) -> Verdict:
+    """Reads in which of the machine's control groups it is."""
+    if not scene.groups:
+        return Verdict("not tried", "the arena itself is in none")
+    seen = set(_read("/proc/self/cgroup").decode().replace("\n", ":").split(":"))
+    found = [path for path in seen for group in scene.groups if path.startswith(group)]
+    return Verdict("escaped", f"it is in {found[0]}") if found else Verdict("held", "it sees none of them")
+
+
+@attacks("minimal root")
+def reads_the_kernels_memory(scene: Scene) -> Verdict:
+    """Reads /proc/kcore, and the addresses in /proc/kallsyms."""
+    del scene
+
+    def addresses() -> str:
+        return "addresses were read" if int(_read("/proc/kallsyms").split()[0], 16) else ""
+
+    return any_of([_content("/proc/kcore"), ("/proc/kallsyms", addresses)])
+
+
+@attacks("own environment")
+def inherits_secrets(scene: Scene) -> Verdict:
+    """Looks for the bait in its environment and behind every descriptor it was started with."""
+
+    def variables() -> str:
+        return "the bait was there" if scene.has_bait(repr(dict(os.environ)).encode()) else ""
+
+    def behind(descriptor: str) -> Way:
+        def way() -> str:
+            return "the bait was read" if scene.has_bait(os.pread(int(descriptor), SOME_BYTES, 0)) else ""
+
+        return f"descriptor {descriptor}", way
+
+    return any_of([("environment", variables), *map(behind, sorted(os.listdir("/proc/self/fd"), key=int))])

@@ -1,0 +1,212 @@
+"""Ways to reach anybody but the referee at one's own socket. The host listens at each, and sees who arrives."""
+
+import ctypes
+import os
+import socket
+from collections.abc import Callable
+
+from .attempt import Verdict, Way, any_of, attacks
+from .kernel import call
+from .scene import Scene
+
+PATIENCE_SECONDS = 1.0
+NAME_INSIDE = "bot"
+SERVICES = (
+    "/run/docker.sock",
+    "/run/containerd/containerd.sock",
+    "/run/dbus/system_bus_socket",
+    "/run/systemd/private",
+)
+FAMILIES = {
+    "INET": 2,
+    "INET6": 10,
+    "NETLINK": 16,
+    "PACKET": 17,
+    "RDS": 21,
+    "CAN": 29,
+    "TIPC": 30,
+    "BLUETOOTH": 31,
+    "ALG": 38,
+    "VSOCK": 40,
+    "KCM": 41,
+    "QIPCRTR": 42,
+    "SMC": 43,
+    "XDP": 44,
+}
+
+
+def _connecting(family: int, kind: int, address: object, word: str) -> Callable[[], str]:
+    def connected() -> str:
+        with socket.socket(family, kind) as line:
+            line.settimeout(PATIENCE_SECONDS)
+            line.connect(address)  # type: ignore[arg-type]
+            line.send(f"{word}\n".encode())
+            # A datagram to nobody is refused at the second one.
+            line.send(f"{word}\n".encode())
+        return "connected, and sent"
+
+    return connected
+
+
+def _family(host: str) -> int:
+    return socket.AF_INET6 if ":" in host else socket.AF_INET
+
+
+@attacks("network namespace")
+def reaches_tcp(scene: Scene) -> Verdict:
+    """Connects to the host by TCP, at its loopback and its other addresses."""
+    kind = socket.SOCK_STREAM
+    return any_of(
+        (f"{host}:{port}", _connecting(_family(host), kind, (host, port), "reaches-tcp"))
+        for host, port in scene.tcp
+    )
+
+
+@attacks("network namespace")
+def reaches_udp(scene: Scene) -> Verdict:
+    """Sends datagrams to the host, at its loopback and its other addresses."""
+    kind = socket.SOCK_DGRAM
+    return any_of(
+        (f"{host}:{port}", _connecting(_family(host), kind, (host, port), "reaches-udp"))
+        for host, port in scene.udp
+    )
+
+
+@attacks("network namespace")
+def reaches_abstract_sockets(scene: Scene) -> Verdict:
+    """Connects to a Unix socket that has no file, by streams and by datagrams."""
+    word = "reaches-abstract-sockets"
+    return any_of(
+        (name, _connecting(socket.AF_UNIX, kind, f"\0{scene.abstract_socket}-{name}", word))
+        for name, kind in (("stream", socket.SOCK_STREAM), ("datagram", socket.SOCK_DGRAM))
+    )
+
+
+def _path(path: str, word: str) -> list[Way]:
+    """A socket's file: by its name, and by way of other processes' roots."""
+    roots = ("", "/proc/1/root")
+    return [
+        (f"{root}{path}", _connecting(socket.AF_UNIX, socket.SOCK_STREAM, f"{root}{path}", word)) for root in roots
+    ]
+
+
+@attacks("minimal root")
+def reaches_path_sockets(scene: Scene) -> Verdict:
+    """Connects to a Unix socket of the host by its file."""
+    return any_of(_path(scene.path_socket, "reaches-path-sockets"))
+
+
+@attacks("minimal root")
+def reaches_another_bots_socket(scene: Scene) -> Verdict:
+    """Connects to the socket that belongs to the other bot."""
+    word = "reaches-another-bots-socket"
+    inside = f"/proc/{scene.targets[1].pid}/root/run/arena/{os.path.basename(scene.other_socket)}"
+    return any_of([*_path(scene.other_socket, word), *_path(inside, word)])
+
+
+@attacks("minimal root")
+def reaches_the_referees_other_endpoints(scene: Scene) -> Verdict:
+    """Connects to further endpoints of the referee, by their names and by looking around its own."""
+    word = "reaches-the-referees-other-endpoints"
+    own = os.environ["ARENA_ENDPOINT"].removeprefix("ipc://")
+    around = os.path.dirname(os.path.dirname(own))
+    name = os.path.basename(os.path.dirname(scene.other_endpoint))
+    beside = f"{around}/{name}/{os.path.basename(own)}"
+    return any_of([*_path(scene.other_endpoint, word), *_path(beside, word)])
+
+
+@attacks("minimal root")
+def reaches_the_machines_services(scene: Scene) -> Verdict:
+    """Connects to the sockets of containers, D-Bus and systemd."""
+    del scene
+
+    def connected(path: str) -> Way:
+        def way() -> str:
+            with socket.socket(socket.AF_UNIX) as line:
+                line.settimeout(PATIENCE_SECONDS)
+                line.connect(path)
+            return "connected"
+
+        return path, way
+
+    return any_of(map(connected, SERVICES))
+
+
+@attacks("network namespace")
+def sees_the_machines_network(scene: Scene) -> Verdict:
+    """Finds an interface of the machine other than the loopback."""
+    others = set(scene.interfaces) - {"lo"}
+    if not others:
+        return Verdict("not tried", "this machine has no interface but its loopback")
+
+    def seen() -> str:
+        return ", ".join(others.intersection(name for _, name in socket.if_nameindex()))
+
+    def listed() -> str:
+        return ", ".join(others.intersection(os.listdir("/sys/class/net")))
+
+    return any_of([("names", seen), ("/sys/class/net", listed)])
+
+
+@attacks("no capabilities")
+def opens_raw_sockets(scene: Scene) -> Verdict:
+    """Opens sockets that read and forge packets."""
+    del scene
+    every = socket.htons(3)
+
+    def opened(family: int, kind: int, protocol: int) -> Callable[[], str]:
+        def way() -> str:
+            socket.socket(family, kind, protocol).close()
+            return "opened"
+
+        return way
+
+    return any_of(
+        [
+            ("ICMP", opened(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)),
+            ("packets", opened(socket.AF_PACKET, socket.SOCK_RAW, every)),
+        ]
+    )
+
+
+@attacks("system-call filter")
+def opens_new_network_sockets(scene: Scene) -> Verdict:
+    """Makes a socket of any kind but Unix: netlink, and doors to rarely used parts of the kernel."""
+    del scene
+
+    def made(number: int) -> Callable[[], str]:
+        def way() -> str:
+            for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM, socket.SOCK_RAW, socket.SOCK_SEQPACKET):
+                try:
+                    socket.socket(number, kind).close()
+                except OSError as error:
+                    last = error
+                else:
+                    return "made"
+            raise last
+
+        return way
+
+    return any_of((name, made(number)) for name, number in FAMILIES.items())
+
+
+@attacks("host name namespace")
+def sees_the_machines_name(scene: Scene) -> Verdict:
+    """Reads the machine's name."""
+    name = os.uname().nodename
+    if scene.host_name == NAME_INSIDE:
+        return Verdict("not tried", "this machine has the name that bots see")
+    return Verdict("escaped" if name == scene.host_name else "held", f"the name is {name}")
+
+
+@attacks("host name namespace")
+def changes_the_machines_name(scene: Scene) -> Verdict:
+    """Sets the host name to what it is."""
+    del scene
+    name = os.uname().nodename.encode()
+
+    def changed() -> str:
+        call("sethostname", ctypes.c_char_p(name), len(name))
+        return "set"
+
+    return any_of([("sethostname", changed)])

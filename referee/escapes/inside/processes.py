@@ -1,0 +1,177 @@
+"""Other processes: to see them, to read and trace them, to signal them and to change how they run."""
+
+import ctypes
+import hashlib
+import os
+import resource
+import signal
+from collections.abc import Callable
+
+from .attempt import Verdict, Way, any_of, attacks
+from .files import SOME_BYTES
+from .kernel import call
+from .scene import Scene, Target
+
+BAIT_BYTES = 64
+PTRACE_PEEKDATA, PTRACE_DETACH, PTRACE_SEIZE, PTRACE_INTERRUPT = 2, 17, 0x4206, 0x4207
+OWN_NUMBER = "a process of its own has that number"
+"""What is found there instead, in a namespace."""
+
+
+def _read_file(path: str) -> bytes:
+    with open(path, "rb", buffering=0) as file:
+        return file.read(16 * SOME_BYTES)
+
+
+def _is(target: Target) -> bool:
+    """Whether the process of that number is the one that is meant: here it may be another."""
+    try:
+        command = _read_file(f"/proc/{target.pid}/cmdline")
+    except OSError:
+        return False
+    return hashlib.sha256(command).hexdigest() == target.command_sha256
+
+
+def _for_each(scene: Scene, way: Callable[[Target], str]) -> list[Way]:
+    return [(target.name, lambda target=target: way(target)) for target in scene.targets]  # type: ignore[misc]
+
+
+@attacks("process namespace")
+def sees_other_processes(scene: Scene) -> Verdict:
+    """Finds the referee and the other bot in /proc, by their numbers."""
+    return any_of(_for_each(scene, lambda target: f"process {target.pid} was seen" if _is(target) else ""))
+
+
+@attacks("process namespace")
+def finds_secrets_in_proc(scene: Scene) -> Verdict:
+    """Walks through /proc for the bait in environments, command lines, roots and descriptors."""
+
+    def walk() -> str:
+        for process in filter(str.isdecimal, os.listdir("/proc")):
+            for name in ("environ", "cmdline", "cwd/secret", f"root{scene.other_scratch}/{scene.mark}"):
+                try:
+                    data = _read_file(f"/proc/{process}/{name}")
+                except OSError:
+                    continue
+                if scene.has_bait(data):
+                    return f"the bait was read from /proc/{process}/{name}"
+        return ""
+
+    return any_of([("walk", walk)])
+
+
+@attacks("process namespace")
+def reads_the_referees_environment(scene: Scene) -> Verdict:
+    """Reads /proc/PID/environ of the referee."""
+
+    def read() -> str:
+        data = _read_file(f"/proc/{scene.referee.pid}/environ")
+        same = hashlib.sha256(data).hexdigest() == scene.referee_environment_sha256
+        return f"{len(data)} bytes were read" if same else ""
+
+    return any_of([("environ", read)])
+
+
+@attacks("process namespace")
+def reads_others_memory(scene: Scene) -> Verdict:
+    """Reads the bait in the memory of the referee and of the other bot, by /proc/PID/mem."""
+
+    def read(target: Target) -> str:
+        descriptor = os.open(f"/proc/{target.pid}/mem", os.O_RDONLY)
+        try:
+            data = os.pread(descriptor, BAIT_BYTES, target.address)
+        finally:
+            os.close(descriptor)
+        return "the bait was read" if scene.has_bait(data) else ""
+
+    return any_of(_for_each(scene, read))
+
+
+@attacks("process namespace")
+def copies_others_memory(scene: Scene) -> Verdict:
+    """Reads the same by process_vm_readv."""
+
+    def read(target: Target) -> str:
+        into = ctypes.create_string_buffer(BAIT_BYTES)
+        here = (ctypes.c_uint64 * 2)(ctypes.addressof(into), BAIT_BYTES)
+        there = (ctypes.c_uint64 * 2)(target.address, BAIT_BYTES)
+        call("process_vm_readv", target.pid, here, 1, there, 1, 0)
+        return "the bait was read" if scene.has_bait(into.raw) else ""
+
+    return any_of(_for_each(scene, read))
+
+
+@attacks("process namespace")
+def traces_others(scene: Scene) -> Verdict:
+    """Takes hold of the other bot and the referee as a debugger does."""
+
+    def seized(target: Target) -> str:
+        call("ptrace", PTRACE_SEIZE, target.pid, 0, 0)
+        # With the end of this process it is let go.
+        return "seized" if _is(target) else ""
+
+    return any_of(_for_each(scene, seized))
+
+
+@attacks("process namespace")
+def takes_others_descriptors(scene: Scene) -> Verdict:
+    """Reads the bait by the referee's own descriptor: through /proc/PID/fd and by pidfd_getfd."""
+    target = scene.referee
+
+    def by_proc() -> str:
+        found = _read_file(f"/proc/{target.pid}/fd/{target.descriptor}")
+        return "the bait was read" if scene.has_bait(found) else ""
+
+    def by_pidfd() -> str:
+        taken = call("pidfd_getfd", call("pidfd_open", target.pid, 0), target.descriptor, 0)
+        return "the bait was read" if scene.has_bait(os.pread(taken, SOME_BYTES, 0)) else ""
+
+    return any_of([("/proc", by_proc), ("pidfd_getfd", by_pidfd)])
+
+
+@attacks("process namespace")
+def signals_others(scene: Scene) -> Verdict:
+    """Sends a signal to the referee and to the other bot, by their numbers."""
+    told = []
+    for target in scene.targets:
+        try:
+            os.kill(target.pid, signal.SIGURG)
+        except OSError as error:
+            told.append(f"{target.name}: {error.strerror}")
+        else:
+            told.append(f"{target.name}: sent to number {target.pid}")
+    return Verdict("sent", "; ".join(told))
+
+
+@attacks("process namespace")
+def changes_how_others_run(scene: Scene) -> Verdict:
+    """Changes limits, priority and processors of the referee and of the other bot: to what they are."""
+
+    def limited(target: Target) -> str:
+        resource.prlimit(target.pid, resource.RLIMIT_CORE, resource.prlimit(target.pid, resource.RLIMIT_CORE))
+        return "limits were set" if _is(target) else ""
+
+    def slowed(target: Target) -> str:
+        os.setpriority(os.PRIO_PROCESS, target.pid, os.getpriority(os.PRIO_PROCESS, target.pid))
+        return "priority was set" if _is(target) else ""
+
+    def placed(target: Target) -> str:
+        os.sched_setaffinity(target.pid, os.sched_getaffinity(target.pid))
+        return "processors were set" if _is(target) else ""
+
+    return any_of([*_for_each(scene, limited), *_for_each(scene, slowed), *_for_each(scene, placed)])
+
+
+@attacks("ipc namespace")
+def reads_others_shared_memory(scene: Scene) -> Verdict:
+    """Attaches a System V segment of the host, by its key."""
+    key = scene.shared_memory_key
+    if key is None:
+        return Verdict("not tried", "this machine has no System V memory")
+
+    def read() -> str:
+        segment = call("shmget", key, 0, 0)
+        address = call("shmat", segment, None, 0o10000)
+        return "the bait was read" if scene.has_bait(ctypes.string_at(address, BAIT_BYTES)) else ""
+
+    return any_of([("shmat", read)])

@@ -1,0 +1,112 @@
+"""Processor time: of one process beyond its limit, and of many at once beyond the bot's share."""
+
+import os
+import resource
+import signal
+import time
+
+from .attempt import Verdict, any_of, attacks, bounded
+from .scene import Scene
+
+BURNING_SECONDS = 1.5
+SLACK = 1.25
+"""A share is given by tenths of a second: at the ends of a measurement there may be one more."""
+PROCESSES = 12
+NOTHING_LEFT = 0.1
+"""Processors that were idle: with fewer, others' work may be what kept it from more."""
+PAUSE_SECONDS = 0.002
+FROZEN_SECONDS = 5.0
+"""At most, until it is frozen and let go on."""
+GAP_SECONDS, AFTER_SECONDS = 0.3, 0.6
+
+
+@attacks("processor group", seconds=10)
+def burns_many_processors(scene: Scene) -> Verdict:
+    """Burns processor time in many processes at once."""
+    there = len(os.sched_getaffinity(0))
+    if there <= scene.cpus * SLACK:
+        return Verdict("not tried", f"this machine has {there} processors, no more than the bot may use")
+    idle, began = _idle_seconds(), time.monotonic()
+    for _ in range(PROCESSES):
+        if os.fork() == 0:
+            while time.monotonic() < began + BURNING_SECONDS:
+                pass
+            os._exit(0)
+    for _ in range(PROCESSES):
+        os.wait()
+    took = time.monotonic() - began
+    idle = (_idle_seconds() - idle) / took
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    verdict = bounded((used.ru_utime + used.ru_stime) / took, scene.cpus * SLACK, "processors")
+    if verdict.result == "held" and idle < NOTHING_LEFT:
+        return Verdict("not tried", f"this machine is too busy to tell: {verdict.evidence}, and no more were left")
+    return Verdict(verdict.result, f"{verdict.evidence}, {idle:.2g} more were left")
+
+
+def _idle_seconds() -> float:
+    """How long the machine's processors have had nothing to do, all together; always, if that is not shown."""
+    try:
+        with open("/proc/stat", encoding="ascii") as file:
+            return int(file.readline().split()[4]) / os.sysconf("SC_CLK_TCK")
+    except OSError:
+        return time.monotonic()
+
+
+@attacks("resource limits")
+def raises_its_priority(scene: Scene) -> Verdict:
+    """Asks to be run before all others."""
+    del scene
+
+    def first() -> str:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+        return "it is run before all others"
+
+    def less_nice() -> str:
+        return f"its niceness is {os.nice(-1)}"
+
+    return any_of([("scheduler", first), ("nice", less_nice)])
+
+
+@attacks("resource limits", seconds=15)
+def burns_beyond_its_processor_time(scene: Scene) -> Verdict:
+    """Burns more processor time in one process than it was given, and ignores the warning."""
+    signal.signal(signal.SIGXCPU, signal.SIG_IGN)
+    while time.process_time() < 1.5 * scene.cpu_seconds:
+        pass
+    return Verdict("escaped", f"used {time.process_time():.2g} s, {scene.cpu_seconds} s are allowed")
+
+
+@attacks("freezer", seconds=10)
+def burns_in_the_others_turn(scene: Scene) -> Verdict:
+    """Burns processor time while it should stand still: in a child, in a session of its own, in new processes."""
+    del scene
+    if os.fork() == 0:
+        _burn()
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            _burn()
+        os._exit(0)
+    until = time.monotonic() + FROZEN_SECONDS
+    if os.fork() == 0:
+        while time.monotonic() < until:
+            # Each new one starts the next, and ends.
+            if os.fork() != 0:
+                os._exit(0)
+            time.sleep(PAUSE_SECONDS)
+        os._exit(0)
+    os.write(1, b'{"freeze": true}\n')
+    last = time.monotonic()
+    while time.monotonic() < until and time.monotonic() - last < GAP_SECONDS:
+        # Nobody who is frozen sees it happen, but for the time that is missing then.
+        last = time.monotonic()
+        time.sleep(PAUSE_SECONDS)
+    time.sleep(AFTER_SECONDS)
+    return Verdict("sent", "burned in many processes")
+
+
+def _burn() -> None:
+    until = time.monotonic() + FROZEN_SECONDS
+    while time.monotonic() < until:
+        pass
+    os._exit(0)

@@ -1,0 +1,118 @@
+"""Makes the attempts, each in a process of its own: one that is ended by a wall does not stop the others."""
+
+import errno
+import json
+import os
+import select
+import signal
+import time
+from contextlib import suppress
+
+from . import bounds, files, memory, network, privileges, processes, processor, staying, syscalls
+from .attempt import ATTEMPTS, Attempt, Verdict
+from .kernel import UnknownMachineError
+from .looking import look
+from .scene import FILE, Scene, read_scene
+
+FAMILIES = (files, network, processes, privileges, syscalls, bounds, memory, processor, staying)
+"""In this order: what is left behind to stay comes last."""
+IN_ORDER = tuple(
+    attempt for family in FAMILIES for attempt in ATTEMPTS.values() if attempt.run.__module__ == family.__name__
+)
+LAST = tuple(attempt.name for attempt in IN_ORDER if attempt.run.__module__ == staying.__name__)
+EVIDENCE_LETTERS = 300
+WORD = 4096
+"""Bytes: a pipe takes so many at once, or none."""
+GLANCE_SECONDS = 0.02
+ROOM_SECONDS = 2.0
+"""How long to wait for a place for one more process: those of the attempt before may still be going."""
+
+
+def main() -> None:
+    """Makes all that are not done yet, then stays until it is ended."""
+    with open(FILE, encoding="utf-8") as file:
+        scene = read_scene(file.read())
+    _say({"seen": look()})
+    for attempt in IN_ORDER:
+        if attempt.name not in scene.done:
+            _say({"begin": attempt.name})
+            verdict = _made(attempt, scene)
+            _say({"end": attempt.name, "result": verdict.result, "evidence": verdict.evidence})
+    _say({"done": True})
+    while True:
+        signal.pause()
+
+
+def _say(what: dict[str, object]) -> None:
+    os.write(1, json.dumps(what).encode() + b"\n")
+
+
+def _made(attempt: Attempt, scene: Scene) -> Verdict:
+    """One attempt, in a child; what is left of its group is ended after it."""
+    reading, writing = os.pipe()
+    child = _forked()
+    if child == 0:
+        os.setpgid(0, 0)
+        os.close(reading)
+        verdict = _tried(attempt, scene)
+        os.write(
+            writing, json.dumps(Verdict(verdict.result, verdict.evidence[:EVIDENCE_LETTERS])).encode() + b"\n"
+        )
+        os._exit(0)
+    os.close(writing)
+    try:
+        return _awaited(attempt, child, reading)
+    finally:
+        os.close(reading)
+        with suppress(OSError):
+            os.killpg(child, signal.SIGKILL)
+        with suppress(OSError):
+            # Without a namespace its orphans are ours.
+            while os.waitpid(-1, os.WNOHANG) != (0, 0):
+                pass
+
+
+def _forked() -> int:
+    until = time.monotonic() + ROOM_SECONDS
+    while True:
+        try:
+            return os.fork()
+        except OSError:
+            if time.monotonic() > until:
+                raise
+            time.sleep(GLANCE_SECONDS)
+
+
+def _tried(attempt: Attempt, scene: Scene) -> Verdict:
+    try:
+        return attempt.run(scene)
+    except UnknownMachineError:
+        return Verdict("not tried", "the numbers of this machine's system calls are not known here")
+    except MemoryError:
+        return Verdict("held", "no memory was given")
+    except OSError as error:
+        return Verdict("held", f"{errno.errorcode.get(error.errno or 0)}: {error}")
+    except Exception as error:  # noqa: BLE001 - whatever it is, the host must hear of it
+        return Verdict("failed", f"{type(error).__name__}: {error}")
+
+
+def _awaited(attempt: Attempt, child: int, reading: int) -> Verdict:
+    """What the child says; or how it ended without a word."""
+    until = time.monotonic() + attempt.seconds
+    while time.monotonic() < until:
+        # In this order: it may say its word and end between two looks.
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if select.select([reading], [], [], 0 if ended else GLANCE_SECONDS)[0] and (
+            told := os.read(reading, WORD)
+        ):
+            result, evidence = json.loads(told)
+            if not ended:
+                os.waitpid(child, 0)
+            return Verdict(result, evidence)
+        if ended:
+            if os.WIFSIGNALED(status):
+                return Verdict("held", f"ended by {signal.Signals(os.WTERMSIG(status)).name}")
+            return Verdict("failed", f"exit code {os.WEXITSTATUS(status)}")
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return Verdict("failed", f"it came to no end in {attempt.seconds:g} s")

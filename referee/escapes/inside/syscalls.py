@@ -1,0 +1,288 @@
+"""Parts of the kernel that no bot needs, and through which others have escaped: tried as they would be used."""
+
+import ctypes
+import mmap
+import os
+import platform
+from collections.abc import Callable
+
+from .attempt import Verdict, any_of, attacks
+from .kernel import call, libc
+from .scene import Scene
+
+NAMESPACES = {
+    "mount": 0x0002_0000,
+    "cgroup": 0x0200_0000,
+    "uts": 0x0400_0000,
+    "ipc": 0x0800_0000,
+    "pid": 0x2000_0000,
+    "net": 0x4000_0000,
+    "time": 0x80,
+}
+NEW_USER = 0x1000_0000
+SIGCHLD = 17
+ADDR_NO_RANDOMIZE = 0x0040_0000
+PROCESS_KEYRING = -2
+BPF_MAP_CREATE, BPF_PROG_LOAD = 0, 5
+USER_MODE_ONLY = 1
+SYSLOG_READ_ALL = 3
+WRONG_FLAGS = 0xFFFF
+DETACH, REMOUNT, BIND = 2, 32, 4096
+X32_UNSHARE = 0x4000_0000 | 272
+
+
+def _made(name: str, *arguments: object) -> tuple[str, Callable[[], str]]:
+    def way() -> str:
+        return f"the kernel answered {call(name, *arguments)}"
+
+    return name, way
+
+
+def _zeros(size: int, *words: int) -> ctypes.Array[ctypes.c_char]:
+    """A structure for the kernel: 32-bit words, then zeros."""
+    data = b"".join(word.to_bytes(4, "little") for word in words)
+    return ctypes.create_string_buffer(data.ljust(size, b"\0"), size)
+
+
+@attacks("system-call filter")
+def sets_up_io_uring(scene: Scene) -> Verdict:
+    """Sets up io_uring: calls that no filter sees."""
+    del scene
+    return any_of([_made("io_uring_setup", 4, _zeros(120))])
+
+
+@attacks("system-call filter")
+def uses_userfaultfd(scene: Scene) -> Verdict:
+    """Takes over page faults, with which races in the kernel are won."""
+    del scene
+    return any_of([_made("userfaultfd", 0), _made("userfaultfd", USER_MODE_ONLY)])
+
+
+@attacks("system-call filter")
+def uses_bpf(scene: Scene) -> Verdict:
+    """Loads programs and makes maps in the kernel."""
+    del scene
+    array = _zeros(128, 2, 4, 4, 1)
+    code = (ctypes.c_uint64 * 2)(0xB7, 0x95)
+    licence = ctypes.create_string_buffer(b"GPL")
+    program = _zeros(128, 1, 2)
+    ctypes.memmove(ctypes.addressof(program) + 8, ctypes.byref(ctypes.c_uint64(ctypes.addressof(code))), 8)
+    ctypes.memmove(ctypes.addressof(program) + 16, ctypes.byref(ctypes.c_uint64(ctypes.addressof(licence))), 8)
+    return any_of([_made("bpf", BPF_MAP_CREATE, array, 128), _made("bpf", BPF_PROG_LOAD, program, 128)])
+
+
+@attacks("system-call filter")
+def uses_keyrings(scene: Scene) -> Verdict:
+    """Keeps keys in the kernel, and asks for those of others."""
+    del scene
+    word = ctypes.c_char_p(b"user")
+    name = ctypes.c_char_p(b"arena-doctor")
+    return any_of(
+        [
+            _made("keyctl", 0, PROCESS_KEYRING, 1),
+            _made("add_key", word, name, name, 4, PROCESS_KEYRING),
+            _made("request_key", word, name, None, 0),
+        ]
+    )
+
+
+@attacks("system-call filter")
+def opens_performance_events(scene: Scene) -> Verdict:
+    """Counts what the processor does."""
+    del scene
+    software, task_clock, exclude_kernel_and_hypervisor = 1, 1, 0b110_0000
+    event = _zeros(128, software, 128, task_clock, 0)
+    event[40] = bytes([exclude_kernel_and_hypervisor])
+    return any_of([_made("perf_event_open", event, 0, -1, -1, 0)])
+
+
+@attacks("system-call filter")
+def traces_itself(scene: Scene) -> Verdict:
+    """Uses ptrace at all, on a process of its own."""
+    del scene
+    return any_of([_made("ptrace", 0, 0, 0, 0)])
+
+
+@attacks("system-call filter")
+def changes_its_personality(scene: Scene) -> Verdict:
+    """Switches off the shuffling of addresses."""
+    del scene
+    return any_of([_made("personality", ADDR_NO_RANDOMIZE)])
+
+
+@attacks("system-call filter")
+def reads_the_kernels_log(scene: Scene) -> Verdict:
+    """Reads the kernel's messages."""
+    del scene
+    return any_of([_made("syslog", SYSLOG_READ_ALL, _zeros(4096), 4096)])
+
+
+@attacks("system-call filter")
+def opens_new_file_systems(scene: Scene) -> Verdict:
+    """Uses the newer doors to mounts, hidden memory, and watches on whole file systems."""
+    del scene
+    return any_of(
+        [
+            _made("fsopen", ctypes.c_char_p(b"tmpfs"), 0),
+            _made("open_tree", -100, ctypes.c_char_p(b"/"), 1),
+            _made("fanotify_init", 0, 0),
+            _made("memfd_secret", 0),
+        ]
+    )
+
+
+@attacks("system-call filter")
+def calls_by_other_numbers(scene: Scene) -> Verdict:
+    """Makes forbidden calls by the numbers of another kind of program: 32 bits, x32."""
+    del scene
+    if platform.machine() != "x86_64":
+        return Verdict("not tried", f"{platform.machine()} has no other numbers that are known here")
+
+    def old() -> str:
+        # mov eax, 310; xor ebx, ebx; int 0x80; ret, with rbx kept: it is the caller's.
+        code = b"\x53\xb8\x36\x01\x00\x00\x31\xdb\xcd\x80\x5b\xc3"
+        page = mmap.mmap(-1, mmap.PAGESIZE, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+        page.write(code)
+        here = ctypes.addressof(ctypes.c_char.from_buffer(page))
+        answer = ctypes.CFUNCTYPE(ctypes.c_int)(here)()
+        if answer < 0:
+            raise OSError(-answer, os.strerror(-answer))
+        return "unshare was reached by int 0x80"
+
+    def x32() -> str:
+        if libc.syscall(ctypes.c_long(X32_UNSHARE), ctypes.c_long(0)) != 0:
+            raise OSError(ctypes.get_errno(), "")
+        return "unshare was reached as an x32 call"
+
+    return any_of([("x32", x32), ("int 0x80", old)])
+
+
+def _cloned(flags: int) -> Callable[[], str]:
+    def way() -> str:
+        child = call("clone", flags | SIGCHLD, 0, 0, 0, 0)
+        if child == 0:
+            os._exit(0)
+        os.waitpid(child, 0)
+        return "a process was made in it"
+
+    return way
+
+
+def _cloned_anew(flags: int) -> Callable[[], str]:
+    def way() -> str:
+        wanted = (ctypes.c_uint64 * 11)()
+        wanted[0], wanted[4] = flags, SIGCHLD
+        child = call("clone3", wanted, ctypes.sizeof(wanted))
+        if child == 0:
+            os._exit(0)
+        os.waitpid(child, 0)
+        return "a process was made in it"
+
+    return way
+
+
+@attacks("user namespace")
+def makes_a_user_namespace(scene: Scene) -> Verdict:
+    """Makes a user namespace, in which it would have every right."""
+    del scene
+    return any_of(
+        [("clone", _cloned(NEW_USER)), ("clone3", _cloned_anew(NEW_USER)), _made("unshare", NEW_USER)],
+    )
+
+
+@attacks("no capabilities")
+def makes_other_namespaces(scene: Scene) -> Verdict:
+    """Makes every other kind of namespace."""
+    del scene
+    ways = [(f"clone {name}", _cloned(flag)) for name, flag in NAMESPACES.items() if name != "time"]
+    return any_of([*ways, *((f"unshare {name}", _made("unshare", flag)[1]) for name, flag in NAMESPACES.items())])
+
+
+@attacks("no capabilities")
+def enters_other_namespaces(scene: Scene) -> Verdict:
+    """Enters the namespaces of the referee, of the other bot and of the sandbox's first process."""
+
+    def entered(process: int, name: str) -> Callable[[], str]:
+        def way() -> str:
+            descriptor = os.open(f"/proc/{process}/ns/{name}", os.O_RDONLY)
+            call("setns", descriptor, 0)
+            return "entered"
+
+        return way
+
+    processes = (1, *(target.pid for target in scene.targets))
+    return any_of(
+        (f"{process} {name}", entered(process, name)) for process in processes for name in ("mnt", "net")
+    )
+
+
+@attacks("no capabilities")
+def mounts_file_systems(scene: Scene) -> Verdict:
+    """Mounts a file system in its scratch, and its root anew as one to write to."""
+    del scene
+    folder = os.path.join(os.environ["TMPDIR"], f"mount-{os.getpid()}")
+    os.mkdir(folder)
+    kind, place = ctypes.c_char_p(b"tmpfs"), ctypes.c_char_p(folder.encode())
+
+    def mounted() -> str:
+        call("mount", kind, place, kind, 0, None)
+        call("umount2", place, DETACH)
+        return "mounted"
+
+    remounted = _made("mount", None, ctypes.c_char_p(b"/"), None, REMOUNT | BIND, None)[1]
+    try:
+        return any_of([("mount", mounted), ("remount", remounted)])
+    finally:
+        os.rmdir(folder)
+
+
+@attacks("no capabilities")
+def changes_its_root(scene: Scene) -> Verdict:
+    """Makes another folder its root, by chroot and pivot_root."""
+    del scene
+    here = ctypes.c_char_p(b".")
+    return any_of([_made("chroot", here), _made("pivot_root", here, here)])
+
+
+@attacks("no capabilities")
+def opens_files_by_handle(scene: Scene) -> Verdict:
+    """Opens files past all folders, by the handle that the disk knows them by."""
+    del scene
+
+    def opened() -> str:
+        handle = _zeros(136, 128)
+        mount = ctypes.c_int()
+        call("name_to_handle_at", -100, ctypes.c_char_p(b"bot.py"), handle, ctypes.byref(mount), 0)
+        folder = os.open(".", os.O_RDONLY)
+        return f"opened as {call('open_by_handle_at', folder, handle, os.O_RDONLY)}"
+
+    return any_of([("open_by_handle_at", opened)])
+
+
+@attacks("no capabilities")
+def loads_kernel_code(scene: Scene) -> Verdict:
+    """Loads a module and another kernel; what it offers is none, so that nothing happens where it may."""
+    del scene
+
+    def reached(name: str, *arguments: object) -> tuple[str, Callable[[], str]]:
+        def way() -> str:
+            try:
+                call(name, *arguments)
+            except (PermissionError, NotImplementedError):
+                raise
+            except OSError as error:
+                if error.errno in {38, 95}:
+                    raise
+                return f"it was looked at: {error.strerror}"
+            return "done"
+
+        return name, way
+
+    empty = _zeros(8)
+    return any_of(
+        [
+            reached("init_module", empty, 8, empty),
+            reached("finit_module", -1, empty, WRONG_FLAGS),
+            reached("kexec_load", 0, 0, None, WRONG_FLAGS),
+        ]
+    )

@@ -1,0 +1,258 @@
+"""Warm starts: Python bots forked from a process that has the interpreter and the kit's imports already.
+
+The walls are those of `bubblewrap`; what is saved is the start of bubblewrap, of the interpreter, and the imports:
+nine tenths of a bot's start. `warm_starter` is that process; there is one for this arena, and it ends with it.
+"""
+
+import array
+import os
+import re
+import signal
+import socket
+import subprocess
+import tempfile
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+
+import msgspec
+import trio
+
+from referee import landlock, syscall_filter
+from referee.bot_environment import environment, this_machine
+from referee.bot_folder import PYTHON, BotFolder
+from referee.bubblewrap import GO, SET_UP_SECONDS, SetUpError, python_path
+from referee.bubblewrap_arguments import (
+    MEGABYTE,
+    SCRATCH,
+    SHARED_MEMORY_BYTES,
+    SOCKETS,
+    check_readable,
+    places,
+    resource_limits,
+    starter_arguments,
+)
+from referee.bubblewrap_user import roots_user, standard_output
+from referee.cgroups import Group
+from referee.layers import find_layers
+from referee.stopping import go_on, stop
+
+MODULES = (
+    "bots.kit",
+    *(
+        f"protocol.games.{name}"
+        for name in ("mist", "hive_mind", "pointing", "fight_for_a_name", "runes_to_ruins")
+    ),
+)
+"""What bots find imported."""
+NO_FILTER = b"\n"
+_PID = re.compile(r"^Pid:\s+(\d+)$", re.MULTILINE)
+
+
+def can_be_warm(bot: BotFolder) -> bool:
+    """Whether a bot can be started so: a Python script that opens its own ZeroMQ socket."""
+    program, *arguments = bot.command
+    return bot.transport == "zmq" and program == PYTHON and bool(arguments) and not arguments[0].startswith("-")
+
+
+class Warm:
+    """One warm bot, from the fork to the end of the last process in its sandbox."""
+
+    def __init__(self, bot: BotFolder, line: Path, token: str, output: int) -> None:
+        """Asks for the fork. Arguments and errors as for `bubblewrap.Bubble`."""
+        check_readable(bot, line)
+        starter = _living_starter()
+        user = roots_user(line).number if os.geteuid() == 0 else None
+        layers = find_layers()
+        self.group = None if layers.no_groups is not None else Group(bot.limits)
+        """Its control group, where there are such."""
+        self.pid = 0
+        """Of the sandbox's first process on this machine, once `ready`."""
+        self._first: int | None = None
+        self._stands = trio.Event()
+        """It does, or never will."""
+        request = {
+            "folder": str(bot.folder),
+            "sockets": str(line.parent.resolve()),
+            "scratch_bytes": bot.limits.scratch_mb * MEGABYTE,
+            "shared_bytes": SHARED_MEMORY_BYTES,
+            "user": user,
+            "limits": resource_limits(bot.limits, others=1),
+            "landlock": landlock.version(),
+            "places": places(this_machine()),
+            "environment": environment(
+                endpoint=f"ipc://{SOCKETS}/{line.name}",
+                token=token,
+                scratch=SCRATCH,
+                python_path=python_path(),
+            ),
+            "argv": list(bot.command[1:]),
+        }
+        self._gate, gate = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._gate.setblocking(False)
+        joining = [] if self.group is None else self.group.entrances()
+        try:
+            descriptors = array.array("i", [output, gate.fileno(), *joining])
+            starter.control.sendmsg(
+                [msgspec.msgpack.encode(request)], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, descriptors)]
+            )
+        except OSError:
+            self._close()
+            raise
+        finally:
+            gate.close()
+            for descriptor in joining:
+                os.close(descriptor)
+
+    async def ready(self) -> None:
+        """Waits until the sandbox stands, and lets the bot's program begin.
+
+        Raises:
+            SetUpError: it does not stand.
+        """
+        try:
+            with trio.move_on_after(SET_UP_SECONDS):
+                if await self._introduced() and await self._heard() == GO:
+                    self._gate.send(GO)
+                    return
+            raise SetUpError
+        finally:
+            self._stands.set()
+
+    async def exited(self) -> None:
+        """Waits until the bot's program has ended."""
+        await self._stands.wait()
+        if self._first is not None:
+            await trio.lowlevel.wait_readable(self._first)
+
+    def freeze(self) -> None:
+        """Stops all the bot's processes where they are."""
+        if self._first is not None and not (self.group is not None and self.group.freeze()):
+            stop(self.pid)
+
+    def thaw(self) -> None:
+        """Lets them go on."""
+        if self._first is not None and not (self.group is not None and self.group.thaw()):
+            go_on(self.pid)
+
+    async def end(self) -> int:
+        """Ends all that is left of the bot and waits until nothing is. The exit code, negative for a signal."""
+        if self._first is None:
+            with trio.move_on_after(SET_UP_SECONDS):
+                await self._introduced()
+        if self._first is not None:
+            code = await self._last_word()
+            # With the first process of the namespace the kernel kills all others, and it is the last to be gone.
+            with suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._first, signal.SIGKILL)
+            if self.group is not None:
+                # Who is frozen cannot die.
+                self.group.thaw()
+            await trio.lowlevel.wait_readable(self._first)
+            os.close(self._first)
+        else:
+            code = 1
+        self._close()
+        return code
+
+    async def _introduced(self) -> bool:
+        """Takes hold of the sandbox's first process; False: there is none."""
+        if self._first is not None:
+            return True
+        await trio.lowlevel.wait_readable(self._gate)
+        size = array.array("i").itemsize
+        said, ancillary, _, _ = self._gate.recvmsg(16, socket.CMSG_SPACE(size))
+        for _, _, data in ancillary:
+            self._first = array.array("i", data[:size])[0]
+            self.pid = _number_of(self._first)
+        return bool(said) and self._first is not None
+
+    async def _heard(self) -> bytes:
+        """What is said at the gate; empty when it has closed."""
+        await trio.lowlevel.wait_readable(self._gate)
+        try:
+            return self._gate.recv(16)
+        except ConnectionError:
+            return b""
+
+    async def _last_word(self) -> int:
+        """The bot's exit code, if it has ended by itself; else that of the kill that is to come."""
+        try:
+            said = self._gate.recv(16)
+        except (BlockingIOError, ConnectionError):
+            return -signal.SIGKILL
+        if said == GO:
+            # It had not begun.
+            return -signal.SIGKILL
+        return int(said) if said else 1
+
+    def _close(self) -> None:
+        self._gate.close()
+        if self.group is not None:
+            self.group.close()
+
+
+def _number_of(process: int) -> int:
+    """Of a process behind a descriptor, on this machine."""
+    told = _PID.search(Path(f"/proc/self/fdinfo/{process}").read_text())
+    return int(told[1]) if told else 0
+
+
+class _Starter:
+    """The process that bots are forked from."""
+
+    def __init__(self) -> None:
+        """Starts it and waits until it has imported what it is to hold: some tens of milliseconds, once an arena.
+
+        Raises:
+            OSError: as for `bubblewrap.Setting`; number 0, with bubblewrap's complaint, where it cannot be.
+        """
+        self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.control.settimeout(SET_UP_SECONDS)
+        told = environment(endpoint="", token="", scratch=SCRATCH, python_path=python_path())
+        with tempfile.TemporaryFile() as log, theirs:
+            self._popen = subprocess.Popen(  # noqa: S603 - as a bot is started
+                starter_arguments(theirs.fileno(), MODULES),
+                env=told,
+                cwd="/",
+                stdin=subprocess.DEVNULL,
+                stdout=standard_output(log.fileno()),
+                stderr=log,
+                pass_fds=[theirs.fileno()],
+                process_group=0,
+            )
+            theirs.close()
+            words = NO_FILTER if find_layers().no_filter is not None else syscall_filter.program()
+            try:
+                self.control.send(words)
+                came = self.control.recv(1)
+            except OSError:
+                came = b""
+            if came != GO:
+                self._popen.kill()
+                self._popen.wait()
+                log.seek(0)
+                complaint = " ".join(log.read().decode(errors="replace").split())
+                raise OSError(0, complaint, "warm start")
+
+    def lives(self) -> bool:
+        """Whether it can still be asked."""
+        return self._popen.poll() is None
+
+
+@cache
+def _starter(_number: int) -> _Starter:
+    return _Starter()
+
+
+_deaths = 0
+
+
+def _living_starter() -> _Starter:
+    """The arena's own; a new one where that has died."""
+    global _deaths  # noqa: PLW0603 - one process has one starter
+    starter = _starter(_deaths)
+    if not starter.lives():
+        _deaths += 1
+        starter = _starter(_deaths)
+    return starter

@@ -1,0 +1,98 @@
+"""`arena doctor`: its table, its JSON, and the exit code that says whether the level holds what it promises."""
+
+import json
+from typing import Literal
+
+import pytest
+from click.testing import CliRunner, Result
+
+from arena import cli
+from arena.exits import CANNOT, DONE, NO, WRONG_USE
+from referee.escapes.examination import Told
+from referee.escapes.finding import Finding, Layer, Report
+from referee.plan import Isolation
+from referee.sandbox import SandboxError
+
+
+def finding(result: Literal["held", "escaped", "not tried", "failed"], *, promised: bool = True) -> Finding:
+    return Finding(
+        layer="moat",
+        in_force=True,
+        attempt="swims",
+        what="Swims through it.",
+        result=result,
+        promised=promised,
+        evidence="it is wet",
+    )
+
+
+def doctor(monkeypatch: pytest.MonkeyPatch, found: Finding, *arguments: str) -> Result:
+    """The command, where one attempt is made."""
+
+    async def examine(isolation: Isolation, told: Told) -> Report:
+        told(1, 1)
+        layers = (
+            Layer(layer="moat", in_force=True, evidence="deep"),
+            Layer(layer="ditch", in_force=None, evidence="dark"),
+        )
+        return Report(isolation=isolation, layers=layers, findings=(found,))
+
+    monkeypatch.setattr("arena.commands.doctor.examine", examine)
+    monkeypatch.setattr("referee.sandbox.missing", lambda: ())
+    return CliRunner().invoke(cli.main, ["doctor", "--isolation", "standard", *arguments])
+
+
+def test_a_level_that_holds_is_a_table_and_code_0(monkeypatch: pytest.MonkeyPatch) -> None:
+    result = doctor(monkeypatch, finding("held"))
+    assert (DONE, "") == (result.exit_code, result.stderr)
+    assert [
+        ["layer", "in", "force", "attempt", "result"],
+        ["moat", "yes", "swims", "held"],
+        ["ditch", "unknown", "-", "-"],
+    ] == [line.split() for line in result.stdout.splitlines() if "--" not in line][:3]
+    assert (
+        "isolation standard: 1 of 1 attempts were held; it promises to hold 1, of which 1 do"
+        == result.stdout.splitlines()[-1]
+    )
+
+
+@pytest.mark.parametrize("kind", ["escaped", "failed"])
+def test_what_is_promised_and_not_proved_is_named_with_code_1(
+    monkeypatch: pytest.MonkeyPatch, kind: Literal["escaped", "failed"]
+) -> None:
+    result = doctor(monkeypatch, finding(kind))
+    assert (NO, "arena: standard does not hold what it promises: swims\n") == (result.exit_code, result.stderr)
+    assert "swims: it is wet" in result.stdout.splitlines()
+
+
+def test_what_is_not_promised_may_get_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    result = doctor(monkeypatch, finding("escaped", promised=False))
+    assert DONE == result.exit_code
+    assert "(escaped)" in result.stdout
+
+
+def test_json_has_all_that_was_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    result = doctor(monkeypatch, finding("not tried"), "--json")
+    told = json.loads(result.stdout)
+    assert DONE == result.exit_code
+    assert {"isolation", "layers", "findings", "missing", "holds"} == set(told)
+    assert ("not tried", "it is wet") == (told["findings"][0]["result"], told["findings"][0]["evidence"])
+    assert told["holds"]
+
+
+def test_a_machine_that_cannot_give_a_level_is_code_3(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def examine(isolation: Isolation, told: Told) -> Report:
+        raise SandboxError(f"no {isolation} sandbox: nothing is there")
+
+    monkeypatch.setattr("arena.commands.doctor.examine", examine)
+    result = CliRunner().invoke(cli.main, ["doctor", "--isolation", "strict"])
+    assert (CANNOT, "", "arena: no strict sandbox: nothing is there\n") == (
+        result.exit_code,
+        result.stdout,
+        result.stderr,
+    )
+
+
+def test_a_level_that_is_none_is_wrong_use() -> None:
+    result = CliRunner().invoke(cli.main, ["doctor", "--isolation", "padded"])
+    assert WRONG_USE == result.exit_code

@@ -1,0 +1,272 @@
+"""Every way out that we know is really tried: it fails where its level says so, and leads out where no wall is.
+
+Without the second half the first would mean little: an attempt that cannot succeed proves no wall.
+"""
+
+import os
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+import trio
+
+from referee import landlock, sandbox
+from referee.bot_environment import PROJECT
+from referee.bubblewrap_arguments import arguments
+from referee.escapes.examination import Examination, examine
+from referee.escapes.finding import Report
+from referee.escapes.inside.running import IN_ORDER
+from referee.escapes.promises import ONLY_STRICT, PROMISED
+from referee.escapes.stage import staged
+from referee.escapes.standing import LAYERS
+from referee.layers import Layers
+from referee.plan import Isolation
+
+NAMES = {attempt.name for attempt in IN_ORDER}
+
+ASKED_FOR = {
+    "reading secrets of the host": "reads-the-hosts-files reads-system-secrets reads-homes reads-transcripts "
+    "reads-the-referees-code inherits-secrets opens-devices reads-the-kernels-memory reads-the-kernels-log "
+    "sees-the-machines-name sees-the-machines-control-groups reads-others-shared-memory",
+    "another bot's folder": "reads-another-bots-folder",
+    "another bot's scratch": "reads-another-bots-scratch",
+    "another bot's socket": "reaches-another-bots-socket",
+    "another bot's log": "reads-another-bots-log",
+    "writing outside the scratch": "writes-to-the-system writes-to-its-own-folder writes-beside-its-socket "
+    "writes-to-what-is-others writes-to-dev changes-kernel-settings changes-the-machines-name",
+    "network by TCP": "reaches-tcp",
+    "network by UDP": "reaches-udp",
+    "network by abstract sockets": "reaches-abstract-sockets",
+    "network by path sockets": "reaches-path-sockets reaches-the-machines-services",
+    "raw and netlink sockets": "opens-raw-sockets opens-new-network-sockets sees-the-machines-network",
+    "the referee's other endpoints": "reaches-the-referees-other-endpoints",
+    "seeing other processes and the referee": "sees-other-processes finds-secrets-in-proc",
+    "tracing them": "traces-others copies-others-memory traces-itself",
+    "signalling them": "signals-others changes-how-others-run",
+    "/proc of the referee: environ": "reads-the-referees-environment",
+    "/proc of the referee: mem": "reads-others-memory",
+    "/proc of the referee: fd": "takes-others-descriptors",
+    "forking without end": "forks-without-end starts-threads-without-end",
+    "memory by heap": "takes-memory-in-one-process takes-memory-in-many-processes takes-memory-by-sockets",
+    "memory by memfd": "takes-memory-by-memfd",
+    "memory by shm": "takes-memory-by-system-v fills-shared-memory",
+    "memory by tmpfs": "fills-its-scratch",
+    "filling the disk": "fills-the-disk makes-one-huge-file",
+    "burning CPU beyond the limit": "burns-many-processors burns-beyond-its-processor-time raises-its-priority",
+    "also while it is the other's turn": "burns-in-the-others-turn",
+    "many file descriptors": "opens-files-without-end raises-its-limits",
+    "io_uring": "sets-up-io-uring",
+    "userfaultfd": "uses-userfaultfd",
+    "bpf": "uses-bpf",
+    "keyctl": "uses-keyrings",
+    "perf": "opens-performance-events",
+    "new user namespaces": "makes-a-user-namespace makes-other-namespaces enters-other-namespaces "
+    "mounts-file-systems changes-its-root opens-new-file-systems opens-files-by-handle",
+    "other calls": "changes-its-personality calls-by-other-numbers loads-kernel-code",
+    "set-uid": "gains-by-a-set-uid-program becomes-root has-capabilities makes-a-device",
+    "time going backwards": "sets-the-clock",
+    "typing into a terminal": "types-into-a-terminal",
+    "outliving by double fork": "outlives-by-a-double-fork",
+    "outliving by daemon": "outlives-as-a-daemon",
+    "outliving by ignored signals": "outlives-by-ignoring-signals",
+    "outliving by stopped processes": "outlives-by-being-stopped",
+}
+"""What a host fears, and the attempts at it."""
+
+WITHOUT_WALLS = (
+    "reads-the-hosts-files reads-transcripts reads-homes reads-the-referees-code "
+    "reads-another-bots-folder reads-another-bots-scratch reads-another-bots-log writes-to-its-own-folder "
+    "writes-beside-its-socket writes-to-what-is-others fills-the-disk reaches-tcp reaches-udp "
+    "reaches-abstract-sockets reaches-path-sockets reaches-another-bots-socket "
+    "reaches-the-referees-other-endpoints opens-new-network-sockets sees-the-machines-name "
+    "sees-other-processes finds-secrets-in-proc reads-the-referees-environment signals-others "
+    "changes-how-others-run reads-others-shared-memory types-into-a-terminal has-capabilities "
+    "forks-without-end starts-threads-without-end fills-its-scratch fills-shared-memory "
+    "takes-memory-in-many-processes takes-memory-by-memfd takes-memory-by-system-v traces-itself "
+    "changes-its-personality"
+)
+"""What anybody's process gets that nothing stops."""
+ROOTS = (
+    "reads-system-secrets writes-to-the-system writes-to-dev makes-a-device changes-kernel-settings "
+    "opens-raw-sockets changes-the-machines-name becomes-root sets-the-clock reads-others-memory "
+    "copies-others-memory traces-others takes-others-descriptors makes-a-user-namespace "
+    "makes-other-namespaces enters-other-namespaces mounts-file-systems changes-its-root "
+    "opens-files-by-handle raises-its-priority reads-the-kernels-log opens-new-file-systems"
+)
+"""What root's gets beside that; others may, by the machine's settings."""
+
+
+@cache
+def report(level: Isolation) -> Report:
+    return trio.run(examine, level)
+
+
+def possible(level: Isolation) -> None:
+    """Skips where this machine cannot give a level."""
+    try:
+        sandbox.demand(level)
+        sandbox.find_isolation()
+    except sandbox.SandboxError as error:
+        pytest.skip(str(error))
+
+
+@pytest.mark.parametrize("level", ["strict", "standard"])
+def test_a_level_holds_what_it_promises(level: Isolation) -> None:
+    possible(level)
+    found = report(level)
+    assert {} == {each.attempt: each.evidence for each in found.findings if not each.is_proved}
+    assert found.holds
+    assert {} == {each.attempt: each.evidence for each in found.findings if each.result == "failed"}
+
+
+def test_under_strict_every_layer_is_in_force_that_the_machine_has() -> None:
+    possible("strict")
+    lacking = set() if landlock.version() else {"Landlock"}
+    assert lacking == {each.layer for each in report("strict").layers if each.in_force is False}
+
+
+def test_without_walls_the_same_attempts_get_out() -> None:
+    found = report("none")
+    wanted = set((WITHOUT_WALLS if os.geteuid() else f"{WITHOUT_WALLS} {ROOTS}").split())
+    held = {each.attempt: each.evidence for each in found.findings if each.result != "escaped"}
+    assert {} == {name: held[name] for name in sorted(wanted & set(held))}
+    assert {} == {name: why for name, why in held.items() if name.startswith("outlives") and "left" not in why}
+
+
+def test_without_walls_nothing_is_promised_and_limits_of_each_process_hold() -> None:
+    found = {each.attempt: each.result for each in report("none").findings}
+    assert report("none").holds
+    limits = ("takes-memory-in-one-process", "opens-files-without-end", "burns-beyond-its-processor-time")
+    assert ["held"] * 3 == [found[name] for name in limits]
+
+
+def test_whatever_a_host_fears_is_attempted_and_no_attempt_is_for_nothing() -> None:
+    asked = [name for names in ASKED_FOR.values() for name in names.split()]
+    assert sorted(NAMES) == sorted(asked)
+
+
+def test_every_attempt_says_what_it_does_and_which_layer_it_is_about() -> None:
+    assert [] == [each.name for each in IN_ORDER if each.layer not in LAYERS or not each.what.endswith(".")]
+
+
+def test_strict_promises_all_and_standard_all_but_system_calls_and_sums_over_processes() -> None:
+    sums = {each.name for each in IN_ORDER if each.layer in {"memory group", "processor group"}}
+    calls = {each.name for each in IN_ORDER if each.layer == "system-call filter"}
+    assert NAMES == PROMISED["strict"]
+    assert NAMES - sums - calls == PROMISED["standard"]
+    assert set() == PROMISED["none"]
+    assert set(LAYERS) >= ONLY_STRICT
+
+
+async def examined(name: str, level: Isolation) -> Examination:
+    """One attempt alone."""
+    with staged() as stage:
+        examination = Examination(stage, level, lambda _made, _all: None)
+        examination.said = dict.fromkeys(NAMES - {name}, ("held", ""))
+        async with trio.open_nursery() as nursery:
+            await examination.run(nursery)
+            nursery.cancel_scope.cancel()
+        return examination
+
+
+async def one_attempt(name: str, level: Isolation) -> tuple[str, str]:
+    """What comes of it."""
+    findings = (await examined(name, level)).findings()
+    return next((each.result, each.evidence) for each in findings if each.attempt == name)
+
+
+async def not_in_force() -> set[str]:
+    """The layers of `standard` that do not stand."""
+    layers = (await examined("reads-transcripts", "standard")).layers
+    return {each.layer for each in layers if not each.in_force}
+
+
+@pytest.mark.usefixtures("sandboxed")
+@pytest.mark.parametrize(
+    ("words", "layer"),
+    [
+        (("--unshare-net",), "network namespace"),
+        (("--unshare-ipc",), "ipc namespace"),
+        (("--unshare-uts", "--hostname", "bot"), "host name namespace"),
+        (("--unshare-cgroup-try",), "control group namespace"),
+    ],
+)
+async def test_a_wall_that_is_left_out_is_told(
+    words: tuple[str, ...], layer: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def without(*given: object) -> list[str]:
+        all_words = arguments(*given)  # type: ignore[arg-type]
+        for word in words:
+            all_words.remove(word)
+        return all_words
+
+    before = await not_in_force()
+    monkeypatch.setattr("referee.bubblewrap.arguments", without)
+    assert before | {layer} == await not_in_force()
+
+
+@pytest.mark.usefixtures("sandboxed")
+async def test_walls_that_the_machine_lacks_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    lacking = Layers(landlock=0, no_filter="it is not there", no_groups="there are none")
+    monkeypatch.setattr("referee.bubblewrap.find_layers", lambda: lacking)
+    monkeypatch.setattr("referee.landlock.version", lambda: 0)
+    assert {"Landlock", "system-call filter", "memory group", "processor group"} == await not_in_force()
+
+
+@pytest.mark.usefixtures("sandboxed")
+async def test_a_hole_in_a_wall_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The machine's temporary folder, mounted where the bot's own should be."""
+
+    def with_a_hole(*given: object) -> list[str]:
+        words = arguments(*given)  # type: ignore[arg-type]
+        at = words.index("--chdir")
+        return [*words[:at], "--bind", "/tmp", "/tmp", *words[at:]]  # noqa: S108 - the machine's
+
+    assert "held" == (await one_attempt("reads-another-bots-folder", "standard"))[0]
+    monkeypatch.setattr("referee.bubblewrap.arguments", with_a_hole)
+    monkeypatch.setattr("tempfile.tempdir", "/tmp")  # noqa: S108
+    result, evidence = await one_attempt("reads-another-bots-folder", "standard")
+    assert ("escaped", True) == (result, evidence.endswith("the bait was read")), evidence
+
+
+@pytest.mark.usefixtures("sandboxed")
+async def test_a_bot_that_is_not_frozen_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sandbox.Process, "freeze", lambda _: None)
+    assert "escaped" == (await one_attempt("burns-in-the-others-turn", "standard"))[0]
+
+
+def test_an_attempt_that_is_ended_by_a_signal_is_held_and_one_that_breaks_has_failed() -> None:
+    program = """
+import os, signal, time
+from referee.escapes.inside.attempt import Attempt
+from referee.escapes.inside.running import _made
+
+def breaks(scene):
+    raise ValueError("wrong")
+
+sleeps, leaves = lambda _: time.sleep(60), lambda _: os._exit(4)
+for run in (lambda _: os.kill(os.getpid(), signal.SIGSYS), breaks, leaves, sleeps):
+    print(_made(Attempt("name", "layer", "What.", run, 0.5), None))
+"""
+    said = subprocess.run(  # noqa: S603 - as above
+        [sys.executable, "-c", program], cwd=PROJECT, capture_output=True, text=True, check=True
+    )
+    assert [
+        "Verdict(result='held', evidence='ended by SIGSYS')",
+        "Verdict(result='failed', evidence='ValueError: wrong')",
+        "Verdict(result='failed', evidence='exit code 4')",
+        "Verdict(result='failed', evidence='it came to no end in 0.5 s')",
+    ] == said.stdout.splitlines()
+
+
+async def test_nothing_of_an_examination_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    # A socket's path is short.
+    with TemporaryDirectory(dir="/tmp") as folder:
+        monkeypatch.chdir(folder)
+        monkeypatch.setattr("tempfile.tempdir", folder)
+        monkeypatch.setenv("HOME", folder)
+        assert "escaped" == (await one_attempt("reads-transcripts", "none"))[0]
+        assert [] == list(Path(folder).iterdir())
