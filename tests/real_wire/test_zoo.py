@@ -28,7 +28,7 @@ from referee.sandbox import SandboxError, find_isolation
 from referee.transcript_reading import read_transcript
 from referee.wire import Wire, open_wire
 from tests.real_wire import zoo
-from tests.real_wire.zoo import REFUSALS, TABLE, WINDOWS, bad_bot, processes_with, timeless, tokens
+from tests.real_wire.zoo import REFUSALS, TABLE, WINDOWS, bad_bot, processes_of, timeless
 
 EXAMPLE = Path(__file__).parents[2] / "docs/examples/three-turns.jsonl"
 MEGABYTE = 1_000_000
@@ -145,7 +145,7 @@ def assert_as_expected(name: str, result: Result, silent: Result) -> None:
     assert silent.outcome == result.outcome
     assert (WINDOWS, 0) == (result.windows[1], result.defaults[1])
     assert replay(read_transcript(Path(result.transcript))).match.over
-    assert [] == processes_with(tokens(Path(result.transcript)))
+    assert [] == processes_of(Path(result.transcript).with_name(name))
 
 
 @pytest.fixture(scope="session")
@@ -171,6 +171,16 @@ def test_what_differs_between_two_matches_but_in_times_is_seen(tmp_path: Path) -
     assert timeless(EXAMPLE) == timeless(later)
     assert timeless(EXAMPLE)[1] == timeless(other)[1], "nobody but its own seat was told of it"
     assert timeless(EXAMPLE) != timeless(other)
+
+
+async def test_a_bot_that_still_runs_is_seen(isolation: Isolation, tmp_path: Path) -> None:
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(against, "forks", tmp_path / "match", isolation)
+        with trio.fail_after(30):
+            while len(processes_of(tmp_path / "match" / "forks")) < 10:  # noqa: ASYNC110 - they do not tell us
+                await trio.sleep(0.01)
+        nursery.cancel_scope.cancel()
+    assert [] == processes_of(tmp_path / "match" / "forks")
 
 
 @pytest.mark.parametrize("name", TABLE)

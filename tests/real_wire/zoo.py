@@ -1,7 +1,6 @@
 """The bad bots' table: what each is to be called, and which of its messages are refused, how often."""
 
 import json
-import os
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -134,16 +133,20 @@ def bad_bot(folder: Path, name: str) -> BotFolder:
     return find_bot(str(bot))
 
 
-def processes_with(texts: list[str]) -> list[str]:
-    """Processes of this machine, but this one, whose command line or environment holds one of the texts."""
+def processes_of(folder: Path) -> list[str]:
+    """The processes of this machine that see a bot's folder as their own, with their command lines.
+
+    They are told by what is mounted for them: a bot cannot change that, as it could its environment, and one
+    that was forked from a warm process has that one's.
+    """
+    mounted = "/".join(folder.parts[-3:]).encode()
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         try:
-            about = (process / "cmdline").read_bytes() + (process / "environ").read_bytes()
+            if mounted in (process / "mountinfo").read_bytes():
+                found.append(f"{process.name}: {(process / 'cmdline').read_bytes()!r}")
         except OSError:
-            continue
-        if int(process.name) != os.getpid() and any(text.encode() in about for text in texts):
-            found.append(f"{process.name}: {about[:100]!r}")
+            continue  # It has ended meanwhile, or is a zombie.
     return found
 
 
@@ -174,9 +177,3 @@ def _without(value: object, names: set[str]) -> object:
     if isinstance(value, list):
         return [_without(inner, names) for inner in value]
     return value
-
-
-def tokens(transcript: Path) -> list[str]:
-    """What the match's bots had in their environment, and no other process of this machine."""
-    with transcript.open() as file:
-        return [bot["token"] for bot in json.loads(file.readline())["bots"]]
