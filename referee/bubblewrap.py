@@ -76,20 +76,23 @@ class Setting:
         self._info = os.memfd_create("info")
         self.gate, gate = socket.socketpair()
         self.gate.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
-        syscalls = None
+        syscalls = options = None
         try:
-            syscalls = None if layers.no_filter is not None else syscall_filter.as_descriptor()
+            syscalls = None if layers.no_filter is not None else _readable(syscall_filter.program())
             words, out = arguments(bot, line, self._info, syscalls), standard_output(output)
+            split = words.index("--")
+            options = _readable("\0".join(words[1:split]).encode())
             with nullcontext() if self.group is None else self.group.inside():
                 # Not by trio: it would start it from a thread, and with that thread's end the bot would be killed.
                 self.popen = subprocess.Popen(  # noqa: S603 - this is the door
-                    words,
+                    # Options are not on the command line, where the bot could read the machine's paths.
+                    [words[0], "--args", str(options), *words[split:]],
                     env=told,
                     cwd="/",
                     stdin=gate.fileno(),
                     stdout=out,
                     stderr=output,
-                    pass_fds=[self._info, *([] if syscalls is None else [syscalls]), *kept],
+                    pass_fds=[self._info, options, *([] if syscalls is None else [syscalls]), *kept],
                     process_group=0,  # a Ctrl-C at the terminal is the arena's to act on
                 )
         except OSError:
@@ -97,8 +100,9 @@ class Setting:
             raise
         finally:
             gate.close()
-            if syscalls is not None:
-                os.close(syscalls)
+            for descriptor in (syscalls, options):
+                if descriptor is not None:
+                    os.close(descriptor)
 
     def admit(self) -> int | None:
         """Puts its processes into their group and lets the bot begin, once `gate` can be read.
@@ -130,6 +134,14 @@ class Setting:
         self.gate.close()
         if self.group is not None:
             self.group.close()
+
+
+def _readable(content: bytes) -> int:
+    """A new descriptor from which this can be read, once."""
+    descriptor = os.memfd_create("words")
+    os.write(descriptor, content)
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return descriptor
 
 
 def _speakers(ancillary: Sequence[tuple[int, int, bytes]]) -> list[int]:

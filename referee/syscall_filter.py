@@ -8,7 +8,6 @@ that can be set, `sync` (it waits for the whole machine's disks), modules, reboo
 """
 
 import errno
-import os
 import socket
 import tempfile
 from functools import cache
@@ -94,16 +93,3 @@ def program() -> bytes:
         allowed.export_bpf(file)
         file.seek(0)
         return file.read()
-
-
-def as_descriptor() -> int:
-    """A new descriptor from which the filter can be read, once; the caller closes it.
-
-    Raises:
-        NoFilterError: see `program`.
-    """
-    words = program()
-    descriptor = os.memfd_create("filter")
-    os.write(descriptor, words)
-    os.lseek(descriptor, 0, os.SEEK_SET)
-    return descriptor

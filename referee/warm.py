@@ -69,6 +69,9 @@ class Warm:
         self.pid = 0
         """Of the sandbox's first process on this machine, once `ready`."""
         self._first: int | None = None
+        self._says_it_stands = False
+        self._code: int | None = None
+        """The bot's exit code, once it was told."""
         self._stands = trio.Event()
         """It does, or never will."""
         request = {
@@ -112,10 +115,13 @@ class Warm:
         """
         try:
             with trio.move_on_after(SET_UP_SECONDS):
-                if await self._introduced() and await self._heard() == GO:
-                    self._gate.send(GO)
-                    return
-            raise SetUpError
+                while not self._can_begin() and await self._listen():
+                    pass
+            if not self._can_begin():
+                raise SetUpError
+            self._gate.send(GO)
+        except OSError:
+            raise SetUpError from None
         finally:
             self._stands.set()
 
@@ -137,11 +143,13 @@ class Warm:
 
     async def end(self) -> int:
         """Ends all that is left of the bot and waits until nothing is. The exit code, negative for a signal."""
-        if self._first is None:
-            with trio.move_on_after(SET_UP_SECONDS):
-                await self._introduced()
+        with trio.move_on_after(SET_UP_SECONDS):
+            while not self._is_introduced() and await self._listen():
+                pass
+        while self._hears():
+            pass
+        code = -signal.SIGKILL if self._code is None else self._code
         if self._first is not None:
-            code = await self._last_word()
             # With the first process of the namespace the kernel kills all others, and it is the last to be gone.
             with suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self._first, signal.SIGKILL)
@@ -150,41 +158,39 @@ class Warm:
                 self.group.thaw()
             await trio.lowlevel.wait_readable(self._first)
             os.close(self._first)
-        else:
-            code = 1
         self._close()
         return code
 
-    async def _introduced(self) -> bool:
-        """Takes hold of the sandbox's first process; False: there is none."""
-        if self._first is not None:
-            return True
+    def _can_begin(self) -> bool:
+        """Whether the sandbox stands, and there is somebody to end."""
+        return self._says_it_stands and self._is_introduced()
+
+    def _is_introduced(self) -> bool:
+        return self._first is not None
+
+    async def _listen(self) -> bool:
+        """Waits for what is said at the gate, and takes it in; False: it has closed."""
         await trio.lowlevel.wait_readable(self._gate)
+        return self._hears()
+
+    def _hears(self) -> bool:
+        """Takes in one thing that was said: who the first process is, that it stands, or how the bot ended.
+
+        The first two come from two processes, in any order. False: nothing is there, or nothing will be.
+        """
         size = array.array("i").itemsize
-        said, ancillary, _, _ = self._gate.recvmsg(16, socket.CMSG_SPACE(size))
+        try:
+            said, ancillary, _, _ = self._gate.recvmsg(16, socket.CMSG_SPACE(size))
+        except OSError:
+            return False
         for _, _, data in ancillary:
             self._first = array.array("i", data[:size])[0]
             self.pid = _number_of(self._first)
-        return bool(said) and self._first is not None
-
-    async def _heard(self) -> bytes:
-        """What is said at the gate; empty when it has closed."""
-        await trio.lowlevel.wait_readable(self._gate)
-        try:
-            return self._gate.recv(16)
-        except ConnectionError:
-            return b""
-
-    async def _last_word(self) -> int:
-        """The bot's exit code, if it has ended by itself; else that of the kill that is to come."""
-        try:
-            said = self._gate.recv(16)
-        except (BlockingIOError, ConnectionError):
-            return -signal.SIGKILL
         if said == GO:
-            # It had not begun.
-            return -signal.SIGKILL
-        return int(said) if said else 1
+            self._says_it_stands = True
+        elif said and not ancillary:
+            self._code = int(said)
+        return bool(said)
 
     def _close(self) -> None:
         self._gate.close()

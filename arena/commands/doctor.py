@@ -14,7 +14,7 @@ from arena.screens import progress_console, results_console
 from arena.tables import grid, show
 from referee import sandbox
 from referee.escapes.examination import examine
-from referee.escapes.finding import Finding, Report
+from referee.escapes.finding import Finding, How, Report
 from referee.escapes.subject import ExaminationError
 from referee.plan import Isolation
 
@@ -27,65 +27,84 @@ IN_FORCE = {True: "yes", False: "no", None: "unknown"}
     type=click.Choice(get_args(Isolation)),
     help="The level to prove.  [default: this machine's best]",
 )
+@click.option("--warm/--cold", default=None, help="Prove one start only.  [default: both]")
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON, with what was seen of each.")
-def command(isolation: Isolation | None, as_json: bool) -> None:
+def command(isolation: Isolation | None, warm: bool | None, as_json: bool) -> None:
     """Prove this machine's sandbox: a bot is started as for a match, and tries to escape in every way we know.
 
-    One row an attempt: the layer that should stop it, whether that is in force, and the result. `(escaped)` in
-    brackets is not promised by the level to be held; `not tried` is what this machine has nothing for.
+    One row an attempt: the layer that should stop it, whether that is in force, and the result, of a bot that is
+    started fresh and of one that is forked warm. `(escaped)` in brackets is not promised by the level to be held;
+    `not tried` is what this machine has nothing for.
     """
     screen = progress_console()
     try:
         level = isolation or sandbox.find_isolation()
-        report = _examined(level, screen)
+        starts = [False, True] if warm is None and level != "none" else [bool(warm) and level != "none"]
+        reports = [_examined(How(isolation=level, warm=start), screen) for start in starts]
     except (sandbox.SandboxError, ExaminationError) as error:
         raise MachineCannot(str(error)) from None
     if as_json:
-        content = {**msgspec.to_builtins(report), "missing": sandbox.missing(), "holds": report.holds}
+        content = {
+            "isolation": level,
+            "missing": sandbox.missing(),
+            "holds": all(report.holds for report in reports),
+            "reports": [{**msgspec.to_builtins(report), "holds": report.holds} for report in reports],
+        }
         sys.stdout.write(msgspec.json.encode(content).decode() + "\n")
     else:
-        _print(report)
-    if not report.holds:
-        names = ", ".join(finding.attempt for finding in report.findings if not finding.is_proved)
-        raise AnswerIsNo(f"{level} does not hold what it promises: {names}")
+        _print(reports)
+    failed = [finding.attempt for report in reports for finding in report.findings if not finding.is_proved]
+    if failed:
+        raise AnswerIsNo(f"{level} does not hold what it promises: {', '.join(dict.fromkeys(failed))}")
 
 
-def _examined(isolation: Isolation, screen: Console) -> Report:
+def _examined(how: How, screen: Console) -> Report:
     """The report, with a bar while it is made, at a terminal."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=screen, disable=not screen.is_terminal, transient=True) as bar:
-        task = bar.add_task(f"attempts on {isolation}", total=None)
+        task = bar.add_task(f"attempts on {how.isolation}, {_start(how)}", total=None)
 
         def told(made: int, total: int) -> None:
             bar.update(task, completed=made, total=total)
 
-        return trio.run(examine, isolation, told)
+        return trio.run(examine, how, told)
 
 
-def _print(report: Report) -> None:
+def _start(how: How | Report) -> str:
+    return "warm" if how.warm else "fresh"
+
+
+def _print(reports: list[Report]) -> None:
     screen = results_console()
-    table = grid({"layer": False, "in force": False, "attempt": False, "result": False})
-    for layer in report.layers:
-        found = [finding for finding in report.findings if finding.layer == layer.layer]
-        in_force = IN_FORCE[layer.in_force]
-        if not found:
-            table.add_row(layer.layer, in_force, "-", "-")
-        for finding in found:
-            table.add_row(layer.layer, in_force, finding.attempt, _result(finding))
+    starts = {_start(report): False for report in reports}
+    table = grid({"layer": False, "in force": False, "attempt": False, **starts})
+    for layers in zip(*(report.layers for report in reports), strict=True):
+        name = layers[0].layer
+        in_force = "/".join(dict.fromkeys(IN_FORCE[layer.in_force] for layer in layers))
+        of_layer = [[finding for finding in report.findings if finding.layer == name] for report in reports]
+        if not of_layer[0]:
+            table.add_row(name, in_force, *["-"] * (1 + len(reports)))
+        for findings in zip(*of_layer, strict=True):
+            table.add_row(name, in_force, findings[0].attempt, *map(_result, findings))
     show(screen, table)
-    for finding in report.findings:
-        if finding.result != "held":
-            screen.print(f"{finding.attempt}: {finding.evidence}", highlight=False, markup=False, soft_wrap=True)
-    for lack in sandbox.missing():
-        screen.print(f"missing: {lack}", highlight=False, markup=False, soft_wrap=True)
-    held = sum(finding.result == "held" for finding in report.findings)
-    promised = [finding for finding in report.findings if finding.promised]
-    screen.print(
-        f"isolation {report.isolation}: {held} of {len(report.findings)} attempts were held; it promises to hold"
-        f" {len(promised)}, of which {sum(finding.is_proved for finding in promised)} do",
-        highlight=False,
-        soft_wrap=True,
-    )
+    said: list[str] = []
+    for report in reports:
+        of_which = f", {_start(report)}" if len(reports) > 1 else ""
+        said += [
+            f"{finding.attempt}{of_which}: {finding.evidence}"
+            for finding in report.findings
+            if finding.result != "held"
+        ]
+    said += [f"missing: {lack}" for lack in sandbox.missing()]
+    for report in reports:
+        held = sum(finding.result == "held" for finding in report.findings)
+        promised = [finding for finding in report.findings if finding.promised]
+        said.append(
+            f"isolation {report.isolation}, {_start(report)}: {held} of {len(report.findings)} attempts were held;"
+            f" it promises to hold {len(promised)}, of which {sum(finding.is_proved for finding in promised)} do"
+        )
+    for line in said:
+        screen.print(line, highlight=False, markup=False, soft_wrap=True)
 
 
 def _result(finding: Finding) -> str:

@@ -14,7 +14,7 @@ from types import FrameType
 import trio
 
 from referee.escapes import processes
-from referee.escapes.finding import Finding, Layer, Report, Result
+from referee.escapes.finding import Finding, How, Layer, Report, Result
 from referee.escapes.inside.memory import remove_segments
 from referee.escapes.inside.running import IN_ORDER, LAST
 from referee.escapes.inside.scene import Scene
@@ -22,7 +22,6 @@ from referee.escapes.promises import PROMISED
 from referee.escapes.stage import Stage, staged, target
 from referee.escapes.standing import look_at, view_of
 from referee.escapes.subject import ExaminationError, Subject, start
-from referee.plan import Isolation
 
 PATIENCE_SECONDS = 90.0
 """For all attempts of one start."""
@@ -38,11 +37,11 @@ Told = Callable[[int, int], None]
 """Called with how many attempts have been made, of how many."""
 
 
-async def examine(isolation: Isolation, told: Told = lambda _made, _all: None) -> Report:
+async def examine(how: How, told: Told = lambda _made, _all: None) -> Report:
     """Makes all attempts. Call it from the main thread.
 
     Args:
-        isolation: the level; under `none` most get out, bounded by themselves.
+        how: at which level; under `none` most get out, bounded by themselves.
         told: hears of the progress.
 
     Raises:
@@ -51,7 +50,7 @@ async def examine(isolation: Isolation, told: Told = lambda _made, _all: None) -
         OSError: the machine has run out of something.
     """
     with staged() as stage, _signals() as signalled:
-        examination = Examination(stage, isolation, told)
+        examination = Examination(stage, how, told)
         try:
             with _unwrapped():
                 async with trio.open_nursery() as nursery:
@@ -61,15 +60,20 @@ async def examine(isolation: Isolation, told: Told = lambda _made, _all: None) -
             remove_segments(stage.scene)
         if signalled:
             examination.got_out["signals-others"] = "the referee was signalled"
-        return Report(isolation=isolation, layers=examination.layers, findings=tuple(examination.findings()))
+        return Report(
+            isolation=how.isolation,
+            warm=how.warm,
+            layers=examination.layers,
+            findings=tuple(examination.findings()),
+        )
 
 
 class Examination:
     """One examination, from its first bot to its findings."""
 
-    def __init__(self, stage: Stage, isolation: Isolation, told: Told) -> None:
+    def __init__(self, stage: Stage, how: How, told: Told) -> None:
         self.stage = stage
-        self.isolation = isolation
+        self.how = how
         self.told = told
         self.layers: tuple[Layer, ...] = ()
         self.said: dict[str, tuple[str, str]] = {}
@@ -81,7 +85,7 @@ class Examination:
 
     async def run(self, nursery: trio.Nursery) -> None:
         """Starts the neighbour, then the attempts: anew if a wall ended the whole bot in the middle."""
-        neighbour = await start(nursery, self.stage.place("neighbour"), self.stage.bait, self.isolation)
+        neighbour = await start(nursery, self.stage.place("neighbour"), self.stage.bait, self.how)
         scene = await self._with(neighbour)
         while len(self.said) < len(IN_ORDER):
             before = len(self.said)
@@ -106,7 +110,7 @@ class Examination:
                 attempt=attempt.name,
                 what=attempt.what,
                 result=result,
-                promised=attempt.name in PROMISED[self.isolation],
+                promised=attempt.name in PROMISED[self.how.isolation],
                 evidence=evidence,
             )
 
@@ -126,7 +130,7 @@ class Examination:
     async def _with(self, neighbour: Subject) -> Scene:
         """The scene, with all that is to be had from the other bot."""
         told = await neighbour.first("process")
-        pid = _outside(self.stage.bait, told["process"])
+        pid = _outside(neighbour, self.stage.bait, told["process"])
         scene = self.stage.scene
         other = target("the other bot", pid, told["address"])
         return replace(scene, targets=(*scene.targets, other), other_scratch=told["scratch"])
@@ -134,9 +138,9 @@ class Examination:
     async def _attempts(self, nursery: trio.Nursery, scene: Scene) -> None:
         """One start of the program, to its last attempt or its end."""
         token = secrets.token_hex(16)
-        attacker = await start(nursery, self.stage.place("attacker", scene), token, self.isolation)
+        attacker = await start(nursery, self.stage.place("attacker", scene), token, self.how)
         seen = (await attacker.first("seen"))["seen"]
-        pid = _outside(token, seen["process"])
+        pid = _outside(attacker, token, seen["process"])
         if not self.layers:
             self.layers = look_at(view_of(pid, seen))
         namespace = processes.namespace_of(pid, "pid")
@@ -166,9 +170,9 @@ class Examination:
         """Freezes it as it would be in the other's turn, and looks what it uses meanwhile."""
 
         async def used(seconds: float) -> float:
-            before = processes.used_seconds(processes.of_token(token))
+            before = processes.used_seconds(processes.of_start(token, attacker.folder))
             await trio.sleep(seconds)
-            return processes.used_seconds(processes.of_token(token)) - before
+            return processes.used_seconds(processes.of_start(token, attacker.folder)) - before
 
         before = await used(FREE_SECONDS)
         attacker.process.freeze()
@@ -213,9 +217,9 @@ def _ended_within(attacker: Subject, begun: dict[str, str]) -> tuple[str, str]:
     return "held", f"the whole bot was ended by signal {-attacker.exit}{having}"
 
 
-def _outside(token: str, inside: int) -> int:
+def _outside(bot: Subject, token: str, inside: int) -> int:
     """The number on this machine of a bot that knows itself by another."""
-    pid = processes.number_outside(processes.of_token(token), inside)
+    pid = processes.number_outside(processes.of_start(token, bot.folder), inside)
     if pid is None:
         raise ExaminationError("a bot that was started is not to be seen on this machine")
     return pid

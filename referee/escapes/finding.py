@@ -10,6 +10,13 @@ Result = Literal["held", "escaped", "not tried", "failed"]
 """`not tried`: there is nothing to be tried on this machine. `failed`: by the attempt's own fault."""
 
 
+class How(Struct, frozen=True, kw_only=True):
+    """How the bots of an examination are started."""
+
+    isolation: Isolation
+    warm: bool
+
+
 class Layer(Struct, frozen=True, kw_only=True):
     """One wall of a sandbox, as it was seen around a bot that was running."""
 
@@ -42,6 +49,8 @@ class Report(Struct, frozen=True, kw_only=True):
     """One examination."""
 
     isolation: Isolation
+    warm: bool
+    """Whether the bots were forked warm."""
     layers: tuple[Layer, ...]
     findings: tuple[Finding, ...]
 

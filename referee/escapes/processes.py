@@ -5,12 +5,22 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from referee.bubblewrap_arguments import BOT
+
 PROC = Path("/proc")
 
 
-def of_token(token: str) -> set[int]:
-    """The numbers of all processes that were started with a token. One that has ended has no environment."""
-    return {pid for pid in _all() if token.encode() in _read(pid, "environ")}
+def of_start(token: str, folder: Path) -> set[int]:
+    """The numbers of all processes that were started with a token, or see a folder as their bot's own.
+
+    The first is so of plain processes and of fresh sandboxes; the environment of one that was forked warm is not
+    where the kernel looks for it. One that has ended has neither.
+    """
+    return {
+        pid
+        for pid in _all()
+        if token.encode() in _read(pid, "environ") or f"{folder} {BOT} ".encode() in _read(pid, "mountinfo")
+    }
 
 
 def of_bot(token: str, mark: str, namespace: str | None) -> dict[int, str]:

@@ -7,8 +7,8 @@ from typing import Any
 import trio
 
 from referee import sandbox
+from referee.escapes.finding import How
 from referee.escapes.stage import Place
-from referee.plan import Isolation
 
 GLANCE_SECONDS = 0.02
 BEGIN_SECONDS = 20.0
@@ -24,6 +24,7 @@ class Subject:
 
     def __init__(self, place: Place, process: sandbox.Process) -> None:
         self.process = process
+        self.folder = place.bot.folder
         self.said: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
         """What it said so far, by the first key of each line."""
         self.in_order: list[dict[str, Any]] = []
@@ -74,10 +75,16 @@ class Subject:
         self.exit = await self.process.wait()
 
 
-async def start(nursery: trio.Nursery, place: Place, token: str, isolation: Isolation) -> Subject:
+async def start(nursery: trio.Nursery, place: Place, token: str, how: How) -> Subject:
     """Starts a bot in its place. Raises as `sandbox.start`."""
     process = await sandbox.start(
-        nursery, place.bot, line=place.line, token=token, isolation=isolation, log=place.log
+        nursery,
+        place.bot,
+        line=place.line,
+        token=token,
+        isolation=how.isolation,
+        log=place.log,
+        warm=how.warm,
     )
     subject = Subject(place, process)
     nursery.start_soon(subject.follow)

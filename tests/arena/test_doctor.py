@@ -9,8 +9,7 @@ from click.testing import CliRunner, Result
 from arena import cli
 from arena.exits import CANNOT, DONE, NO, WRONG_USE
 from referee.escapes.examination import Told
-from referee.escapes.finding import Finding, Layer, Report
-from referee.plan import Isolation
+from referee.escapes.finding import Finding, How, Layer, Report
 from referee.sandbox import SandboxError
 
 
@@ -29,29 +28,29 @@ def finding(result: Literal["held", "escaped", "not tried", "failed"], *, promis
 def doctor(monkeypatch: pytest.MonkeyPatch, found: Finding, *arguments: str) -> Result:
     """The command, where one attempt is made."""
 
-    async def examine(isolation: Isolation, told: Told) -> Report:
+    async def examine(how: How, told: Told) -> Report:
         told(1, 1)
         layers = (
             Layer(layer="moat", in_force=True, evidence="deep"),
             Layer(layer="ditch", in_force=None, evidence="dark"),
         )
-        return Report(isolation=isolation, layers=layers, findings=(found,))
+        return Report(isolation=how.isolation, warm=how.warm, layers=layers, findings=(found,))
 
     monkeypatch.setattr("arena.commands.doctor.examine", examine)
     monkeypatch.setattr("referee.sandbox.missing", lambda: ())
-    return CliRunner().invoke(cli.main, ["doctor", "--isolation", "standard", *arguments])
+    return CliRunner().invoke(cli.main, ["doctor", "--isolation", "standard", "--cold", *arguments])
 
 
 def test_a_level_that_holds_is_a_table_and_code_0(monkeypatch: pytest.MonkeyPatch) -> None:
     result = doctor(monkeypatch, finding("held"))
     assert (DONE, "") == (result.exit_code, result.stderr)
     assert [
-        ["layer", "in", "force", "attempt", "result"],
+        ["layer", "in", "force", "attempt", "fresh"],
         ["moat", "yes", "swims", "held"],
         ["ditch", "unknown", "-", "-"],
     ] == [line.split() for line in result.stdout.splitlines() if "--" not in line][:3]
     assert (
-        "isolation standard: 1 of 1 attempts were held; it promises to hold 1, of which 1 do"
+        "isolation standard, fresh: 1 of 1 attempts were held; it promises to hold 1, of which 1 do"
         == result.stdout.splitlines()[-1]
     )
 
@@ -75,14 +74,15 @@ def test_json_has_all_that_was_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     result = doctor(monkeypatch, finding("not tried"), "--json")
     told = json.loads(result.stdout)
     assert DONE == result.exit_code
-    assert {"isolation", "layers", "findings", "missing", "holds"} == set(told)
-    assert ("not tried", "it is wet") == (told["findings"][0]["result"], told["findings"][0]["evidence"])
+    assert {"isolation", "missing", "holds", "reports"} == set(told)
+    found = told["reports"][0]["findings"][0]
+    assert ("not tried", "it is wet") == (found["result"], found["evidence"])
     assert told["holds"]
 
 
 def test_a_machine_that_cannot_give_a_level_is_code_3(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def examine(isolation: Isolation, told: Told) -> Report:
-        raise SandboxError(f"no {isolation} sandbox: nothing is there")
+    async def examine(how: How, told: Told) -> Report:
+        raise SandboxError(f"no {how.isolation} sandbox: nothing is there")
 
     monkeypatch.setattr("arena.commands.doctor.examine", examine)
     result = CliRunner().invoke(cli.main, ["doctor", "--isolation", "strict"])

@@ -17,7 +17,7 @@ from referee import landlock, sandbox
 from referee.bot_environment import PROJECT
 from referee.bubblewrap_arguments import arguments
 from referee.escapes.examination import Examination, examine
-from referee.escapes.finding import Report
+from referee.escapes.finding import How, Report
 from referee.escapes.inside.running import IN_ORDER
 from referee.escapes.promises import ONLY_STRICT, PROMISED
 from referee.escapes.stage import staged
@@ -100,8 +100,8 @@ ROOTS = (
 
 
 @cache
-def report(level: Isolation) -> Report:
-    return trio.run(examine, level)
+def report(level: Isolation, *, warm: bool = False) -> Report:
+    return trio.run(examine, How(isolation=level, warm=warm))
 
 
 def possible(level: Isolation) -> None:
@@ -113,19 +113,21 @@ def possible(level: Isolation) -> None:
         pytest.skip(str(error))
 
 
+@pytest.mark.parametrize("warm", [False, True])
 @pytest.mark.parametrize("level", ["strict", "standard"])
-def test_a_level_holds_what_it_promises(level: Isolation) -> None:
+def test_a_level_holds_what_it_promises(level: Isolation, warm: bool) -> None:
     possible(level)
-    found = report(level)
+    found = report(level, warm=warm)
     assert {} == {each.attempt: each.evidence for each in found.findings if not each.is_proved}
     assert found.holds
     assert {} == {each.attempt: each.evidence for each in found.findings if each.result == "failed"}
 
 
-def test_under_strict_every_layer_is_in_force_that_the_machine_has() -> None:
+@pytest.mark.parametrize("warm", [False, True])
+def test_under_strict_every_layer_is_in_force_that_the_machine_has(warm: bool) -> None:
     possible("strict")
     lacking = set() if landlock.version() else {"Landlock"}
-    assert lacking == {each.layer for each in report("strict").layers if each.in_force is False}
+    assert lacking == {each.layer for each in report("strict", warm=warm).layers if each.in_force is False}
 
 
 def test_without_walls_the_same_attempts_get_out() -> None:
@@ -164,7 +166,7 @@ def test_strict_promises_all_and_standard_all_but_system_calls_and_sums_over_pro
 async def examined(name: str, level: Isolation) -> Examination:
     """One attempt alone."""
     with staged() as stage:
-        examination = Examination(stage, level, lambda _made, _all: None)
+        examination = Examination(stage, How(isolation=level, warm=False), lambda _made, _all: None)
         examination.said = dict.fromkeys(NAMES - {name}, ("held", ""))
         async with trio.open_nursery() as nursery:
             await examination.run(nursery)

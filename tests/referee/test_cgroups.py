@@ -1,0 +1,133 @@
+"""Control groups of both versions: what is written where. Version 2 on a tree of plain files, as this is rarely both."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from referee import cgroups
+from referee.bot_folder import Limits
+from referee.cgroups import Group, NoGroupsError, Tree
+
+LIMITS = Limits(memory_mb=100, scratch_mb=10, processes=5, cpus=1.5)
+MIB = 2**20
+
+
+@pytest.fixture
+def second(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A part of a tree of version 2 that was handed over, with this process in it."""
+    for name, text in {
+        "cgroup.controllers": "cpuset cpu io memory pids\n",
+        "cgroup.subtree_control": "",
+        "cgroup.type": "domain\n",
+        "cgroup.procs": f"{os.getpid()}\n",
+    }.items():
+        (tmp_path / name).write_text(text)
+    monkeypatch.setattr(cgroups, "_own_places", lambda: iter([(2, [""], tmp_path)]))
+    monkeypatch.setattr("atexit.register", lambda *_: None)
+    cgroups.tree.cache_clear()
+    yield tmp_path
+    cgroups.tree.cache_clear()
+
+
+def test_of_version_2_one_folder_for_each_bot_has_all_bounds(second: Path) -> None:
+    group = Group(LIMITS)
+    (folder,) = (second / f"mist-arena-{os.getpid()}").glob("[0-9]*")
+    told = {file.name: file.read_text() for file in folder.iterdir()}
+    assert {
+        "memory.max": str((100 + 10 + cgroups.OVERHEAD_MB) * MIB),
+        "memory.swap.max": "0",
+        "cpu.max": "150000 100000",
+        "pids.max": "7",
+    } == told
+    assert group.freeze()
+    assert "1" == (folder / "cgroup.freeze").read_text()
+    group.thaw()
+    assert "0" == (folder / "cgroup.freeze").read_text()
+    group.add(4321)
+    assert "4321" == (folder / "cgroup.procs").read_text()
+
+
+def test_of_version_2_the_arena_moves_down_before_it_hands_controllers_on(second: Path) -> None:
+    cgroups.tree()
+    assert str(os.getpid()) == (second / "mist-arena-processes" / "cgroup.procs").read_text()
+    assert "+memory +pids +cpu" == (second / "cgroup.subtree_control").read_text()
+    assert "+memory +pids +cpu" == (second / f"mist-arena-{os.getpid()}" / "cgroup.subtree_control").read_text()
+
+
+def test_processor_time_and_throttling_are_read_in_microseconds(second: Path) -> None:
+    group = Group(LIMITS)
+    (folder,) = (second / f"mist-arena-{os.getpid()}").glob("[0-9]*")
+    (folder / "cpu.stat").write_text("usage_usec 1234\nuser_usec 1000\nnr_throttled 2\nthrottled_usec 77\n")
+    assert (1234, 77) == (group.cpu_us(), group.throttled_us())
+
+
+def test_without_a_controller_the_error_says_what_helps(second: Path) -> None:
+    (second / "cgroup.controllers").write_text("cpuset io\n")
+    with pytest.raises(NoGroupsError, match="systemd-run --user --scope -p Delegate=yes"):
+        cgroups.tree()
+
+
+def test_groups_of_arenas_that_were_killed_are_cleared_away(second: Path) -> None:
+    left = second / "mist-arena-4194999"
+    (left / "17").mkdir(parents=True)
+    cgroups.tree()
+    assert not left.exists()
+
+
+@pytest.mark.parametrize(
+    ("mounts", "groups", "wanted"),
+    [
+        (
+            "31 23 0:28 / /sys/fs/cgroup rw - tmpfs tmpfs rw\n"
+            "35 31 0:32 / /sys/fs/cgroup/memory rw,relatime shared:9 - cgroup cgroup rw,memory\n"
+            "36 31 0:33 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n",
+            "4:memory:/a/b\n3:cpu,cpuacct:/\n",
+            [
+                (1, ["memory"], "/sys/fs/cgroup/memory/a/b"),
+                (1, ["cpu", "cpuacct"], "/sys/fs/cgroup/cpu,cpuacct"),
+            ],
+        ),
+        (
+            "25 23 0:22 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw,nsdelegate\n",
+            "0::/user.slice/x.scope\n",
+            [(2, [""], "/sys/fs/cgroup/user.slice/x.scope")],
+        ),
+        (
+            "25 23 0:22 /docker/1 /sys/fs/cgroup ro,nosuid - cgroup2 cgroup rw\n",
+            "0::/docker/1\n",
+            [(2, [""], "/sys/fs/cgroup")],
+        ),
+    ],
+)
+def test_where_a_process_stands_is_read_from_the_kernels_lists(
+    mounts: str, groups: str, wanted: list[tuple[int, list[str], str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = {"/proc/self/mountinfo": mounts, "/proc/self/cgroup": groups}
+    monkeypatch.setattr(Path, "read_text", lambda self: texts[str(self)])
+    found = [(version, names, str(place)) for version, names, place in cgroups._own_places()]
+    assert wanted == found
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may surely write to control groups")
+def test_a_group_of_this_machine_holds_a_process_that_is_started_inside() -> None:
+    cgroups.tree.cache_clear()
+    try:
+        made: Tree = cgroups.tree()
+    except NoGroupsError as error:
+        pytest.skip(str(error))
+    group = Group(LIMITS)
+    with group.inside():
+        child = os.posix_spawn("/bin/sleep", ["sleep", "60"], {})
+    try:
+        if made.version != 1:
+            group.add(child)
+        folders = set(group._folders.values())
+        assert {str(child)} == {(folder / "cgroup.procs").read_text().strip() for folder in folders}
+        assert group.cpu_us() < 10_000_000
+    finally:
+        os.kill(child, 9)
+        os.waitpid(child, 0)
+        group.close()
+    assert not any(folder.exists() for folder in folders)
