@@ -64,6 +64,8 @@ def tree() -> Tree:
 
 
 def _clear_away(made: Tree) -> None:
+    if not made.places["pids"].name.endswith(f"-{os.getpid()}"):
+        return  # A fork of the arena: these are not its own.
     for place in set(made.places.values()):
         with suppress(OSError):
             place.rmdir()
@@ -88,7 +90,7 @@ class Group:
         quota = round(limits.cpus * PERIOD_US)
         try:
             for folder in set(self._folders.values()):
-                folder.mkdir()
+                folder.mkdir(parents=True)
             if self._version == 1:
                 self._write("memory", "memory.limit_in_bytes", memory)
                 self._write("memory", "memory.swappiness", 0, must=False)
