@@ -65,7 +65,7 @@ def until(look: Callable[[], FoundT]) -> FoundT:
 
 
 def alive(tokens: Sequence[str], bots: Sequence[Path]) -> list[str]:
-    """The command lines of all processes that were given one of these tokens, or one of these folders as their own.
+    """The command lines of all processes that were given one of these tokens, or see one of these bots as theirs.
 
     A bot that was forked warm does not carry its token where the kernel looks for it.
     """
