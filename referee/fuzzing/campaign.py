@@ -1,15 +1,12 @@
 """Plays script after script until so many windows have been judged, or one is found wrong and made small."""
 
-from collections.abc import Callable
-from typing import Any
-
 from msgspec import Struct
 
 from referee.fuzzing.check import check
 from referee.fuzzing.driver import play_all
 from referee.fuzzing.generate import draw_script
 from referee.fuzzing.script import Script
-from referee.fuzzing.shrink import Shrinker
+from referee.fuzzing.shrink import MOST_TRIES, Shrinker
 
 BATCH = 20
 """Matches in one run of trio's loop."""
@@ -39,13 +36,13 @@ def judge_script(script: Script) -> str | None:
     return check(script, play_all([script])[0])
 
 
-def fuzz(seed: str, windows: int, told: Callable[[Tally], Any] = lambda _: None) -> tuple[Tally, Finding | None]:
+def fuzz(seed: str, windows: int, tries: int = MOST_TRIES) -> tuple[Tally, Finding | None]:
     """Judges at least so many windows, or up to the first that is wrong.
 
     Args:
         seed: the same gives the same scripts.
         windows: how many.
-        told: called after each batch of matches.
+        tries: how many smaller scripts are tried for one that is found wrong.
     """
     tally = Tally()
     while tally.windows < windows:
@@ -57,14 +54,13 @@ def fuzz(seed: str, windows: int, told: Callable[[Tally], Any] = lambda _: None)
             tally.messages += len(trace.did)
             what = check(script, trace)
             if what is not None:
-                return tally, shrunk(script, what, drawn)
-        told(tally)
+                return tally, shrunk(Finding(what, script, drawn), tries)
     return tally, None
 
 
-def shrunk(script: Script, what: str, drawn: str) -> Finding:
+def shrunk(finding: Finding, tries: int = MOST_TRIES) -> Finding:
     """The finding, as small as it can be made."""
-    if judge_script(script) is None:  # It fails after other matches only: keep it as it is.
-        return Finding(what, script, drawn)
-    smallest = Shrinker(script, lambda each: judge_script(each) is not None).shrink()
-    return Finding(judge_script(smallest) or what, smallest, drawn)
+    smallest = Shrinker(finding.script, lambda each: judge_script(each) is not None, tries).shrink()
+    if smallest is finding.script:
+        return finding
+    return Finding(judge_script(smallest) or finding.what, smallest, finding.drawn)

@@ -57,7 +57,10 @@ class _Windows:
             parts = {seat: self._part(seat, opens, spoken[seat]) for seat in planned.seats}
             for timed in record.seats:
                 self._seat(f"{where}, seat {timed.seat}", opens, timed, parts[timed.seat])
-            closes = self._closes(where, record.at, planned.seats, self._may_close(opens, parts, spoken))
+            # Where all its bots are gone none is handed it, and it runs from what closed the one before.
+            began = max(timed.opened for timed in record.seats)
+            allowed = self._may_close(opens, began, parts, spoken)
+            closes = self._closes(where, record.at, planned.seats, allowed)
             if not self.clocks.stalls:
                 expect(0, record.lateness, f"{where}: lateness")
             for seat in planned.seats:
@@ -98,11 +101,11 @@ class _Windows:
         expect(part.charged // PER_MS, timed.charged_ms, f"{where}: charged_ms")
         expect(self.reserve[timed.seat] // PER_MS, timed.reserve_ms, f"{where}: reserve_ms")
 
-    def _may_close(self, opens: int, parts: dict[int, Part], spoken: dict[int, Spoken]) -> set[int]:
+    def _may_close(self, opens: int, began: int, parts: dict[int, Part], spoken: dict[int, Spoken]) -> set[int]:
         """The moments at which the window may close: one, but where two things happen at once."""
         due = [self._settled(part, opens, seat, spoken[seat]) for seat, part in parts.items()]
         if self.script.pacing == "fixed":
-            due.append(self.clocks.awake(self.clocks.moment(self.clocks.reading(opens) + self.main)))
+            due.append(self.clocks.awake(self.clocks.moment(began + self.main)))
         earliest = max(opens, *(min(moments) for moments in due))
         latest = max(opens, *(max(moments) for moments in due))
         return self.clocks.running(earliest) | self.clocks.running(latest)

@@ -171,24 +171,24 @@ def _pauses(history: History, seat: int) -> None:
 def _events(history: History, seat: int) -> None:
     """What the game tells comes when a window closes; to who asked, as soon as its question is settled."""
     closed = {window.closed for windows in history.windows for window in windows}
-    answered: set[int] = set()
-    for window in history.windows[seat]:
-        if window.kind == "asked" and window.part.choice is not None:
-            answered |= _settled(history, window)
+    due = {
+        number: _settled(history, window)
+        for number, window in enumerate(history.windows[seat])
+        if window.kind == "asked" and window.part.choice is not None
+    }
+    answered = {at for moments in due.values() for at in moments}
+    heard: set[int] = set()
     for each in history.trace.heard[seat]:
         if isinstance(each.message, Heard):
-            kind = each.message.event["type"]
-            if each.at not in (answered if kind == "answer" else closed):
-                raise Wrong(f"seat {seat}: is told {kind} at {each.at}")
-    for window in history.windows[seat]:
-        may = _settled(history, window) if window.kind == "asked" and window.part.choice is not None else set()
-        answers = [each.at for each in history.trace.heard[seat] if _is_answer(each.message, window)]
-        if may and min(may) < history.ended and _is_there(history, seat, max(may)) and not set(answers) & may:
-            raise Wrong(f"seat {seat}: should be answered at {sorted(may)}, is at {answers}")
-
-
-def _is_answer(message: object, window: Window) -> bool:
-    return isinstance(message, Heard) and message.event == {"type": "answer", "choice": window.part.choice}
+            is_answer = each.message.event["type"] == "answer"
+            if each.at not in (answered if is_answer else closed):
+                raise Wrong(f"seat {seat}: is told {each.message.event} at {each.at}")
+            if is_answer:
+                heard.add(each.at)
+    for number, moments in due.items():
+        was_there = min(moments) < history.ended and _is_there(history, seat, max(moments))
+        if was_there and not heard & moments:
+            raise Wrong(f"seat {seat}, its window {number}: should be answered at {sorted(moments)}, is not")
 
 
 def _settled(history: History, window: Window) -> set[int]:

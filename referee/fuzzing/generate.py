@@ -34,6 +34,8 @@ HELLOS = 15
 """More in one match are misbehaviour."""
 NEAR = (-1, 0, 1)
 """Ticks around an edge."""
+BACK = (0, 5, 5_000, 15_000, 19_999, 20_001, None)
+"""Ticks from a bot's end to its next hello, where it is started again: around its start-up time, too."""
 
 
 def draw_script(seed: str) -> Script:
@@ -42,7 +44,7 @@ def draw_script(seed: str) -> Script:
     mist = luck.random() < 0.1  # noqa: PLR2004 - one in ten
     seats = 2 if mist else luck.choice((1, 2, 2, 3, 4))
     windows = tuple(_planned(luck, seats, number, mist=mist) for number in range(WINDOWS))
-    restarts = luck.choice((0, 0, 2))
+    restarts = luck.choice((0, 0, 3))
     startup_ms = 20
     script = Script(
         game="mist" if mist else "drill",
@@ -133,9 +135,9 @@ def _misfortune(luck: Random, script: Script, seat: int, number: int) -> Iterato
         (8, Pauses(ticks=length)),
         (10, Resumes()),
         (16, Asks()),
-        (24, Stalls(ticks=length)),
-        (26, Returns()),
-        (27, Leaves(code=luck.randrange(2), back=luck.choice((None, 0, 5, 19_999, 20_001)))),
+        (34, Stalls(ticks=length)),
+        (37, Returns()),
+        (43 if script.restarts else 38, Leaves(code=luck.randrange(2), back=luck.choice(BACK))),
     )
     for below, act in acts:
         if drawn < below:

@@ -37,6 +37,8 @@ class Shrinker:
             before = None
             while before != self.smallest:
                 before = self.smallest
+                self._try(replace(self.smallest, game="drill"))
+                self._first_windows()
                 self._fewer_steps()
                 self._fewer_windows()
                 self._fewer_seats()
@@ -72,12 +74,15 @@ class Shrinker:
                 return
             size //= 2
 
-    def _fewer_windows(self) -> None:
-        """From the end, by halves; then one by one, those after it moved up with their steps."""
+    def _first_windows(self) -> None:
+        """The first half of them, as long as that fails."""
         while len(self.smallest.windows) > 1:
             half = len(self.smallest.windows) // 2
             if not self._try(replace(self.smallest, windows=self.smallest.windows[:half])):
                 break
+
+    def _fewer_windows(self) -> None:
+        """Without one after the other; those after it move up, with their steps."""
         for number in reversed(range(len(self.smallest.windows))):
             if len(self.smallest.windows) > 1 and self.smallest.game == "drill":
                 self._try(_without_window(self.smallest, number))
