@@ -88,10 +88,9 @@ class Shrinker:
                 self._try(_without_window(self.smallest, number))
 
     def _fewer_seats(self) -> None:
-        while self.smallest.seats > 1 and self.smallest.game == "drill":
-            last = self.smallest.seats - 1
-            if not self._try(_without_seat(self.smallest, last)):
-                break
+        for seat in reversed(range(self.smallest.seats)):
+            if self.smallest.seats > 1 and self.smallest.game == "drill":
+                self._try(_without_seat(self.smallest, seat))
         for number, window in enumerate(self.smallest.windows):
             for seat in window.seats:
                 fewer = tuple(each for each in window.seats if each != seat)
@@ -162,14 +161,29 @@ def _moved_up(step: Step, own: dict[int, int]) -> Step | None:
     return replace(step, when=when, act=act)
 
 
-def _without_seat(script: Script, last: int) -> Script:
-    """Without the last seat, and without the windows that were its alone."""
-    windows = [replace(window, seats=tuple(s for s in window.seats if s != last)) for window in script.windows]
-    steps = [step for step in script.steps if last not in {step.seat, step.when.seat}]
+def _without_seat(script: Script, gone: int) -> Script:
+    """Without that seat, and without the windows that were its alone; later seats move up."""
+    number = 0
+    while number < len(script.windows):
+        if script.windows[number].seats == (gone,):
+            script = _without_window(script, number)
+        else:
+            number += 1
+
+    def moved(seat: int) -> int:
+        return seat - (seat > gone)
+
     return replace(
         script,
         seats=script.seats - 1,
-        windows=tuple(window for window in windows if window.seats) or script.windows[:0],
-        hello=script.hello[:-1],
-        steps=tuple(steps),
+        windows=tuple(
+            replace(window, seats=tuple(moved(seat) for seat in window.seats if seat != gone))
+            for window in script.windows
+        ),
+        hello=script.hello[:gone] + script.hello[gone + 1 :],
+        steps=tuple(
+            replace(step, seat=moved(step.seat), when=replace(step.when, seat=moved(step.when.seat)))
+            for step in script.steps
+            if gone not in {step.seat, step.when.seat}
+        ),
     )
