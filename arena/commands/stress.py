@@ -6,7 +6,14 @@ from pathlib import Path
 
 import click
 import msgspec
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 from arena.exits import AnswerIsNo, WrongUse
 from arena.screens import progress_console, results_console
@@ -49,9 +56,9 @@ def command(
 ) -> None:
     """Attack the rules of time, and hold what the referee did against a second set of rules.
 
-    Matches are drawn in which bots answer at every edge of their time, doubly, too late, out of turn and not at all,
-    crash and come back, pauses fall anywhere, and the referee itself sleeps. The first one in which a rule is broken
-    is made as small as it can be, and kept as a script.
+    Matches are drawn in which bots answer at every edge of their time, doubly, too late, out of turn and not at
+    all, crash and come back, pauses fall anywhere, and the referee itself sleeps. The first one in which a rule is
+    broken is made as small as it can be, and kept as a script.
     """
     if not virtual:
         raise WrongUse("say how: --virtual")
@@ -85,8 +92,8 @@ def _with_bar(seed: int, windows: int, processes: int) -> Campaign:
 
 def _summary(campaign: Campaign) -> str:
     return (
-        f"seed {campaign.seed}: {campaign.windows:,} windows in {campaign.matches:,} matches, {campaign.messages:,}"
-        f" steps: {'a rule is broken' if campaign.finding else 'no rule is broken'};"
+        f"seed {campaign.seed}: {campaign.windows:,} windows in {campaign.matches:,} matches,"
+        f" {campaign.messages:,} steps: {'a rule is broken' if campaign.finding else 'no rule is broken'};"
         f" {campaign.pace:,.0f} windows a second"
     )
 

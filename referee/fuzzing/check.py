@@ -1,4 +1,4 @@
-"""Holds what a referee did against what the rules of time say it should have done; the first difference is told."""
+"""Holds what a referee did against what the rules of time say it should have; the first difference is told."""
 
 from referee.fuzzing import stage
 from referee.fuzzing.attendance import PER_MS, attendance, pauses, stalls
@@ -8,7 +8,6 @@ from referee.fuzzing.rules_of_time import FOREVER, Clocks, Part, judge
 from referee.fuzzing.script import Asks, Babbles, Leaves, Notes, Pauses, Resumes, Returns, Script, Stalls
 from referee.fuzzing.trace import Did, Trace
 from referee.records import SeatTime
-
 
 
 def check(script: Script, trace: Trace) -> str | None:
@@ -38,7 +37,9 @@ class _Windows:
         self.reserve = [script.reserve_ms * PER_MS] * script.seats
         self.closings = closings(trace)
         self.spoken, out_of_turn = _sorted(trace.did, script.seats)
-        self.history = History(script, trace, self.there, self.clocks, granted, out_of_turn)
+        self.history = History(
+            script, trace, there=self.there, clocks=self.clocks, granted=granted, out_of_turn=out_of_turn
+        )
 
     def checked(self) -> History:
         """What should have been, where that is what was.

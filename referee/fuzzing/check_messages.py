@@ -3,7 +3,18 @@
 from protocol.messages import Accepted, Closed, Heard, Opened, Paused, Rejected, Resumed, Welcome
 from referee.fuzzing.attendance import PER_MS
 from referee.fuzzing.history import History, Window
-from referee.fuzzing.script import Asks, Babbles, Forgoes, Leaves, Notes, Pauses, Resumes, Returns, Stalls, Submits, Undoes
+from referee.fuzzing.script import (
+    Asks,
+    Babbles,
+    Forgoes,
+    Leaves,
+    Pauses,
+    Resumes,
+    Returns,
+    Stalls,
+    Submits,
+    Undoes,
+)
 from referee.fuzzing.trace import Did, Trace
 
 
@@ -50,9 +61,7 @@ def check_messages(history: History) -> None:
 
 def _answers(history: History, seat: int) -> None:
     """What a seat says is answered, in order, and nothing else is."""
-    heard = [
-        each for each in history.trace.heard[seat] if isinstance(each.message, Accepted | Rejected)
-    ]
+    heard = [each for each in history.trace.heard[seat] if isinstance(each.message, Accepted | Rejected)]
     gone = history.there.gone[seat]
     upto = 0
     for place, each in enumerate(history.trace.did):
@@ -130,7 +139,9 @@ def _opened(history: History, seat: int) -> None:
     """Who is there is told of its window when it opens, and who comes back is told how much time is left."""
     heard = [(each.at, each.message) for each in history.trace.heard[seat] if isinstance(each.message, Opened)]
     for at, message in heard:
-        _time_left(history, history.windows[seat][message.id], at, message, f"seat {seat}, its window {message.id}")
+        _time_left(
+            history, history.windows[seat][message.id], at, message, f"seat {seat}, its window {message.id}"
+        )
     first = {(at, message.id) for at, message in heard}
     for number, window in enumerate(history.windows[seat]):
         if _is_there(history, seat, window.opened) and (window.opened, number) not in first:

@@ -63,7 +63,7 @@ class Drill(Game[DrillState]):
 
     name = "drill"
     variants = (Variant("plain", TimeTerms(dict.fromkeys(KINDS, 1000))),)
-    actions = dict.fromkeys(KINDS, Choose)  # noqa: RUF012 - a ClassVar of the contract
+    actions = dict.fromkeys(KINDS, Choose)
     events = (Chosen, Answer)
     options = DrillOptions
     view_type = DrillView
@@ -99,7 +99,7 @@ class Drill(Game[DrillState]):
     def close(self, state: DrillState, taken: tuple[Taken | None, ...], luck: Luck) -> Step[DrillState]:
         """Told to all."""
         del luck
-        actions = [part and cast("Choose | None", part.action) for part in taken]
+        actions = [cast("Choose | None", part.action) if part else None for part in taken]
         choices = tuple(NOTHING if action is None else action.choice for action in actions)
         return Step(replace(state, number=state.number + 1), (Told(Chosen(choices=choices)),))
 

@@ -6,14 +6,13 @@ It decides nothing about time: it notes what it did and what it heard, and `verd
 import heapq
 import math
 from collections import defaultdict
-from typing import cast
 
 import trio
 from msgspec import Raw
 from trio.testing import MockClock
 
 from protocol.codec import decode_told, encode
-from protocol.messages import PROTOCOL, Closed, Hello, Note, Opened, Pause, Paused, Resumed, Submit, Undo
+from protocol.messages import PROTOCOL, Closed, Hello, Note, Opened, Pause, Paused, Resumed, Said, Submit, Undo
 from referee.fuzzing import stage
 from referee.fuzzing.script import (
     AnyAct,
@@ -37,6 +36,7 @@ from referee.records import Record, WindowTime
 
 MICROSECONDS = 1_000_000
 PER_MS = 1_000
+NO_MESSAGE = b"?"
 STEPS_AT_ONE_MOMENT = 2_000
 """A referee that takes more, while no time passes, is caught in a circle."""
 FRAMES = Submits | Undoes | Forgoes | Babbles | Notes
@@ -205,22 +205,23 @@ class Driver:
             self._lines[seat].say(self._frame(seat, act), at=self._zero + due / MICROSECONDS)
 
     def _frame(self, seat: int, act: AnyAct) -> bytes:
+        said: Said
         match act:
-            case Submits(window=window):
-                raw = stage.action(self._script, act)
-                return encode(Submit(window=window, action=raw, final=act.final))
-            case Undoes(window=window):
-                return encode(Undo(window=window))
-            case Forgoes(window=window):
-                return encode(Submit(window=window, action=Raw(b"null"), final=True))
+            case Submits():
+                said = Submit(window=act.window, action=stage.action(self._script, act), final=act.final)
+            case Undoes():
+                said = Undo(window=act.window)
+            case Forgoes():
+                said = Submit(window=act.window, action=Raw(b"null"), final=True)
             case Asks():
-                return encode(Pause())
+                said = Pause()
             case Returns():
-                return encode(Hello(token=self._tokens[seat], name="fuzz", version="1", protocol=PROTOCOL))
+                said = Hello(token=self._tokens[seat], name="fuzz", version="1", protocol=PROTOCOL)
             case Notes():
-                return encode(Note(text="a note"))
+                said = Note(text="a note")
             case _:
-                return b"?"
+                return NO_MESSAGE
+        return encode(said)
 
     def _note(self, at: int, seat: int, act: AnyAct) -> None:
         self._did.append(
@@ -285,7 +286,7 @@ class Driver:
 def play_all(scripts: list[Script]) -> list[Trace]:
     """Plays scripts one after the other, in one run of trio's loop; the same ones give the same traces."""
     clock = MockClock(autojump_threshold=0)
-    return cast("list[Trace]", trio.run(_play_all, scripts, clock, clock=clock))
+    return trio.run(_play_all, scripts, clock, clock=clock)
 
 
 async def _play_all(scripts: list[Script], clock: MockClock) -> list[Trace]:

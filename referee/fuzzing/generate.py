@@ -92,13 +92,20 @@ def _steps(luck: Random, script: Script) -> Iterator[Step]:
 
 def _part(luck: Random, script: Script, seat: int, number: int) -> Iterator[Step]:
     """What a bot means to say in one of its windows, and what the network makes of it."""
-    for _ in range(luck.choice((0, 1, 1, 1, 1, 2, 2, 3, 5))):
-        step = Step(when=_when(luck, script, seat, number), seat=seat, act=_said(luck, number))
+    meant = [
+        Step(when=_when(luck, script, seat, number), seat=seat, act=_said(luck, number))
+        for _ in range(luck.choice((0, 1, 1, 1, 1, 2, 2, 3, 5)))
+    ]
+    for place, step in enumerate(meant):
         fate = luck.random()
         if fate < 0.05:  # noqa: PLR2004 - lost
             continue
+        if fate < 0.1:  # noqa: PLR2004 - overtaken by what was said next, or before
+            yield replace(step, act=meant[place - 1].act)
+            yield replace(meant[place - 1], act=step.act)
+            continue
         yield step
-        if fate < 0.15:  # noqa: PLR2004 - doubled, the second time perhaps much later
+        if fate < 0.2:  # noqa: PLR2004 - doubled, the second time perhaps much later
             later = luck.choice((0, 1, script.main_ms * 1000, luck.randrange(100_000)))
             yield replace(step, when=replace(step.when, ticks=step.when.ticks + later))
 

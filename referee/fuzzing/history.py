@@ -31,6 +31,7 @@ class History:
         self,
         script: Script,
         trace: Trace,
+        *,
         there: Attendance,
         clocks: Clocks,
         granted: dict[int, bool],

@@ -35,14 +35,15 @@ class Part(Struct, frozen=True):
     """To its sayings, in order."""
 
 
-def judge(
+def judge(  # noqa: C901 - the rules as the page has them, one after the other
     opened: int, main: int, reserve: int, sayings: Iterable[tuple[int, ToWindow]], gone: int | None = None
 ) -> Part:
     """One seat's part in one window.
 
     Args:
         opened: the reading at which the window was handed to its transport.
-        main: main time; `reserve`: what the seat has left of its reserve.
+        main: main time.
+        reserve: what the seat has left of its reserve.
         sayings: what it said about this window, each with the reading at which it arrived, in order.
         gone: the reading from which on its bot would say nothing more.
     """

@@ -97,9 +97,7 @@ class Shrinker:
                 if fewer and self.smallest.game == "drill":
                     windows = self.smallest.windows
                     changed = replace(windows[number], seats=fewer)
-                    self._try(
-                        replace(self.smallest, windows=(*windows[:number], changed, *windows[number + 1 :]))
-                    )
+                    self._try(replace(self.smallest, windows=(*windows[:number], changed, *windows[number + 1 :])))
 
     def _plainer_terms(self) -> None:
         script = self.smallest

@@ -8,7 +8,6 @@ from click.testing import CliRunner, Result
 
 from arena.cli import main
 from arena.virtual_stress import play_campaign
-from referee.fuzzing.script import script_text
 from tests.referee.planted_time_faults import undo_that_withdraws_nothing
 
 FEW = ("--windows", "200", "--seed", "3")

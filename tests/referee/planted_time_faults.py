@@ -130,7 +130,7 @@ def window_closed_in_a_pause(patch: pytest.MonkeyPatch) -> None:
 
 
 def undo_that_withdraws_nothing(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(Part, "undo", lambda part: None)
+    patch.setattr(Part, "undo", lambda _: None)
 
 
 def final_submission_replaced(patch: pytest.MonkeyPatch) -> None:
@@ -144,7 +144,7 @@ def final_submission_replaced(patch: pytest.MonkeyPatch) -> None:
 
 
 def fixed_pacing_that_closes_early(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(OpenWindow, "_earliest_close", lambda window: 0)
+    patch.setattr(OpenWindow, "_earliest_close", lambda _: 0)
 
 
 def clock_started_anew_by_a_reconnect(patch: pytest.MonkeyPatch) -> None:
@@ -185,7 +185,7 @@ def bots_clock_under_restart_begun_when_the_last_window_was_answered(patch: pyte
     """As it was here once, until the fuzzer found it: the referee's lateness was the bot's."""
 
     def nobody_handed(host: Host, seat: int) -> None:
-        host._inputs.append(lambda match, at: match.handed(match.now, seat))
+        host._inputs.append(lambda match, _: match.handed(match.now, seat))
 
     patch.setattr(Host, "nobody_handed", nobody_handed)
 

@@ -87,7 +87,9 @@ def guessed_right(seen: Sequence[Seen], truth: Sequence[int]) -> float:
 
 def share(pacing: Pacing, kind: str, watcher: int = 0) -> float:
     truth = thinking(f"{kind}/{watcher}")
-    seen = [sizes_apart_from_numbers(each) for each in windows_seen(heard(match(pacing, kind, truth, watcher=watcher)))]
+    seen = [
+        sizes_apart_from_numbers(each) for each in windows_seen(heard(match(pacing, kind, truth, watcher=watcher)))
+    ]
     if kind == "turn":
         # The thinker's next turn falls between two of the watcher's.
         seen, truth = seen[:-1], truth[1:]
