@@ -44,7 +44,7 @@ def draw_script(seed: str) -> Script:
     mist = luck.random() < 0.1  # noqa: PLR2004 - one in ten
     seats = 2 if mist else luck.choice((1, 2, 2, 3, 4))
     windows = tuple(_planned(luck, seats, number, mist=mist) for number in range(WINDOWS))
-    restarts = luck.choice((0, 0, 3))
+    restarts = luck.choice((0, 0, 4))
     startup_ms = 20
     script = Script(
         game="mist" if mist else "drill",
@@ -81,11 +81,12 @@ def _hello(luck: Random, startup_ms: int) -> int | None:
 
 def _steps(luck: Random, script: Script) -> Iterator[Step]:
     numbers = [0] * script.seats
+    mix = _mix(luck, script)
     for window in script.windows:
         for seat in window.seats:
             yield from _part(luck, script, seat, numbers[seat])
         seat = luck.choice(window.seats)
-        yield from _misfortune(luck, script, seat, numbers[seat])
+        yield from _misfortune(luck, script, mix, seat, numbers[seat])
         for each in window.seats:
             numbers[each] += 1
 
@@ -134,19 +135,21 @@ def _when(luck: Random, script: Script, seat: int, number: int) -> When:
     return When(edge=edge, seat=seat, number=number, ticks=abs(ticks) if edge == "opened" else ticks)
 
 
-def _misfortune(luck: Random, script: Script, seat: int, number: int) -> Iterator[Step]:
+def _mix(luck: Random, script: Script) -> list[int]:
+    """How often each misfortune befalls this match: many of a few kinds find more than a few of every kind.
+
+    (Groce et al.: Swarm testing, 2012.)
+    """
+    mix = [luck.choice((0, 0, 1, 4)) for _ in range(5)]
+    return [*mix, luck.choice((0, 2, 4)) if script.restarts else luck.random() < 0.1]  # noqa: PLR2004
+
+
+def _misfortune(luck: Random, script: Script, mix: list[int], seat: int, number: int) -> Iterator[Step]:
     """What happens besides, in some windows."""
-    drawn = luck.randrange(100)
+    if luck.random() < 0.5 or not any(mix):  # noqa: PLR2004
+        return
     length = luck.choice((1, 100, 3_000, script.main_ms * 1000, 70_000))
-    acts: tuple[tuple[int, AnyAct], ...] = (
-        (8, Pauses(ticks=length)),
-        (10, Resumes()),
-        (16, Asks()),
-        (34, Stalls(ticks=length)),
-        (37, Returns()),
-        (43 if script.restarts else 38, Leaves(code=luck.randrange(2), back=luck.choice(BACK))),
-    )
-    for below, act in acts:
-        if drawn < below:
-            yield Step(when=_when(luck, script, seat, number), seat=seat, act=act)
-            return
+    leaves = Leaves(code=luck.randrange(2), back=luck.choice(BACK))
+    acts: tuple[AnyAct, ...] = (Pauses(ticks=length), Resumes(), Asks(), Stalls(ticks=length), Returns(), leaves)
+    (act,) = luck.choices(acts, mix)
+    yield Step(when=_when(luck, script, seat, number), seat=seat, act=act)
