@@ -77,7 +77,8 @@ class Kernel:
 
         def step() -> None:
             send_out()
-            for seat, number in played.match.closed():
+            for over in played.match.closed():
+                seat, number = over.seat, over.number
                 held = withheld if seat == 0 else 0
                 played.match.used(
                     Used(
