@@ -30,6 +30,7 @@ from protocol.refusals import Conduct, Fault, Refusal
 from protocol.words import Outcome
 from referee.clock import MICROSECONDS_PER_MS
 from referee.course import Course
+from referee.court import Over as PartOver
 from referee.court import is_unfair
 from referee.forfeit import forfeited_at_once, with_forfeits
 from referee.plan import Policy
@@ -169,8 +170,8 @@ class Match:
         self._advance()
         self._course.lateness = 0
 
-    def closed(self) -> list[tuple[int, int]]:
-        """Seats and numbers of parts in windows that have closed since the last call, for `used`."""
+    def closed(self) -> list[PartOver]:
+        """Parts in windows that have closed since the last call, for `used`."""
         closed, self._course.court.closed = self._course.court.closed, []
         return closed
 
@@ -180,22 +181,21 @@ class Match:
             return
         self._post.now = max(self.now, used.at)
         self._world.record(used)
-        judged = self._course.court.used(used)
-        if judged is not None:
-            self._judged(judged)
+        self._judge(self._course.court.used(used))
         self._end_once_measured()
 
     def _end_once_measured(self) -> None:
         if self._outcome is not None and not self.over and not self._course.court.unmeasured:
             self._end(self._outcome)
 
-    def _judged(self, judged: Judged) -> None:
-        self._world.record(judged)
-        seat = self.seats[judged.seat]
-        seat.verdicts[judged.verdict.value] += 1
-        if is_unfair(judged) and self._policy.unfair == "void" and not self.over:
-            why = f"the {judged.verdict.value} is at fault"
-            self._end(None, f"{why}: window {judged.number} of seat {judged.seat} took the default")
+    def _judge(self, verdicts: list[Judged]) -> None:
+        for judged in verdicts:
+            self._world.record(judged)
+            self.seats[judged.seat].verdicts[judged.verdict.value] += 1
+        unfair = next(filter(is_unfair, verdicts), None)
+        if unfair is not None and self._policy.unfair == "void" and not self.over:
+            why = f"the {unfair.verdict.value} is at fault"
+            self._end(None, f"{why}: window {unfair.number} of seat {unfair.seat} took the default")
 
     def abort(self, at: int, reason: str) -> None:
         """The attempt is void: a fault of the referee or the machine, not of a bot."""
@@ -396,9 +396,7 @@ class Match:
     def _end(self, outcome: Outcome | None, void: str | None = None) -> None:
         if void is None:
             for seat in self.seats:
-                judged = self._course.court.judge(seat.number, self.now)
-                if judged is not None:
-                    self._judged(judged)
+                self._judge(self._course.court.judge(seat.number, self.now))
             if self.over:
                 return
         if outcome is not None:
