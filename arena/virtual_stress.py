@@ -5,6 +5,7 @@ in what is played. What a script is, and who judges it, is `referee.fuzzing`.
 """
 
 import ctypes
+import gc
 import os
 import signal
 from collections.abc import Callable, Iterator
@@ -15,6 +16,7 @@ from time import monotonic
 
 from msgspec import Struct
 
+from arena.loop import GARBAGE
 from referee.fuzzing.campaign import Finding, Tally, fuzz
 
 PORTION = 2_000
@@ -76,14 +78,24 @@ def _portions(seed: int, windows: int, processes: int) -> Iterator[tuple[Tally, 
         for number, start in zip(count(), range(0, windows, PORTION), strict=False)
     ]
     if processes == 1:
-        yield from (fuzz(*portion) for portion in portions)
+        yield from (_fuzz(*portion) for portion in portions)
         return
     pool = ProcessPoolExecutor(processes, get_context("spawn"), _end_with, (os.getpid(),))
     try:
-        for future in [pool.submit(fuzz, *portion) for portion in portions]:
+        for future in [pool.submit(_fuzz, *portion) for portion in portions]:
             yield future.result()
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def _fuzz(seed: str, windows: int) -> tuple[Tally, Finding | None]:
+    """One portion, with a collector of garbage that looks seldom: Python's own takes a fifth of the time here."""
+    usual = gc.get_threshold()
+    gc.set_threshold(*GARBAGE)
+    try:
+        return fuzz(seed, windows)
+    finally:
+        gc.set_threshold(*usual)
 
 
 def _end_with(parent: int) -> None:
