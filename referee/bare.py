@@ -18,6 +18,7 @@ from msgspec import Struct
 
 from referee.bot_environment import PROJECT, command_line, environment, this_machine
 from referee.bot_folder import BotFolder, Limits
+from referee.processor_time import tree_us
 from referee.stopping import go_on, stop
 
 LAUNCHER = Path(__file__).with_name("bare_launcher.py")
@@ -35,6 +36,9 @@ _roots: set[int] = set()
 
 class Bare:
     """One bot without a sandbox, from its start to the end of the last process that came from it."""
+
+    group = None
+    """It has no control group."""
 
     def __init__(self, bot: BotFolder, line: Path, token: str, output: int) -> None:
         """Starts the bot. Arguments and errors as for `bubblewrap.Bubble`."""
@@ -81,6 +85,10 @@ class Bare:
     def thaw(self) -> None:
         """Lets them go on."""
         go_on(self.pid)
+
+    def cpu_us(self) -> int:
+        """Processor time of all the bot's processes so far, in microseconds."""
+        return tree_us(self.pid)
 
     async def end(self) -> int:
         """Ends all that is left of the bot and waits until nothing is. The exit code, negative for a signal."""

@@ -54,10 +54,14 @@ class Host:
         watch: Callable[[tuple[Told, ...]], None] | None = None,
         catch_up: Callable[[], None] | None = None,
         let_run: Callable[[int, bool], None] | None = None,
+        cpu: Callable[[int], tuple[int, int]] | None = None,
     ) -> None:
         """`lines` by seat, all of which ring `bell`. `restart` and `hung_up` are called with a seat.
 
         `let_run`: stops a seat's bot where it is (False), or lets it go on; None: bots may always run.
+
+        `cpu`: the processor time of a seat's bot over the match, in microseconds, and on how many cores at most it
+        is used; for a clock that counts it, None for others.
 
         `catch_up`: what can wait until bots have what a step has for them; called after each, while they think.
         """
@@ -68,6 +72,7 @@ class Host:
         self._watch = watch
         self._catch_up = catch_up
         self._let_run = let_run
+        self._cpu = cpu
         self._stopped = [False] * len(lines)
         self._inputs: deque[Callable[[Match, int], None]] = deque()
         self._outgoing: list[list[Outgoing]] = [[] for _ in lines]
@@ -145,6 +150,7 @@ class Host:
 
     async def _deadline(self, match: Match) -> None:
         """A deadline has come: what arrived before it is heard first, however late we woke."""
+        self._read_meters(match, match.metered())
         woke = self._micros(trio.current_time())
         for line in self._lines:
             await line.settle()
@@ -156,11 +162,20 @@ class Host:
         """What a step has for the bots goes out. Who owes something runs before its clock does; others rest."""
         if self._let_run is None:
             self._send_out()
-            return
-        owes = [match.owes(seat) for seat in range(len(self._lines))]
-        self._set_running(owes, to=True)
-        self._send_out()
-        self._set_running(owes, to=False)
+        else:
+            owes = [match.owes(seat) for seat in range(len(self._lines))]
+            self._set_running(owes, to=True)
+            self._send_out()
+            self._set_running(owes, to=False)
+        if self._cpu is not None:
+            self._read_meters(match, match.metered(stale=True))
+
+    def _read_meters(self, match: Match, seats: Sequence[int]) -> None:
+        """Tells the match what its bots have used by now. What arrived is heard after it, and judged by it."""
+        for seat in seats:
+            assert self._cpu is not None  # noqa: S101 - a clock that counts it was given it
+            used, cores = self._cpu(seat)
+            match.read_meter(self._micros(trio.current_time()), seat, used, cores)
 
     def _set_running(self, owes: Sequence[bool], *, to: bool) -> None:
         assert self._let_run is not None  # noqa: S101 - asked by the caller
@@ -182,6 +197,8 @@ class Host:
         """Hears everything that is there; of one seat no more than its inbox holds, so that none delays others."""
         for seat, line in enumerate(self._lines):
             heard = 0
+            if self._cpu is not None and line.has_more() and seat in match.metered():
+                self._read_meters(match, (seat,))
             while line.has_more() and heard < INBOX_FRAMES:
                 item = line.receive_nowait()
                 _tell(match, seat, item, self._micros(item.at))
