@@ -49,10 +49,7 @@ class Meter:
 
     def used(self, reading: int) -> int:
         """The least that it can have used up to a moment."""
-        known = (
-            point.used - max(0, point.reading - reading) * self._cores
-            for point in self._points
-        )
+        known = (point.used - max(0, point.reading - reading) * self._cores for point in self._points)
         return max(0, max(known, default=0))
 
     def next_look(self, goal: int) -> int:

@@ -111,9 +111,7 @@ class OpenWindow:
         `metered`: the clock counts processor time.
         """
         self.window = window
-        self.parts = {
-            owed.seat: Part(numbers[owed.seat], Meter() if metered else None) for owed in window.owed
-        }
+        self.parts = {owed.seat: Part(numbers[owed.seat], Meter() if metered else None) for owed in window.owed}
         self._fixed = fixed
 
     def pass_time(self, reading: int) -> None:
