@@ -99,12 +99,12 @@ class SeatClock(Struct, frozen=True):
 
     @property
     def main_ends(self) -> int:
-        """The latest moment at which main time ends: it is not in main time any more, and what arrives then, late."""
+        """When main time ends at the latest. That moment is not in it any more: what arrives then is late."""
         return self.opened + self.main * self.wall_factor
 
     @property
     def deadline(self) -> int:
-        """The latest moment at which main time and reserve are gone."""
+        """When main time and reserve are gone at the latest."""
         return self.opened + (self.main + self.reserve) * self.wall_factor
 
     def used(self, reading: int) -> int:

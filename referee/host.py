@@ -152,6 +152,9 @@ class Host:
         """A deadline has come: what arrived before it is heard first, however late we woke."""
         self._read_meters(match, match.metered())
         woke = self._micros(trio.current_time())
+        due = match.next_deadline()
+        if due is None or due > woke:
+            return  # It was time to look whether a bot's time is up by now, and it is not.
         for line in self._lines:
             await line.settle()
         self._drain(match)

@@ -11,7 +11,9 @@ from msgspec import Struct
 KEPT = 16
 """Readings kept: older ones could only tell of moments that have been judged."""
 LOOK_US = 10_000
-"""Between looks, at least. What arrives is judged by its own reading: this is how late it is seen that none will."""
+"""Between looks at a bot from which nothing comes, at least. What arrives is judged by a reading of its own."""
+LOOKS = 64
+"""Nor are there many more looks at a window than this: a bot that sleeps is not worth more."""
 
 
 class _Point(Struct, frozen=True):
@@ -28,6 +30,7 @@ class Meter:
         self.stale = True
         """Whether it should be read now: it has not begun, or the stopwatch was stopped or started since."""
         self._points: deque[_Point] = deque(maxlen=KEPT)
+        self._began = 0
         self._counter = 0
         self._cores = 1
 
@@ -38,7 +41,9 @@ class Meter:
         microsecond of the stopwatch's.
         """
         used = 0
-        if self._points:
+        if not self._points:
+            self._began = reading
+        else:
             last = self._points[-1]
             grown, possible = counter - self._counter, (reading - last.reading) * cores
             used = last.used + max(0, min(grown, possible))
@@ -59,4 +64,5 @@ class Meter:
         last = self._points[-1]
         if last.used >= goal:
             return last.reading
-        return last.reading + max(LOOK_US, (goal - last.used) // self._cores)
+        soonest = (goal - last.used) // self._cores
+        return last.reading + max(soonest, LOOK_US, (last.reading - self._began) // LOOKS)

@@ -1,7 +1,7 @@
 """Processor time as a match's clock counts it: of all of a bot's processes, over all its starts.
 
-It is read from the bot's control group where there is one (`cgroups`), and else from each of its processes, whose
-own clocks the kernel shows to microseconds; what processes used that have ended is known to a hundredth of a second.
+It is read from the bot's control group where there is one (`cgroups`), and else from each of its processes: their
+own clocks the kernel shows to microseconds, what those used that have ended to a hundredth of a second.
 """
 
 import math

@@ -134,7 +134,7 @@ class Process:
         self._box.thaw()
 
     def cpu_us(self) -> int:
-        """Processor time of all its processes so far, in microseconds; once it has ended, as far as was last read."""
+        """Processor time of all its processes so far, in microseconds; of one that has ended, as was last read."""
         if not self._ended.is_set():
             with suppress(OSError):
                 self._cpu_us = max(self._cpu_us, self._box.cpu_us())

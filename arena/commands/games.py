@@ -24,10 +24,9 @@ from referee.rules import Game
 @click.option("--variant", help="With --setup or --clock: one of the game's rule sets.  [default: the game's]")
 @click.option("--seed", type=int, help="With --setup: of a match that has this one.  [default: drawn, and told]")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
-def command(
-    game: str | None, setup: bool, clock: bool, variant: str | None, seed: int | None, as_json: bool
-) -> None:
+def command(game: str | None, as_json: bool, **asked: Any) -> None:
     """List the games, or describe GAME: its variants, their times, its options and windows."""
+    setup, clock, variant, seed = (asked[name] for name in ("setup", "clock", "variant", "seed"))
     if game is not None and game not in GAMES:
         raise WrongUse(f"there is no game {game!r}; there are {', '.join(GAMES)}")
     if setup and clock:

@@ -113,8 +113,11 @@ async def hear_out(bot: Bot) -> None:
 class Played:
     """A match that was played: its bots' ends, the records, and the match itself."""
 
-    def __init__(self, match: Match, host: Host, bots: list[Bot], records: list[Record]) -> None:
+    def __init__(
+        self, match: Match, host: Host, bots: list[Bot], records: list[Record], policy: Policy = RULES
+    ) -> None:
         self.match = match
+        self.policy = policy
         self.host = host
         self.bots = bots
         self.records = records
@@ -150,7 +153,7 @@ def set_up(
     )
     terms = clock_terms(game, variant, policy, clock)
     match = Match("test", table, terms=terms, policy=policy, bots=identities, world=host)
-    return Played(match, host, bots, records)
+    return Played(match, host, bots, records, policy)
 
 
 async def play(played: Played, players: Sequence[Play], *extra: Callable[[], Awaitable[None]]) -> Played:
