@@ -1,4 +1,4 @@
-"""The clock that counts processor time (docs/timing.md): at its edges, in pauses, with a late referee; replayed."""
+"""The clock that counts processor time (docs/timing.md): its edges, pauses, a late referee; all of it replayed."""
 
 from typing import Any
 
