@@ -37,9 +37,6 @@ _roots: set[int] = set()
 class Bare:
     """One bot without a sandbox, from its start to the end of the last process that came from it."""
 
-    group = None
-    """It has no control group."""
-
     def __init__(self, bot: BotFolder, line: Path, token: str, output: int) -> None:
         """Starts the bot. Arguments and errors as for `bubblewrap.Bubble`."""
         _adopt_orphans()
@@ -67,6 +64,8 @@ class Bare:
             shutil.rmtree(self._scratch, ignore_errors=True)
             raise
         self.pid = self._popen.pid
+        self.group = None
+        """It has no control group."""
         _roots.add(self.pid)
         self._root = os.pidfd_open(self.pid)
 

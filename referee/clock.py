@@ -12,8 +12,8 @@ from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
 from protocol.messages import ClockTerms
+from referee.account import Account
 from referee.clock_table import BadClockError, ClockTable, terms_of
-from referee.meter import Meter
 from referee.plan import Policy
 from referee.rules import Game
 
@@ -94,7 +94,7 @@ class SeatClock(Struct, frozen=True):
     """What the seat may use of its reserve in this window; 0 where there is none."""
     wall_factor: int = 1
     """How much time on the wall counts as one, at least."""
-    meter: Meter | None = None
+    account: Account | None = None
     """Of a `cpu` clock: the bot's processor time in this window. None: time on the wall counts, and only that."""
 
     @property
@@ -110,9 +110,9 @@ class SeatClock(Struct, frozen=True):
     def used(self, reading: int) -> int:
         """How much time was used up to that moment, as far as is known."""
         wall = max(0, reading - self.opened)
-        if self.meter is None:
+        if self.account is None:
             return wall
-        return max(self.meter.used(reading), wall // self.wall_factor)
+        return max(self.account.used(reading), wall // self.wall_factor)
 
     def stage(self, reading: int) -> Stage:
         """Where a moment falls. What arrives *before* a deadline is in time, what arrives at it is not."""
@@ -129,12 +129,18 @@ class SeatClock(Struct, frozen=True):
         """How much of it is charged: never more than there was."""
         return min(used, self.main + self.reserve)
 
+    def own(self, charged: int) -> bool:
+        """Whether so much was charged by the bot's own doing: it had no time, or used it all as processor time."""
+        if self.main + self.reserve == 0:
+            return True
+        return self.account is not None and self.account.total >= charged
+
     def next_look(self, *, into_reserve: bool) -> int:
         """When main time (`into_reserve`: main time and reserve) may next be found to have ended."""
         latest = self.deadline if into_reserve else self.main_ends
-        if self.meter is None:
+        if self.account is None:
             return latest
-        return min(latest, self.meter.next_look(self.main + self.reserve if into_reserve else self.main))
+        return min(latest, self.account.next_look(self.main + self.reserve if into_reserve else self.main))
 
 
 def reserve_after(terms: ClockTerms, reserve: int, used: int) -> int:

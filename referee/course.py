@@ -8,6 +8,7 @@ from msgspec import UNSET
 from protocol.messages import ClockTerms, Closed, Opened
 from referee import reveal
 from referee.clock import MICROSECONDS_PER_MS, SeatClock, Stopwatch, reserve_after
+from referee.court import Court
 from referee.post import Post
 from referee.records import SeatTime, WindowTime
 from referee.rules import Taken, Window
@@ -27,6 +28,7 @@ class Course:
         self._terms = terms
         self._seats = seats
         self._post = post
+        self.court = Court(seats)
         self._open: OpenWindow | None = None
         self._answered: set[int] = set()
 
@@ -74,20 +76,20 @@ class Course:
                 part.clock = self._clock(self._open.window, seat, part, self._post.now)
             part.give_up(self.reading)
 
-    def read_meter(self, number: int, counter: int, cores: int) -> None:
+    def read_cpu(self, number: int, counter: int, cores: int) -> None:
         """A seat's processor time was read."""
         part = self.part(number)
-        if part is not None and part.meter is not None:
-            part.meter.read(self.reading, counter, cores)
+        if part is not None and part.account is not None:
+            part.account.read(self.reading, counter, cores)
 
-    def metered(self, *, stale: bool = False) -> list[int]:
+    def counted(self, *, stale: bool = False) -> list[int]:
         """The seats whose processor time counts now; `stale`: those of them that should be read at once."""
         if self._open is None:
             return []
         return [
             number
             for number, part in self._open.parts.items()
-            if part.meter is not None and not part.settled and (part.meter.stale or not stale)
+            if part.account is not None and not part.settled and (part.account.stale or not stale)
         ]
 
     def pause(self) -> None:
@@ -103,8 +105,8 @@ class Course:
     def _read_anew(self) -> None:
         """What is used from here on counts otherwise than what was used before."""
         for part in () if self._open is None else self._open.parts.values():
-            if part.meter is not None:
-                part.meter.stale = True
+            if part.account is not None:
+                part.account.stale = True
 
     def next_change(self) -> int | None:
         """The moment at which time will next decide something; None where it will not."""
@@ -147,8 +149,8 @@ class Course:
         if window is None:
             return
         numbers = {owed.seat: self._seats[owed.seat].windows for owed in window.owed}
-        fixed, metered = self._terms.pacing == "fixed", self._terms.kind == "cpu"
-        self._open = OpenWindow(window, numbers, fixed=fixed, metered=metered)
+        fixed, counted = self._terms.pacing == "fixed", self._terms.kind == "cpu"
+        self._open = OpenWindow(window, numbers, fixed=fixed, counted=counted)
         for number, part in self._open.parts.items():
             seat = self._seats[number]
             seat.windows += 1
@@ -168,7 +170,7 @@ class Course:
             main=self._terms.main_ms[window.name] * MICROSECONDS_PER_MS,
             reserve=seat.reserve,
             wall_factor=1 if self._terms.wall_factor is UNSET else self._terms.wall_factor,
-            meter=part.meter,
+            account=part.account,
         )
 
     def _shortest(self, window: Window, seat: Seat) -> int:
@@ -183,6 +185,7 @@ class Course:
             seat.reserve = reserve_after(self._terms, seat.reserve, part.reserve_used)
             seat.charged += part.charged
             seat.defaults += part.action is None
+            self.court.close(number, part, self.lateness)
         closed = {number: self._closed(number, part, taken[number]) for number, part in opened.parts.items()}
         self._post.world.record(self._window_time(opened, closed))
         told = self.table.close(tuple(taken))

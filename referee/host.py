@@ -11,7 +11,8 @@ import trio
 
 from referee.line import INBOX_FRAMES, Arrived, Bell, HandedOver, Incoming, Line, Outgoing
 from referee.match import Match
-from referee.records import Record
+from referee.meter import NOTHING, Reading
+from referee.records import Record, Used
 from referee.rules import Told
 
 MICROSECONDS = 1_000_000
@@ -55,9 +56,13 @@ class Host:
         catch_up: Callable[[], None] | None = None,
         let_run: Callable[[int, bool], None] | None = None,
         cpu: Callable[[int], tuple[int, int]] | None = None,
+        measure: Callable[[int], Reading] | None = None,
+        behind: Callable[[float], float] | None = None,
     ) -> None:
         """`lines` by seat, all of which ring `bell`. `restart` and `hung_up` are called with a seat.
 
+        `measure`: reads what the kernel has counted for a seat's bot. `behind`: how long, in seconds, the loop was
+        busy at most since a moment. Both for a match that is `measured`.
         `let_run`: stops a seat's bot where it is (False), or lets it go on; None: bots may always run.
 
         `cpu`: the processor time of a seat's bot over the match, in microseconds, and on how many cores at most it
@@ -74,8 +79,14 @@ class Host:
         self._let_run = let_run
         self._cpu = cpu
         self._stopped = [False] * len(lines)
+        self._measure = measure
+        self._behind = behind
+        self._before = [(0.0, NOTHING)] * len(lines)
+        """By seat: when its last window was sent, and its bot's counters then."""
         self._inputs: deque[Callable[[Match, int], None]] = deque()
         self._outgoing: list[list[Outgoing]] = [[] for _ in lines]
+        self._begun: set[int] = set()
+        """Seats that have been sent a window of which the counters at its beginning are not read yet."""
         self.record = record
         """See `World`. The transcript's own method: one call less a message."""
 
@@ -84,6 +95,8 @@ class Host:
     def send(self, seat: int, frame: bytes, *, timed: bool = False) -> None:
         """See `World`. It goes to the line with all that this step has for the seat."""
         self._outgoing[seat].append((frame, timed))
+        if timed:
+            self._begun.add(seat)
 
     def reconnected(self, seat: int) -> None:
         """See `World`."""
@@ -150,7 +163,7 @@ class Host:
 
     async def _deadline(self, match: Match) -> None:
         """A deadline has come: what arrived before it is heard first, however late we woke."""
-        self._read_meters(match, match.metered())
+        self._read_cpu(match, match.counted())
         woke = self._micros(trio.current_time())
         due = match.next_deadline()
         if due is None or due > woke:
@@ -171,14 +184,42 @@ class Host:
             self._send_out()
             self._set_running(owes, to=False)
         if self._cpu is not None:
-            self._read_meters(match, match.metered(stale=True))
+            self._read_cpu(match, match.counted(stale=True))
+        if self._measure is not None:
+            self._take_evidence(match, self._measure)
+        if self._catch_up is not None:
+            self._catch_up()
 
-    def _read_meters(self, match: Match, seats: Sequence[int]) -> None:
+    def _read_cpu(self, match: Match, seats: Sequence[int]) -> None:
         """Tells the match what its bots have used by now. What arrived is heard after it, and judged by it."""
         for seat in seats:
             assert self._cpu is not None  # noqa: S101 - a clock that counts it was given it
             used, cores = self._cpu(seat)
-            match.read_meter(self._micros(trio.current_time()), seat, used, cores)
+            match.read_cpu(self._micros(trio.current_time()), seat, used, cores)
+
+    def _take_evidence(self, match: Match, measure: Callable[[int], Reading]) -> None:
+        """Tells what windows that are over were like, and reads where one begins. Bots think meanwhile."""
+        now = trio.current_time()
+        readings: dict[int, Reading] = {}
+        for seat, number in match.closed():
+            readings[seat] = reading = measure(seat)
+            since, before = self._before[seat]
+            behind = 0.0 if self._behind is None else self._behind(since)
+            match.used(
+                Used(
+                    at=self._micros(now),
+                    seat=seat,
+                    number=number,
+                    cpu=reading.cpu - before.cpu,
+                    waited=reading.waited - before.waited,
+                    throttled=reading.throttled - before.throttled,
+                    behind=round(behind * MICROSECONDS),
+                )
+            )
+        for seat in self._begun:
+            self._before[seat] = (now, readings[seat] if seat in readings else measure(seat))
+        self._begun.clear()
+        self._send_out()
 
     def _set_running(self, owes: Sequence[bool], *, to: bool) -> None:
         assert self._let_run is not None  # noqa: S101 - asked by the caller
@@ -193,15 +234,13 @@ class Host:
             if frames:
                 self._outgoing[seat] = []
                 self._lines[seat].send_burst(frames)
-        if self._catch_up is not None:
-            self._catch_up()
 
     def _drain(self, match: Match) -> None:
         """Hears everything that is there; of one seat no more than its inbox holds, so that none delays others."""
         for seat, line in enumerate(self._lines):
             heard = 0
-            if self._cpu is not None and line.has_more() and seat in match.metered():
-                self._read_meters(match, (seat,))
+            if self._cpu is not None and line.has_more() and seat in match.counted():
+                self._read_cpu(match, (seat,))
             while line.has_more() and heard < INBOX_FRAMES:
                 item = line.receive_nowait()
                 _tell(match, seat, item, self._micros(item.at))

@@ -30,10 +30,11 @@ from protocol.refusals import Conduct, Fault, Refusal
 from protocol.words import Outcome
 from referee.clock import MICROSECONDS_PER_MS
 from referee.course import Course
+from referee.court import is_unfair
 from referee.forfeit import forfeited_at_once, with_forfeits
 from referee.plan import Policy
 from referee.post import Post, World
-from referee.records import BotIdentity, Cpu, Ended, Handed, In, Left, PauseOrder, Woke
+from referee.records import BotIdentity, Cpu, Ended, Handed, In, Judged, Left, PauseOrder, Used, Woke
 from referee.rules import Illegal
 from referee.seat import Seat
 from referee.table import Table
@@ -57,7 +58,9 @@ class Match:
         policy: Policy,
         bots: tuple[BotIdentity, ...],
         world: World,
+        measured: bool = False,
     ) -> None:
+        """`measured`: of every part in a window that is over, `used` is told."""
         self.name = name
         self.table = table
         self.seats = [Seat(number, bot, terms, policy) for number, bot in enumerate(bots)]
@@ -68,6 +71,9 @@ class Match:
         self._post = Post(world, self.seats)
         self._course = Course(table, terms, self.seats, self._post)
         self._playing = False
+        self._measured = measured
+        self._outcome: Outcome | None = None
+        """The game's, while evidence of its last window is still to come."""
         self._pause_ends: int | None = None
         self._pause_reason = ""
 
@@ -120,17 +126,17 @@ class Match:
         self._world.record(Handed(at=at, seat=number))
         self._course.handed(at, number)
 
-    def metered(self, *, stale: bool = False) -> list[int]:
+    def counted(self, *, stale: bool = False) -> list[int]:
         """The seats whose processor time counts now; `stale`: those of them that should be read at once."""
-        return [] if self.over else self._course.metered(stale=stale)
+        return [] if self.over else self._course.counted(stale=stale)
 
-    def read_meter(self, at: int, number: int, used: int, cores: int) -> None:
+    def read_cpu(self, at: int, number: int, used: int, cores: int) -> None:
         """The processor time of a seat's bot over the match was read: so many microseconds, by at most `cores`."""
         if self.over:
             return
         self._post.now = max(self.now, at)
         self._world.record(Cpu(at=at, seat=number, used=used, cores=cores))
-        self._course.read_meter(number, used, cores)
+        self._course.read_cpu(number, used, cores)
 
     def left(self, at: int, number: int, exit_code: int | None) -> None:
         """A bot's process has ended, or (`exit_code` None) it leaves unread what it is sent."""
@@ -174,6 +180,34 @@ class Match:
         self._course.pass_time()
         self._advance()
         self._course.lateness = 0
+
+    def closed(self) -> list[tuple[int, int]]:
+        """Seats and numbers of parts in windows that have closed since the last call, for `used`."""
+        closed, self._course.court.closed = self._course.court.closed, []
+        return closed
+
+    def used(self, used: Used) -> None:
+        """What a part in a closed window was like for its bot: the evidence for whose fault it was."""
+        if self.over:
+            return
+        self._post.now = max(self.now, used.at)
+        self._world.record(used)
+        judged = self._course.court.used(used)
+        if judged is not None:
+            self._judged(judged)
+        self._end_once_measured()
+
+    def _end_once_measured(self) -> None:
+        if self._outcome is not None and not self.over and not self._course.court.unmeasured:
+            self._end(self._outcome)
+
+    def _judged(self, judged: Judged) -> None:
+        self._world.record(judged)
+        seat = self.seats[judged.seat]
+        seat.verdicts[judged.verdict.value] += 1
+        if is_unfair(judged) and self._policy.unfair == "void" and not self.over:
+            why = f"the {judged.verdict.value} is at fault"
+            self._end(None, f"{why}: window {judged.number} of seat {judged.seat} took the default")
 
     def abort(self, at: int, reason: str) -> None:
         """The attempt is void: a fault of the referee or the machine, not of a bot."""
@@ -265,6 +299,7 @@ class Match:
             refusal = part.refusal(reading)
         else:
             refusal = Refusal.LATE if 0 <= window < seat.windows else Refusal.UNKNOWN_WINDOW
+            self._course.court.late(seat.number, window, reading, refusal)
         if refusal is None:
             return part
         self._refuse(seat, refusal, _WHY_NOT[refusal], window)
@@ -365,9 +400,19 @@ class Match:
             self._course.begin()
         if self._playing and not self.over and self._course.advance():
             assert self.table.outcome is not None  # noqa: S101 - it has just said so
-            self._end(with_forfeits(self.table.outcome, self._forfeited()))
+            self._outcome = with_forfeits(self.table.outcome, self._forfeited())
+            if not self._measured:
+                self._course.court.unmeasured.clear()
+            self._end_once_measured()
 
     def _end(self, outcome: Outcome | None, void: str | None = None) -> None:
+        if void is None:
+            for seat in self.seats:
+                judged = self._course.court.judge(seat.number, self.now)
+                if judged is not None:
+                    self._judged(judged)
+            if self.over:
+                return
         if outcome is not None:
             self._post.send_all(Over(outcome=outcome))
         self.ended = Ended(

@@ -1,68 +1,75 @@
-"""A bot's processor time in one window, from what was read of it now and then. Pure: it is told every reading.
+"""What the kernel has counted for a bot: processor time, waiting for a processor, throttling. Read, never reset."""
 
-Readings are taken a little after the moments that count: a frame has arrived, the referee has woken. What may have
-been used in between is left out of the account, so that no bot pays for how late it was looked at.
-"""
-
-from collections import deque
+import os
+from contextlib import suppress
+from pathlib import Path
 
 from msgspec import Struct
 
-KEPT = 16
-"""Readings kept: older ones could only tell of moments that have been judged."""
-LOOK_US = 10_000
-"""Between looks at a bot from which nothing comes, at least. What arrives is judged by a reading of its own."""
-LOOKS = 64
-"""Nor are there many more looks at a window than this: a bot that sleeps is not worth more."""
+from referee.cgroups import Group
+from referee.stopping import descendants
+
+AGAIN = 32
+"""A bot's processes are looked for anew after so many readings: most have one, from the start to the end."""
+NANOSECONDS = 1_000
 
 
-class _Point(Struct, frozen=True):
-    reading: int
-    """Of the match's stopwatch, at the latest when it was taken."""
-    used: int
-    """Since the first."""
+class Reading(Struct, frozen=True):
+    """Microseconds since the bot's start."""
+
+    cpu: int
+    waited: int
+    throttled: int
+
+
+NOTHING = Reading(0, 0, 0)
 
 
 class Meter:
-    """One bot's meter; it begins with the first reading after its window was sent."""
+    """One bot's counters. A reading takes some microseconds: files are kept open."""
 
-    def __init__(self) -> None:
-        self.stale = True
-        """Whether it should be read now: it has not begun, or the stopwatch was stopped or started since."""
-        self._points: deque[_Point] = deque(maxlen=KEPT)
-        self._began = 0
-        self._counter = 0
-        self._cores = 1
+    def __init__(self, first: int, group: Group | None) -> None:
+        """`first`: the first of its processes on this machine. `group`: its control group, where there is one."""
+        self._first = first
+        self._group = group
+        self._readings = 0
+        self._files: dict[int, int] = {}
+        self._last = NOTHING
 
-    def read(self, reading: int, counter: int, cores: int) -> None:
-        """It was read: the bot's processor time over the match so far, in microseconds, on at most so many cores.
+    def read(self) -> Reading:
+        """The counters now; of a bot that is gone, the last that were read."""
+        if self._readings % AGAIN == 0:
+            self._look()
+        self._readings += 1
+        run = waited = 0
+        for pid in list(self._files):
+            try:
+                # Of the first thread of each process: time on a processor, time ready and waiting for one.
+                words = os.pread(self._files[pid], 100, 0).split()
+                run += int(words[0])
+                waited += int(words[1])
+            except (OSError, IndexError):
+                os.close(self._files.pop(pid))
+        throttled = 0
+        cpu = run // NANOSECONDS
+        if self._group is not None:
+            with suppress(OSError, ValueError):
+                cpu = self._group.cpu_us()
+                throttled = self._group.throttled_us()
+        last = self._last
+        # What a process has used that is gone is not taken back.
+        self._last = Reading(
+            max(last.cpu, cpu), max(last.waited, waited // NANOSECONDS), max(last.throttled, throttled)
+        )
+        return self._last
 
-        In a pause the stopwatch stands, and what was used meanwhile is nothing: no more than `cores` for each
-        microsecond of the stopwatch's.
-        """
-        used = 0
-        if not self._points:
-            self._began = reading
-        else:
-            last = self._points[-1]
-            grown, possible = counter - self._counter, (reading - last.reading) * cores
-            used = last.used + max(0, min(grown, possible))
-        self._points.append(_Point(reading, used))
-        self._counter = counter
-        self._cores = cores
-        self.stale = False
+    def close(self) -> None:
+        """Gives up what it holds open."""
+        while self._files:
+            os.close(self._files.popitem()[1])
 
-    def used(self, reading: int) -> int:
-        """The least that it can have used up to a moment."""
-        known = (point.used - max(0, point.reading - reading) * self._cores for point in self._points)
-        return max(0, max(known, default=0))
-
-    def next_look(self, goal: int) -> int:
-        """The moment of the reading that showed so much used, or else the next at which one could."""
-        if not self._points:
-            return 0
-        last = self._points[-1]
-        if last.used >= goal:
-            return last.reading
-        soonest = (goal - last.used) // self._cores
-        return last.reading + max(soonest, LOOK_US, (last.reading - self._began) // LOOKS)
+    def _look(self) -> None:
+        for pid in (self._first, *descendants(self._first)):
+            if pid not in self._files:
+                with suppress(OSError):
+                    self._files[pid] = os.open(Path("/proc", str(pid), "schedstat"), os.O_RDONLY | os.O_CLOEXEC)

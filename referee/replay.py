@@ -12,7 +12,20 @@ from protocol.codec import encode
 from referee.games.registry import GAMES
 from referee.match import Match
 from referee.plan import Policy
-from referee.records import AnyRecord, Cpu, Ended, Footer, Handed, Header, In, Left, PauseOrder, Record, Woke
+from referee.records import (
+    AnyRecord,
+    Cpu,
+    Ended,
+    Footer,
+    Handed,
+    Header,
+    In,
+    Left,
+    PauseOrder,
+    Record,
+    Used,
+    Woke,
+)
 from referee.rules import BadSetupError, Told
 from referee.table import Deal, Table
 
@@ -47,7 +60,13 @@ class Replayed:
         except (KeyError, BadSetupError, msgspec.ValidationError) as error:
             raise Differs(1, f"cannot be dealt: {error}") from None
         self.match = Match(
-            header.match, self.table, terms=header.clock, policy=policy, bots=header.bots, world=self
+            header.match,
+            self.table,
+            terms=header.clock,
+            policy=policy,
+            bots=header.bots,
+            world=self,
+            measured=header.measured,
         )
         self.match.begin()
 
@@ -59,13 +78,15 @@ class Replayed:
             case Handed():
                 self.match.handed(record.at, record.seat)
             case Cpu():
-                self.match.read_meter(record.at, record.seat, record.used, record.cores)
+                self.match.read_cpu(record.at, record.seat, record.used, record.cores)
             case Woke():
                 self.match.woke(record.at)
             case Left():
                 self.match.left(record.at, record.seat, record.exit)
             case PauseOrder():
                 self.match.order(record.at, pause=record.on)
+            case Used():
+                self.match.used(record)
             case Ended(void=str(reason)):
                 self.match.abort(record.at, reason)
             case _:

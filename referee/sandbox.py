@@ -18,6 +18,7 @@ from referee import bare, bubblewrap
 from referee.bot_folder import BotFolder
 from referee.bot_log import BotLog
 from referee.layers import find_layers
+from referee.meter import Meter
 from referee.plan import Isolation
 from referee.warm import Warm, can_be_warm
 
@@ -116,6 +117,10 @@ class Process:
     def pid(self) -> int:
         """Of the first process that was started for it on this machine."""
         return self._box.pid
+
+    def meter(self) -> Meter:
+        """Reads what the kernel counts for it; to be closed."""
+        return Meter(self._box.pid, self._box.group)
 
     async def wait(self) -> int:
         """The exit code of the bot's program, negative for a signal, once all its processes are gone.

@@ -8,20 +8,20 @@ match's stopwatch (`clock`), in microseconds.
 
 from protocol.refusals import Refusal
 from protocol.words import Action
+from referee.account import Account
 from referee.clock import SeatClock, Stage
-from referee.meter import Meter
 from referee.rules import Window
 
 
 class Part:
     """One seat's part in an open window. It is *settled* once nothing can change what is taken."""
 
-    def __init__(self, number: int, meter: Meter | None = None) -> None:
+    def __init__(self, number: int, account: Account | None = None) -> None:
         self.number = number
         """The seat's own count of its windows: the `id` on the wire."""
         self.clock: SeatClock | None = None
         """None until the window has been handed to the seat's transport."""
-        self.meter = meter
+        self.account = account
         """Of a `cpu` clock, which counts the bot's processor time."""
         self.ends_by: int | None = None
         """Until then: the earliest moment at which its main time may end. Whether it was handed is seen then."""
@@ -105,13 +105,13 @@ class Part:
 class OpenWindow:
     """A window and its parts, by seat."""
 
-    def __init__(self, window: Window, numbers: dict[int, int], *, fixed: bool, metered: bool = False) -> None:
+    def __init__(self, window: Window, numbers: dict[int, int], *, fixed: bool, counted: bool = False) -> None:
         """`numbers`: the seats' own window counts. `fixed`: it takes its full main time, whatever comes in.
 
-        `metered`: the clock counts processor time.
+        `counted`: the clock counts processor time.
         """
         self.window = window
-        self.parts = {owed.seat: Part(numbers[owed.seat], Meter() if metered else None) for owed in window.owed}
+        self.parts = {owed.seat: Part(numbers[owed.seat], Account() if counted else None) for owed in window.owed}
         self._fixed = fixed
 
     def pass_time(self, reading: int) -> None:

@@ -14,7 +14,7 @@ from referee.clock_table import ClockTable
 from referee.plan import Isolation, Plan
 from referee.play import SandboxedBot, play
 from referee.processor_time import tree_us
-from referee.records import SeatTime, WindowTime
+from referee.records import Ended, Judged, SeatTime, WindowTime
 from referee.replay import replay
 from referee.transcript_reading import read_transcript
 
@@ -56,6 +56,15 @@ from bots.kit import run
 def decide(window):
     while True:
         pass
+
+run(decide)
+"""
+
+NOTHING_TO_DO = """
+from bots.kit import run
+
+def decide(window):
+    return window.default
 
 run(decide)
 """
@@ -112,6 +121,18 @@ async def test_who_is_never_done_is_out_of_time_long_before_the_walls_limit(tmp_
     with trio.fail_after(15):
         parts = await charged(tmp_path, "strict", clock, NEVER_DONE, SLEEPS)
     assert [(True, 200)] * 2 == [(part.by_default, part.charged_ms) for part in parts if part.seat == 0]
+
+
+async def test_a_budget_that_is_used_up_is_the_bots_own_fault_in_every_window_that_follows(tmp_path: Path) -> None:
+    """No match is void for the referee's microseconds in a window that had no time to begin with."""
+    parts = await charged(tmp_path, "strict", ClockTable(budget_ms=400), SLEEPS, NOTHING_TO_DO)
+    assert [(True, 400, 0), (True, 0, 0)] == [
+        (part.by_default, part.charged_ms, part.reserve_ms) for part in parts if part.seat == 0
+    ]
+    records = list(read_transcript(tmp_path / "m.jsonl"))
+    assert ["bot", "bot"] == [record.verdict.value for record in records if isinstance(record, Judged)]
+    (ended,) = [record for record in records if isinstance(record, Ended)]
+    assert ended.void is None
 
 
 @pytest.fixture
