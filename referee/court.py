@@ -26,11 +26,12 @@ class Case(Struct):
 
 
 class Court:
-    """One match's cases, by seat. A default waits for a submission that came too late until the next window's end."""
+    """One match's cases, by seat. A default waits for a late submission until the next window is over."""
 
     def __init__(self, seats: list[Seat]) -> None:
         self._seats = seats
-        self._cases: dict[int, Case] = {}
+        self._cases: dict[tuple[int, int], Case] = {}
+        # By seat and window's number, in the order of the windows.
         self.closed: list[tuple[int, int]] = []
         """Seat and window's number of parts that are over, as they come; `match.closed` takes them."""
         self.unmeasured: set[tuple[int, int]] = set()
@@ -44,50 +45,48 @@ class Court:
         # Where there is no main time, a reserve is the budget that all windows draw on.
         overdrawn = part.reserve_used and part.clock is not None and part.clock.main
         if (part.action is None and not asked_for) or overdrawn:
-            self._cases[seat] = Case(part, gone=self._seats[seat].gone, lateness=lateness)
+            self._cases[seat, part.number] = Case(part, gone=self._seats[seat].gone, lateness=lateness)
 
     def late(self, seat: int, number: int, reading: int, refusal: Refusal) -> None:
         """A submission was turned down. If it was for the window in question, it tells by how much it was late."""
-        case = self._cases.get(seat)
-        if (
-            refusal is Refusal.LATE
-            and case is not None
-            and case.part.number == number
-            and case.part.clock is not None
-            and case.late_by is None
-        ):
+        case = self._cases.get((seat, number))
+        if refusal is Refusal.LATE and case is not None and case.part.clock is not None and case.late_by is None:
             case.late_by = max(0, reading - case.part.clock.deadline)
 
-    def used(self, used: Used) -> Judged | None:
-        """What a part in a window was like; the judgement of the one before, or of this, if it can be made now."""
+    def used(self, used: Used) -> list[Judged]:
+        """What a part in a window was like; the judgements that can be made now: of it, or of those before."""
         self.unmeasured.discard((used.seat, used.number))
-        case = self._cases.get(used.seat)
-        if case is None:
-            return None
-        if case.part.number == used.number:
+        case = self._cases.get((used.seat, used.number))
+        waits = False
+        if case is not None:
             case.used = used
-            return self.judge(used.seat, used.at) if case.gone or not case.by_default else None
-        return self.judge(used.seat, used.at)
+            waits = case.by_default and not case.gone
+        return self.judge(used.seat, used.at, before=used.number if waits else used.number + 1)
 
-    def judge(self, seat: int, at: int) -> Judged | None:
-        """Judges what is left of a seat; None if there is nothing, or nothing is known of it."""
-        case = self._cases.pop(seat, None)
-        if case is None or case.used is None:
-            return None
-        clock = case.part.clock
-        # What waiting took from a bot is on the wall: so is what it is compared with.
-        scale = 1 if clock is None else clock.wall_factor
-        evidence = Evidence(
-            gone=case.gone,
-            own=clock is not None and clock.own(case.part.charged),
-            time=case.part.charged * scale,
-            reserve=case.part.reserve_used * scale,
-            by_default=case.by_default,
-            late_by=case.late_by,
-            behind=case.used.behind + case.lateness,
-            waited=case.used.waited,
-        )
-        return Judged(at=at, seat=seat, number=case.part.number, verdict=judge(evidence), evidence=evidence)
+    def judge(self, seat: int, at: int, *, before: int | None = None) -> list[Judged]:
+        """Judges what is left of a seat, or what came before a window. Of what nothing is known it is silent."""
+        numbers = [
+            number for whose, number in self._cases if whose == seat and (before is None or number < before)
+        ]
+        cases = [(number, self._cases.pop((seat, number))) for number in numbers]
+        return [_judged(seat, number, at, case, case.used) for number, case in cases if case.used is not None]
+
+
+def _judged(seat: int, number: int, at: int, case: Case, used: Used) -> Judged:
+    clock = case.part.clock
+    # What waiting took from a bot is on the wall: so is what it is compared with.
+    scale = 1 if clock is None else clock.wall_factor
+    evidence = Evidence(
+        gone=case.gone,
+        own=clock is not None and clock.own(case.part.charged),
+        time=case.part.charged * scale,
+        reserve=case.part.reserve_used * scale,
+        by_default=case.by_default,
+        late_by=case.late_by,
+        behind=used.behind + case.lateness,
+        withheld=used.withheld,
+    )
+    return Judged(at=at, seat=seat, number=number, verdict=judge(evidence), evidence=evidence)
 
 
 def is_unfair(judged: Judged) -> bool:

@@ -205,13 +205,16 @@ class Host:
             readings[seat] = reading = measure(seat)
             since, before = self._before[seat]
             behind = 0.0 if self._behind is None else self._behind(since)
+            cpu, waited = reading.cpu - before.cpu, reading.waited - before.waited
+            entitled = round(reading.cpus * (now - since) * MICROSECONDS)
             match.used(
                 Used(
                     at=self._micros(now),
                     seat=seat,
                     number=number,
-                    cpu=reading.cpu - before.cpu,
-                    waited=reading.waited - before.waited,
+                    cpu=cpu,
+                    waited=waited,
+                    withheld=max(0, min(waited, entitled - cpu)),
                     throttled=reading.throttled - before.throttled,
                     behind=round(behind * MICROSECONDS),
                 )

@@ -192,22 +192,21 @@ class Match:
             return
         self._post.now = max(self.now, used.at)
         self._world.record(used)
-        judged = self._course.court.used(used)
-        if judged is not None:
-            self._judged(judged)
+        self._judge(self._course.court.used(used))
         self._end_once_measured()
 
     def _end_once_measured(self) -> None:
         if self._outcome is not None and not self.over and not self._course.court.unmeasured:
             self._end(self._outcome)
 
-    def _judged(self, judged: Judged) -> None:
-        self._world.record(judged)
-        seat = self.seats[judged.seat]
-        seat.verdicts[judged.verdict.value] += 1
-        if is_unfair(judged) and self._policy.unfair == "void" and not self.over:
-            why = f"the {judged.verdict.value} is at fault"
-            self._end(None, f"{why}: window {judged.number} of seat {judged.seat} took the default")
+    def _judge(self, verdicts: list[Judged]) -> None:
+        for judged in verdicts:
+            self._world.record(judged)
+            self.seats[judged.seat].verdicts[judged.verdict.value] += 1
+        unfair = next(filter(is_unfair, verdicts), None)
+        if unfair is not None and self._policy.unfair == "void" and not self.over:
+            why = f"the {unfair.verdict.value} is at fault"
+            self._end(None, f"{why}: window {unfair.number} of seat {unfair.seat} took the default")
 
     def abort(self, at: int, reason: str) -> None:
         """The attempt is void: a fault of the referee or the machine, not of a bot."""
@@ -408,9 +407,7 @@ class Match:
     def _end(self, outcome: Outcome | None, void: str | None = None) -> None:
         if void is None:
             for seat in self.seats:
-                judged = self._course.court.judge(seat.number, self.now)
-                if judged is not None:
-                    self._judged(judged)
+                self._judge(self._course.court.judge(seat.number, self.now))
             if self.over:
                 return
         if outcome is not None:

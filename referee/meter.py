@@ -1,4 +1,4 @@
-"""What the kernel has counted for a bot: processor time, waiting for a processor, throttling. Read, never reset."""
+"""What the kernel has counted for a bot: processor time, waiting for a processor, throttling."""
 
 import os
 from contextlib import suppress
@@ -20,16 +20,19 @@ class Reading(Struct, frozen=True):
     cpu: int
     waited: int
     throttled: int
+    cpus: float
+    """Not counted: how many cores it may keep busy."""
 
 
-NOTHING = Reading(0, 0, 0)
+NOTHING = Reading(0, 0, 0, 0.0)
 
 
 class Meter:
     """One bot's counters. A reading takes some microseconds: files are kept open."""
 
-    def __init__(self, first: int, group: Group | None) -> None:
+    def __init__(self, first: int, group: Group | None, cpus: float) -> None:
         """`first`: the first of its processes on this machine. `group`: its control group, where there is one."""
+        self._cpus = cpus
         self._first = first
         self._group = group
         self._readings = 0
@@ -59,7 +62,10 @@ class Meter:
         last = self._last
         # What a process has used that is gone is not taken back.
         self._last = Reading(
-            max(last.cpu, cpu), max(last.waited, waited // NANOSECONDS), max(last.throttled, throttled)
+            max(last.cpu, cpu),
+            max(last.waited, waited // NANOSECONDS),
+            max(last.throttled, throttled),
+            self._cpus,
         )
         return self._last
 

@@ -173,7 +173,7 @@ class WindowTime(Struct, frozen=True, kw_only=True, tag="window", tag_field="kin
 
 
 class Used(Struct, frozen=True, kw_only=True, tag="used", tag_field="kind"):
-    """Input: what one seat's part in a window was like for its bot, in microseconds. It follows the window's end."""
+    """Input: what one seat's part in a window was like for its bot, in microseconds. Follows the window's end."""
 
     at: int
     seat: int
@@ -183,6 +183,9 @@ class Used(Struct, frozen=True, kw_only=True, tag="used", tag_field="kind"):
     """Processor time of all the bot's processes."""
     waited: int
     """How long the first threads of its processes were ready to run, and did not."""
+    withheld: int
+    """Of `waited`, what is not the bot's own doing: no more than it was short of its `cpus` over the window. Its
+    processes may wait for each other."""
     throttled: int
     """How long it was kept from running because it had used up its `cpus`."""
     behind: int

@@ -1,4 +1,4 @@
-"""Whose fault it is that a window took the default, or that it cost reserve: the bot's, the referee's, the host's. Pure.
+"""Whose fault it is that a window took the default, or cost reserve: the bot's, the referee's, the host's. Pure.
 
 The rule is published in docs/timing.md. It reads only what stands in the transcript, so anybody can judge again.
 """
@@ -8,8 +8,8 @@ from enum import StrEnum
 from msgspec import Struct
 
 ENOUGH = 4
-"""Where nobody can say how much more time a bot would have needed: it was not its own fault if at least one part in
-so many of its time was taken from it."""
+"""Where nobody can say how much more time a bot would have needed: it was not its own fault if one part in so many
+of its time, or more, was taken from it."""
 
 
 class Verdict(StrEnum):
@@ -37,16 +37,16 @@ class Evidence(Struct, frozen=True, kw_only=True):
     """By default: how long after the end its submission for this window arrived; None: none did, or not yet."""
     behind: int
     """The longest that the referee's loop was busy at a stretch in the window, and how late it woke at its end."""
-    waited: int
-    """How long the bot's first threads were ready to run, and did not: others were running."""
+    withheld: int
+    """How long the bot was ready to run, and others were running instead: see `records.Used`."""
 
 
 def judge(evidence: Evidence) -> Verdict:
     """The verdict.
 
-    What the bot was short of is compared with what was taken from it. Short of: the reserve it used; by default, how
-    late it was, and if it never came, one part in ENOUGH of its time stands for it. The referee's part is looked at
-    before the machine's. Its own processor time and its being throttled to its own bounds are the bot's business.
+    What the bot was short of is compared with what was taken from it. Short of: the reserve it used; by default,
+    how late it was, and if it never came, one part in ENOUGH of its time stands for it. The referee's part is
+    looked at before the machine's. Its own processor time, and being throttled to its bounds, are the bot's.
     """
     if evidence.gone or evidence.own:
         return Verdict.BOT
@@ -58,6 +58,6 @@ def judge(evidence: Evidence) -> Verdict:
         short = max(1, evidence.time // ENOUGH)
     if 0 < short <= evidence.behind:
         return Verdict.REFEREE
-    if 0 < short <= evidence.behind + evidence.waited:
+    if 0 < short <= evidence.behind + evidence.withheld:
         return Verdict.HOST
     return Verdict.BOT
