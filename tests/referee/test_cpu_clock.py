@@ -201,6 +201,26 @@ class TestPauses:
             cores = Cores(2)
             assert [expected] == left(await counted(SECOND, cores, working(cores, work), operator))
 
+    async def test_work_in_a_pause_is_not_taken_for_work_before_or_after_it(self, autojump_clock: object) -> None:
+        cores = Cores(2)
+
+        async def script(bot: Bot, window: Opened) -> None:
+            await trio.sleep(0.6)
+            cores.work(0)
+            await trio.sleep(20)
+            cores.rest(0)
+            await trio.sleep(10)
+            bot.submit(window.id, C3)
+
+        async def operator(played: Played) -> None:
+            await trio.sleep(0.5)
+            played.host.order(pause=True)
+            await trio.sleep(29)
+            played.host.order(pause=False)
+
+        # 1.6 s on the wall, of which the bot worked none.
+        assert [(False, 160, 0)] == left(await counted(SECOND, cores, answering(script), operator))
+
     async def test_rest_in_a_pause_costs_nothing_either(self, autojump_clock: object) -> None:
         cores = Cores(2)
 
