@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 
 import trio
 
+from referee.court import Over as PartOver
 from referee.line import INBOX_FRAMES, Arrived, Bell, HandedOver, Incoming, Line, Outgoing
 from referee.match import Match
 from referee.meter import NOTHING, Reading
@@ -16,6 +17,8 @@ from referee.records import Record, Used
 from referee.rules import Told
 
 MICROSECONDS = 1_000_000
+LATER_SECONDS = 0.05
+"""How long after a window that a bot has missed its counters are read."""
 
 
 class Alarm:
@@ -85,6 +88,8 @@ class Host:
         """By seat: when its last window was sent, and its bot's counters then."""
         self._inputs: deque[Callable[[Match, int], None]] = deque()
         self._outgoing: list[list[Outgoing]] = [[] for _ in lines]
+        self._later: deque[tuple[float, tuple[PartOver, float, Reading]]] = deque()
+        """Evidence that is to be read a little later, and when."""
         self._begun: set[int] = set()
         """Seats that have been sent a window of which the counters at its beginning are not read yet."""
         self.record = record
@@ -156,7 +161,8 @@ class Host:
                 if due is not None and self._micros(trio.current_time()) >= due:
                     await self._deadline(match)
                 elif not match.over:
-                    alarm.set(math.inf if due is None else self._zero + due / MICROSECONDS)
+                    deadline = math.inf if due is None else self._zero + due / MICROSECONDS
+                    alarm.set(min(deadline, self._later[0][0]) if self._later else deadline)
                     await self._bell.wait()
             self._step_out(match)
             nursery.cancel_scope.cancel()
@@ -201,28 +207,42 @@ class Host:
         """Tells what windows that are over were like, and reads where one begins. Bots think meanwhile."""
         now = trio.current_time()
         readings: dict[int, Reading] = {}
-        for seat, number in match.closed():
-            readings[seat] = reading = measure(seat)
-            since, before = self._before[seat]
-            behind = 0.0 if self._behind is None else self._behind(since)
-            cpu, waited = reading.cpu - before.cpu, reading.waited - before.waited
-            entitled = round(reading.cpus * (now - since) * MICROSECONDS)
-            match.used(
-                Used(
-                    at=self._micros(now),
-                    seat=seat,
-                    number=number,
-                    cpu=cpu,
-                    waited=waited,
-                    withheld=max(0, min(waited, entitled - cpu)),
-                    throttled=reading.throttled - before.throttled,
-                    behind=round(behind * MICROSECONDS),
-                )
-            )
+        for over in match.closed():
+            evidence = (over, *self._before[over.seat])
+            if over.is_missed:
+                # A thread that waits for a processor has that counted when it gets one.
+                self._later.append((now + LATER_SECONDS, evidence))
+            else:
+                readings[over.seat] = self._tell_used(match, measure, now, evidence)
+        while self._later and now >= self._later[0][0]:
+            self._tell_used(match, measure, now, self._later.popleft()[1])
         for seat in self._begun:
             self._before[seat] = (now, readings[seat] if seat in readings else measure(seat))
         self._begun.clear()
         self._send_out()
+
+    def _tell_used(
+        self, match: Match, measure: Callable[[int], Reading], now: float, part: tuple[PartOver, float, Reading]
+    ) -> Reading:
+        """`part`: one that is over, when its window was sent, and the counters then."""
+        over, since, before = part
+        reading = measure(over.seat)
+        cpu, waited = reading.cpu - before.cpu, reading.waited - before.waited
+        entitled = round(reading.cpus * (now - since) * MICROSECONDS)
+        behind = 0.0 if self._behind is None else self._behind(since)
+        match.used(
+            Used(
+                at=self._micros(now),
+                seat=over.seat,
+                number=over.number,
+                cpu=cpu,
+                waited=waited,
+                withheld=max(0, min(waited, entitled - cpu)),
+                throttled=reading.throttled - before.throttled,
+                behind=round(behind * MICROSECONDS),
+            )
+        )
+        return reading
 
     def _set_running(self, owes: Sequence[bool], *, to: bool) -> None:
         assert self._let_run is not None  # noqa: S101 - asked by the caller

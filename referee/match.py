@@ -30,6 +30,7 @@ from protocol.refusals import Conduct, Fault, Refusal
 from protocol.words import Outcome
 from referee.clock import MICROSECONDS_PER_MS
 from referee.course import Course
+from referee.court import Over as PartOver
 from referee.court import is_unfair
 from referee.forfeit import forfeited_at_once, with_forfeits
 from referee.plan import Policy
@@ -181,8 +182,8 @@ class Match:
         self._advance()
         self._course.lateness = 0
 
-    def closed(self) -> list[tuple[int, int]]:
-        """Seats and numbers of parts in windows that have closed since the last call, for `used`."""
+    def closed(self) -> list[PartOver]:
+        """Parts in windows that have closed since the last call, for `used`."""
         closed, self._course.court.closed = self._course.court.closed, []
         return closed
 

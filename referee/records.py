@@ -182,7 +182,7 @@ class Used(Struct, frozen=True, kw_only=True, tag="used", tag_field="kind"):
     cpu: int
     """Processor time of all the bot's processes."""
     waited: int
-    """How long the first threads of its processes were ready to run, and did not."""
+    """How long its threads were ready to run, and did not, all together."""
     withheld: int
     """Of `waited`, what is not the bot's own doing: no more than it was short of its `cpus` over the window. Its
     processes may wait for each other."""

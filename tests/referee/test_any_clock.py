@@ -16,7 +16,7 @@ from tests.referee.virtual import Bot, Play, answering, play, set_up
 from tests.referee.virtual_cores import Cores
 
 CLOCKS = [
-    ClockTable(kind=kind, **times)  # type: ignore[arg-type]
+    ClockTable(kind=kind, **times)
     for kind in ("wall", "cpu")
     for times in (
         {"main_ms": 1_000},
