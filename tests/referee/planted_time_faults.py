@@ -66,7 +66,7 @@ def reserve_charged_for_the_referees_lateness(patch: pytest.MonkeyPatch) -> None
         was_settled = part.settled
         right(part, reading)
         if part.settled and not was_settled and part.clock is not None:
-            part.reserve_used = part.clock.reserve_used(reading)
+            part.reserve_used = part.clock.reserve_used(part.clock.used(reading))
 
     patch.setattr(Part, "pass_time", pass_time)
 
@@ -153,7 +153,7 @@ def clock_started_anew_by_a_reconnect(patch: pytest.MonkeyPatch) -> None:
     def opened(course: Course, seat: Seat) -> Any:
         part = course.part(seat.number)
         if part is not None and part.clock is not None and course._open is not None:
-            part.clock = course._clock(course._open.window, seat, course._post.now)
+            part.clock = course._clock(course._open.window, seat, part, course._post.now)
         return right(course, seat)
 
     patch.setattr(Course, "opened", opened)
