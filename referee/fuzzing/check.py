@@ -4,7 +4,7 @@ from referee.fuzzing import stage
 from referee.fuzzing.attendance import PER_MS, attendance, pauses, stalls
 from referee.fuzzing.check_messages import Wrong, check_messages, closings, expect
 from referee.fuzzing.history import History, Spoken, Window
-from referee.fuzzing.rules_of_time import FOREVER, Clocks, Part, judge
+from referee.fuzzing.rules_of_time import FOREVER, Clocks, Part, judge, left_after
 from referee.fuzzing.script import Asks, Babbles, Leaves, Notes, Pauses, Resumes, Returns, Script, Stalls
 from referee.fuzzing.trace import Did, Trace
 from referee.records import SeatTime
@@ -93,8 +93,13 @@ class _Windows:
         """One seat's record of the window."""
         opened = self.clocks.reading(opens)
         all_ends = opened + self.main + self.reserve[timed.seat]
-        self.reserve[timed.seat] -= part.from_reserve
-        if opens < self.there.gone[timed.seat]:  # Otherwise no clock of its runs any more.
+        self.reserve[timed.seat] = left_after(
+            self.reserve[timed.seat],
+            part.from_reserve,
+            self.script.bronstein_ms * PER_MS,
+            self.script.increment_ms * PER_MS,
+        )
+        if opens < self.there.gone[timed.seat] and all_ends > opened:  # Otherwise no clock of its runs.
             expect((opened, all_ends), (timed.opened, timed.deadline), f"{where}: opened and deadline")
         expect(stage.taken(self.script, part.choice), timed.taken, f"{where}: taken")
         expect(part.arrived, timed.arrived, f"{where}: arrived")

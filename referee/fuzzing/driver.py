@@ -120,7 +120,8 @@ class Driver:
     def _horizon(self) -> int:
         """When the match must be over, whatever happens."""
         script = self._script
-        windows = len(script.windows) * script.main_ms + script.seats * script.reserve_ms
+        each = script.main_ms + script.bronstein_ms + script.seats * script.increment_ms
+        windows = len(script.windows) * each + script.seats * script.reserve_ms
         startups = script.startup_ms * (1 + script.seats * script.restarts)
         pauses = script.seats * script.pauses * script.pause_ms
         held = sum(step.act.ticks for step in script.steps if isinstance(step.act, Pauses | Stalls))

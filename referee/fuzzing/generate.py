@@ -5,6 +5,7 @@ A bot's intentions are drawn first. Then the network loses, doubles, delays and 
 
 from collections.abc import Iterator
 from random import Random
+from typing import Literal
 
 from msgspec.structs import replace
 
@@ -46,13 +47,17 @@ def draw_script(seed: str) -> Script:
     windows = tuple(_planned(luck, seats, number, mist=mist) for number in range(WINDOWS))
     restarts = luck.choice((0, 0, 4))
     startup_ms = 20
+    pacing: Literal["prompt", "fixed"] = "fixed" if luck.random() < 0.15 else "prompt"  # noqa: PLR2004
+    budget = pacing == "prompt" and luck.random() < 0.15  # noqa: PLR2004 - a match in seven has no main time
     script = Script(
         game="mist" if mist else "drill",
         seats=seats,
         windows=windows,
-        main_ms=luck.choice((1, 10, 40)),
-        reserve_ms=luck.choice((0, 0, 5, 50, 400)),
-        pacing="fixed" if luck.random() < 0.15 else "prompt",  # noqa: PLR2004 - most matches are prompt
+        main_ms=0 if budget else luck.choice((1, 10, 40)),
+        reserve_ms=luck.choice((20, 50, 400) if budget else (0, 0, 5, 50, 400)),
+        increment_ms=luck.choice((0, 0, 0, 3, 20)),
+        bronstein_ms=luck.choice((0, 0, 0, 2, 30)),
+        pacing=pacing,
         pauses=luck.choice((0, 0, 1, 3)),
         pause_ms=luck.choice((1, 5, 30)),
         startup_ms=startup_ms,
@@ -131,7 +136,7 @@ def _when(luck: Random, script: Script, seat: int, number: int) -> When:
         return When(edge=edge, number=luck.randrange(1 + number // 2), ticks=luck.choice((0, 1, 2, 500)))
     ticks = luck.choice(NEAR)
     if luck.random() < 0.4:  # noqa: PLR2004 - anywhere
-        ticks = luck.randrange(script.main_ms * 1000) * luck.choice((-1, 1))
+        ticks = luck.randrange(script.main_ms * 1000 or 10_000) * luck.choice((-1, 1))
     return When(edge=edge, seat=seat, number=number, ticks=abs(ticks) if edge == "opened" else ticks)
 
 
@@ -148,7 +153,7 @@ def _misfortune(luck: Random, script: Script, mix: list[int], seat: int, number:
     """What happens besides, in some windows."""
     if luck.random() < 0.5 or not any(mix):  # noqa: PLR2004
         return
-    length = luck.choice((1, 100, 3_000, script.main_ms * 1000, 70_000))
+    length = luck.choice((1, 100, 3_000, script.main_ms * 1000 or 10_000, 70_000))
     leaves = Leaves(code=luck.randrange(2), back=luck.choice(BACK))
     acts: tuple[AnyAct, ...] = (Pauses(ticks=length), Resumes(), Asks(), Stalls(ticks=length), Returns(), leaves)
     (act,) = luck.choices(acts, mix)

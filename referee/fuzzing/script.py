@@ -117,7 +117,10 @@ class Script(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit
     seats: int
     windows: tuple[Planned, ...]
     main_ms: int
+    """0: the reserve is a budget for the match."""
     reserve_ms: int = 0
+    increment_ms: int = 0
+    bronstein_ms: int = 0
     pacing: Literal["prompt", "fixed"] = "prompt"
     pauses: int = 0
     pause_ms: int = 10

@@ -107,6 +107,8 @@ class Shrinker:
             {"pauses": 0},
             {"fault": "default", "restarts": 0},
             {"reserve_ms": 0},
+            {"increment_ms": 0},
+            {"bronstein_ms": 0},
             {"reserve_ms": 10},
             {"main_ms": 10},
             {"order": 0},

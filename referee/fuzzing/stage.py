@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from msgspec import Raw
+from msgspec import UNSET, Raw
+from msgspec.structs import replace
 
 from protocol.codec import encode
 from protocol.games.mist import MistOptions, Turn
@@ -28,8 +29,6 @@ _NO_SUCH_CELL = encode(Turn(cells=("Z9",)))
 def policy(script: Script) -> Policy:
     """The terms that the script sets."""
     return Policy(
-        main_ms=script.main_ms,
-        reserve_ms=script.reserve_ms,
         startup_ms=script.startup_ms,
         pauses=script.pauses,
         pause_ms=script.pause_ms,
@@ -62,7 +61,13 @@ def set_up(
     match = Match(
         "fuzz",
         table,
-        terms=clock_terms(table.game, table.deal.variant, terms),
+        terms=replace(
+            clock_terms(table.game, table.deal.variant, terms),
+            main_ms={window.kind: script.main_ms for window in script.windows},
+            reserve_ms=script.reserve_ms,
+            increment_ms=script.increment_ms or UNSET,
+            bronstein_ms=script.bronstein_ms or UNSET,
+        ),
         policy=terms,
         bots=bots,
         world=host,
