@@ -11,7 +11,7 @@ from arena.exits import MachineCannot, WrongUse
 from arena.ledger import Ledger
 from arena.report import crosstable, results_json
 from arena.results_folder import held
-from arena.runner import Play
+from arena.runner import Play, Worker
 from arena.tournament import Results, play_tournament
 from arena.tournament_file import read_tournament
 from referee.bot_folder import find_bot
@@ -34,17 +34,18 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def venue(play: Play[str]) -> Callable[[], AbstractAsyncContextManager[Play[str]]]:
+def venue(play: Play[str]) -> Callable[[int], AbstractAsyncContextManager[list[Worker[str]]]]:
     @asynccontextmanager
-    async def open_venue() -> AsyncIterator[Play[str]]:
-        yield play
+    async def open_venue(matches: int) -> AsyncIterator[list[Worker[str]]]:
+        assert matches > 0
+        yield [Worker(play=play, slots=2)]
 
     return open_venue
 
 
 def playing(file: Path, play: Play[str] | None = None, *, fresh: bool = False) -> Results:
     tournament = read_tournament(file, find_bot)
-    return play_tournament(tournament, tournament.labels, venue(play or AtOnce()), fresh=fresh, concurrency=2)
+    return play_tournament(tournament, tournament.labels, venue(play or AtOnce()), fresh=fresh)
 
 
 def complaint(file: Path) -> str:
