@@ -103,7 +103,7 @@ class _Process:
     async def _live(self) -> None:
         """One process, from its start to its end."""
         ours, theirs = socket.socketpair()
-        scratch = tempfile.mkdtemp(prefix="w")
+        scratch = tempfile.mkdtemp(prefix="arena-")
         with theirs:
             # Not by trio: it would start it from a thread, and with that thread's end the worker would be killed.
             process = subprocess.Popen(  # noqa: ASYNC220, S603 - our own interpreter, and our own words

@@ -103,16 +103,16 @@ def test_killed_at_any_moment_and_run_again_it_gives_the_same_table(tmp_path: Pa
 
 
 def test_with_real_matches_too(tmp_path: Path, twelve_matches: Any) -> None:
-    """Bots whose luck is their own seed play the same match again. Undisturbed it runs 1,200,000 lines."""
+    """Bots whose luck is their own seed play the same match again. Undisturbed it runs 3,200 lines."""
     file = cup(tmp_path / "b", TWELVE_MATCHES)
-    killed(4, 250_000, 0.01, *ARENA[1:], file)
+    killed(4, 700, 0.01, *ARENA[1:], file)
     assert twelve_matches == table(start(*ARENA, file))
     assert interrupted(file) > 0
 
 
 def test_interrupted_it_says_how_to_go_on_and_does(tmp_path: Path, twelve_matches: Any) -> None:
     file = cup(tmp_path / "b", TWELVE_MATCHES)
-    code, complaints = struck(300_000, signal.SIGINT, *ARENA[1:], "--fresh", file)
+    code, complaints = struck(800, signal.SIGINT, *ARENA[1:], "--fresh", file)
     again = f"arena tournament --json {file}"
     assert (CTRL_C, f"arena: stopped; to go on where it was: {again}") == (code, complaints[-1])
     assert twelve_matches == table(start(*ARENA, file))
