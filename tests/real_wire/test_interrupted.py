@@ -4,20 +4,17 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
 
 import pytest
 
 from arena.exits import SIGNALLED
 from referee.sandbox import SandboxError, find_isolation
+from tests.real_wire.processes import PATIENCE_SECONDS, alive, family, until
 
 ROOT = Path(__file__).parents[2]
-PATIENCE_SECONDS = 60
-"""Far more than anything here takes."""
 THINKS_FOR_EVER = """\
 import time
 from bots.kit import run
@@ -28,7 +25,6 @@ def decide(window):
 
 run(decide)
 """
-FoundT = TypeVar("FoundT")
 
 
 @pytest.fixture
@@ -52,42 +48,6 @@ def isolation(request: pytest.FixtureRequest) -> str:
         except SandboxError as error:
             pytest.skip(str(error))
     return str(request.param)
-
-
-def until(look: Callable[[], FoundT]) -> FoundT:
-    """What is there at last."""
-    give_up = time.monotonic() + PATIENCE_SECONDS
-    while not (found := look()):
-        assert time.monotonic() < give_up
-        time.sleep(0.01)
-    return found
-
-
-def family(root: int) -> set[str]:
-    """All processes that descend from one: each by its number and when it began, which no other will have."""
-    born: dict[int, str] = {}
-    children: dict[int, list[int]] = {}
-    for entry in Path("/proc").iterdir():
-        # A process may end while it is looked at.
-        with suppress(OSError):
-            if entry.name.isdecimal():
-                fields = (entry / "stat").read_text().rpartition(")")[2].split()
-                born[int(entry.name)] = fields[19]
-                children.setdefault(int(fields[1]), []).append(int(entry.name))
-    found = [root]
-    for each in found:
-        found += children.get(each, [])
-    return {f"{each} {born[each]}" for each in found[1:]}
-
-
-def alive(family: set[str]) -> set[str]:
-    """Those of a family that are still there, zombies among them."""
-    there = set()
-    for each in family:
-        with suppress(OSError):
-            pid = each.split()[0]
-            there.add(f"{pid} {Path('/proc', pid, 'stat').read_text().rpartition(')')[2].split()[19]}")
-    return family & there
 
 
 @pytest.fixture
