@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -92,16 +92,16 @@ class _Process:
         raise error_of(call.answer)
 
     async def keep(self) -> None:
-        """Starts the process, and another whenever it is gone, until cancelled."""
+        """Starts the process once there is something to play, and another when it is gone, until cancelled."""
         while True:
-            await self._live()
+            await self._live(await self._to_send.receive())
             calls, self._calls = self._calls, {}
             self._orders, self._to_send = trio.open_memory_channel[bytes](sys.maxsize)
             for call in calls.values():
                 call.answered.set()
 
-    async def _live(self) -> None:
-        """One process, from its start to its end."""
+    async def _live(self, first: bytes) -> None:
+        """One process, from its start to its end; `first` is its first order."""
         ours, theirs = socket.socketpair()
         scratch = tempfile.mkdtemp(prefix="arena-")
         with theirs:
@@ -119,7 +119,7 @@ class _Process:
         stream = trio.SocketStream(trio.socket.from_stdlib_socket(ours))
         try:
             async with trio.open_nursery() as nursery:
-                nursery.start_soon(_send, stream, self._to_send)
+                nursery.start_soon(_send, stream, first, self._to_send)
                 await self._hear(stream)
                 nursery.cancel_scope.cancel()
         finally:
@@ -138,12 +138,12 @@ class _Process:
             call.answered.set()
 
 
-async def _send(stream: trio.SocketStream, orders: trio.MemoryReceiveChannel[bytes]) -> None:
-    async for frame in orders:
-        try:
+async def _send(stream: trio.SocketStream, first: bytes, orders: trio.MemoryReceiveChannel[bytes]) -> None:
+    # If it is gone, that is noticed where its answers are waited for.
+    with suppress(trio.BrokenResourceError):
+        await stream.send_all(first)
+        async for frame in orders:
             await stream.send_all(frame)
-        except trio.BrokenResourceError:
-            return  # It is gone; that is noticed where its answers are waited for.
 
 
 async def _end(process: "subprocess.Popen[bytes]", stream: trio.SocketStream) -> None:

@@ -121,9 +121,11 @@ async def run(
     agenda = Agenda(blocks(), ledger.finished())
     running = _Run(field, agenda, ledger, progress, InThread() if write is None else write)
     async with trio.open_nursery() as nursery:
-        for number, worker in enumerate(workers):
-            for _ in range(worker.slots):
-                nursery.start_soon(running.keep_busy, number, worker.play)
+        # Each worker's first slot before any second: where matches are few, all have some.
+        for slot in range(max(worker.slots for worker in workers)):
+            for number, worker in enumerate(workers):
+                if slot < worker.slots:
+                    nursery.start_soon(running.keep_busy, number, worker.play)
 
 
 class _Run(Generic[PlayerT]):

@@ -108,8 +108,6 @@ def _play_rest(
     done = len(ledger.finished())
     done_before = f" ({done} of them played before)" if done else ""
     click.echo(f"{total} matches{done_before}, isolation {field.plan.isolation}", err=True)
-    if done == total:
-        return
     with LiveProgress(progress_console(), done, total) as progress:
 
         async def play_all() -> None:

@@ -1,8 +1,13 @@
 """When trio's loop last looked for I/O: by it `wire` knows how early what it finds may have come."""
 
 import resource
+from collections import deque
 
 import trio
+
+WORTH_KEEPING = 0.001
+"""Seconds: a loop that is busy for less is not behind."""
+KEPT = 10_000
 
 
 class LoopProbe(trio.abc.Instrument):
@@ -20,9 +25,12 @@ class LoopProbe(trio.abc.Instrument):
         """When the last look ended, on trio's clock: what was not ready then came later."""
         self.came = self.looked
         """The earliest moment at which what the last look found may have become ready."""
+        self._busy: deque[tuple[float, float]] = deque(maxlen=KEPT)
 
     def before_io_wait(self, timeout: float) -> None:
         """Trio's hook."""
+        if self._now() - self.looked > WORTH_KEEPING:
+            self._busy.append((self._now(), self._now() - self.looked))
         if timeout > 0:
             self._switches = _voluntary_switches()
 
@@ -32,6 +40,14 @@ class LoopProbe(trio.abc.Instrument):
         slept = timeout > 0 and _voluntary_switches() != self._switches
         self.came = now if slept else self.looked
         self.looked = now
+
+    def behind(self, since: float) -> float:
+        """The longest, in seconds, that the loop was busy at a stretch and looked at nothing, since a moment."""
+        now = self._now()
+        stretches = [length for end, length in self._busy if end >= since]
+        return max(
+            [now - self.looked, *stretches] if now - self.looked > WORTH_KEEPING else stretches, default=0.0
+        )
 
 
 def _voluntary_switches() -> int:

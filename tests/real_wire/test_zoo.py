@@ -71,7 +71,7 @@ def plan(isolation: Isolation, **policy: object) -> Plan:
         variant="contractual-obligation",
         seed=11,
         options=Raw(encode({"first": 0, "max_turns": 2 * WINDOWS})),
-        policy=Policy(**terms),  # type: ignore[arg-type]
+        policy=Policy(unfair="note", **terms),  # type: ignore[arg-type]
         isolation=isolation,
     )
 

@@ -151,6 +151,7 @@ def processes_of(folder: Path) -> list[str]:
 
 
 TIMES = {"at", "opened", "deadline", "arrived", "charged_ms", "lateness", "started"}
+TIMES |= {"cpu", "waited", "withheld", "throttled", "behind", "evidence"}
 CHANCE = {"line", "prev", "seal", "heads", "salts", "token"}
 """Hashes over times, with where they stand in their chain, and what is drawn for each match anew."""
 
