@@ -17,7 +17,10 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import pytest
+
 from arena.exits import DONE
+from referee.sandbox import SandboxError, find_isolation
 from tests.real_wire.processes import alive, children, family, until
 
 ROOT = Path(__file__).parents[2]
@@ -58,6 +61,13 @@ class Remembers(Bot):
 
 
 run(Remembers())
+"""
+BOTS = 4
+"""Two matches at once have so many."""
+LEAVES_BEHIND = """\
+import subprocess
+
+subprocess.Popen(["sleep", "1000"], start_new_session=True)
 """
 BOT_TOML = 'name = "{}"\nversion = "1"\ncommand = ["python", "bot.py"]\ngames = ["mist"]\n'
 WHERE_IT_IS = ("results", "set_aside", "void")
@@ -160,6 +170,38 @@ def cup(folder: Path, text: str) -> Path:
 def test_arenas_and_workers_killed_at_random_moments_change_nothing(tmp_path: Path) -> None:
     wanted = {"arena": 12, "worker": 60}
     same_table_over_and_over(tmp_path, MANY_MATCHES, STAND_INS, wanted, seconds=0.3, without=TIMES)
+
+
+def test_in_the_sandbox_too(tmp_path: Path) -> None:
+    try:
+        text = REAL_MATCHES.replace('"none"', f'"{find_isolation()}"')
+    except SandboxError as error:
+        pytest.skip(str(error))
+    wanted = {"arena": 2, "worker": 4}
+    same_table_over_and_over(tmp_path, text, ARENA, wanted, seconds=0.5, without=TIMES)
+
+
+def test_what_the_bots_of_a_killed_worker_had_started_is_ended_by_the_arena(tmp_path: Path) -> None:
+    file = cup(tmp_path / "cup", REAL_MATCHES)
+    for name in ("one", "two"):
+        (file.parent / name / "bot.py").write_text(LEAVES_BEHIND + BOT)
+    with start(ARENA, file) as arena:
+        (others,) = until(lambda: [found] if len(found := _named("sleep", family(arena.pid))) == BOTS else [])
+        for worker in children(arena.pid):
+            os.kill(worker, signal.SIGKILL)
+        until(partial(gone, others))
+        assert arena.poll() is None
+        arena.kill()
+
+
+def _named(name: str, family: set[str]) -> set[str]:
+    """Those of a family that run a program of that name."""
+    found = set()
+    for each in family:
+        with suppress(OSError):
+            if Path("/proc", each.split()[0], "comm").read_text().strip() == name:
+                found.add(each)
+    return found
 
 
 def test_killed_with_their_real_matches_and_bots_they_change_nothing_and_leave_nothing(tmp_path: Path) -> None:
