@@ -43,19 +43,19 @@ def judge(evidence: Evidence) -> Verdict:
     """The verdict.
 
     What the bot was short of is compared with what was taken from it. Short of: the reserve it used; by default,
-    how late it was, and if it never came, one part in ENOUGH of its time stands for it. The referee's part is
-    looked at before the machine's. Its own processor time, and being throttled to its bounds, are the bot's.
+    how late it was; and if it never came, one part in ENOUGH of its time stands for it. An arrival is stamped with
+    the last moment at which the referee's loop had looked and it was not there, so no stretch in which the loop
+    was busy can have cost anything where there was one; where there was none, nobody knows. A bot's own processor
+    time, and being throttled to its bounds, are its own business.
     """
     if evidence.gone:
         return Verdict.BOT
     if not evidence.by_default:
-        short = evidence.reserve
+        short, behind = evidence.reserve, 0
     elif evidence.late_by is not None:
-        short = evidence.late_by + evidence.reserve
+        short, behind = evidence.late_by + evidence.reserve, 0
     else:
-        short = max(1, evidence.time // ENOUGH)
-    if 0 < short <= evidence.behind:
+        short, behind = max(1, evidence.time // ENOUGH), evidence.behind
+    if short <= behind:
         return Verdict.REFEREE
-    if 0 < short <= evidence.behind + evidence.withheld:
-        return Verdict.HOST
-    return Verdict.BOT
+    return Verdict.HOST if short <= behind + evidence.withheld else Verdict.BOT

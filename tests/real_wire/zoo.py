@@ -151,7 +151,8 @@ def processes_of(folder: Path) -> list[str]:
 
 
 TIMES = {"at", "opened", "deadline", "arrived", "charged_ms", "lateness", "started"}
-TIMES |= {"cpu", "waited", "withheld", "throttled", "behind", "evidence"}
+MEASURED = {"used", "verdict"}
+"""Kinds of lines that tell how a window was on this machine."""
 CHANCE = {"line", "prev", "seal", "heads", "salts", "token"}
 """Hashes over times, with where they stand in their chain, and what is drawn for each match anew."""
 
@@ -168,6 +169,8 @@ def timeless(transcript: Path) -> dict[int | None, list[str]]:
         text = text.replace(bot["token"], f"token of seat {seat}") if bot["token"] else text
     lines: dict[int | None, list[str]] = {}
     for line in map(json.loads, text.splitlines()):
+        if line["kind"] in MEASURED:
+            continue
         lines.setdefault(line.get("seat"), []).append(json.dumps(_without(line, TIMES | CHANCE)))
     return lines
 

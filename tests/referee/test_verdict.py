@@ -31,14 +31,13 @@ RESERVE = {"gone": False, "time": SECOND, "reserve": 10_000, "by_default": False
         # It answered too late.
         ("bot", {**DEFAULT, "late_by": 5_000, "behind": 0, "withheld": 4_999}),
         ("host", {**DEFAULT, "late_by": 5_000, "behind": 0, "withheld": 5_000}),
-        ("host", {**DEFAULT, "late_by": 5_000, "behind": 2_500, "withheld": 2_500}),
-        ("referee", {**DEFAULT, "late_by": 5_000, "behind": 5_000, "withheld": 0}),
+        ("bot", {**DEFAULT, "late_by": 5_000, "behind": 9_000, "withheld": 4_999}),
         ("bot", {**DEFAULT, "late_by": 400_000, "behind": 0, "withheld": 300_000}),
         ("bot", {**DEFAULT, "late_by": 5_000, "reserve": 5_000, "behind": 0, "withheld": 9_999}),
         # It used reserve.
         ("bot", {**RESERVE, "behind": 0, "withheld": 9_999}),
         ("host", {**RESERVE, "behind": 0, "withheld": 10_000}),
-        ("referee", {**RESERVE, "behind": 10_000, "withheld": 0}),
+        ("bot", {**RESERVE, "behind": 10_000, "withheld": 0}),
         # It was gone.
         ("bot", {**DEFAULT, "gone": True, "behind": SECOND, "withheld": SECOND}),
     ],
