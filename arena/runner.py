@@ -119,7 +119,15 @@ async def run(
         MachineCannot: a block stayed void, or nothing more can be written. What is done is in the ledger.
     """
     agenda = Agenda(blocks(), ledger.finished())
-    running = _Run(field, agenda, ledger, progress, InThread() if write is None else write)
+    at_once = sum(worker.slots for worker in workers)
+    running = _Run(
+        field,
+        agenda,
+        ledger,
+        progress=progress,
+        write=InThread() if write is None else write,
+        at_once=sum(worker.slots for worker in workers),
+    )
     async with trio.open_nursery() as nursery:
         # Each worker's first slot before any second: where matches are few, all have some.
         for slot in range(max(worker.slots for worker in workers)):
@@ -132,13 +140,22 @@ class _Run(Generic[PlayerT]):
     """One run of a tournament, from where the ledger stands to its end."""
 
     def __init__(
-        self, field: Field[PlayerT], agenda: Agenda, ledger: Ledger, progress: Progress, write: Write
+        self,
+        field: Field[PlayerT],
+        agenda: Agenda,
+        ledger: Ledger,
+        *,
+        progress: Progress,
+        write: Write,
+        at_once: int,
     ) -> None:
+        """`at_once`: how many matches all workers together play."""
         self._field = field
         self._agenda = agenda
         self._ledger = ledger
         self._progress = progress
         self._write = write
+        self._at_once = at_once
         self._interruptions: Counter[Match] = Counter()
         self._changed = trio.Event()
         """A match ended, or is to be played again: who found nothing to do looks again."""
@@ -201,9 +218,17 @@ class _Run(Generic[PlayerT]):
             if turn >= ATTEMPTS:
                 name = _name(self._field, ticket.match)
                 raise MachineCannot(
-                    f"{name}: its block was void {turn} times, at last because {reason}; "
-                    "fewer matches at once may help: --concurrency"
+                    f"{name}: its block was void {turn} times, at last because {reason}; {self._too_small()}"
                 )
+
+    def _too_small(self) -> str:
+        """What to tell of the machine. Each try at half as much finds soon what fits."""
+        if self._at_once == 1:
+            return "this machine is too small for even one match at a time"
+        return (
+            f"this machine is too small for {self._at_once} matches at once: "
+            f"go on with --concurrency {self._at_once // 2}"
+        )
 
     async def _interrupted(self, ticket: Ticket, attempt: Attempt, reason: str) -> None:
         """Its worker is gone: the match is played again; what was finished of its block stays.

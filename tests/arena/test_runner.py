@@ -182,17 +182,27 @@ async def test_a_match_that_takes_every_worker_with_it_ends_the_run(
         await play_all(Ledger(tmp_path / "l"), tmp_path, never_there, concurrency=1)
 
 
-async def test_a_match_that_stays_void_ends_the_run_with_its_name_and_reason(
-    tmp_path: Path, autojump_clock: object
+@pytest.mark.parametrize(
+    ("at_once", "said"),
+    [
+        (1, "this machine is too small for even one match at a time"),
+        (5, "this machine is too small for 5 matches at once: go on with --concurrency 2"),
+    ],
+)
+async def test_a_block_that_stays_void_ends_the_run_with_its_reason_and_what_may_fit(
+    tmp_path: Path, autojump_clock: object, at_once: int, said: str
 ) -> None:
+    async def void(plan: Plan, players: Sequence[str], *, transcript: Path) -> Result:
+        await trio.sleep(0 if transcript.name.startswith("00001a") else 1)
+        return replace(result(plan, players, transcript), outcome=None, void="no memory")
+
     ledger = Ledger(tmp_path / "l")
     with pytest.RaisesGroup(
         pytest.RaisesExc(
-            MachineCannot,
-            match=r"^00001a-a-b: its block was void 3 times, at last because no memory; fewer matches",
+            MachineCannot, match=rf"^00001a-a-b: its block was void 3 times, at last because no memory; {said}$"
         )
     ):
-        await play_all(ledger, tmp_path, StandIn(void=["no memory"] * ATTEMPTS), concurrency=1)
+        await play_all(ledger, tmp_path, void, concurrency=at_once)
     assert ATTEMPTS == len(ledger.voids())
 
 

@@ -137,6 +137,16 @@ def gone(family: set[str]) -> bool:
     return not alive(family)
 
 
+def running(name: str, family: set[str]) -> set[str]:
+    """Those of a family that run a program of that name."""
+    found = set()
+    for each in family:
+        with suppress(OSError):
+            if Path("/proc", each.split()[0], "comm").read_text().strip() == name:
+                found.add(each)
+    return found
+
+
 def same_table_over_and_over(
     folder: Path,
     text: str,
@@ -186,22 +196,14 @@ def test_what_the_bots_of_a_killed_worker_had_started_is_ended_by_the_arena(tmp_
     for name in ("one", "two"):
         (file.parent / name / "bot.py").write_text(LEAVES_BEHIND + BOT)
     with start(ARENA, file) as arena:
-        (others,) = until(lambda: [found] if len(found := _named("sleep", family(arena.pid))) == BOTS else [])
-        for worker in children(arena.pid):
+        (others,) = until(lambda: [found] if len(found := running("sleep", family(arena.pid))) == BOTS else [])
+        workers = children(arena.pid)
+        assert 2 == len(workers)
+        for worker in workers:
             os.kill(worker, signal.SIGKILL)
         until(partial(gone, others))
         assert arena.poll() is None
         arena.kill()
-
-
-def _named(name: str, family: set[str]) -> set[str]:
-    """Those of a family that run a program of that name."""
-    found = set()
-    for each in family:
-        with suppress(OSError):
-            if Path("/proc", each.split()[0], "comm").read_text().strip() == name:
-                found.add(each)
-    return found
 
 
 def test_killed_with_their_real_matches_and_bots_they_change_nothing_and_leave_nothing(tmp_path: Path) -> None:
