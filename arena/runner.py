@@ -119,7 +119,6 @@ async def run(
         MachineCannot: a block stayed void, or nothing more can be written. What is done is in the ledger.
     """
     agenda = Agenda(blocks(), ledger.finished())
-    at_once = sum(worker.slots for worker in workers)
     running = _Run(
         field,
         agenda,

@@ -117,6 +117,18 @@ async def test_a_finished_match_is_never_played_again(tmp_path: Path, autojump_c
     assert MATCHES == len(first.played) + len(second.played)
 
 
+async def test_no_result_waits_for_a_match_that_takes_long(tmp_path: Path, autojump_clock: object) -> None:
+    good, ledger = StandIn(), Ledger(tmp_path / "l")
+
+    async def first_takes_long(plan: Plan, players: Sequence[str], *, transcript: Path) -> Result:
+        await trio.sleep(1_000_000 if transcript.name.startswith("00001a") else 0)
+        return await good(plan, players, transcript=transcript)
+
+    with trio.move_on_after(1_000):
+        await play_all(ledger, tmp_path, first_takes_long, concurrency=2)
+    assert (MATCHES - 1, MATCHES - 2) == (len(ledger.finished()), len(ledger.results()))
+
+
 async def test_a_void_attempt_is_recorded_with_its_reason_and_its_block_is_played_again(
     tmp_path: Path, autojump_clock: object
 ) -> None:

@@ -76,6 +76,12 @@ KILLED = ("us_per_window", "faults")
 """That somebody killed a bot is told of it; its moves are the same."""
 
 
+@pytest.fixture(autouse=True)
+def scratch(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who is killed leaves temporary files behind."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path_factory.mktemp("t")))
+
+
 def start(command: Sequence[str], file: Path) -> "subprocess.Popen[bytes]":
     """The arena at work on a tournament."""
     return subprocess.Popen(  # noqa: S603 - our own interpreter, and our own words

@@ -34,6 +34,12 @@ policy.startup_ms = 60000
 """
 
 
+@pytest.fixture(autouse=True)
+def scratch(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who is killed leaves temporary files behind."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path_factory.mktemp("t")))
+
+
 def start(*arguments: str | Path, space: int | None = None) -> "subprocess.Popen[bytes]":
     """A process of the arena. `space`: no file may grow beyond so many bytes."""
 
