@@ -1,6 +1,6 @@
 """Plays a tournament from where it stands to its end."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from functools import partial
 from random import SystemRandom
@@ -15,7 +15,7 @@ from arena.exits import WrongUse
 from arena.ledger import Ledger
 from arena.progress import LiveProgress
 from arena.results_folder import LEDGER, TRANSCRIPTS, held, set_aside
-from arena.runner import Field, Play, run
+from arena.runner import Field, Worker, run
 from arena.schedule import SEED_BITS, Block
 from arena.screens import progress_console
 from arena.standings import Line, standings
@@ -23,8 +23,8 @@ from arena.terms import changes, terms_of
 from arena.tournament_file import TWO, Tournament
 
 PlayerT = TypeVar("PlayerT")
-Venue = Callable[[], AbstractAsyncContextManager[Play[PlayerT]]]
-"""Opens what all matches share (the wire), and gives what plays a match."""
+Venue = Callable[[int], AbstractAsyncContextManager[Sequence[Worker[PlayerT]]]]
+"""Gives workers for so many matches, and ends them."""
 
 
 class Results(Struct, frozen=True):
@@ -36,6 +36,8 @@ class Results(Struct, frozen=True):
     """Best first."""
     voids: list[tuple[int, int, str]]
     """Block, seating and reason of every void attempt."""
+    set_aside: list[tuple[int, int, str]]
+    """The same of matches that had been played, and were played again with their block."""
 
 
 def play_tournament(
@@ -44,9 +46,8 @@ def play_tournament(
     open_venue: Venue[PlayerT],
     *,
     fresh: bool,
-    concurrency: int,
 ) -> Results:
-    """Plays what is left, so many matches at once. `players` are the entrants, as the venue's `play` wants them.
+    """Plays what is left. `players` are the entrants, as the venue's workers want them.
 
     Raises:
         WrongUse: the results there are were played under other terms.
@@ -69,9 +70,9 @@ def play_tournament(
             design = design_of(blocks(), len(tournament.form.bots), tournament.seats)
             if tournament.seats > TWO:
                 click.echo(design.text, err=True)
-            _play_rest(field, ledger, blocks, design.matches, open_venue=open_venue, concurrency=concurrency)
+            _play_rest(field, ledger, blocks, design.matches, open_venue=open_venue)
             lines = standings(len(players), ledger.results(), tournament.house)
-            return Results(seed, design, lines, ledger.voids())
+            return Results(seed, design, lines, ledger.voids(), ledger.set_aside())
         finally:
             ledger.close()
 
@@ -100,7 +101,6 @@ def _play_rest(
     total: int,
     *,
     open_venue: Venue[PlayerT],
-    concurrency: int,
 ) -> None:
     """Plays the matches that are left."""
     if stopped := ledger.give_up_unfinished():
@@ -111,7 +111,7 @@ def _play_rest(
     with LiveProgress(progress_console(), done, total) as progress:
 
         async def play_all() -> None:
-            async with open_venue() as play:
-                await run(field, blocks, ledger, play=play, progress=progress, concurrency=concurrency)
+            async with open_venue(total - done) as workers:
+                await run(field, blocks, ledger, workers=workers, progress=progress)
 
         loop.run(play_all)
