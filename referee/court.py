@@ -9,6 +9,15 @@ from referee.verdict import Evidence, Verdict, judge
 from referee.window import Part
 
 
+class Over(Struct, frozen=True):
+    """A seat's part in a window that has closed."""
+
+    seat: int
+    number: int
+    is_missed: bool
+    """Its bot had time and let it pass."""
+
+
 class Case(Struct):
     """A part in a window that took the default, or used reserve."""
 
@@ -32,18 +41,21 @@ class Court:
         self._seats = seats
         self._cases: dict[tuple[int, int], Case] = {}
         # By seat and window's number, in the order of the windows.
-        self.closed: list[tuple[int, int]] = []
-        """Seat and window's number of parts that are over, as they come; `match.closed` takes them."""
+        self.closed: list[Over] = []
+        """Parts that are over, as they come; `match.closed` takes them."""
         self.unmeasured: set[tuple[int, int]] = set()
         """Those not yet told of by `used`."""
 
     def close(self, seat: int, part: Part, lateness: int) -> None:
         """A part is over."""
-        self.closed.append((seat, part.number))
         self.unmeasured.add((seat, part.number))
-        asked_for = part.action is None and part.final
-        if (part.action is None and not asked_for) or part.reserve_used:
-            self._cases[seat, part.number] = Case(part, gone=self._seats[seat].gone, lateness=lateness)
+        gone = self._seats[seat].gone
+        defaulted = part.action is None and not part.final
+        self.closed.append(Over(seat, part.number, is_missed=defaulted and not gone))
+        # Where there is no main time, a reserve is the budget that all windows draw on.
+        overdrawn = part.reserve_used and part.clock is not None and part.clock.main
+        if defaulted or overdrawn:
+            self._cases[seat, part.number] = Case(part, gone=gone, lateness=lateness)
 
     def late(self, seat: int, number: int, reading: int, refusal: Refusal) -> None:
         """A submission was turned down. If it was for the window in question, it tells by how much it was late."""
@@ -71,10 +83,14 @@ class Court:
 
 
 def _judged(seat: int, number: int, at: int, case: Case, used: Used) -> Judged:
+    clock = case.part.clock
+    # What waiting took from a bot is on the wall: so is what it is compared with.
+    scale = 1 if clock is None else clock.wall_factor
     evidence = Evidence(
         gone=case.gone,
-        time=case.part.charged,
-        reserve=case.part.reserve_used,
+        own=clock is not None and clock.own(case.part.charged),
+        time=case.part.charged * scale,
+        reserve=case.part.reserve_used * scale,
         by_default=case.by_default,
         late_by=case.late_by,
         behind=used.behind + case.lateness,

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 
 import trio
 
+from referee.court import Over as PartOver
 from referee.line import INBOX_FRAMES, Arrived, Bell, HandedOver, Incoming, Line, Outgoing
 from referee.match import Match
 from referee.meter import NOTHING, Reading
@@ -16,6 +17,8 @@ from referee.records import Record, Used
 from referee.rules import Told
 
 MICROSECONDS = 1_000_000
+LATER_SECONDS = 0.05
+"""How long after a window that a bot has missed its counters are read."""
 
 
 class Alarm:
@@ -55,6 +58,7 @@ class Host:
         watch: Callable[[tuple[Told, ...]], None] | None = None,
         catch_up: Callable[[], None] | None = None,
         let_run: Callable[[int, bool], None] | None = None,
+        cpu: Callable[[int], tuple[int, int]] | None = None,
         measure: Callable[[int], Reading] | None = None,
         behind: Callable[[float], float] | None = None,
     ) -> None:
@@ -63,6 +67,9 @@ class Host:
         `measure`: reads what the kernel has counted for a seat's bot. `behind`: how long, in seconds, the loop was
         busy at most since a moment. Both for a match that is `measured`.
         `let_run`: stops a seat's bot where it is (False), or lets it go on; None: bots may always run.
+
+        `cpu`: the processor time of a seat's bot over the match, in microseconds, and on how many cores at most it
+        is used; for a clock that counts it, None for others.
 
         `catch_up`: what can wait until bots have what a step has for them; called after each, while they think.
         """
@@ -73,6 +80,7 @@ class Host:
         self._watch = watch
         self._catch_up = catch_up
         self._let_run = let_run
+        self._cpu = cpu
         self._stopped = [False] * len(lines)
         self._measure = measure
         self._behind = behind
@@ -80,6 +88,8 @@ class Host:
         """By seat: when its last window was sent, and its bot's counters then."""
         self._inputs: deque[Callable[[Match, int], None]] = deque()
         self._outgoing: list[list[Outgoing]] = [[] for _ in lines]
+        self._later: deque[tuple[float, tuple[PartOver, float, Reading]]] = deque()
+        """Evidence that is to be read a little later, and when."""
         self._begun: set[int] = set()
         """Seats that have been sent a window of which the counters at its beginning are not read yet."""
         self.record = record
@@ -151,14 +161,19 @@ class Host:
                 if due is not None and self._micros(trio.current_time()) >= due:
                     await self._deadline(match)
                 elif not match.over:
-                    alarm.set(math.inf if due is None else self._zero + due / MICROSECONDS)
+                    deadline = math.inf if due is None else self._zero + due / MICROSECONDS
+                    alarm.set(min(deadline, self._later[0][0]) if self._later else deadline)
                     await self._bell.wait()
             self._step_out(match)
             nursery.cancel_scope.cancel()
 
     async def _deadline(self, match: Match) -> None:
         """A deadline has come: what arrived before it is heard first, however late we woke."""
+        self._read_cpu(match, match.counted())
         woke = self._micros(trio.current_time())
+        due = match.next_deadline()
+        if due is None or due > woke:
+            return  # It was time to look whether a bot's time is up by now, and it is not.
         for line in self._lines:
             await line.settle()
         self._drain(match)
@@ -174,37 +189,60 @@ class Host:
             self._set_running(owes, to=True)
             self._send_out()
             self._set_running(owes, to=False)
+        if self._cpu is not None:
+            self._read_cpu(match, match.counted(stale=True))
         if self._measure is not None:
             self._take_evidence(match, self._measure)
         if self._catch_up is not None:
             self._catch_up()
 
+    def _read_cpu(self, match: Match, seats: Sequence[int]) -> None:
+        """Tells the match what its bots have used by now. What arrived is heard after it, and judged by it."""
+        for seat in seats:
+            assert self._cpu is not None  # noqa: S101 - a clock that counts it was given it
+            used, cores = self._cpu(seat)
+            match.read_cpu(self._micros(trio.current_time()), seat, used, cores)
+
     def _take_evidence(self, match: Match, measure: Callable[[int], Reading]) -> None:
         """Tells what windows that are over were like, and reads where one begins. Bots think meanwhile."""
         now = trio.current_time()
         readings: dict[int, Reading] = {}
-        for seat, number in match.closed():
-            readings[seat] = reading = measure(seat)
-            since, before = self._before[seat]
-            behind = 0.0 if self._behind is None else self._behind(since)
-            cpu, waited = reading.cpu - before.cpu, reading.waited - before.waited
-            entitled = round(reading.cpus * (now - since) * MICROSECONDS)
-            match.used(
-                Used(
-                    at=self._micros(now),
-                    seat=seat,
-                    number=number,
-                    cpu=cpu,
-                    waited=waited,
-                    withheld=max(0, min(waited, entitled - cpu)),
-                    throttled=reading.throttled - before.throttled,
-                    behind=round(behind * MICROSECONDS),
-                )
-            )
+        for over in match.closed():
+            evidence = (over, *self._before[over.seat])
+            if over.is_missed:
+                # A thread that waits for a processor has that counted when it gets one.
+                self._later.append((now + LATER_SECONDS, evidence))
+            else:
+                readings[over.seat] = self._tell_used(match, measure, now, evidence)
+        while self._later and now >= self._later[0][0]:
+            self._tell_used(match, measure, now, self._later.popleft()[1])
         for seat in self._begun:
             self._before[seat] = (now, readings[seat] if seat in readings else measure(seat))
         self._begun.clear()
         self._send_out()
+
+    def _tell_used(
+        self, match: Match, measure: Callable[[int], Reading], now: float, part: tuple[PartOver, float, Reading]
+    ) -> Reading:
+        """`part`: one that is over, when its window was sent, and the counters then."""
+        over, since, before = part
+        reading = measure(over.seat)
+        cpu, waited = reading.cpu - before.cpu, reading.waited - before.waited
+        entitled = round(reading.cpus * (now - since) * MICROSECONDS)
+        behind = 0.0 if self._behind is None else self._behind(since)
+        match.used(
+            Used(
+                at=self._micros(now),
+                seat=over.seat,
+                number=over.number,
+                cpu=cpu,
+                waited=waited,
+                withheld=max(0, min(waited, entitled - cpu)),
+                throttled=reading.throttled - before.throttled,
+                behind=round(behind * MICROSECONDS),
+            )
+        )
+        return reading
 
     def _set_running(self, owes: Sequence[bool], *, to: bool) -> None:
         assert self._let_run is not None  # noqa: S101 - asked by the caller
@@ -224,6 +262,8 @@ class Host:
         """Hears everything that is there; of one seat no more than its inbox holds, so that none delays others."""
         for seat, line in enumerate(self._lines):
             heard = 0
+            if self._cpu is not None and line.has_more() and seat in match.counted():
+                self._read_cpu(match, (seat,))
             while line.has_more() and heard < INBOX_FRAMES:
                 item = line.receive_nowait()
                 _tell(match, seat, item, self._micros(item.at))

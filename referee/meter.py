@@ -10,7 +10,9 @@ from referee.cgroups import Group
 from referee.stopping import descendants
 
 AGAIN = 32
-"""A bot's processes are looked for anew after so many readings: most have one, from the start to the end."""
+"""A bot's threads are looked for anew after so many readings: most have the same from the start to the end."""
+THREADS = 16
+"""No more are looked at: a bot may have hundreds, and each is a file to be held open."""
 NANOSECONDS = 1_000
 
 
@@ -47,7 +49,7 @@ class Meter:
         run = waited = 0
         for pid in list(self._files):
             try:
-                # Of the first thread of each process: time on a processor, time ready and waiting for one.
+                # Of each thread: time on a processor, time ready and waiting for one.
                 words = os.pread(self._files[pid], 100, 0).split()
                 run += int(words[0])
                 waited += int(words[1])
@@ -76,6 +78,7 @@ class Meter:
 
     def _look(self) -> None:
         for pid in (self._first, *descendants(self._first)):
-            if pid not in self._files:
-                with suppress(OSError):
-                    self._files[pid] = os.open(Path("/proc", str(pid), "schedstat"), os.O_RDONLY | os.O_CLOEXEC)
+            with suppress(OSError):
+                for task in Path(f"/proc/{pid}/task").iterdir():
+                    if int(task.name) not in self._files and len(self._files) < THREADS:
+                        self._files[int(task.name)] = os.open(task / "schedstat", os.O_RDONLY | os.O_CLOEXEC)
