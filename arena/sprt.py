@@ -1,17 +1,17 @@
 """Is one bot better than another by so much? A sequential test for two seats, on blocks. Pure.
 
-The generalised sequential probability ratio test (GSPRT) on pentanomial counts: a block is one deal played twice with
-the seats swapped, and its two results together are one observation, so that what the deal favours does not count as
-luck. The log-likelihood ratio is that of fishtest and fastchess: the same counts give the same number.
+The generalised sequential probability ratio test (GSPRT) on pentanomial counts: a block is one deal played twice
+with the seats swapped, and its two results together are one observation, so that what the deal favours does not
+count as luck. The log-likelihood ratio is fishtest's and fastchess's: the same counts give the same number.
 
-Papers: M. Van den Bergh, *The generalized maximum likelihood ratio for the expectation value of a distribution*
-(Proposition 1.1) and *Comments on normalized Elo* (section 4.1), https://www.cantate.be/Fishtest/; the test's limits
-are A. Wald's, *Sequential tests of statistical hypotheses* (1945).
+Papers: M. Van den Bergh, *Comparing the approximations for the generalized log likelihood ratio of a multinomial
+distribution* (Proposition 1.1) and *Comments on normalized Elo* (section 4.1), https://www.cantate.be/Fishtest/;
+the test's limits are A. Wald's, *Sequential tests of statistical hypotheses* (1945).
 """
 
 from collections.abc import Callable, Iterable, Sequence
 from enum import Enum
-from math import log, sqrt
+from math import exp, log, sqrt
 from typing import Literal
 
 from msgspec import Struct
@@ -100,7 +100,7 @@ def run(test: Sprt, points: Iterable[float]) -> Progress:
         points: what the new version got from each block, of 2.
     """
     counts, ratio, blocks = [0] * RESULTS, 0.0, 0
-    for blocks, block in enumerate(points, start=1):  # noqa: B007 - how many there were is part of the answer
+    for blocks, block in enumerate(points, start=1):
         counts[round(2 * block)] += 1
         ratio = llr(counts, test)
         if ratio >= test.upper:
@@ -132,7 +132,7 @@ def llr(counts: Sequence[int], test: Sprt) -> float:
 
 def expected(elo: float) -> float:
     """The share of points that so much Elo promises, by the logistic formula."""
-    return 1 / (1 + 10 ** (-elo / 400))
+    return 1 / (1 + exp(-elo / ELO))
 
 
 def _with_mean(scores: Sequence[float], shares: Sequence[float], mean: float) -> list[float]:

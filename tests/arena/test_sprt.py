@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from arena.sprt import Sprt, Verdict, llr, pentanomial, run
+from arena.sprt import Progress, Sprt, Verdict, llr, pentanomial, run
 
 PENTANOMIAL = [
     # Counts (0 to 2 points), H0, H1, and what fishtest's LLRcalc gives for logistic and for normalized Elo.
@@ -52,7 +52,7 @@ def test_the_same_counts_give_the_ratio_of_fastchess_own_tests(
 
 def test_the_limits_are_walds() -> None:
     test = Sprt(alpha=0.05, beta=0.1)
-    assert (-2.2513, 2.8904) == (pytest.approx(test.lower, abs=1e-4), pytest.approx(test.upper, abs=1e-4))
+    assert [-2.2513, 2.8904] == pytest.approx([test.lower, test.upper], abs=1e-4)
 
 
 def test_blocks_are_counted_by_their_points() -> None:
@@ -79,7 +79,7 @@ def test_it_ends_with_the_first_block_that_decides_whatever_comes_after() -> Non
 
 
 def test_without_blocks_it_is_undecided() -> None:
-    assert (Verdict.UNDECIDED, 0, 0.0) == (lambda none: (none.verdict, none.blocks, none.llr))(run(Sprt(), []))
+    assert Progress(Verdict.UNDECIDED, 0, 0.0, (0, 0, 0, 0, 0)) == run(Sprt(), [])
 
 
 @pytest.mark.parametrize(("elo", "wrong"), [(0, Verdict.ACCEPTED), (100, Verdict.REJECTED)])
