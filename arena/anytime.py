@@ -1,14 +1,14 @@
 """Is a bot's new version better at tables of many seats? A test that may be looked at after every block. Pure.
 
 Old and new version play the same deals in the same seats against the same others; a block's observation is the
-difference of their mean points, between -1 and 1. Against each of two hypotheses a gambler bets on every block, before
-it is seen, with what is left of one coin. Where the hypothesis holds the bets are fair or worse, so that the money
-ever comes to 20 coins with a probability of at most 1 in 20, however often one looks (Ville's inequality). That holds
-whatever the differences' distribution is, as long as blocks follow each other fairly: their mean, given all before, is
-what the hypothesis says.
+difference of their mean points, between -1 and 1. Against each of two hypotheses a gambler bets on every block,
+before it is seen, with what is left of one coin. Where the hypothesis holds the bets are fair or worse, so that
+the money ever comes to 20 coins with a probability of at most 1 in 20, however often one looks (Ville's
+inequality). That holds whatever the differences' distribution is, as long as blocks follow each other fairly:
+their mean, given all before, is what the hypothesis says.
 
-Papers: I. Waudby-Smith and A. Ramdas, *Estimating means of bounded random variables by betting*, J. R. Stat. Soc. B
-86 (2024): the bets are those of section 4, the interval is the hedged capital process of theorem 3.
+Papers: I. Waudby-Smith and A. Ramdas, *Estimating means of bounded random variables by betting*, J. R. Stat.
+Soc. B 86 (2024): the bets are those of section 4, the interval is the hedged capital process of theorem 3.
 """
 
 from collections.abc import Iterable, Sequence
@@ -112,7 +112,7 @@ def run(test: Anytime, differences: Iterable[float]) -> Course:
 
 
 def interval(differences: Sequence[float], alpha: float = 0.05) -> tuple[float, float]:
-    """Where the mean difference is: with probability 1 - alpha the intervals after all blocks hold it, each of them.
+    """Where the mean difference is: with probability 1 - alpha the intervals after every block hold it.
 
     It is the intersection of what each block left possible, so that it never becomes wider.
     """

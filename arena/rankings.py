@@ -1,8 +1,8 @@
 """Results as the fit of ratings wants them: arrays of orders, best first. Pure.
 
-A tie is broken in every way at once, each counted for its share: for two seats half a win and half a loss. Of a tie
-of many only its rotations are taken, from an order drawn for the match: each of those tied stands in each place
-equally often.
+A tie is broken in every way at once, each counted for its share: for two seats half a win and half a loss. Of a
+tie of many only its rotations are taken, from an order drawn for the match: each of those tied stands in each
+place equally often.
 """
 
 from collections.abc import Sequence

@@ -1,18 +1,19 @@
 """How strong each bot is, and how sure that is: ratings with intervals from results. Pure.
 
-The model is Plackett and Luce's, for two seats that of Bradley and Terry: each bot has a strength; who is first is
-drawn in proportion to the strengths, then who is second among those who are left, and so on. Ratings are logarithms
-of strength in Elo: 400 points are odds of 10 to 1 to be ranked before the other, a tie being half of each.
+The model is Plackett and Luce's, for two seats that of Bradley and Terry: each bot has a strength; who is first
+is drawn in proportion to the strengths, then who is second among those who are left, and so on. Ratings are
+logarithms of strength in Elo: 400 points are odds of 10 to 1 to be ranked before the other, a tie being half of
+each.
 
 The fit is by maximum likelihood. The intervals do not trust the model: they are from the sandwich estimator,
 clustered by block, so that neither matches of one deal that come out alike, nor ties, make them too narrow.
 
 Papers: R. L. Plackett, *The analysis of permutations* (1975); R. A. Bradley and M. E. Terry, *Rank analysis of
-incomplete block designs* (1952); K.-Y. Liang and S. L. Zeger, *Longitudinal data analysis using generalized linear
-models* (1986) for the sandwich.
+incomplete block designs* (1952); K.-Y. Liang and S. L. Zeger, *Longitudinal data analysis using generalized
+linear models* (1986) for the sandwich.
 """
 
-from math import log
+from math import fsum, log
 from statistics import NormalDist
 
 import numpy as np
@@ -27,8 +28,8 @@ ELO = 400 / log(10)
 PRIOR = 0.5
 """Each bot is given a win and a loss of so much weight against a bot of middle strength: no rating is infinite."""
 STEPS = 50
-SMALL = 1e-9
-"""Newton's steps end when none is longer, in units of log-strength."""
+SMALL = 1e-6
+"""Newton's steps end with one no longer than this, in units of log-strength; what is left is its square."""
 LONGEST = 2.0
 """A longer step is cut: far from the maximum the curvature misleads."""
 LEVEL = 0.95
@@ -132,7 +133,7 @@ def students_t(freedom: int, level: float = LEVEL) -> float:
         (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
         (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
     )
-    return sum(term / freedom**power for power, term in enumerate(terms))
+    return fsum(term / float(freedom) ** power for power, term in enumerate(terms))
 
 
 def _stages(orders: Orders, strengths: Array) -> tuple[Array, Array]:
@@ -199,8 +200,8 @@ def _from_curvature(orders: Orders, strengths: Array) -> Array:
     """Covariance as the likelihood alone has it, a block's matches taken for one: rather too wide."""
     blocks = int(orders.blocks[-1]) + 1 if len(orders.blocks) else 1
     matches = max(float(orders.weights.sum()), 1.0)
-    covariance: Array = np.linalg.inv(_curvature(orders, strengths)) * (matches / blocks)
-    return covariance
+    inverse: Array = np.linalg.inv(_curvature(orders, strengths))
+    return inverse * np.float64(matches / blocks)
 
 
 def _limited(orders: Orders, entrants: int) -> NDArray[np.bool_]:

@@ -11,7 +11,7 @@ the test's limits are A. Wald's, *Sequential tests of statistical hypotheses* (1
 
 from collections.abc import Callable, Iterable, Sequence
 from enum import Enum
-from math import exp, log, sqrt
+from math import exp, fsum, log, sqrt
 from typing import Literal
 
 from msgspec import Struct
@@ -121,13 +121,16 @@ def llr(counts: Sequence[int], test: Sprt) -> float:
     total = sum(seen)
     scores = [index / (len(counts) - 1) for index in range(len(counts))]
     shares = [count / total for count in seen]
-    if test.model == "logistic":
-        fitted = [_with_mean(scores, shares, expected(elo)) for elo in (test.elo0, test.elo1)]
-    else:
-        # A block's mean of n matches has a standard deviation smaller by the root of n.
-        root = sqrt((len(counts) - 1) / 2)
-        fitted = [_with_t_value(scores, shares, elo / NORMALIZED_ELO * root) for elo in (test.elo0, test.elo1)]
-    return total * sum(share * log(h1 / h0) for share, h0, h1 in zip(shares, *fitted, strict=True))
+    # A block's mean of n matches has a standard deviation smaller by the root of n.
+    root = sqrt((len(counts) - 1) / 2)
+
+    def fitted(elo: float) -> list[float]:
+        if test.model == "logistic":
+            return _with_mean(scores, shares, expected(elo))
+        return _with_t_value(scores, shares, elo / NORMALIZED_ELO * root)
+
+    both = zip(shares, fitted(test.elo0), fitted(test.elo1), strict=True)
+    return total * fsum(share * log(h1 / h0) for share, h0, h1 in both)
 
 
 def expected(elo: float) -> float:

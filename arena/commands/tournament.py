@@ -15,6 +15,8 @@ from msgspec.structs import replace
 from arena.building import ready
 from arena.exits import Stopped
 from arena.report import crosstable, results_json
+from arena.report_files import PAGE
+from arena.report_tables import ratings_table
 from arena.results_folder import TRANSCRIPTS
 from arena.runner import Play
 from arena.screens import results_console
@@ -78,5 +80,8 @@ def _print(tournament: Tournament, came_out: Results) -> None:
     show(screen, crosstable(came_out.lines, tournament.labels, tournament.seats))
     if came_out.voids:
         screen.print(f"{len(came_out.voids)} attempts were void, and made again", highlight=False)
+    screen.print()
+    show(screen, ratings_table(came_out.digest))
     transcripts = tournament.results / TRANSCRIPTS
     screen.print(f"transcripts: {transcripts}", highlight=False, markup=False, soft_wrap=True)
+    screen.print(f"report: {tournament.results / PAGE}", highlight=False, markup=False, soft_wrap=True)

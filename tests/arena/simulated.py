@@ -1,8 +1,8 @@
 """Tournaments of simulated players whose strength is known: what intervals and tests are held against.
 
-Each match by itself is drawn by Plackett and Luce's model. Yet a block's matches are alike: with some chance a player
-has the same luck in a match as in others of its block. Ties are made so that, broken by lot, they leave the model as
-it is: two neighbours that might as well stand the other way round are tied.
+Each match by itself is drawn by Plackett and Luce's model. Yet a block's matches are alike: with some chance a
+player has the same luck in a match as in others of its block. Ties are made so that, broken by lot, they leave
+the model as it is: two neighbours that might as well stand the other way round are tied.
 """
 
 from collections.abc import Sequence

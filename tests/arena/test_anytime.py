@@ -1,4 +1,4 @@
-"""The test for tables of many seats: it may be looked at after every block, and still errs as seldom as it says."""
+"""The test for many seats: it may be looked at after every block, and errs as seldom as it says."""
 
 from collections.abc import Callable
 from math import log

@@ -131,7 +131,7 @@ COVERAGE = [
 
 
 @pytest.mark.parametrize(("players", "seats", "blocks", "alike", "ties", "tournaments"), COVERAGE)
-def test_the_intervals_hold_the_truth_in_93_to_97_of_a_hundred(
+def test_the_intervals_hold_the_truth_in_93_to_97_of_a_hundred(  # noqa: PLR0917 - a case's facts
     players: int, seats: int, blocks: int, alike: float, ties: float, tournaments: int
 ) -> None:
     """The same tournaments on every run; here and there a few more are left to the luck of so few."""
