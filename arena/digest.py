@@ -1,19 +1,22 @@
 """All that a report says of a tournament, in numbers: standings, ratings, seats, faults and time. Pure."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from statistics import quantiles
 
 import numpy as np
 from msgspec import Struct
 
 from arena.rankings import Orders, orders_of
-from arena.ratings import ELO, Ratings, fit, rate
-from arena.standings import Line, Played, points, standings
+from arena.ratings import ELO, Array, Ratings, fit, rate
+from arena.standings import Line, Played, standings
+from arena.table_of_places import Table, tabled
 from protocol.refusals import Conduct
 
 MOMENTS = 12
 """How often ratings are looked back at: after so many equal parts of the blocks."""
+ROUGHLY = 0.003
+"""How exact they need to be, in units of log-strength: half a point."""
 
 
 class Mean(Struct, frozen=True):
@@ -73,47 +76,48 @@ def digest_of(labels: Sequence[str], played: Sequence[Played], house: int | None
     """The numbers of results that are given in schedule order."""
     entrants = len(labels)
     orders = orders_of(played)
-    seats = len(played[0].entrants) if played else 0
-    by_bot = _by_bot_and_seat(entrants, seats, played)
+    table = tabled([match.entrants for match in played], [match.outcome.ranking for match in played])
+    by_bot = _by_bot_and_seat(entrants, table)
+    strengths = list(_strengths(orders, entrants))
+    last = strengths[-1][1] if strengths else None
     return Digest(
         labels=tuple(labels),
         house=house,
-        seats=seats,
+        seats=table.seats,
         blocks=len({match.block for match in played}),
         matches=len(played),
         lines=tuple(standings(entrants, played, house)),
-        ratings=rate(orders, entrants, house),
-        moments=_moments(orders, entrants, house),
-        by_seat=tuple(_sum([row[seat] for row in by_bot]) for seat in range(seats)),
+        ratings=rate(orders, entrants, house, last),
+        moments=tuple(_moment(blocks, each, house) for blocks, each in strengths),
+        by_seat=tuple(_sum([row[seat] for row in by_bot]) for seat in range(table.seats)),
         by_bot_and_seat=by_bot,
         conduct=_conduct(entrants, played),
         time=_time(entrants, played),
     )
 
 
-def _moments(orders: Orders, entrants: int, house: int | None) -> tuple[Moment, ...]:
-    """The ratings as they would have been told earlier, the last being today's."""
+def _strengths(orders: Orders, entrants: int) -> Iterator[tuple[int, Array]]:
+    """Log-strengths as they would have been found after so many blocks; each begins with the one before."""
     blocks = int(orders.blocks[-1]) + 1 if len(orders.blocks) else 0
-    competing = [entrant for entrant in range(entrants) if entrant != house]
-    found, strengths = [], None
+    strengths = None
     for end in sorted({-(-blocks * part // MOMENTS) for part in range(1, MOMENTS + 1)} - {0}):
-        strengths = fit(orders.upto(end), entrants, strengths)
-        elo = (strengths - strengths[competing].mean()) * ELO
-        found.append(Moment(end, tuple(elo.tolist())))
-    return tuple(found)
+        strengths = fit(orders.upto(end), entrants, strengths, ROUGHLY)
+        yield end, strengths
 
 
-def _by_bot_and_seat(entrants: int, seats: int, played: Sequence[Played]) -> tuple[tuple[Mean, ...], ...]:
+def _moment(blocks: int, strengths: Array, house: int | None) -> Moment:
+    competing = [entrant for entrant in range(len(strengths)) if entrant != house]
+    elo = (strengths - strengths[competing].mean()) * ELO
+    return Moment(blocks, tuple(elo.tolist()))
+
+
+def _by_bot_and_seat(entrants: int, table: Table) -> tuple[tuple[Mean, ...], ...]:
     """How each bot did in each seat."""
-    matches, total = np.zeros((entrants, seats), dtype=int), np.zeros((entrants, seats))
-    for match in played:
-        for seat, entrant in enumerate(match.entrants):
-            matches[entrant, seat] += 1
-            total[entrant, seat] += points(match.outcome, seat)
-    return tuple(
-        tuple(Mean(int(matches[one, seat]), float(total[one, seat])) for seat in range(seats))
-        for one in range(entrants)
-    )
+    cells = (table.entrants * table.seats + np.arange(table.seats)).ravel()
+    matches = np.bincount(cells, minlength=entrants * table.seats).tolist()
+    total = np.bincount(cells, table.shares.ravel(), entrants * table.seats).tolist()
+    means = [Mean(played, points) for played, points in zip(matches, total, strict=True)]
+    return tuple(tuple(means[one * table.seats : (one + 1) * table.seats]) for one in range(entrants))
 
 
 def _sum(means: Sequence[Mean]) -> Mean:

@@ -114,7 +114,7 @@ def courses(title: str, names: Sequence[str], moments: Sequence[tuple[int, Seque
         drawn.append(f'<polyline class="{kind}" points="{line}"/>{dots}')
         drawn.append(_text(WIDTH - LABEL + 8, ends[number] + 4, _short(name), "start", kind))
     drawn += [_text(times.at(when), height - 14, str(when), "middle") for when in _some([m[0] for m in moments])]
-    return _picture(title, height, [*drawn, _text(WIDTH - LABEL + 8, height - 14, unit, "start")])
+    return _picture(title, height, [*drawn, _text(WIDTH - LABEL + 28, height - 14, unit, "start")])
 
 
 def _bar(row: Bar, axis: Axis, middle: float) -> str:

@@ -57,7 +57,10 @@ def orders_of(played: Sequence[Played]) -> Orders:
 
 def _orders(match: Played) -> list[list[int]]:
     """A match's orders: one, if there are no ties."""
-    groups = [[match.entrants[seat] for seat in group] for group in match.outcome.ranking]
+    ranking = match.outcome.ranking
+    if len(ranking) == len(match.entrants):
+        return [[match.entrants[seat] for (seat,) in ranking]]
+    groups = [[match.entrants[seat] for seat in group] for group in ranking]
     ways = min(MOST_ORDERS, lcm(*(len(group) for group in groups)))
     if ways > 1 and max(len(group) for group in groups) > ALL_ALIKE:
         luck = Random(f"{match.block}/{match.seating}")
