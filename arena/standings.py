@@ -70,14 +70,14 @@ def standings(entrants: int, played: Iterable[Played], house: int | None = None)
     """
     matches = list(played)
     table = tabled([match.entrants for match in matches], [match.outcome.ranking for match in matches])
-    counts = _counted(entrants, table, matches)
+    sums = _sums(entrants, table, matches)
     against = _against(entrants, table)
     lines = [
         Line(
             entrant=entrant,
             house=entrant == house,
             against=against[entrant],
-            **{key: each[entrant] for key, each in counts.items()},
+            **{field: each[entrant] for field, each in sums.items()},
         )
         for entrant in range(entrants)
     ]
@@ -91,15 +91,16 @@ def points(outcome: Outcome, seat: int) -> float:
     return sum(_worth(place[seat], place[other]) for other in others) / len(others)
 
 
-def _counted(entrants: int, table: Table, matches: Sequence[Played]) -> dict[str, list[Any]]:
+def _sums(entrants: int, table: Table, matches: Sequence[Played]) -> dict[str, list[Any]]:
     """The fields of a line that are sums over matches, each by entrant."""
-    first = table.places == table.places.min(axis=1, initial=0)
+    first = table.places == 0
     faults = [[conduct is not Conduct.OK for conduct in match.conduct] for match in matches]
 
     def total(values: Any) -> list[Any]:
         each = np.asarray(values).ravel()
         sums = np.bincount(table.entrants.ravel(), each, entrants)
-        return (sums if each.dtype == float else sums.astype(int)).tolist()
+        found: list[Any] = (sums if each.dtype == float else sums.astype(int)).tolist()
+        return found
 
     return {
         "played": total(np.ones_like(table.places)),

@@ -24,7 +24,7 @@ class Table(Struct, frozen=True):
     @property
     def seats(self) -> int:
         """Of each match; 0 where there is none."""
-        return self.places.shape[1]
+        return int(self.places.shape[1])
 
 
 def tabled(sitting: Sequence[Sequence[int]], rankings: Sequence[Ranking]) -> Table:
