@@ -48,7 +48,7 @@ def test_a_tournament_leaves_its_page_and_its_table_beside_its_results(tmp_path:
     cup(tmp_path)
     results = tmp_path / "runs/cup"
     assert (results / PAGE).read_text().startswith("<!doctype html>")
-    rows = list(csv.DictReader((results / TABLE).open()))
+    rows = list(csv.DictReader((results / TABLE).read_text().splitlines()))
     assert {"mist_random", "mist_cautious", "mist_hunter"} == {row["bot"] for row in rows}
     assert [] == list(results.glob("*.part"))
 
