@@ -1,8 +1,8 @@
 """Results as the fit of ratings wants them: arrays of orders, best first. Pure.
 
 A tie is broken in every way at once, each counted for its share: for two seats half a win and half a loss. Of a
-tie of many only some of its rotations are taken, from an order drawn for the match: each of those tied is as likely
-to stand in each place.
+tie of many only some of its rotations are taken, from an order drawn for the match: each of those tied is then as
+likely to stand in each place.
 """
 
 from collections.abc import Iterator, Sequence
