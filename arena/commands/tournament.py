@@ -15,9 +15,8 @@ from msgspec.structs import replace
 from arena.building import ready
 from arena.exits import Stopped
 from arena.report import crosstable, results_json
-from arena.report_files import PAGE
 from arena.report_tables import ratings_table
-from arena.results_folder import TRANSCRIPTS
+from arena.results_folder import PAGE, TRANSCRIPTS
 from arena.runner import Play
 from arena.screens import results_console
 from arena.tables import show
