@@ -30,7 +30,7 @@ def cup(folder: Path, text: str = TEXT) -> Path:
     file = folder / "cup.toml"
     file.write_text(text)
     tournament = read_tournament(file, find_bot)
-    play_tournament(tournament, tournament.labels, venue(AtOnce()), fresh=False, concurrency=2)
+    play_tournament(tournament, tournament.labels, venue(AtOnce()), fresh=False)
     return file
 
 
