@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 from rich.table import Table
 
+from arena.digest import Digest
 from arena.standings import Line, Score
 from arena.tables import duration, grid
 from arena.tournament import Results
@@ -79,10 +80,25 @@ def results_json(tournament: Tournament, results: Results) -> dict[str, Any]:
             for entrant, (label, bot) in enumerate(zip(tournament.labels, tournament.bots, strict=True))
         ],
         "standings": _standings_json(results.lines, tournament.labels),
+        "ratings": ratings_json(results.digest),
         "void": [_attempt_json(*void) for void in results.voids],
         "set_aside": [_attempt_json(*match) for match in results.set_aside],
         "results": str(tournament.results),
     }
+
+
+def ratings_json(digest: Digest) -> list[dict[str, Any]]:
+    """Ratings as plain values, in the order of the standings; what else there is, `arena report --json` says."""
+    found = [digest.ratings.ratings[line.entrant] for line in digest.lines]
+    return [
+        {
+            "bot": digest.labels[one.entrant],
+            "elo": round(one.elo, 2),
+            "low": None if one.low is None else round(one.low, 2),
+            "high": None if one.high is None else round(one.high, 2),
+        }
+        for one in found
+    ]
 
 
 def _attempt_json(block: int, seating: int, reason: str) -> dict[str, Any]:

@@ -1,10 +1,12 @@
 """What a tournament's results come to: a line for each bot, and who did how against whom. Pure."""
 
 from collections.abc import Iterable, Sequence
-from itertools import permutations
+from typing import Any
 
+import numpy as np
 from msgspec import Struct
 
+from arena.table_of_places import Table, table_of
 from protocol.refusals import Conduct
 from protocol.words import Outcome
 
@@ -66,9 +68,19 @@ def standings(entrants: int, played: Iterable[Played], house: int | None = None)
 
     `house` is the number of the one that fills seats: its line is the last.
     """
-    lines = [Line(entrant=entrant, house=entrant == house, against={}) for entrant in range(entrants)]
-    for match in played:
-        _count(lines, match)
+    matches = list(played)
+    table = table_of(matches)
+    sums = _sums(entrants, table, matches)
+    against = _against(entrants, table)
+    lines = [
+        Line(
+            entrant=entrant,
+            house=entrant == house,
+            against=against[entrant],
+            **{field: each[entrant] for field, each in sums.items()},
+        )
+        for entrant in range(entrants)
+    ]
     return sorted(lines, key=lambda line: (line.house, -(line.mean or 0), line.faults, line.entrant))
 
 
@@ -79,33 +91,51 @@ def points(outcome: Outcome, seat: int) -> float:
     return sum(_worth(place[seat], place[other]) for other in others) / len(others)
 
 
-def _count(lines: Sequence[Line], match: Played) -> None:
-    """Adds one match to the lines of those who played it."""
-    place = _places(match.outcome)
-    best = min(place.values())
-    for seat, entrant in enumerate(match.entrants):
-        line = lines[entrant]
-        share = points(match.outcome, seat)
-        tied = sum(other == place[seat] for other in place.values()) > 1
-        _add(line, share, won=place[seat] == best and not tied, tied=place[seat] == best and tied)
-        line.faults += match.conduct[seat] is not Conduct.OK
-        line.defaults += match.defaults[seat]
-        line.windows += match.windows[seat]
-        line.charged_us += match.charged_us[seat]
-    for seat, other in permutations(range(len(match.entrants)), 2):
-        if match.entrants[seat] == match.entrants[other]:
-            continue
-        worth = _worth(place[seat], place[other])
-        score = lines[match.entrants[seat]].against.setdefault(match.entrants[other], Score())
-        _add(score, worth, won=worth == 1, tied=worth == 0.5)  # noqa: PLR2004 - half a point is a tie
+def _sums(entrants: int, table: Table, matches: Sequence[Played]) -> dict[str, list[Any]]:
+    """The fields of a line that are sums over matches, each by entrant."""
+    first, tied = table.places == 0, table.sizes > 1
+    faults = [[conduct is not Conduct.OK for conduct in match.conduct] for match in matches]
+
+    def total(values: Any) -> list[Any]:
+        each = np.asarray(values).ravel()
+        sums = np.bincount(table.entrants.ravel(), each, entrants)
+        found: list[Any] = (sums if each.dtype == float else sums.astype(int)).tolist()
+        return found
+
+    return {
+        "played": total(np.ones_like(table.places)),
+        "wins": total(first & ~tied),
+        "ties": total(first & tied),
+        "losses": total(~first),
+        "points": total(table.shares),
+        "faults": total(faults),
+        "defaults": total([match.defaults for match in matches]),
+        "windows": total([match.windows for match in matches]),
+        "charged_us": total([match.charged_us for match in matches]),
+    }
 
 
-def _add(score: Score, share: float, *, won: bool, tied: bool) -> None:
-    score.played += 1
-    score.points += share
-    score.wins += won
-    score.ties += tied
-    score.losses += not won and not tied
+def _against(entrants: int, table: Table) -> list[dict[int, Score]]:
+    """Each entrant's score against each other that it met; a bot in two seats does not meet itself."""
+    played, wins, ties = np.zeros((3, entrants * entrants), dtype=int)
+    for seat in range(table.seats):
+        cells = table.entrants[:, [seat]] * entrants + table.entrants
+        mine = table.places[:, [seat]]
+        played += np.bincount(cells.ravel(), minlength=entrants**2)
+        wins += np.bincount(cells[mine < table.places], minlength=entrants**2)
+        ties += np.bincount(cells[mine == table.places], minlength=entrants**2)
+    return [
+        {
+            other: _score(int(played[cell]), int(wins[cell]), int(ties[cell]))
+            for other in range(entrants)
+            if played[cell := one * entrants + other] and other != one
+        }
+        for one in range(entrants)
+    ]
+
+
+def _score(played: int, wins: int, ties: int) -> Score:
+    return Score(played=played, wins=wins, ties=ties, losses=played - wins - ties, points=wins + ties / 2)
 
 
 def _places(outcome: Outcome) -> dict[int, int]:

@@ -11,14 +11,16 @@ from msgspec import Struct
 
 from arena import loop
 from arena.design import Design, design_of
+from arena.digest import Digest, digest_of
 from arena.exits import WrongUse
 from arena.ledger import Ledger
 from arena.progress import LiveProgress
+from arena.report_files import write_beside
 from arena.results_folder import LEDGER, TRANSCRIPTS, held, set_aside
 from arena.runner import Field, Worker, run
 from arena.schedule import SEED_BITS, Block
 from arena.screens import progress_console
-from arena.standings import Line, standings
+from arena.standings import Line
 from arena.terms import changes, terms_of
 from arena.tournament_file import TWO, Tournament
 
@@ -32,12 +34,17 @@ class Results(Struct, frozen=True):
 
     seed: int
     design: Design
-    lines: list[Line]
-    """Best first."""
+    digest: Digest
+    """The results in numbers."""
     voids: list[tuple[int, int, str]]
     """Block, seating and reason of every void attempt."""
     set_aside: list[tuple[int, int, str]]
     """The same of matches that had been played, and were played again with their block."""
+
+    @property
+    def lines(self) -> tuple[Line, ...]:
+        """The standings, best first."""
+        return self.digest.lines
 
 
 def play_tournament(
@@ -71,8 +78,9 @@ def play_tournament(
             if tournament.seats > TWO:
                 click.echo(design.text, err=True)
             _play_rest(field, ledger, blocks, design.matches, open_venue=open_venue)
-            lines = standings(len(players), ledger.results(), tournament.house)
-            return Results(seed, design, lines, ledger.voids(), ledger.set_aside())
+            digest = digest_of(tournament.labels, ledger.results(), tournament.house)
+            write_beside(tournament.results, ledger.terms(), digest)
+            return Results(seed, design, digest, ledger.voids(), ledger.set_aside())
         finally:
             ledger.close()
 

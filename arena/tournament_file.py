@@ -24,6 +24,8 @@ from referee.toml_text import TomlError, line_of, read_toml
 Resolve = Callable[[str], BotFolder]
 TWO = 2
 """Seats of games in which each pair plays by itself; and the fewest bots that make a tournament."""
+HOUSE_MARK = " (house)"
+"""Ends the label of the bot that fills seats."""
 
 
 class TournamentFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -135,10 +137,15 @@ def read_tournament(path: Path, resolve: Resolve) -> Tournament:
         options=options,
         seats=seats,
         bots=_bots(form, place, resolve) + house,
-        labels=_labels(form.bots) + tuple(f"{Path(bot.given).name} (house)" for bot in house),
-        # Without the `..` that a file in a folder of examples needs: this path is shown to people.
-        results=Path(normpath(path.parent / (form.results or f"runs/{path.stem}"))),
+        labels=_labels(form.bots) + tuple(f"{Path(bot.given).name}{HOUSE_MARK}" for bot in house),
+        results=results_of(path, form),
     )
+
+
+def results_of(path: Path, form: TournamentFile) -> Path:
+    """The folder that a tournament's file puts its results in."""
+    # Without the `..` that a file in a folder of examples needs: this path is shown to people.
+    return Path(normpath(path.parent / (form.results or f"runs/{path.stem}")))
 
 
 class _Place(Struct, frozen=True):

@@ -14,7 +14,8 @@ from arena.building import ready
 from arena.crew import open_crew
 from arena.exits import Stopped
 from arena.report import crosstable, results_json
-from arena.results_folder import TRANSCRIPTS
+from arena.report_tables import ratings_table
+from arena.results_folder import PAGE, TRANSCRIPTS
 from arena.runner import Worker
 from arena.screens import results_console
 from arena.tables import show
@@ -78,5 +79,8 @@ def _print(tournament: Tournament, came_out: Results) -> None:
     if came_out.voids:
         again = f"; {len(came_out.set_aside)} other matches of their blocks too" if came_out.set_aside else ""
         screen.print(f"{len(came_out.voids)} attempts were void, and made again{again}", highlight=False)
+    screen.print()
+    show(screen, ratings_table(came_out.digest))
     transcripts = tournament.results / TRANSCRIPTS
     screen.print(f"transcripts: {transcripts}", highlight=False, markup=False, soft_wrap=True)
+    screen.print(f"report: {tournament.results / PAGE}", highlight=False, markup=False, soft_wrap=True)

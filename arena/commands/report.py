@@ -1,0 +1,40 @@
+"""`arena report`: what a tournament has come to so far, whether it is at its end or still being played."""
+
+import sys
+from pathlib import Path
+
+import click
+import msgspec
+
+from arena.report import crosstable
+from arena.report_files import found_in, ledger_of, told_of, write_csv, write_page
+from arena.report_tables import conduct_table, digest_json, ratings_table, seats_table
+from arena.screens import results_console
+from arena.tables import show
+
+OUT = click.Path(path_type=Path, dir_okay=False)
+
+
+@click.command("report")
+@click.argument("results", metavar="FOLDER_OR_FILE", type=click.Path(path_type=Path))
+@click.option("--html", type=OUT, help="Write a page with plots, which needs nothing beside it.")
+@click.option("--csv", "table", type=OUT, help="Write a row for each bot.")
+@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
+def command(results: Path, *, html: Path | None, table: Path | None, as_json: bool) -> None:
+    """Ratings with intervals, seats, conduct and time of a tournament: its results folder, or its file."""
+    ledger = ledger_of(results)
+    terms, digest = found_in(ledger)
+    if html is not None:
+        write_page(html, ledger.resolve().parent.name, terms, digest)
+    if table is not None:
+        write_csv(table, digest)
+    if as_json:
+        sys.stdout.write(msgspec.json.encode(told_of(terms) | digest_json(digest)).decode() + "\n")
+        return
+    screen = results_console()
+    told = [f"{digest.matches} matches in {digest.blocks} blocks", *told_of(terms).values()]
+    screen.print(", ".join(told), highlight=False, markup=False)
+    show(screen, crosstable(digest.lines, digest.labels, digest.seats))
+    for each in (ratings_table(digest), seats_table(digest), conduct_table(digest)):
+        screen.print()
+        show(screen, each)

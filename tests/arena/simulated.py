@@ -1,0 +1,77 @@
+"""Tournaments of simulated players whose strength is known: what intervals and tests are held against.
+
+Each match by itself is drawn by Plackett and Luce's model. Yet a block's matches are alike: with some chance a
+player has the same luck in a match as in others of its block. Ties are made so that, broken by lot, they leave
+the model as it is: two neighbours that might as well stand the other way round are tied.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arena.schedule import Tables, round_robin
+from arena.standings import Played
+from protocol.refusals import Conduct
+from tests.arena.stand_in import outcome
+
+Strengths = NDArray[np.float64]
+
+
+def tournament(
+    luck: np.random.Generator, strengths: Strengths, seats: int, blocks: int, *, alike: float, ties: float
+) -> list[Played]:
+    """Results of all matches of a schedule of so many blocks for each pair, or rounds of more seats.
+
+    Args:
+        luck: where chance comes from.
+        strengths: logarithms, by entrant.
+        seats: of each match.
+        blocks: for each pair, or rounds.
+        alike: how probable it is that a player has its block's luck in a match, not the match's own.
+        ties: how probable a tie is of two who are equally strong.
+    """
+    players = len(strengths)
+    schedule = (
+        round_robin(players, blocks, 1)
+        if seats == 2
+        else Tables(entrants=players, seats=seats, rounds=blocks, rotations=seats, filled=False).blocks(1)
+    )
+    played = []
+    for block in schedule:
+        shared = luck.gumbel(size=players)
+        for match in block.matches:
+            same = luck.random(players) < alike
+            form = strengths + np.where(same, shared, luck.gumbel(size=players))
+            order = sorted(range(seats), key=lambda seat: -float(form[match.entrants[seat]]))
+            ranking = _tied(luck, order, np.exp(strengths[list(match.entrants)]), ties)
+            played.append(result(block.number, match.seating, match.entrants, ranking))
+    return played
+
+
+def result(
+    block: int, seating: int, entrants: tuple[int, ...], ranking: Sequence[Sequence[int]], **other: Any
+) -> Played:
+    """A match that came out so."""
+    seats = len(entrants)
+    facts: dict[str, Any] = {
+        "conduct": (Conduct.OK,) * seats,
+        "charged_us": (1000,) * seats,
+        "windows": (10,) * seats,
+        "defaults": (0,) * seats,
+    }
+    groups = outcome(*(tuple(sorted(group)) for group in ranking))
+    return Played(block=block, seating=seating, entrants=entrants, outcome=groups, **(facts | other))
+
+
+def _tied(luck: np.random.Generator, order: list[int], worth: Strengths, ties: float) -> list[list[int]]:
+    """The order, in which two neighbours may be tied."""
+    place = int(luck.integers(len(order) - 1))
+    first, second = order[place], order[place + 1]
+    left = sum(worth[seat] for seat in order[place:])
+    # How probable the order is with the two exchanged, over how probable it is as it stands.
+    exchanged = (left - worth[first]) / (left - worth[second])
+    if luck.random() >= ties * min(1, exchanged):
+        return [[seat] for seat in order]
+    return [[seat] for seat in order[:place]] + [[first, second]] + [[seat] for seat in order[place + 2 :]]

@@ -1,0 +1,146 @@
+"""The test for many seats: it may be looked at after every block, and errs as seldom as it says."""
+
+from collections.abc import Callable
+from math import log
+from random import Random
+from statistics import NormalDist, fmean
+
+import pytest
+
+from arena.anytime import Anytime, Course, Gambler, difference, interval, run
+from arena.sprt import Verdict
+from tests.arena.simulated import result
+
+SIMULATIONS = 2000
+LONGEST = 1500
+NEAR = 0.05
+"""What the tests below call better."""
+
+
+def bell(luck: Random, mean: float) -> float:
+    """Differences of many seats and rotations: near the mean, most of them."""
+    return min(1.0, max(-1.0, luck.gauss(mean, 0.25)))
+
+
+def seldom(luck: Random, mean: float) -> float:
+    """Versions that mostly do the same, and then win or lose a whole place."""
+    draw = luck.random()
+    return 0.5 if draw < 0.1 + mean else -0.5 if draw > 0.9 + mean else 0.0
+
+
+def lopsided(luck: Random, mean: float) -> float:
+    """Nine small gains for one large loss."""
+    return mean + (0.05 if luck.random() < 0.9 else -0.45)
+
+
+KINDS = (bell, seldom, lopsided)
+Kind = Callable[[Random, float], float]
+
+
+def courses(kind: Kind, mean: float, tests: int = SIMULATIONS) -> list[Course]:
+    luck = Random(f"{kind.__name__} {mean}")
+    return [run(Anytime(high=NEAR), (kind(luck, mean) for _ in range(LONGEST))) for _ in range(tests)]
+
+
+def share(found: list[Course], verdict: Verdict) -> float:
+    return sum(course.verdict is verdict for course in found) / len(found)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_without_a_difference_it_errs_at_most_in_alpha_of_2000_looked_at_after_every_block(kind: Kind) -> None:
+    found = courses(kind, 0)
+    assert share(found, Verdict.ACCEPTED) <= 0.05 + 2 * (0.05 * 0.95 / SIMULATIONS) ** 0.5
+    assert share(found, Verdict.REJECTED) >= 0.93
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_difference_that_is_there_is_missed_at_most_in_beta_of_2000(kind: Kind) -> None:
+    found = courses(kind, NEAR)
+    assert share(found, Verdict.REJECTED) <= 0.05 + 2 * (0.05 * 0.95 / SIMULATIONS) ** 0.5
+
+
+def test_on_average_it_needs_two_thirds_of_the_blocks_of_a_test_of_fixed_size_or_fewer() -> None:
+    """Fixed size for 5 % and 5 %: (2 x 1.645 x 0.25 / 0.05)², 271 blocks."""
+    fixed = (2 * NormalDist().inv_cdf(0.95) * 0.25 / NEAR) ** 2
+    assert 271 == round(fixed)
+    for mean in (0, NEAR):
+        assert fmean(course.blocks for course in courses(bell, mean, 500)) < fixed * 2 / 3
+    assert fmean(course.blocks for course in courses(bell, 3 * NEAR, 500)) < fixed / 5
+
+
+def test_peeking_at_a_test_of_fixed_size_would_err_far_more_often() -> None:
+    """The test of the test: a one-sided 5 % z-test, looked at after every block from the tenth on."""
+    luck, wrong = Random("peeking"), 0
+    for _ in range(300):
+        total = 0.0
+        for blocks in range(1, 272):
+            total += luck.gauss(0, 0.25)
+            if blocks >= 10 and total / (0.25 * blocks**0.5) > 1.645:
+                wrong += 1
+                break
+    assert wrong / 300 > 0.15
+
+
+def test_it_ends_with_the_first_block_that_decides_whatever_comes_after() -> None:
+    course = run(Anytime(), [0.2] * 500)
+    assert Verdict.ACCEPTED is course.verdict
+    assert course == run(Anytime(), [0.2] * course.blocks + [-1.0] * 500)
+    assert Verdict.UNDECIDED is run(Anytime(), [0.2] * (course.blocks - 1)).verdict
+
+
+def test_versions_that_play_alike_are_found_not_to_be_better() -> None:
+    course = run(Anytime(), [0.0] * 500)
+    assert Verdict.REJECTED is course.verdict
+    assert course.blocks < 100
+
+
+def test_without_blocks_it_is_undecided_and_has_its_coins() -> None:
+    assert Course(Verdict.UNDECIDED, 0, 0.0, 1.0, 1.0) == run(Anytime(), [])
+
+
+def test_no_block_can_ruin_a_gambler() -> None:
+    gambler = Gambler(0.0, 0.05)
+    for _ in range(50):
+        gambler.bet(-1.0)
+    assert gambler.log_money >= 50 * log(0.25)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_intervals_after_all_blocks_hold_the_mean_together_in_95_of_a_hundred(kind: Kind) -> None:
+    """The last is the intersection of all."""
+    luck = Random(f"interval {kind.__name__}")
+    missed = 0
+    for _ in range(200):
+        low, high = interval([kind(luck, 0.02) for _ in range(200)])
+        missed += not low <= 0.02 <= high
+    assert missed <= 10 + 2 * 3
+
+
+def test_the_interval_only_becomes_narrower() -> None:
+    luck = Random("narrower")
+    seen = [bell(luck, 0.1) for _ in range(400)]
+    few, more, all_of_them = interval(seen[:20]), interval(seen[:100]), interval(seen)
+    assert few[0] <= more[0] <= all_of_them[0] < 0.1 < all_of_them[1] <= more[1] <= few[1]
+    assert all_of_them[1] - all_of_them[0] < 0.12
+
+
+def test_a_blocks_difference_is_that_of_mean_points_over_its_seatings() -> None:
+    head = [result(3, 0, (0, 1, 2), [[0], [1], [2]]), result(3, 1, (2, 0, 1), [[0], [1, 2]])]
+    base = [result(3, 0, (0, 1, 2), [[1], [0], [2]]), result(3, 1, (2, 0, 1), [[0], [2], [1]])]
+    assert (1 + 0.25) / 2 - (0.5 + 0) / 2 == difference(head, base, 0)
+
+
+def test_matches_that_are_not_the_same_are_not_compared() -> None:
+    one, other = result(0, 0, (0, 1, 2), [[0], [1], [2]]), result(0, 0, (1, 0, 2), [[0], [1], [2]])
+    with pytest.raises(ValueError, match="the same matches, in the same seats"):
+        difference([one], [other], 0)
+
+
+def test_hypotheses_the_wrong_way_round_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"low = 0 must be below high = -0\.1"):
+        Anytime(high=-0.1)
+
+
+def test_error_rates_that_mean_nothing_are_refused() -> None:
+    with pytest.raises(ValueError, match="must be between 0 and 1"):
+        Anytime(alpha=0)

@@ -1,0 +1,113 @@
+"""A tournament in numbers: what stands in a report."""
+
+from collections.abc import Callable
+from time import process_time
+from typing import Any
+
+import numpy as np
+import pytest
+
+from arena.digest import MOMENTS, Digest, digest_of
+from arena.standings import Played, points
+from protocol.refusals import Conduct
+from tests.arena.simulated import result, tournament
+
+LABELS = ("a", "b", "c", "d", "e")
+
+
+@pytest.fixture
+def played() -> list[Played]:
+    return tournament(np.random.default_rng(8), np.linspace(1, -1, 5), 5, 24, alike=0.5, ties=0.3)
+
+
+@pytest.fixture
+def digest(played: list[Played]) -> Digest:
+    return digest_of(LABELS, played)
+
+
+def test_points_by_seat_are_those_of_the_matches(played: list[Played], digest: Digest) -> None:
+    for seat in range(5):
+        expected = sum(points(match.outcome, seat) for match in played)
+        assert expected == pytest.approx(digest.by_seat[seat].points)
+        assert len(played) == digest.by_seat[seat].played
+
+
+def test_points_by_bot_and_seat_add_up_to_those_by_seat_and_by_bot(digest: Digest) -> None:
+    for line in digest.lines:
+        assert line.points == pytest.approx(sum(mean.points for mean in digest.by_bot_and_seat[line.entrant]))
+    for seat, mean in enumerate(digest.by_seat):
+        assert mean.points == pytest.approx(sum(row[seat].points for row in digest.by_bot_and_seat))
+
+
+def test_a_seat_that_always_wins_shows() -> None:
+    digest = digest_of(("a", "b"), [result(n // 2, n % 2, (n % 2, 1 - n % 2), [[0], [1]]) for n in range(8)])
+    assert [1.0, 0.0] == [mean.value for mean in digest.by_seat]
+
+
+def test_ratings_over_time_end_with_todays(digest: Digest) -> None:
+    assert (MOMENTS, 24) == (len(digest.moments), digest.moments[-1].blocks)
+    assert [one.elo for one in digest.ratings.ratings] == pytest.approx(digest.moments[-1].elo, abs=0.5)
+
+
+def test_an_earlier_moment_knows_nothing_of_later_blocks(played: list[Played], digest: Digest) -> None:
+    half = digest_of(LABELS, [match for match in played if match.block < 12])
+    assert 12 == digest.moments[5].blocks
+    assert [one.elo for one in half.ratings.ratings] == pytest.approx(digest.moments[5].elo, abs=0.5)
+
+
+def test_matches_are_counted_by_conduct_in_the_order_of_the_list() -> None:
+    crashed = (Conduct.CRASHED, Conduct.OK)
+    digest = digest_of(
+        ("a", "b"), [result(0, 0, (0, 1), [[1], [0]], conduct=crashed), result(0, 1, (1, 0), [[0], [1]])]
+    )
+    assert ({"ok": 1, "crashed": 1}, {"ok": 2}) == digest.conduct
+    assert ["ok", "crashed"] == list(digest.conduct[0])
+
+
+def test_time_is_charged_time_a_window_match_by_match() -> None:
+    digest = digest_of(
+        ("a", "b"),
+        [
+            result(n, 0, (0, 1), [[0], [1]], charged_us=(100 * (n + 1), 0), windows=(10, 0), defaults=(0, 0))
+            for n in range(11)
+        ],
+    )
+    use = digest.time[0]
+    assert use is not None
+    assert [20, 60, 100, 110] == pytest.approx([use.tenth, use.median, use.nine_tenths, use.most])
+    assert digest.time[1] is None
+
+
+def test_the_house_is_rated_and_does_not_move_the_middle() -> None:
+    played = [
+        result(block, seating, seats, [[0], [1, 2]] if block % 3 else [[2], [1], [0]])
+        for block in range(12)
+        for seating, seats in enumerate([(0, 1, 2), (2, 0, 1), (1, 2, 0)])
+    ]
+    digest = digest_of(("a", "b", "c (house)"), played, house=2)
+    for moment in digest.moments:
+        assert 0 == pytest.approx(moment.elo[0] + moment.elo[1])
+    assert digest.lines[-1].house
+
+
+def test_without_results_there_is_still_a_digest() -> None:
+    digest = digest_of(("a", "b"), [])
+    assert (0, 0, 0, (), ()) == (digest.matches, digest.blocks, digest.seats, digest.moments, digest.by_seat)
+    assert (None, None) == digest.time
+
+
+WELL_KNOWN: list[tuple[int, Callable[[int], Any]]] = [
+    (2, lambda n: ([[0], [1]], [[1], [0]], [[0, 1]])[n % 3]),
+    (13, lambda n: [[0, 1], [2], [3, 4, 5], [6], [7], [8], [9], [10], [11], [12]][:: 1 if n % 4 else -1]),
+]
+
+
+@pytest.mark.parametrize(("seats", "ranking"), WELL_KNOWN)
+def test_all_of_a_hundred_thousand_results_takes_seconds(seats: int, ranking: Callable[[int], Any]) -> None:
+    """Time of the processor, that a busy machine does not count: what is promised of the ratings alone."""
+    luck = np.random.default_rng(seats)
+    sitting = [tuple(luck.permutation(26)[:seats].tolist()) for _ in range(1000)]
+    played = [result(n // seats, n % seats, sitting[n % 1000], ranking(n)) for n in range(100_000)]
+    begun = process_time()
+    digest_of([str(number) for number in range(26)], played)
+    assert process_time() - begun < 10

@@ -1,0 +1,140 @@
+"""`arena report`, and what a tournament leaves beside its results."""
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from arena.cli import main
+from arena.ledger import Ledger
+from arena.results_folder import LEDGER, PAGE, TABLE, set_aside
+from arena.tournament import play_tournament
+from arena.tournament_file import read_tournament
+from referee.bot_folder import find_bot
+from tests.arena.stand_in import AtOnce
+from tests.arena.test_tournament import TEXT, venue
+
+OF_MANY = """\
+game = "hive-mind"
+bots = ["hive_mind_counter", "hive_mind_random"]
+fill = "hive_mind_random"
+blocks = 6
+seed = 77001
+"""
+
+
+def cup(folder: Path, text: str = TEXT) -> Path:
+    file = folder / "cup.toml"
+    file.write_text(text)
+    tournament = read_tournament(file, find_bot)
+    play_tournament(tournament, tournament.labels, venue(AtOnce()), fresh=False)
+    return file
+
+
+def report(*arguments: object) -> Result:
+    return CliRunner().invoke(main, ["report", *map(str, arguments)])
+
+
+def as_json(place: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(report(place, "--json").stdout)
+    return found
+
+
+def test_a_tournament_leaves_its_page_and_its_table_beside_its_results(tmp_path: Path) -> None:
+    cup(tmp_path)
+    results = tmp_path / "runs/cup"
+    assert (results / PAGE).read_text().startswith("<!doctype html>")
+    rows = list(csv.DictReader((results / TABLE).read_text().splitlines()))
+    assert {"mist_random", "mist_cautious", "mist_hunter"} == {row["bot"] for row in rows}
+    assert [] == list(results.glob("*.part"))
+
+
+def test_a_fresh_beginning_puts_the_earlier_report_aside_too(tmp_path: Path) -> None:
+    cup(tmp_path)
+    aside = set_aside(tmp_path / "runs/cup")
+    assert aside is not None
+    assert {PAGE, TABLE} <= {each.name for each in aside.iterdir()}
+    assert not (tmp_path / "runs/cup" / PAGE).exists()
+
+
+def test_the_folder_the_file_and_the_ledger_give_the_same_report(tmp_path: Path) -> None:
+    file = cup(tmp_path)
+    results = tmp_path / "runs/cup"
+    assert as_json(file) == as_json(results) == as_json(results / LEDGER)
+
+
+def test_the_json_has_ratings_with_intervals_seats_conduct_and_time(tmp_path: Path) -> None:
+    found = as_json(cup(tmp_path))
+    assert ("mist", 12, 6) == (found["game"], found["matches"], found["blocks"])
+    for bot in found["bots"]:
+        assert {"elo", "elo_low", "elo_high", "superiority", "seats", "conduct", "against"} <= bot.keys()
+        assert 8 == sum(bot["conduct"].values())
+        assert 8 == sum(seat["played"] for seat in bot["seats"])
+    assert found["bots"][0]["elo"] >= found["bots"][-1]["elo"]
+
+
+def test_the_seed_is_told_to_nobody(tmp_path: Path) -> None:
+    """Whoever knows it knows the deals that are still to be played."""
+    file = cup(tmp_path, OF_MANY)
+    told = report(file, "--html", tmp_path / "out.html", "--csv", tmp_path / "out.csv").stdout
+    told += (
+        report(file, "--json").stdout + (tmp_path / "out.html").read_text() + (tmp_path / "out.csv").read_text()
+    )
+    assert "77001" not in told
+
+
+def test_the_house_is_last_and_marked(tmp_path: Path) -> None:
+    found = as_json(cup(tmp_path, OF_MANY))
+    assert [("1", False), ("2", False), ("h", True)] == [(bot["place"], bot["house"]) for bot in found["bots"]]
+    assert 0 == pytest.approx(sum(bot["elo"] for bot in found["bots"][:2]), abs=0.02)
+
+
+def test_the_tables_name_every_bot_and_its_interval(tmp_path: Path) -> None:
+    shown = report(cup(tmp_path)).stdout
+    assert shown.startswith("12 matches in 6 blocks, mist, ")
+    assert "95 % interval" in shown
+    assert 4 == shown.count("mist_hunter")
+
+
+def test_html_and_csv_go_where_they_are_asked_to(tmp_path: Path) -> None:
+    file = cup(tmp_path)
+    assert 0 == report(file, "--html", tmp_path / "a.html", "--csv", tmp_path / "b.csv").exit_code
+    assert (tmp_path / "runs/cup" / PAGE).read_text() == (tmp_path / "a.html").read_text()
+    assert (tmp_path / "runs/cup" / TABLE).read_text() == (tmp_path / "b.csv").read_text()
+
+
+def test_a_tournament_that_has_just_begun_has_a_report(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / LEDGER)
+    ledger.begin({"game": "mist", "bots": ["a", "b"]})
+    done = report(tmp_path)
+    ledger.close()
+    assert 0 == done.exit_code
+    assert "0 matches in 0 blocks, mist" in done.stdout
+
+
+def test_a_place_without_results_is_named_and_left_as_it_is(tmp_path: Path) -> None:
+    done = report(tmp_path)
+    assert (
+        2,
+        f"arena: {tmp_path / LEDGER}: there is no such ledger; give a tournament's results folder, or its file\n",
+    ) == (
+        done.exit_code,
+        done.stderr,
+    )
+    assert [] == list(tmp_path.iterdir())
+
+
+def test_a_file_that_is_wrong_is_told_by_line_and_field(tmp_path: Path) -> None:
+    (tmp_path / "cup.toml").write_text('game = "mist"\nbots = 3\n')
+    done = report(tmp_path / "cup.toml")
+    assert 2 == done.exit_code
+    assert "cup.toml:2: bots: " in done.stderr
+
+
+def test_a_page_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    done = report(cup(tmp_path), "--html", tmp_path / "nowhere/out.html")
+    assert 2 == done.exit_code
+    assert "nowhere/out.html: cannot be written: No such file or directory" in done.stderr
