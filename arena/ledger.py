@@ -142,12 +142,13 @@ class Ledger:
                 self._db.executemany("INSERT INTO results VALUES (?, ?, ?)", rows)
         return len(rows) == seatings
 
-    def results(self) -> list[Played]:
-        """Every match that counts, in schedule order."""
+    def results(self, first: int = 0) -> list[Played]:
+        """Every match that counts, from this block on, in schedule order."""
         with self._told():
             rows = self._db.execute(
                 "SELECT played FROM results JOIN attempts ON attempts.id = results.attempt"
-                " ORDER BY results.block, results.seating"
+                " WHERE results.block >= ? ORDER BY results.block, results.seating",
+                (first,),
             ).fetchall()
         return [msgspec.json.decode(played, type=Played) for (played,) in rows]
 

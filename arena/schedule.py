@@ -50,6 +50,14 @@ def round_robin(entrants: int, blocks: int, seed: int) -> Iterator[Block]:
         yield block_of(number, turn, pairs[pair], seed)
 
 
+def gauntlet(heads: int, entrants: int, blocks: int, seed: int) -> Iterator[Block]:
+    """Each of the first `heads` entrants plays `blocks` blocks with each of the rest; a round gives each pair one."""
+    pairs = [(head, other) for other in range(heads, entrants) for head in range(heads)]
+    for number in range(blocks * len(pairs)):
+        turn, pair = divmod(number, len(pairs))
+        yield block_of(number, turn, pairs[pair], seed)
+
+
 class Tables(Struct, frozen=True, kw_only=True):
     """A schedule for games of any number of seats: in each round every entrant sits at one table, or has a bye."""
 

@@ -1,8 +1,7 @@
 """Plays a tournament from where it stands to its end."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
-from functools import partial
 from random import SystemRandom
 from typing import TypeVar
 
@@ -15,10 +14,11 @@ from arena.exits import WrongUse
 from arena.ledger import Ledger
 from arena.progress import LiveProgress
 from arena.results_folder import LEDGER, TRANSCRIPTS, held, set_aside
+from arena.rounds import Blocks, Fixed, blocks_so_far, rounds_of
 from arena.runner import Field, Play, run
-from arena.schedule import SEED_BITS, Block
+from arena.schedule import SEED_BITS
 from arena.screens import progress_console
-from arena.standings import Line, standings
+from arena.standings import Line, Played, standings
 from arena.terms import changes, terms_of
 from arena.tournament_file import TWO, Tournament
 
@@ -27,13 +27,15 @@ Venue = Callable[[], AbstractAsyncContextManager[Play[PlayerT]]]
 """Opens what all matches share (the wire), and gives what plays a match."""
 
 
-class Results(Struct, frozen=True):
+class Results(Struct, frozen=True, kw_only=True):
     """How a tournament came out."""
 
     seed: int
     design: Design
     lines: list[Line]
     """Best first."""
+    played: list[Played]
+    """Every match that counts, in schedule order."""
     voids: list[tuple[int, int, str]]
     """Block, seating and reason of every void attempt."""
 
@@ -59,21 +61,37 @@ def play_tournament(
         ledger = Ledger(tournament.results / LEDGER)
         try:
             seed = _begin(tournament, ledger)
-            blocks = partial(tournament.blocks, seed)
+            schedule = tournament.schedule
             field = Field(
                 plan=tournament.plan(),
                 players=players,
                 names=tournament.labels,
                 transcripts=tournament.results / TRANSCRIPTS,
             )
-            design = design_of(blocks(), len(tournament.form.bots), tournament.seats)
-            if tournament.seats > TWO:
+            design = _design(tournament, seed) if isinstance(schedule, Fixed) else None
+            if design is not None and tournament.seats > TWO:
                 click.echo(design.text, err=True)
-            _play_rest(field, ledger, blocks, design.matches, open_venue=open_venue, concurrency=concurrency)
-            lines = standings(len(players), ledger.results(), tournament.house)
-            return Results(seed, design, lines, ledger.voids())
+            total = schedule.matches if design is None else design.matches
+            rounds = rounds_of(schedule.rounds(seed), ledger.results)
+            _play_rest(field, ledger, rounds, total or 0, open_venue=open_venue, concurrency=concurrency)
+            results = ledger.results()
+            return Results(
+                seed=seed,
+                design=design or _design(tournament, seed, results),
+                lines=standings(len(players), results, tournament.house),
+                played=results,
+                voids=ledger.voids(),
+            )
         finally:
             ledger.close()
+
+
+def _design(tournament: Tournament, seed: int, results: Sequence[Played] = ()) -> Design:
+    """What the schedule comes to: where it depends on results, as far as these lead."""
+    schedule = tournament.schedule
+    rounds = schedule.rounds(seed)
+    blocks = next(rounds)() if isinstance(schedule, Fixed) else blocks_so_far(rounds, results)
+    return design_of(blocks, len(tournament.form.bots), tournament.seats)
 
 
 def _begin(tournament: Tournament, ledger: Ledger) -> int:
@@ -96,7 +114,7 @@ def _begin(tournament: Tournament, ledger: Ledger) -> int:
 def _play_rest(
     field: Field[PlayerT],
     ledger: Ledger,
-    blocks: Callable[[], Iterator[Block]],
+    rounds: Iterator[Blocks],
     total: int,
     *,
     open_venue: Venue[PlayerT],
@@ -112,6 +130,8 @@ def _play_rest(
 
         async def play_all() -> None:
             async with open_venue() as play:
-                await run(field, blocks, ledger, play=play, progress=progress, concurrency=concurrency)
+                # The next round is made when this one is played: it may depend on it.
+                for blocks in rounds:
+                    await run(field, blocks, ledger, play=play, progress=progress, concurrency=concurrency)
 
         loop.run(play_all)

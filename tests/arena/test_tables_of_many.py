@@ -156,7 +156,8 @@ def test_what_is_wrong_is_named_by_line_and_field(file: Path, bots: str, more: t
 @pytest.mark.parametrize("more", ["rotations = 2", 'fill = "mist_random"'])
 def test_pairs_have_both_seatings_and_need_no_house(file: Path, more: str) -> None:
     file.write_text(f'game = "mist"\nbots = ["mist_random", "mist_hunter"]\n{more}\n')
-    assert f"3: {more.split(maxsplit=1)[0]}: is for games of more than two seats; mist has two" == complaint(file)
+    said = f"3: {more.split(maxsplit=1)[0]}: is for games of more than two seats; mist has two"
+    assert said == complaint(file)[: len(said)]
 
 
 def test_how_many_seats_there_are_may_be_an_option_of_the_game(file: Path) -> None:
