@@ -11,8 +11,9 @@ from msgspec import Struct
 from arena.knockout import Knockout
 from arena.ladder import Ladder
 from arena.rounds import Fixed, Schedule
-from arena.schedule import Tables, gauntlet, round_robin
+from arena.schedule import gauntlet, round_robin
 from arena.swiss import Swiss
+from arena.table_rounds import Tables
 
 Format = Literal["round_robin", "gauntlet", "swiss", "knockout", "ladder"]
 USES: dict[str, tuple[Format, ...]] = {"rounds": ("swiss", "ladder"), "heads": ("gauntlet",)}

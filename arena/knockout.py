@@ -1,8 +1,8 @@
 """Knock-out: who loses is out. Pure.
 
-The bracket is the usual one: bots are seeded in the order of the file, the first two can meet in the final only, and
-where their number is no power of two the first ones have no opponent in the first round. Two who are level after
-their blocks play single blocks until one leads.
+The bracket is the usual one: bots are seeded in the order of the file, the first two can meet in the final only,
+and where their number is no power of two the first ones have no opponent in the first round. Two who are level
+after their blocks play single blocks until one leads.
 """
 
 from collections.abc import Sequence

@@ -19,10 +19,10 @@ def pairs_of(order: Sequence[int], may_meet: MayMeet) -> list[Pair]:
     """Pairs an even number of bots, each with one near to it in the order that it may meet.
 
     Each is paired with the first before it that still waits and that it may meet. Who is left at the end may meet
-    none of the others who are left: two of them change partners with the lowest pair that makes it possible. As long
-    as every bot may meet at least half of all, there is one: two who are left may meet `n` bots between them, all in
-    the `(n - 2) / 2` pairs, so that of one pair's four meetings with them three are possible. Only where there is no
-    such pair do two meet who should not.
+    none of the others who are left: two of them change partners with the lowest pair that makes it possible. As
+    long as every bot may meet at least half of all, there is one: two who are left may meet `n` bots between them,
+    all in the `(n - 2) / 2` pairs, so that of one pair's four meetings with them three are possible. Only where
+    there is no such pair do two meet who should not.
     """
     pairs: list[Pair] = []
     waiting: list[int] = []

@@ -1,0 +1,70 @@
+"""The schedule of games of more than two seats: in each round every entrant sits at one table, or has a bye. Pure.
+
+Of a long schedule only the first rounds are designed. They are a cycle: it comes again and again, each time with
+the entrants one place further in the cycle's parts, so that after as many cycles as there are entrants all have
+played and sat everywhere equally often; then lots are drawn anew.
+"""
+
+from collections.abc import Iterator
+from random import Random
+
+from msgspec import Struct
+
+from arena.pairing import drawn
+from arena.schedule import Block, block_of
+from arena.seating import Seating, shifts_of
+from arena.table_design import designed
+
+WHOLE = 100
+"""A schedule of so many rounds or fewer is designed as a whole."""
+PLACES = 20_000
+"""More places (bots times rounds) are not designed: it would take seconds."""
+
+
+class Tables(Struct, frozen=True, kw_only=True):
+    """A schedule for games of any number of seats."""
+
+    entrants: int
+    """Those who compete; the house is numbered after them."""
+    seats: int
+    rounds: int
+    rotations: int
+    """How many of the rotations of its table a block plays."""
+    filled: bool
+    """Whether seats that are left over are the house's; if not, those who are left over have a bye."""
+
+    def blocks(self, seed: int) -> Iterator[Block]:
+        """The blocks, round after round."""
+        if not self.filled and self.entrants < self.seats:
+            raise ValueError(f"{self.entrants} bots cannot take {self.seats} seats")
+        shifts = shifts_of(self.seats, self.rotations)
+        cycle = self._cycle(seed)
+        number, parts = 0, [*range(self.entrants + 1)]
+        for turn in range(self.rounds):
+            again, place = divmod(turn, len(cycle))
+            if again and place == 0:
+                parts = self._parts(again, seed)
+            for table in cycle[place]:
+                yield block_of(number, turn, tuple([parts[part] for part in table]), seed, shifts)
+                number += 1
+
+    def _cycle(self, seed: int) -> list[list[tuple[int, ...]]]:
+        """The tables of each round of the first cycle, by seat."""
+        rounds = designed(self.entrants, self.seats, self._cycle_rounds, filled=self.filled, seed=f"{seed}/tables")
+        seating = Seating(self.entrants, self.seats, shifts_of(self.seats, self.rotations))
+        luck = Random(f"{seed}/seats")
+        lots = [luck.random() for _ in range(self.entrants)]
+        return [[seating.seated(sorted(table, key=lots.__getitem__)) for table in tables] for *tables, _ in rounds]
+
+    @property
+    def _cycle_rounds(self) -> int:
+        """In as many rounds as a bot has others to meet, full tables could have all meet equally often."""
+        natural = self.entrants - (self.entrants % self.seats == 0)
+        longest = self.rounds if self.rounds <= WHOLE else natural
+        return max(1, min(longest, self.rounds, PLACES // self.entrants))
+
+    def _parts(self, again: int, seed: int) -> list[int]:
+        """Who plays which part of the cycle when it comes again; the house plays its own."""
+        times, further = divmod(again, self.entrants)
+        lots = drawn(self.entrants, seed, f"cycle {times}")
+        return [*lots[further:], *lots[:further], self.entrants]
