@@ -5,7 +5,7 @@ from itertools import combinations
 
 from msgspec import Struct
 
-from arena.schedule import Block
+from arena.schedule import Block, rotations
 
 
 class Span(Struct, frozen=True):
@@ -48,14 +48,14 @@ def design_of(blocks: Iterable[Block], bots: int, seats: int) -> Design:
     sat = [[0] * seats for _ in range(bots)]
     for block in blocks:
         number += 1
-        matches += len(block.matches)
-        present = sorted(bot for bot in block.matches[0].entrants if bot < bots)
+        matches += len(block.shifts)
+        present = sorted(bot for bot in block.entrants if bot < bots)
         for bot in present:
             played[bot] += 1
         for pair in combinations(present, 2):
             met[pair] += 1
-        for match in block.matches:
-            for seat, bot in enumerate(match.entrants):
+        for seated in rotations(block.entrants, block.shifts):
+            for seat, bot in enumerate(seated):
                 if bot < bots:
                     sat[bot][seat] += 1
     return Design(

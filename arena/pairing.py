@@ -27,12 +27,12 @@ def pairs_of(order: Sequence[int], may_meet: MayMeet) -> list[Pair]:
     pairs: list[Pair] = []
     waiting: list[int] = []
     for bot in order:
-        partner = next((other for other in waiting if may_meet(other, bot)), None)
-        if partner is None:
-            waiting.append(bot)
+        for place, other in enumerate(waiting):
+            if may_meet(other, bot):
+                pairs.append((waiting.pop(place), bot))
+                break
         else:
-            waiting.remove(partner)
-            pairs.append((partner, bot))
+            waiting.append(bot)
     while waiting:
         _squeeze_in(waiting.pop(), waiting.pop(), pairs, may_meet)
     return pairs

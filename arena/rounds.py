@@ -7,11 +7,12 @@ it had not been.
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from functools import partial
+from itertools import chain, repeat
 from typing import Protocol
 
 from msgspec import Struct
 
-from arena.schedule import Block, block_of
+from arena.schedule import SWAPPED, Block
 from arena.standings import Played
 
 Blocks = Callable[[], Iterator[Block]]
@@ -84,7 +85,7 @@ def _paired(rounds: Rounds, results: Sequence[Played]) -> Iterator[tuple[list[Bl
     try:
         blocks = list(next(rounds)())
         while True:
-            end = start + sum(len(block.matches) for block in blocks)
+            end = start + sum(len(block.shifts) for block in blocks)
             given = results[start:end]
             yield blocks, given, len(given) == end - start
             if len(given) < end - start:
@@ -98,5 +99,6 @@ def _paired(rounds: Rounds, results: Sequence[Played]) -> Iterator[tuple[list[Bl
 def round_of(pairs: Sequence[tuple[int, int]], *, first: int, turn: int, blocks: int, seed: int) -> list[Block]:
     """A round in which each of these pairs plays so many blocks, numbered from `first`."""
     return [
-        block_of(first + number, turn, pairs[number % len(pairs)], seed) for number in range(len(pairs) * blocks)
+        Block(number, turn, pair, SWAPPED, seed)
+        for number, pair in enumerate(chain.from_iterable(repeat(pairs, blocks)), start=first)
     ]

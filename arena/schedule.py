@@ -13,11 +13,13 @@ from msgspec import Struct
 SEED_BITS = 53
 """Seeds of matches stay whole numbers in every JSON reader, JavaScript's included."""
 
+SWAPPED = (0, 1)
+"""The shifts of a block of two seats."""
 NAME_BYTES = 8
 """Of a match's name: among ten million drawn ones, no two are likely to be equal (3 in a million)."""
 
 
-class Match(Struct, frozen=True):
+class Match(Struct, frozen=True, gc=False):
     """One match of a block."""
 
     name: str
@@ -31,13 +33,34 @@ class Match(Struct, frozen=True):
     """The deal's, the same in all matches of the block."""
 
 
-class Block(Struct, frozen=True):
+class Block(Struct, frozen=True, gc=False):
     """One deal, played once for each seating that makes it fair."""
 
     number: int
     """Counts from 0, in schedule order."""
     round: int
-    matches: tuple[Match, ...]
+    entrants: tuple[int, ...]
+    """By seat, in the block's first match."""
+    shifts: tuple[int, ...]
+    """By how many places all move on, in each match."""
+    seed: int
+    """The tournament's."""
+
+    @property
+    def matches(self) -> tuple[Match, ...]:
+        """Made anew at each call: a schedule of a million blocks does not make them for all."""
+        seatings = rotations(self.entrants, self.shifts)
+        # Of one long hash no part tells anything of another: only who knows the tournament's seed can know a deal
+        # by its matches' names.
+        drawn = shake_128(f"{self.seed}/{self.number}".encode()).digest(8 + NAME_BYTES * len(seatings))
+        deal = int.from_bytes(drawn[:8], "big") >> (64 - SEED_BITS)
+        names, letters = drawn[8:].hex(), 2 * NAME_BYTES
+        return tuple(
+            [
+                Match(names[letters * seating :][:letters], self.number, seating, seated, deal)
+                for seating, seated in enumerate(seatings)
+            ]
+        )
 
 
 def round_robin(entrants: int, blocks: int, seed: int) -> Iterator[Block]:
@@ -48,7 +71,7 @@ def round_robin(entrants: int, blocks: int, seed: int) -> Iterator[Block]:
     pairs = list(combinations(range(entrants), 2))
     for number in range(blocks * len(pairs)):
         turn, pair = divmod(number, len(pairs))
-        yield block_of(number, turn, pairs[pair], seed)
+        yield Block(number, turn, pairs[pair], SWAPPED, seed)
 
 
 def gauntlet(heads: int, entrants: int, blocks: int, seed: int) -> Iterator[Block]:
@@ -56,35 +79,9 @@ def gauntlet(heads: int, entrants: int, blocks: int, seed: int) -> Iterator[Bloc
     pairs = [(head, other) for other in range(heads, entrants) for head in range(heads)]
     for number in range(blocks * len(pairs)):
         turn, pair = divmod(number, len(pairs))
-        yield block_of(number, turn, pairs[pair], seed)
+        yield Block(number, turn, pairs[pair], SWAPPED, seed)
 
 
-def block_of(
-    number: int, turn: int, entrants: tuple[int, ...], seed: int, shifts: Sequence[int] | None = None
-) -> Block:
-    """The block of these entrants: each of them sits in each seat once, or where these shifts bring them."""
-    seatings = rotations(entrants, shifts)
-    # Of one long hash no part tells anything of another: only who knows the tournament's seed knows a deal by its
-    # matches' names.
-    drawn = shake_128(f"{seed}/{number}".encode()).digest(8 + NAME_BYTES * len(seatings))
-    deal = int.from_bytes(drawn[:8], "big") >> (64 - SEED_BITS)
-    names = drawn[8:].hex()
-    return Block(
-        number,
-        turn,
-        tuple(
-            [
-                Match(names[2 * NAME_BYTES * seating :][: 2 * NAME_BYTES], number, seating, seated, deal)
-                for seating, seated in enumerate(seatings)
-            ]
-        ),
-    )
-
-
-def rotations(entrants: tuple[int, ...], shifts: Sequence[int] | None = None) -> list[tuple[int, ...]]:
-    """Seatings that keep the order round the table, by how many places all move on.
-
-    All of them, unless shifts are given: each entrant then sits in each seat once. Two seats: swapped.
-    """
-    moves = range(len(entrants)) if shifts is None else shifts
-    return [entrants[-shift:] + entrants[:-shift] for shift in moves]
+def rotations(entrants: tuple[int, ...], shifts: Sequence[int]) -> list[tuple[int, ...]]:
+    """Seatings that keep the order round the table, by how many places all move on."""
+    return [entrants[-shift:] + entrants[:-shift] for shift in shifts]

@@ -35,10 +35,11 @@ class Swiss(Struct, frozen=True, kw_only=True):
     def rounds(self, seed: int, score: "SwissScore | None" = None) -> Rounds:
         """See `Schedule`. What comes of it is kept in `score`."""
         score = score or SwissScore.of(self.entrants)
-        lots = {bot: lot for lot, bot in enumerate(drawn(self.entrants, seed, "lot"))}
+        lots = drawn(self.entrants, seed, "lot")
         first = 0
         for turn in range(self.turns):
-            order = sorted(lots, key=lambda bot: (-score.points[bot], lots[bot]))
+            # Equal ones stay as lots were drawn.
+            order = sorted(lots, key=score.points.__getitem__, reverse=True)
             pairs = self._pairs(order, score)
             blocks = round_of(pairs, first=first, turn=turn, blocks=self.blocks, seed=seed)
             first += len(blocks)

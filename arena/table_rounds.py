@@ -11,7 +11,7 @@ from random import Random
 from msgspec import Struct
 
 from arena.pairing import drawn
-from arena.schedule import Block, block_of
+from arena.schedule import Block
 from arena.seating import Seating, shifts_of
 from arena.table_design import designed
 
@@ -39,13 +39,13 @@ class Tables(Struct, frozen=True, kw_only=True):
             raise ValueError(f"{self.entrants} bots cannot take {self.seats} seats")
         shifts = shifts_of(self.seats, self.rotations)
         cycle = self._cycle(seed)
-        number, parts = 0, [*range(self.entrants + 1)]
+        number, parts = 0, self._parts(0, seed)
         for turn in range(self.rounds):
             again, place = divmod(turn, len(cycle))
-            if again and place == 0:
+            if place == 0:
                 parts = self._parts(again, seed)
             for table in cycle[place]:
-                yield block_of(number, turn, tuple([parts[part] for part in table]), seed, shifts)
+                yield Block(number, turn, tuple([parts[part] for part in table]), shifts, seed)
                 number += 1
 
     def _cycle(self, seed: int) -> list[list[tuple[int, ...]]]:

@@ -72,8 +72,8 @@ def test_rounds_come_one_after_the_other() -> None:
 
 
 def test_rotations_seat_everyone_everywhere_once_and_swap_two() -> None:
-    assert [(4, 7), (7, 4)] == rotations((4, 7))
-    assert [{0, 1, 2, 3, 4}] * 5 == [set(seat) for seat in zip(*rotations((0, 1, 2, 3, 4)), strict=True)]
+    assert [(4, 7), (7, 4)] == rotations((4, 7), (0, 1))
+    assert [{0, 1, 2, 3, 4}] * 5 == [set(seat) for seat in zip(*rotations((0, 1, 2, 3, 4), range(5)), strict=True)]
 
 
 def tables(
