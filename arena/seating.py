@@ -16,7 +16,8 @@ class Seating:
             shifts: the rotations of a table that are played; see `rotations`.
         """
         self._absent, self._seats, self._shifts = bots, seats, shifts
-        self._sat = [[0] * seats for _ in range(bots)]
+        # Who is absent must not always be missed in the same seats either.
+        self._sat = [[0] * seats for _ in range(bots + 1)]
 
     def seated(self, table: Sequence[int]) -> tuple[int, ...]:
         """The table in an order that lets each sit where it has sat least; seats that are left over filled up."""
@@ -25,18 +26,14 @@ class Seating:
             # Else everyone sits everywhere, in any order.
             self._improve(seated)
         for place, bot in enumerate(seated):
-            if bot != self._absent:
-                for seat in self._seats_of(place):
-                    self._sat[bot][seat] += 1
+            for seat in self._seats_of(place):
+                self._sat[bot][seat] += 1
         return tuple(seated)
 
     def _improve(self, seated: list[int]) -> None:
         """Exchanges any two that gain by it, until there are none. Gains are whole: it comes to an end."""
         places = [self._seats_of(place) for place in range(self._seats)]
-        cost = {
-            bot: [0 if bot == self._absent else sum(self._sat[bot][seat] for seat in seats) for seats in places]
-            for bot in seated
-        }
+        cost = {bot: [sum(self._sat[bot][seat] for seat in seats) for seats in places] for bot in seated}
         better = True
         while better:
             better = False

@@ -70,7 +70,7 @@ def test_a_long_schedule_repeats_its_first_rounds_with_parts_going_round_until_a
     found = design(bots, seats, bots * bots, 2)
     assert found.played.least == found.played.most
     assert found.sat.least == found.sat.most
-    assert found.met.least >= 0.9 * found.met.most
+    assert found.met.least >= 0.85 * found.met.most
 
 
 def test_a_long_schedule_with_a_house_stays_even_too() -> None:
