@@ -27,6 +27,8 @@ class Design(Struct, frozen=True, kw_only=True):
     """How many blocks each bot plays."""
     met: Span
     """In how many blocks each two bots meet."""
+    met_mean: float
+    """The same on average: what is nearest to it would be perfectly even, but is not always possible."""
     sat: Span
     """In how many matches each bot sits in each seat."""
 
@@ -34,8 +36,9 @@ class Design(Struct, frozen=True, kw_only=True):
     def text(self) -> str:
         """All of it in one line."""
         blocks = "1 block" if self.blocks == 1 else f"{self.blocks} blocks"
+        mean = "" if self.met.least == self.met.most else f" (on average {self.met_mean:.1f})"
         return (
-            f"{blocks}: each bot plays {self.played}, each two bots meet in {self.met},"
+            f"{blocks}: each bot plays {self.played}, each two bots meet in {self.met}{mean},"
             f" each bot sits in each seat in {self.sat} matches"
         )
 
@@ -63,6 +66,7 @@ def design_of(blocks: Iterable[Block], bots: int, seats: int) -> Design:
         matches=matches,
         played=_span(played),
         met=_span(met.values()),
+        met_mean=sum(met.values()) / len(met),
         sat=_span(count for seats_of_one in sat for count in seats_of_one),
     )
 

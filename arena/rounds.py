@@ -37,7 +37,10 @@ class Fixed(Struct, frozen=True):
 
     blocks: Callable[[int], Iterator[Block]]
     """By the tournament's seed."""
-    matches: int | None = None
+
+    @property
+    def matches(self) -> None:
+        """See `Schedule`: its blocks can be counted."""
 
     def rounds(self, seed: int) -> Rounds:
         """See `Schedule`."""
