@@ -16,7 +16,7 @@ from msgspec import Struct
 Groups = list[list[int]]
 """The bots of each table of a round and, last, those who have a bye."""
 
-MOVES, MOVES_A_PLACE = 60_000, 250
+MOVES, MOVES_A_PLACE = 150_000, 250
 """Exchanges that are tried for each way of weighing, at most, in all and for each place at a table."""
 LARGEST = 150
 """With more bots, a design stays as its net is: they meet too seldom for exchanges to find each other."""

@@ -15,10 +15,8 @@ from arena.schedule import Block
 from arena.seating import Seating, shifts_of
 from arena.table_design import designed
 
-WHOLE = 100
-"""A schedule of so many rounds or fewer is designed as a whole."""
 PLACES = 20_000
-"""More places (bots times rounds) are not designed: it would take seconds."""
+"""So many places (bots times rounds) are designed, and not more: it would take longer than some seconds."""
 
 
 class Tables(Struct, frozen=True, kw_only=True):
@@ -58,10 +56,12 @@ class Tables(Struct, frozen=True, kw_only=True):
 
     @property
     def _cycle_rounds(self) -> int:
-        """In as many rounds as a bot has others to meet, full tables could have all meet equally often."""
-        natural = self.entrants - (self.entrants % self.seats == 0)
-        longest = self.rounds if self.rounds <= WHOLE else natural
-        return max(1, min(longest, self.rounds, PLACES // self.entrants))
+        """All, or so many that in them all could play equally often, and at full tables all meet equally often."""
+        longest = max(1, PLACES // self.entrants)
+        if self.rounds <= longest:
+            return self.rounds
+        even = self.entrants - (self.entrants % self.seats == 0)
+        return longest - longest % even if longest >= even else longest
 
     def _parts(self, again: int, seed: int) -> list[int]:
         """Who plays which part of the cycle when it comes again; the house plays its own."""

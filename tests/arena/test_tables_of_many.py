@@ -61,7 +61,7 @@ def test_a_block_is_a_match_for_each_seat_unless_the_file_bounds_it(file: Path) 
 def test_the_design_is_said_before_anything_is_played(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     playing(cup(file, "abcdef", "blocks = 3", "rotations = 2"))
     assert (
-        "3 blocks: each bot plays 2 to 3, each two bots meet in 1 to 3,"
+        "3 blocks: each bot plays 2 to 3, each two bots meet in 1 to 3 (on average 2.0),"
         " each bot sits in each seat in 0 to 2 matches\n"
         "6 matches, isolation strict\n"
     ) == capsys.readouterr().err[: -len("6/6 matches, 0 void attempts\n")]
