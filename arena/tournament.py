@@ -68,16 +68,17 @@ def play_tournament(
                 names=tournament.labels,
                 transcripts=tournament.results / TRANSCRIPTS,
             )
-            design = _design(tournament, seed) if isinstance(schedule, Fixed) else None
-            if design is not None and tournament.seats > TWO:
+            design = _design(tournament, seed, ledger.results())
+            if tournament.seats > TWO:
                 click.echo(design.text, err=True)
-            total = schedule.matches if design is None else design.matches
+            # Rounds that depend on results are not known yet, nor does `matches` know of tie-breaks.
+            total = max(design.matches, schedule.matches or 0)
             rounds = rounds_of(schedule.rounds(seed), ledger.results)
-            _play_rest(field, ledger, rounds, total or 0, open_venue=open_venue, concurrency=concurrency)
+            _play_rest(field, ledger, rounds, total, open_venue=open_venue, concurrency=concurrency)
             results = ledger.results()
             return Results(
                 seed=seed,
-                design=design or _design(tournament, seed, results),
+                design=design if isinstance(schedule, Fixed) else _design(tournament, seed, results),
                 lines=standings(len(players), results, tournament.house),
                 played=results,
                 voids=ledger.voids(),
@@ -86,7 +87,7 @@ def play_tournament(
             ledger.close()
 
 
-def _design(tournament: Tournament, seed: int, results: Sequence[Played] = ()) -> Design:
+def _design(tournament: Tournament, seed: int, results: Sequence[Played]) -> Design:
     """What the schedule comes to: where it depends on results, as far as these lead."""
     schedule = tournament.schedule
     rounds = schedule.rounds(seed)
