@@ -47,23 +47,22 @@ class Fixed(Struct, frozen=True):
         yield partial(self.blocks, seed)
 
 
-def rounds_of(rounds: Rounds, results_from: Callable[[int], Sequence[Played]]) -> Iterator[Blocks]:
+def rounds_of(rounds: Rounds, results_between: Callable[[int, int], Sequence[Played]]) -> Iterator[Blocks]:
     """Round after round; when the next is asked for, the results of the one before must be there.
 
     Args:
         rounds: as a schedule gives them.
-        results_from: the results of all blocks from this number on, in schedule order.
+        results_between: the results of all blocks from this number on and before that, in schedule order.
     """
     first = 0
     try:
         blocks = next(rounds)
         while True:
             yield blocks
-            results = results_from(first)
-            if not results:
-                return
-            first = results[-1].block + 1
-            blocks = rounds.send(results)
+            # Not all that there are: a tournament that goes on has results of later rounds, too.
+            end = first + sum(1 for _ in blocks())
+            blocks = rounds.send(results_between(first, end))
+            first = end
     except StopIteration:
         return
 

@@ -62,7 +62,7 @@ def told(file: Path, results: Results) -> Any:
     return msgspec.json.decode(msgspec.json.encode(results_json(read_tournament(file, find_bot), results)))
 
 
-@pytest.mark.parametrize("after", [1, 5, 7])
+@pytest.mark.parametrize("after", [1, 5, 7, 9])
 def test_stopped_and_run_again_it_is_the_same_tournament(file: Path, after: int) -> None:
     """The same matches with the same deals, and the same table; what was played is not played again."""
     full = TranscriptError("cannot be written: No space left on device", Path("/t/x.jsonl"))
