@@ -6,7 +6,7 @@ from collections.abc import Callable
 from rich.table import Table
 
 from arena.bracket import ASCII, BOXES, draw
-from arena.knockout import Knockout, bracket_of
+from arena.knockout import Knockout, bracket_of, rounds_reached
 from arena.ladder import Ladder, final_ratings
 from arena.report import CONDUCT, HOUSE, conduct, crosstable
 from arena.standings import Line, Score
@@ -23,8 +23,8 @@ def format_table(tournament: Tournament, results: Results) -> Table:
             return _swiss_table(swiss, tournament, results)
         case Ladder() as ladder:
             return _ladder_table(ladder, tournament, results)
-        case Knockout():
-            return _plain_table(tournament, results)
+        case Knockout() as knockout:
+            return _knockout_table(knockout, tournament, results)
         case _ if tournament.form.format == "gauntlet":
             return _gauntlet_table(tournament, results)
         case _:
@@ -84,10 +84,12 @@ def _gauntlet_table(tournament: Tournament, results: Results) -> Table:
     return table
 
 
-def _plain_table(tournament: Tournament, results: Results) -> Table:
-    """Who did how, where a bracket tells the rest."""
+def _knockout_table(knockout: Knockout, tournament: Tournament, results: Results) -> Table:
+    """By how far each came, then by points; the bracket tells the rest."""
     table = _grid("points", "W-T-L")
-    for place, line in enumerate(results.lines, start=1):
+    reached = rounds_reached(bracket_of(knockout, results.seed, results.played))
+    lines = sorted(results.lines, key=lambda line: -reached[line.entrant])
+    for place, line in enumerate(lines, start=1):
         _row(table, str(place), line, tournament, (f"{line.points:g}", _won(line)))
     return table
 

@@ -103,3 +103,14 @@ def bracket_of(knockout: Knockout, seed: int, results: Sequence[Played]) -> list
     bracket: list[list[Tie]] = []
     next_round(knockout.rounds(seed, bracket), results)
     return bracket
+
+
+def rounds_reached(bracket: Sequence[Sequence[Tie]]) -> dict[int, int]:
+    """The last round that each bot came to, from 0; who won the final has come one further."""
+    reached: dict[int, int] = {}
+    for turn, ties in enumerate(bracket):
+        for tie in ties:
+            reached |= {bot: turn for bot in (tie.one, tie.other) if bot is not None}
+            if tie.winner is not None:
+                reached[tie.winner] = turn + 1
+    return reached

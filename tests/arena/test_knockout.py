@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.bracket import ASCII, BOXES, draw
-from arena.knockout import TIE_BREAKS, Knockout, bracket_of, bracket_order
+from arena.knockout import TIE_BREAKS, Knockout, bracket_of, bracket_order, rounds_reached
 from arena.schedule import Match
 from tests.arena.paired import Decide, all_tied, by_lot, lower_wins, pairs, played_out
 
@@ -58,6 +58,12 @@ def test_who_is_level_to_the_end_is_parted_by_the_order_of_the_file() -> None:
     rounds, results = played_out(knockout(2), all_tied)
     assert 1 + TIE_BREAKS == len(rounds)
     assert 0 == bracket_of(knockout(2), 1, results)[0][0].winner
+
+
+def test_who_came_further_is_told_from_who_did_not() -> None:
+    """Of six the first two have no opponent at first: who loses to them has come to the second round."""
+    _, results = played_out(knockout(6), lower_wins)
+    assert {0: 3, 1: 2, 2: 1, 3: 1, 4: 0, 5: 0} == rounds_reached(bracket_of(knockout(6), 1, results))
 
 
 def test_a_bracket_is_drawn_from_left_to_right() -> None:
