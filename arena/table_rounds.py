@@ -37,7 +37,7 @@ class Tables(Struct, frozen=True, kw_only=True):
             raise ValueError(f"{self.entrants} bots cannot take {self.seats} seats")
         shifts = shifts_of(self.seats, self.rotations)
         cycle = self._cycle(seed)
-        number, parts = 0, self._parts(0, seed)
+        number, parts = 0, list[int]()
         for turn in range(self.rounds):
             again, place = divmod(turn, len(cycle))
             if place == 0:
@@ -51,8 +51,11 @@ class Tables(Struct, frozen=True, kw_only=True):
         rounds = designed(self.entrants, self.seats, self._cycle_rounds, filled=self.filled, seed=f"{seed}/tables")
         seating = Seating(self.entrants, self.seats, shifts_of(self.seats, self.rotations))
         luck = Random(f"{seed}/seats")
-        lots = [luck.random() for _ in range(self.entrants)]
-        return [[seating.seated(sorted(table, key=lots.__getitem__)) for table in tables] for *tables, _ in rounds]
+        # In every round another order: where turns go round the table, it matters who comes before whom.
+        return [
+            [seating.seated(sorted(table, key=lambda _: luck.random())) for table in tables]
+            for *tables, _ in rounds
+        ]
 
     @property
     def _cycle_rounds(self) -> int:

@@ -91,6 +91,12 @@ def test_fewer_rotations_are_evened_out_over_the_blocks(rotations: int) -> None:
     assert sat.most - sat.least <= 3
 
 
+def test_at_one_table_the_order_round_it_is_another_in_every_round() -> None:
+    tables = Tables(entrants=5, seats=5, rounds=6, rotations=5, filled=False)
+    orders = {frozenset(zip(b.entrants, b.entrants[1:] + b.entrants[:1], strict=True)) for b in tables.blocks(1)}
+    assert len(orders) > 3
+
+
 def test_a_house_that_fills_two_tables_is_shared_by_both() -> None:
     assert [3, 3] == table_sizes(6, 5, filled=True)
     assert [3, 4, 4] == table_sizes(11, 5, filled=True)

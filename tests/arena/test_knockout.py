@@ -40,8 +40,8 @@ def test_if_the_better_seeded_always_wins_each_round_sees_the_best_that_are_poss
 def test_there_is_one_winner_and_everyone_else_loses_once(entrants: int, blocks: int, decide: Decide) -> None:
     _, results = played_out(knockout(entrants, blocks), decide)
     ties = [tie for round_ in bracket_of(knockout(entrants, blocks), 1, results) for tie in round_]
-    lost = [bot for tie in ties for bot in (tie.one, tie.other) if bot not in (tie.winner, None)]
-    assert sorted({*range(entrants)} - {ties[-1].winner}) == sorted(bot for bot in lost if bot is not None)
+    lost = [bot for tie in ties if tie.other is not None for bot in (tie.one, tie.other) if bot != tie.winner]
+    assert sorted({*range(entrants)} - {ties[-1].winner}) == sorted(lost)
 
 
 def test_who_is_level_plays_single_blocks_until_one_leads() -> None:
