@@ -33,6 +33,7 @@ def terms_of(tournament: Tournament, seed: int) -> Terms:
         "rotations": tournament.rotations,
         "seed": seed,
         **_dotted("policy", form.policy),
+        **({} if form.clock is None else _dotted("clock", form.clock)),
         "isolation": form.isolation,
         "bots": list(tournament.labels),
         **{

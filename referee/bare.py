@@ -18,6 +18,7 @@ from msgspec import Struct
 
 from referee.bot_environment import PROJECT, command_line, environment, this_machine
 from referee.bot_folder import BotFolder, Limits
+from referee.processor_time import tree_us
 from referee.stopping import go_on, stop
 
 LAUNCHER = Path(__file__).with_name("bare_launcher.py")
@@ -64,6 +65,7 @@ class Bare:
             raise
         self.pid = self._popen.pid
         self.group = None
+        """It has no control group."""
         _roots.add(self.pid)
         self._root = os.pidfd_open(self.pid)
 
@@ -82,6 +84,10 @@ class Bare:
     def thaw(self) -> None:
         """Lets them go on."""
         go_on(self.pid)
+
+    def cpu_us(self) -> int:
+        """Processor time of all the bot's processes so far, in microseconds."""
+        return tree_us(self.pid)
 
     async def end(self) -> int:
         """Ends all that is left of the bot and waits until nothing is. The exit code, negative for a signal."""

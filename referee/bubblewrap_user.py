@@ -38,13 +38,13 @@ class User(Struct, frozen=True):
     """Processes of bubblewrap that count as this user's, inside."""
 
 
-OWN_NAMESPACE = ("--unshare-user", "--uid", "1000", "--gid", "1000")
-"""Whoever it is, the bot sees a user like any other."""
+STARTERS_NAMESPACE = ("--unshare-user", "--uid", "0", "--gid", "0")
+"""Of an ordinary user's warm starter. Under any other number bubblewrap would take its rights over mounts away."""
 ROOTS_NAMESPACE = ("--userns", str(STANDARD_OUTPUT))
 """That of `standard_output`."""
 OWN_USER = User(
-    # No namespace can be made in which it would have rights.
-    (*OWN_NAMESPACE, "--disable-userns"),
+    # Whoever it is, the bot sees a user like any other. No namespace can be made in which it would have rights.
+    ("--unshare-user", "--uid", "1000", "--gid", "1000", "--disable-userns"),
     None,
     others=1,
 )

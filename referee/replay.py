@@ -12,7 +12,20 @@ from protocol.codec import encode
 from referee.games.registry import GAMES
 from referee.match import Match
 from referee.plan import Policy
-from referee.records import AnyRecord, Ended, Footer, Handed, Header, In, Left, PauseOrder, Record, Used, Woke
+from referee.records import (
+    AnyRecord,
+    Cpu,
+    Ended,
+    Footer,
+    Handed,
+    Header,
+    In,
+    Left,
+    PauseOrder,
+    Record,
+    Used,
+    Woke,
+)
 from referee.rules import BadSetupError, Told
 from referee.table import Deal, Table
 
@@ -64,6 +77,8 @@ class Replayed:
                 self.match.heard(record.at, record.seat, record.raw(), record if record.cut else None)
             case Handed():
                 self.match.handed(record.at, record.seat)
+            case Cpu():
+                self.match.read_cpu(record.at, record.seat, record.used, record.cores)
             case Woke():
                 self.match.woke(record.at)
             case Left():
