@@ -85,11 +85,14 @@ def results_json(tournament: Tournament, results: Results) -> dict[str, Any]:
         ],
         **format_json(tournament, results),
         "standings": _standings_json(results.lines, tournament.labels),
-        "void": [
-            {"block": block, "seating": seating, "reason": reason} for block, seating, reason in results.voids
-        ],
+        "void": [_attempt_json(*void) for void in results.voids],
+        "set_aside": [_attempt_json(*match) for match in results.set_aside],
         "results": str(tournament.results),
     }
+
+
+def _attempt_json(block: int, seating: int, reason: str) -> dict[str, Any]:
+    return {"block": block, "seating": seating, "reason": reason}
 
 
 def _standings_json(lines: Sequence[Line], labels: Sequence[str]) -> list[dict[str, Any]]:

@@ -15,7 +15,7 @@ from arena.ledger import Ledger
 from arena.progress import LiveProgress
 from arena.results_folder import LEDGER, TRANSCRIPTS, held, set_aside
 from arena.rounds import Blocks, Fixed, blocks_so_far, rounds_of
-from arena.runner import Field, Play, run
+from arena.runner import Field, Worker, run
 from arena.schedule import SEED_BITS
 from arena.screens import progress_console
 from arena.standings import Line, Played, standings
@@ -23,8 +23,8 @@ from arena.terms import changes, terms_of
 from arena.tournament_file import TWO, Tournament
 
 PlayerT = TypeVar("PlayerT")
-Venue = Callable[[], AbstractAsyncContextManager[Play[PlayerT]]]
-"""Opens what all matches share (the wire), and gives what plays a match."""
+Venue = Callable[[int], AbstractAsyncContextManager[Sequence[Worker[PlayerT]]]]
+"""Gives workers for so many matches, and ends them."""
 
 
 class Results(Struct, frozen=True, kw_only=True):
@@ -38,6 +38,8 @@ class Results(Struct, frozen=True, kw_only=True):
     """Every match that counts, in schedule order."""
     voids: list[tuple[int, int, str]]
     """Block, seating and reason of every void attempt."""
+    set_aside: list[tuple[int, int, str]]
+    """The same of matches that had been played, and were played again with their block."""
 
 
 def play_tournament(
@@ -46,9 +48,8 @@ def play_tournament(
     open_venue: Venue[PlayerT],
     *,
     fresh: bool,
-    concurrency: int,
 ) -> Results:
-    """Plays what is left, so many matches at once. `players` are the entrants, as the venue's `play` wants them.
+    """Plays what is left. `players` are the entrants, as the venue's workers want them.
 
     Raises:
         WrongUse: the results there are were played under other terms.
@@ -74,7 +75,7 @@ def play_tournament(
             # Rounds that depend on results are not known yet, nor does `matches` know of tie-breaks.
             total = max(design.matches, schedule.matches or 0)
             rounds = rounds_of(schedule.rounds(seed), ledger.results)
-            _play_rest(field, ledger, rounds, total, open_venue=open_venue, concurrency=concurrency)
+            _play_rest(field, ledger, rounds, total, open_venue=open_venue)
             results = ledger.results()
             return Results(
                 seed=seed,
@@ -82,6 +83,7 @@ def play_tournament(
                 lines=standings(len(players), results, tournament.house),
                 played=results,
                 voids=ledger.voids(),
+                set_aside=ledger.set_aside(),
             )
         finally:
             ledger.close()
@@ -119,7 +121,6 @@ def _play_rest(
     total: int,
     *,
     open_venue: Venue[PlayerT],
-    concurrency: int,
 ) -> None:
     """Plays the matches that are left."""
     if stopped := ledger.give_up_unfinished():
@@ -130,9 +131,9 @@ def _play_rest(
     with LiveProgress(progress_console(), done, total) as progress:
 
         async def play_all() -> None:
-            async with open_venue() as play:
+            async with open_venue(total - done) as workers:
                 # The next round is made when this one is played: it may depend on it.
                 for blocks in rounds:
-                    await run(field, blocks, ledger, play=play, progress=progress, concurrency=concurrency)
+                    await run(field, blocks, ledger, workers=workers, progress=progress)
 
         loop.run(play_all)

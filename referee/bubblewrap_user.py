@@ -23,8 +23,10 @@ MAP = f"0 0 1\n1 {FIRST_USER + 1} {USERS}\n"
 NAMESPACES = "/proc/sys/user/max_user_namespaces"
 STANDARD_OUTPUT = 1
 
-_numbers = count(os.getpid() * 64)
-"""Arenas at work at the same time hand out different ones, for all that is likely."""
+FAR = 40_171
+"""The golden section of `USERS`: however many processes hand out users, each begins far from all others."""
+_numbers = count(os.getpid() * FAR)
+"""Arenas and workers at once hand out different ones, for all that is likely."""
 
 
 class User(Struct, frozen=True):

@@ -161,8 +161,10 @@ class Course:
                 self._post.send(seat, message, timed=True)
             elif seat.gone:
                 self.give_up(seat)
-            else:  # It is being restarted, on its own time.
-                part.clock = self._clock(window, seat, part, self._post.now)
+            else:
+                # It is being restarted, on its own time; but from when a bot would have been handed this, not from
+                # the moment of what closed the last window: a referee that read that late would charge for it.
+                self._post.world.nobody_handed(number)
 
     def _clock(self, window: Window, seat: Seat, part: Part, at: int) -> SeatClock:
         return SeatClock(

@@ -103,6 +103,10 @@ class Host:
         if timed:
             self._begun.add(seat)
 
+    def nobody_handed(self, seat: int) -> None:
+        """See `World`."""
+        self._input(lambda match, at: match.handed(at, seat))
+
     def reconnected(self, seat: int) -> None:
         """See `World`."""
         self._send_out()

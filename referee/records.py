@@ -104,7 +104,10 @@ class Out(Struct, frozen=True, kw_only=True, tag="out", tag_field="kind"):
 
 
 class Handed(Struct, frozen=True, kw_only=True, tag="handed", tag_field="kind"):
-    """Input: the transport took the last `window` message for this seat; its clock runs from here."""
+    """Input: the transport took the last `window` message for this seat; its clock runs from here.
+
+    Of a seat whose bot is being restarted: it would have taken it.
+    """
 
     at: int
     seat: int

@@ -104,6 +104,9 @@ class Replayed:
     def send(self, seat: int, frame: bytes, *, timed: bool = False) -> None:
         """See `World`."""
 
+    def nobody_handed(self, seat: int) -> None:
+        """See `World`."""
+
     def reconnected(self, seat: int) -> None:
         """See `World`."""
 
