@@ -5,7 +5,7 @@ from itertools import combinations
 
 from msgspec import Struct
 
-from arena.schedule import Block
+from arena.schedule import Block, rotations
 
 
 class Span(Struct, frozen=True):
@@ -27,6 +27,8 @@ class Design(Struct, frozen=True, kw_only=True):
     """How many blocks each bot plays."""
     met: Span
     """In how many blocks each two bots meet."""
+    met_mean: float
+    """The same on average: what is nearest to it would be perfectly even, but is not always possible."""
     sat: Span
     """In how many matches each bot sits in each seat."""
 
@@ -34,8 +36,9 @@ class Design(Struct, frozen=True, kw_only=True):
     def text(self) -> str:
         """All of it in one line."""
         blocks = "1 block" if self.blocks == 1 else f"{self.blocks} blocks"
+        mean = "" if self.met.least == self.met.most else f" (on average {self.met_mean:.1f})"
         return (
-            f"{blocks}: each bot plays {self.played}, each two bots meet in {self.met},"
+            f"{blocks}: each bot plays {self.played}, each two bots meet in {self.met}{mean},"
             f" each bot sits in each seat in {self.sat} matches"
         )
 
@@ -48,14 +51,14 @@ def design_of(blocks: Iterable[Block], bots: int, seats: int) -> Design:
     sat = [[0] * seats for _ in range(bots)]
     for block in blocks:
         number += 1
-        matches += len(block.matches)
-        present = sorted(bot for bot in block.matches[0].entrants if bot < bots)
+        matches += len(block.shifts)
+        present = sorted(bot for bot in block.entrants if bot < bots)
         for bot in present:
             played[bot] += 1
         for pair in combinations(present, 2):
             met[pair] += 1
-        for match in block.matches:
-            for seat, bot in enumerate(match.entrants):
+        for seated in rotations(block.entrants, block.shifts):
+            for seat, bot in enumerate(seated):
                 if bot < bots:
                     sat[bot][seat] += 1
     return Design(
@@ -63,6 +66,7 @@ def design_of(blocks: Iterable[Block], bots: int, seats: int) -> Design:
         matches=matches,
         played=_span(played),
         met=_span(met.values()),
+        met_mean=sum(met.values()) / len(met),
         sat=_span(count for seats_of_one in sat for count in seats_of_one),
     )
 

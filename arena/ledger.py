@@ -22,6 +22,8 @@ from arena.schedule import Match
 from arena.standings import Played
 from referee.plan import Result
 
+LAST = 2**63 - 1
+"""SQLite's largest number: no block has it."""
 INTERRUPTED = "interrupted"
 """Why an attempt is void whose process was stopped: it is no fault of anyone's."""
 
@@ -140,12 +142,13 @@ class Ledger:
                 self._db.executemany("INSERT INTO results VALUES (?, ?, ?, ?)", rows)
         return len(rows) == seatings
 
-    def results(self) -> list[Played]:
-        """Every match that counts, in schedule order."""
+    def results(self, first: int = 0, end: int = LAST) -> list[Played]:
+        """Every match that counts of the blocks from `first` on and before `end`, in schedule order."""
         with self._told():
             rows = self._db.execute(
                 "SELECT played FROM results JOIN attempts ON attempts.id = results.attempt"
-                " ORDER BY results.block, results.seating"
+                " WHERE results.block >= ? AND results.block < ? ORDER BY results.block, results.seating",
+                (first, end),
             ).fetchall()
         return [msgspec.json.decode(played, type=Played) for (played,) in rows]
 

@@ -57,7 +57,9 @@ class LiveProgress:
         """See `runner.Progress`."""
         del match, result
         self._done += 1
-        self._bar.update(self._task, completed=self._done)
+        # Tie-breaks come on top of what could be known.
+        self._total = max(self._total, self._done)
+        self._bar.update(self._task, completed=self._done, total=self._total)
         if not self._console.is_terminal and monotonic() - self._last_line >= LINE_SECONDS:
             self._line()
 

@@ -7,6 +7,7 @@ import msgspec
 from rich.table import Table
 
 from arena.digest import Digest
+from arena.format_json import format_json
 from arena.standings import Line, Score
 from arena.tables import duration, grid
 from arena.tournament import Results
@@ -14,6 +15,8 @@ from arena.tournament_file import TWO, Tournament
 
 HOUSE = "h"
 """The place of the house, which has none."""
+CONDUCT = ("faults", "defaults", "a window")
+"""The last columns of every table."""
 
 
 def crosstable(lines: Sequence[Line], labels: Sequence[str], seats: int) -> Table:
@@ -26,7 +29,7 @@ def _table_of_pairs(lines: Sequence[Line], labels: Sequence[str]) -> Table:
     table = grid(
         {"#": True, "bot": False, "points": True, "W-T-L": True}
         | {str(place): True for place in range(1, len(lines) + 1)}
-        | dict.fromkeys(("faults", "defaults", "a window"), True)
+        | dict.fromkeys(CONDUCT, True)
     )
     for place, line in enumerate(lines, start=1):
         table.add_row(
@@ -35,9 +38,7 @@ def _table_of_pairs(lines: Sequence[Line], labels: Sequence[str]) -> Table:
             f"{line.points:g}",
             f"{line.wins}-{line.ties}-{line.losses}",
             *(_against(line, other) for other in lines),
-            str(line.faults),
-            str(line.defaults),
-            "-" if line.mean_us is None else duration(line.mean_us),
+            *conduct(line),
         )
     return table
 
@@ -48,7 +49,7 @@ def _table_of_many(lines: Sequence[Line], labels: Sequence[str]) -> Table:
     table = grid(
         {"#": True, "bot": False, "mean points": True, "played": True, "wins": True}
         | dict.fromkeys(places, True)
-        | dict.fromkeys(("faults", "defaults", "a window"), True)
+        | dict.fromkeys(CONDUCT, True)
     )
     for place, line in zip(places, lines, strict=True):
         table.add_row(
@@ -58,11 +59,14 @@ def _table_of_many(lines: Sequence[Line], labels: Sequence[str]) -> Table:
             str(line.played),
             str(line.wins),
             *(_share(line, other) for other in lines),
-            str(line.faults),
-            str(line.defaults),
-            "-" if line.mean_us is None else duration(line.mean_us),
+            *conduct(line),
         )
     return table
+
+
+def conduct(line: Line) -> tuple[str, str, str]:
+    """What stands in those columns."""
+    return str(line.faults), str(line.defaults), "-" if line.mean_us is None else duration(line.mean_us)
 
 
 def results_json(tournament: Tournament, results: Results) -> dict[str, Any]:
@@ -70,6 +74,7 @@ def results_json(tournament: Tournament, results: Results) -> dict[str, Any]:
     return {
         "game": tournament.form.game,
         "variant": tournament.variant,
+        "format": tournament.form.format,
         "blocks": tournament.form.blocks,
         "rotations": tournament.rotations,
         "design": results.design,
@@ -79,6 +84,7 @@ def results_json(tournament: Tournament, results: Results) -> dict[str, Any]:
             {"bot": label, "version": bot.version, "content": bot.content, "house": entrant == tournament.house}
             for entrant, (label, bot) in enumerate(zip(tournament.labels, tournament.bots, strict=True))
         ],
+        **format_json(tournament, results),
         "standings": _standings_json(results.lines, tournament.labels),
         "ratings": ratings_json(results.digest),
         "void": [_attempt_json(*void) for void in results.voids],

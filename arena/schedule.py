@@ -5,18 +5,21 @@ of a million costs nothing to begin.
 """
 
 from collections.abc import Iterator, Sequence
-from hashlib import sha256
+from hashlib import shake_128
 from itertools import combinations
 
 from msgspec import Struct
 
-from arena.seating import Seating, shifts_of
-
 SEED_BITS = 53
 """Seeds of matches stay whole numbers in every JSON reader, JavaScript's included."""
 
+SWAPPED = (0, 1)
+"""The shifts of a block of two seats."""
+NAME_BYTES = 8
+"""Of a match's name: among ten million drawn ones, no two are likely to be equal (3 in a million)."""
 
-class Match(Struct, frozen=True):
+
+class Match(Struct, frozen=True, gc=False):
     """One match of a block."""
 
     name: str
@@ -30,13 +33,34 @@ class Match(Struct, frozen=True):
     """The deal's, the same in all matches of the block."""
 
 
-class Block(Struct, frozen=True):
+class Block(Struct, frozen=True, gc=False):
     """One deal, played once for each seating that makes it fair."""
 
     number: int
     """Counts from 0, in schedule order."""
     round: int
-    matches: tuple[Match, ...]
+    entrants: tuple[int, ...]
+    """By seat, in the block's first match."""
+    shifts: tuple[int, ...]
+    """By how many places all move on, in each match."""
+    seed: int
+    """The tournament's."""
+
+    @property
+    def matches(self) -> tuple[Match, ...]:
+        """Made anew at each call: a schedule of a million blocks does not make them for all."""
+        seatings = rotations(self.entrants, self.shifts)
+        # Of one long hash no part tells anything of another: only who knows the tournament's seed can know a deal
+        # by its matches' names.
+        drawn = shake_128(f"{self.seed}/{self.number}".encode()).digest(8 + NAME_BYTES * len(seatings))
+        deal = int.from_bytes(drawn[:8], "big") >> (64 - SEED_BITS)
+        names, letters = drawn[8:].hex(), 2 * NAME_BYTES
+        return tuple(
+            [
+                Match(names[letters * seating :][:letters], self.number, seating, seated, deal)
+                for seating, seated in enumerate(seatings)
+            ]
+        )
 
 
 def round_robin(entrants: int, blocks: int, seed: int) -> Iterator[Block]:
@@ -47,62 +71,17 @@ def round_robin(entrants: int, blocks: int, seed: int) -> Iterator[Block]:
     pairs = list(combinations(range(entrants), 2))
     for number in range(blocks * len(pairs)):
         turn, pair = divmod(number, len(pairs))
-        yield block_of(number, turn, pairs[pair], seed)
+        yield Block(number, turn, pairs[pair], SWAPPED, seed)
 
 
-class Tables(Struct, frozen=True, kw_only=True):
-    """A schedule for games of any number of seats: in each round every entrant sits at one table, or has a bye."""
-
-    entrants: int
-    """Those who compete; the house is numbered after them."""
-    seats: int
-    rounds: int
-    rotations: int
-    """How many of the rotations of its table a block plays."""
-    filled: bool
-    """Whether seats that are left over are the house's; if not, those who are left over have a bye."""
-
-    def blocks(self, seed: int) -> Iterator[Block]:
-        """The blocks, round after round: who has met least meets, who has sat there least sits there.
-
-        More rounds only add to a schedule.
-        """
-        shifts = shifts_of(self.seats, self.rotations)
-        house = self.entrants if self.filled else None
-        seating = Seating(self.entrants, self.seats, shifts, house=house)
-        number = 0
-        for turn in range(self.rounds):
-            # Not drawn by `random`, whose shuffles may differ from one Python to the next.
-            lots = {entrant: _hash(seed, turn, f"lot {entrant}") for entrant in range(self.entrants)}
-            for table in seating.next_round(sorted(lots, key=lots.__getitem__)):
-                yield block_of(number, turn, table, seed, shifts)
-                number += 1
+def gauntlet(heads: int, entrants: int, blocks: int, seed: int) -> Iterator[Block]:
+    """Each of the first `heads` entrants plays `blocks` blocks with each of the rest, round after round."""
+    pairs = [(head, other) for other in range(heads, entrants) for head in range(heads)]
+    for number in range(blocks * len(pairs)):
+        turn, pair = divmod(number, len(pairs))
+        yield Block(number, turn, pairs[pair], SWAPPED, seed)
 
 
-def block_of(
-    number: int, turn: int, entrants: tuple[int, ...], seed: int, shifts: Sequence[int] | None = None
-) -> Block:
-    """The block of these entrants: each of them sits in each seat once, or where these shifts bring them."""
-    deal = int.from_bytes(_hash(seed, number, "deal")[:8], "big") >> (64 - SEED_BITS)
-    return Block(
-        number,
-        turn,
-        tuple(
-            Match(_hash(seed, number, f"name {seating}").hex()[:12], number, seating, seated, deal)
-            for seating, seated in enumerate(rotations(entrants, shifts))
-        ),
-    )
-
-
-def rotations(entrants: tuple[int, ...], shifts: Sequence[int] | None = None) -> list[tuple[int, ...]]:
-    """Seatings that keep the order round the table, by how many places all move on.
-
-    All of them, unless shifts are given: each entrant then sits in each seat once. Two seats: swapped.
-    """
-    moves = range(len(entrants)) if shifts is None else shifts
-    return [entrants[-shift:] + entrants[:-shift] for shift in moves]
-
-
-def _hash(seed: int, block: int, purpose: str) -> bytes:
-    """Nothing about one seed or name can be had from another, but by who knows the tournament's seed."""
-    return sha256(f"{seed}/{block}/{purpose}".encode()).digest()
+def rotations(entrants: tuple[int, ...], shifts: Sequence[int]) -> list[tuple[int, ...]]:
+    """Seatings that keep the order round the table, by how many places all move on."""
+    return [entrants[-shift:] + entrants[:-shift] for shift in shifts]

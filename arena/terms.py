@@ -32,6 +32,8 @@ def terms_of(tournament: Tournament, seed: int) -> Terms:
         **_dotted("options", tournament.options),
         "format": form.format,
         "blocks": form.blocks,
+        **({} if form.rounds is None else {"rounds": form.rounds}),
+        **({} if form.heads is None else {"heads": form.heads}),
         "rotations": tournament.rotations,
         "seed": seed,
         **_dotted("policy", form.policy),

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
-from functools import partial
 from random import SystemRandom
 from typing import TypeVar
 
@@ -17,10 +16,11 @@ from arena.ledger import Ledger
 from arena.progress import LiveProgress
 from arena.report_files import write_beside
 from arena.results_folder import LEDGER, TRANSCRIPTS, held, set_aside
+from arena.rounds import Blocks, Fixed, blocks_so_far, rounds_of
 from arena.runner import Field, Worker, run
-from arena.schedule import SEED_BITS, Block
+from arena.schedule import SEED_BITS
 from arena.screens import progress_console
-from arena.standings import Line
+from arena.standings import Line, Played
 from arena.terms import changes, terms_of
 from arena.tournament_file import TWO, Tournament
 
@@ -29,13 +29,15 @@ Venue = Callable[[int], AbstractAsyncContextManager[Sequence[Worker[PlayerT]]]]
 """Gives workers for so many matches, and ends them."""
 
 
-class Results(Struct, frozen=True):
+class Results(Struct, frozen=True, kw_only=True):
     """How a tournament came out."""
 
     seed: int
     design: Design
     digest: Digest
     """The results in numbers."""
+    played: list[Played]
+    """Every match that counts, in schedule order."""
     voids: list[tuple[int, int, str]]
     """Block, seating and reason of every void attempt."""
     set_aside: list[tuple[int, int, str]]
@@ -67,22 +69,41 @@ def play_tournament(
         ledger = Ledger(tournament.results / LEDGER)
         try:
             seed = _begin(tournament, ledger)
-            blocks = partial(tournament.blocks, seed)
+            schedule = tournament.schedule
             field = Field(
                 plan=tournament.plan(),
                 players=players,
                 names=tournament.labels,
                 transcripts=tournament.results / TRANSCRIPTS,
             )
-            design = design_of(blocks(), len(tournament.form.bots), tournament.seats)
+            design = _design(tournament, seed, ledger.results())
             if tournament.seats > TWO:
                 click.echo(design.text, err=True)
-            _play_rest(field, ledger, blocks, design.matches, open_venue=open_venue)
-            digest = digest_of(tournament.labels, ledger.results(), tournament.house)
+            # Rounds that depend on results are not known yet, nor does `matches` know of tie-breaks.
+            total = max(design.matches, schedule.matches or 0)
+            rounds = rounds_of(schedule.rounds(seed), ledger.results)
+            _play_rest(field, ledger, rounds, total, open_venue=open_venue)
+            results = ledger.results()
+            digest = digest_of(tournament.labels, results, tournament.house)
             write_beside(tournament.results, ledger.terms(), digest)
-            return Results(seed, design, digest, ledger.voids(), ledger.set_aside())
+            return Results(
+                seed=seed,
+                design=design if isinstance(schedule, Fixed) else _design(tournament, seed, results),
+                digest=digest,
+                played=results,
+                voids=ledger.voids(),
+                set_aside=ledger.set_aside(),
+            )
         finally:
             ledger.close()
+
+
+def _design(tournament: Tournament, seed: int, results: Sequence[Played]) -> Design:
+    """What the schedule comes to: where it depends on results, as far as these lead."""
+    schedule = tournament.schedule
+    rounds = schedule.rounds(seed)
+    blocks = next(rounds)() if isinstance(schedule, Fixed) else blocks_so_far(rounds, results)
+    return design_of(blocks, len(tournament.form.bots), tournament.seats)
 
 
 def _begin(tournament: Tournament, ledger: Ledger) -> int:
@@ -105,7 +126,7 @@ def _begin(tournament: Tournament, ledger: Ledger) -> int:
 def _play_rest(
     field: Field[PlayerT],
     ledger: Ledger,
-    blocks: Callable[[], Iterator[Block]],
+    rounds: Iterator[Blocks],
     total: int,
     *,
     open_venue: Venue[PlayerT],
@@ -120,6 +141,8 @@ def _play_rest(
 
         async def play_all() -> None:
             async with open_venue(total - done) as workers:
-                await run(field, blocks, ledger, workers=workers, progress=progress)
+                # The next round is made when this one is played: it may depend on it.
+                for blocks in rounds:
+                    await run(field, blocks, ledger, workers=workers, progress=progress)
 
         loop.run(play_all)

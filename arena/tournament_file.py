@@ -1,17 +1,18 @@
 """The file that describes a tournament, read and checked before anything is played."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from os.path import normpath
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 from msgspec import Raw, Struct
 
 from arena.console import NAME as CONSOLE
 from arena.exits import WrongUse
-from arena.schedule import Block, Tables, round_robin
+from arena.formats import Form, Format, complaint, schedule_of
+from arena.rounds import Schedule
 from protocol.words import Options
 from referee.bot_folder import BotFolder, BotFolderError
 from referee.clock import clock_terms
@@ -37,14 +38,19 @@ class TournamentFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     variant: str | None = None
     """None: the game's default."""
     options: dict[str, Any] = {}
-    format: Literal["round_robin"] = "round_robin"
+    format: Format = "round_robin"
     blocks: Positive = 1
-    """How many blocks each pair plays; with more than two seats, how many rounds, in each of which every bot plays
-    one block. A block is one deal, played once in each seating."""
+    """How many blocks each pair plays when it meets; with more than two seats, how many rounds, in each of which
+    every bot plays one block. A block is one deal, played once in each seating."""
+    rounds: Positive | None = None
+    """Of `swiss` (None: as many as leave one unbeaten) and `ladder` (must be given)."""
+    heads: Positive | None = None
+    """Of `gauntlet`: so many bots, the first ones, play against all the others; None: one."""
     rotations: Positive | None = None
     """With more than two seats: how many of its seatings a block plays; None: as many as there are seats."""
     fill: str | None = None
-    """With more than two seats: the house's bot, which takes the seats that are left over."""
+    """The house's bot, which takes the seats that are left over: with more than two seats, and of two those of
+    `swiss` and `ladder`."""
     seed: int | None = None
     """None: drawn when the tournament begins, and kept with its results."""
     policy: Policy = Policy()
@@ -84,18 +90,10 @@ class Tournament(Struct, frozen=True, kw_only=True):
         """How many matches a block has."""
         return self.form.rotations or self.seats
 
-    def blocks(self, seed: int) -> Iterator[Block]:
-        """The schedule."""
-        competing = len(self.form.bots)
-        if self.seats == TWO:
-            return round_robin(competing, self.form.blocks, seed)
-        return Tables(
-            entrants=competing,
-            seats=self.seats,
-            rounds=self.form.blocks,
-            rotations=self.rotations,
-            filled=self.house is not None,
-        ).blocks(seed)
+    @property
+    def schedule(self) -> Schedule:
+        """Who plays whom."""
+        return schedule_of(_shape(self.form, self.seats))
 
     def plan(self) -> Plan:
         """What every match has in common. Name and seed are the schedule's to fill in."""
@@ -128,7 +126,8 @@ def read_tournament(path: Path, resolve: Resolve) -> Tournament:
     options = _options(form, game, variant, place)
     _check_clock(form, game, variant, place)
     seats = game.seats(options)
-    _check_seats(form, seats, place)
+    if wrong := complaint(_shape(form, seats), form.game):
+        raise place.wrong(*wrong)
     house = () if form.fill is None else (_bot("fill", form.fill, form, place, resolve),)
     return Tournament(
         file=path,
@@ -182,6 +181,20 @@ def _options(form: TournamentFile, game: Game[Any], variant: str, place: _Place)
         raise place.wrong(field, re.sub(r" - at `.*`$", "", what)) from None
 
 
+def _shape(form: TournamentFile, seats: int) -> Form:
+    """What of the file the schedule is made of."""
+    return Form(
+        format=form.format,
+        entrants=len(form.bots),
+        seats=seats,
+        blocks=form.blocks,
+        rounds=form.rounds,
+        heads=form.heads,
+        rotations=form.rotations,
+        filled=form.fill is not None,
+    )
+
+
 def _check_clock(form: TournamentFile, game: Game[Any], variant: str, place: _Place) -> None:
     """That the table makes a clock of the game's windows, and that the policy leaves the times to it."""
     try:
@@ -190,24 +203,7 @@ def _check_clock(form: TournamentFile, game: Game[Any], variant: str, place: _Pl
         raise place.wrong(error.field, error.what) from None
 
 
-def _check_seats(form: TournamentFile, seats: int, place: _Place) -> None:
-    """The fields that depend on how many sit at a table."""
-    if seats == TWO:
-        for field in ("rotations", "fill"):
-            if getattr(form, field) is not None:
-                raise place.wrong(field, f"is for games of more than two seats; {form.game} has two")
-    elif (form.rotations or 0) > seats:
-        raise place.wrong("rotations", f"{form.rotations} are too many; {form.game} has {seats} seats")
-    elif form.fill is None and len(form.bots) < seats:
-        raise place.wrong(
-            "bots",
-            f'{len(form.bots)} are too few for {seats} seats; a bot of the house takes the others: fill = "BOT"',
-        )
-
-
 def _bots(form: TournamentFile, place: _Place, resolve: Resolve) -> tuple[BotFolder, ...]:
-    if len(form.bots) < TWO:
-        raise place.wrong("bots", f"{len(form.bots)} are too few; two or more can play")
     for index, name in enumerate(form.bots):
         if name in form.bots[:index]:
             raise place.wrong(f"bots[{index}]", f"{name!r} is there twice")

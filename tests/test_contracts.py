@@ -11,7 +11,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PURE_OF_ARENA = ("adjudicate", "scenario", "schedule", "standings")
+PURE_OF_ARENA = (
+    *("adjudicate", "scenario", "schedule", "standings", "rounds", "pairing", "swiss", "ladder", "knockout"),
+    *("table_design", "table_rounds", "seating", "formats"),
+)
 """The rest of the arena may ask the operating system for a seed, where its user gave none."""
 FILES = [
     *sorted(file for room in ("protocol", "referee") for file in (ROOT / room).rglob("*.py")),

@@ -34,6 +34,7 @@ EXAMPLE = HOUSE / "docs/examples/three-turns.jsonl"
 """`scripts/arena match mist mist_random mist_hunter --seed 7 --options '{"max_turns": 3}'`, as it was played."""
 
 DEMOS = sorted((HOUSE / "docs/examples/demo").glob("*.toml"))
+FORMATS = sorted((HOUSE / "docs/examples/formats").glob("*.toml"))
 
 
 def each(info: str) -> pytest.MarkDecorator:
@@ -110,6 +111,17 @@ class TestToml:
     def test_a_tournaments_file_is_one(self, block: Block, tmp_path: Path) -> None:
         (tmp_path / "mine.toml").write_text(block.text)
         assert 2 <= len(read_tournament(tmp_path / "mine.toml", find_bot).bots)
+
+    def test_there_is_a_tournament_of_each_format_of_pairs_that_the_page_tells_of(self) -> None:
+        told = {read_tournament(file, find_bot).form.format for file in FORMATS}
+        assert {"gauntlet", "swiss", "knockout", "ladder"} == told
+
+    @pytest.mark.parametrize("file", FORMATS, ids=lambda file: file.name)
+    def test_each_tournament_of_a_format_is_of_the_one_it_is_named_after(self, file: Path) -> None:
+        tournament = read_tournament(file, find_bot)
+        assert file.stem == tournament.form.format
+        assert HOUSE / "runs/formats" / file.stem == tournament.results
+        assert file.read_text().startswith("# ")
 
     @each("toml clock")
     def test_a_clock_is_what_the_command_prints(self, block: Block) -> None:

@@ -8,12 +8,14 @@ from typing import Any, get_args
 import click
 import msgspec
 from msgspec.structs import replace
+from rich.text import Text
 
 from arena import capacity
 from arena.building import ready
 from arena.crew import open_crew
 from arena.exits import Stopped
-from arena.report import crosstable, results_json
+from arena.format_tables import bracket_lines, format_table
+from arena.report import results_json
 from arena.report_tables import ratings_table
 from arena.results_folder import PAGE, TRANSCRIPTS
 from arena.runner import Worker
@@ -75,7 +77,10 @@ def command(
 def _print(tournament: Tournament, came_out: Results) -> None:
     """The final table."""
     screen = results_console()
-    show(screen, crosstable(came_out.lines, tournament.labels, tournament.seats))
+    if (bracket := bracket_lines(tournament, came_out)) is not None:
+        # Not folded: a bracket that is cut to the screen is none.
+        screen.print(Text("\n".join(bracket)), crop=False, soft_wrap=True, end="\n\n")
+    show(screen, format_table(tournament, came_out))
     if came_out.voids:
         again = f"; {len(came_out.set_aside)} other matches of their blocks too" if came_out.set_aside else ""
         screen.print(f"{len(came_out.voids)} attempts were void, and made again{again}", highlight=False)

@@ -1,7 +1,8 @@
 """The agenda: whole blocks for each worker, the last ones shared out, and nothing lost or played twice."""
 
 from arena.agenda import Agenda, Ticket
-from arena.schedule import Tables, round_robin
+from arena.schedule import round_robin
+from arena.table_rounds import Tables
 
 FIVE_A_BLOCK = Tables(entrants=5, seats=5, rounds=3, rotations=5, filled=False)
 

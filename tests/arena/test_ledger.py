@@ -46,6 +46,13 @@ def test_results_are_given_in_schedule_order_not_in_order_of_ending(ledger: Ledg
     ]
 
 
+def test_the_results_of_some_blocks_can_be_had_alone(ledger: Ledger) -> None:
+    matches = [match for block in round_robin(3, 2, 1) for match in block.matches]
+    for match in matches:
+        finish(ledger, match)
+    assert [1, 1, 2, 2] == [played.block for played in ledger.results(1, 3)]
+
+
 def test_a_result_keeps_who_sat_where_and_the_hash_of_its_transcript(ledger: Ledger) -> None:
     finish(ledger, FIRST)
     finish(ledger, SECOND)

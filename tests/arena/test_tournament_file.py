@@ -57,7 +57,26 @@ def test_a_right_file_gives_bots_options_in_force_and_a_folder_beside_it(file: P
         ("blocks = 3", 'blocks = "3"', "3: blocks: '3': Expected `int`, got `str`"),
         ("blocks = 3", "blocks = 0", "3: blocks: 0: Expected `int` >= 1"),
         ("blocks = 3", "blocks = ", "3: Invalid value"),
-        ("blocks = 3", 'format = "swiss"', "3: format: 'swiss': Invalid enum value 'swiss'"),
+        ("blocks = 3", 'format = "dutch"', "3: format: 'dutch': Invalid enum value 'dutch'"),
+        ("blocks = 3", "rounds = 2", '3: rounds: is for format = "swiss" or "ladder", not \'round_robin\''),
+        ("blocks = 3", "heads = 1", "3: heads: is for format = \"gauntlet\", not 'round_robin'"),
+        ("blocks = 3", 'format = "ladder"', "1: rounds: is missing: a ladder has no end of its own"),
+        (
+            "blocks = 3",
+            'format = "swiss"\nrounds = 2',
+            "4: rounds: 2 are too many; 2 bots have all met after 1",
+        ),
+        ("blocks = 3", 'format = "swiss"\nrounds = 0', "4: rounds: 0: Expected `int` >= 1"),
+        (
+            "blocks = 3",
+            'format = "gauntlet"\nheads = 2',
+            "4: heads: 2 are too many; of 2 bots at least one is the field",
+        ),
+        (
+            "blocks = 3",
+            'format = "knockout"\nfill = "mist_random"',
+            "4: fill: is for games of more than two seats; mist has two (and for format =",
+        ),
         (
             "blocks = 3",
             'variant = "hell"',

@@ -8,8 +8,8 @@ from typing import TypeVar
 
 PATIENCE_SECONDS = 60
 """Far more than anything here takes."""
-BORN = 19
-"""Place of the time of its start among a process's fields, after its name's."""
+STATE, BORN = 0, 19
+"""Places of a process's state and of the time of its start among its fields, after its name's."""
 FoundT = TypeVar("FoundT")
 
 
@@ -27,12 +27,16 @@ def family(root: int) -> set[str]:
     found = [root]
     for each in found:
         found += children(each)
-    return {f"{each} {_born(each)}" for each in found[1:]}
+    return {f"{each} {born}" for each in found[1:] if (born := _born(each))}
 
 
 def alive(family: set[str]) -> set[str]:
-    """Those of a family that are still there, zombies among them."""
-    return {each for each in family if f" {_born(int(each.split()[0]))}" in each}
+    """Those of a family that are still there.
+
+    Zombies are not: they have ended, and whose parent has ended before them waits for init. In many containers that is
+    a program which buries nobody.
+    """
+    return {each for each in family if each.split()[1] == _born(int(each.split()[0]))}
 
 
 def children(parent: int) -> list[int]:
@@ -45,7 +49,9 @@ def children(parent: int) -> list[int]:
 
 
 def _born(pid: int) -> str:
-    """When a process began; of none, nothing."""
+    """When a process began that has not ended; of others, nothing."""
     with suppress(OSError):
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[BORN]
-    return "never"
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        if fields[STATE] != "Z":
+            return fields[BORN]
+    return ""

@@ -1,0 +1,61 @@
+"""Schedules of two seats played to their end in no time, the better bot winning or luck deciding."""
+
+from collections.abc import Callable
+from hashlib import sha256
+
+from arena.rounds import Schedule, next_round
+from arena.schedule import Block, Match
+from arena.standings import Played
+from protocol.refusals import Conduct
+from tests.arena.stand_in import outcome
+
+Decide = Callable[[Match], float]
+"""Points of the first seat."""
+RANKINGS = {1.0: ((0,), (1,)), 0.0: ((1,), (0,)), 0.5: ((0, 1),)}
+
+
+def lower_wins(match: Match) -> float:
+    """The bot with the lower number is the better one."""
+    one, other = match.entrants
+    return float(one < other)
+
+
+def by_lot(match: Match) -> float:
+    """As the match's name has it."""
+    return sha256(match.name.encode()).digest()[0] % 3 / 2
+
+
+def all_tied(match: Match) -> float:
+    """Nobody ever wins."""
+    return 0.5
+
+
+def result(match: Match, decide: Decide) -> Played:
+    """A match that came out so."""
+    return Played(
+        block=match.block,
+        seating=match.seating,
+        entrants=match.entrants,
+        outcome=outcome(*RANKINGS[decide(match)]),
+        conduct=(Conduct.OK, Conduct.OK),
+        charged_us=(0, 0),
+        windows=(1, 1),
+        defaults=(0, 0),
+    )
+
+
+def played_out(
+    schedule: Schedule, decide: Decide = by_lot, seed: int = 1
+) -> tuple[list[list[Block]], list[Played]]:
+    """All rounds, each asked for anew from the results so far, and all results."""
+    rounds: list[list[Block]] = []
+    results: list[Played] = []
+    while blocks := next_round(schedule.rounds(seed), results):
+        rounds.append(blocks)
+        results += [result(match, decide) for block in blocks for match in block.matches]
+    return rounds, results
+
+
+def pairs(rounds: list[list[Block]]) -> list[list[tuple[int, ...]]]:
+    """Who meets whom in each round, the lower number first."""
+    return [[tuple(sorted(block.entrants)) for block in blocks] for blocks in rounds]
