@@ -63,6 +63,7 @@ class Bare:
             shutil.rmtree(self._scratch, ignore_errors=True)
             raise
         self.pid = self._popen.pid
+        self.group = None
         _roots.add(self.pid)
         self._root = os.pidfd_open(self.pid)
 

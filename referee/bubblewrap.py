@@ -14,7 +14,7 @@ import struct
 import subprocess
 import tempfile
 from collections.abc import Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from pathlib import Path
 
 import trio
@@ -213,7 +213,8 @@ class Bubble:
         await self._stands()
         if self._init is not None:
             # With the first process of the namespace the kernel kills all others, and it is the last to be gone.
-            signal.pidfd_send_signal(self._init, signal.SIGKILL)
+            with suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._init, signal.SIGKILL)
             if self.group is not None:
                 # Who is frozen cannot die.
                 self.group.thaw()

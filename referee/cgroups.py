@@ -64,6 +64,8 @@ def tree() -> Tree:
 
 
 def _clear_away(made: Tree) -> None:
+    if not made.places["pids"].name.endswith(f"-{os.getpid()}"):
+        return  # A fork of the arena: these are not its own.
     for place in set(made.places.values()):
         with suppress(OSError):
             place.rmdir()
@@ -84,11 +86,12 @@ class Group:
         self._home = made.home
         name = f"{next(_numbers)}"
         self._folders = {controller: place / name for controller, place in made.places.items()}
+        self._counters: dict[str, int] = {}
         memory = (limits.memory_mb + limits.scratch_mb + OVERHEAD_MB) * MEGABYTE
         quota = round(limits.cpus * PERIOD_US)
         try:
             for folder in set(self._folders.values()):
-                folder.mkdir()
+                folder.mkdir(parents=True)
             if self._version == 1:
                 self._write("memory", "memory.limit_in_bytes", memory)
                 self._write("memory", "memory.swappiness", 0, must=False)
@@ -160,18 +163,25 @@ class Group:
 
     def cpu_us(self) -> int:
         """Processor time of all its processes so far, in microseconds; throttled time is none."""
-        folder = self._folders["cpu"]
         if self._version == 1:
-            return int((self._folders["cpuacct"] / "cpuacct.usage").read_text()) // 1000
-        return _field((folder / "cpu.stat").read_text(), "usage_usec")
+            return int(self._counter("cpuacct", "cpuacct.usage")) // 1000
+        return _field(self._counter("cpu", "cpu.stat"), b"usage_usec")
 
     def throttled_us(self) -> int:
         """How long it was kept from running because its processor time was used up, in microseconds."""
-        told = (self._folders["cpu"] / "cpu.stat").read_text()
-        return _field(told, "throttled_time") // 1000 if self._version == 1 else _field(told, "throttled_usec")
+        told = self._counter("cpu", "cpu.stat")
+        return _field(told, b"throttled_time") // 1000 if self._version == 1 else _field(told, b"throttled_usec")
+
+    def _counter(self, controller: str, name: str) -> bytes:
+        """What a file of the group's says now; it is kept open, for it is read at every window."""
+        if name not in self._counters:
+            self._counters[name] = os.open(self._folders[controller] / name, os.O_RDONLY | os.O_CLOEXEC)
+        return os.pread(self._counters[name], 1024, 0)
 
     def close(self) -> None:
         """Takes the folders away; its processes must be gone. Idempotent."""
+        while self._counters:
+            os.close(self._counters.popitem()[1])
         for folder in set(self._folders.values()):
             with suppress(OSError):
                 folder.rmdir()
@@ -184,9 +194,9 @@ class Group:
                 raise
 
 
-def _field(text: str, name: str) -> int:
-    found = re.search(rf"^{name} (\d+)$", text, re.MULTILINE)
-    return int(found[1]) if found else 0
+def _field(text: bytes, name: bytes) -> int:
+    _, _, rest = text.partition(name + b" ")
+    return int(rest.partition(b"\n")[0] or 0)
 
 
 def _own_places() -> Iterator[tuple[int, list[str], Path]]:

@@ -6,6 +6,7 @@ What a bot's message means is `match`'s; which submission counts is `window`'s.
 from protocol.messages import ClockTerms, Closed, Opened
 from referee import reveal
 from referee.clock import MICROSECONDS_PER_MS, SeatClock, Stopwatch
+from referee.court import Court
 from referee.post import Post
 from referee.records import SeatTime, WindowTime
 from referee.rules import Taken, Window
@@ -25,6 +26,7 @@ class Course:
         self._terms = terms
         self._seats = seats
         self._post = post
+        self.court = Court(seats)
         self._open: OpenWindow | None = None
         self._answered: set[int] = set()
 
@@ -140,6 +142,7 @@ class Course:
             seat.reserve -= part.reserve_used
             seat.charged += part.charged
             seat.defaults += part.action is None
+            self.court.close(number, part, self.lateness)
         closed = {number: self._closed(number, part, taken[number]) for number, part in opened.parts.items()}
         self._post.world.record(self._window_time(opened, closed))
         told = self.table.close(tuple(taken))

@@ -9,12 +9,16 @@ from collections.abc import Callable, Sequence
 
 import trio
 
+from referee.court import Over as PartOver
 from referee.line import INBOX_FRAMES, Arrived, Bell, HandedOver, Incoming, Line, Outgoing
 from referee.match import Match
-from referee.records import Record
+from referee.meter import NOTHING, Reading
+from referee.records import Record, Used
 from referee.rules import Told
 
 MICROSECONDS = 1_000_000
+LATER_SECONDS = 0.05
+"""How long after a window that a bot has missed its counters are read."""
 
 
 class Alarm:
@@ -54,9 +58,13 @@ class Host:
         watch: Callable[[tuple[Told, ...]], None] | None = None,
         catch_up: Callable[[], None] | None = None,
         let_run: Callable[[int, bool], None] | None = None,
+        measure: Callable[[int], Reading] | None = None,
+        behind: Callable[[float], float] | None = None,
     ) -> None:
         """`lines` by seat, all of which ring `bell`. `restart` and `hung_up` are called with a seat.
 
+        `measure`: reads what the kernel has counted for a seat's bot. `behind`: how long, in seconds, the loop was
+        busy at most since a moment. Both for a match that is `measured`.
         `let_run`: stops a seat's bot where it is (False), or lets it go on; None: bots may always run.
 
         `catch_up`: what can wait until bots have what a step has for them; called after each, while they think.
@@ -69,8 +77,16 @@ class Host:
         self._catch_up = catch_up
         self._let_run = let_run
         self._stopped = [False] * len(lines)
+        self._measure = measure
+        self._behind = behind
+        self._before = [(0.0, NOTHING)] * len(lines)
+        """By seat: when its last window was sent, and its bot's counters then."""
         self._inputs: deque[Callable[[Match, int], None]] = deque()
         self._outgoing: list[list[Outgoing]] = [[] for _ in lines]
+        self._later: deque[tuple[float, tuple[PartOver, float, Reading]]] = deque()
+        """Evidence that is to be read a little later, and when."""
+        self._begun: set[int] = set()
+        """Seats that have been sent a window of which the counters at its beginning are not read yet."""
         self.record = record
         """See `World`. The transcript's own method: one call less a message."""
 
@@ -79,6 +95,8 @@ class Host:
     def send(self, seat: int, frame: bytes, *, timed: bool = False) -> None:
         """See `World`. It goes to the line with all that this step has for the seat."""
         self._outgoing[seat].append((frame, timed))
+        if timed:
+            self._begun.add(seat)
 
     def reconnected(self, seat: int) -> None:
         """See `World`."""
@@ -138,7 +156,8 @@ class Host:
                 if due is not None and self._micros(trio.current_time()) >= due:
                     await self._deadline(match)
                 elif not match.over:
-                    alarm.set(math.inf if due is None else self._zero + due / MICROSECONDS)
+                    deadline = math.inf if due is None else self._zero + due / MICROSECONDS
+                    alarm.set(min(deadline, self._later[0][0]) if self._later else deadline)
                     await self._bell.wait()
             self._step_out(match)
             nursery.cancel_scope.cancel()
@@ -156,11 +175,56 @@ class Host:
         """What a step has for the bots goes out. Who owes something runs before its clock does; others rest."""
         if self._let_run is None:
             self._send_out()
-            return
-        owes = [match.owes(seat) for seat in range(len(self._lines))]
-        self._set_running(owes, to=True)
+        else:
+            owes = [match.owes(seat) for seat in range(len(self._lines))]
+            self._set_running(owes, to=True)
+            self._send_out()
+            self._set_running(owes, to=False)
+        if self._measure is not None:
+            self._take_evidence(match, self._measure)
+        if self._catch_up is not None:
+            self._catch_up()
+
+    def _take_evidence(self, match: Match, measure: Callable[[int], Reading]) -> None:
+        """Tells what windows that are over were like, and reads where one begins. Bots think meanwhile."""
+        now = trio.current_time()
+        readings: dict[int, Reading] = {}
+        for over in match.closed():
+            evidence = (over, *self._before[over.seat])
+            if over.is_missed:
+                # A thread that waits for a processor has that counted when it gets one.
+                self._later.append((now + LATER_SECONDS, evidence))
+            else:
+                readings[over.seat] = self._tell_used(match, measure, now, evidence)
+        while self._later and now >= self._later[0][0]:
+            self._tell_used(match, measure, now, self._later.popleft()[1])
+        for seat in self._begun:
+            self._before[seat] = (now, readings[seat] if seat in readings else measure(seat))
+        self._begun.clear()
         self._send_out()
-        self._set_running(owes, to=False)
+
+    def _tell_used(
+        self, match: Match, measure: Callable[[int], Reading], now: float, part: tuple[PartOver, float, Reading]
+    ) -> Reading:
+        """`part`: one that is over, when its window was sent, and the counters then."""
+        over, since, before = part
+        reading = measure(over.seat)
+        cpu, waited = reading.cpu - before.cpu, reading.waited - before.waited
+        entitled = round(reading.cpus * (now - since) * MICROSECONDS)
+        behind = 0.0 if self._behind is None else self._behind(since)
+        match.used(
+            Used(
+                at=self._micros(now),
+                seat=over.seat,
+                number=over.number,
+                cpu=cpu,
+                waited=waited,
+                withheld=max(0, min(waited, entitled - cpu)),
+                throttled=reading.throttled - before.throttled,
+                behind=round(behind * MICROSECONDS),
+            )
+        )
+        return reading
 
     def _set_running(self, owes: Sequence[bool], *, to: bool) -> None:
         assert self._let_run is not None  # noqa: S101 - asked by the caller
@@ -175,8 +239,6 @@ class Host:
             if frames:
                 self._outgoing[seat] = []
                 self._lines[seat].send_burst(frames)
-        if self._catch_up is not None:
-            self._catch_up()
 
     def _drain(self, match: Match) -> None:
         """Hears everything that is there; of one seat no more than its inbox holds, so that none delays others."""

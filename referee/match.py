@@ -30,10 +30,12 @@ from protocol.refusals import Conduct, Fault, Refusal
 from protocol.words import Outcome
 from referee.clock import MICROSECONDS_PER_MS
 from referee.course import Course
+from referee.court import Over as PartOver
+from referee.court import is_unfair
 from referee.forfeit import forfeited_at_once, with_forfeits
 from referee.plan import Policy
 from referee.post import Post, World
-from referee.records import BotIdentity, Ended, Handed, In, Left, PauseOrder, Woke
+from referee.records import BotIdentity, Ended, Handed, In, Judged, Left, PauseOrder, Used, Woke
 from referee.rules import Illegal
 from referee.seat import Seat
 from referee.table import Table
@@ -57,7 +59,9 @@ class Match:
         policy: Policy,
         bots: tuple[BotIdentity, ...],
         world: World,
+        measured: bool = False,
     ) -> None:
+        """`measured`: of every part in a window that is over, `used` is told."""
         self.name = name
         self.table = table
         self.seats = [Seat(number, bot, terms, policy) for number, bot in enumerate(bots)]
@@ -68,6 +72,9 @@ class Match:
         self._post = Post(world, self.seats)
         self._course = Course(table, terms, self.seats, self._post)
         self._playing = False
+        self._measured = measured
+        self._outcome: Outcome | None = None
+        """The game's, while evidence of its last window is still to come."""
         self._pause_ends: int | None = None
         self._pause_reason = ""
 
@@ -163,6 +170,33 @@ class Match:
         self._advance()
         self._course.lateness = 0
 
+    def closed(self) -> list[PartOver]:
+        """Parts in windows that have closed since the last call, for `used`."""
+        closed, self._course.court.closed = self._course.court.closed, []
+        return closed
+
+    def used(self, used: Used) -> None:
+        """What a part in a closed window was like for its bot: the evidence for whose fault it was."""
+        if self.over:
+            return
+        self._post.now = max(self.now, used.at)
+        self._world.record(used)
+        self._judge(self._course.court.used(used))
+        self._end_once_measured()
+
+    def _end_once_measured(self) -> None:
+        if self._outcome is not None and not self.over and not self._course.court.unmeasured:
+            self._end(self._outcome)
+
+    def _judge(self, verdicts: list[Judged]) -> None:
+        for judged in verdicts:
+            self._world.record(judged)
+            self.seats[judged.seat].verdicts[judged.verdict.value] += 1
+        unfair = next(filter(is_unfair, verdicts), None)
+        if unfair is not None and self._policy.unfair == "void" and not self.over:
+            why = f"the {unfair.verdict.value} is at fault"
+            self._end(None, f"{why}: window {unfair.number} of seat {unfair.seat} took the default")
+
     def abort(self, at: int, reason: str) -> None:
         """The attempt is void: a fault of the referee or the machine, not of a bot."""
         if not self.over:
@@ -253,6 +287,7 @@ class Match:
             refusal = part.refusal(reading)
         else:
             refusal = Refusal.LATE if 0 <= window < seat.windows else Refusal.UNKNOWN_WINDOW
+            self._course.court.late(seat.number, window, reading, refusal)
         if refusal is None:
             return part
         self._refuse(seat, refusal, _WHY_NOT[refusal], window)
@@ -353,9 +388,17 @@ class Match:
             self._course.begin()
         if self._playing and not self.over and self._course.advance():
             assert self.table.outcome is not None  # noqa: S101 - it has just said so
-            self._end(with_forfeits(self.table.outcome, self._forfeited()))
+            self._outcome = with_forfeits(self.table.outcome, self._forfeited())
+            if not self._measured:
+                self._course.court.unmeasured.clear()
+            self._end_once_measured()
 
     def _end(self, outcome: Outcome | None, void: str | None = None) -> None:
+        if void is None:
+            for seat in self.seats:
+                self._judge(self._course.court.judge(seat.number, self.now))
+            if self.over:
+                return
         if outcome is not None:
             self._post.send_all(Over(outcome=outcome))
         self.ended = Ended(

@@ -31,6 +31,8 @@ class Policy(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Whether a bot may think while it owes nothing; else it is frozen whenever it does not, and during pauses."""
     fault: Literal["default", "forfeit", "restart"] = "default"
     """What a fault costs: the rest of its windows take defaults; the match; or a new start, with `told`."""
+    unfair: Literal["void", "note"] = "void"
+    """What becomes of a match in which a default was taken by the referee's or the machine's fault."""
     restarts: NotNegative = 3
     """Under `restart`: how many a seat has, before `default` applies."""
     messages_per_window: Positive = 100
@@ -77,3 +79,5 @@ class Result(Struct, frozen=True, kw_only=True):
     """Path of the transcript."""
     head: str
     """Hash of the transcript's last line: quote it, and nobody can change the file unseen."""
+    verdicts: tuple[dict[str, int], ...] = ()
+    """By seat: whose fault it was, of windows that took the default or used reserve; by `Verdict`."""

@@ -24,6 +24,7 @@ from referee.games.registry import GAMES
 from referee.host import Host
 from referee.line import Bell, Line, MemoryLine
 from referee.match import Match
+from referee.meter import NOTHING, Meter, Reading
 from referee.plan import Plan, Result
 from referee.records import FORMAT, BotIdentity, Header
 from referee.rules import Told
@@ -116,6 +117,8 @@ class _Play:
         self.processes: dict[int, Process] = {}
         self.locals_done: list[trio.Event] = []
         self.logs: list[tuple[int, Path]] = []
+        self.meters: dict[int, Meter] = {}
+        self.measured = any(isinstance(player, SandboxedBot) for player in players)
         self.host: Host
         self.match: Match
 
@@ -124,6 +127,8 @@ class _Play:
             async with open_transcript(self.path, self._header()) as transcript:
                 await self._run(transcript, watch, operator)
         finally:
+            for meter in self.meters.values():
+                meter.close()
             self._drop_empty_logs()
         return self._result(transcript.head or "")
 
@@ -160,10 +165,18 @@ class _Play:
             hung_up=lambda seat: nursery.start_soon(self._end, seat),
             watch=None if watch is None else partial(watch, self.table),
             catch_up=transcript.catch_up,
+            measure=self._measure if self.measured else None,
+            behind=None if self.wire is None else self.wire.behind,
             let_run=None if self.plan.policy.ponder else self._let_run,
         )
         self.match = Match(
-            self.plan.match, self.table, terms=self.terms, policy=self.plan.policy, bots=self.bots, world=self.host
+            self.plan.match,
+            self.table,
+            terms=self.terms,
+            policy=self.plan.policy,
+            bots=self.bots,
+            world=self.host,
+            measured=self.measured,
         )
 
     async def _judge(self) -> None:
@@ -194,6 +207,9 @@ class _Play:
             warm=self.plan.warm,
         )
         self.processes[seat] = process
+        if seat in self.meters:
+            self.meters.pop(seat).close()
+        self.meters[seat] = process.meter()
         await self.host.left(seat, await process.wait())
 
     def _let_run(self, seat: int, runs: bool) -> None:
@@ -201,6 +217,11 @@ class _Play:
         process = self.processes.get(seat)
         if process is not None:
             (process.thaw if runs else process.freeze)()
+
+    def _measure(self, seat: int) -> Reading:
+        """What the kernel has counted for a seat's bot; nothing for a person."""
+        meter = self.meters.get(seat)
+        return NOTHING if meter is None else meter.read()
 
     async def _end(self, seat: int) -> None:
         """Ends the bot that the match has hung up on."""
@@ -239,6 +260,7 @@ class _Play:
             policy=to_builtins(self.plan.policy),
             bots=self.bots,
             isolation=self.plan.isolation,
+            measured=self.measured,
             machine=f"{platform.system()} {platform.release()}, {os.cpu_count()} cores, "
             f"Python {platform.python_version()}",
             started=datetime.now(UTC).isoformat(timespec="milliseconds"),
@@ -268,6 +290,7 @@ class _Play:
             charged_us=tuple(seat.charged for seat in seats),
             windows=tuple(seat.windows for seat in seats),
             defaults=tuple(seat.defaults for seat in seats),
+            verdicts=tuple(dict(seat.verdicts) for seat in seats),
             transcript=str(self.path),
             head=head,
         )

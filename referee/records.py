@@ -14,6 +14,7 @@ from protocol.codec import Refused
 from protocol.messages import ClockTerms
 from protocol.refusals import Conduct, Refusal
 from protocol.words import Outcome
+from referee.verdict import Evidence, Verdict
 
 FORMAT = 1
 """The version of this file, named in every transcript's header."""
@@ -55,6 +56,8 @@ class Header(Struct, frozen=True, kw_only=True, tag="header", tag_field="kind"):
     machine: str
     started: str
     """Wall time of the match's zero, ISO 8601, UTC. For people; no rule reads it."""
+    measured: bool = False
+    """Whether each part in a window that is over is followed by what it was like (`Used`)."""
     salts: tuple[str, ...] = ()
     """By seat: what the seat's own transcript begins with (`SeatHeader.salt`). `open_transcript` fills it in."""
 
@@ -157,6 +160,37 @@ class WindowTime(Struct, frozen=True, kw_only=True, tag="window", tag_field="kin
     """By how many microseconds the referee woke after the deadline that closed it; 0 if none did."""
 
 
+class Used(Struct, frozen=True, kw_only=True, tag="used", tag_field="kind"):
+    """Input: what one seat's part in a window was like for its bot, in microseconds. Follows the window's end."""
+
+    at: int
+    seat: int
+    number: int
+    """The seat's own count of its windows."""
+    cpu: int
+    """Processor time of all the bot's processes."""
+    waited: int
+    """How long its threads were ready to run, and did not, all together."""
+    withheld: int
+    """Of `waited`, what is not the bot's own doing: no more than it was short of its `cpus` over the window. Its
+    processes may wait for each other."""
+    throttled: int
+    """How long it was kept from running because it had used up its `cpus`."""
+    behind: int
+    """The longest that the referee's loop was busy at a stretch meanwhile."""
+
+
+class Judged(Struct, frozen=True, kw_only=True, tag="verdict", tag_field="kind"):
+    """Whose fault it is that a seat's part in a window took the default, or used reserve: see `verdict`."""
+
+    at: int
+    seat: int
+    number: int
+    """The seat's own count of its windows."""
+    verdict: Verdict
+    evidence: Evidence
+
+
 class Ended(Struct, frozen=True, kw_only=True, tag="ended", tag_field="kind"):
     """The match is over. Void attempts have no outcome, but a reason."""
 
@@ -210,7 +244,7 @@ def _as_text(frame: bytes) -> tuple[str, str]:
         return "", base64.b64encode(frame).decode()
 
 
-Record = Header | In | Out | Handed | Woke | Left | PauseOrder | WindowTime | Ended
+Record = Header | In | Out | Handed | Woke | Left | PauseOrder | WindowTime | Used | Judged | Ended
 """What a match writes."""
 AnyRecord = Record | Footer | SeatHeader | SeatEnded
 """What a line of a transcript, a whole one or a seat's own, may hold."""

@@ -12,7 +12,7 @@ from protocol.codec import encode
 from referee.games.registry import GAMES
 from referee.match import Match
 from referee.plan import Policy
-from referee.records import AnyRecord, Ended, Footer, Handed, Header, In, Left, PauseOrder, Record, Woke
+from referee.records import AnyRecord, Ended, Footer, Handed, Header, In, Left, PauseOrder, Record, Used, Woke
 from referee.rules import BadSetupError, Told
 from referee.table import Deal, Table
 
@@ -47,7 +47,13 @@ class Replayed:
         except (KeyError, BadSetupError, msgspec.ValidationError) as error:
             raise Differs(1, f"cannot be dealt: {error}") from None
         self.match = Match(
-            header.match, self.table, terms=header.clock, policy=policy, bots=header.bots, world=self
+            header.match,
+            self.table,
+            terms=header.clock,
+            policy=policy,
+            bots=header.bots,
+            world=self,
+            measured=header.measured,
         )
         self.match.begin()
 
@@ -64,6 +70,8 @@ class Replayed:
                 self.match.left(record.at, record.seat, record.exit)
             case PauseOrder():
                 self.match.order(record.at, pause=record.on)
+            case Used():
+                self.match.used(record)
             case Ended(void=str(reason)):
                 self.match.abort(record.at, reason)
             case _:

@@ -17,6 +17,7 @@ from referee import bare, bubblewrap
 from referee.bot_folder import BotFolder
 from referee.bot_log import BotLog
 from referee.layers import find_layers
+from referee.meter import Meter
 from referee.plan import Isolation
 from referee.warm import Warm, can_be_warm
 
@@ -101,8 +102,9 @@ def _kind(bot: BotFolder, isolation: Isolation, *, warm: bool) -> type[Box]:
 class Process:
     """A bot that was started. Its nursery's end is its own, if nothing was before."""
 
-    def __init__(self, box: Box, log: BotLog) -> None:
+    def __init__(self, box: Box, log: BotLog, cpus: float) -> None:
         """See `start`."""
+        self._cpus = cpus
         self._box = box
         self._log = log
         self._until_exit = trio.CancelScope()
@@ -114,6 +116,10 @@ class Process:
     def pid(self) -> int:
         """Of the first process that was started for it on this machine."""
         return self._box.pid
+
+    def meter(self) -> Meter:
+        """Reads what the kernel counts for it; to be closed."""
+        return Meter(self._box.pid, self._box.group, self._cpus)
 
     async def wait(self) -> int:
         """The exit code of the bot's program, negative for a signal, once all its processes are gone.
@@ -186,7 +192,7 @@ async def start(
         kept.finish()
         raise error if isolation == "none" else _cannot(error) from None
     kept.handed_over()
-    process = Process(box, kept)
+    process = Process(box, kept, bot.limits.cpus)
     nursery.start_soon(kept.follow)
     nursery.start_soon(process._live)  # noqa: SLF001 - its own
     try:

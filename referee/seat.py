@@ -42,6 +42,8 @@ class Seat:
         self.charged = 0
         """Time charged over all its windows, in microseconds."""
         self.defaults = 0
+        self.verdicts: Counter[str] = Counter()
+        """Of its windows that took the default or used reserve, by `Verdict`."""
 
     @property
     def present(self) -> bool:

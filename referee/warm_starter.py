@@ -12,7 +12,6 @@ import array
 import ctypes
 import gc
 import os
-import random
 import signal
 import socket
 import sys
@@ -40,7 +39,7 @@ REQUEST_BYTES, DESCRIPTORS = 65_536, 16
 MOST_DESCRIPTORS = 1_024
 
 libc = launcher.libc
-fork = ctypes.PyDLL(None).fork
+fork = ctypes.PyDLL(None, use_errno=True).fork
 """The C library's own: Python's touches five times the memory, to mend what only threads could have broken.
 
 There are none here: one thread holds the interpreter before and after.
@@ -88,7 +87,7 @@ def main() -> Request | None:
         # Children are born in a new namespace of processes: this one's own is only where it looks for them.
         check(libc.unshare(NEW_PIDS), "namespace of processes")
         request = msgspec.msgpack.decode(words, type=Request)
-        child = fork()
+        child = check(fork(), "fork")
         if child == 0:
             return be_a_sandbox(request, filter_words, log, gate, groups)
         check(libc.setns(own_pids, NEW_PIDS), "own namespace of processes")
@@ -122,7 +121,7 @@ def introduce(gate: int, child: int) -> None:
 def be_a_sandbox(request: Request, filter_words: bytes, log: int, gate: int, groups: list[int]) -> Request:
     """The first process of a new sandbox. Returns in the bot's process, which it forks; else not.
 
-    It does as little as can be: each page it touches is its own, and the sandbox's.
+    It puts up all walls before it forks: what memory that takes is then shared by the two.
     """
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     os.dup2(log, 1)
@@ -131,26 +130,31 @@ def be_a_sandbox(request: Request, filter_words: bytes, log: int, gate: int, gro
         for group in groups:
             os.write(group, b"0")
         check(libc.unshare(NEW_MOUNTS | NEW_CGROUP | NEW_UTS | NEW_IPC | NEW_NET), "namespaces")
-        check(libc.prctl(SET_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0), "end with the referee")
-        bot = fork()
-        if bot == 0:
-            be_the_bot(request, filter_words, gate)
-            return request
-        os.closerange(3, gate)
-        os.closerange(gate + 1, MOST_DESCRIPTORS)
+        furnish(request)
+        if request.user is None:
+            shut_user_in()
         launcher.become(request.user)
         check(libc.prctl(SET_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0), "end with the referee")
-        check(libc.prctl(launcher.SET_DUMPABLE, 0, 0, 0, 0), "not to be looked into")
+        os.closerange(3, gate)
+        os.closerange(gate + 1, MOST_DESCRIPTORS)
+        for name, value in request.limits:
+            launcher.limit(getattr(launcher.resource, f"RLIMIT_{name}"), value)
+        check(libc.prctl(launcher.SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
+        if request.landlock:
+            launcher.lock_in(request.landlock, request.places)
         forbid_the_rest(filter_words)
-        os.write(gate, b"%d" % wait_for(bot))
+        os.write(gate, b"\n")
+        if os.read(gate, 1) == b"\n":
+            bot = check(fork(), "fork")
+            if bot == 0:
+                os.close(gate)
+                prepare(request)
+                return request
+            check(libc.prctl(launcher.SET_DUMPABLE, 0, 0, 0, 0), "not to be looked into")
+            os.write(gate, b"%d" % wait_for(bot))
     except BaseException as error:  # noqa: BLE001 - there is nobody to raise it to
-        complain(error)
+        os.write(2, f"{error}\n".encode())
     os._exit(0)
-
-
-def complain(error: BaseException) -> None:
-    """For the log."""
-    os.write(2, f"{error}\n".encode())
 
 
 def wait_for(bot: int) -> int:
@@ -161,32 +165,15 @@ def wait_for(bot: int) -> int:
             return os.waitstatus_to_exitcode(status)
 
 
-def be_the_bot(request: Request, filter_words: bytes, gate: int) -> None:
-    """Puts up the walls from inside, and returns when the bot may begin; if they cannot stand, it does not."""
-    try:
-        furnish(request)
-        if request.user is None:
-            shut_user_in()
-        launcher.become(request.user)
-        for name, value in request.limits:
-            launcher.limit(getattr(launcher.resource, f"RLIMIT_{name}"), value)
-        if request.landlock:
-            check(libc.prctl(launcher.SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
-            launcher.lock_in(request.landlock, request.places)
-        forbid_the_rest(filter_words)
-        os.write(gate, b"\n")
-        if os.read(gate, 1) != b"\n":
-            os._exit(launcher.COMMAND_NOT_RUN)
-        os.closerange(3, MOST_DESCRIPTORS)
-        os.setsid()
-        os.chdir("/bot")
-        os.environ.update(request.environment)
-        # What Python does itself after a fork of its own, as far as it is needed: no two bots share their chance.
-        random.seed()  # noqa: TID251 - anew for each bot: that is its point
-        threading.main_thread()._set_native_id()  # type: ignore[attr-defined]  # noqa: SLF001 - nobody else can
-    except BaseException as error:  # noqa: BLE001 - there is nobody to raise it to
-        complain(error)
-        os._exit(launcher.COMMAND_NOT_RUN)
+def prepare(request: Request) -> None:
+    """What a process has that is started as a bot, and no more."""
+    os.setsid()
+    os.chdir("/bot")
+    for name in ("ARENA_ENDPOINT", "ARENA_TOKEN"):
+        os.environ[name] = request.environment[name]
+    # What Python does itself after a fork of its own, as far as it is needed: no two bots share their chance.
+    sys.modules["random"].seed()
+    threading.main_thread()._set_native_id()  # type: ignore[attr-defined]  # noqa: SLF001 - nobody else can
 
 
 def furnish(request: Request) -> None:
@@ -236,8 +223,7 @@ class Program(ctypes.Structure):
 
 
 def forbid_the_rest(filter_words: bytes) -> None:
-    """No new privileges, and no system calls but those of the filter, where there is one."""
-    check(libc.prctl(launcher.SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
+    """No system calls but those of the filter, where there is one."""
     if filter_words != b"\n":
         program = Program(len(filter_words) // 8, filter_words)
         check(libc.prctl(SET_SECCOMP, FILTER, ctypes.byref(program), 0, 0), "filter of system calls")

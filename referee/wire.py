@@ -1,4 +1,8 @@
-"""ZeroMQ under trio: one PAIR socket a bot, at an endpoint of its own. The only file that imports zmq.
+"""ZeroMQ under trio: one endpoint a bot, to which it connects a PAIR socket. The only file that imports zmq.
+
+On our side each is a STREAM socket: libzmq listens, moves bytes both ways, and holds a bounded number of them;
+what they mean is read by `zmtp`. A PAIR socket of libzmq's would hold the parts of a message that never ends,
+without any bound, and takes frames one by one only; a decision takes as long as over one.
 
 A ZeroMQ socket shows trio one descriptor, which becomes readable when *something* changed, once; any call on the
 socket may use that up. So one task owns each socket: it alone waits for it, asks for the socket's EVENTS after its
@@ -12,7 +16,6 @@ receive that is broken off loses the frame that then comes for it (4,500 of 5,00
 
 import math
 import os
-import resource
 import socket as kernel
 import struct
 import tempfile
@@ -27,63 +30,40 @@ import zmq
 
 from protocol.messages import MAX_FRAME_BYTES
 from referee.line import INBOX_FRAMES, Arrived, Bell, HandedOver, Incoming, Line, NotReading, Outgoing
+from referee.loop_probe import LoopProbe
+from referee.zmtp import Conversation, NotSpoken, framed
 
 SOCKET_NAME = "referee.sock"
 """The file in a line's directory that its bot connects to."""
 MAX_TAKEN_BYTES = 4 * MAX_FRAME_BYTES
-"""Frames up to this size are handed up, to be refused by name. A larger one costs its sender the connection."""
+"""Messages up to this size are handed up, to be refused by name. A larger one costs its sender the connection."""
 INBOX_BYTES = 1024 * 1024
 """Like `INBOX_FRAMES`: no further frame is taken from the transport while the host has this much to read."""
 OUTBOX_FRAMES = 10_000
 OUTBOX_BYTES = 4 * 1024 * 1024
 """More than this unsent, in frames or bytes, and the bot counts as not reading."""
-QUEUED_FRAMES = INBOX_FRAMES
-"""Frames libzmq may hold each way, beside what the kernel buffers. A bot can fill this many of the largest."""
+QUEUED_READS = 64
+"""How many reads from the kernel libzmq may hold of a connection, each of at most 8 KiB."""
+SEND_BYTES = 64 * 1024
+"""Frames are given to libzmq together, up to this size: it wakes its thread, and the bot, for each call."""
+QUEUED_SENDS = 64
+"""How many such libzmq may hold for a bot, beside what the kernel buffers."""
+RETRY_SECONDS = 0.005
+"""When to try again to send to a bot for which libzmq holds all it may: it does not say when it has room."""
 FAREWELL_SECONDS = 1.0
 """How long a line that was hung up on tries to get its last frames out."""
 HANDSHAKE_MS = 2_000
 """A connection that has not become ZeroMQ's by then is dropped, and no longer keeps others out."""
 WAITING_CONNECTIONS = 1
-"""How many may be open beside the one that is let in, until libzmq has said what they are."""
+"""How many may be open beside the one that is let in: until they say something, if that one has not ended."""
 MAX_CONNECTIONS = 200
 """A bot that has connected this often may keep its connection, but gets no other. Each may cost a descriptor."""
 QUIET_PASSAGES = 2
 """Settled is a line that got nothing from this many passages of libzmq's thread: a large frame takes it two."""
+SETTLE_READS = 128
+"""More than libzmq and the kernel can hold of what a bot said before the line began to settle."""
 PASS_FRAMES = 256
 """Frames an owner moves before it lets other tasks run."""
-
-
-class LoopProbe(trio.abc.Instrument):
-    """Knows when trio's loop last looked for I/O, and since when what it then found may have been there.
-
-    A loop that was held up (a long collection, a busy machine) finds frames late; they must not count as late.
-    Whether the last look slept is told by the kernel's count of voluntary switches: the time a look took would
-    not tell sleeping from being preempted.
-    """
-
-    def __init__(self) -> None:
-        self._now = trio.lowlevel.current_clock().current_time
-        self._switches = 0
-        self.looked = self._now()
-        """When the last look ended, on trio's clock: what was not ready then came later."""
-        self.came = self.looked
-        """The earliest moment at which what the last look found may have become ready."""
-
-    def before_io_wait(self, timeout: float) -> None:
-        """Trio's hook."""
-        if timeout > 0:
-            self._switches = _voluntary_switches()
-
-    def after_io_wait(self, timeout: float) -> None:
-        """Trio's hook."""
-        now = self._now()
-        slept = timeout > 0 and _voluntary_switches() != self._switches
-        self.came = now if slept else self.looked
-        self.looked = now
-
-
-def _voluntary_switches() -> int:
-    return resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw
 
 
 def _events(socket: "zmq.Socket[bytes]") -> int:
@@ -92,8 +72,8 @@ def _events(socket: "zmq.Socket[bytes]") -> int:
 
 # Plain numbers: the flags' own arithmetic takes longer than the calls they are for.
 _CAN_TAKE = int(zmq.POLLIN)
-_CAN_SEND = int(zmq.POLLOUT)
 _AT_ONCE = int(zmq.NOBLOCK)
+_NAME = int(zmq.NOBLOCK | zmq.SNDMORE)
 
 
 class Sounding:
@@ -143,86 +123,105 @@ class Sounding:
             self._far.close(linger=0)
 
 
+class Peer:
+    """One connection that was let in, and what is said on it."""
+
+    __slots__ = ("conversation", "descriptor", "ended", "left", "name")
+
+    def __init__(self, name: bytes, descriptor: int, said: bytes) -> None:
+        """`said`: what it has said so far."""
+        self.name = name
+        """What libzmq calls it."""
+        self.descriptor = descriptor
+        """Libzmq's own: by the time we use it, the number may mean another file."""
+        self.conversation: Conversation | None = Conversation(said, MAX_TAKEN_BYTES)
+        """None: it said what no ZeroMQ says, and is being disconnected. What it still says is not read."""
+        self.ended = False
+        """Libzmq has closed it; what it said last may still be on its way to the socket."""
+        self.left = False
+        """It has ended, and all that it said is with the socket."""
+
+
 class Door:
     """Lets one connection at a time into a line, and disconnects the others: their ZeroMQ then tries again.
 
-    Left to itself, libzmq gives a bound PAIR socket one peer and keeps every further connection open, unheard,
-    for good: also a bot's that came back before all that it had said earlier was read. What a connection said
-    that is then cut off is lost, so bots say hello again until they are welcomed.
+    What a connection said that is then cut off is lost, so bots say hello again until they are welcomed.
     """
 
     def __init__(self, line: "ZmqLine", socket: "zmq.Socket[bytes]", news: "zmq.Socket[bytes]") -> None:
         self._line = line
         self._accepted = 0
-        self._open: list[int] = []  # descriptors, the oldest first: the one that is let in, and who waits
-        self._greeted = False  # whether the oldest has become ZeroMQ's
+        self.open: dict[int, float] = {}
+        """Descriptors, and by when each must have become ZeroMQ's."""
         self._news = news
         # Unbounded, but read at every tick: with a bound, libzmq's thread would wait here, holding a lock.
         self._news.set(zmq.RCVHWM, 0)
         address = f"inproc://door-{socket.FD}"
-        socket.monitor(address, zmq.EVENT_ACCEPTED | zmq.EVENT_HANDSHAKE_SUCCEEDED | zmq.EVENT_DISCONNECTED)
+        socket.monitor(address, zmq.EVENT_ACCEPTED | zmq.EVENT_DISCONNECTED)
         self._news.connect(address)
 
     async def keep(self) -> None:
         """Owns the socket on which libzmq reports the line's connections."""
         descriptor = self._news.FD
         while True:
-            while _events(self._news) & _CAN_TAKE:
-                event, value = struct.unpack("=Hi", self._news.recv_multipart(_AT_ONCE)[0])
-                await self._hear(event, value)
-            await trio.lowlevel.wait_readable(descriptor)
+            self.catch_up()
+            now = trio.current_time()
+            for late in [each for each, by in self.open.items() if by <= now]:
+                self.disconnect(late)
+            with trio.CancelScope(deadline=min(self.open.values(), default=math.inf)):
+                await trio.lowlevel.wait_readable(descriptor)
+
+    def catch_up(self) -> None:
+        """Hears all that libzmq has reported. Does not wait: any task may call it while `keep` sleeps."""
+        while _events(self._news) & _CAN_TAKE:
+            event, value = struct.unpack("=Hi", self._news.recv_multipart(_AT_ONCE)[0])
+            if event == zmq.EVENT_ACCEPTED:
+                self._hear_accepted(value)
+            else:
+                self.open.pop(value, None)
+                self._line.connection_ended(value)
+
+    def greeted(self, descriptor: int) -> None:
+        """This connection has become ZeroMQ's."""
+        if descriptor in self.open:
+            self.open[descriptor] = math.inf
+
+    def disconnect(self, descriptor: int) -> None:
+        """Shuts a connection down under libzmq. By now the number may mean another file.
+
+        Libzmq notices, and closes its end, unless it had already stopped listening to that connection: then it
+        does so when there is room for what it has said, or with the line.
+        """
+        if descriptor not in self.open:
+            return  # It was gone before what it said was read.
+        self.open[descriptor] = math.inf
+        with suppress(OSError), kernel.socket(fileno=os.dup(descriptor)) as connection:
+            if connection.getsockname() == str(self._line.path):
+                connection.shutdown(kernel.SHUT_RDWR)
 
     def close(self) -> None:
         """Only after libzmq has stopped reporting: it would wait for ever for somebody to hear it."""
         self._news.close()
 
-    async def _hear(self, event: int, value: int) -> None:
-        if event == zmq.EVENT_ACCEPTED:
-            self._open.append(value)
-            self._accepted += 1
-            if self._accepted >= MAX_CONNECTIONS:
-                # Unbinding would end the connection that there is, too.
-                with suppress(OSError):
-                    self._line.path.unlink()
-            if len(self._open) > 1 + WAITING_CONNECTIONS:
-                self._disconnect(value)
-        elif event == zmq.EVENT_DISCONNECTED:
-            if value in self._open:
-                self._forget(value)
-        elif self._open:
-            # Only now is it known whether the newcomer came too soon: libzmq took it, or never will.
-            too_soon = self._greeted and len(self._open) > 1
-            if too_soon or not await self._line.has_peer():
-                self._disconnect(self._open[-1])
-            else:
-                self._greeted = True
-
-    def _forget(self, descriptor: int) -> None:
-        if descriptor == self._open[0]:
-            self._greeted = False
-            self._line.peer_left()
-        self._open.remove(descriptor)
-
-    def _disconnect(self, descriptor: int) -> None:
-        """Shuts a connection down under libzmq. By now the number may mean another file.
-
-        Libzmq notices, and closes its end, unless it had already stopped listening to that connection: then it
-        does so with the line.
-        """
-        self._forget(descriptor)
-        with suppress(OSError), kernel.socket(fileno=os.dup(descriptor)) as connection:
-            if connection.getsockname() == str(self._line.path):
-                connection.shutdown(kernel.SHUT_RDWR)
+    def _hear_accepted(self, descriptor: int) -> None:
+        self._accepted += 1
+        if self._accepted >= MAX_CONNECTIONS:
+            # Unbinding would end the connection that there is, too.
+            with suppress(OSError):
+                self._line.path.unlink()
+        self.open[descriptor] = trio.current_time() + HANDSHAKE_MS / 1000
+        if len(self.open) > 1 + WAITING_CONNECTIONS:
+            self.disconnect(descriptor)
 
 
 class ZmqLine(Line):
-    """A line over one bound PAIR socket. Made by `Wire.open_line`.
+    """A line over one bound socket. Made by `Wire.open_line`.
 
     One bot is connected at a time. A second one gets in once the first has gone and all it said has been read;
     until then it is disconnected whenever it tries. A message of several parts is no message of the protocol: it
-    is handed up as one frame that says so and does not decode. When the inbox is full, frames stay with libzmq,
-    then the kernel, then the sender, and count as arrived when there is room again. Those in the kernel are lost
-    if their sender leaves before.
+    is handed up as one frame that says so and does not decode; nothing is kept of its parts. When the inbox is
+    full, what came stays with libzmq, then the kernel, then the sender, and counts as arrived when there is room
+    again. What is in the kernel is lost if its sender leaves before.
 
     Every `send` with `timed` leads to exactly one `HandedOver`, in order, whatever becomes of the frame. Stamps
     never go backwards.
@@ -238,8 +237,9 @@ class ZmqLine(Line):
         self._socket = socket
         self._descriptor: int = socket.FD
         self._door = Door(self, socket, news)
-        self._writable = False
-        self._sent_to_peer = 0
+        self._peer: Peer | None = None
+        self._next: Peer | None = None  # comes in when all that the one before it said has been read
+        self._nursery: trio.Nursery
         self._bell = bell
         self._probe = sounding.probe
         self._sounding = sounding
@@ -255,8 +255,9 @@ class ZmqLine(Line):
         self._inbox: deque[Incoming] = deque()
         self._held_frames = 0
         self._held_bytes = 0
-        self._parts = 0  # of the message that is being read
-        self._messages = 0  # ever read
+        self._unread = False  # whether what was read may hold another message
+        self._messages = 0  # ever taken
+        self._reads = 0  # of libzmq's from the kernel, ever taken
         self._stamped = -math.inf
         self._since = self._probe.looked  # what is found next may have come as early as this
         self._ceiling = math.inf  # while settling: but not later than this
@@ -324,11 +325,13 @@ class ZmqLine(Line):
         self._settles += 1
         try:
             self._ceiling = min(self._ceiling, looked - await self._lag())
-            first, quiet = self._messages, 0
-            while quiet < QUIET_PASSAGES and not self._full() and self._messages - first < INBOX_FRAMES:
-                before = self._messages
+            messages, reads, quiet = self._messages, self._reads, 0
+            while quiet < QUIET_PASSAGES and not self._full():
+                if self._messages - messages >= INBOX_FRAMES or self._reads - reads >= SETTLE_READS:
+                    break
+                before = self._reads
                 await self._passed()
-                quiet = quiet + 1 if self._messages == before else 0
+                quiet = quiet + 1 if self._reads == before else 0
                 if quiet < QUIET_PASSAGES:
                     await self._sounding.take()
         finally:
@@ -353,21 +356,29 @@ class ZmqLine(Line):
     async def own(self) -> None:
         """The task that owns the socket; ends after `hang_up`. Started by `Wire.open_line`."""
         try:
-            async with trio.open_nursery() as nursery:
-                nursery.start_soon(self._door.keep)
+            async with trio.open_nursery() as self._nursery:
+                self._nursery.start_soon(self._door.keep)
                 await self._serve()
-                nursery.cancel_scope.cancel()
+                self._nursery.cancel_scope.cancel()
         finally:
             self._close()
 
-    async def has_peer(self) -> bool:
-        """For the door: whether libzmq has given the socket a peer that all before this call made possible."""
-        await self._passed()
-        return self._closed or self._writable or self._sent_to_peer > 0
+    def connection_ended(self, descriptor: int) -> None:
+        """For the door: libzmq has closed a connection."""
+        for peer in (self._peer, self._next):
+            if peer is not None and peer.descriptor == descriptor and not peer.ended:
+                self._ended(peer)
+                break
 
-    def peer_left(self) -> None:
-        """For the door: what is sent from now on goes to another peer."""
-        self._sent_to_peer = 0
+    def _ended(self, peer: Peer) -> None:
+        peer.ended = True
+        self._nursery.start_soon(self._see_out, peer)
+
+    async def _see_out(self, peer: Peer) -> None:
+        """Lets the next one in once all that this one said has been read."""
+        await self._sounding.take()  # What it said last may have been on its way to the socket.
+        peer.left = True
+        self._wake()
 
     async def _serve(self) -> None:
         while not self._finished():
@@ -385,14 +396,9 @@ class ZmqLine(Line):
         """Moves all that can be moved; true when it stopped only to let others run."""
         for _ in range(PASS_FRAMES):
             events = _events(self._socket)
-            self._writable = bool(events & _CAN_SEND)
-            taking = bool(events & _CAN_TAKE) and self._wants()
-            sending = self._writable and bool(self._outbox)
             # Taken first: what a bot said before it was given a window must not be stamped after it.
-            if taking:
-                self._take_part()
-            if sending:
-                self._send_frames()
+            taking = self._wants() and self._take(can_read=bool(events & _CAN_TAKE))
+            sending = bool(self._outbox) and self._send_frames()
             if not (taking or sending):
                 self._stamp_timed(self._queued)
                 break
@@ -406,42 +412,133 @@ class ZmqLine(Line):
     def _full(self) -> bool:
         return self._held_frames >= INBOX_FRAMES or self._held_bytes >= INBOX_BYTES
 
-    def _take_part(self) -> None:
-        with suppress(zmq.Again):
-            part = self._socket.recv(_AT_ONCE, copy=False)
-            self._parts += 1
-            if part.more:
-                return
-            frame = part.bytes if self._parts == 1 else b"(a message of %d parts)" % self._parts
-            self._parts = 0
+    def _take(self, *, can_read: bool) -> bool:
+        """Takes the next message, or reads what may become one; false when there is neither."""
+        frame = self._next_message() if self._unread else None
+        if frame is None and can_read:
+            self._read()
+            frame = self._next_message()
+        elif frame is None:
+            return self._change_peers()
+        if frame is not None:
             self._messages += 1
             self._held_frames += 1
             self._held_bytes += len(frame)
             self._tell(Arrived(self._stamp(min(self._since, self._ceiling)), frame))
+        return True
 
-    def _send_frames(self) -> None:
-        """As many as it takes: asking for EVENTS between them would cost as much as sending them."""
-        send, outbox = self._socket.send, self._outbox
+    def _read(self) -> None:
+        """Takes from libzmq what it read at once from one of the connections."""
+        name = self._socket.recv(_AT_ONCE)
+        self._reads += 1
+        peer = self._peer
+        if peer is not None and peer.name == name:
+            said = self._socket.recv(_AT_ONCE)
+            if peer.conversation is not None:
+                peer.conversation.hear(said)
+        else:
+            first = self._socket.recv(_AT_ONCE, copy=False)
+            self._meet(name, first.get(zmq.SRCFD), first.bytes)
+
+    def _meet(self, name: bytes, descriptor: int, said: bytes) -> None:
+        """Somebody else speaks: lets it in, if nobody is, or next, if who is in has ended; else cuts it off.
+
+        A ZeroMQ that waits to be let in says no more than its greeting, so of who is next more is not heard.
+        """
+        self._door.catch_up()
+        newcomer = Peer(name, descriptor, said)
+        if self._peer is None:
+            self._peer = newcomer
+        elif self._peer.ended and self._next is None:
+            self._next = newcomer
+        else:
+            if self._peer.ended or self._peer.descriptor != descriptor:
+                self._door.disconnect(descriptor)
+            return
+        if descriptor not in self._door.open:
+            # Its end was reported when it was nobody's.
+            self._ended(newcomer)
+
+    def _change_peers(self) -> bool:
+        """If who was in has left, the next is; true if there is one."""
+        if self._peer is None or not self._peer.left:
+            return False
+        self._peer, self._next = self._next, None
+        self._unread = self._peer is not None
+        return self._unread
+
+    def _next_message(self) -> bytes | None:
+        """The next whole message, if who is in has said one; if not, ZeroMQ's own words are answered."""
+        self._unread = False
+        peer = self._peer
+        if peer is None or peer.conversation is None:
+            return None
         try:
-            for _ in range(min(len(outbox), PASS_FRAMES)):
-                send(outbox[0], _AT_ONCE)
-                self._outbox_bytes -= len(outbox.popleft())
-                self._sent_to_peer += 1
-        except zmq.Again:
-            pass
+            message = peer.conversation.next()
+        except NotSpoken:
+            peer.conversation = None
+            self._door.disconnect(peer.descriptor)
+            return None
+        if message is not None:
+            self._unread = True
+            return message
+        if answer := peer.conversation.answer():
+            self._send(peer, answer)
+            self._again = True  # The call may have used up the socket's word that something has come.
+        if peer.conversation.open:
+            self._door.greeted(peer.descriptor)
+        return None
+
+    def _send_frames(self) -> bool:
+        """Gives libzmq as much as it takes; false when that is nothing."""
+        outbox, peer = self._outbox, self._peer
+        if peer is None or peer.conversation is None or not peer.conversation.open:
+            return False
+        before = len(outbox)
+        while outbox and before - len(outbox) < PASS_FRAMES:
+            burst, size = [], 0
+            for frame in outbox:
+                burst.append(framed(frame))
+                size += len(frame)
+                if size >= SEND_BYTES:
+                    break
+            if not self._send(peer, b"".join(burst)):
+                break
+            for _ in burst:
+                outbox.popleft()
+            self._outbox_bytes -= size
         self._stamp_timed(self._queued - len(outbox))
+        return len(outbox) < before
+
+    def _send(self, peer: Peer, data: bytes) -> bool:
+        """Gives libzmq bytes for a connection; false where it has no room for more, or the connection is gone."""
+        try:
+            self._socket.send(peer.name, _NAME)
+        except zmq.ZMQError:
+            return False
+        self._socket.send(data, _AT_ONCE)
+        return True
 
     async def _sleep(self) -> None:
         """Until the socket's descriptor or `_wake`, which must come after a pass that found nothing to do."""
         self._asleep = True
+        # Mostly for as long as it takes: a cancel scope for each sleep would cost more than the rest of it.
+        timed = self._outbox or self._hung_up
         try:
-            with trio.CancelScope(deadline=self._farewell) if self._hung_up else nullcontext():
+            with trio.CancelScope(deadline=self._sleeps_until()) if timed else nullcontext():
                 await trio.lowlevel.wait_readable(self._descriptor)
                 self._since = max(self._since, self._probe.came)
         except trio.ClosedResourceError:
             self._since = max(self._since, self._woken)
         finally:
             self._asleep = False
+
+    def _sleeps_until(self) -> float:
+        """When to wake although nothing comes."""
+        until = self._farewell
+        if self._outbox and self._peer is not None:
+            until = min(until, trio.current_time() + RETRY_SECONDS)
+        return until
 
     def _wake(self) -> None:
         self._again = True
@@ -509,6 +606,10 @@ class Wire:
         self._context = context
         self._sounding = sounding
 
+    def behind(self, since: float) -> float:
+        """The longest, in seconds, that trio's loop was busy at a stretch since a moment of trio's clock."""
+        return self._sounding.probe.behind(since)
+
     def open_line(self, nursery: trio.Nursery, bell: Bell, directory: Path, *, mode: int = 0o600) -> ZmqLine:
         """A line bound to `SOCKET_NAME` in a directory that only its bot's sandbox should see.
 
@@ -529,11 +630,11 @@ class Wire:
         path = directory.absolute() / SOCKET_NAME
         try:
             with ExitStack() as undo:
-                socket, news = undo.enter_context(self._socket()), undo.enter_context(self._socket())
-                socket.set(zmq.RCVHWM, QUEUED_FRAMES)
-                socket.set(zmq.SNDHWM, QUEUED_FRAMES)
-                socket.set(zmq.MAXMSGSIZE, MAX_TAKEN_BYTES)
-                socket.set(zmq.HANDSHAKE_IVL, HANDSHAKE_MS)
+                socket = undo.enter_context(self._socket(zmq.STREAM))
+                news = undo.enter_context(self._socket(zmq.PAIR))
+                socket.set(zmq.STREAM_NOTIFY, 0)
+                socket.set(zmq.RCVHWM, QUEUED_READS)
+                socket.set(zmq.SNDHWM, QUEUED_SENDS)
                 line = ZmqLine(socket, news, path, bell, self._sounding)
                 socket.bind(line.endpoint)
                 path.chmod(mode)
@@ -543,8 +644,8 @@ class Wire:
         nursery.start_soon(line.own, name=f"owner of {path}")
         return line
 
-    def _socket(self) -> "zmq.Socket[bytes]":
-        socket = self._context.socket(zmq.PAIR)
+    def _socket(self, kind: int) -> "zmq.Socket[bytes]":
+        socket = self._context.socket(kind)
         socket.set(zmq.LINGER, 0)
         return socket
 

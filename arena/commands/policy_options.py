@@ -19,6 +19,7 @@ _OPTIONS = (
     click.option("--pacing", type=click.Choice(["prompt", "fixed"]), help="Close windows early, or never."),
     click.option("--ponder/--no-ponder", default=None, help="May bots think while they owe nothing?"),
     click.option("--fault", type=click.Choice(["default", "forfeit", "restart"]), help="What a fault costs."),
+    click.option("--unfair", type=click.Choice(["void", "note"]), help="If a default is not a bot's fault."),
     click.option("--restarts", type=click.IntRange(min=0), help="With --fault restart: how many a seat has."),
     click.option("--messages-per-window", type=click.IntRange(min=1), help="More from one bot are a flood."),
     click.option("--refusals-per-match", type=click.IntRange(min=1), help="More, and a bot is hung up on."),

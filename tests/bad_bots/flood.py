@@ -4,7 +4,6 @@ from raw import Connection
 
 bot = Connection()
 bot.hello()
-while True:
-    number = bot.hear("window")["id"]
+for window in bot.windows():
     for _ in range(1_000):
-        bot.say(type="submit", window=number, action={"cells": ["C3"]}, final=False)
+        bot.submit(window, final=False)

@@ -4,7 +4,6 @@ from raw import Connection
 
 bot = Connection()
 bot.hello()
-while True:
-    number = bot.hear("window")["id"]
+for window in bot.windows():
     for cells in (["Z9"], ["A1", "A2"], ["A1"] * 4, "A1", [1]):
-        bot.say(type="submit", window=number, action={"cells": cells})
+        bot.say(type="submit", window=window["id"], action={"cells": cells})

@@ -2,12 +2,9 @@
 
 from raw import Connection
 
-C3 = {"cells": ["C3"]}
 bot = Connection()
-bot.say(type="submit", window=0, action=C3)
+bot.say(type="submit", window=0, action={"cells": ["C3"]})
 bot.hello()
-while True:
-    number = bot.hear("window")["id"]
-    bot.say(type="submit", window=number - 1, action=C3)
-    bot.say(type="submit", window=number + 1, action=C3)
-    bot.say(type="submit", window=number, action=C3)
+for window in bot.windows():
+    for number in (window["id"] - 1, window["id"] + 1, window["id"] + 1_000_000, window["id"]):
+        bot.say(type="submit", window=number, action=window["default"])

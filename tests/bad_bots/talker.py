@@ -1,4 +1,4 @@
-"""Writes without end to standard output and error."""
+"""Writes more than is kept to standard output and error, and plays."""
 
 import sys
 
@@ -6,9 +6,7 @@ from raw import Connection
 
 bot = Connection()
 bot.hello()
-while True:
-    number = bot.hear("window")["id"]
-    for _ in range(50):
-        sys.stdout.write("o" * 100_000)
-        sys.stderr.write("e" * 100_000)
-    bot.say(type="submit", window=number, action={"cells": ["C3"]})
+for window in bot.windows():
+    sys.stdout.write("o" * 100_000)
+    sys.stderr.write("e" * 100_000)
+    bot.submit(window)

@@ -56,24 +56,10 @@ READY = b"\x04\x1a\x05READY\x0bSocket-Type\x00\x00\x00\x04PAIR"
 
 
 def raw_pair(path: Path) -> socket.socket:
-    """A connection that has spoken ZMTP 3.0's opening by hand, as a PAIR socket."""
+    """A connection that has said ZMTP 3.0's opening by hand, as a PAIR socket; what comes back is left unread."""
     connection = raw_connection(path)
-    connection.sendall(GREETING)
-    _read_exactly(connection, len(GREETING))
-    connection.sendall(READY)
-    _, length = _read_exactly(connection, 2)
-    _read_exactly(connection, length)
+    connection.sendall(GREETING + READY)
     return connection
-
-
-def _read_exactly(connection: socket.socket, size: int) -> bytes:
-    read = b""
-    while len(read) < size:
-        more = connection.recv(size - len(read))
-        if not more:
-            raise ConnectionResetError
-        read += more
-    return read
 
 
 def raw_frame(body: bytes, *, more: bool = False) -> bytes:

@@ -64,14 +64,18 @@ def until(look: Callable[[], FoundT]) -> FoundT:
     return found
 
 
-def alive(tokens: Sequence[str]) -> list[str]:
-    """The command lines of all processes on this machine that were given one of these tokens."""
+def alive(tokens: Sequence[str], bots: Sequence[Path]) -> list[str]:
+    """The command lines of all processes that were given one of these tokens, or see one of these bots as theirs.
+
+    A bot that was forked warm does not carry its token where the kernel looks for it.
+    """
     found = []
     for entry in Path("/proc").iterdir():
         # A zombie has no environment; a process may end while it is looked at.
         with suppress(OSError):
-            if entry.name.isdecimal() and any(
-                each.encode() in (entry / "environ").read_bytes() for each in tokens
+            if entry.name.isdecimal() and (
+                any(each.encode() in (entry / "environ").read_bytes() for each in tokens)
+                or any(f"{each} /bot " in (entry / "mountinfo").read_text() for each in bots)
             ):
                 found.append((entry / "cmdline").read_text().replace("\0", " "))
     return found
@@ -112,13 +116,13 @@ def test_a_match_that_is_stopped_leaves_no_process_and_says_where_it_is(
     options = ("--isolation", isolation, "--transcripts", transcripts)
     with arena(tmp_path, "match", "mist", *bots, *options) as match:
         tokens = tokens_once_a_bot_thinks(transcripts)
-        assert alive(tokens)
+        assert alive(tokens, bots)
         match.send_signal(stop)
         output, complaints = match.communicate(timeout=PATIENCE_SECONDS)
     (part,) = transcripts.glob("*.part")
     assert (SIGNALLED + stop, "") == (match.returncode, output)
     assert f"arena: stopped; the match so far: {part}" == complaints.splitlines()[-1]
-    assert ([], []) == (alive(tokens), list((tmp_path / "tmp").iterdir()))
+    assert ([], []) == (alive(tokens, bots), list((tmp_path / "tmp").iterdir()))
 
 
 def test_a_tournament_that_is_stopped_leaves_no_process(
@@ -128,10 +132,10 @@ def test_a_tournament_that_is_stopped_leaves_no_process(
     file.write_text('game = "mist"\nbots = ["one", "two"]\nconcurrency = 1\n')
     with arena(tmp_path, "tournament", file, "--isolation", isolation) as tournament:
         tokens = tokens_once_a_bot_thinks(tmp_path / "runs/cup/transcripts")
-        assert alive(tokens)
+        assert alive(tokens, bots)
         tournament.send_signal(signal.SIGINT)
         output, complaints = tournament.communicate(timeout=PATIENCE_SECONDS)
     assert (SIGNALLED + signal.SIGINT, "") == (tournament.returncode, output)
     again = f"arena tournament {file} --isolation {isolation}"
     assert f"arena: stopped; to go on where it was: {again}" == complaints.splitlines()[-1]
-    assert ([], []) == (alive(tokens), list((tmp_path / "tmp").iterdir()))
+    assert ([], []) == (alive(tokens, bots), list((tmp_path / "tmp").iterdir()))

@@ -1,7 +1,5 @@
 """Whole matches as they are really played: bots in their sandbox, over ZeroMQ, in real time; then proved."""
 
-import os
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,28 +9,15 @@ from msgspec import Raw
 
 from protocol.codec import encode
 from protocol.refusals import Conduct
-from referee.bot_folder import BotFolder, find_bot
+from referee.bot_folder import find_bot
 from referee.line import MemoryLine
 from referee.plan import Isolation, Plan, Policy, Result
 from referee.play import LocalSeat, Player, SandboxedBot, WrongPlayersError, play
-from referee.records import Header, In, WindowTime
+from referee.records import In, WindowTime
 from referee.replay import replay
 from referee.transcript_chain import TranscriptError
 from referee.transcript_reading import read_transcript
-
-BAD_BOTS = Path(__file__).parents[1] / "bad_bots"
-
-
-def bad_bot(folder: Path, name: str) -> BotFolder:
-    """The bot of one of tests/bad_bots, in a folder of its own."""
-    bot = folder / name
-    bot.mkdir()
-    shutil.copy(BAD_BOTS / f"{name}.py", bot / "bot.py")
-    shutil.copy(BAD_BOTS / "raw.py", bot)
-    (bot / "bot.toml").write_text(
-        f'name = "{name}"\nversion = "1"\ncommand = ["python", "bot.py"]\ngames = ["mist"]\n'
-    )
-    return find_bot(str(bot))
+from tests.real_wire.zoo import bad_bot
 
 
 def plan(
@@ -68,27 +53,6 @@ def taken(result: Result) -> list[object]:
     return [part.taken for record in records if isinstance(record, WindowTime) for part in record.seats]
 
 
-def tokens(result: Result) -> list[str]:
-    """What the match's bots had in their environment, and no other process of this machine."""
-    header = next(iter(read_transcript(Path(result.transcript))))
-    assert isinstance(header, Header)
-    assert all(len(bot.token) > 20 for bot in header.bots)
-    return [bot.token for bot in header.bots]
-
-
-def processes_with(text: str) -> list[str]:
-    """Command lines and environments on this machine that hold a text."""
-    found = []
-    for process in Path("/proc").glob("[0-9]*"):
-        try:
-            about = (process / "cmdline").read_bytes() + (process / "environ").read_bytes()
-        except OSError:
-            continue
-        if text.encode() in about and int(process.name) != os.getpid():
-            found.append(process.name)
-    return found
-
-
 @pytest.mark.parametrize("variant", ["contractual-obligation", "heaven-and-hell"])
 @pytest.mark.parametrize("isolation", ["strict", "none"])
 async def test_a_match_of_sample_bots_is_played_and_its_transcript_proves_it(
@@ -109,41 +73,6 @@ async def test_the_same_plan_with_bots_that_use_only_their_own_seed_gives_the_sa
         moves.append(taken(result))
     assert moves[0] == moves[1]
     assert len(moves[0]) > 10
-
-
-@pytest.mark.parametrize(
-    ("name", "conduct"),
-    [
-        ("never_hello", Conduct.NEVER_STARTED),
-        ("never_connects", Conduct.NEVER_STARTED),
-        ("wrong_token", Conduct.MISBEHAVED),
-        ("wrong_protocol", Conduct.NEVER_STARTED),
-        ("crash_at_start", Conduct.NEVER_STARTED),
-        ("garbage", Conduct.MISBEHAVED),
-        ("too_much", Conduct.OK),
-        ("out_of_turn", Conduct.OK),
-        ("illegal", Conduct.OK),
-        ("silent", Conduct.OK),
-        ("crash", Conduct.CRASHED),
-        ("killed_by_signal", Conduct.CRASHED),
-        ("leaves", Conduct.DISCONNECTED),
-        ("flood", Conduct.MISBEHAVED),
-        ("deaf", Conduct.MISBEHAVED),
-        ("orphans", Conduct.OK),
-        ("talker", Conduct.OK),
-    ],
-)
-async def test_a_bad_bot_is_named_rightly_and_the_match_ends_properly(
-    name: str, conduct: Conduct, tmp_path: Path
-) -> None:
-    """And nothing of it is left, and the other seat takes no default."""
-    players = [SandboxedBot(bad_bot(tmp_path, name)), *sandboxed("mist_random")]
-    the_plan = plan(max_turns=6, main_ms=300, startup_ms=1_500, refusals_per_match=100)
-    result = await played(the_plan, players, tmp_path)
-    assert ((conduct, Conduct.OK), None) == (result.conduct, result.void)
-    assert (3, 0) == (result.windows[1], result.defaults[1])
-    assert replay(read_transcript(Path(result.transcript))).match.over
-    assert [] == [left for token in tokens(result) for left in processes_with(token)]
 
 
 async def test_what_a_bot_writes_is_kept_beside_the_transcript_and_bounded(tmp_path: Path) -> None:

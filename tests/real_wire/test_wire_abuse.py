@@ -137,6 +137,42 @@ async def test_a_message_of_several_parts_is_one_frame_that_does_not_decode(tmp_
         await serves(seat, socket)
 
 
+async def test_a_message_that_never_ends_costs_its_sender_the_connection_and_us_nothing(
+    tmp_path: Path, bot: Bot
+) -> None:
+    async with open_seat(tmp_path) as seat:
+        for part in (raw_frame(b"", more=True), raw_frame(b"x" * 1000, more=True)):
+            before, sent = resident_bytes(), 0
+            with raw_pair(seat.line.path) as connection:
+                connection.sendall(raw_frame(b"hello"))
+                assert b"hello" == await seat.frame()
+                connection.setblocking(False)
+                with suppress(ConnectionError), trio.fail_after(5):
+                    while sent < 100_000_000:
+                        with suppress(BlockingIOError):
+                            sent += connection.send(part * 50)
+                        await trio.lowlevel.checkpoint()
+            assert sent < 10_000_000
+            assert resident_bytes() - before < 20_000_000
+            await trio.sleep(0.05)  # the door opens for the next when this one has left
+        await serves(seat, bot(seat.line.endpoint))
+
+
+async def test_a_ping_of_a_bot_is_answered(tmp_path: Path) -> None:
+    """As bots ask for that set ZeroMQ's heartbeats."""
+    async with open_seat(tmp_path) as seat:
+        context: zmq.Context[BotSocket] = zmq.Context()
+        with context, context.socket(zmq.PAIR) as socket:
+            socket.set(zmq.LINGER, 0)
+            socket.set(zmq.HEARTBEAT_IVL, 20)
+            socket.set(zmq.HEARTBEAT_TIMEOUT, 100)
+            socket.connect(seat.line.endpoint)
+            await serves(seat, socket)
+            await trio.sleep(0.5)
+            await serves(seat, socket)
+            assert 1 == seat.line._door._accepted
+
+
 async def test_half_a_message_and_gone_is_nothing(tmp_path: Path, bot: Bot) -> None:
     async with open_seat(tmp_path) as seat:
         for whole in (raw_frame(b"part", more=True), raw_frame(b"x" * 1000)[:500], raw_frame(b"")[:4]):

@@ -1,0 +1,32 @@
+"""For `arena stress`: answers at chosen moments around the end of its time, and writes down when it really did.
+
+Each line of its output is one window: its number, how far from the end of main time it meant to answer (ms; null:
+at once), how long after it heard of the window it did (microseconds), and how many notes it sent as a flood.
+"""
+
+import json
+import time
+
+from bots.kit import Window, run
+from protocol.messages import Note
+
+MOMENTS = (None, None, -20, -5, -1, 1, 5, 20)
+FLOOD, HOW_OFTEN = 30, 0.2
+
+
+def decide(window: Window[object]) -> None:
+    """Submits at its moment, by itself: the kit's own answer would come after that."""
+    heard = time.monotonic()
+    moment = window.luck.choice(MOMENTS)
+    flood = FLOOD if window.luck.random() < HOW_OFTEN else 0
+    for _ in range(flood):
+        window.say(Note(text="a flood"))
+    if moment is not None:
+        time.sleep(max(0.0, window.deadline + moment / 1000 - time.monotonic()))
+    window.submit(window.default, final=True)
+    after = round((time.monotonic() - heard) * 1_000_000)
+    print(json.dumps({"window": window.id, "moment": moment, "after": after, "flood": flood}), flush=True)
+
+
+if __name__ == "__main__":
+    run(decide)

@@ -1,0 +1,98 @@
+"""Keeps the windows of a match that somebody may be at fault for until all is known, then judges them. Pure."""
+
+from msgspec import Struct
+
+from protocol.refusals import Refusal
+from referee.records import Judged, Used
+from referee.seat import Seat
+from referee.verdict import Evidence, Verdict, judge
+from referee.window import Part
+
+
+class Over(Struct, frozen=True):
+    """A seat's part in a window that has closed."""
+
+    seat: int
+    number: int
+    is_missed: bool
+    """Its bot had time and let it pass."""
+
+
+class Case(Struct):
+    """A part in a window that took the default, or used reserve."""
+
+    part: Part
+    gone: bool
+    lateness: int
+    """How late the referee woke at the window's end."""
+    used: Used | None = None
+    late_by: int | None = None
+
+    @property
+    def by_default(self) -> bool:
+        """Whether the default was taken."""
+        return self.part.action is None
+
+
+class Court:
+    """One match's cases, by seat. A default waits for a late submission until the next window is over."""
+
+    def __init__(self, seats: list[Seat]) -> None:
+        self._seats = seats
+        self._cases: dict[tuple[int, int], Case] = {}
+        # By seat and window's number, in the order of the windows.
+        self.closed: list[Over] = []
+        """Parts that are over, as they come; `match.closed` takes them."""
+        self.unmeasured: set[tuple[int, int]] = set()
+        """Those not yet told of by `used`."""
+
+    def close(self, seat: int, part: Part, lateness: int) -> None:
+        """A part is over."""
+        self.unmeasured.add((seat, part.number))
+        gone = self._seats[seat].gone
+        defaulted = part.action is None and not part.final
+        self.closed.append(Over(seat, part.number, is_missed=defaulted and not gone))
+        if defaulted or part.reserve_used:
+            self._cases[seat, part.number] = Case(part, gone=gone, lateness=lateness)
+
+    def late(self, seat: int, number: int, reading: int, refusal: Refusal) -> None:
+        """A submission was turned down. If it was for the window in question, it tells by how much it was late."""
+        case = self._cases.get((seat, number))
+        if refusal is Refusal.LATE and case is not None and case.part.clock is not None and case.late_by is None:
+            case.late_by = max(0, reading - case.part.clock.deadline)
+
+    def used(self, used: Used) -> list[Judged]:
+        """What a part in a window was like; the judgements that can be made now: of it, or of those before."""
+        self.unmeasured.discard((used.seat, used.number))
+        case = self._cases.get((used.seat, used.number))
+        waits = False
+        if case is not None:
+            case.used = used
+            waits = case.by_default and not case.gone
+        return self.judge(used.seat, used.at, before=used.number if waits else used.number + 1)
+
+    def judge(self, seat: int, at: int, *, before: int | None = None) -> list[Judged]:
+        """Judges what is left of a seat, or what came before a window. Of what nothing is known it is silent."""
+        numbers = [
+            number for whose, number in self._cases if whose == seat and (before is None or number < before)
+        ]
+        cases = [(number, self._cases.pop((seat, number))) for number in numbers]
+        return [_judged(seat, number, at, case, case.used) for number, case in cases if case.used is not None]
+
+
+def _judged(seat: int, number: int, at: int, case: Case, used: Used) -> Judged:
+    evidence = Evidence(
+        gone=case.gone,
+        time=case.part.charged,
+        reserve=case.part.reserve_used,
+        by_default=case.by_default,
+        late_by=case.late_by,
+        behind=used.behind + case.lateness,
+        withheld=used.withheld,
+    )
+    return Judged(at=at, seat=seat, number=number, verdict=judge(evidence), evidence=evidence)
+
+
+def is_unfair(judged: Judged) -> bool:
+    """Whether what was taken was changed by somebody else than the bot."""
+    return judged.evidence.by_default and judged.verdict is not Verdict.BOT

@@ -1,0 +1,61 @@
+"""Whose fault it is that a window took the default, or cost reserve: the bot's, the referee's, the host's. Pure.
+
+The rule is published in docs/timing.md. It reads only what stands in the transcript, so anybody can judge again.
+"""
+
+from enum import StrEnum
+
+from msgspec import Struct
+
+ENOUGH = 4
+"""Where nobody can say how much more time a bot would have needed: it was not its own fault if one part in so many
+of its time, or more, was taken from it."""
+
+
+class Verdict(StrEnum):
+    """Who is at fault."""
+
+    BOT = "bot"
+    REFEREE = "referee"
+    HOST = "host"
+    """The machine: it did not let the bot run although it wanted to."""
+
+
+class Evidence(Struct, frozen=True, kw_only=True):
+    """What is known of one seat's part in a window that took the default or used reserve. Microseconds."""
+
+    gone: bool
+    """Its bot's part in the match was over."""
+    time: int
+    """The time that it had, or used."""
+    reserve: int
+    """Of it, from the reserve."""
+    by_default: bool
+    late_by: int | None
+    """By default: how long after the end its submission for this window arrived; None: none did, or not yet."""
+    behind: int
+    """The longest that the referee's loop was busy at a stretch in the window, and how late it woke at its end."""
+    withheld: int
+    """How long the bot was ready to run, and others were running instead: see `records.Used`."""
+
+
+def judge(evidence: Evidence) -> Verdict:
+    """The verdict.
+
+    What the bot was short of is compared with what was taken from it. Short of: the reserve it used; by default,
+    how late it was; and if it never came, one part in ENOUGH of its time stands for it. An arrival is stamped with
+    the last moment at which the referee's loop had looked and it was not there, so no stretch in which the loop
+    was busy can have cost anything where there was one; where there was none, nobody knows. A bot's own processor
+    time, and being throttled to its bounds, are its own business.
+    """
+    if evidence.gone:
+        return Verdict.BOT
+    if not evidence.by_default:
+        short, behind = evidence.reserve, 0
+    elif evidence.late_by is not None:
+        short, behind = evidence.late_by + evidence.reserve, 0
+    else:
+        short, behind = max(1, evidence.time // ENOUGH), evidence.behind
+    if short <= behind:
+        return Verdict.REFEREE
+    return Verdict.HOST if short <= behind + evidence.withheld else Verdict.BOT

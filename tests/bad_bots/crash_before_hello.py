@@ -1,0 +1,6 @@
+"""Connects, and falls over before it says hello."""
+
+from raw import Bare
+
+Bare()
+raise RuntimeError("fell over")

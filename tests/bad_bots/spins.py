@@ -1,0 +1,8 @@
+"""Says hello, and thinks without end."""
+
+from raw import Connection
+
+bot = Connection()
+bot.hello()
+while True:
+    pass

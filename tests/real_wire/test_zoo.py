@@ -1,0 +1,250 @@
+"""Bad bots, one by one: each is named rightly, and nobody but itself is the worse for it.
+
+Each sits opposite a sample bot that plays the same match against any of them: nothing legal that a bad bot submits
+differs from what would have been taken anyway.
+"""
+
+import ctypes
+import gc
+import os
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import trio
+from msgspec import Raw
+
+from protocol.codec import encode
+from protocol.refusals import Conduct
+from referee.bot_folder import find_bot
+from referee.plan import Isolation, Plan, Policy, Result
+from referee.play import SandboxedBot, play
+from referee.records import Ended
+from referee.replay import replay
+from referee.sandbox import SandboxError, find_isolation
+from referee.transcript_reading import read_transcript
+from referee.wire import Wire, open_wire
+from tests.real_wire import zoo
+from tests.real_wire.zoo import REFUSALS, TABLE, WINDOWS, bad_bot, processes_of, timeless
+
+EXAMPLE = Path(__file__).parents[2] / "docs/examples/three-turns.jsonl"
+MEGABYTE = 1_000_000
+LEFT_BYTES = 8 * MEGABYTE
+"""What a match may leave the referee's process larger by."""
+PEAK_BYTES = 20 * MEGABYTE
+"""And what it may take while it lasts."""
+LEFT_BY_ALL_BYTES = 20 * MEGABYTE
+"""What hundreds of matches, many at once, may leave it larger by."""
+PEAK_OF_EACH_BYTES = 10 * MEGABYTE
+"""What each of many at once may take: mostly what Python's collector has not come to yet."""
+LOG_BYTES = 300_000
+"""What is kept of a bot's outputs, and the line that says what was left out."""
+THINKS_US = 700_000
+"""More than a sample bot thinks over a match, and less than one window that it lost would be charged."""
+AT_ONCE = {"main_ms": 3_000, "startup_ms": 15_000}
+"""Terms for matches that are all played at once: a hundred processes start, and share this machine's cores."""
+HONEST: dict[str, tuple[str, tuple[str, ...]]] = {
+    "mist": ("heaven-and-hell", ("mist_tracker", "mist_hunter")),
+    "hive-mind": ("gauntlet", ("hive_mind_counter", *["hive_mind_random"] * 4)),
+}
+"""Matches of sample bots, by game: the variant, and who plays. They draw from their own seeds only."""
+
+
+@pytest.fixture(scope="session")
+def isolation() -> Isolation:
+    """What this machine has; skips where that is nothing, with the reason."""
+    try:
+        return find_isolation()
+    except SandboxError as error:
+        pytest.skip(str(error))
+
+
+def plan(isolation: Isolation, **policy: object) -> Plan:
+    """A short match in which the bad bot moves first."""
+    terms = {"main_ms": 800, "startup_ms": 2_500, "refusals_per_match": REFUSALS} | policy
+    return Plan(
+        match="zoo",
+        game="mist",
+        variant="contractual-obligation",
+        seed=11,
+        options=Raw(encode({"first": 0, "max_turns": 2 * WINDOWS})),
+        policy=Policy(unfair="note", **terms),  # type: ignore[arg-type]
+        isolation=isolation,
+    )
+
+
+async def against(
+    name: str, folder: Path, isolation: Isolation, wire: Wire | None = None, **policy: object
+) -> Result:
+    """A match of a bad bot against one of the samples."""
+    folder.mkdir()
+    players = [SandboxedBot(bad_bot(folder, name)), SandboxedBot(find_bot("mist_random"))]
+    return await play(plan(isolation, **policy), players, transcript=folder / "match.jsonl", wire=wire)
+
+
+def resident_bytes() -> int:
+    """What this process holds in memory."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
+
+
+@dataclass
+class Memory:
+    """This process's, over a while: in bytes."""
+
+    before: int
+    peak: int = 0
+    after: int = 0
+
+
+def give_back() -> None:
+    """Lets go of what nobody uses any more: this process's memory is then what it needs."""
+    gc.collect()
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:  # the GNU library's
+        trim(0)
+
+
+@asynccontextmanager
+async def watched_memory() -> AsyncIterator[Memory]:
+    """Looks at it again and again."""
+    give_back()
+    memory = Memory(before=resident_bytes())
+
+    async def look() -> None:
+        while True:
+            memory.peak = max(memory.peak, resident_bytes())
+            await trio.sleep(0.005)
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(look)
+        yield memory
+        nursery.cancel_scope.cancel()
+    give_back()
+    memory.after = resident_bytes()
+
+
+def partners_share(result: Result) -> list[str]:
+    """All that the sample bot said and heard."""
+    return timeless(Path(result.transcript))[1]
+
+
+def refused(result: Result) -> dict[str, int]:
+    """How many of the bad bot's messages were, by `Refusal`."""
+    records = read_transcript(Path(result.transcript))
+    return next(record.refused[0] for record in records if isinstance(record, Ended))
+
+
+def assert_as_expected(name: str, result: Result, silent: Result) -> None:
+    """The match has ended as it should, and the bad bot's partner had the match it would have had in any case."""
+    assert (None, Conduct.OK) == (result.void, result.conduct[1])
+    assert TABLE[name].fits(result.conduct[0], refused(result)), (result.conduct[0], refused(result))
+    assert partners_share(silent) == partners_share(result)
+    assert silent.outcome == result.outcome
+    assert (WINDOWS, 0) == (result.windows[1], result.defaults[1])
+    assert replay(read_transcript(Path(result.transcript))).match.over
+    assert [] == processes_of(Path(result.transcript).with_name(name))
+
+
+@pytest.fixture(scope="session")
+def silent(isolation: Isolation, tmp_path_factory: pytest.TempPathFactory) -> Result:
+    """The match against a bot that says nothing: what all others are compared to. It also warms the process."""
+    folder = tmp_path_factory.mktemp("zoo")
+    for name in ("warm", "silent"):
+        result = trio.run(against, "silent", folder / name, isolation)
+    return result
+
+
+def test_every_bad_bot_has_its_line_in_the_table() -> None:
+    files = {file.stem for file in zoo.BAD_BOTS.glob("*.py")}
+    assert files == {*TABLE, zoo.SHARED}
+
+
+def test_what_differs_between_two_matches_but_in_times_is_seen(tmp_path: Path) -> None:
+    """Else no comparison here would prove anything."""
+    played = EXAMPLE.read_text()
+    later, other = tmp_path / "later", tmp_path / "other"
+    later.write_text(re.sub(r'"(at|opened|deadline|arrived)":\d+', r'"\1":9', played))
+    other.write_text(re.sub(r'"(cells)":\["F4"\]', r'"\1":["F5"]', played))
+    assert timeless(EXAMPLE) == timeless(later)
+    assert timeless(EXAMPLE)[1] == timeless(other)[1], "nobody but its own seat was told of it"
+    assert timeless(EXAMPLE) != timeless(other)
+
+
+async def test_a_bot_that_still_runs_is_seen(isolation: Isolation, tmp_path: Path) -> None:
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(against, "forks", tmp_path / "match", isolation)
+        with trio.fail_after(30):
+            while len(processes_of(tmp_path / "match" / "forks")) < 10:  # noqa: ASYNC110 - they do not tell us
+                await trio.sleep(0.01)
+        nursery.cancel_scope.cancel()
+    assert [] == processes_of(tmp_path / "match" / "forks")
+
+
+@pytest.mark.parametrize("name", TABLE)
+async def test_a_bad_bot_is_named_rightly_and_harms_nobody(
+    name: str, isolation: Isolation, silent: Result, tmp_path: Path
+) -> None:
+    with trio.fail_after(60):
+        async with watched_memory() as memory:
+            result = await against(name, tmp_path / "match", isolation)
+    assert_as_expected(name, result, silent)
+    assert result.charged_us[1] < THINKS_US
+    assert memory.peak - memory.before < PEAK_BYTES
+    assert memory.after - memory.before < LEFT_BYTES
+    assert all(log.stat().st_size <= LOG_BYTES for log in (tmp_path / "match").glob("*.log"))
+
+
+async def honest_match(game: str, folder: Path, isolation: Isolation, wire: Wire) -> dict[int | None, list[str]]:
+    """A match that nobody spoils: its transcript, apart from times."""
+    folder.mkdir()
+    variant, bots = HONEST[game]
+    the_plan = Plan(
+        match="honest",
+        game=game,
+        variant=variant,
+        seed=5,
+        policy=Policy(startup_ms=60_000),
+        isolation=isolation,
+    )
+    players = [SandboxedBot(find_bot(bot)) for bot in bots]
+    result = await play(the_plan, players, transcript=folder / "match.jsonl", wire=wire)
+    assert (None, {Conduct.OK}) == (result.void, set(result.conduct))
+    return timeless(Path(result.transcript))
+
+
+async def test_all_bad_bots_at_once_leave_honest_matches_beside_them_as_they_are(
+    isolation: Isolation, silent: Result, tmp_path: Path
+) -> None:
+    """One referee plays them all; and each bad bot comes to the same as by itself."""
+    results: dict[str, Result] = {}
+    played = dict.fromkeys(HONEST, 0)
+    all_over = trio.Event()
+
+    async def bad(name: str) -> None:
+        results[name] = await against(name, tmp_path / name, isolation, wire, **AT_ONCE)
+
+    async def honest(game: str, undisturbed: dict[int | None, list[str]]) -> None:
+        while not all_over.is_set():
+            played[game] += 1
+            beside = await honest_match(game, tmp_path / f"{game} {played[game]}", isolation, wire)
+            assert undisturbed == beside
+
+    with trio.fail_after(300):
+        async with open_wire() as wire:
+            alone = {game: await honest_match(game, tmp_path / game, isolation, wire) for game in HONEST}
+            async with watched_memory() as memory, trio.open_nursery() as beside:
+                for game in HONEST:
+                    beside.start_soon(honest, game, alone[game])
+                async with trio.open_nursery() as zoos:
+                    for name in TABLE:
+                        zoos.start_soon(bad, name)
+                all_over.set()
+    for name, result in results.items():
+        assert_as_expected(name, result, results["silent"])
+    assert silent.outcome == results["silent"].outcome
+    assert all(count > 1 for count in played.values())
+    assert memory.peak - memory.before < len(TABLE) * PEAK_OF_EACH_BYTES
+    assert memory.after - memory.before < LEFT_BY_ALL_BYTES

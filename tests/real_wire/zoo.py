@@ -1,0 +1,183 @@
+"""The bad bots' table: what each is to be called, and which of its messages are refused, how often."""
+
+import json
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from protocol.refusals import Conduct
+from referee.bot_folder import BotFolder, find_bot
+
+BAD_BOTS = Path(__file__).parents[1] / "bad_bots"
+SHARED = "raw"
+"""What the bad bots share; no bot itself."""
+REFUSALS = 100
+"""Refused messages that the zoo's matches bear; with one more the bot is hung up on."""
+WINDOWS = 3
+"""How many each seat has in the zoo's matches."""
+SOME = range(1, REFUSALS + 1)
+"""Refused at least once; how often depends on who is quicker."""
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What a match against a bad bot comes to."""
+
+    conduct: Conduct
+    refused: Mapping[str, int | range] = field(default_factory=dict)
+    """How many of its messages, by `Refusal`."""
+
+    def fits(self, conduct: Conduct, refused: Mapping[str, int]) -> bool:
+        """Whether it came to that."""
+        return (
+            self.conduct is conduct
+            and self.refused.keys() == refused.keys()
+            and all(
+                refused[name] in (count if isinstance(count, range) else (count,))
+                for name, count in self.refused.items()
+            )
+        )
+
+
+def _never_started() -> Expected:
+    return Expected(Conduct.NEVER_STARTED)
+
+
+def _plays(**refused: int | range) -> Expected:
+    return Expected(Conduct.OK, {name.replace("_", "-"): count for name, count in refused.items()})
+
+
+def _misbehaves(**refused: int | range) -> Expected:
+    return Expected(Conduct.MISBEHAVED, {name.replace("_", "-"): count for name, count in refused.items()})
+
+
+def _crashes() -> Expected:
+    return Expected(Conduct.CRASHED)
+
+
+def _disconnects() -> Expected:
+    return Expected(Conduct.DISCONNECTED)
+
+
+TABLE: dict[str, Expected] = {
+    # It does not come in.
+    "crash_at_start": _never_started(),
+    "crash_before_hello": _never_started(),
+    "drips_greeting": _never_started(),
+    "half_greeting": _never_started(),
+    "knocks": _never_started(),
+    "never_connects": _never_started(),
+    "never_hello": _never_started(),
+    "noise": _never_started(),
+    "wrong_protocol": _never_started(),
+    "wrong_token": _misbehaves(),
+    # It comes in again and again.
+    "deaf": _misbehaves(),
+    "reconnects": _misbehaves(),
+    "two_hellos": _plays(),
+    # It says nothing, or nothing whole.
+    "half_frame": _plays(),
+    "never_reads": _plays(),
+    "silent": _plays(),
+    "spins": _plays(),
+    "stops_itself": _plays(),
+    # What it says is not of the protocol.
+    "endless_message": _misbehaves(),
+    "garbage": _misbehaves(malformed=REFUSALS + 1),
+    "huge_frame": _plays(),
+    "parts": _plays(malformed=3 * WINDOWS),
+    "too_much": _plays(oversized=SOME),
+    # What it says is not for now, against the rules, or too much.
+    "anothers_window": _plays(late=WINDOWS, unknown_window=WINDOWS),
+    "changes_its_mind": _plays(),
+    "drips": _plays(),
+    "flood": _misbehaves(flood=REFUSALS + 1),
+    "flood_of_illegal": _misbehaves(illegal=REFUSALS, flood=1),
+    "flood_of_pause": _misbehaves(no_pause=REFUSALS, flood=1),
+    "flood_of_undo": _misbehaves(flood=REFUSALS + 1),
+    "illegal": _plays(illegal=5 * WINDOWS),
+    "long_notes": _plays(too_long=10 * WINDOWS),
+    "out_of_turn": _plays(out_of_turn=1, late=WINDOWS - 1, unknown_window=2 * WINDOWS + 1),
+    # It ends before its time, each at its own stage.
+    "crash": _crashes(),
+    "crash_after_hello": _crashes(),
+    "crash_after_submitting": _crashes(),
+    "crash_at_over": _plays(),
+    "crash_later": _crashes(),
+    "exit_code": _crashes(),
+    "killed_by_signal": _crashes(),
+    "kills_itself": _crashes(),
+    "leaves": _disconnects(),
+    # What it does to its machine.
+    "closes_its_outputs": _plays(),
+    "eats_memory": _crashes(),
+    "fills_disk": _crashes(),
+    "forks": _plays(),
+    "heirs": _disconnects(),
+    "orphans": _plays(),
+    "talker": _plays(),
+    "writes_without_end": _plays(),
+}
+
+
+def bad_bot(folder: Path, name: str) -> BotFolder:
+    """The bot of one of tests/bad_bots, in a folder of its own."""
+    bot = folder / name
+    bot.mkdir()
+    shutil.copy(BAD_BOTS / f"{name}.py", bot / "bot.py")
+    shutil.copy(BAD_BOTS / f"{SHARED}.py", bot)
+    (bot / "bot.toml").write_text(
+        f'name = "{name}"\nversion = "1"\ncommand = ["python", "bot.py"]\ngames = ["mist"]\n'
+    )
+    return find_bot(str(bot))
+
+
+def processes_of(folder: Path) -> list[str]:
+    """The processes of this machine that see a bot's folder as their own, with their command lines.
+
+    They are told by what is mounted for them: a bot cannot change that, as it could its environment, and one
+    that was forked from a warm process has that one's.
+    """
+    mounted = "/".join(folder.parts[-3:]).encode()
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if mounted in (process / "mountinfo").read_bytes():
+                found.append(f"{process.name}: {(process / 'cmdline').read_bytes()!r}")
+        except OSError:
+            continue  # It has ended meanwhile, or is a zombie.
+    return found
+
+
+TIMES = {"at", "opened", "deadline", "arrived", "charged_ms", "lateness", "started"}
+MEASURED = {"used", "verdict"}
+"""Kinds of lines that tell how a window was on this machine."""
+CHANCE = {"line", "prev", "seal", "heads", "salts", "token"}
+"""Hashes over times, with where they stand in their chain, and what is drawn for each match anew."""
+
+
+def timeless(transcript: Path) -> dict[int | None, list[str]]:
+    """A transcript without what differs between two matches that went the same way.
+
+    Left out are times, hashes and tokens; all else stands as it was written. By seat, as which of two seats is
+    heard first is a matter of time, too; None: what is of no one seat.
+    """
+    text = transcript.read_text()
+    told = [json.loads(line) for line in text.splitlines()]
+    for seat, bot in enumerate(told[0]["bots"]):
+        text = text.replace(bot["token"], f"token of seat {seat}") if bot["token"] else text
+    lines: dict[int | None, list[str]] = {}
+    for line in map(json.loads, text.splitlines()):
+        if line["kind"] in MEASURED:
+            continue
+        lines.setdefault(line.get("seat"), []).append(json.dumps(_without(line, TIMES | CHANCE)))
+    return lines
+
+
+def _without(value: object, names: set[str]) -> object:
+    if isinstance(value, dict):
+        return {name: _without(inner, names) for name, inner in value.items() if name not in names}
+    if isinstance(value, list):
+        return [_without(inner, names) for inner in value]
+    return value

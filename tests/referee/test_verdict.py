@@ -1,0 +1,168 @@
+"""Whose fault a default, or used reserve, was: the rule on recorded cases, and what a match makes of it."""
+
+from typing import Any
+
+import pytest
+import trio
+
+from protocol.messages import Opened
+from protocol.refusals import Conduct
+from referee.match import Match
+from referee.plan import Policy
+from referee.records import Judged, Used
+from referee.verdict import Evidence, Verdict, judge
+from tests.referee.virtual import Bot, Played, answering, hear_out, play, set_up, silent
+
+SECOND = 1_000_000
+DEFAULT = {"gone": False, "time": SECOND, "reserve": 0, "by_default": True, "late_by": None}
+RESERVE = {"gone": False, "time": SECOND, "reserve": 10_000, "by_default": False, "late_by": None}
+
+
+@pytest.mark.parametrize(
+    ("wanted", "known"),
+    [
+        # It never answered.
+        ("bot", {**DEFAULT, "behind": 0, "withheld": 0}),
+        ("bot", {**DEFAULT, "behind": 0, "withheld": 249_999}),
+        ("host", {**DEFAULT, "behind": 0, "withheld": 250_000}),
+        ("host", {**DEFAULT, "behind": 100_000, "withheld": 150_000}),
+        ("referee", {**DEFAULT, "behind": 250_000, "withheld": 0}),
+        ("referee", {**DEFAULT, "behind": 250_000, "withheld": 900_000}),
+        # It answered too late.
+        ("bot", {**DEFAULT, "late_by": 5_000, "behind": 0, "withheld": 4_999}),
+        ("host", {**DEFAULT, "late_by": 5_000, "behind": 0, "withheld": 5_000}),
+        ("bot", {**DEFAULT, "late_by": 5_000, "behind": 9_000, "withheld": 4_999}),
+        ("bot", {**DEFAULT, "late_by": 400_000, "behind": 0, "withheld": 300_000}),
+        ("bot", {**DEFAULT, "late_by": 5_000, "reserve": 5_000, "behind": 0, "withheld": 9_999}),
+        # It used reserve.
+        ("bot", {**RESERVE, "behind": 0, "withheld": 9_999}),
+        ("host", {**RESERVE, "behind": 0, "withheld": 10_000}),
+        ("bot", {**RESERVE, "behind": 10_000, "withheld": 0}),
+        # It was gone.
+        ("bot", {**DEFAULT, "gone": True, "behind": SECOND, "withheld": SECOND}),
+    ],
+)
+def test_what_a_bot_was_short_of_is_compared_with_what_was_taken_from_it(
+    wanted: str, known: dict[str, Any]
+) -> None:
+    assert wanted == judge(Evidence(**known))
+
+
+def measured(unfair: str = "void") -> Played:
+    """A match of Mist of which evidence is told: by the test, not by a kernel."""
+    played = set_up(
+        2,
+        options={"first": 0, "max_turns": 4},
+        policy=Policy(main_ms=1_000, reserve_ms=0, unfair=unfair),  # type: ignore[arg-type]
+    )
+    match = played.match
+    played.match = Match(
+        "test",
+        match.table,
+        terms=match._terms,
+        policy=match._policy,
+        bots=tuple(seat.bot for seat in match.seats),
+        world=played.host,
+        measured=True,
+    )
+    return played
+
+
+class Kernel:
+    """Says the same of every window of a seat."""
+
+    def __init__(self, played: Played, *, withheld: int) -> None:
+        host = played.host
+        send_out = host._send_out
+
+        def step() -> None:
+            send_out()
+            for over in played.match.closed():
+                seat, number = over.seat, over.number
+                held = withheld if seat == 0 else 0
+                played.match.used(
+                    Used(
+                        at=played.match.now,
+                        seat=seat,
+                        number=number,
+                        cpu=0,
+                        waited=held,
+                        withheld=held,
+                        throttled=0,
+                        behind=0,
+                    )
+                )
+            send_out()
+
+        host._send_out = step  # type: ignore[method-assign]
+
+
+async def answers(bot: Bot) -> None:
+    async def script(bot: Bot, window: Opened) -> None:
+        bot.submit(window.id, window.default)
+
+    await answering(script)(bot)
+
+
+def verdicts(played: Played) -> list[tuple[int, Verdict]]:
+    return [(record.seat, record.verdict) for record in played.records if isinstance(record, Judged)]
+
+
+async def test_a_default_by_the_machines_fault_voids_the_match(autojump_clock: object) -> None:
+    played = measured()
+    Kernel(played, withheld=300_000)
+    await play(played, [silent, answers])
+    ended = played.match.ended
+    assert ended is not None
+    assert (None, "the host is at fault: window 0 of seat 0 took the default") == (ended.outcome, ended.void)
+    assert [(0, Verdict.HOST)] == verdicts(played)
+
+
+async def test_or_is_only_noted_where_the_policy_says_so(autojump_clock: object) -> None:
+    played = measured(unfair="note")
+    Kernel(played, withheld=300_000)
+    await play(played, [silent, answers])
+    assert played.match.ended is not None
+    assert played.match.ended.void is None
+    assert [(0, Verdict.HOST)] * 2 == verdicts(played)
+
+
+async def test_a_default_by_the_bots_own_fault_counts(autojump_clock: object) -> None:
+    played = measured()
+    Kernel(played, withheld=0)
+    await play(played, [silent, answers])
+    assert played.match.ended is not None
+    assert (None, (Conduct.OK, Conduct.OK)) == (played.match.ended.void, played.match.ended.conduct)
+    assert [(0, Verdict.BOT)] * 2 == verdicts(played)
+    assert {"bot": 2} == dict(played.match.seats[0].verdicts)
+
+
+async def test_by_how_much_a_submission_was_late_is_waited_for(autojump_clock: object) -> None:
+    async def script(bot: Bot, window: Opened) -> None:
+        await trio.sleep(1.1)
+        bot.submit(window.id, window.default)
+
+    played = measured(unfair="note")
+    Kernel(played, withheld=150_000)
+    await play(played, [answering(script), answering(script)])
+    judged = [record for record in played.records if isinstance(record, Judged) and record.seat == 0]
+    assert 100_000 == judged[0].evidence.late_by
+    assert Verdict.HOST is judged[0].verdict
+
+
+async def test_a_default_that_was_asked_for_gets_no_verdict(autojump_clock: object) -> None:
+    async def script(bot: Bot, window: Opened) -> None:
+        bot.submit(window.id, None)
+
+    played = measured()
+    Kernel(played, withheld=900_000)
+    await play(played, [answering(script), answers])
+    assert [] == verdicts(played)
+    assert played.match.ended is not None
+    assert played.match.ended.outcome is not None
+
+
+async def test_without_evidence_there_is_no_verdict(autojump_clock: object) -> None:
+    played = set_up(2, options={"first": 0, "max_turns": 2}, policy=Policy(main_ms=1_000, reserve_ms=0))
+    await play(played, [silent, hear_out])
+    assert [] == verdicts(played)

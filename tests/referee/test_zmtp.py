@@ -1,0 +1,133 @@
+"""What a connection says, however its bytes come: the same messages; and nothing of it is kept without bound."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from referee.zmtp import GREETING, MOST_COMMANDS, READY, Conversation, NotSpoken, framed
+
+MOST = 1_000
+OPENING = GREETING + READY
+ENDLESS = b"\1\0" * 10_000
+"""Parts without a byte in them, and no last one."""
+
+
+def command(body: bytes) -> bytes:
+    return b"\4%c%b" % (len(body), body)
+
+
+def part(body: bytes) -> bytes:
+    return b"\1%c%b" % (len(body), body)
+
+
+def heard(conversation: Conversation, data: bytes) -> list[bytes]:
+    """The messages that become whole by some bytes."""
+    conversation.hear(data)
+    found = []
+    while (message := conversation.next()) is not None:
+        found.append(message)
+    return found
+
+
+def opened() -> Conversation:
+    """One whose opening is over."""
+    conversation = Conversation(OPENING, MOST)
+    assert conversation.next() is None
+    assert conversation.open
+    conversation.answer()
+    return conversation
+
+
+messages = st.lists(st.one_of(st.binary(max_size=40), st.binary(min_size=250, max_size=300)), max_size=8)
+
+
+@given(messages, st.lists(st.integers(1, 400)))
+def test_however_the_bytes_are_split_the_messages_are_the_same(said: list[bytes], cuts: list[int]) -> None:
+    data = OPENING + b"".join(map(framed, said))
+    conversation = Conversation(b"", MOST)
+    found = []
+    for cut in [*cuts, len(data)]:
+        found += heard(conversation, data[:cut])
+        data = data[cut:]
+    assert said == found
+
+
+@given(st.binary(max_size=600), st.sampled_from([b"", GREETING, OPENING]))
+def test_whatever_is_said_is_a_message_or_not_spoken(noise: bytes, before: bytes) -> None:
+    try:
+        found = heard(Conversation(b"", MOST), before + noise)
+    except NotSpoken:
+        return
+    assert all(isinstance(message, bytes) for message in found)
+
+
+def test_the_greeting_is_answered_at_once_and_its_end_by_ready() -> None:
+    conversation = Conversation(GREETING[:10], MOST)
+    assert (None, GREETING, False) == (conversation.next(), conversation.answer(), conversation.open)
+    assert [] == heard(conversation, GREETING[10:])
+    assert (READY, False) == (conversation.answer(), conversation.open)
+    assert [] == heard(conversation, READY)
+    assert (b"", True) == (conversation.answer(), conversation.open)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        b"GET / HTTP/1.1",
+        b"\xff" + bytes(8) + b"\x01",
+        GREETING[:10] + b"\x01",
+        GREETING.replace(b"NULL", b"PLAIN"),
+        GREETING + framed(b"hello"),
+        GREETING + command(b"\5HELLO"),
+        GREETING + READY.replace(b"PAIR", b"PULL"),
+        OPENING + b"\x08\0",
+        OPENING + b"\2" + (MOST + 1).to_bytes(8, "big"),
+        OPENING + b"\6" + (1 << 63).to_bytes(8, "big"),
+    ],
+)
+def test_what_no_pair_socket_says_is_not_spoken(said: bytes) -> None:
+    with pytest.raises(NotSpoken):
+        heard(Conversation(b"", MOST), said)
+
+
+def test_the_largest_message_is_one() -> None:
+    assert [bytes(MOST)] == heard(opened(), framed(bytes(MOST)))
+
+
+def test_a_message_of_parts_is_one_message_that_says_so() -> None:
+    assert [b"(a message of 3 parts)", b"next"] == heard(
+        opened(), part(b"{}") + part(b"{}") + framed(b"") + framed(b"next")
+    )
+
+
+def test_parts_without_end_are_not_spoken_and_nothing_is_kept_of_them() -> None:
+    conversation = opened()
+    for n in range(MOST // 2):
+        assert [] == heard(conversation, ENDLESS[:2]), n
+        assert b"" == conversation._held
+    with pytest.raises(NotSpoken):
+        heard(conversation, part(b"x"))
+
+
+def test_many_messages_of_parts_are_each_within_the_bound() -> None:
+    conversation = opened()
+    for _ in range(10):
+        assert [b"(a message of 201 parts)"] == heard(conversation, part(b"xx") * 200 + framed(b""))
+
+
+def test_a_ping_is_answered_by_a_pong_with_its_context() -> None:
+    conversation = opened()
+    assert [] == heard(conversation, command(b"\4PING\0\x0aabc"))
+    assert command(b"\4PONGabc") == conversation.answer()
+
+
+def test_other_commands_are_passed_over() -> None:
+    conversation = opened()
+    assert [b"m"] == heard(conversation, command(b"\4PONG") + command(b"\7UNHEARD") + framed(b"m"))
+    assert b"" == conversation.answer()
+
+
+def test_commands_without_end_are_not_spoken() -> None:
+    conversation = opened()
+    with pytest.raises(NotSpoken):
+        heard(conversation, command(b"\4PONG") * MOST_COMMANDS)
