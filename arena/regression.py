@@ -137,7 +137,7 @@ class Reckoning:
 
 
 def interval(regression: Regression, observations: Sequence[float]) -> tuple[float, float]:
-    """Where the mean difference in points a match is, whenever one stopped; 95 % at least of such intervals hold it.
+    """Where the mean difference in points a match is: 95 % of such intervals hold it, whenever one stopped.
 
     The usual interval, of a mean and its standard error, would promise too much where a test stopped early.
     """

@@ -131,8 +131,7 @@ def _test(asked: Asked, seats: int) -> Test:
         for name in ("alpha", "beta", *(OF_TWO if seats == TWO else ("low", "high")))
         if getattr(asked, name) is not None
     }
-    kind = Sprt if seats == TWO else Anytime
     try:
-        return msgspec.convert(given, kind)
-    except (ValueError, msgspec.ValidationError) as error:
+        return msgspec.convert(given, Sprt) if seats == TWO else msgspec.convert(given, Anytime)
+    except ValueError as error:
         raise WrongUse(str(error)) from None

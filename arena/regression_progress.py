@@ -1,4 +1,4 @@
-"""How far a regression test is, on standard error: one line that changes at a terminal, otherwise one now and then."""
+"""How far a regression test is, on standard error: a bar at a terminal, otherwise a line now and then."""
 
 from collections.abc import Callable
 from time import monotonic
@@ -54,11 +54,13 @@ class RegressionProgress:
 
     def ended(self, match: Match, result: Result) -> None:
         """See `runner.Progress`."""
-        if result.outcome is None or self._reckoning.decided:
-            return
+        if result.outcome is None:
+            raise ValueError(f"a void attempt at {match.name} was given as a result")
+        before = self._reckoning.state.blocks
         self._reckoning.ended(match.block, match.seating, Sat(match.entrants, result.outcome))
         self._show()
-        if self._reckoning.decided:
+        # Blocks that were being played when it was decided may still end.
+        if self._reckoning.decided and before < self._reckoning.state.blocks:
             self._decided()
 
     def void(self, match: Match, reason: str, set_aside: int = 0) -> None:

@@ -24,11 +24,10 @@ def hypotheses(regression: Regression) -> str:
     """What was held against what."""
     test = regression.test
     if isinstance(test, Sprt):
-        return f"H0: {test.elo0:+g} Elo, H1: {test.elo1:+g} Elo ({test.model}); alpha {test.alpha:g}, beta {test.beta:g}"
-    return (
-        f"H0: a mean difference of at most {test.low:+g} points a match, H1: of at least {test.high:+g}; "
-        f"alpha {test.alpha:g}, beta {test.beta:g}"
-    )
+        held = f"H0: {test.elo0:+g} Elo, H1: {test.elo1:+g} Elo ({test.model})"
+    else:
+        held = f"H0: a mean difference of at most {test.low:+g} points a match, H1: of at least {test.high:+g}"
+    return f"{held}; alpha {test.alpha:g}, beta {test.beta:g}"
 
 
 def said(regression: Regression, finding: Finding) -> list[str]:
@@ -137,13 +136,13 @@ def _estimate(regression: Regression, finding: Finding) -> str:
 def _elo_text(difference: float) -> str:
     found = elo(difference)
     if found is None:
-        return "unbounded" if difference else "0"
+        return f"{'+' if difference > 0 else '-'}inf"
     return f"{found:+.1f}"
 
 
 def _rows(regression: Regression, finding: Finding) -> list[tuple[str, ...]]:
     return [
-        _row(f"{label} ({bot.given})" if bot.given != label else label, line)
+        _row(label if label.endswith(bot.given) else f"{label} ({bot.given})", line)
         for label, bot, line in zip(regression.arena.labels, regression.arena.bots, finding.lines, strict=True)
     ]
 
@@ -179,4 +178,3 @@ def _line_json(label: str, line: Line) -> dict[str, Any]:
 def _escaped(cell: str) -> str:
     """A cell of a Markdown table: a bot's name may hold what would end it."""
     return cell.replace("|", "\\|")
-

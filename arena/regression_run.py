@@ -163,9 +163,7 @@ def _play_rest(
     ledger.give_up_unfinished()
 
 
-def _finding(
-    regression: Regression, ledger: Ledger, reckoning: Reckoning, seed: int, seconds: float
-) -> Finding:
+def _finding(regression: Regression, ledger: Ledger, reckoning: Reckoning, seed: int, seconds: float) -> Finding:
     """What it came to: of the blocks up to the one that decided, whatever else was played."""
     counted = [played for played in ledger.results() if played.block < reckoning.state.blocks]
     entrants = len(regression.arena.bots)

@@ -66,7 +66,13 @@ from referee.wire import open_wire
 )
 @policy_options
 def command(
-    *, fresh: bool, concurrency: int | None, results: Path | None, as_json: bool, summary: Path | None, **given: Any
+    *,
+    fresh: bool,
+    concurrency: int | None,
+    results: Path | None,
+    as_json: bool,
+    summary: Path | None,
+    **given: Any,
 ) -> None:
     """Test whether head is better at GAME than base; run again after a stop, it goes on.
 
@@ -76,7 +82,9 @@ def command(
     Exit codes: 0 accepted, H1 fits better than H0; 1 rejected, H0 does; 3 undecided after --blocks. As ever 2 is
     bad input, and 3 also a machine that cannot do it: the last line, and the verdict of --json, tell which.
     """
-    asked = Asked(policy=read_policy(given), **{name: given[name] for name in Asked.__struct_fields__ if name in given})
+    asked = Asked(
+        policy=read_policy(given), **{name: given[name] for name in Asked.__struct_fields__ if name in given}
+    )
     regression = regression_of(asked)
     where = folder_for(regression) if results is None else results
     regression = replace(regression, arena=replace(regression.arena, results=where))
