@@ -5,7 +5,6 @@ the seat under test, against the same others in the same seats.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Literal
 
 from msgspec import Struct
 

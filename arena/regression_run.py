@@ -117,9 +117,9 @@ def _begin(regression: Regression, ledger: Ledger) -> int:
 
 
 def _reckoned(regression: Regression, ledger: Ledger) -> Reckoning:
-    """The test as the ledger's results leave it: what was begun of a block and not committed counts as well."""
+    """The test as the ledger leaves it. Matches of blocks that were stopped half-way are known too: they stand."""
     reckoning = Reckoning(regression)
-    for played in ledger.results():
+    for played in ledger.played():
         reckoning.ended(played.block, played.seating, Sat(played.entrants, played.outcome))
     return reckoning
 
