@@ -88,6 +88,9 @@ def command(
     regression = regression_of(asked)
     where = folder_for(regression) if results is None else results
     regression = replace(regression, arena=replace(regression.arena, results=where))
+    if summary is not None:
+        # Tried before hours of play, not after.
+        _add(summary, "")
     finding = _played(regression, fresh=fresh, concurrency=concurrency or len(os.sched_getaffinity(0)))
     if as_json:
         sys.stdout.write(msgspec.json.encode(finding_json(regression, finding)).decode() + "\n")
