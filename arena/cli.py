@@ -21,6 +21,7 @@ COMMANDS = {
     "tournament": ("tournament", "Play a tournament from a file; run again, it goes on."),
     "regress": ("regress", "Is a bot's new version better? A sequential test, with an exit code for CI."),
     "report": ("report", "Ratings with intervals and plots of a tournament, played or being played."),
+    "stress": ("stress", "Attack the rules of time; a broken one is kept as a script."),
     "replay": ("replay", "Verify a transcript, step through it, or see it with one seat's eyes."),
     "adjudicate": ("adjudicate", "Scenarios in, results out, one JSON object a line."),
     "games": ("games", "List the games, or describe one."),

@@ -10,7 +10,7 @@ from msgspec import Struct
 from arena.rankings import Orders, orders_of
 from arena.ratings import ELO, Array, Ratings, fit, rate
 from arena.standings import Line, Played, standings
-from arena.table_of_places import Table, tabled
+from arena.table_of_places import Table, table_of
 from protocol.refusals import Conduct
 
 MOMENTS = 12
@@ -76,7 +76,7 @@ def digest_of(labels: Sequence[str], played: Sequence[Played], house: int | None
     """The numbers of results that are given in schedule order."""
     entrants = len(labels)
     orders = orders_of(played)
-    table = tabled([match.entrants for match in played], [match.outcome.ranking for match in played])
+    table = table_of(played)
     by_bot = _by_bot_and_seat(entrants, table)
     strengths = list(_strengths(orders, entrants))
     last = strengths[-1][1] if strengths else None

@@ -2,6 +2,7 @@
 
 The only file that writes it. SQLite in WAL mode: a process killed at any moment leaves a book that is whole.
 Attempts stand apart from results: a block's matches become results all at once, when the last of them has ended.
+An attempt that is void takes its block with it: what had been played of that is set aside, and played again.
 Calls wait on the disk; from trio, make them in a thread.
 """
 
@@ -16,39 +17,13 @@ import msgspec
 from msgspec import Struct
 
 from arena.exits import MachineCannot, WrongUse
+from arena.ledger_schema import StrangeBookError, prepare
 from arena.schedule import Match
 from arena.standings import Played
 from referee.plan import Result
 
-SCHEMA = 1
-APPLICATION = 0x41524E41
-"""Marks the file as one of ours, for `file` and for us ("ARNA")."""
 INTERRUPTED = "interrupted"
 """Why an attempt is void whose process was stopped: it is no fault of anyone's."""
-
-TABLES = """
-CREATE TABLE terms (key TEXT PRIMARY KEY, value TEXT NOT NULL);
-CREATE TABLE attempts (
-    id INTEGER PRIMARY KEY,
-    block INTEGER NOT NULL,
-    seating INTEGER NOT NULL,
-    number INTEGER NOT NULL,
-    transcript TEXT NOT NULL,
-    started TEXT NOT NULL,
-    ended TEXT,
-    void TEXT,
-    played TEXT,
-    UNIQUE (block, seating, number),
-    CHECK ((ended IS NULL) = (void IS NULL AND played IS NULL)),
-    CHECK (void IS NULL OR played IS NULL)
-);
-CREATE TABLE results (
-    block INTEGER NOT NULL,
-    seating INTEGER NOT NULL,
-    attempt INTEGER NOT NULL UNIQUE REFERENCES attempts,
-    PRIMARY KEY (block, seating)
-) WITHOUT ROWID;
-"""
 
 
 class Attempt(Struct, frozen=True):
@@ -79,7 +54,7 @@ class Ledger:
             # the book; what they told of is played again.
             self._db.execute("PRAGMA synchronous = NORMAL")
             self._db.execute("PRAGMA foreign_keys = ON")
-            self._prepare()
+            prepare(self._db)
 
     def close(self) -> None:
         """Ends the use of the book."""
@@ -108,7 +83,11 @@ class Ledger:
     def finished(self) -> set[tuple[int, int]]:
         """Block and seating of every match that need not be played again, its block being committed or not."""
         with self._told():
-            return set(self._db.execute("SELECT block, seating FROM attempts WHERE played IS NOT NULL"))
+            return set(
+                self._db.execute(
+                    "SELECT block, seating FROM attempts WHERE played IS NOT NULL AND set_aside IS NULL"
+                )
+            )
 
     def try_match(self, match: Match, folder: Path, name: str) -> Attempt:
         """Writes down that an attempt at a match begins, with the transcript `name` in `folder`."""
@@ -126,7 +105,24 @@ class Ledger:
     def void(self, attempt: Attempt, reason: str) -> None:
         """An attempt ended without a result."""
         with self._told(), self._transaction():
-            self._db.execute("UPDATE attempts SET ended = ?, void = ? WHERE id = ?", (_now(), reason, attempt.id))
+            self._void(attempt, reason)
+
+    def void_block(self, block: int, attempt: Attempt, reason: str) -> int:
+        """An attempt ended without a result, and its block is played again: how many results it had.
+
+        Attempts at its matches that are being made now will not count either, however they end.
+        """
+        with self._told(), self._transaction():
+            self._void(attempt, reason)
+            ((played,),) = self._db.execute(
+                "SELECT count(*) FROM attempts WHERE block = ? AND played IS NOT NULL AND set_aside IS NULL",
+                (block,),
+            )
+            self._db.execute(
+                "UPDATE attempts SET set_aside = ? WHERE block = ? AND void IS NULL AND set_aside IS NULL",
+                (reason, block),
+            )
+        return int(played)
 
     def finish(self, match: Match, attempt: Attempt, result: Result, seatings: int) -> bool:
         """An attempt ended with a result; whether that completed its block, which then counts as a whole."""
@@ -136,10 +132,12 @@ class Ledger:
                 "UPDATE attempts SET ended = ?, played = ? WHERE id = ?", (_now(), played, attempt.id)
             )
             rows = self._db.execute(
-                "SELECT block, seating, id FROM attempts WHERE block = ? AND played IS NOT NULL", (match.block,)
+                "SELECT block, seating, id, json_extract(played, '$.head') FROM attempts"
+                " WHERE block = ? AND played IS NOT NULL AND set_aside IS NULL",
+                (match.block,),
             ).fetchall()
             if len(rows) == seatings:
-                self._db.executemany("INSERT INTO results VALUES (?, ?, ?)", rows)
+                self._db.executemany("INSERT INTO results VALUES (?, ?, ?, ?)", rows)
         return len(rows) == seatings
 
     def results(self) -> list[Played]:
@@ -168,20 +166,16 @@ class Ledger:
                 (INTERRUPTED,),
             ).fetchall()
 
-    def _prepare(self) -> None:
-        """Makes the tables of a new book; refuses a strange one."""
-        (version,) = self._db.execute("PRAGMA user_version").fetchone()
-        (application,) = self._db.execute("PRAGMA application_id").fetchone()
-        (tables,) = self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        if tables == 0:
-            # One script is one transaction here: half a book cannot be left behind.
-            self._db.executescript(
-                f"BEGIN; PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {SCHEMA}; {TABLES} COMMIT;"
-            )
-        elif application != APPLICATION:
-            raise WrongUse(f"{self.path}: not a tournament's ledger")
-        elif version != SCHEMA:
-            raise WrongUse(f"{self.path}: a ledger of schema {version}; this arena reads schema {SCHEMA}")
+    def set_aside(self) -> list[tuple[int, int, str]]:
+        """Block, seating and reason of every match that was played, and whose block was then played again."""
+        with self._told():
+            return self._db.execute(
+                "SELECT block, seating, set_aside FROM attempts"
+                " WHERE set_aside IS NOT NULL AND played IS NOT NULL ORDER BY id"
+            ).fetchall()
+
+    def _void(self, attempt: Attempt, reason: str) -> None:
+        self._db.execute("UPDATE attempts SET ended = ?, void = ? WHERE id = ?", (_now(), reason, attempt.id))
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -200,6 +194,8 @@ class Ledger:
         """SQLite's complaints as ours: a full disk among them."""
         try:
             yield
+        except StrangeBookError as error:
+            raise WrongUse(f"{self.path}: {error}") from None
         except sqlite3.OperationalError as error:
             raise MachineCannot(f"{self.path}: {error}") from None
         except sqlite3.DatabaseError as error:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Union
 
 import msgspec
-from msgspec import Raw
+from msgspec import UNSET, Raw
 from rich.text import Text
 
 from arena.drawing.registry import drawing_of
@@ -16,6 +16,7 @@ from arena.spoken.unclear import Unclear
 from protocol.codec import encode
 from protocol.messages import (
     Accepted,
+    ClockTerms,
     Closed,
     Faulted,
     Heard,
@@ -153,10 +154,9 @@ class Person:
         self._welcome = welcome
         for event in welcome.told:
             self._news.append(self._event(event))
-        time = ", ".join(f"{name} {main / 1000:g} s" for name, main in welcome.clock.main_ms.items())
         return [
             f"{welcome.game}, {welcome.variant}: you are seat {welcome.seat} of {welcome.seats}.",
-            f"time: {time}, reserve {welcome.clock.reserve_ms / 1000:g} s. /help lists what you can type.",
+            f"time: {_times(welcome.clock)}. /help lists what you can type.",
         ]
 
     def _hear_event(self, told: Any) -> list[Shown]:
@@ -205,3 +205,14 @@ class Person:
 
     def _say(self, action: Any) -> str:
         return "what nobody knows before time is up" if action is None else spoken.say(self._game(), action)
+
+
+def _times(clock: ClockTerms) -> str:
+    """A match's times in words."""
+    times = [f"{name} {main / 1000:g} s" for name, main in clock.main_ms.items()]
+    times.append(f"reserve {clock.reserve_ms / 1000:g} s")
+    if clock.increment_ms is not UNSET:
+        times.append(f"{clock.increment_ms / 1000:g} s more after each window")
+    if clock.bronstein_ms is not UNSET:
+        times.append(f"up to {clock.bronstein_ms / 1000:g} s given back after each window")
+    return ", ".join(times)

@@ -61,11 +61,15 @@ class LiveProgress:
         if not self._console.is_terminal and monotonic() - self._last_line >= LINE_SECONDS:
             self._line()
 
-    def void(self, match: Match, reason: str) -> None:
+    def void(self, match: Match, reason: str, set_aside: int) -> None:
         """See `runner.Progress`."""
         self._voids += 1
+        self._done -= set_aside
+        self._bar.update(self._task, completed=self._done)
         self._bar.console.print(
-            f"block {match.block + 1}: an attempt is void, and made again: {reason}", markup=False, soft_wrap=True
+            f"block {match.block + 1}: an attempt is void, and its block played again: {reason}",
+            markup=False,
+            soft_wrap=True,
         )
 
     def _line(self) -> None:

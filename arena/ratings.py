@@ -13,14 +13,14 @@ incomplete block designs* (1952); K.-Y. Liang and S. L. Zeger, *Longitudinal dat
 linear models* (1986) for the sandwich.
 """
 
-from math import fsum, log
-from statistics import NormalDist
+from math import log
 
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
 from arena.rankings import Orders
+from arena.students_t import cumulative, reach
 
 Array = NDArray[np.float64]
 ELO = 400 / log(10)
@@ -79,20 +79,20 @@ def rate(orders: Orders, entrants: int, house: int | None = None, start: Array |
     middle = centred @ strengths * ELO
     covariance = centred @ spread @ centred.T * ELO**2
     errors = np.sqrt(np.diag(covariance))
-    reach = errors * np.array([students_t(int(number) - 1) for number in blocks])
+    aside = errors * np.array([reach(int(number) - 1, LEVEL) for number in blocks])
     return Ratings(
         ratings=tuple(
             Rating(
                 entrant=entrant,
                 elo=float(middle[entrant]),
                 error=float(errors[entrant]),
-                low=_end(middle[entrant] - reach[entrant], limited=limited[entrant]),
-                high=_end(middle[entrant] + reach[entrant], limited=limited[:, entrant]),
+                low=_end(middle[entrant] - aside[entrant], limited=limited[entrant]),
+                high=_end(middle[entrant] + aside[entrant], limited=limited[:, entrant]),
                 blocks=int(blocks[entrant]),
             )
             for entrant in range(entrants)
         ),
-        superiority=_superiority(strengths * ELO, spread * ELO**2),
+        superiority=_superiority(strengths, spread, blocks),
     )
 
 
@@ -118,24 +118,6 @@ def fit(orders: Orders, entrants: int, start: Array | None = None, exact: float 
         if longest < exact:
             break
     return strengths
-
-
-def students_t(freedom: int, level: float = LEVEL) -> float:
-    """How many standard errors an interval reaches to each side, with so many degrees of freedom.
-
-    The expansion of Abramowitz and Stegun, 26.7.5; infinite for less than one.
-    """
-    z = NormalDist().inv_cdf((1 + level) / 2)
-    if freedom < 1:
-        return float("inf")
-    terms = (
-        z,
-        (z**3 + z) / 4,
-        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
-        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
-        (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
-    )
-    return fsum(term / float(freedom) ** power for power, term in enumerate(terms))
 
 
 def _stages(orders: Orders, strengths: Array) -> tuple[Array, Array]:
@@ -226,13 +208,14 @@ def _blocks_of_each(orders: Orders, entrants: int) -> NDArray[np.int64]:
     return played
 
 
-def _superiority(strengths: Array, covariance: Array) -> tuple[tuple[float, ...], ...]:
+def _superiority(strengths: Array, covariance: Array, blocks: NDArray[np.int64]) -> tuple[tuple[float, ...], ...]:
     """How probable it is that the row's bot is stronger than the column's."""
     gap = strengths[:, None] - strengths[None, :]
     variance = np.diag(covariance)[:, None] + np.diag(covariance)[None, :] - 2 * covariance
-    error = np.sqrt(np.maximum(variance, 0))
-    normal, every = NormalDist(), range(len(gap))
+    ratio = gap / np.sqrt(np.where(variance > 0, variance, 1))
+    freedom = np.maximum(np.minimum(blocks[:, None], blocks[None, :]) - 1, 1)
+    every = range(len(gap))
     return tuple(
-        tuple(normal.cdf(gap[row, column] / error[row, column]) if row != column else 0.5 for column in every)
+        tuple(cumulative(float(ratio[row, column]), int(freedom[row, column])) for column in every)
         for row in every
     )

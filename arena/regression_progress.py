@@ -63,12 +63,14 @@ class RegressionProgress:
         if self._reckoning.decided and before < self._reckoning.state.blocks:
             self._decided()
 
-    def void(self, match: Match, reason: str, set_aside: int = 0) -> None:
-        """See `runner.Progress`; `set_aside`: how many matches of its block are played again with it."""
-        if set_aside:
-            self._reckoning.again(match.block)
+    def void(self, match: Match, reason: str, set_aside: int) -> None:
+        """See `runner.Progress`."""
+        del set_aside
+        self._reckoning.again(match.block)
         self._bar.console.print(
-            f"block {match.block + 1}: an attempt is void, and made again: {reason}", markup=False, soft_wrap=True
+            f"block {match.block + 1}: an attempt is void, and the block played again: {reason}",
+            markup=False,
+            soft_wrap=True,
         )
 
     def _show(self) -> None:

@@ -1,7 +1,5 @@
 """Plays a regression test from where it stands until it is decided, or to its limit."""
 
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
 from functools import partial
 from hashlib import sha256
 from itertools import takewhile
@@ -21,15 +19,14 @@ from arena.ledger import Ledger
 from arena.regression import Reckoning, Regression, Sat, State, interval
 from arena.regression_progress import RegressionProgress
 from arena.results_folder import LEDGER, TRANSCRIPTS, held, set_aside
-from arena.runner import Field, Play, run
+from arena.runner import Field, run
 from arena.schedule import SEED_BITS
 from arena.screens import progress_console
 from arena.standings import Line, standings
 from arena.terms import Terms, changes, terms_of
+from arena.tournament import Venue
 
 PlayerT = TypeVar("PlayerT")
-Venue = Callable[[], AbstractAsyncContextManager[Play[PlayerT]]]
-"""Opens what all matches share (the wire), and gives what plays a match."""
 DIGITS = 12
 """Of a hash, in the name of a results folder."""
 
@@ -55,9 +52,8 @@ def play_regression(
     open_venue: Venue[PlayerT],
     *,
     fresh: bool,
-    concurrency: int,
 ) -> Finding:
-    """Plays what is left of it, so many matches at once. `players` are the entrants, as the venue wants them.
+    """Plays what is left of it. `players` are the entrants, as the venue wants them.
 
     Raises:
         WrongUse: the results there are were played under other terms.
@@ -79,7 +75,7 @@ def play_regression(
                 names=regression.arena.labels,
                 transcripts=folder / TRANSCRIPTS,
             )
-            _play_rest(regression, field, ledger, reckoning, seed, open_venue=open_venue, concurrency=concurrency)
+            _play_rest(regression, field, ledger, reckoning, seed, open_venue=open_venue)
             return _finding(regression, ledger, reckoning, seed, monotonic() - started)
         finally:
             ledger.close()
@@ -132,7 +128,6 @@ def _play_rest(
     seed: int,
     *,
     open_venue: Venue[PlayerT],
-    concurrency: int,
 ) -> None:
     """Plays until it is decided. What is being played then is given up: it would not count."""
     if stopped := ledger.give_up_unfinished():
@@ -141,7 +136,8 @@ def _play_rest(
     done_before = f" ({done} of them played before)" if done else ""
     limit = f"at most {regression.limit} blocks of {regression.seatings} matches"
     click.echo(f"{limit}{done_before}, isolation {field.plan.isolation}", err=True)
-    if reckoning.decided:
+    left = regression.limit * regression.seatings - len(ledger.finished())
+    if reckoning.decided or left <= 0:
         return
     playing = trio.CancelScope()
     blocks = partial(takewhile, lambda _: not reckoning.decided)
@@ -149,14 +145,9 @@ def _play_rest(
 
         async def play_all() -> None:
             with playing:
-                async with open_venue() as play:
+                async with open_venue(left) as workers:
                     await run(
-                        field,
-                        lambda: blocks(regression.blocks(seed)),
-                        ledger,
-                        play=play,
-                        progress=progress,
-                        concurrency=concurrency,
+                        field, lambda: blocks(regression.blocks(seed)), ledger, workers=workers, progress=progress
                     )
 
         loop.run(play_all)

@@ -81,9 +81,8 @@ def results_json(tournament: Tournament, results: Results) -> dict[str, Any]:
         ],
         "standings": _standings_json(results.lines, tournament.labels),
         "ratings": ratings_json(results.digest),
-        "void": [
-            {"block": block, "seating": seating, "reason": reason} for block, seating, reason in results.voids
-        ],
+        "void": [_attempt_json(*void) for void in results.voids],
+        "set_aside": [_attempt_json(*match) for match in results.set_aside],
         "results": str(tournament.results),
     }
 
@@ -100,6 +99,10 @@ def ratings_json(digest: Digest) -> list[dict[str, Any]]:
         }
         for one in found
     ]
+
+
+def _attempt_json(block: int, seating: int, reason: str) -> dict[str, Any]:
+    return {"block": block, "seating": seating, "reason": reason}
 
 
 def _standings_json(lines: Sequence[Line], labels: Sequence[str]) -> list[dict[str, Any]]:

@@ -7,13 +7,11 @@ from arena.exits import WrongUse
 from arena.ledger import Ledger
 from arena.report_page import About, page
 from arena.report_tables import digest_csv
-from arena.results_folder import LEDGER, cannot_write
+from arena.results_folder import LEDGER, PAGE, TABLE, cannot_write
 from arena.terms import Terms
 from arena.tournament_file import HOUSE_MARK, TournamentFile, results_of
 from referee.toml_text import TomlError, read_toml
 
-PAGE = "report.html"
-TABLE = "report.csv"
 TOLD = ("game", "variant", "format", "isolation")
 """Terms that a report tells. The seed is not among them: whoever knows it knows the deals that are to come."""
 

@@ -1,4 +1,4 @@
-"""A tournament's report as one page of HTML: plots and tables, no script, nothing fetched. Pure."""
+"""A tournament's report as one page of HTML: plots and tables, no script, nothing fetched from anywhere."""
 
 from collections.abc import Iterable, Sequence
 from html import escape

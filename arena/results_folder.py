@@ -13,6 +13,8 @@ from referee.transcript_chain import TranscriptError
 
 LEDGER = "ledger.sqlite"
 TRANSCRIPTS = "transcripts"
+PAGE = "report.html"
+TABLE = "report.csv"
 LOCK = "lock"
 CHOSEN_WRONGLY = frozenset(
     {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOENT, errno.ENOTDIR, errno.EEXIST, errno.ENAMETOOLONG}
@@ -49,7 +51,7 @@ def set_aside(folder: Path) -> Path | None:
     aside = folder / f"before-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
     try:
         aside.mkdir()
-        for name in (LEDGER, f"{LEDGER}-wal", f"{LEDGER}-shm", TRANSCRIPTS):
+        for name in (LEDGER, f"{LEDGER}-wal", f"{LEDGER}-shm", TRANSCRIPTS, PAGE, TABLE):
             with suppress(FileNotFoundError):
                 (folder / name).rename(aside / name)
         (folder / TRANSCRIPTS).mkdir()

@@ -1,9 +1,11 @@
 """Plays what is left of a tournament, so many matches at once, and writes each into the ledger as it ends.
 
-Whom to play, and from which deal, is the schedule's; how a match is played is the referee's; what counts is the
-ledger's. The ledger is written in a thread: no match's clock waits for the disk.
+Whom to play, and from which deal, is the schedule's; which match is next is the agenda's; how it is played is its
+worker's; what counts is the ledger's. The ledger is written in a thread, one call after the other: no match waits
+for the disk, and none for another to end.
 """
 
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -13,8 +15,9 @@ import trio
 from msgspec import Struct
 from msgspec.structs import replace
 
+from arena.agenda import Agenda, Ticket
 from arena.exits import MachineCannot
-from arena.ledger import Attempt, Ledger
+from arena.ledger import INTERRUPTED, Attempt, Ledger
 from arena.results_folder import transcript_failed
 from arena.schedule import Block, Match
 from referee.plan import Plan, Result
@@ -22,7 +25,9 @@ from referee.sandbox import SandboxError
 from referee.transcript_chain import TranscriptError
 
 ATTEMPTS = 3
-"""How often one run tries a match whose attempts are void, before it says that the machine cannot do it."""
+"""How often one run begins a block that turns out void, before it says that the machine cannot do it."""
+INTERRUPTIONS = 20
+"""How often in one run a match may take its worker with it, before it says so: somebody may be killing workers."""
 NAMED = 2
 """With so many seats or fewer, a match is named after those who play it."""
 
@@ -45,8 +50,8 @@ class Progress(Protocol):
     def ended(self, match: Match, result: Result) -> None:
         """A match has its result."""
 
-    def void(self, match: Match, reason: str) -> None:
-        """An attempt is void, and is made again."""
+    def void(self, match: Match, reason: str, set_aside: int) -> None:
+        """An attempt is void, and its block played again, of which so many matches had a result."""
 
 
 class Field(Struct, Generic[PlayerT], frozen=True, kw_only=True):
@@ -78,14 +83,26 @@ class InThread:
         return await trio.to_thread.run_sync(call, limiter=self._limiter)
 
 
+class WorkerGoneError(Exception):
+    """The process that was to play a match is gone. Nobody's fault: the match is played again."""
+
+
+class Worker(Struct, Generic[PlayerT], frozen=True, kw_only=True):
+    """Whoever plays matches: a process of its own, or in tests a stand-in."""
+
+    play: Play[PlayerT]
+    """Plays one match, as `referee.play.play` does; raises `WorkerGoneError` too."""
+    slots: int
+    """How many it plays at once."""
+
+
 async def run(
     field: Field[PlayerT],
     blocks: Callable[[], Iterator[Block]],
     ledger: Ledger,
     *,
-    play: Play[PlayerT],
+    workers: Sequence[Worker[PlayerT]],
     progress: Progress,
-    concurrency: int,
     write: Write | None = None,
 ) -> None:
     """Plays every match of the blocks that the ledger has no result of.
@@ -94,78 +111,143 @@ async def run(
         field: what all matches have in common.
         blocks: gives the whole schedule, anew at each call.
         ledger: where results go, and what is done already.
-        play: plays one match.
+        workers: play the matches.
         progress: is told of each match that ends.
-        concurrency: how many matches are played at once.
-        write: makes the ledger's calls; in a thread if not given.
+        write: makes the ledger's calls, one after the other; in a thread if not given.
 
     Raises:
-        MachineCannot: a match stayed void, or nothing more can be written. What is done is in the ledger.
+        MachineCannot: a block stayed void, or nothing more can be written. What is done is in the ledger.
     """
-    finished = ledger.finished()
-    left = (
-        (match, len(block.matches))
-        for block in blocks()
-        for match in block.matches
-        if (match.block, match.seating) not in finished
+    agenda = Agenda(blocks(), ledger.finished())
+    running = _Run(
+        field,
+        agenda,
+        ledger,
+        progress=progress,
+        write=InThread() if write is None else write,
+        at_once=sum(worker.slots for worker in workers),
     )
-    writing = InThread() if write is None else write
-
-    async def work() -> None:
-        for match, seatings in left:
-            await _settle(field, match, seatings, ledger=ledger, write=writing, play=play, progress=progress)
-
     async with trio.open_nursery() as nursery:
-        for _ in range(concurrency):
-            nursery.start_soon(work)
+        # Each worker's first slot before any second: where matches are few, all have some.
+        for slot in range(max(worker.slots for worker in workers)):
+            for number, worker in enumerate(workers):
+                if slot < worker.slots:
+                    nursery.start_soon(running.keep_busy, number, worker.play)
 
 
-async def _settle(
-    field: Field[PlayerT],
-    match: Match,
-    seatings: int,
-    *,
-    ledger: Ledger,
-    write: Write,
-    play: Play[PlayerT],
-    progress: Progress,
-) -> None:
-    """Plays one match until it has a result."""
-    reason = ""
-    for _ in range(ATTEMPTS):
-        attempt = await write(partial(ledger.try_match, match, field.transcripts, _name(field, match)))
+class _Run(Generic[PlayerT]):
+    """One run of a tournament, from where the ledger stands to its end."""
+
+    def __init__(
+        self,
+        field: Field[PlayerT],
+        agenda: Agenda,
+        ledger: Ledger,
+        *,
+        progress: Progress,
+        write: Write,
+        at_once: int,
+    ) -> None:
+        """`at_once`: how many matches all workers together play."""
+        self._field = field
+        self._agenda = agenda
+        self._ledger = ledger
+        self._progress = progress
+        self._write = write
+        self._at_once = at_once
+        self._interruptions: Counter[Match] = Counter()
+        self._changed = trio.Event()
+        """A match ended, or is to be played again: who found nothing to do looks again."""
+
+    async def keep_busy(self, worker: int, play: Play[PlayerT]) -> None:
+        """Plays one match after the other, until all have ended."""
+        while not self._agenda.done:
+            ticket = self._agenda.take(worker)
+            if ticket is not None:
+                await self._settle(ticket, play)
+                self._changed.set()
+                self._changed = trio.Event()
+            elif not self._agenda.done:
+                await self._changed.wait()
+
+    async def _settle(self, ticket: Ticket, play: Play[PlayerT]) -> None:
+        """Makes one attempt at a match, and sees to what is to be done after it."""
+        match, field = ticket.match, self._field
+        name = _name(field, match)
+        attempt = await self._write(partial(self._ledger.try_match, match, field.transcripts, name))
         try:
             result = await play(
                 replace(field.plan, match=match.name, seed=match.seed),
                 [field.players[entrant] for entrant in match.entrants],
                 transcript=attempt.transcript,
             )
+        except WorkerGoneError as gone:
+            await self._interrupted(ticket, attempt, str(gone))
         except (SandboxError, TranscriptError) as error:
             # No other match would fare better.
             with trio.CancelScope(shield=True):
-                await _note_void(ledger, write, attempt, str(error))
+                await self._note_void(attempt, str(error))
             if isinstance(error, TranscriptError):
                 raise transcript_failed(error) from None
             raise MachineCannot(str(error)) from None
         except OSError as error:
             reason = f"the machine has run out of something: {error.strerror or error}"
+            await self._void(ticket, attempt, reason)
         else:
-            if result.outcome is not None:
-                await write(partial(ledger.finish, match, attempt, result, seatings))
-                progress.ended(match, result)
+            if result.outcome is None:
+                await self._void(ticket, attempt, result.void or "no reason given")
                 return
-            reason = result.void or "no reason given"
-        await write(partial(ledger.void, attempt, reason))
-        progress.void(match, reason)
-    raise MachineCannot(f"{_name(field, match)}: void {ATTEMPTS} times, at last because {reason}")
+            await self._write(partial(self._ledger.finish, match, attempt, result, ticket.seatings))
+            if self._agenda.ended(ticket):
+                self._progress.ended(match, result)
 
+    async def _void(self, ticket: Ticket, attempt: Attempt, reason: str) -> None:
+        """An attempt is void: its block counts as a whole, so the whole is played again.
 
-async def _note_void(ledger: Ledger, write: Write, attempt: Attempt, reason: str) -> None:
-    """Writes down why an attempt is void, if that can still be written: it may be the disk that is full."""
-    try:
-        await write(partial(ledger.void, attempt, reason))
-    except MachineCannot:
-        return
+        Raises:
+            MachineCannot: it has been void too often.
+        """
+        # The agenda first: what is handed out from now on is written after what is written here.
+        turn = self._agenda.void(ticket)
+        if turn is None:
+            await self._write(partial(self._ledger.void, attempt, reason))
+        else:
+            set_aside = await self._write(partial(self._ledger.void_block, ticket.match.block, attempt, reason))
+            self._progress.void(ticket.match, reason, set_aside)
+            if turn >= ATTEMPTS:
+                name = _name(self._field, ticket.match)
+                raise MachineCannot(
+                    f"{name}: its block was void {turn} times, at last because {reason}; {self._too_small()}"
+                )
+
+    def _too_small(self) -> str:
+        """What to tell of the machine. Each try at half as much finds soon what fits."""
+        if self._at_once == 1:
+            return "this machine is too small for even one match at a time"
+        return (
+            f"this machine is too small for {self._at_once} matches at once: "
+            f"go on with --concurrency {self._at_once // 2}"
+        )
+
+    async def _interrupted(self, ticket: Ticket, attempt: Attempt, reason: str) -> None:
+        """Its worker is gone: the match is played again; what was finished of its block stays.
+
+        Raises:
+            MachineCannot: that has happened too often.
+        """
+        await self._write(partial(self._ledger.void, attempt, INTERRUPTED))
+        self._agenda.interrupted(ticket)
+        self._interruptions[ticket.match] += 1
+        if self._interruptions[ticket.match] >= INTERRUPTIONS:
+            name = _name(self._field, ticket.match)
+            raise MachineCannot(f"{name}: {INTERRUPTIONS} referee processes ended while they played it: {reason}")
+
+    async def _note_void(self, attempt: Attempt, reason: str) -> None:
+        """Writes down why an attempt is void, if that can still be written: it may be the disk that is full."""
+        try:
+            await self._write(partial(self._ledger.void, attempt, reason))
+        except MachineCannot:
+            return
 
 
 def _name(field: Field[PlayerT], match: Match) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from msgspec import Struct
 
-from arena.table_of_places import Table, tabled
+from arena.table_of_places import Table, table_of
 from protocol.refusals import Conduct
 from protocol.words import Outcome
 
@@ -69,7 +69,7 @@ def standings(entrants: int, played: Iterable[Played], house: int | None = None)
     `house` is the number of the one that fills seats: its line is the last.
     """
     matches = list(played)
-    table = tabled([match.entrants for match in matches], [match.outcome.ranking for match in matches])
+    table = table_of(matches)
     sums = _sums(entrants, table, matches)
     against = _against(entrants, table)
     lines = [
@@ -93,7 +93,7 @@ def points(outcome: Outcome, seat: int) -> float:
 
 def _sums(entrants: int, table: Table, matches: Sequence[Played]) -> dict[str, list[Any]]:
     """The fields of a line that are sums over matches, each by entrant."""
-    first = table.places == 0
+    first, tied = table.places == 0, table.sizes > 1
     faults = [[conduct is not Conduct.OK for conduct in match.conduct] for match in matches]
 
     def total(values: Any) -> list[Any]:
@@ -104,8 +104,8 @@ def _sums(entrants: int, table: Table, matches: Sequence[Played]) -> dict[str, l
 
     return {
         "played": total(np.ones_like(table.places)),
-        "wins": total(first & ~table.tied),
-        "ties": total(first & table.tied),
+        "wins": total(first & ~tied),
+        "ties": total(first & tied),
         "losses": total(~first),
         "points": total(table.shares),
         "faults": total(faults),

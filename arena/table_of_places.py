@@ -1,13 +1,28 @@
 """Many results as arrays, a match a row: who sat where, in which place they ended, and their points. Pure."""
 
 from collections.abc import Sequence
+from typing import Protocol
 
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from protocol.words import Outcome
+
 Ranking = Sequence[Sequence[int]]
 """Groups of seats, best first."""
+
+
+class Ended(Protocol):
+    """What is needed of a match that was played."""
+
+    @property
+    def entrants(self) -> Sequence[int]:
+        """By seat."""
+
+    @property
+    def outcome(self) -> Outcome:
+        """How it ended."""
 
 
 class Table(Struct, frozen=True):
@@ -16,8 +31,8 @@ class Table(Struct, frozen=True):
     entrants: NDArray[np.int64]
     places: NDArray[np.int64]
     """Groups of the ranking, 0 the best."""
-    tied: NDArray[np.bool_]
-    """With any other seat."""
+    sizes: NDArray[np.int64]
+    """How many seats each seat's group has, itself among them."""
     shares: NDArray[np.float64]
     """Points: the share of the other seats that this one is ranked before, ties as a half."""
 
@@ -27,18 +42,20 @@ class Table(Struct, frozen=True):
         return int(self.places.shape[1])
 
 
-def tabled(sitting: Sequence[Sequence[int]], rankings: Sequence[Ranking]) -> Table:
-    """The arrays of matches, of which it is given who sat where, and how they ended."""
+def table_of(played: Sequence[Ended]) -> Table:
+    """The arrays of these matches."""
+    sitting = [match.entrants for match in played]
     seats = len(sitting[0]) if sitting else 0
     shape = (len(sitting), seats)
     entrants = np.array(sitting, dtype=np.int64).reshape(shape)
+    rankings = (match.outcome.ranking for match in played)
     places = np.array([_places(ranking, seats) for ranking in rankings], dtype=np.int64).reshape(shape)
-    before, level = np.zeros((2, *shape))
+    before, sizes = np.zeros((2, *shape), dtype=np.int64)
     for seat in range(seats):
         before += places < places[:, [seat]]
-        level += places == places[:, [seat]]
-    # Each is level with itself.
-    return Table(entrants, places, level > 1, (before + (level - 1) / 2) / max(seats - 1, 1))
+        sizes += places == places[:, [seat]]
+    shares = (before + (sizes - 1) / 2) / max(seats - 1, 1)
+    return Table(entrants, places, sizes, shares)
 
 
 def _places(ranking: Ranking, seats: int) -> list[int]:

@@ -10,11 +10,14 @@ import msgspec
 import protocol
 import referee
 from arena.tournament_file import Tournament
-from referee.bot_folder import BUILT_IN, content_hash
+from referee.bot_folder import BUILT_IN, FILE_HASH_DIGITS, content_hash, file_hashes
 
 Terms = dict[str, Any]
 """Dotted name to plain JSON value."""
 UNSET = "not set"
+CONTENT, FILES = "content of ", "files of "
+NAMED = 5
+"""Files that are named of those that changed."""
 
 
 def terms_of(tournament: Tournament, seed: int) -> Terms:
@@ -23,6 +26,7 @@ def terms_of(tournament: Tournament, seed: int) -> Terms:
     return {
         "arena": version("mist-arena"),
         "content of the arena": _own_content(),
+        "files of the arena": _own_files(),
         "game": form.game,
         "variant": tournament.variant,
         **_dotted("options", tournament.options),
@@ -31,22 +35,39 @@ def terms_of(tournament: Tournament, seed: int) -> Terms:
         "rotations": tournament.rotations,
         "seed": seed,
         **_dotted("policy", form.policy),
+        **({} if form.clock is None else _dotted("clock", form.clock)),
         "isolation": form.isolation,
         "bots": list(tournament.labels),
         **{
-            f"content of {label}": bot.content
+            f"{what} of {label}": value
             for label, bot in zip(tournament.labels, tournament.bots, strict=True)
+            for what, value in (("content", bot.content), ("files", file_hashes(bot.folder)))
         },
     }
 
 
 def changes(begun: Terms, now: Terms) -> list[str]:
-    """What is not as it was, one phrase each."""
+    """What is not as it was, one phrase each; of a folder's content, with the files that it comes from."""
     return [
-        f"{key} was {_short(begun.get(key, UNSET))}, is {_short(now.get(key, UNSET))}"
+        f"{key} was {_short(begun.get(key, UNSET))}, is {_short(now.get(key, UNSET))}{_which(key, begun, now)}"
         for key in {**begun, **now}
-        if begun.get(key, UNSET) != now.get(key, UNSET)
+        if begun.get(key, UNSET) != now.get(key, UNSET) and not key.startswith(FILES)
     ]
+
+
+def _which(key: str, begun: Terms, now: Terms) -> str:
+    """The files behind a change of content, where they are known."""
+    name = FILES + key.removeprefix(CONTENT)
+    if not key.startswith(CONTENT) or name not in begun or name not in now:
+        return ""
+    before, after = begun[name], now[name]
+    changed = [
+        f"{file} {'is new' if file not in before else 'is gone' if file not in after else 'changed'}"
+        for file in sorted({**before, **after})
+        if before.get(file) != after.get(file)
+    ]
+    more = [f"{len(changed) - NAMED} more"] if len(changed) > NAMED else []
+    return f" ({', '.join(changed[:NAMED] + more)})"
 
 
 def _own_content() -> str:
@@ -57,6 +78,17 @@ def _own_content() -> str:
     for module in sorted(BUILT_IN.glob("*.py")):
         total.update(module.name.encode() + b"\n" + module.read_bytes())
     return f"sha256:{total.hexdigest()}"
+
+
+def _own_files() -> dict[str, str]:
+    """The same file by file."""
+    packages = (Path(package.__path__[0]) for package in (protocol, referee))
+    own = {f"{folder.name}/{name}": digest for folder in packages for name, digest in file_hashes(folder).items()}
+    shared = {
+        f"bots/{module.name}": sha256(module.read_bytes()).hexdigest()[:FILE_HASH_DIGITS]
+        for module in sorted(BUILT_IN.glob("*.py"))
+    }
+    return own | shared
 
 
 def _dotted(name: str, values: Any) -> Terms:

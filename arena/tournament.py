@@ -1,6 +1,6 @@
 """Plays a tournament from where it stands to its end."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from functools import partial
 from random import SystemRandom
@@ -17,7 +17,7 @@ from arena.ledger import Ledger
 from arena.progress import LiveProgress
 from arena.report_files import write_beside
 from arena.results_folder import LEDGER, TRANSCRIPTS, held, set_aside
-from arena.runner import Field, Play, run
+from arena.runner import Field, Worker, run
 from arena.schedule import SEED_BITS, Block
 from arena.screens import progress_console
 from arena.standings import Line
@@ -25,8 +25,8 @@ from arena.terms import changes, terms_of
 from arena.tournament_file import TWO, Tournament
 
 PlayerT = TypeVar("PlayerT")
-Venue = Callable[[], AbstractAsyncContextManager[Play[PlayerT]]]
-"""Opens what all matches share (the wire), and gives what plays a match."""
+Venue = Callable[[int], AbstractAsyncContextManager[Sequence[Worker[PlayerT]]]]
+"""Gives workers for so many matches, and ends them."""
 
 
 class Results(Struct, frozen=True):
@@ -38,6 +38,8 @@ class Results(Struct, frozen=True):
     """The results in numbers."""
     voids: list[tuple[int, int, str]]
     """Block, seating and reason of every void attempt."""
+    set_aside: list[tuple[int, int, str]]
+    """The same of matches that had been played, and were played again with their block."""
 
     @property
     def lines(self) -> tuple[Line, ...]:
@@ -51,9 +53,8 @@ def play_tournament(
     open_venue: Venue[PlayerT],
     *,
     fresh: bool,
-    concurrency: int,
 ) -> Results:
-    """Plays what is left, so many matches at once. `players` are the entrants, as the venue's `play` wants them.
+    """Plays what is left. `players` are the entrants, as the venue's workers want them.
 
     Raises:
         WrongUse: the results there are were played under other terms.
@@ -76,10 +77,10 @@ def play_tournament(
             design = design_of(blocks(), len(tournament.form.bots), tournament.seats)
             if tournament.seats > TWO:
                 click.echo(design.text, err=True)
-            _play_rest(field, ledger, blocks, design.matches, open_venue=open_venue, concurrency=concurrency)
+            _play_rest(field, ledger, blocks, design.matches, open_venue=open_venue)
             digest = digest_of(tournament.labels, ledger.results(), tournament.house)
             write_beside(tournament.results, ledger.terms(), digest)
-            return Results(seed, design, digest, ledger.voids())
+            return Results(seed, design, digest, ledger.voids(), ledger.set_aside())
         finally:
             ledger.close()
 
@@ -108,7 +109,6 @@ def _play_rest(
     total: int,
     *,
     open_venue: Venue[PlayerT],
-    concurrency: int,
 ) -> None:
     """Plays the matches that are left."""
     if stopped := ledger.give_up_unfinished():
@@ -119,7 +119,7 @@ def _play_rest(
     with LiveProgress(progress_console(), done, total) as progress:
 
         async def play_all() -> None:
-            async with open_venue() as play:
-                await run(field, blocks, ledger, play=play, progress=progress, concurrency=concurrency)
+            async with open_venue(total - done) as workers:
+                await run(field, blocks, ledger, workers=workers, progress=progress)
 
         loop.run(play_all)

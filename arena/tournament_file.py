@@ -14,6 +14,8 @@ from arena.exits import WrongUse
 from arena.schedule import Block, Tables, round_robin
 from protocol.words import Options
 from referee.bot_folder import BotFolder, BotFolderError
+from referee.clock import clock_terms
+from referee.clock_table import BadClockError, ClockTable
 from referee.games.registry import GAMES
 from referee.plan import Isolation, Plan, Policy, Positive
 from referee.rules import BadSetupError, Game
@@ -46,6 +48,8 @@ class TournamentFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     seed: int | None = None
     """None: drawn when the tournament begins, and kept with its results."""
     policy: Policy = Policy()
+    clock: ClockTable | None = None
+    """All times of a match; None: as the rules give them, but for what the policy sets."""
     isolation: Isolation = "strict"
     warm: bool = True
     """Whether Python bots are forked from a process that holds the kit: as well shut in, and sooner there."""
@@ -102,6 +106,7 @@ class Tournament(Struct, frozen=True, kw_only=True):
             seed=0,
             options=Raw(msgspec.json.encode(self.options)),
             policy=self.form.policy,
+            clock=self.form.clock,
             isolation=self.form.isolation,
             warm=self.form.warm,
         )
@@ -121,6 +126,7 @@ def read_tournament(path: Path, resolve: Resolve) -> Tournament:
     game = _game(form, place)
     variant = _variant(form, game, place)
     options = _options(form, game, variant, place)
+    _check_clock(form, game, variant, place)
     seats = game.seats(options)
     _check_seats(form, seats, place)
     house = () if form.fill is None else (_bot("fill", form.fill, form, place, resolve),)
@@ -174,6 +180,14 @@ def _options(form: TournamentFile, game: Game[Any], variant: str, place: _Place)
         key = re.search(r" - at `\$\.?(.*)`$| `(\w+)`$", what)
         field = f"options.{key[1] or key[2]}" if key else "options"
         raise place.wrong(field, re.sub(r" - at `.*`$", "", what)) from None
+
+
+def _check_clock(form: TournamentFile, game: Game[Any], variant: str, place: _Place) -> None:
+    """That the table makes a clock of the game's windows, and that the policy leaves the times to it."""
+    try:
+        clock_terms(game, variant, form.policy, form.clock)
+    except BadClockError as error:
+        raise place.wrong(error.field, error.what) from None
 
 
 def _check_seats(form: TournamentFile, seats: int, place: _Place) -> None:

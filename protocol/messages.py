@@ -68,6 +68,14 @@ class ClockTerms(Struct, frozen=True, kw_only=True):
     """How long a bot's pause lasts."""
     pacing: str = "prompt"
     """`prompt`: a window closes as soon as all is in. `fixed`: every window takes its full main time."""
+    kind: str | UnsetType = UNSET
+    """`cpu`: main time and reserve count the bot's own processor time. Left out: they count time on the wall."""
+    wall_factor: int | UnsetType = UNSET
+    """Of a `cpu` clock: so many milliseconds on the wall count as one, where the bot used less than that."""
+    increment_ms: int | UnsetType = UNSET
+    """Added to a seat's reserve after each window of its own. Left out: nothing is."""
+    bronstein_ms: int | UnsetType = UNSET
+    """What a window used of the reserve is given back after it, up to this much. Left out: nothing is."""
 
 
 class Welcome(Struct, tag="welcome", tag_field="type", frozen=True):

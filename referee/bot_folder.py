@@ -7,6 +7,7 @@ import hashlib
 import os
 import shutil
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Literal, get_args
 
@@ -22,6 +23,8 @@ PYTHON = "python"
 """As a command's first word: the interpreter that the arena runs on."""
 IGNORED = frozenset({"__pycache__", ".git"})
 """Folders that are not part of a bot's content."""
+FILE_HASH_DIGITS = 12
+"""Of a single file's hash are kept: it names what changed, the folder's whole hash says that something did."""
 BUILT_IN = Path(__file__).resolve().parent.parent / "bots"
 
 Text = Annotated[str, Meta(min_length=1, max_length=100)]
@@ -159,17 +162,33 @@ def content_hash(folder: Path) -> str:
         BotFolderError: something in it cannot be read, is neither file nor folder, or is a link to outside.
     """
     total = hashlib.sha256()
-    root = folder.resolve()
-    for path in sorted(_entries(folder), key=lambda path: os.fsencode(path.relative_to(folder))):
-        name = os.fsencode(path.relative_to(folder))
-        try:
-            mode = path.lstat().st_mode
-            kind, content = _content(root, path, mode)
-        except OSError as error:
-            raise BotFolderError(f"{path}: cannot be read: {error.strerror}") from None
+    for name, kind, content in _files(folder):
         # Lengths keep one file's end from being read as another's beginning.
         total.update(b"%s %d %d\n%s" % (kind, len(name), len(content), name) + content)
     return f"sha256:{total.hexdigest()}"
+
+
+def file_hashes(folder: Path) -> dict[str, str]:
+    """The same for each file by itself, by its name in the folder: to tell which of them changed.
+
+    Raises:
+        BotFolderError: as `content_hash`.
+    """
+    return {
+        os.fsdecode(name): hashlib.sha256(kind + content).hexdigest()[:FILE_HASH_DIGITS]
+        for name, kind, content in _files(folder)
+    }
+
+
+def _files(folder: Path) -> Iterator[tuple[bytes, bytes, bytes]]:
+    """All that is in a folder, in order of names: name, a letter for its kind, and what stands for its bytes."""
+    root = folder.resolve()
+    for path in sorted(_entries(folder), key=lambda path: os.fsencode(path.relative_to(folder))):
+        try:
+            kind, content = _content(root, path, path.lstat().st_mode)
+        except OSError as error:
+            raise BotFolderError(f"{path}: cannot be read: {error.strerror}") from None
+        yield os.fsencode(path.relative_to(folder)), kind, content
 
 
 def _content(root: Path, path: Path, mode: int) -> tuple[bytes, bytes]:

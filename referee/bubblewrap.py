@@ -26,6 +26,7 @@ from referee.bubblewrap_arguments import CODE, SCRATCH, SOCKETS, arguments, pack
 from referee.bubblewrap_user import standard_output
 from referee.cgroups import Group
 from referee.layers import find_layers
+from referee.processor_time import tree_us
 from referee.stopping import go_on, stop
 
 SET_UP_SECONDS = 20.0
@@ -206,6 +207,16 @@ class Bubble:
         """Lets them go on."""
         if self._init is not None and not (self.group is not None and self.group.thaw()):
             go_on(self._setting.first)
+
+    def cpu_us(self) -> int:
+        """Processor time of all the bot's processes so far, in microseconds.
+
+        Raises:
+            OSError: they are gone.
+        """
+        if self.group is not None:
+            return self.group.cpu_us()
+        return 0 if self._init is None else tree_us(self._setting.first)
 
     async def end(self) -> int:
         """Ends all that is left of the bot and waits until nothing is. The exit code, negative for a signal."""

@@ -13,7 +13,7 @@ from msgspec import Struct
 from referee import landlock
 from referee.bot_environment import PROJECT, Machine, command_line, shared_modules, this_machine
 from referee.bot_folder import BotFolder, Limits
-from referee.bubblewrap_user import OWN_NAMESPACE, OWN_USER, ROOTS_NAMESPACE, User, program, roots_user
+from referee.bubblewrap_user import OWN_USER, ROOTS_NAMESPACE, STARTERS_NAMESPACE, User, program, roots_user
 
 BOT = "/bot"
 SCRATCH = "/tmp"  # noqa: S108 - a bot's own, in memory
@@ -95,7 +95,7 @@ def starter_arguments(control: int, modules: tuple[str, ...]) -> list[str]:
         As `arguments`.
     """
     machine = this_machine()
-    namespace = ROOTS_NAMESPACE if os.geteuid() == 0 else OWN_NAMESPACE
+    namespace = ROOTS_NAMESPACE if os.geteuid() == 0 else STARTERS_NAMESPACE
     return [
         program("bwrap"),
         *namespace,

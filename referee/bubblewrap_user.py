@@ -23,8 +23,10 @@ MAP = f"0 0 1\n1 {FIRST_USER + 1} {USERS}\n"
 NAMESPACES = "/proc/sys/user/max_user_namespaces"
 STANDARD_OUTPUT = 1
 
-_numbers = count(os.getpid() * 64)
-"""Arenas at work at the same time hand out different ones, for all that is likely."""
+FAR = 40_171
+"""The golden section of `USERS`: however many processes hand out users, each begins far from all others."""
+_numbers = count(os.getpid() * FAR)
+"""Arenas and workers at once hand out different ones, for all that is likely."""
 
 
 class User(Struct, frozen=True):
@@ -38,13 +40,13 @@ class User(Struct, frozen=True):
     """Processes of bubblewrap that count as this user's, inside."""
 
 
-OWN_NAMESPACE = ("--unshare-user", "--uid", "1000", "--gid", "1000")
-"""Whoever it is, the bot sees a user like any other."""
+STARTERS_NAMESPACE = ("--unshare-user", "--uid", "0", "--gid", "0")
+"""Of an ordinary user's warm starter. Under any other number bubblewrap would take its rights over mounts away."""
 ROOTS_NAMESPACE = ("--userns", str(STANDARD_OUTPUT))
 """That of `standard_output`."""
 OWN_USER = User(
-    # No namespace can be made in which it would have rights.
-    (*OWN_NAMESPACE, "--disable-userns"),
+    # Whoever it is, the bot sees a user like any other. No namespace can be made in which it would have rights.
+    ("--unshare-user", "--uid", "1000", "--gid", "1000", "--disable-userns"),
     None,
     others=1,
 )

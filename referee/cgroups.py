@@ -28,6 +28,8 @@ OVERHEAD_MB = 16
 CONTROLLERS = ("memory", "pids", "cpu")
 FREEZER = "freezer"
 PREFIX = "mist-arena-"
+PROCESSES = f"{PREFIX}processes"
+"""Of version 2: where an arena itself goes, so that there can be groups beside it."""
 _MOUNT = re.compile(r"^\d+ \d+ \S+ (\S+) (\S+) .* - (cgroup2?) \S+ (\S+)$", re.MULTILINE)
 _numbers = count(1)
 
@@ -231,6 +233,9 @@ def _first_version() -> Tree | None:
 
 def _second_version() -> Tree | None:
     place = next((place for version, _, place in _own_places() if version == 2), None)  # noqa: PLR2004 - as is said
+    if place is not None and place.name == PROCESSES:
+        # Another arena, or another process of this one, was here first, and has moved this one down.
+        place = place.parent
     if place is None or not set(CONTROLLERS) <= set(_words(place / "cgroup.controllers")):
         return None
     own = _make(place)
@@ -249,7 +254,7 @@ def _hand_down(place: Path) -> None:
     if set(CONTROLLERS) <= set(_words(place / "cgroup.subtree_control")):
         return
     if (place / "cgroup.type").exists():
-        below = place / f"{PREFIX}processes"
+        below = place / PROCESSES
         below.mkdir(exist_ok=True)
         for pid in _words(place / "cgroup.procs"):
             with suppress(ProcessLookupError):

@@ -3,9 +3,11 @@
 What a bot's message means is `match`'s; which submission counts is `window`'s.
 """
 
+from msgspec import UNSET
+
 from protocol.messages import ClockTerms, Closed, Opened
 from referee import reveal
-from referee.clock import MICROSECONDS_PER_MS, SeatClock, Stopwatch
+from referee.clock import MICROSECONDS_PER_MS, SeatClock, Stopwatch, reserve_after
 from referee.court import Court
 from referee.post import Post
 from referee.records import SeatTime, WindowTime
@@ -49,7 +51,7 @@ class Course:
         if self._open is not None:
             part = self._open.parts.get(number)
             if part is not None and part.clock is None:
-                part.clock = self._clock(self._open.window, self._seats[number], at)
+                part.clock = self._clock(self._open.window, self._seats[number], part, at)
 
     def opened(self, seat: Seat) -> Opened | None:
         """The message of the open window for one seat, with the time it has left; None if it has no part left."""
@@ -59,8 +61,9 @@ class Course:
         window = self._open.window
         main, reserve = self._terms.main_ms[window.name], seat.reserve_ms
         if part.clock is not None:
-            main = max(0, part.clock.main_ends - self.reading) // MICROSECONDS_PER_MS
-            reserve -= part.clock.reserve_used(self.reading) // MICROSECONDS_PER_MS
+            used = part.clock.used(self.reading)
+            main = max(0, part.clock.main - used) // MICROSECONDS_PER_MS
+            reserve -= part.clock.reserve_used(used) // MICROSECONDS_PER_MS
         owed = next(owed for owed in window.owed if owed.seat == seat.number)
         game, state = self.table.game, self.table.state
         return reveal.opened(game, state, window, owed, number=part.number, main_ms=main, reserve_ms=reserve)
@@ -70,8 +73,40 @@ class Course:
         part = self.part(seat.number)
         if self._open is not None and part is not None:
             if part.clock is None:
-                part.clock = self._clock(self._open.window, seat, self._post.now)
+                part.clock = self._clock(self._open.window, seat, part, self._post.now)
             part.give_up(self.reading)
+
+    def read_cpu(self, number: int, counter: int, cores: int) -> None:
+        """A seat's processor time was read."""
+        part = self.part(number)
+        if part is not None and part.account is not None:
+            part.account.read(self.reading, counter, cores)
+
+    def counted(self, *, stale: bool = False) -> list[int]:
+        """The seats whose processor time counts now; `stale`: those of them that should be read at once."""
+        if self._open is None:
+            return []
+        return [
+            number
+            for number, part in self._open.parts.items()
+            if part.account is not None and not part.settled and (part.account.stale or not stale)
+        ]
+
+    def pause(self) -> None:
+        """The clocks stop."""
+        self.stopwatch.pause(self._post.now)
+        self._read_anew()
+
+    def resume(self) -> None:
+        """They run again."""
+        self.stopwatch.resume(self._post.now)
+        self._read_anew()
+
+    def _read_anew(self) -> None:
+        """What is used from here on counts otherwise than what was used before."""
+        for part in () if self._open is None else self._open.parts.values():
+            if part.account is not None:
+                part.account.stale = True
 
     def next_change(self) -> int | None:
         """The moment at which time will next decide something; None where it will not."""
@@ -85,9 +120,7 @@ class Course:
         for number, part in self._open.parts.items():
             if part.clock is None and part.ends_by is not None and self.reading >= part.ends_by:
                 # Its line should have said so; time runs from when it was given the message.
-                self.handed(
-                    self._post.now - self._terms.main_ms[self._open.window.name] * MICROSECONDS_PER_MS, number
-                )
+                self.handed(self._post.now - self._shortest(self._open.window, self._seats[number]), number)
         self._open.pass_time(self.reading)
 
     def advance(self) -> bool:
@@ -116,30 +149,42 @@ class Course:
         if window is None:
             return
         numbers = {owed.seat: self._seats[owed.seat].windows for owed in window.owed}
-        self._open = OpenWindow(window, numbers, fixed=self._terms.pacing == "fixed")
+        fixed, counted = self._terms.pacing == "fixed", self._terms.kind == "cpu"
+        self._open = OpenWindow(window, numbers, fixed=fixed, counted=counted)
         for number, part in self._open.parts.items():
             seat = self._seats[number]
             seat.windows += 1
             seat.messages = 0
             message = self.opened(seat) if seat.present else None
             if message is not None:
-                part.ends_by = self.reading + self._terms.main_ms[window.name] * MICROSECONDS_PER_MS
+                part.ends_by = self.reading + self._shortest(window, seat)
                 self._post.send(seat, message, timed=True)
             elif seat.gone:
                 self.give_up(seat)
-            else:  # It is being restarted, on its own time.
-                part.clock = self._clock(window, seat, self._post.now)
+            else:
+                # It is being restarted, on its own time; but from when a bot would have been handed this, not from
+                # the moment of what closed the last window: a referee that read that late would charge for it.
+                self._post.world.nobody_handed(number)
 
-    def _clock(self, window: Window, seat: Seat, at: int) -> SeatClock:
-        main = self._terms.main_ms[window.name] * MICROSECONDS_PER_MS
-        return SeatClock(opened=self.stopwatch.reading(at), main=main, reserve=seat.reserve)
+    def _clock(self, window: Window, seat: Seat, part: Part, at: int) -> SeatClock:
+        return SeatClock(
+            opened=self.stopwatch.reading(at),
+            main=self._terms.main_ms[window.name] * MICROSECONDS_PER_MS,
+            reserve=seat.reserve,
+            wall_factor=1 if self._terms.wall_factor is UNSET else self._terms.wall_factor,
+            account=part.account,
+        )
+
+    def _shortest(self, window: Window, seat: Seat) -> int:
+        """How soon time could decide something in a seat's part, in microseconds: its main time, if it has any."""
+        return self._terms.main_ms[window.name] * MICROSECONDS_PER_MS or seat.reserve
 
     def _close(self, opened: OpenWindow) -> None:
         taken: list[Taken | None] = [None] * self.table.seats
         for number, part in opened.parts.items():
             taken[number] = self._taken(number, part)
             seat = self._seats[number]
-            seat.reserve -= part.reserve_used
+            seat.reserve = reserve_after(self._terms, seat.reserve, part.reserve_used)
             seat.charged += part.charged
             seat.defaults += part.action is None
             self.court.close(number, part, self.lateness)

@@ -52,7 +52,9 @@ class Court:
         gone = self._seats[seat].gone
         defaulted = part.action is None and not part.final
         self.closed.append(Over(seat, part.number, is_missed=defaulted and not gone))
-        if defaulted or part.reserve_used:
+        # Where there is no main time, a reserve is the budget that all windows draw on.
+        overdrawn = part.reserve_used and part.clock is not None and part.clock.main
+        if defaulted or overdrawn:
             self._cases[seat, part.number] = Case(part, gone=gone, lateness=lateness)
 
     def late(self, seat: int, number: int, reading: int, refusal: Refusal) -> None:
@@ -81,10 +83,14 @@ class Court:
 
 
 def _judged(seat: int, number: int, at: int, case: Case, used: Used) -> Judged:
+    clock = case.part.clock
+    # What waiting took from a bot is on the wall: so is what it is compared with.
+    scale = 1 if clock is None else clock.wall_factor
     evidence = Evidence(
         gone=case.gone,
-        time=case.part.charged,
-        reserve=case.part.reserve_used,
+        own=clock is not None and clock.own(case.part.charged),
+        time=case.part.charged * scale,
+        reserve=case.part.reserve_used * scale,
         by_default=case.by_default,
         late_by=case.late_by,
         behind=used.behind + case.lateness,

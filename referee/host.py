@@ -58,6 +58,7 @@ class Host:
         watch: Callable[[tuple[Told, ...]], None] | None = None,
         catch_up: Callable[[], None] | None = None,
         let_run: Callable[[int, bool], None] | None = None,
+        cpu: Callable[[int], tuple[int, int]] | None = None,
         measure: Callable[[int], Reading] | None = None,
         behind: Callable[[float], float] | None = None,
     ) -> None:
@@ -66,6 +67,9 @@ class Host:
         `measure`: reads what the kernel has counted for a seat's bot. `behind`: how long, in seconds, the loop was
         busy at most since a moment. Both for a match that is `measured`.
         `let_run`: stops a seat's bot where it is (False), or lets it go on; None: bots may always run.
+
+        `cpu`: the processor time of a seat's bot over the match, in microseconds, and on how many cores at most it
+        is used; for a clock that counts it, None for others.
 
         `catch_up`: what can wait until bots have what a step has for them; called after each, while they think.
         """
@@ -76,6 +80,7 @@ class Host:
         self._watch = watch
         self._catch_up = catch_up
         self._let_run = let_run
+        self._cpu = cpu
         self._stopped = [False] * len(lines)
         self._measure = measure
         self._behind = behind
@@ -97,6 +102,10 @@ class Host:
         self._outgoing[seat].append((frame, timed))
         if timed:
             self._begun.add(seat)
+
+    def nobody_handed(self, seat: int) -> None:
+        """See `World`."""
+        self._input(lambda match, at: match.handed(at, seat))
 
     def reconnected(self, seat: int) -> None:
         """See `World`."""
@@ -164,7 +173,11 @@ class Host:
 
     async def _deadline(self, match: Match) -> None:
         """A deadline has come: what arrived before it is heard first, however late we woke."""
+        self._read_cpu(match, match.counted())
         woke = self._micros(trio.current_time())
+        due = match.next_deadline()
+        if due is None or due > woke:
+            return  # It was time to look whether a bot's time is up by now, and it is not.
         for line in self._lines:
             await line.settle()
         self._drain(match)
@@ -180,10 +193,19 @@ class Host:
             self._set_running(owes, to=True)
             self._send_out()
             self._set_running(owes, to=False)
+        if self._cpu is not None:
+            self._read_cpu(match, match.counted(stale=True))
         if self._measure is not None:
             self._take_evidence(match, self._measure)
         if self._catch_up is not None:
             self._catch_up()
+
+    def _read_cpu(self, match: Match, seats: Sequence[int]) -> None:
+        """Tells the match what its bots have used by now. What arrived is heard after it, and judged by it."""
+        for seat in seats:
+            assert self._cpu is not None  # noqa: S101 - a clock that counts it was given it
+            used, cores = self._cpu(seat)
+            match.read_cpu(self._micros(trio.current_time()), seat, used, cores)
 
     def _take_evidence(self, match: Match, measure: Callable[[int], Reading]) -> None:
         """Tells what windows that are over were like, and reads where one begins. Bots think meanwhile."""
@@ -244,6 +266,8 @@ class Host:
         """Hears everything that is there; of one seat no more than its inbox holds, so that none delays others."""
         for seat, line in enumerate(self._lines):
             heard = 0
+            if self._cpu is not None and line.has_more() and seat in match.counted():
+                self._read_cpu(match, (seat,))
             while line.has_more() and heard < INBOX_FRAMES:
                 item = line.receive_nowait()
                 _tell(match, seat, item, self._micros(item.at))

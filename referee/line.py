@@ -171,6 +171,13 @@ class MemoryLine(Line):
         """
         return await self._out_receive.receive()
 
+    def hear_nowait(self) -> bytes | None:
+        """The bot's end: the next frame, or None where there is none."""
+        try:
+            return self._out_receive.receive_nowait()
+        except (trio.WouldBlock, trio.EndOfChannel):
+            return None
+
     def _push(self, item: Incoming) -> None:
         self._inbox.append(item)
         self._bell.ring()

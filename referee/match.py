@@ -35,7 +35,7 @@ from referee.court import is_unfair
 from referee.forfeit import forfeited_at_once, with_forfeits
 from referee.plan import Policy
 from referee.post import Post, World
-from referee.records import BotIdentity, Ended, Handed, In, Judged, Left, PauseOrder, Used, Woke
+from referee.records import BotIdentity, Cpu, Ended, Handed, In, Judged, Left, PauseOrder, Used, Woke
 from referee.rules import Illegal
 from referee.seat import Seat
 from referee.table import Table
@@ -126,6 +126,18 @@ class Match:
         self._post.now = max(self.now, at)
         self._world.record(Handed(at=at, seat=number))
         self._course.handed(at, number)
+
+    def counted(self, *, stale: bool = False) -> list[int]:
+        """The seats whose processor time counts now; `stale`: those of them that should be read at once."""
+        return [] if self.over else self._course.counted(stale=stale)
+
+    def read_cpu(self, at: int, number: int, used: int, cores: int) -> None:
+        """The processor time of a seat's bot over the match was read: so many microseconds, by at most `cores`."""
+        if self.over:
+            return
+        self._post.now = max(self.now, at)
+        self._world.record(Cpu(at=at, seat=number, used=used, cores=cores))
+        self._course.read_cpu(number, used, cores)
 
     def left(self, at: int, number: int, exit_code: int | None) -> None:
         """A bot's process has ended, or (`exit_code` None) it leaves unread what it is sent."""
@@ -326,13 +338,13 @@ class Match:
 
     def _pause(self, reason: str) -> None:
         if not self._course.stopwatch.paused:
-            self._course.stopwatch.pause(self.now)
+            self._course.pause()
             self._pause_reason = reason
             self._post.send_all(Paused(reason=reason))
 
     def _resume(self) -> None:
         if self._course.stopwatch.paused:
-            self._course.stopwatch.resume(self.now)
+            self._course.resume()
             self._pause_ends = None
             self._post.send_all(Resumed(reason=self._pause_reason))
 

@@ -6,6 +6,7 @@ from msgspec import Meta, Raw, Struct
 
 from protocol.refusals import Conduct
 from protocol.words import Outcome
+from referee.clock_table import ClockTable
 
 NotNegative = Annotated[int, Meta(ge=0)]
 Positive = Annotated[int, Meta(ge=1)]
@@ -54,6 +55,8 @@ class Plan(Struct, frozen=True, kw_only=True):
     setup: Raw | None = None
     """JSON object; None: drawn."""
     policy: Policy = Policy()
+    clock: ClockTable | None = None
+    """The match's times; None: as the variant's rules give them, but for what the policy sets."""
     isolation: Isolation = "strict"
     warm: bool = True
     """Whether Python bots in a sandbox are forked from a process that holds the kit already: see `warm`."""

@@ -21,11 +21,12 @@ from referee import sandbox
 from referee.bot_folder import BotFolder
 from referee.clock import clock_terms
 from referee.games.registry import GAMES
-from referee.host import Host
+from referee.host import MICROSECONDS, Host
 from referee.line import Bell, Line, MemoryLine
 from referee.match import Match
 from referee.meter import NOTHING, Meter, Reading
 from referee.plan import Plan, Result
+from referee.processor_time import most_cores
 from referee.records import FORMAT, BotIdentity, Header
 from referee.rules import Told
 from referee.sandbox import Process
@@ -87,6 +88,7 @@ async def play(
 
     Raises:
         BadSetupError: options or setup break the game's rules.
+        BadClockError: the `[clock]` table makes no clock of this match.
         WrongPlayersError: too many or too few players, or one that does not play the game.
         SandboxError: the isolation that was asked for cannot be given.
         TranscriptError: the transcript cannot be written. The attempt is void.
@@ -113,8 +115,9 @@ class _Play:
         self.path = transcript
         self.wire = wire
         self.bots = tuple(identity(plan, seat, player) for seat, player in enumerate(players))
-        self.terms = clock_terms(table.game, plan.variant, plan.policy)
+        self.terms = clock_terms(table.game, plan.variant, plan.policy, plan.clock)
         self.processes: dict[int, Process] = {}
+        self.cpu_before = [0] * len(players)
         self.locals_done: list[trio.Event] = []
         self.logs: list[tuple[int, Path]] = []
         self.meters: dict[int, Meter] = {}
@@ -168,6 +171,7 @@ class _Play:
             measure=self._measure if self.measured else None,
             behind=None if self.wire is None else self.wire.behind,
             let_run=None if self.plan.policy.ponder else self._let_run,
+            cpu=self._cpu if self.terms.kind == "cpu" else None,
         )
         self.match = Match(
             self.plan.match,
@@ -206,6 +210,8 @@ class _Play:
             log=self._next_log(seat),
             warm=self.plan.warm,
         )
+        if seat in self.processes:
+            self.cpu_before[seat] += self.processes[seat].cpu_us()
         self.processes[seat] = process
         if seat in self.meters:
             self.meters.pop(seat).close()
@@ -217,6 +223,19 @@ class _Play:
         process = self.processes.get(seat)
         if process is not None:
             (process.thaw if runs else process.freeze)()
+
+    def _cpu(self, seat: int) -> tuple[int, int]:
+        """A bot's processor time over all its starts, in microseconds, and on how many cores it may be used.
+
+        A person at the terminal is counted as one who thinks all the time.
+        """
+        player, process = self.players[seat], self.processes.get(seat)
+        if isinstance(player, LocalSeat):
+            return round(trio.current_time() * MICROSECONDS), 1
+        if process is None:
+            return 0, 1
+        cores = most_cores(player.folder.limits.cpus if process.has_group else None)
+        return self.cpu_before[seat] + process.cpu_us(), cores
 
     def _measure(self, seat: int) -> Reading:
         """What the kernel has counted for a seat's bot; nothing for a person."""

@@ -21,6 +21,9 @@ class World(Protocol):
     def send(self, seat: int, frame: bytes, *, timed: bool = False) -> None:
         """A frame for a bot. `timed`: `Match.handed` is to be told when the transport has taken it."""
 
+    def nobody_handed(self, seat: int) -> None:
+        """The seat has a window, and no bot just now: `Match.handed` is to be told all the same."""
+
     def reconnected(self, seat: int) -> None:
         """The seat's bot has begun anew: what was sent and not yet taken is not for it."""
 

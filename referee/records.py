@@ -104,10 +104,25 @@ class Out(Struct, frozen=True, kw_only=True, tag="out", tag_field="kind"):
 
 
 class Handed(Struct, frozen=True, kw_only=True, tag="handed", tag_field="kind"):
-    """Input: the transport took the last `window` message for this seat; its clock runs from here."""
+    """Input: the transport took the last `window` message for this seat; its clock runs from here.
+
+    Of a seat whose bot is being restarted: it would have taken it.
+    """
 
     at: int
     seat: int
+
+
+class Cpu(Struct, frozen=True, kw_only=True, tag="cpu", tag_field="kind"):
+    """Input, of a match whose clock counts processor time: a bot's was read."""
+
+    at: int
+    """Just after."""
+    seat: int
+    used: int
+    """By all its processes over the match, in microseconds."""
+    cores: int
+    """On how many at once, at most."""
 
 
 class Woke(Struct, frozen=True, kw_only=True, tag="woke", tag_field="kind"):
@@ -139,7 +154,7 @@ class SeatTime(Struct, frozen=True, kw_only=True):
     opened: int
     """When the window was handed to its transport."""
     deadline: int
-    """When main time and reserve, where it may be used, would have ended."""
+    """When main time and reserve, where it may be used, would have ended at the latest."""
     arrived: int | None
     """When what was taken arrived; None by default."""
     taken: Any
@@ -244,7 +259,7 @@ def _as_text(frame: bytes) -> tuple[str, str]:
         return "", base64.b64encode(frame).decode()
 
 
-Record = Header | In | Out | Handed | Woke | Left | PauseOrder | WindowTime | Used | Judged | Ended
+Record = Header | In | Out | Handed | Cpu | Woke | Left | PauseOrder | WindowTime | Used | Judged | Ended
 """What a match writes."""
 AnyRecord = Record | Footer | SeatHeader | SeatEnded
 """What a line of a transcript, a whole one or a seat's own, may hold."""

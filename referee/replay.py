@@ -12,7 +12,20 @@ from protocol.codec import encode
 from referee.games.registry import GAMES
 from referee.match import Match
 from referee.plan import Policy
-from referee.records import AnyRecord, Ended, Footer, Handed, Header, In, Left, PauseOrder, Record, Used, Woke
+from referee.records import (
+    AnyRecord,
+    Cpu,
+    Ended,
+    Footer,
+    Handed,
+    Header,
+    In,
+    Left,
+    PauseOrder,
+    Record,
+    Used,
+    Woke,
+)
 from referee.rules import BadSetupError, Told
 from referee.table import Deal, Table
 
@@ -64,6 +77,8 @@ class Replayed:
                 self.match.heard(record.at, record.seat, record.raw(), record if record.cut else None)
             case Handed():
                 self.match.handed(record.at, record.seat)
+            case Cpu():
+                self.match.read_cpu(record.at, record.seat, record.used, record.cores)
             case Woke():
                 self.match.woke(record.at)
             case Left():
@@ -87,6 +102,9 @@ class Replayed:
             self._watch(self, told)
 
     def send(self, seat: int, frame: bytes, *, timed: bool = False) -> None:
+        """See `World`."""
+
+    def nobody_handed(self, seat: int) -> None:
         """See `World`."""
 
     def reconnected(self, seat: int) -> None:

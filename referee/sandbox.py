@@ -9,6 +9,7 @@ What a bot may use is its bot.toml's to say, what it is given is `bot_environmen
 the two ways it is done.
 """
 
+from contextlib import suppress
 from pathlib import Path
 
 import trio
@@ -110,6 +111,7 @@ class Process:
         self._until_exit = trio.CancelScope()
         self._ended = trio.Event()
         self._exit = 0
+        self._cpu_us = 0
         self._last_line = ""
 
     @property
@@ -136,6 +138,18 @@ class Process:
     def thaw(self) -> None:
         """Lets them go on. Idempotent."""
         self._box.thaw()
+
+    def cpu_us(self) -> int:
+        """Processor time of all its processes so far, in microseconds; of one that has ended, as was last read."""
+        if not self._ended.is_set():
+            with suppress(OSError):
+                self._cpu_us = max(self._cpu_us, self._box.cpu_us())
+        return self._cpu_us
+
+    @property
+    def has_group(self) -> bool:
+        """Whether a control group bounds how many cores it uses."""
+        return self._box.group is not None
 
     async def kill(self) -> None:
         """Ends all processes of the bot, and returns when none is left. Idempotent."""

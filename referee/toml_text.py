@@ -7,6 +7,7 @@ line that belongs to such a path.
 import re
 import tomllib
 from pathlib import Path
+from types import NoneType, UnionType
 from typing import Any, TypeVar
 
 import msgspec
@@ -136,13 +137,21 @@ def _known(form: Any, steps: Steps) -> str:
     for step in steps:
         if isinstance(step, str):
             fields = {field.encode_name: field.type for field in msgspec.structs.fields(form)}
-            form = fields.get(step)
+            form = _without_none(fields.get(step))
         else:
             form = next(iter(getattr(form, "__args__", ())), None)
         if not (isinstance(form, type) and issubclass(form, Struct)) and not hasattr(form, "__args__"):
             return ""
     is_struct = isinstance(form, type) and issubclass(form, Struct)
     return ", ".join(field.encode_name for field in msgspec.structs.fields(form)) if is_struct else ""
+
+
+def _without_none(form: Any) -> Any:
+    """A type that may be left out, as it is where it is not."""
+    if not isinstance(form, UnionType):
+        return form
+    there = [each for each in form.__args__ if each is not NoneType]
+    return there[0] if len(there) == 1 else form
 
 
 def _value(text: str, steps: Steps) -> str:

@@ -26,6 +26,8 @@ class Evidence(Struct, frozen=True, kw_only=True):
 
     gone: bool
     """Its bot's part in the match was over."""
+    own: bool = False
+    """It had nothing left of its budget; or all that is charged is processor time, which it used itself."""
     time: int
     """The time that it had, or used."""
     reserve: int
@@ -48,7 +50,7 @@ def judge(evidence: Evidence) -> Verdict:
     was busy can have cost anything where there was one; where there was none, nobody knows. A bot's own processor
     time, and being throttled to its bounds, are its own business.
     """
-    if evidence.gone:
+    if evidence.gone or evidence.own:
         return Verdict.BOT
     if not evidence.by_default:
         short, behind = evidence.reserve, 0

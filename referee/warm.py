@@ -35,6 +35,7 @@ from referee.bubblewrap_arguments import (
 from referee.bubblewrap_user import roots_user, standard_output
 from referee.cgroups import Group
 from referee.layers import find_layers
+from referee.processor_time import tree_us
 from referee.stopping import go_on, stop
 
 MODULES = (
@@ -140,6 +141,16 @@ class Warm:
         """Lets them go on."""
         if self._first is not None and not (self.group is not None and self.group.thaw()):
             go_on(self.pid)
+
+    def cpu_us(self) -> int:
+        """Processor time of all the bot's processes so far, in microseconds.
+
+        Raises:
+            OSError: they are gone.
+        """
+        if self.group is not None:
+            return self.group.cpu_us()
+        return 0 if self._first is None else tree_us(self.pid)
 
     async def end(self) -> int:
         """Ends all that is left of the bot and waits until nothing is. The exit code, negative for a signal."""

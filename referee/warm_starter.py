@@ -37,6 +37,8 @@ READ_ONLY_NO_SUID_NO_DEVICES = 1 | 2 | 4
 SET_DEATH_SIGNAL, SET_SECCOMP, FILTER = 1, 22, 2
 REQUEST_BYTES, DESCRIPTORS = 65_536, 16
 MOST_DESCRIPTORS = 1_024
+OWN_USER = 1_000
+"""Who an ordinary user's bots are to themselves. The starter is the same user under another number: 0."""
 
 libc = launcher.libc
 fork = ctypes.PyDLL(None, use_errno=True).fork
@@ -152,6 +154,8 @@ def be_a_sandbox(request: Request, filter_words: bytes, log: int, gate: int, gro
                 return request
             check(libc.prctl(launcher.SET_DUMPABLE, 0, 0, 0, 0), "not to be looked into")
             os.write(gate, b"%d" % wait_for(bot))
+    except SystemExit:
+        pass  # `check` has said why.
     except BaseException as error:  # noqa: BLE001 - there is nobody to raise it to
         os.write(2, f"{error}\n".encode())
     os._exit(0)
@@ -204,12 +208,11 @@ def make_read_only(place: str) -> None:
 
 def shut_user_in() -> None:
     """A user namespace of its own, so that its processes are counted apart; no further ones are to be had."""
-    user, group = os.getuid(), os.getgid()
     check(libc.unshare(NEW_USER), "user namespace")
     for name, text in (
         ("/proc/self/setgroups", "deny"),
-        ("/proc/self/uid_map", f"{user} {user} 1"),
-        ("/proc/self/gid_map", f"{group} {group} 1"),
+        ("/proc/self/uid_map", f"{OWN_USER} 0 1"),
+        ("/proc/self/gid_map", f"{OWN_USER} 0 1"),
         ("/proc/sys/user/max_user_namespaces", "0"),
     ):
         with open(name, "w") as file:

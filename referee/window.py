@@ -8,6 +8,7 @@ match's stopwatch (`clock`), in microseconds.
 
 from protocol.refusals import Refusal
 from protocol.words import Action
+from referee.account import Account
 from referee.clock import SeatClock, Stage
 from referee.rules import Window
 
@@ -15,17 +16,21 @@ from referee.rules import Window
 class Part:
     """One seat's part in an open window. It is *settled* once nothing can change what is taken."""
 
-    def __init__(self, number: int) -> None:
+    def __init__(self, number: int, account: Account | None = None) -> None:
         self.number = number
         """The seat's own count of its windows: the `id` on the wire."""
         self.clock: SeatClock | None = None
         """None until the window has been handed to the seat's transport."""
+        self.account = account
+        """Of a `cpu` clock, which counts the bot's processor time."""
         self.ends_by: int | None = None
         """Until then: the earliest moment at which its main time may end. Whether it was handed is seen then."""
         self.action: Action | None = None
         """The submission that stands; None: none does."""
         self.arrived: int | None = None
         """When it arrived."""
+        self.used = 0
+        """How much time was used by then."""
         self.final = False
         """Whether the right to change it was given up."""
         self.settled = False
@@ -46,8 +51,9 @@ class Part:
     def submit(self, action: Action, *, final: bool, reading: int) -> None:
         """A legal submission arrives; `refusal` has let it pass."""
         self.action, self.arrived, self.final = action, reading, final
+        self.used = 0 if self.clock is None else self.clock.used(reading)
         if final:
-            self._settle(reading)
+            self._settle(self.used)
         self.pass_time(reading)
 
     def undo(self) -> None:
@@ -57,7 +63,7 @@ class Part:
     def forgo(self, reading: int) -> None:
         """The default is taken, for good: nothing stands, and nothing more will be submitted."""
         self.final = True
-        self._settle(reading)
+        self._settle_at(reading)
 
     def pass_time(self, reading: int) -> None:
         """Settles what time has decided by now. All that arrived before must have been submitted."""
@@ -65,14 +71,18 @@ class Part:
             return
         stage = self.clock.stage(reading)
         if self.arrived is not None and stage is not Stage.MAIN:
-            self._settle(self.arrived)
+            self._settle(self.used)
         elif stage is Stage.OVER:
-            self._settle(self.clock.deadline)
+            self._settle(self.clock.main + self.clock.reserve)
 
     def give_up(self, reading: int) -> None:
         """Its bot will say nothing more: what stands is taken, or the default, without waiting for the time."""
-        if not self.settled:
-            self._settle(reading if self.arrived is None else self.arrived)
+        if self.settled:
+            return
+        if self.arrived is None:
+            self._settle_at(reading)
+        else:
+            self._settle(self.used)
 
     def next_change(self) -> int | None:
         """When time will next decide something; None where it will not."""
@@ -80,22 +90,28 @@ class Part:
             return None
         if self.clock is None:
             return self.ends_by
-        return self.clock.deadline if self.arrived is None else self.clock.main_ends
+        return self.clock.next_look(into_reserve=self.arrived is None)
 
-    def _settle(self, reading: int) -> None:
+    def _settle_at(self, reading: int) -> None:
+        self._settle(0 if self.clock is None else self.clock.used(reading))
+
+    def _settle(self, used: int) -> None:
         self.settled = True
         if self.clock is not None:
-            self.charged = self.clock.elapsed(reading)
-            self.reserve_used = self.clock.reserve_used(reading)
+            self.charged = self.clock.charged(used)
+            self.reserve_used = self.clock.reserve_used(used)
 
 
 class OpenWindow:
     """A window and its parts, by seat."""
 
-    def __init__(self, window: Window, numbers: dict[int, int], *, fixed: bool) -> None:
-        """`numbers`: the seats' own window counts. `fixed`: it takes its full main time, whatever comes in."""
+    def __init__(self, window: Window, numbers: dict[int, int], *, fixed: bool, counted: bool = False) -> None:
+        """`numbers`: the seats' own window counts. `fixed`: it takes its full main time, whatever comes in.
+
+        `counted`: the clock counts processor time.
+        """
         self.window = window
-        self.parts = {owed.seat: Part(numbers[owed.seat]) for owed in window.owed}
+        self.parts = {owed.seat: Part(numbers[owed.seat], Account() if counted else None) for owed in window.owed}
         self._fixed = fixed
 
     def pass_time(self, reading: int) -> None:

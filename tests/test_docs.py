@@ -1,6 +1,7 @@
 """The documentation's links lead somewhere, and its tables say what the code does."""
 
 import re
+import tomllib
 from pathlib import Path
 from typing import Any, get_args
 
@@ -11,10 +12,13 @@ from protocol.games.mist import MistEvent, MistOptions, MistView
 from protocol.messages import MAX_FRAME_BYTES, MAX_NOTE_CHARACTERS, Said, Told
 from protocol.refusals import Conduct, Fault, Refusal
 from referee.bot_folder import BotFile, Limits
+from referee.clock import clock_terms
+from referee.clock_table import WALL_FACTOR, ClockTable
 from referee.games.mist import BOARD
+from referee.games.registry import GAMES
 from referee.plan import Policy
 from referee.records import AnyRecord
-from tests.docs_pages import PAGES, anchors, blocks, first_words, links, name, page, section, tables, words
+from tests.docs_pages import PAGES, anchors, blocks, first_words, links, name, page, prose, section, tables, words
 
 PROTOCOL = page("docs/protocol.md")
 TIMING = page("docs/timing.md")
@@ -79,6 +83,22 @@ class TestOtherTables:
             key: {None: "the variant's rules", True: "true"}.get(value, str(value))
             for key, value in defaults.items()
         } == {words(row[0])[0]: row[1].strip("`") for row in rows}
+
+    def test_timing_lists_every_field_of_a_clock_with_its_default(self) -> None:
+        rows = tables(section(prose(TIMING), "Kinds of clock"))[0]
+        said = {words(row[0])[0]: row[1].strip("`") for row in rows}
+        defaults = {key: str(value) for key, value in msgspec.to_builtins(ClockTable()).items()}
+        meant = {"wall_factor": str(WALL_FACTOR), "delay": "simple"}
+        assert {key: value.replace("None", "none") for key, value in (defaults | meant).items()} == said
+
+    def test_every_clock_that_timing_shows_is_one(self) -> None:
+        rows = tables(section(prose(TIMING), "Kinds of clock"))[1]
+        assert len(rows) >= 10
+        for row in rows:
+            table = msgspec.convert(tomllib.loads("\n".join(words(row[1]))), ClockTable)
+            assert 0 < sum(clock_terms(GAMES["mist"], "heaven-and-hell", Policy(), table).main_ms.values()) or (
+                table.budget_ms
+            )
 
     def test_writing_a_bot_lists_every_field_of_bot_toml_with_its_default(self) -> None:
         rows = tables(section(page("docs/writing-a-bot.md"), "bot.toml"))[0]

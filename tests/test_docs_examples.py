@@ -16,10 +16,12 @@ import pytest
 
 from arena.adjudicate import adjudicate_line
 from arena.cli import main as arena
+from arena.clock_file import clock_text
 from arena.tournament_file import read_tournament
 from bots import kit
 from protocol.codec import decode_said, decode_told, encode
 from referee.bot_folder import FILE, BotFile, find_bot
+from referee.games.registry import GAMES
 from referee.records import Header, In, Out
 from referee.replay import replay
 from referee.toml_text import read_toml
@@ -108,6 +110,10 @@ class TestToml:
     def test_a_tournaments_file_is_one(self, block: Block, tmp_path: Path) -> None:
         (tmp_path / "mine.toml").write_text(block.text)
         assert 2 <= len(read_tournament(tmp_path / "mine.toml", find_bot).bots)
+
+    @each("toml clock")
+    def test_a_clock_is_what_the_command_prints(self, block: Block) -> None:
+        assert clock_text(GAMES["mist"], "heaven-and-hell") == block.text
 
     @pytest.mark.parametrize("file", DEMOS, ids=lambda file: file.name)
     def test_each_tournament_of_the_demo_is_of_the_game_it_is_named_after_and_says_what_it_is(

@@ -7,6 +7,7 @@ from typing import Any
 import click
 import msgspec
 
+from arena.clock_file import clock_json, clock_text
 from arena.exits import WrongUse
 from arena.schedule import SEED_BITS
 from arena.screens import results_console
@@ -19,19 +20,27 @@ from referee.rules import Game
 @click.command("games")
 @click.argument("game", required=False)
 @click.option("--setup", is_flag=True, help="Print secrets that are drawn for GAME, to edit: see `arena match`.")
-@click.option("--variant", help="With --setup: one of the game's rule sets.  [default: the game's]")
+@click.option("--clock", is_flag=True, help="Print the times of GAME's variant as a [clock] table, to edit.")
+@click.option("--variant", help="With --setup or --clock: one of the game's rule sets.  [default: the game's]")
 @click.option("--seed", type=int, help="With --setup: of a match that has this one.  [default: drawn, and told]")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
-def command(game: str | None, setup: bool, variant: str | None, seed: int | None, as_json: bool) -> None:
+def command(game: str | None, as_json: bool, **asked: Any) -> None:
     """List the games, or describe GAME: its variants, their times, its options and windows."""
+    setup, clock, variant, seed = (asked[name] for name in ("setup", "clock", "variant", "seed"))
     if game is not None and game not in GAMES:
         raise WrongUse(f"there is no game {game!r}; there are {', '.join(GAMES)}")
+    if setup and clock:
+        raise WrongUse("--clock: is a file of its own, and so is --setup: ask for one")
     if setup:
         _print_setup(game, variant, seed)
         return
-    for option, value in (("--variant", variant), ("--seed", seed)):
-        if value is not None:
-            raise WrongUse(f"{option}: is for --setup")
+    if seed is not None:
+        raise WrongUse("--seed: is for --setup")
+    if clock:
+        _print_clock(game, variant, as_json=as_json)
+        return
+    if variant is not None:
+        raise WrongUse("--variant: is for --setup and --clock")
     chosen = [describe(each) for name, each in GAMES.items() if game in (None, name)]
     if as_json:
         content = chosen if game is None else chosen[0]
@@ -78,6 +87,14 @@ def _print_setup(game: str | None, variant: str | None, seed: int | None) -> Non
     if seed is None:
         click.echo(f"seed {deal}", err=True)
     sys.stdout.write(f"{setup}\n")
+
+
+def _print_clock(game: str | None, variant: str | None, *, as_json: bool) -> None:
+    """The times of a variant as a table."""
+    if game is None:
+        raise WrongUse(f"--clock: of which game? There are {', '.join(GAMES)}")
+    rules, name = GAMES[game], variant_named(GAMES[game], variant)
+    sys.stdout.write(f"{clock_json(rules, name)}\n" if as_json else clock_text(rules, name))
 
 
 def _list(games: list[dict[str, Any]]) -> None:

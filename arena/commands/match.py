@@ -14,6 +14,7 @@ from msgspec import Raw
 
 from arena import console
 from arena.building import ready
+from arena.clock_file import read_clock
 from arena.commands.games import variant_named
 from arena.commands.policy_options import policy_options, read_policy
 from arena.exits import WrongUse
@@ -44,6 +45,12 @@ OUR_INPUT = 0
     metavar="FILE",
     type=click.Path(path_type=Path),
     help="The game's secrets, a JSON file; `arena games GAME --setup` prints one.  [default: drawn from the seed]",
+)
+@click.option(
+    "--clock",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="All its times, a [clock] table; `arena games GAME --clock` prints one.  [default: the rules']",
 )
 @click.option(
     "--watch",
@@ -99,6 +106,7 @@ def _plan(game: str, bots: tuple[str, ...], given: dict[str, Any]) -> Plan:
     seats = rules.seats(in_force)
     if len(bots) != seats:
         raise WrongUse(f"BOT: {game} has {seats} seats, and {len(bots)} bots are named")
+    policy = read_policy(given)
     return Plan(
         match=f"{game}-{datetime.now(UTC):%Y%m%dT%H%M%S}-{secrets.token_hex(2)}",
         game=game,
@@ -106,7 +114,8 @@ def _plan(game: str, bots: tuple[str, ...], given: dict[str, Any]) -> Plan:
         seed=SystemRandom().getrandbits(SEED_BITS) if given["seed"] is None else given["seed"],
         options=options,
         setup=None if given["setup"] is None else read_setup(given["setup"], rules, variant, in_force),
-        policy=read_policy(given),
+        policy=policy,
+        clock=None if given["clock"] is None else read_clock(given["clock"], rules, variant, policy),
         isolation=given["isolation"],
         warm=given["warm"],
     )

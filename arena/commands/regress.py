@@ -1,10 +1,7 @@
 """`arena regress`: is a bot's new version better than its old one? Its exit code is for CI."""
 
-import os
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from functools import partial
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any, get_args
 
@@ -12,22 +9,23 @@ import click
 import msgspec
 from msgspec.structs import replace
 
+from arena import capacity
 from arena.building import ready
 from arena.commands.policy_options import policy_options, read_policy
+from arena.crew import open_crew
 from arena.exits import AnswerIsNo, Stopped, Undecided
 from arena.regression import Regression
 from arena.regression_asked import Asked, regression_of
 from arena.regression_report import finding_json, markdown, said, table
 from arena.regression_run import Finding, folder_for, play_regression
 from arena.results_folder import TRANSCRIPTS, cannot_write
-from arena.runner import Play
+from arena.runner import Worker
 from arena.screens import results_console
 from arena.sprt import EloModel, Verdict
 from arena.tables import show
 from arena.typed import command_line
 from referee.plan import Isolation
-from referee.play import SandboxedBot, play
-from referee.wire import open_wire
+from referee.play import SandboxedBot
 
 
 @click.command("regress")
@@ -55,6 +53,9 @@ from referee.wire import open_wire
 )
 @click.option("--concurrency", type=click.IntRange(min=1), help="Matches at once.  [default: one for each core]")
 @click.option(
+    "--workers", type=click.IntRange(min=1), help="Referee processes for them.  [default: one for each core]"
+)
+@click.option(
     "--results",
     type=click.Path(path_type=Path),
     help="Folder for ledger and transcripts.  [default: runs/regress/..., one for each set of terms]",
@@ -69,6 +70,7 @@ def command(
     *,
     fresh: bool,
     concurrency: int | None,
+    workers: int | None,
     results: Path | None,
     as_json: bool,
     summary: Path | None,
@@ -91,7 +93,7 @@ def command(
     if summary is not None:
         # Tried before hours of play, not after.
         _add(summary, "")
-    finding = _played(regression, fresh=fresh, concurrency=concurrency or len(os.sched_getaffinity(0)))
+    finding = _played(regression, fresh=fresh, at_once=concurrency or capacity.matches_at_once(), workers=workers)
     if as_json:
         sys.stdout.write(msgspec.json.encode(finding_json(regression, finding)).decode() + "\n")
     else:
@@ -101,20 +103,16 @@ def command(
     _answer(finding.state.verdict, regression)
 
 
-def _played(regression: Regression, *, fresh: bool, concurrency: int) -> Finding:
+def _played(regression: Regression, *, fresh: bool, at_once: int, workers: int | None) -> Finding:
+    def venue(matches: int) -> AbstractAsyncContextManager[list[Worker[Any]]]:
+        return open_crew(capacity.shares(matches, concurrency=at_once, workers=workers))
+
     players = tuple(SandboxedBot(bot) for bot in ready(regression.arena.bots, regression.arena.form.isolation))
     try:
-        return play_regression(regression, players, _venue, fresh=fresh, concurrency=concurrency)
+        return play_regression(regression, players, venue, fresh=fresh)
     except Stopped as stopped:
         again = command_line(*(word for word in sys.argv[1:] if word != "--fresh"))
         raise Stopped(stopped.signal, f"stopped; to go on where it was: {again}") from None
-
-
-@asynccontextmanager
-async def _venue() -> AsyncIterator[Play[SandboxedBot]]:
-    """All matches of a process share its one wire."""
-    async with open_wire() as wire:
-        yield partial(play, wire=wire)
 
 
 def _print(regression: Regression, finding: Finding) -> None:

@@ -1,24 +1,22 @@
 """`arena tournament`: plays what is left of a tournament, then prints its table."""
 
-import os
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from functools import partial
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import click
 import msgspec
 from msgspec.structs import replace
 
+from arena import capacity
 from arena.building import ready
+from arena.crew import open_crew
 from arena.exits import Stopped
 from arena.report import crosstable, results_json
-from arena.report_files import PAGE
 from arena.report_tables import ratings_table
-from arena.results_folder import TRANSCRIPTS
-from arena.runner import Play
+from arena.results_folder import PAGE, TRANSCRIPTS
+from arena.runner import Worker
 from arena.screens import results_console
 from arena.tables import show
 from arena.tournament import Results, play_tournament
@@ -26,8 +24,7 @@ from arena.tournament_file import Tournament, read_tournament
 from arena.typed import command_line
 from referee.bot_folder import find_bot
 from referee.plan import Isolation
-from referee.play import SandboxedBot, play
-from referee.wire import open_wire
+from referee.play import SandboxedBot
 
 
 @click.command("tournament")
@@ -38,6 +35,9 @@ from referee.wire import open_wire
 )
 @click.option("--results", type=click.Path(path_type=Path), help="Folder for ledger and transcripts.")
 @click.option("--concurrency", type=click.IntRange(min=1), help="Matches at once.  [default: one for each core]")
+@click.option(
+    "--workers", type=click.IntRange(min=1), help="Referee processes for them.  [default: one for each core]"
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
 def command(
     file: Path,
@@ -46,6 +46,7 @@ def command(
     isolation: Isolation | None,
     results: Path | None,
     concurrency: int | None,
+    workers: int | None,
     as_json: bool,
 ) -> None:
     """Play the tournament that FILE describes; run again after a stop, it goes on where it was."""
@@ -54,10 +55,14 @@ def command(
         tournament = replace(tournament, form=replace(tournament.form, isolation=isolation))
     if results is not None:
         tournament = replace(tournament, results=results)
-    at_once = concurrency or tournament.form.concurrency or len(os.sched_getaffinity(0))
+    at_once = concurrency or tournament.form.concurrency or capacity.matches_at_once()
+
+    def venue(matches: int) -> AbstractAsyncContextManager[list[Worker[Any]]]:
+        return open_crew(capacity.shares(matches, concurrency=at_once, workers=workers))
+
     players = tuple(SandboxedBot(bot) for bot in ready(tournament.bots, tournament.form.isolation))
     try:
-        came_out = play_tournament(tournament, players, _venue, fresh=fresh, concurrency=at_once)
+        came_out = play_tournament(tournament, players, venue, fresh=fresh)
     except Stopped as stopped:
         again = command_line(*(word for word in sys.argv[1:] if word != "--fresh"))
         raise Stopped(stopped.signal, f"stopped; to go on where it was: {again}") from None
@@ -67,19 +72,13 @@ def command(
         _print(tournament, came_out)
 
 
-@asynccontextmanager
-async def _venue() -> AsyncIterator[Play[SandboxedBot]]:
-    """All matches of a process share its one wire."""
-    async with open_wire() as wire:
-        yield partial(play, wire=wire)
-
-
 def _print(tournament: Tournament, came_out: Results) -> None:
     """The final table."""
     screen = results_console()
     show(screen, crosstable(came_out.lines, tournament.labels, tournament.seats))
     if came_out.voids:
-        screen.print(f"{len(came_out.voids)} attempts were void, and made again", highlight=False)
+        again = f"; {len(came_out.set_aside)} other matches of their blocks too" if came_out.set_aside else ""
+        screen.print(f"{len(came_out.voids)} attempts were void, and made again{again}", highlight=False)
     screen.print()
     show(screen, ratings_table(came_out.digest))
     transcripts = tournament.results / TRANSCRIPTS

@@ -14,6 +14,7 @@ from click.testing import CliRunner, Result
 from arena import cli
 from arena.cli import COMMANDS, INTERRUPTED
 from arena.exits import CANNOT, DONE, NO, WRONG_USE, AnswerIsNo, MachineCannot, Stopped, WrongUse
+from arena.runner import Worker
 from protocol.messages import Hello, Submit
 from referee.games.registry import GAMES
 from tests.arena.stand_in import AtOnce
@@ -196,7 +197,8 @@ def test_a_tournaments_isolation_can_be_given_and_is_one_of_its_terms(
 ) -> None:
     """The file says nothing of it: strict."""
     stand_in = AtOnce()
-    monkeypatch.setattr("arena.commands.tournament._venue", lambda: nullcontext(stand_in))
+    workers = [Worker(play=stand_in, slots=2)]
+    monkeypatch.setattr("arena.commands.tournament.open_crew", lambda _slots: nullcontext(workers))
     file = tmp_path / "cup.toml"
     file.write_text('game = "mist"\nbots = ["mist_random", "mist_cautious"]\n')
     played = arena("tournament", file, "--isolation", "none", "--json")

@@ -13,6 +13,7 @@ from rich.console import Console as Terminal
 from arena.console import NAME, Console, lines_typed
 from arena.time_left import TimeLeft
 from protocol.refusals import Conduct
+from referee.clock_table import ClockTable
 from referee.plan import Plan, Policy, Result
 from referee.play import LocalSeat, play
 from referee.records import WindowTime
@@ -40,7 +41,13 @@ async def typed(*lines: Line) -> AsyncIterator[str]:
 
 
 async def play_evening(
-    folder: Path, *lines: Line, live: bool = True, first: int = 0, turns: int = 1, policy: Policy | None = None
+    folder: Path,
+    *lines: Line,
+    live: bool = True,
+    first: int = 0,
+    turns: int = 1,
+    policy: Policy | None = None,
+    clock: ClockTable | None = None,
 ) -> Evening:
     """Mist with a pie rule; the person has seat 0."""
     screen = io.StringIO()
@@ -53,6 +60,7 @@ async def play_evening(
         seed=1,
         options=Raw(b'{"first":%d,"max_turns":%d}' % (first, turns)),
         policy=policy or Policy(),
+        clock=clock,
     )
     path = folder / "m.jsonl"
     result = await play(plan, [person, draws("bot")], transcript=path)
@@ -239,3 +247,17 @@ async def test_lines_are_read_from_a_file_to_its_last_even_without_an_end_of_lin
     file.write_bytes(b"C3\n\xff\nD7")
     with file.open("rb") as moves:
         assert ["C3", "\ufffd", "D7"] == [line async for line in lines_typed(moves.fileno())]
+
+
+async def test_a_person_is_told_of_increments_and_delays(tmp_path: Path, autojump_clock: object) -> None:
+    fischer = ClockTable(budget_ms=10_000, increment_ms=100)
+    evening = await play_evening(tmp_path, (2, "c3!"), clock=fischer)
+    assert "time: first 0 s, turn 0 s, reserve 10 s, 0.1 s more after each window." in evening.screen
+    assert [2_000] == evening.charged_ms
+
+
+async def test_where_processor_time_counts_a_person_thinks_all_the_time(
+    tmp_path: Path, autojump_clock: object
+) -> None:
+    evening = await play_evening(tmp_path, (4, "c3!"), clock=ClockTable(kind="cpu", main_ms=60_000))
+    assert [4_000] == evening.charged_ms

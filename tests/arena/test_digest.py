@@ -1,7 +1,7 @@
 """A tournament in numbers: what stands in a report."""
 
 from collections.abc import Callable
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -104,10 +104,10 @@ WELL_KNOWN: list[tuple[int, Callable[[int], Any]]] = [
 
 @pytest.mark.parametrize(("seats", "ranking"), WELL_KNOWN)
 def test_all_of_a_hundred_thousand_results_takes_seconds(seats: int, ranking: Callable[[int], Any]) -> None:
-    """3 and 9 seconds on two cores that others use too. Allowed is what a busy machine may need."""
+    """Time of the processor, that a busy machine does not count: what is promised of the ratings alone."""
     luck = np.random.default_rng(seats)
     sitting = [tuple(luck.permutation(26)[:seats].tolist()) for _ in range(1000)]
     played = [result(n // seats, n % seats, sitting[n % 1000], ranking(n)) for n in range(100_000)]
-    begun = perf_counter()
+    begun = process_time()
     digest_of([str(number) for number in range(26)], played)
-    assert perf_counter() - begun < 40
+    assert process_time() - begun < 10

@@ -1,12 +1,14 @@
 """The ledger: whole whatever happens, attempts apart from results, blocks all or nothing."""
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from arena.exits import MachineCannot, WrongUse
 from arena.ledger import INTERRUPTED, Ledger
+from arena.ledger_schema import APPLICATION, MIGRATIONS, SCHEMA, prepare
 from arena.schedule import Match, round_robin
 from referee.plan import Plan, Result
 from tests.arena.stand_in import result
@@ -120,12 +122,14 @@ def test_a_database_of_somebody_else_is_refused_and_left_alone(tmp_path: Path) -
         Ledger(path)
 
 
-def test_a_ledger_of_another_schema_is_refused_with_both_numbers(tmp_path: Path) -> None:
+def test_a_ledger_of_a_newer_schema_is_refused_with_both_numbers(tmp_path: Path) -> None:
     path = tmp_path / "l.sqlite"
     ledger = Ledger(path)
     ledger._db.execute("PRAGMA user_version = 99")
     ledger.close()
-    with pytest.raises(WrongUse, match=r"l\.sqlite: a ledger of schema 99; this arena reads schema 1$"):
+    with pytest.raises(
+        WrongUse, match=rf"l\.sqlite: a ledger of schema 99; this arena reads schemas up to {SCHEMA}$"
+    ):
         Ledger(path)
 
 
@@ -143,3 +147,51 @@ def test_a_void_attempt_cannot_be_given_as_a_result(ledger: Ledger) -> None:
     )
     with pytest.raises(ValueError, match="void attempt"):
         ledger.finish(FIRST, ledger.try_match(FIRST, FOLDER, "m"), void, seatings=2)
+
+
+def test_a_void_attempt_takes_its_block_with_it_also_what_ends_later(ledger: Ledger) -> None:
+    first, second = ledger.try_match(FIRST, FOLDER, "m"), ledger.try_match(SECOND, FOLDER, "n")
+    assert 0 == ledger.void_block(0, second, "no memory")
+    assert ledger.finish(FIRST, first, result_of(FIRST), seatings=2) is False
+    assert set() == ledger.finished()
+    assert finish(ledger, FIRST) is False
+    assert 1 == ledger.void_block(0, ledger.try_match(SECOND, FOLDER, "n"), "no socket")
+    assert (finish(ledger, FIRST), finish(ledger, SECOND)) == (False, True)
+    assert [(0, 1, "no memory"), (0, 1, "no socket")] == ledger.voids()
+    assert [(0, 0, "no memory"), (0, 0, "no socket")] == ledger.set_aside()
+
+
+def test_a_ledger_of_the_first_schema_is_brought_up_to_date_with_all_that_is_in_it(tmp_path: Path) -> None:
+    played = """{"block": 0, "seating": %d, "entrants": [0, 1], "conduct": ["ok", "ok"], "charged_us": [1, 2],
+        "windows": [3, 4], "defaults": [0, 0], "head": "%s", "outcome":
+        {"ranking": [[0], [1]], "winners": [0], "eliminated": null, "scores": null, "reason": "played"}}"""
+    path = tmp_path / "l.sqlite"
+    with closing(sqlite3.connect(path, isolation_level=None)) as old:
+        old.executescript(f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = 1; {MIGRATIONS[0]}")
+        for number, head in enumerate(("aa", "bb")):
+            old.execute(
+                "INSERT INTO attempts VALUES (?, 0, ?, 1, 't', 's', 'e', NULL, ?)",
+                (number + 1, number, played % (number, head)),
+            )
+            old.execute("INSERT INTO results VALUES (0, ?, ?)", (number, number + 1))
+    ledger = Ledger(path)
+    assert [(0, "aa"), (1, "bb")] == [(match.seating, match.head) for match in ledger.results()]
+    assert [("aa",), ("bb",)] == ledger._db.execute("SELECT head FROM results").fetchall()
+    assert ({(0, 0), (0, 1)}, []) == (ledger.finished(), ledger.set_aside())
+    assert [(SCHEMA,)] == ledger._db.execute("PRAGMA user_version").fetchall()
+    ledger.close()
+
+
+def test_a_migration_that_cannot_be_written_leaves_the_old_book(tmp_path: Path) -> None:
+    path = tmp_path / "l.sqlite"
+    with closing(sqlite3.connect(path, isolation_level=None)) as old:
+        old.executescript(f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = 1; {MIGRATIONS[0]}")
+        (pages,) = old.execute("PRAGMA page_count").fetchone()
+        old.execute(f"PRAGMA max_page_count = {pages}")
+        with pytest.raises(sqlite3.OperationalError, match="full"):
+            prepare(old)
+        old.rollback()
+        assert [(1,)] == old.execute("PRAGMA user_version").fetchall()
+        old.execute("PRAGMA max_page_count = 1000000")
+        prepare(old)
+        assert [(SCHEMA,)] == old.execute("PRAGMA user_version").fetchall()

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from contextlib import AbstractAsyncContextManager, nullcontext
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from arena import cli
 from arena.exits import DONE, NO, UNDECIDED, WRONG_USE
+from arena.runner import Worker
 from referee.plan import Plan, Result
 from referee.play import SandboxedBot
 from tests.arena.stand_in import outcome, result
@@ -46,11 +47,8 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def regress(monkeypatch: pytest.MonkeyPatch, verdict: str, *more: str) -> Ended:
     """A test that ends with this verdict, played by a stand-in."""
-
-    def venue() -> AbstractAsyncContextManager[Decided]:
-        return nullcontext(Decided(verdict))
-
-    monkeypatch.setattr("arena.commands.regress._venue", venue)
+    workers = [Worker(play=Decided(verdict), slots=2)]
+    monkeypatch.setattr("arena.commands.regress.open_crew", lambda _slots: nullcontext(workers))
     words = ["regress", "mist", "--base", "mist_random", "--head", "mist_hunter", "--elo1", "100", *more]
     return CliRunner().invoke(cli.main, words)
 

@@ -1,7 +1,7 @@
 """A regression test as a whole: stopped early in schedule order, interrupted, gone on with, changed."""
 
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +14,9 @@ from arena.ledger import Ledger
 from arena.regression import Regression
 from arena.regression_asked import Asked, regression_of
 from arena.regression_run import Finding, folder_for, play_regression
-from arena.runner import Play
+from arena.runner import Play, Worker
 from arena.sprt import Verdict
+from arena.tournament import Venue
 from referee.plan import Plan, Policy, Result
 from referee.transcript_chain import TranscriptError
 from tests.arena.stand_in import AtOnce, outcome, result
@@ -27,10 +28,10 @@ def asked(folder: Path, **given: Any) -> Regression:
     return replace(regression, arena=replace(regression.arena, results=folder))
 
 
-def venue(play: Play[str]) -> Callable[[], AbstractAsyncContextManager[Play[str]]]:
+def venue(play: Play[str], slots: int) -> Venue[str]:
     @asynccontextmanager
-    async def open_venue() -> AsyncIterator[Play[str]]:
-        yield play
+    async def open_venue(matches: int) -> AsyncIterator[list[Worker[str]]]:
+        yield [Worker(play=play, slots=min(slots, matches))]
 
     return open_venue
 
@@ -40,7 +41,7 @@ def playing(
 ) -> Finding:
     """How it comes out, but for how long it took."""
     players = regression.arena.labels
-    found = play_regression(regression, players, venue(play or AtOnce()), fresh=fresh, concurrency=concurrency)
+    found = play_regression(regression, players, venue(play or AtOnce(), concurrency), fresh=fresh)
     return replace(found, seconds=0)
 
 

@@ -10,8 +10,7 @@ from click.testing import CliRunner, Result
 
 from arena.cli import main
 from arena.ledger import Ledger
-from arena.report_files import PAGE, TABLE
-from arena.results_folder import LEDGER
+from arena.results_folder import LEDGER, PAGE, TABLE, set_aside
 from arena.tournament import play_tournament
 from arena.tournament_file import read_tournament
 from referee.bot_folder import find_bot
@@ -31,7 +30,7 @@ def cup(folder: Path, text: str = TEXT) -> Path:
     file = folder / "cup.toml"
     file.write_text(text)
     tournament = read_tournament(file, find_bot)
-    play_tournament(tournament, tournament.labels, venue(AtOnce()), fresh=False, concurrency=2)
+    play_tournament(tournament, tournament.labels, venue(AtOnce()), fresh=False)
     return file
 
 
@@ -48,9 +47,17 @@ def test_a_tournament_leaves_its_page_and_its_table_beside_its_results(tmp_path:
     cup(tmp_path)
     results = tmp_path / "runs/cup"
     assert (results / PAGE).read_text().startswith("<!doctype html>")
-    rows = list(csv.DictReader((results / TABLE).open()))
+    rows = list(csv.DictReader((results / TABLE).read_text().splitlines()))
     assert {"mist_random", "mist_cautious", "mist_hunter"} == {row["bot"] for row in rows}
     assert [] == list(results.glob("*.part"))
+
+
+def test_a_fresh_beginning_puts_the_earlier_report_aside_too(tmp_path: Path) -> None:
+    cup(tmp_path)
+    aside = set_aside(tmp_path / "runs/cup")
+    assert aside is not None
+    assert {PAGE, TABLE} <= {each.name for each in aside.iterdir()}
+    assert not (tmp_path / "runs/cup" / PAGE).exists()
 
 
 def test_the_folder_the_file_and_the_ledger_give_the_same_report(tmp_path: Path) -> None:

@@ -2,12 +2,12 @@
 
 import re
 from html.parser import HTMLParser
-from xml.etree import ElementTree as Xml
+from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
 
-from arena.digest import digest_of
+from arena.digest import Digest, digest_of
 from arena.plots import Bar, bars, courses, heat, spans
 from arena.report_page import POLICY, About, page
 from arena.tables import duration
@@ -50,8 +50,8 @@ def read(text: str) -> Reader:
 
 
 @pytest.mark.parametrize("digest", [TWO, FIVE, NONE], ids=["two seats", "five seats", "no results"])
-def test_the_page_fetches_nothing_and_runs_nothing(digest: object) -> None:
-    text = page(ABOUT, digest)  # type: ignore[arg-type] - one of the three
+def test_the_page_fetches_nothing_and_runs_nothing(digest: Digest) -> None:
+    text = page(ABOUT, digest)
     found = read(text)
     assert [] == found.outward
     assert not {"script", "link", "img", "iframe", "object"} & set(found.tags)
@@ -77,9 +77,9 @@ def test_it_has_a_plot_for_each_thing_that_is_to_be_seen() -> None:
 
 
 @pytest.mark.parametrize("digest", [TWO, FIVE], ids=["two seats", "five seats"])
-def test_every_plot_is_well_formed_and_within_its_frame(digest: object) -> None:
-    for drawn in re.findall(r"<svg.*?</svg>", page(ABOUT, digest), re.DOTALL):  # type: ignore[arg-type]
-        picture = Xml.fromstring(drawn)  # noqa: S314 - our own
+def test_every_plot_is_well_formed_and_within_its_frame(digest: Digest) -> None:
+    for drawn in re.findall(r"<svg.*?</svg>", page(ABOUT, digest), re.DOTALL):
+        picture = ET.fromstring(drawn)  # noqa: S314 - our own
         _, _, width, height = map(float, picture.attrib["viewBox"].split())
         for each in picture.iter():
             for key, most in (
@@ -105,7 +105,7 @@ def test_times_lie_on_powers_of_ten() -> None:
     drawn = spans("t", [Bar("a", 500, 200, 3000, "")], duration)
     assert ["100 µs", "1.0 ms", "10 ms", "a"] == [
         text.text
-        for text in Xml.fromstring(drawn).iter("text")  # noqa: S314 - our own
+        for text in ET.fromstring(drawn).iter("text")  # noqa: S314 - our own
     ]
 
 

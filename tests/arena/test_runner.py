@@ -10,16 +10,17 @@ from typing import TypeVar
 import msgspec
 import pytest
 import trio
+from msgspec.structs import replace
 
 from arena.exits import MachineCannot
 from arena.ledger import Ledger
-from arena.runner import ATTEMPTS, Field, Play, run
+from arena.runner import ATTEMPTS, INTERRUPTIONS, Field, Play, Worker, WorkerGoneError, run
 from arena.schedule import Match, round_robin
 from arena.standings import standings
 from referee.plan import Plan, Result
 from referee.sandbox import SandboxError
 from referee.transcript_chain import TranscriptError
-from tests.arena.stand_in import StandIn
+from tests.arena.stand_in import StandIn, result
 
 BOTS = ("a", "b", "c", "d")
 BLOCKS = partial(round_robin, len(BOTS), 3, 5)
@@ -43,8 +44,8 @@ class Heard:
         del result
         self.done.append(match)
 
-    def void(self, match: Match, reason: str) -> None:
-        del match
+    def void(self, match: Match, reason: str, set_aside: int) -> None:
+        del match, set_aside
         self.voids.append(reason)
 
 
@@ -53,8 +54,8 @@ async def play_all(
 ) -> None:
     plan = Plan(match="", game="g", variant="v", seed=0)
     field = Field(plan=plan, players=BOTS, names=BOTS, transcripts=folder)
-    progress = heard or Heard()
-    await run(field, BLOCKS, ledger, play=play, progress=progress, concurrency=concurrency, write=at_once)
+    workers = [Worker(play=play, slots=concurrency)]
+    await run(field, BLOCKS, ledger, workers=workers, progress=heard or Heard(), write=at_once)
 
 
 def table(ledger: Ledger) -> bytes:
@@ -116,7 +117,19 @@ async def test_a_finished_match_is_never_played_again(tmp_path: Path, autojump_c
     assert MATCHES == len(first.played) + len(second.played)
 
 
-async def test_a_void_attempt_is_recorded_with_its_reason_and_made_again(
+async def test_no_result_waits_for_a_match_that_takes_long(tmp_path: Path, autojump_clock: object) -> None:
+    good, ledger = StandIn(), Ledger(tmp_path / "l")
+
+    async def first_takes_long(plan: Plan, players: Sequence[str], *, transcript: Path) -> Result:
+        await trio.sleep(1_000_000 if transcript.name.startswith("00001a") else 0)
+        return await good(plan, players, transcript=transcript)
+
+    with trio.move_on_after(1_000):
+        await play_all(ledger, tmp_path, first_takes_long, concurrency=2)
+    assert (MATCHES - 1, MATCHES - 2) == (len(ledger.finished()), len(ledger.results()))
+
+
+async def test_a_void_attempt_is_recorded_with_its_reason_and_its_block_is_played_again(
     tmp_path: Path, autojump_clock: object
 ) -> None:
     expected = await undisturbed(tmp_path)
@@ -127,14 +140,81 @@ async def test_a_void_attempt_is_recorded_with_its_reason_and_made_again(
     assert expected == table(ledger)
 
 
-async def test_a_match_that_stays_void_ends_the_run_with_its_name_and_reason(
+async def test_with_a_void_attempt_its_whole_block_is_played_again_even_what_is_being_played(
     tmp_path: Path, autojump_clock: object
 ) -> None:
+    expected = await undisturbed(tmp_path)
+    good, begun = StandIn(), []
+
+    async def second_is_void(plan: Plan, players: Sequence[str], *, transcript: Path) -> Result:
+        begun.append(transcript.name)
+        if transcript.name == "00001b-b-a.jsonl":
+            return replace(result(plan, players, transcript), outcome=None, void="no memory")
+        return await good(plan, players, transcript=transcript)
+
+    ledger = Ledger(tmp_path / "l")
+    await play_all(ledger, tmp_path, second_is_void, concurrency=2)
+    assert ["00001a-a-b.jsonl", "00001b-b-a.jsonl", "00001a-a-b.2.jsonl", "00001b-b-a.2.jsonl"] == sorted(
+        (name for name in begun if name.startswith("00001")), key=lambda name: ("2" in name[5:], name)
+    )
+    assert ([(0, 1, "no memory")], [(0, 0, "no memory")]) == (ledger.voids(), ledger.set_aside())
+    assert expected == table(ledger)
+
+
+async def test_a_match_whose_worker_is_gone_is_played_again_and_it_is_nobodys_fault(
+    tmp_path: Path, autojump_clock: object
+) -> None:
+    expected = await undisturbed(tmp_path)
+    good, luck = StandIn(), Random(1)
+
+    async def often_gone(plan: Plan, players: Sequence[str], *, transcript: Path) -> Result:
+        if luck.random() < 0.5:
+            raise WorkerGoneError
+        return await good(plan, players, transcript=transcript)
+
+    ledger = Ledger(tmp_path / "l")
+    await play_all(ledger, tmp_path, often_gone)
+    assert (MATCHES, []) == (len(good.played), ledger.voids())
+    assert expected == table(ledger)
+
+
+async def test_a_match_that_takes_every_worker_with_it_ends_the_run(
+    tmp_path: Path, autojump_clock: object
+) -> None:
+    async def never_there(plan: Plan, players: Sequence[str], *, transcript: Path) -> Result:
+        await trio.lowlevel.checkpoint()
+        raise WorkerGoneError("exit code -11")
+
+    with pytest.RaisesGroup(
+        pytest.RaisesExc(
+            MachineCannot,
+            match=rf"^00001a-a-b: {INTERRUPTIONS} referee processes ended while they played it: exit code -11$",
+        )
+    ):
+        await play_all(Ledger(tmp_path / "l"), tmp_path, never_there, concurrency=1)
+
+
+@pytest.mark.parametrize(
+    ("at_once", "said"),
+    [
+        (1, "this machine is too small for even one match at a time"),
+        (5, "this machine is too small for 5 matches at once: go on with --concurrency 2"),
+    ],
+)
+async def test_a_block_that_stays_void_ends_the_run_with_its_reason_and_what_may_fit(
+    tmp_path: Path, autojump_clock: object, at_once: int, said: str
+) -> None:
+    async def void(plan: Plan, players: Sequence[str], *, transcript: Path) -> Result:
+        await trio.sleep(0 if transcript.name.startswith("00001a") else 1)
+        return replace(result(plan, players, transcript), outcome=None, void="no memory")
+
     ledger = Ledger(tmp_path / "l")
     with pytest.RaisesGroup(
-        pytest.RaisesExc(MachineCannot, match=r"^00001a-a-b: void 3 times, at last because no memory$")
+        pytest.RaisesExc(
+            MachineCannot, match=rf"^00001a-a-b: its block was void 3 times, at last because no memory; {said}$"
+        )
     ):
-        await play_all(ledger, tmp_path, StandIn(void=["no memory"] * ATTEMPTS), concurrency=1)
+        await play_all(ledger, tmp_path, void, concurrency=at_once)
     assert ATTEMPTS == len(ledger.voids())
 
 

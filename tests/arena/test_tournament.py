@@ -7,11 +7,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from arena import terms
 from arena.exits import MachineCannot, WrongUse
 from arena.ledger import Ledger
 from arena.report import crosstable, results_json
 from arena.results_folder import held
-from arena.runner import Play
+from arena.runner import Play, Worker
 from arena.tournament import Results, play_tournament
 from arena.tournament_file import read_tournament
 from referee.bot_folder import find_bot
@@ -34,17 +35,18 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def venue(play: Play[str]) -> Callable[[], AbstractAsyncContextManager[Play[str]]]:
+def venue(play: Play[str]) -> Callable[[int], AbstractAsyncContextManager[list[Worker[str]]]]:
     @asynccontextmanager
-    async def open_venue() -> AsyncIterator[Play[str]]:
-        yield play
+    async def open_venue(matches: int) -> AsyncIterator[list[Worker[str]]]:
+        del matches
+        yield [Worker(play=play, slots=2)]
 
     return open_venue
 
 
 def playing(file: Path, play: Play[str] | None = None, *, fresh: bool = False) -> Results:
     tournament = read_tournament(file, find_bot)
-    return play_tournament(tournament, tournament.labels, venue(play or AtOnce()), fresh=fresh, concurrency=2)
+    return play_tournament(tournament, tournament.labels, venue(play or AtOnce()), fresh=fresh)
 
 
 def complaint(file: Path) -> str:
@@ -101,7 +103,25 @@ def test_a_bot_whose_files_changed_is_named_with_both_hashes(file: Path) -> None
     playing(file)
     (folder / "bot.py").write_text("two")
     after = find_bot(str(folder)).content
-    assert f"were begun: content of mine was {before[:19]}, is {after[:19]}. Undo" in complaint(file)
+    assert f"were begun: content of mine was {before[:19]}, is {after[:19]} (bot.py changed). Undo" in complaint(
+        file
+    )
+
+
+def test_files_of_the_arena_that_changed_are_named_a_few_of_them(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    playing(file)
+    own = terms._own_files()
+    assert {"protocol/codec.py", "referee/play.py", "bots/kit.py"} < set(own)
+    gone = own.pop("bots/kit.py")
+    changed = own | {"referee/play.py": gone, "referee/a.py": gone} | {f"referee/z{n}.py": gone for n in range(4)}
+    monkeypatch.setattr(terms, "_own_files", lambda: changed)
+    monkeypatch.setattr(terms, "_own_content", lambda: "sha256:0")
+    assert (
+        ", is sha256:0 (bots/kit.py is gone, referee/a.py is new, referee/play.py changed, referee/z0.py is new,"
+        " referee/z1.py is new, 2 more). Undo" in complaint(file)
+    )
 
 
 def test_how_many_matches_run_at_once_may_change(file: Path) -> None:

@@ -15,7 +15,9 @@ from typing import Any
 HOUSE = Path(__file__).parents[2]
 FIRST = (f"{HOUSE}/arena/results_folder.py", "held")
 """With this function the arena lays hands on the results; what is before is the same each time."""
-COUNTED = (*(f"{HOUSE}/arena/{name}.py" for name in ("ledger", "results_folder", "runner")), f"{HOUSE}/referee/")
+COUNTED = tuple(
+    f"{HOUSE}/arena/{name}.py" for name in ("agenda", "crew", "ledger", "results_folder", "runner", "worker_words")
+)
 
 
 class Lines:

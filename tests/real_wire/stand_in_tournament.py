@@ -1,16 +1,22 @@
-"""A tournament of stand-ins as a process of its own, to be killed: FILE on the command line, JSON on output."""
+"""A tournament of stand-ins as a process of its own, to be killed: FILE on the command line, JSON on output.
+
+Its workers are this same program, called as `arena.worker` is.
+"""
 
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import msgspec
 import trio
 
+from arena import worker
+from arena.crew import open_crew
 from arena.report import results_json
-from arena.runner import Play
+from arena.runner import Play, Worker
 from arena.tournament import play_tournament
 from arena.tournament_file import read_tournament
 from referee.bot_folder import find_bot
@@ -18,6 +24,7 @@ from referee.plan import Plan, Result
 from tests.arena.stand_in import result
 
 LUCK = Random()
+MODULE = "tests.real_wire.stand_in_tournament"
 
 
 async def play_for_a_moment(plan: Plan, players: object, *, transcript: Path) -> Result:
@@ -32,11 +39,20 @@ async def venue() -> AsyncIterator[Play[str]]:
     yield play_for_a_moment
 
 
+def crew(matches: int) -> AbstractAsyncContextManager[list[Worker[Any]]]:
+    """Two workers."""
+    del matches
+    return open_crew([2, 2], (sys.executable, "-m", MODULE))
+
+
 def main() -> None:
     """Plays the file's tournament."""
     tournament = read_tournament(Path(sys.argv[1]), find_bot)
-    results = play_tournament(tournament, tournament.labels, venue, fresh=False, concurrency=2)
+    results = play_tournament(tournament, tournament.labels, crew, fresh=False)
     sys.stdout.buffer.write(msgspec.json.encode(results_json(tournament, results)))
 
 
-main()
+if sys.argv[1].isdecimal():
+    worker.main(venue, str)
+else:
+    main()

@@ -1,7 +1,9 @@
 """Real processes, really stopped: killed at any moment, out of space; run again, the table is the same."""
 
 import json
+import os
 import resource
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -18,6 +20,7 @@ from arena.ledger import INTERRUPTED
 
 STAND_INS = ("-m", "tests.real_wire.stand_in_tournament")
 ARENA = ("-m", "arena", "tournament", "--json")
+NO_MOUNT = 77
 CTRL_C = SIGNALLED + signal.SIGINT
 ROOT = Path(__file__).parent.parent.parent
 MANY_MATCHES = 'game = "mist"\nbots = ["mist_random", "mist_cautious"]\nblocks = 60\nseed = 9\n'
@@ -29,6 +32,12 @@ seed = 9
 isolation = "none"
 policy.startup_ms = 60000
 """
+
+
+@pytest.fixture(autouse=True)
+def scratch(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who is killed leaves temporary files behind."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path_factory.mktemp("t")))
 
 
 def start(*arguments: str | Path, space: int | None = None) -> "subprocess.Popen[bytes]":
@@ -103,16 +112,16 @@ def test_killed_at_any_moment_and_run_again_it_gives_the_same_table(tmp_path: Pa
 
 
 def test_with_real_matches_too(tmp_path: Path, twelve_matches: Any) -> None:
-    """Bots whose luck is their own seed play the same match again. Undisturbed it runs 1,200,000 lines."""
+    """Bots whose luck is their own seed play the same match again. Undisturbed it runs 3,200 lines."""
     file = cup(tmp_path / "b", TWELVE_MATCHES)
-    killed(4, 250_000, 0.01, *ARENA[1:], file)
+    killed(4, 700, 0.01, *ARENA[1:], file)
     assert twelve_matches == table(start(*ARENA, file))
     assert interrupted(file) > 0
 
 
 def test_interrupted_it_says_how_to_go_on_and_does(tmp_path: Path, twelve_matches: Any) -> None:
     file = cup(tmp_path / "b", TWELVE_MATCHES)
-    code, complaints = struck(300_000, signal.SIGINT, *ARENA[1:], "--fresh", file)
+    code, complaints = struck(800, signal.SIGINT, *ARENA[1:], "--fresh", file)
     again = f"arena tournament --json {file}"
     assert (CTRL_C, f"arena: stopped; to go on where it was: {again}") == (code, complaints[-1])
     assert twelve_matches == table(start(*ARENA, file))
@@ -134,6 +143,40 @@ def test_without_space_it_stops_with_one_line_and_goes_on_when_there_is_some(
     assert ["cannot be written: File too large"] == sorted(
         {void["reason"].partition(": ")[2] for void in found["void"]}
     )
+
+
+FULL_DISK = """\
+mount -t tmpfs -o size=1m none "$1" || exit 77
+$2 -m arena tournament --results "$1/runs" "$3"
+echo "exit $?" >&2
+mount -o remount,size=64m "$1"
+exec $2 -m arena tournament --json --results "$1/runs" "$3"
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("unshare"), reason="only root can make a small disk")
+def test_on_a_full_disk_it_stops_in_order_and_goes_on_when_there_is_room(tmp_path: Path) -> None:
+    """The disk is of this test's own: it is gone with the processes that see it."""
+    (tmp_path / "disk").mkdir()
+    text = TWELVE_MATCHES.replace("blocks = 6", "blocks = 20")
+    words = ["sh", "-c", FULL_DISK, "sh", tmp_path / "disk", sys.executable, cup(tmp_path / "b", text)]
+    disk = subprocess.run(  # noqa: S603 - our own interpreter, and our own words
+        [shutil.which("unshare") or "", "--mount", *map(str, words)], cwd=ROOT, capture_output=True, check=False
+    )
+    complaints = disk.stderr.decode().splitlines()
+    if disk.returncode == NO_MOUNT:
+        pytest.skip(complaints[-1])
+    assert DONE == disk.returncode, complaints
+    stopped = complaints.index(f"exit {CANNOT}")
+    assert "No space left on device" in complaints[stopped - 1] or "disk is full" in complaints[stopped - 1]
+    assert "Traceback" not in disk.stderr.decode()
+    undisturbed = table(start(*ARENA, cup(tmp_path / "a", text)))
+    found = json.loads(disk.stdout)
+    assert _points(undisturbed) == _points(found)
+
+
+def _points(found: Any) -> dict[str, tuple[int, float]]:
+    return {line["bot"]: (line["played"], line["points"]) for line in found["standings"]}
 
 
 @pytest.mark.parametrize("arguments", [("--help",), ("games", "--help")])

@@ -80,6 +80,9 @@ async def test_a_flood_stays_with_its_sender_and_nothing_of_it_is_lost(tmp_path:
             sent += 1
             if sent % 100 == 0:
                 await trio.lowlevel.checkpoint()
+        with trio.fail_after(10):
+            while len(seat.line._inbox) < INBOX_FRAMES:  # noqa: ASYNC110 - libzmq's thread may be slow to begin
+                await trio.sleep(0.01)
         assert INBOX_FRAMES == len(seat.line._inbox)
         assert [b"%d" % n for n in range(sent)] == [await seat.frame() for _ in range(sent)]
         await serves(seat, socket)

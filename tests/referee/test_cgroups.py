@@ -61,6 +61,18 @@ def test_of_version_2_the_arena_moves_down_before_it_hands_controllers_on(second
     assert "+memory +pids +cpu" == (second / f"mist-arena-{os.getpid()}" / "cgroup.subtree_control").read_text()
 
 
+def test_of_version_2_processes_of_one_arena_make_their_groups_side_by_side(
+    second: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And not each below the one before, deeper and deeper, because that has moved it down."""
+    cgroups.tree()
+    moved = second / "mist-arena-processes"
+    (moved / "cgroup.controllers").write_text("cpu memory pids\n")
+    monkeypatch.setattr(cgroups, "_own_places", lambda: iter([(2, [""], moved)]))
+    cgroups.tree.cache_clear()
+    assert second / f"mist-arena-{os.getpid()}" == cgroups.tree().places["memory"]
+
+
 def test_processor_time_and_throttling_are_read_in_microseconds(second: Path) -> None:
     group = Group(LIMITS)
     (folder,) = (second / f"mist-arena-{os.getpid()}").glob("[0-9]*")

@@ -34,7 +34,7 @@ def header(played: Played) -> Header:
         options=Raw(encode(table.options)),
         setup=Raw(encode(table.setup)),
         clock=played.welcome(1).clock,
-        policy=POLICY,
+        policy=played.policy,
         bots=tuple(seat.bot for seat in played.match.seats),
         isolation="none",
         machine="test",

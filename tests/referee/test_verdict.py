@@ -40,6 +40,8 @@ RESERVE = {"gone": False, "time": SECOND, "reserve": 10_000, "by_default": False
         ("bot", {**RESERVE, "behind": 10_000, "withheld": 0}),
         # It was gone.
         ("bot", {**DEFAULT, "gone": True, "behind": SECOND, "withheld": SECOND}),
+        # It had no time left, or used it all itself.
+        ("bot", {**DEFAULT, "own": True, "behind": SECOND, "withheld": SECOND}),
     ],
 )
 def test_what_a_bot_was_short_of_is_compared_with_what_was_taken_from_it(

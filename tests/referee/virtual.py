@@ -9,6 +9,7 @@ from msgspec import Raw
 from protocol.codec import decode_told, encode
 from protocol.messages import PROTOCOL, Closed, Hello, Note, Opened, Pause, Submit, Told, Undo, Welcome
 from referee.clock import clock_terms
+from referee.clock_table import ClockTable
 from referee.games.registry import GAMES
 from referee.host import Host
 from referee.line import Bell, MemoryLine
@@ -112,8 +113,11 @@ async def hear_out(bot: Bot) -> None:
 class Played:
     """A match that was played: its bots' ends, the records, and the match itself."""
 
-    def __init__(self, match: Match, host: Host, bots: list[Bot], records: list[Record]) -> None:
+    def __init__(
+        self, match: Match, host: Host, bots: list[Bot], records: list[Record], policy: Policy = RULES
+    ) -> None:
         self.match = match
+        self.policy = policy
         self.host = host
         self.bots = bots
         self.records = records
@@ -135,20 +139,21 @@ def set_up(
     policy: Policy = RULES,
     restart: Callable[[int], None] | None = None,
     let_run: Callable[[int, bool], None] | None = None,
+    clock: ClockTable | None = None,
+    cpu: Callable[[int], tuple[int, int]] | None = None,
 ) -> Played:
     """A match ready to run."""
     table = Table(game, Deal(variant, 7, Raw(encode(options)) if options else None))
     bell, records = Bell(), list[Record]()
     bots = [Bot(MemoryLine(bell), f"token-{seat}") for seat in range(players)]
-    host = Host(bell, [bot.line for bot in bots], records.append, restart=restart, let_run=let_run)
+    host = Host(bell, [bot.line for bot in bots], records.append, restart=restart, let_run=let_run, cpu=cpu)
     identities = tuple(
         BotIdentity(name=f"bot-{seat}", version="1", content="", seed=seat, token=bot.token)
         for seat, bot in enumerate(bots)
     )
-    match = Match(
-        "test", table, terms=clock_terms(game, variant, policy), policy=policy, bots=identities, world=host
-    )
-    return Played(match, host, bots, records)
+    terms = clock_terms(game, variant, policy, clock)
+    match = Match("test", table, terms=terms, policy=policy, bots=identities, world=host)
+    return Played(match, host, bots, records, policy)
 
 
 async def play(played: Played, players: Sequence[Play], *extra: Callable[[], Awaitable[None]]) -> Played:
@@ -168,4 +173,4 @@ async def play(played: Played, players: Sequence[Play], *extra: Callable[[], Awa
 async def mist(*players: Play, variant: str = "contractual-obligation", **settings: Any) -> Played:
     """A match of Mist, seat 0 first, ended after `max_turns` (2 unless set)."""
     options = {"first": 0, "max_turns": settings.pop("max_turns", 2)}
-    return await play(set_up(2, variant=variant, options=options, policy=settings.pop("policy", RULES)), players)
+    return await play(set_up(2, variant=variant, options=options, **settings), players)

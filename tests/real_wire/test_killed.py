@@ -1,0 +1,217 @@
+"""Kill -9 of the arena, its workers and its bots, over a hundred times, at random moments: the table is the same.
+
+A bot that is killed is started again: its moves follow from the match's seed and the window alone.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from arena.exits import DONE
+from referee.sandbox import SandboxError, find_isolation
+from tests.real_wire.processes import alive, children, family, until
+
+ROOT = Path(__file__).parents[2]
+STAND_INS = ("-m", "tests.real_wire.stand_in_tournament")
+ARENA = ("-m", "arena", "tournament", "--json", "--workers", "2", "--concurrency", "2")
+MANY_MATCHES = 'game = "mist"\nbots = ["mist_random", "mist_cautious"]\nblocks = 60\nseed = 9\n'
+REAL_MATCHES = """\
+game = "mist"
+bots = ["one", "two"]
+blocks = 4
+seed = 9
+isolation = "none"
+policy.fault = "restart"
+policy.restarts = 1000
+policy.startup_ms = 60000
+options.max_turns = 30
+"""
+BOT = """\
+import time
+from random import Random
+
+from bots.kit import Bot, run
+from bots.mist_board import ALL, each, mask, names
+from protocol.games.mist import ChooseFirst, MistView, Turn
+
+
+class Remembers(Bot):
+    view_type = MistView
+
+    def decide(self, window):
+        time.sleep(0.01)  # or it could hardly be met in the midst of a match
+        if window.name == "first":
+            return ChooseFirst(first=0)
+        luck = Random(f"{self.match.seed} {window.id}")
+        taken = mask(name for name, holds in window.view.visible.items() if holds != "empty")
+        free = ALL & ~mask(window.view.forbidden) & ~taken
+        return Turn(cells=names(luck.sample(sorted(each(free)), 1))) if free else window.default
+
+
+run(Remembers())
+"""
+BOTS = 4
+"""Two matches at once have so many."""
+LEAVES_BEHIND = """\
+import subprocess
+
+subprocess.Popen(["sleep", "1000"], start_new_session=True)
+"""
+BOT_TOML = 'name = "{}"\nversion = "1"\ncommand = ["python", "bot.py"]\ngames = ["mist"]\n'
+WHERE_IT_IS = ("results", "set_aside", "void")
+TIMES = ("us_per_window",)
+KILLED = ("us_per_window", "faults")
+"""That somebody killed a bot is told of it; its moves are the same."""
+
+
+@pytest.fixture(autouse=True)
+def scratch(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who is killed leaves temporary files behind."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path_factory.mktemp("t")))
+
+
+def start(command: Sequence[str], file: Path) -> "subprocess.Popen[bytes]":
+    """The arena at work on a tournament."""
+    return subprocess.Popen(  # noqa: S603 - our own interpreter, and our own words
+        [sys.executable, *command, str(file)], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+
+
+def table(process: "subprocess.Popen[bytes]", without: Sequence[str]) -> Any:
+    """What a tournament came to."""
+    output, complaints = process.communicate()
+    assert DONE == process.returncode, complaints.decode()
+    found = {key: value for key, value in json.loads(output).items() if key not in WHERE_IT_IS}
+    for line in found["standings"]:
+        for key in without:
+            del line[key]
+    found["standings"] = sorted(found["standings"], key=lambda line: line["bot"])
+    return found
+
+
+def victim(kind: str, arena: int) -> int | None:
+    """A process of that kind, if there is one; its processes' places are the same each time, their moments not."""
+    workers = children(arena)
+    found = {
+        "arena": [arena],
+        "worker": workers,
+        "bot": [bot for worker in workers for bot in children(worker)],
+    }[kind]
+    return found[time.monotonic_ns() % len(found)] if found else None
+
+
+def disturbed(
+    command: Sequence[str], file: Path, wanted: dict[str, int], seconds: float
+) -> tuple["subprocess.Popen[bytes]", Counter[str]]:
+    """The arena at work on a tournament, whose processes are killed until enough have been, or it has ended.
+
+    Between two kills lie up to so many seconds. Of an arena that is killed nothing is left.
+    """
+    luck, done = Random(7), Counter[str]()
+    process = start(command, file)
+    while process.poll() is None and (left := list((Counter(wanted) - done).elements())):
+        time.sleep(luck.uniform(0, seconds))
+        kind = luck.choice(left)
+        pid = victim(kind, process.pid)
+        if pid is None:
+            continue
+        others = family(process.pid)
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+            done[kind] += 1
+        if kind == "arena":
+            process.communicate()
+            until(partial(gone, others))
+            process = start(command, file)
+    return process, done
+
+
+def gone(family: set[str]) -> bool:
+    """Whether none of them is left."""
+    return not alive(family)
+
+
+def running(name: str, family: set[str]) -> set[str]:
+    """Those of a family that run a program of that name."""
+    found = set()
+    for each in family:
+        with suppress(OSError):
+            if Path("/proc", each.split()[0], "comm").read_text().strip() == name:
+                found.add(each)
+    return found
+
+
+def same_table_over_and_over(
+    folder: Path,
+    text: str,
+    command: Sequence[str],
+    wanted: dict[str, int],
+    *,
+    seconds: float,
+    without: Sequence[str],
+) -> None:
+    """Tournaments are played, one after the other, until so many of each kind have been killed."""
+    expected = table(start(command, cup(folder / "undisturbed", text)), without)
+    killed = Counter[str]()
+    while Counter(wanted) - killed:
+        file = cup(folder / f"after {killed.total()}", text)
+        process, more = disturbed(command, file, Counter(wanted) - killed, seconds)
+        killed += more
+        assert expected == table(process, without)
+
+
+def cup(folder: Path, text: str) -> Path:
+    """A tournament's file, with its bots beside it."""
+    for name in ("one", "two"):
+        (folder / name).mkdir(parents=True)
+        (folder / name / "bot.py").write_text(BOT)
+        (folder / name / "bot.toml").write_text(BOT_TOML.format(name))
+    file = folder / "cup.toml"
+    file.write_text(text)
+    return file
+
+
+def test_arenas_and_workers_killed_at_random_moments_change_nothing(tmp_path: Path) -> None:
+    wanted = {"arena": 12, "worker": 60}
+    same_table_over_and_over(tmp_path, MANY_MATCHES, STAND_INS, wanted, seconds=0.3, without=TIMES)
+
+
+def test_in_the_sandbox_too(tmp_path: Path) -> None:
+    try:
+        text = REAL_MATCHES.replace('"none"', f'"{find_isolation()}"')
+    except SandboxError as error:
+        pytest.skip(str(error))
+    wanted = {"arena": 2, "worker": 4}
+    same_table_over_and_over(tmp_path, text, ARENA, wanted, seconds=0.5, without=TIMES)
+
+
+def test_what_the_bots_of_a_killed_worker_had_started_is_ended_by_the_arena(tmp_path: Path) -> None:
+    file = cup(tmp_path / "cup", REAL_MATCHES)
+    for name in ("one", "two"):
+        (file.parent / name / "bot.py").write_text(LEAVES_BEHIND + BOT)
+    with start(ARENA, file) as arena:
+        (others,) = until(lambda: [found] if len(found := running("sleep", family(arena.pid))) == BOTS else [])
+        workers = children(arena.pid)
+        assert 2 == len(workers)
+        for worker in workers:
+            os.kill(worker, signal.SIGKILL)
+        until(partial(gone, others))
+        assert arena.poll() is None
+        arena.kill()
+
+
+def test_killed_with_their_real_matches_and_bots_they_change_nothing_and_leave_nothing(tmp_path: Path) -> None:
+    wanted = {"arena": 3, "worker": 8, "bot": 20}
+    same_table_over_and_over(tmp_path, REAL_MATCHES, ARENA, wanted, seconds=0.5, without=KILLED)

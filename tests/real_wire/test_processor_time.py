@@ -1,0 +1,155 @@
+"""A clock of processor time on real processes: sleep costs a tenth, work all of it, whoever in the bot does it."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import trio
+from msgspec import Raw
+
+from referee.bot_folder import BotFolder, find_bot
+from referee.clock_table import ClockTable
+from referee.plan import Isolation, Plan
+from referee.play import SandboxedBot, play
+from referee.processor_time import tree_us
+from referee.records import Ended, Judged, SeatTime, WindowTime
+from referee.replay import replay
+from referee.transcript_reading import read_transcript
+
+SLEEPS = """
+import time
+from bots.kit import run
+
+def decide(window):
+    time.sleep(0.6)
+    return window.default
+
+run(decide)
+"""
+WORKS = """
+import os, threading, time
+from bots.kit import run
+
+def work():
+    until = time.thread_time() + 0.05
+    while time.thread_time() < until:
+        pass
+
+def decide(window):
+    thread = threading.Thread(target=work)
+    thread.start()
+    child = os.fork()
+    if child == 0:
+        work()
+        os._exit(0)
+    thread.join()
+    os.waitpid(child, 0)
+    return window.default
+
+run(decide)
+"""
+NEVER_DONE = """
+from bots.kit import run
+
+def decide(window):
+    while True:
+        pass
+
+run(decide)
+"""
+
+NOTHING_TO_DO = """
+from bots.kit import run
+
+def decide(window):
+    return window.default
+
+run(decide)
+"""
+
+
+def bot(folder: Path, program: str) -> BotFolder:
+    folder.mkdir()
+    folder.chmod(0o755)
+    (folder / "bot.py").write_text(program)
+    (folder / "bot.toml").write_text(
+        'name = "b"\nversion = "1"\ncommand = ["python", "bot.py"]\ngames = ["mist"]\n[limits]\ncpus = 2.0\n'
+    )
+    return find_bot(str(folder))
+
+
+async def charged(
+    tmp_path: Path, isolation: Isolation, clock: ClockTable, *programs: str, warm: bool = True
+) -> list[SeatTime]:
+    """The parts of a match's windows, in order; it is replayed."""
+    plan = Plan(
+        match="m",
+        game="mist",
+        variant="contractual-obligation",
+        seed=3,
+        options=Raw(b'{"first":0,"max_turns":4}'),
+        clock=clock,
+        isolation=isolation,
+        warm=warm,
+    )
+    bots = [SandboxedBot(bot(tmp_path / str(seat), program)) for seat, program in enumerate(programs)]
+    path = tmp_path / "m.jsonl"
+    with trio.fail_after(60):
+        await play(plan, bots, transcript=path)
+    assert replay(read_transcript(path)).match.over
+    return [part for record in read_transcript(path) if isinstance(record, WindowTime) for part in record.seats]
+
+
+@pytest.mark.parametrize(("isolation", "warm"), [("strict", True), ("strict", False), ("none", False)])
+async def test_a_sleeper_is_charged_a_tenth_and_a_worker_all_its_threads_and_processes(
+    tmp_path: Path, isolation: Isolation, warm: bool
+) -> None:
+    clock = ClockTable(kind="cpu", main_ms=500)
+    parts = await charged(tmp_path, isolation, clock, SLEEPS, WORKS, warm=warm)
+    assert [False] * 4 == [part.by_default for part in parts]
+    slept = [part.charged_ms for part in parts if part.seat == 0]
+    worked = [part.charged_ms for part in parts if part.seat == 1]
+    # 600 ms on the wall are a tenth of that; work is 100 ms, but for what a look lags behind, and the bot's own.
+    assert all(60 <= each < 300 for each in slept), slept
+    assert all(80 <= each < 300 for each in worked), worked
+
+
+async def test_who_is_never_done_is_out_of_time_long_before_the_walls_limit(tmp_path: Path) -> None:
+    clock = ClockTable(kind="cpu", main_ms=200, wall_factor=100)
+    with trio.fail_after(15):
+        parts = await charged(tmp_path, "strict", clock, NEVER_DONE, SLEEPS)
+    assert [(True, 200)] * 2 == [(part.by_default, part.charged_ms) for part in parts if part.seat == 0]
+
+
+async def test_a_budget_that_is_used_up_is_the_bots_own_fault_in_every_window_that_follows(tmp_path: Path) -> None:
+    """No match is void for the referee's microseconds in a window that had no time to begin with."""
+    parts = await charged(tmp_path, "strict", ClockTable(budget_ms=400), SLEEPS, NOTHING_TO_DO)
+    assert [(True, 400, 0), (True, 0, 0)] == [
+        (part.by_default, part.charged_ms, part.reserve_ms) for part in parts if part.seat == 0
+    ]
+    records = list(read_transcript(tmp_path / "m.jsonl"))
+    assert {"bot"} == {record.verdict.value for record in records if isinstance(record, Judged)}
+    (ended,) = [record for record in records if isinstance(record, Ended)]
+    assert ended.void is None
+
+
+@pytest.fixture
+def worker() -> Iterator[subprocess.Popen[bytes]]:
+    """A process that works for a tenth of a second, says so, and waits."""
+    script = "import time\nwhile time.process_time() < 0.1: pass\nprint(flush=True)\ninput()"
+    with subprocess.Popen(  # noqa: S603 - our own
+        [sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as started:
+        yield started
+        started.kill()
+
+
+def test_a_process_that_is_gone_has_no_processor_time(worker: subprocess.Popen[bytes]) -> None:
+    assert worker.stdout is not None
+    worker.stdout.readline()
+    assert 100_000 <= tree_us(worker.pid) < 1_000_000
+    worker.kill()
+    worker.wait()
+    assert 0 == tree_us(worker.pid)

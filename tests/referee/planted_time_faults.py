@@ -1,0 +1,212 @@
+"""Mistakes in the rules of time, each planted in the referee alone: the fuzzer must find every one."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import trio
+
+from protocol.messages import Accepted
+from protocol.refusals import Refusal
+from referee.clock import SeatClock, Stage, Stopwatch
+from referee.course import Course
+from referee.host import Alarm, Host
+from referee.match import Match
+from referee.post import Post
+from referee.seat import Seat
+from referee.window import OpenWindow, Part
+
+Plant = Callable[[pytest.MonkeyPatch], None]
+
+
+def off_by_one_at_the_deadline(patch: pytest.MonkeyPatch) -> None:
+    def stage(clock: SeatClock, reading: int) -> Stage:
+        if reading <= clock.main_ends:
+            return Stage.MAIN
+        return Stage.RESERVE if reading < clock.deadline else Stage.OVER
+
+    patch.setattr(SeatClock, "stage", stage)
+
+
+def off_by_one_at_the_end_of_the_reserve(patch: pytest.MonkeyPatch) -> None:
+    def stage(clock: SeatClock, reading: int) -> Stage:
+        if reading < clock.main_ends:
+            return Stage.MAIN
+        return Stage.RESERVE if reading < clock.deadline - 1 else Stage.OVER
+
+    patch.setattr(SeatClock, "stage", stage)
+
+
+def poll_timeout_restarted_by_every_message(patch: pytest.MonkeyPatch) -> None:
+    waits: dict[Alarm, tuple[float, float]] = {}
+
+    def set_alarm(alarm: Alarm, time: float) -> None:
+        now = trio.current_time()
+        due, wait = waits.get(alarm, (None, 0.0))
+        waits[alarm] = (time, time - now) if due != time else (time, wait)
+        alarm._time = alarm._scope.deadline = now + waits[alarm][1]
+
+    patch.setattr(Alarm, "set", set_alarm)
+
+
+def stale_reply_accepted(patch: pytest.MonkeyPatch) -> None:
+    right = Match._part
+
+    def part(match: Match, seat: Seat, window: int, reading: int) -> Part | None:
+        now = match._course.part(seat.number)
+        return right(match, seat, window if now is None else now.number, reading)
+
+    patch.setattr(Match, "_part", part)
+
+
+def reserve_charged_for_the_referees_lateness(patch: pytest.MonkeyPatch) -> None:
+    right = Part.pass_time
+
+    def pass_time(part: Part, reading: int) -> None:
+        was_settled = part.settled
+        right(part, reading)
+        if part.settled and not was_settled and part.clock is not None:
+            part.reserve_used = part.clock.reserve_used(part.clock.used(reading))
+
+    patch.setattr(Part, "pass_time", pass_time)
+
+
+def pause_that_leaks_time(patch: pytest.MonkeyPatch) -> None:
+    right = Stopwatch.resume
+    patch.setattr(Stopwatch, "resume", lambda watch, at: right(watch, at - 1))
+
+
+def pause_whose_beginning_is_charged_to_what_arrives_in_it(patch: pytest.MonkeyPatch) -> None:
+    right = Stopwatch.reading
+
+    def reading(watch: Stopwatch, at: int) -> int:
+        paused_at = watch._paused_at
+        return right(watch, at) + (0 if paused_at is None else max(0, at - paused_at))
+
+    patch.setattr(Stopwatch, "reading", reading)
+
+
+def first_in_reserve_not_taken_at_once(patch: pytest.MonkeyPatch) -> None:
+    right = Part.pass_time
+
+    def pass_time(part: Part, reading: int) -> None:
+        clock = part.clock
+        if clock and part.arrived is not None and clock.main_ends <= part.arrived and reading < clock.deadline:
+            return
+        right(part, reading)
+
+    patch.setattr(Part, "pass_time", pass_time)
+
+
+def what_arrived_before_the_deadline_judged_by_when_it_was_read(patch: pytest.MonkeyPatch) -> None:
+    def micros(host: Host, time: float) -> int:
+        return round((trio.current_time() - host._zero) * 1_000_000)
+
+    patch.setattr(Host, "_micros", micros)
+
+
+def deadline_acted_on_before_what_arrived_was_heard(patch: pytest.MonkeyPatch) -> None:
+    right = Host._drain
+
+    def drain(host: Host, match: Match) -> None:
+        match.woke(host._micros(trio.current_time()))
+        right(host, match)
+
+    patch.setattr(Host, "_drain", drain)
+
+
+def window_closed_in_a_pause(patch: pytest.MonkeyPatch) -> None:
+    right = Course.advance
+
+    def advance(course: Course) -> bool:
+        watch = course.stopwatch
+        paused_at, watch._paused_at = watch._paused_at, None
+        try:
+            return right(course)
+        finally:
+            watch._paused_at = paused_at
+
+    patch.setattr(Course, "advance", advance)
+
+
+def undo_that_withdraws_nothing(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Part, "undo", lambda _: None)
+
+
+def final_submission_replaced(patch: pytest.MonkeyPatch) -> None:
+    def refusal(part: Part, reading: int) -> Refusal | None:
+        if part.clock is None:
+            return Refusal.UNKNOWN_WINDOW
+        part.pass_time(reading)
+        return Refusal.LATE if part.settled and not part.final else None
+
+    patch.setattr(Part, "refusal", refusal)
+
+
+def fixed_pacing_that_closes_early(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(OpenWindow, "_earliest_close", lambda _: 0)
+
+
+def clock_started_anew_by_a_reconnect(patch: pytest.MonkeyPatch) -> None:
+    right = Course.opened
+
+    def opened(course: Course, seat: Seat) -> Any:
+        part = course.part(seat.number)
+        if part is not None and part.clock is not None and course._open is not None:
+            part.clock = course._clock(course._open.window, seat, part, course._post.now)
+        return right(course, seat)
+
+    patch.setattr(Course, "opened", opened)
+
+
+def reserve_not_kept_from_window_to_window(patch: pytest.MonkeyPatch) -> None:
+    right = Course._close
+
+    def close(course: Course, opened: OpenWindow) -> None:
+        right(course, opened)
+        for number in opened.parts:
+            course._seats[number].reserve = course._terms.reserve_ms * 1_000
+
+    patch.setattr(Course, "_close", close)
+
+
+def others_told_what_was_accepted(patch: pytest.MonkeyPatch) -> None:
+    right = Post.send
+
+    def send(post: Post, seat: Seat, message: Any, *, timed: bool = False) -> None:
+        to = post._seats if isinstance(message, Accepted) else [seat]
+        for each in to:
+            right(post, each, message, timed=timed)
+
+    patch.setattr(Post, "send", send)
+
+
+def bots_clock_under_restart_begun_when_the_last_window_was_answered(patch: pytest.MonkeyPatch) -> None:
+    """As it was here once, until the fuzzer found it: the referee's lateness was the bot's."""
+
+    def nobody_handed(host: Host, seat: int) -> None:
+        host._inputs.append(lambda match, _: match.handed(match.now, seat))
+
+    patch.setattr(Host, "nobody_handed", nobody_handed)
+
+
+FAULTS: tuple[Plant, ...] = (
+    off_by_one_at_the_deadline,
+    off_by_one_at_the_end_of_the_reserve,
+    poll_timeout_restarted_by_every_message,
+    stale_reply_accepted,
+    reserve_charged_for_the_referees_lateness,
+    pause_that_leaks_time,
+    pause_whose_beginning_is_charged_to_what_arrives_in_it,
+    first_in_reserve_not_taken_at_once,
+    what_arrived_before_the_deadline_judged_by_when_it_was_read,
+    deadline_acted_on_before_what_arrived_was_heard,
+    window_closed_in_a_pause,
+    undo_that_withdraws_nothing,
+    final_submission_replaced,
+    fixed_pacing_that_closes_early,
+    clock_started_anew_by_a_reconnect,
+    reserve_not_kept_from_window_to_window,
+    others_told_what_was_accepted,
+    bots_clock_under_restart_begun_when_the_last_window_was_answered,
+)

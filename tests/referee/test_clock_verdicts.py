@@ -1,0 +1,58 @@
+"""Whose fault it was, under budgets and clocks of processor time: what a bot did itself is its own fault."""
+
+import pytest
+
+from protocol.messages import ClockTerms
+from referee.account import Account
+from referee.clock import SeatClock
+from referee.court import Court
+from referee.plan import Policy
+from referee.records import BotIdentity, Used
+from referee.seat import Seat
+from referee.window import Part
+from tests.referee.toy import Bid
+
+SECOND = 1_000_000
+LONG = 100 * SECOND
+"""More than anybody can be short of."""
+
+
+def verdicts(clock: SeatClock, ends: int, *, answered: bool = False) -> list[str]:
+    """Of a part that ends at that reading, in which the machine withheld more from the bot than it could use."""
+    identity = BotIdentity(name="b", version="1", content="", seed=0, token="")
+    court = Court([Seat(0, identity, ClockTerms(main_ms={}), Policy())])
+    part = Part(0, clock.account)
+    part.clock = clock
+    if answered:
+        part.submit(Bid(amount=1), final=True, reading=ends)
+    part.pass_time(ends)
+    assert part.settled
+    court.close(0, part, 0)
+    used = Used(at=ends, seat=0, number=0, cpu=0, waited=LONG, withheld=LONG, throttled=0, behind=0)
+    return [judged.verdict.value for judged in (*court.used(used), *court.judge(0, ends))]
+
+
+def processor(main: int, *, used: int, at: int) -> SeatClock:
+    """A clock of processor time, of which so much is used at that reading."""
+    account = Account()
+    account.read(0, 0, 1)
+    account.read(at, used, 1)
+    return SeatClock(opened=0, main=main, reserve=0, wall_factor=10, account=account)
+
+
+def test_who_has_no_time_left_is_not_robbed_of_any() -> None:
+    assert ["bot"] == verdicts(SeatClock(opened=0, main=0, reserve=0), 0)
+
+
+def test_who_has_some_left_of_a_budget_can_be() -> None:
+    assert ["host"] == verdicts(SeatClock(opened=0, main=0, reserve=SECOND), SECOND)
+
+
+def test_using_a_budget_is_what_it_is_for_and_gets_no_verdict() -> None:
+    assert [] == verdicts(SeatClock(opened=0, main=0, reserve=SECOND), SECOND // 2, answered=True)
+    assert ["host"] == verdicts(SeatClock(opened=0, main=1_000, reserve=SECOND), SECOND // 2, answered=True)
+
+
+@pytest.mark.parametrize(("used", "ends", "wanted"), [(SECOND, 2 * SECOND, "bot"), (0, 10 * SECOND, "host")])
+def test_who_used_all_its_processor_time_did_so_itself(used: int, ends: int, wanted: str) -> None:
+    assert [wanted] == verdicts(processor(SECOND, used=used, at=ends), ends)

@@ -1,0 +1,68 @@
+"""Virtual time fuzzing: the referee keeps the rules of time, and one that breaks any of them is found out."""
+
+import pytest
+
+from referee.fuzzing.campaign import BATCH, Finding, fuzz, judge_script
+from referee.fuzzing.driver import play_all
+from referee.fuzzing.generate import draw_script
+from referee.fuzzing.script import BadScriptError, Submits, Undoes, read_script, script_text
+from tests.referee.planted_time_faults import FAULTS, Plant, undo_that_withdraws_nothing
+
+BUDGET = 8_000
+"""Windows within which each planted fault must be found."""
+
+
+def found(tries: int = 0) -> Finding:
+    _, finding = fuzz("planted", BUDGET, tries)
+    assert finding is not None
+    return finding
+
+
+def test_the_referee_keeps_the_rules_of_time() -> None:
+    tally, finding = fuzz("kept", 2_000)
+    assert (None, True) == (finding, tally.windows >= 2_000)
+
+
+@pytest.mark.parametrize("plant", FAULTS, ids=lambda plant: plant.__name__)
+def test_a_planted_fault_is_found(plant: Plant, monkeypatch: pytest.MonkeyPatch) -> None:
+    plant(monkeypatch)
+    assert "" != found().what
+
+
+def test_what_is_found_is_made_small_and_can_be_seen_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as planted:
+        undo_that_withdraws_nothing(planted)
+        finding = found(tries=600)
+        script = read_script(script_text(finding.script).encode())
+        assert finding.what == judge_script(script)
+        assert (1, 1) == (script.seats, len(script.windows))
+        assert [Submits(window=0, final=False), Undoes(window=0)] == [step.act for step in script.steps]
+    assert judge_script(script) is None
+
+
+def test_a_script_plays_the_same_each_time() -> None:
+    scripts = [draw_script(f"same/{number}") for number in range(BATCH)]
+    assert play_all(scripts) == play_all(scripts)
+
+
+def test_a_script_plays_the_same_whatever_was_played_before_it() -> None:
+    scripts = [draw_script(f"same/{number}") for number in range(BATCH)]
+    assert play_all(scripts)[-1] == play_all(scripts[-1:])[0]
+
+
+def test_the_same_seed_draws_the_same_script() -> None:
+    assert draw_script("5/1") == draw_script("5/1") != draw_script("5/2")
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        (b"{", "truncated"),
+        (b'{"seats":1,"windows":[],"main_ms":1,"hello":[0],"speed":2}', "speed"),
+        (b'{"seats":2,"windows":[{"kind":"turn","seats":[0]}],"main_ms":1,"hello":[0]}', "hello"),
+        (b'{"seats":1,"windows":[{"kind":"turn","seats":[1]}],"main_ms":1,"hello":[0]}', "windows"),
+    ],
+)
+def test_what_is_no_script_is_said_to_be_none(text: bytes, complaint: str) -> None:
+    with pytest.raises(BadScriptError, match=complaint):
+        read_script(text)
