@@ -153,10 +153,9 @@ class Ledger:
         """Every match that need not be played again, in schedule order, its block being committed or not."""
         with self._told():
             rows = self._db.execute(
-                "SELECT block, seating, played FROM attempts WHERE played IS NOT NULL ORDER BY id"
+                "SELECT played FROM attempts WHERE played IS NOT NULL AND set_aside IS NULL ORDER BY block, seating"
             ).fetchall()
-        latest = {(block, seating): played for block, seating, played in rows}
-        return [msgspec.json.decode(latest[match], type=Played) for match in sorted(self.finished())]
+        return [msgspec.json.decode(played, type=Played) for (played,) in rows]
 
     def voids(self) -> list[tuple[int, int, str]]:
         """Block, seating and reason of every void attempt, interrupted ones left out."""

@@ -136,9 +136,10 @@ def _play_rest(
     done_before = f" ({done} of them played before)" if done else ""
     limit = f"at most {regression.limit} blocks of {regression.seatings} matches"
     click.echo(f"{limit}{done_before}, isolation {field.plan.isolation}", err=True)
-    left = regression.limit * regression.seatings - len(ledger.finished())
-    if reckoning.decided or left <= 0:
+    if reckoning.decided or done == regression.limit:
         return
+    # Those beyond a limit that was higher before are finished too.
+    left = max(1, regression.limit * regression.seatings - len(ledger.finished()))
     playing = trio.CancelScope()
     blocks = partial(takewhile, lambda _: not reckoning.decided)
     with RegressionProgress(progress_console(), regression, reckoning, playing.cancel) as progress:
