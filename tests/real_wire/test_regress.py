@@ -1,6 +1,7 @@
 """Regression tests with real bots in real processes: a better bot is accepted, a worse one is not."""
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -32,10 +33,18 @@ def test_a_better_bot_is_accepted_and_a_worse_one_rejected(
     assert verdict == json.loads(done.stdout)["verdict"]
 
 
-def test_a_bot_against_itself_is_undecided_and_goes_on_from_there(tmp_path: Path) -> None:
+def test_a_bot_against_its_own_last_revision_is_undecided_and_goes_on_from_there(tmp_path: Path) -> None:
     """Deterministic bots with the same seeds: each deal is won once by either."""
-    short = regress(tmp_path, WEAK, f"{WEAK}@HEAD", "--blocks", "2")
-    longer = regress(tmp_path, WEAK, f"{WEAK}@HEAD", "--blocks", "3")
+    folder = tmp_path / "mine"
+    shutil.copytree(ROOT / "bots" / WEAK, folder)
+    for words in (
+        ["init", "-q"],
+        ["add", "."],
+        ["-c", "user.name=me", "-c", "user.email=me@here", "commit", "-qm", "1"],
+    ):
+        subprocess.run(["git", "-C", str(folder), *words], check=True)  # noqa: S603, S607 - our own words
+    bots = (f"{folder}@HEAD", str(folder))
+    short, longer = (regress(tmp_path / "results", *bots, "--blocks", blocks) for blocks in ("2", "3"))
     assert (UNDECIDED, UNDECIDED) == (short.returncode, longer.returncode), longer.stderr.decode()
     assert ([0, 0, 2, 0, 0], [0, 0, 3, 0, 0]) == tuple(
         json.loads(done.stdout)["counts"] for done in (short, longer)
