@@ -153,7 +153,8 @@ class Ledger:
         """Every match that need not be played again, in schedule order, its block being committed or not."""
         with self._told():
             rows = self._db.execute(
-                "SELECT played FROM attempts WHERE played IS NOT NULL AND set_aside IS NULL ORDER BY block, seating"
+                "SELECT played FROM attempts WHERE played IS NOT NULL AND set_aside IS NULL"
+                " ORDER BY block, seating"
             ).fetchall()
         return [msgspec.json.decode(played, type=Played) for (played,) in rows]
 
