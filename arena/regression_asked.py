@@ -41,7 +41,7 @@ class Asked(Struct, frozen=True, kw_only=True):
     beta: float = 0.05
     field: tuple[str, ...] = ()
     rotations: int | None = None
-    blocks: int = 10_000
+    blocks: int = 40_000
     seed: int | None = None
     isolation: Isolation = "strict"
     warm: bool = True

@@ -44,7 +44,7 @@ from referee.play import SandboxedBot
 @click.option("--field", multiple=True, metavar="BOT", help="More seats: who has the others; may be repeated.")
 @click.option("--rotations", type=click.IntRange(min=1), help="More seats: seatings of a deal.  [default: all]")
 @click.option(
-    "--blocks", type=click.IntRange(min=1), default=10_000, show_default=True, help="After so many, give up."
+    "--blocks", type=click.IntRange(min=1), default=40_000, show_default=True, help="After so many, give up."
 )
 @click.option("--seed", type=int, help="Of all deals.  [default: drawn, and kept with the results]")
 @click.option("--isolation", type=click.Choice(get_args(Isolation)), default="strict", show_default=True)

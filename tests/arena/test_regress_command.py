@@ -64,7 +64,7 @@ def test_the_exit_code_is_the_verdict_and_the_json_names_it(monkeypatch: pytest.
 
 def test_the_counts_the_ratio_and_the_interval_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     told = regress(monkeypatch, "accepted").stdout
-    assert "accepted: head is better, after 10 blocks of at most 10000\n" in told
+    assert "accepted: head is better, after 10 blocks of at most 40000\n" in told
     assert "LLR 3.20 (-2.94 to 2.94), 20 of 20 points\n" in told
     assert "blocks with 0, 0.5, 1, 1.5 and 2 points: 0, 0, 0, 0, 10\n" in told
     assert "H0: +0 Elo, H1: +100 Elo (normalized); alpha 0.05, beta 0.05\n" in told
