@@ -1,6 +1,12 @@
 """How much is played at once where nobody says it: matches on this machine, and referee processes for them."""
 
 import os
+import platform
+from pathlib import Path
+
+import msgspec
+
+from referee.bot_revision import cache_folder
 
 
 def cores() -> int:
@@ -9,8 +15,36 @@ def cores() -> int:
 
 
 def matches_at_once() -> int:
-    """The default of `--concurrency`: one match for each core."""
-    return cores()
+    """The default of `--concurrency`: what `arena stress --calibrate` found safe, else one match for each core."""
+    try:
+        kept = msgspec.json.decode(_calibration().read_bytes(), type=Calibration)
+    except (OSError, msgspec.MsgspecError):
+        return cores()
+    # Another machine with the same home has another limit.
+    return kept.concurrency if kept.machine == _machine() else cores()
+
+
+class Calibration(msgspec.Struct):
+    """What a machine was found to carry."""
+
+    machine: str
+    concurrency: int
+
+
+def keep_calibration(concurrency: int) -> Path:
+    """Keeps what was found safe on this machine, for `matches_at_once`; where it is kept."""
+    file = _calibration()
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(msgspec.json.encode(Calibration(machine=_machine(), concurrency=concurrency)) + b"\n")
+    return file
+
+
+def _calibration() -> Path:
+    return cache_folder() / "capacity.json"
+
+
+def _machine() -> str:
+    return f"{platform.node()}, {cores()} cores"
 
 
 def shares(matches: int, *, concurrency: int, workers: int | None) -> list[int]:

@@ -20,7 +20,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from arena.rankings import Orders
-from arena.students_t import cumulative, reach
+from arena.students_t import NEARLY_NORMAL, cumulative, reach
 
 Array = NDArray[np.float64]
 ELO = 400 / log(10)
@@ -79,7 +79,9 @@ def rate(orders: Orders, entrants: int, house: int | None = None, start: Array |
     middle = centred @ strengths * ELO
     covariance = centred @ spread @ centred.T * ELO**2
     errors = np.sqrt(np.diag(covariance))
-    aside = errors * np.array([reach(int(number) - 1, LEVEL) for number in blocks])
+    # A scatter that is estimated from few blocks may be too small by chance; the curvature is not estimated.
+    freedom = blocks - 1 if enough else np.where(blocks > 1, NEARLY_NORMAL, 0)
+    aside = errors * np.array([reach(int(number), LEVEL) for number in freedom])
     return Ratings(
         ratings=tuple(
             Rating(
@@ -92,7 +94,7 @@ def rate(orders: Orders, entrants: int, house: int | None = None, start: Array |
             )
             for entrant in range(entrants)
         ),
-        superiority=_superiority(strengths, spread, blocks),
+        superiority=_superiority(strengths, spread, freedom),
     )
 
 
@@ -208,14 +210,13 @@ def _blocks_of_each(orders: Orders, entrants: int) -> NDArray[np.int64]:
     return played
 
 
-def _superiority(strengths: Array, covariance: Array, blocks: NDArray[np.int64]) -> tuple[tuple[float, ...], ...]:
+def _superiority(strengths: Array, covariance: Array, freedom: NDArray[np.int64]) -> tuple[tuple[float, ...], ...]:
     """How probable it is that the row's bot is stronger than the column's."""
     gap = strengths[:, None] - strengths[None, :]
     variance = np.diag(covariance)[:, None] + np.diag(covariance)[None, :] - 2 * covariance
     ratio = gap / np.sqrt(np.where(variance > 0, variance, 1))
-    freedom = np.maximum(np.minimum(blocks[:, None], blocks[None, :]) - 1, 1)
+    less = np.maximum(np.minimum(freedom[:, None], freedom[None, :]), 1)
     every = range(len(gap))
     return tuple(
-        tuple(cumulative(float(ratio[row, column]), int(freedom[row, column])) for column in every)
-        for row in every
+        tuple(cumulative(float(ratio[row, column]), int(less[row, column])) for column in every) for row in every
     )

@@ -1,8 +1,10 @@
 """`arena stress`: the rules of time attacked from every side."""
 
+import platform
 import secrets
 import sys
 from pathlib import Path
+from typing import Any, get_args
 
 import click
 import msgspec
@@ -15,12 +17,18 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from arena.exits import AnswerIsNo, WrongUse
+from arena.capacity import cores, keep_calibration
+from arena.exits import AnswerIsNo, MachineCannot, WrongUse
 from arena.screens import progress_console, results_console
+from arena.tables import show
 from arena.typed import command_line
 from arena.virtual_stress import Campaign, play_campaign
+from arena.wire_stress import Level, Load, run_load
+from arena.wire_stress_report import page, table
 from referee.fuzzing.campaign import judge_script
 from referee.fuzzing.script import BadScriptError, Script, read_script, script_text
+from referee.plan import Isolation
+from referee.sandbox import SandboxError
 
 SEED_BITS = 32
 
@@ -43,6 +51,19 @@ SEED_BITS = 32
     show_default=True,
     help="Where the script of a finding is written.",
 )
+@click.option(
+    "--levels", default="1,10,50", show_default=True, help="Real: matches at once, one level after another."
+)
+@click.option(
+    "--matches", type=click.IntRange(min=1), help="Real: matches at each level.  [default: twice the level]"
+)
+@click.option(
+    "--main-ms", type=click.IntRange(min=50), default=200, show_default=True, help="Real: time a window."
+)
+@click.option("--hogs", type=click.IntRange(min=0), default=0, help="Real: processes beside that only burn time.")
+@click.option("--isolation", type=click.Choice(get_args(Isolation)), default="strict", show_default=True)
+@click.option("--html", type=click.Path(path_type=Path), help="Real: write a page with histograms.")
+@click.option("--calibrate", is_flag=True, help="Real: keep the largest safe level as `tournament`'s concurrency.")
 @click.option("--json", "as_json", is_flag=True, help="Print what came of it as JSON.")
 def command(
     *,
@@ -53,15 +74,23 @@ def command(
     script_file: Path | None,
     keep: Path,
     as_json: bool,
+    **real: Any,
 ) -> None:
-    """Attack the rules of time, and hold what the referee did against a second set of rules.
+    """Attack the rules of time, and find this machine's limit.
 
-    Matches are drawn in which bots answer at every edge of their time, doubly, too late, out of turn and not at
-    all, crash and come back, pauses fall anywhere, and the referee itself sleeps. The first one in which a rule is
-    broken is made as small as it can be, and kept as a script.
+    As it is: over the real wire, so many matches at once of sandboxed bots that answer at chosen moments
+    around the end of their time, with floods beside. Told are how late the referee woke, what was charged
+    beyond what the bots' own logs say, verdicts, and those that the bots' logs prove wrong; at each level,
+    so that one sees where this machine's limit lies.
+
+    With --virtual: in virtual time, what the referee did is held against a second set of rules. Matches are
+    drawn in which bots answer at every edge of their time, doubly, too late, out of turn and not at all,
+    crash and come back, pauses fall anywhere, and the referee itself sleeps. The first one in which a rule
+    is broken is made as small as it can be, and kept as a script.
     """
-    if not virtual:
-        raise WrongUse("say how: --virtual")
+    if not virtual and script_file is None:
+        _play_real(secrets.randbits(SEED_BITS) if seed is None else seed, as_json=as_json, **real)
+        return
     if script_file is not None:
         _play_one(script_file, as_json=as_json)
         return
@@ -79,6 +108,69 @@ def command(
             sys.stdout.write(script_text(finding.script))
         again = command_line("stress", "--virtual", "--script", keep)
         raise AnswerIsNo(f"a rule of time is broken: {finding.what}; to see it again: {again}")
+
+
+def _play_real(
+    seed: int,
+    *,
+    levels: str,
+    matches: int | None,
+    main_ms: int,
+    hogs: int,
+    isolation: Isolation,
+    html: Path | None,
+    calibrate: bool,
+    as_json: bool,
+) -> None:
+    load = Load(
+        levels=_levels(levels), matches=matches, main_ms=main_ms, hogs=hogs, seed=seed, isolation=isolation
+    )
+    try:
+        found = _real_with_bar(load)
+    except* SandboxError as group:
+        failure: BaseException = group
+        while isinstance(failure, BaseExceptionGroup):
+            failure = failure.exceptions[0]
+        raise MachineCannot(str(failure)) from None
+    safe = max((level.concurrent for level in found if level.is_safe), default=None)
+    machine = f"{platform.system()} {platform.release()}, {cores()} cores"
+    if html is not None:
+        html.write_text(page(load, found, machine))
+    if as_json:
+        left_out = {"latenesses", "overcharges"}
+        told = [
+            {key: value for key, value in msgspec.to_builtins(level).items() if key not in left_out}
+            for level in found
+        ]
+        content = {"machine": machine, "seed": seed, "safe": safe, "levels": told}
+        sys.stdout.write(msgspec.json.encode(content).decode() + "\n")
+    else:
+        screen = results_console()
+        show(screen, table(found))
+        said = f"safe: up to {safe} matches at once" if safe else "no level was safe"
+        screen.print(f"{said}; times in ms; seed {seed}", highlight=False, soft_wrap=True)
+    if calibrate:
+        if safe is None:
+            raise AnswerIsNo("no level was safe: nothing is kept; try smaller ones, or a quieter machine")
+        click.echo(f"kept in {keep_calibration(safe)}", err=True)
+
+
+def _levels(text: str) -> tuple[int, ...]:
+    try:
+        levels = tuple(int(word) for word in text.split(","))
+    except ValueError:
+        raise WrongUse(f"--levels: {text!r} is no list of numbers, as 1,10,50") from None
+    if min(levels) < 1:
+        raise WrongUse("--levels: at least 1 match at once")
+    return levels
+
+
+def _real_with_bar(load: Load) -> list[Level]:
+    screen = progress_console()
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=screen, disable=not screen.is_terminal, transient=True) as bar:
+        tasks = {level: bar.add_task(f"{level} at once", total=load.matches or 2 * level) for level in load.levels}
+        return run_load(load, lambda level, done: bar.update(tasks[level], completed=done))
 
 
 def _with_bar(seed: int, windows: int, processes: int) -> Campaign:

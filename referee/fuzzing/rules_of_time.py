@@ -93,7 +93,7 @@ def judge(  # noqa: C901 - the rules as the page has them, one after the other
 
 
 def left_after(reserve: int, used: int, bronstein: int, increment: int) -> int:
-    """What a seat has left of its reserve after a window of its own: a Bronstein delay gives back what was used."""
+    """What a seat has left of its reserve after its window: a Bronstein delay gives back what was used."""
     return reserve - used + min(used, bronstein) + increment
 
 

@@ -60,7 +60,7 @@ def test_how_many_processes_share_it_changes_nothing_that_is_played() -> None:
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        ([], "--virtual"),
+        (["--levels", "many"], "--levels"),
         (["--virtual", "--script", "no-such-file"], "no-such-file: No such file"),
         (["--virtual", "--windows", "0"], "--windows"),
     ],

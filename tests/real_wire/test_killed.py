@@ -26,11 +26,11 @@ from tests.real_wire.processes import alive, children, family, until
 ROOT = Path(__file__).parents[2]
 STAND_INS = ("-m", "tests.real_wire.stand_in_tournament")
 ARENA = ("-m", "arena", "tournament", "--json", "--workers", "2", "--concurrency", "2")
-MANY_MATCHES = 'game = "mist"\nbots = ["mist_random", "mist_cautious"]\nblocks = 60\nseed = 9\n'
+MANY_MATCHES = 'game = "mist"\nbots = ["mist_random", "mist_cautious"]\nblocks = 50\nseed = 9\n'
 REAL_MATCHES = """\
 game = "mist"
 bots = ["one", "two"]
-blocks = 4
+blocks = 3
 seed = 9
 isolation = "none"
 policy.fault = "restart"
@@ -184,7 +184,7 @@ def cup(folder: Path, text: str) -> Path:
 
 
 def test_arenas_and_workers_killed_at_random_moments_change_nothing(tmp_path: Path) -> None:
-    wanted = {"arena": 12, "worker": 60}
+    wanted = {"arena": 12, "worker": 65}
     same_table_over_and_over(tmp_path, MANY_MATCHES, STAND_INS, wanted, seconds=0.3, without=TIMES)
 
 
@@ -193,7 +193,7 @@ def test_in_the_sandbox_too(tmp_path: Path) -> None:
         text = REAL_MATCHES.replace('"none"', f'"{find_isolation()}"')
     except SandboxError as error:
         pytest.skip(str(error))
-    wanted = {"arena": 2, "worker": 4}
+    wanted = {"arena": 2, "worker": 3}
     same_table_over_and_over(tmp_path, text, ARENA, wanted, seconds=0.5, without=TIMES)
 
 
@@ -213,5 +213,5 @@ def test_what_the_bots_of_a_killed_worker_had_started_is_ended_by_the_arena(tmp_
 
 
 def test_killed_with_their_real_matches_and_bots_they_change_nothing_and_leave_nothing(tmp_path: Path) -> None:
-    wanted = {"arena": 3, "worker": 8, "bot": 20}
+    wanted = {"arena": 3, "worker": 6, "bot": 15}
     same_table_over_and_over(tmp_path, REAL_MATCHES, ARENA, wanted, seconds=0.5, without=KILLED)

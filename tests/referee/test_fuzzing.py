@@ -6,9 +6,14 @@ from referee.fuzzing.campaign import BATCH, Finding, fuzz, judge_script
 from referee.fuzzing.driver import play_all
 from referee.fuzzing.generate import draw_script
 from referee.fuzzing.script import BadScriptError, Submits, Undoes, read_script, script_text
-from tests.referee.planted_time_faults import FAULTS, Plant, undo_that_withdraws_nothing
+from tests.referee.planted_time_faults import (
+    FAULTS,
+    Plant,
+    bots_clock_under_restart_begun_when_the_last_window_was_answered,
+    undo_that_withdraws_nothing,
+)
 
-BUDGET = 8_000
+BUDGET = 3_000
 """Windows within which each planted fault must be found."""
 
 
@@ -38,6 +43,35 @@ def test_what_is_found_is_made_small_and_can_be_seen_again(monkeypatch: pytest.M
         assert (1, 1) == (script.seats, len(script.windows))
         assert [Submits(window=0, final=False), Undoes(window=0)] == [step.act for step in script.steps]
     assert judge_script(script) is None
+
+
+UNDER_RESTART = b"""{
+  "seats": 2,
+  "windows": [{"kind":"turn","seats":[1]},{"kind":"turn","seats":[0]},{"kind":"asked","seats":[1]}],
+  "main_ms": 10,
+  "pauses": 3,
+  "pause_ms": 30,
+  "startup_ms": 20,
+  "fault": "restart",
+  "restarts": 3,
+  "hello": [0,0],
+  "steps": [
+    {"when":{"edge":"resumed"},"seat":1,"act":{"do":"leave","back":0}},
+    {"when":{"edge":"main","seat":1},"seat":1,"act":{"do":"ask"}},
+    {"when":{"edge":"opened","ticks":1000},"act":{"do":"submit","window":0}},
+    {"when":{"edge":"opened"},"act":{"do":"stall","ticks":1000}}
+  ]
+}"""
+"""As the fuzzer found and shrunk it."""
+
+
+def test_a_bot_that_is_being_started_again_does_not_pay_for_a_referee_that_reads_late(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    script = read_script(UNDER_RESTART)
+    assert judge_script(script) is None
+    bots_clock_under_restart_begun_when_the_last_window_was_answered(monkeypatch)
+    assert "window 2, seat 1: opened and deadline" in str(judge_script(script))
 
 
 def test_a_script_plays_the_same_each_time() -> None:
