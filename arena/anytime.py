@@ -87,6 +87,31 @@ class Gambler:
         self._squares += (difference - before) * (difference - self._sum / (self._seen + 1))
 
 
+class Walk:
+    """A test that takes one block after the other, in schedule order, up to the first that decides."""
+
+    def __init__(self, test: Anytime) -> None:
+        hoped = test.high - test.low
+        self._test = test
+        self._above, self._below = Gambler(test.low, hoped), Gambler(-test.high, hoped)
+        self._sum = 0.0
+        self.progress = Course(Verdict.UNDECIDED, 0, 0.0, 1.0, 1.0)
+
+    def add(self, block: float) -> None:
+        """The next block's difference: the new version's mean points minus the old one's."""
+        self._above.bet(block)
+        self._below.bet(-block)
+        self._sum += block
+        verdict = Verdict.UNDECIDED
+        if self._above.log_money >= -log(self._test.alpha):
+            verdict = Verdict.ACCEPTED
+        elif self._below.log_money >= -log(self._test.beta):
+            verdict = Verdict.REJECTED
+        blocks = self.progress.blocks + 1
+        money = (exp(self._above.log_money), exp(self._below.log_money))
+        self.progress = Course(verdict, blocks, self._sum / blocks, *money)
+
+
 def run(test: Anytime, differences: Iterable[float]) -> Course:
     """The test on blocks in schedule order; it ends with the first that decides, whatever came in after it.
 
@@ -94,21 +119,12 @@ def run(test: Anytime, differences: Iterable[float]) -> Course:
         test: what is tested.
         differences: by block, new version's mean points minus the old one's.
     """
-    hoped = test.high - test.low
-    above, below = Gambler(test.low, hoped), Gambler(-test.high, hoped)
-    verdict, seen = Verdict.UNDECIDED, []
-    for difference in differences:
-        seen.append(difference)
-        above.bet(difference)
-        below.bet(-difference)
-        if above.log_money >= -log(test.alpha):
-            verdict = Verdict.ACCEPTED
-        elif below.log_money >= -log(test.beta):
-            verdict = Verdict.REJECTED
-        if verdict is not Verdict.UNDECIDED:
+    walk = Walk(test)
+    for block in differences:
+        walk.add(block)
+        if walk.progress.verdict is not Verdict.UNDECIDED:
             break
-    mean = fmean(seen) if seen else 0.0
-    return Course(verdict, len(seen), mean, exp(above.log_money), exp(below.log_money))
+    return walk.progress
 
 
 def interval(differences: Sequence[float], alpha: float = 0.05) -> tuple[float, float]:

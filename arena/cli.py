@@ -19,6 +19,7 @@ from arena.exits import CANNOT, DONE, NO, SIGNALLED, WRONG_USE, Stopped
 COMMANDS = {
     "match": ("match", "Play one match and write its transcript."),
     "tournament": ("tournament", "Play a tournament from a file; run again, it goes on."),
+    "regress": ("regress", "Is a bot's new version better? A sequential test, with an exit code for CI."),
     "report": ("report", "Ratings with intervals and plots of a tournament, played or being played."),
     "stress": ("stress", "Attack the rules of time; a broken one is kept as a script."),
     "replay": ("replay", "Verify a transcript, step through it, or see it with one seat's eyes."),

@@ -6,6 +6,8 @@ DONE = 0
 NO = 1
 WRONG_USE = 2
 CANNOT = 3
+UNDECIDED = 3
+"""Of a regression: neither yes nor no. Its line, and `verdict` in its JSON, tell it from `CANNOT`."""
 SIGNALLED = 128
 """Of a program that was stopped by a signal: this and the signal's number, 130 for Ctrl-C."""
 
@@ -14,6 +16,12 @@ class AnswerIsNo(click.ClickException):
     """The command did what it was asked to, and the answer is no: a verification failed."""
 
     exit_code = NO
+
+
+class Undecided(click.ClickException):
+    """The command did what it was asked to, and that was not enough for an answer."""
+
+    exit_code = UNDECIDED
 
 
 class WrongUse(click.ClickException):

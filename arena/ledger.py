@@ -152,6 +152,15 @@ class Ledger:
             ).fetchall()
         return [msgspec.json.decode(played, type=Played) for (played,) in rows]
 
+    def played(self) -> list[Played]:
+        """Every match that need not be played again, in schedule order, its block being committed or not."""
+        with self._told():
+            rows = self._db.execute(
+                "SELECT played FROM attempts WHERE played IS NOT NULL AND set_aside IS NULL"
+                " ORDER BY block, seating"
+            ).fetchall()
+        return [msgspec.json.decode(played, type=Played) for (played,) in rows]
+
     def voids(self) -> list[tuple[int, int, str]]:
         """Block, seating and reason of every void attempt, interrupted ones left out."""
         with self._told():

@@ -92,6 +92,26 @@ def pentanomial(points: Iterable[float]) -> tuple[int, ...]:
     return tuple(counts)
 
 
+class Walk:
+    """A test that takes one block after the other, in schedule order, up to the first that decides."""
+
+    def __init__(self, test: Sprt) -> None:
+        self._test = test
+        self._counts = [0] * RESULTS
+        self.progress = Progress(Verdict.UNDECIDED, 0, 0.0, tuple(self._counts))
+
+    def add(self, block: float) -> None:
+        """What the new version got from the next block, of 2."""
+        self._counts[round(2 * block)] += 1
+        ratio = llr(self._counts, self._test)
+        verdict = Verdict.UNDECIDED
+        if ratio >= self._test.upper:
+            verdict = Verdict.ACCEPTED
+        elif ratio <= self._test.lower:
+            verdict = Verdict.REJECTED
+        self.progress = Progress(verdict, self.progress.blocks + 1, ratio, tuple(self._counts))
+
+
 def run(test: Sprt, points: Iterable[float]) -> Progress:
     """The test on blocks in schedule order; it ends with the first that decides, whatever came in after it.
 
@@ -99,15 +119,12 @@ def run(test: Sprt, points: Iterable[float]) -> Progress:
         test: what is tested.
         points: what the new version got from each block, of 2.
     """
-    counts, ratio, blocks = [0] * RESULTS, 0.0, 0
-    for blocks, block in enumerate(points, start=1):
-        counts[round(2 * block)] += 1
-        ratio = llr(counts, test)
-        if ratio >= test.upper:
-            return Progress(Verdict.ACCEPTED, blocks, ratio, tuple(counts))
-        if ratio <= test.lower:
-            return Progress(Verdict.REJECTED, blocks, ratio, tuple(counts))
-    return Progress(Verdict.UNDECIDED, blocks, ratio, tuple(counts))
+    walk = Walk(test)
+    for block in points:
+        walk.add(block)
+        if walk.progress.verdict is not Verdict.UNDECIDED:
+            break
+    return walk.progress
 
 
 def llr(counts: Sequence[int], test: Sprt) -> float:

@@ -1,0 +1,145 @@
+"""`arena regress`: is a bot's new version better than its old one? Its exit code is for CI."""
+
+import sys
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from typing import Any, get_args
+
+import click
+import msgspec
+from msgspec.structs import replace
+
+from arena import capacity
+from arena.building import ready
+from arena.commands.policy_options import policy_options, read_policy
+from arena.crew import open_crew
+from arena.exits import AnswerIsNo, Stopped, Undecided
+from arena.regression import Regression
+from arena.regression_asked import Asked, regression_of
+from arena.regression_report import finding_json, markdown, said, table
+from arena.regression_run import Finding, folder_for, play_regression
+from arena.results_folder import TRANSCRIPTS, cannot_write
+from arena.runner import Worker
+from arena.screens import results_console
+from arena.sprt import EloModel, Verdict
+from arena.tables import show
+from arena.typed import command_line
+from referee.plan import Isolation
+from referee.play import SandboxedBot
+
+
+@click.command("regress")
+@click.argument("game")
+@click.option("--base", required=True, metavar="BOT", help="The old version.")
+@click.option("--head", required=True, metavar="BOT", help="The new version.")
+@click.option("--variant", help="One of the game's rule sets.  [default: the game's]")
+@click.option("--options", help="The game's options, as a JSON object.")
+@click.option("--elo0", type=float, help="Two seats: H0, head is so much better.  [default: 0]")
+@click.option("--elo1", type=float, help="Two seats: H1, head is so much better.  [default: 5]")
+@click.option("--elo-model", "model", type=click.Choice(get_args(EloModel)), help="[default: normalized]")
+@click.option("--low", type=float, help="More seats: H0, so many points a match more, or fewer.  [default: 0]")
+@click.option("--high", type=float, help="More seats: H1, so many points a match more.  [default: 0.05]")
+@click.option("--alpha", type=float, default=0.05, show_default=True, help="How often H0 may be rejected wrongly.")
+@click.option("--beta", type=float, default=0.05, show_default=True, help="How often H1 may be rejected wrongly.")
+@click.option("--field", multiple=True, metavar="BOT", help="More seats: who has the others; may be repeated.")
+@click.option("--rotations", type=click.IntRange(min=1), help="More seats: seatings of a deal.  [default: all]")
+@click.option(
+    "--blocks", type=click.IntRange(min=1), default=40_000, show_default=True, help="After so many, give up."
+)
+@click.option("--seed", type=int, help="Of all deals.  [default: drawn, and kept with the results]")
+@click.option("--isolation", type=click.Choice(get_args(Isolation)), default="strict", show_default=True)
+@click.option(
+    "--warm/--cold", default=True, show_default=True, help="Fork Python bots from a process with the kit?"
+)
+@click.option("--concurrency", type=click.IntRange(min=1), help="Matches at once.  [default: one for each core]")
+@click.option(
+    "--workers", type=click.IntRange(min=1), help="Referee processes for them.  [default: one for each core]"
+)
+@click.option(
+    "--results",
+    type=click.Path(path_type=Path),
+    help="Folder for ledger and transcripts.  [default: runs/regress/..., one for each set of terms]",
+)
+@click.option("--fresh", is_flag=True, help="Begin anew; earlier results are moved into a folder beside.")
+@click.option("--json", "as_json", is_flag=True, help="Print the finding as JSON.")
+@click.option(
+    "--markdown", "summary", type=click.Path(path_type=Path), metavar="FILE", help="Add a summary for CI to FILE."
+)
+@policy_options
+def command(
+    *,
+    fresh: bool,
+    concurrency: int | None,
+    workers: int | None,
+    results: Path | None,
+    as_json: bool,
+    summary: Path | None,
+    **given: Any,
+) -> None:
+    """Test whether head is better at GAME than base; run again after a stop, it goes on.
+
+    A BOT is a folder, FOLDER@REVISION or a built-in bot's name. The test ends as soon as it is sure, in the order
+    of the schedule.
+
+    Exit codes: 0 accepted, H1 fits better than H0; 1 rejected, H0 does; 3 undecided after --blocks. As ever 2 is
+    bad input, and 3 also a machine that cannot do it: the last line, and the verdict of --json, tell which.
+    """
+    asked = Asked(
+        policy=read_policy(given), **{name: given[name] for name in Asked.__struct_fields__ if name in given}
+    )
+    regression = regression_of(asked)
+    where = folder_for(regression) if results is None else results
+    regression = replace(regression, arena=replace(regression.arena, results=where))
+    if summary is not None:
+        # Tried before hours of play, not after.
+        _add(summary, "")
+    finding = _played(regression, fresh=fresh, at_once=concurrency or capacity.matches_at_once(), workers=workers)
+    if as_json:
+        sys.stdout.write(msgspec.json.encode(finding_json(regression, finding)).decode() + "\n")
+    else:
+        _print(regression, finding)
+    if summary is not None:
+        _add(summary, markdown(regression, finding))
+    _answer(finding.state.verdict, regression)
+
+
+def _played(regression: Regression, *, fresh: bool, at_once: int, workers: int | None) -> Finding:
+    def venue(matches: int) -> AbstractAsyncContextManager[list[Worker[Any]]]:
+        return open_crew(capacity.shares(matches, concurrency=at_once, workers=workers))
+
+    players = tuple(SandboxedBot(bot) for bot in ready(regression.arena.bots, regression.arena.form.isolation))
+    try:
+        return play_regression(regression, players, venue, fresh=fresh)
+    except Stopped as stopped:
+        again = command_line(*(word for word in sys.argv[1:] if word != "--fresh"))
+        raise Stopped(stopped.signal, f"stopped; to go on where it was: {again}") from None
+
+
+def _print(regression: Regression, finding: Finding) -> None:
+    """The final table, and what it comes to."""
+    screen = results_console()
+    show(screen, table(regression, finding))
+    screen.print()
+    for line in said(regression, finding):
+        screen.print(line, highlight=False, markup=False, soft_wrap=True)
+    if finding.voids:
+        screen.print(f"{len(finding.voids)} attempts were void, and made again", highlight=False)
+    transcripts = regression.arena.results / TRANSCRIPTS
+    screen.print(f"transcripts: {transcripts}", highlight=False, markup=False, soft_wrap=True)
+
+
+def _add(file: Path, text: str) -> None:
+    """Added, not written over: a CI's summary may hold what earlier steps said."""
+    try:
+        with file.open("a", encoding="utf-8") as page:
+            page.write(text)
+    except OSError as error:
+        raise cannot_write(file, error) from None
+
+
+def _answer(verdict: Verdict, regression: Regression) -> None:
+    """The exit code."""
+    if verdict is Verdict.REJECTED:
+        raise AnswerIsNo("rejected: head is not better")
+    if verdict is Verdict.UNDECIDED:
+        raise Undecided(f"undecided after {regression.limit} blocks; more --blocks would go on from here")

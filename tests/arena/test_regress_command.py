@@ -1,0 +1,99 @@
+"""`arena regress` at the command line: exit codes, output, what is wrong named."""
+
+import json
+from collections.abc import Sequence
+from contextlib import nullcontext
+from pathlib import Path
+
+import pytest
+import trio
+from click.testing import CliRunner
+from click.testing import Result as Ended
+from msgspec.structs import replace
+
+from arena import cli
+from arena.exits import DONE, NO, UNDECIDED, WRONG_USE
+from arena.runner import Worker
+from referee.plan import Plan, Result
+from referee.play import SandboxedBot
+from tests.arena.stand_in import outcome, result
+
+CODES = {"accepted": DONE, "rejected": NO, "undecided": UNDECIDED}
+
+
+class Decided:
+    """Plays matches of which head always gets as much: all, nothing, or a half."""
+
+    def __init__(self, verdict: str) -> None:
+        self._verdict = verdict
+
+    async def __call__(self, plan: Plan, players: Sequence[SandboxedBot], *, transcript: Path) -> Result:
+        """See `referee.play.play`."""
+        await trio.lowlevel.checkpoint()
+        names = [player.folder.given for player in players]
+        head = names.index("mist_hunter")
+        ranking = {
+            "accepted": ((head,), (1 - head,)),
+            "rejected": ((1 - head,), (head,)),
+            "undecided": ((0, 1),),
+        }
+        return replace(result(plan, names, transcript), outcome=outcome(*ranking[self._verdict]))
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def regress(monkeypatch: pytest.MonkeyPatch, verdict: str, *more: str) -> Ended:
+    """A test that ends with this verdict, played by a stand-in."""
+    workers = [Worker(play=Decided(verdict), slots=2)]
+    monkeypatch.setattr("arena.commands.regress.open_crew", lambda _slots: nullcontext(workers))
+    words = ["regress", "mist", "--base", "mist_random", "--head", "mist_hunter", "--elo1", "100", *more]
+    return CliRunner().invoke(cli.main, words)
+
+
+@pytest.mark.parametrize("verdict", CODES)
+def test_the_exit_code_is_the_verdict_and_the_json_names_it(monkeypatch: pytest.MonkeyPatch, verdict: str) -> None:
+    result = regress(monkeypatch, verdict, "--blocks", "15", "--json")
+    found = json.loads(result.stdout)
+    assert (CODES[verdict], verdict) == (result.exit_code, found["verdict"])
+    assert found["blocks"] == sum(found["counts"])
+    assert found["elo"]["low"] is None or found["elo"]["low"] < (found["elo"]["elo"] or 1e9)
+
+
+def test_the_counts_the_ratio_and_the_interval_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = regress(monkeypatch, "accepted").stdout
+    assert "accepted: head is better, after 10 blocks of at most 40000\n" in told
+    assert "LLR 3.20 (-2.94 to 2.94), 20 of 20 points\n" in told
+    assert "blocks with 0, 0.5, 1, 1.5 and 2 points: 0, 0, 0, 0, 10\n" in told
+    assert "H0: +0 Elo, H1: +100 Elo (normalized); alpha 0.05, beta 0.05\n" in told
+    assert "head (mist_hunter)" in told
+
+
+def test_undecided_says_how_to_go_on_and_going_on_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = regress(monkeypatch, "undecided", "--blocks", "3", "--seed", "1")
+    assert first.stderr.endswith("arena: undecided after 3 blocks; more --blocks would go on from here\n")
+    again = regress(monkeypatch, "undecided", "--blocks", "5", "--seed", "1")
+    assert "at most 5 blocks of 2 matches (3 of them played before), isolation strict\n" in again.stderr
+
+
+def test_a_summary_is_added_to_what_the_file_holds(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    page = tmp_path / "summary.md"
+    page.write_text("# Earlier steps\n")
+    regress(monkeypatch, "rejected", "--markdown", str(page))
+    lines = page.read_text().splitlines()
+    assert ["# Earlier steps", "## mist (contractual-obligation): rejected: head is not better"] == lines[:2]
+    assert "- blocks with 0, 0.5, 1, 1.5 and 2 points: 7, 0, 0, 0, 0" in lines
+    assert "| bot | played | W-T-L | mean points | faults | defaults | a window |" in lines
+
+
+def test_a_summary_that_cannot_be_written_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    result = regress(monkeypatch, "accepted", "--markdown", "nowhere/summary.md")
+    assert WRONG_USE == result.exit_code
+    assert "arena: nowhere/summary.md: cannot be written: No such file or directory\n" in result.stderr
+
+
+def test_the_help_names_the_exit_codes() -> None:
+    told = " ".join(CliRunner().invoke(cli.main, ["regress", "--help"]).stdout.split())
+    assert "0 accepted, H1 fits better than H0; 1 rejected, H0 does; 3 undecided after --blocks." in told

@@ -1,0 +1,146 @@
+"""Which matches a regression test plays, and what it makes of them: blocks count in schedule order."""
+
+from itertools import permutations
+from typing import Any
+
+import pytest
+
+from arena.exits import WrongUse
+from arena.regression import BASE, HEAD, Reckoning, Regression, Sat, difference
+from arena.regression_asked import Asked, regression_of
+from arena.sprt import Verdict
+from referee.plan import Policy
+from tests.arena.stand_in import outcome
+
+WON, LOST = outcome((0,), (1,)), outcome((1,), (0,))
+
+
+def asked(game: str = "mist", **given: Any) -> Regression:
+    bots = {"base": "any_random", "head": "any_random"}
+    return regression_of(Asked(game=game, policy=Policy(), **{**bots, **given}))
+
+
+def ended(reckoning: Reckoning, block: int, *, head_wins: bool) -> None:
+    """Both matches of a block."""
+    reckoning.ended(block, 0, Sat((BASE, HEAD), LOST if head_wins else WON))
+    reckoning.ended(block, 1, Sat((HEAD, BASE), WON if head_wins else LOST))
+
+
+class TestTwoSeats:
+    def test_a_block_is_one_deal_in_both_seatings(self) -> None:
+        for block in asked(blocks=3).blocks(seed=7):
+            assert [(BASE, HEAD), (HEAD, BASE)] == [match.entrants for match in block.matches]
+            assert 1 == len({match.seed for match in block.matches})
+
+    def test_a_higher_limit_only_adds_to_the_schedule(self) -> None:
+        assert list(asked(blocks=3).blocks(7)) == list(asked(blocks=5).blocks(7))[:3]
+
+    def test_blocks_are_looked_at_in_schedule_order_in_whichever_they_end(self) -> None:
+        states = []
+        for order in permutations(range(4)):
+            reckoning = Reckoning(asked())
+            for block in order:
+                ended(reckoning, block, head_wins=block < 2)
+            states.append(reckoning.state)
+        assert 1 == len(set(states))
+        assert (4, (2, 0, 0, 0, 2)) == (states[0].blocks, states[0].counts)  # type: ignore[union-attr]
+
+    def test_what_comes_after_a_block_that_has_not_ended_waits(self) -> None:
+        reckoning = Reckoning(asked())
+        for block in range(1, 40):
+            ended(reckoning, block, head_wins=True)
+        assert (0, False) == (reckoning.state.blocks, reckoning.decided)
+
+    def test_blocks_after_the_one_that_decided_are_not_looked_at(self) -> None:
+        reckoning = Reckoning(asked(elo1=100.0))
+        for block in range(40):
+            ended(reckoning, block, head_wins=block < 20)
+        assert (Verdict.ACCEPTED, 10, 10) == (
+            reckoning.state.verdict,
+            reckoning.state.blocks,
+            len(reckoning.observations),
+        )
+
+    def test_a_block_that_is_played_again_counts_as_it_came_out_then(self) -> None:
+        reckoning = Reckoning(asked())
+        reckoning.ended(0, 0, Sat((BASE, HEAD), LOST))
+        reckoning.again(0)
+        reckoning.ended(0, 1, Sat((HEAD, BASE), LOST))
+        assert [] == reckoning.observations
+        reckoning.ended(0, 0, Sat((BASE, HEAD), WON))
+        assert [0] == reckoning.observations
+
+    def test_blocks_beyond_the_limit_do_not_count(self) -> None:
+        reckoning = Reckoning(asked(blocks=2))
+        for block in range(4):
+            ended(reckoning, block, head_wins=True)
+        assert 2 == reckoning.state.blocks
+
+
+class TestMoreSeats:
+    GAME = "runes-to-ruins"
+
+    def test_either_version_has_the_same_deals_the_same_seats_and_the_same_others(self) -> None:
+        for rotations in (1, 2, None):
+            for block in asked(self.GAME, blocks=5, rotations=rotations).blocks(3):
+                half = len(block.matches) // 2
+                with_head, with_base = block.matches[:half], block.matches[half:]
+                assert 1 == len({match.seed for match in block.matches})
+                assert len(block.matches) == len({match.name for match in block.matches})
+                for new, old in zip(with_head, with_base, strict=True):
+                    assert new.entrants.index(HEAD) == old.entrants.index(BASE)
+                    assert [BASE if one == HEAD else one for one in new.entrants] == list(old.entrants)
+
+    def test_all_rotations_bring_the_seat_under_test_to_every_seat_once(self) -> None:
+        regression = asked(self.GAME, blocks=1)
+        (block,) = regression.blocks(3)
+        seats = regression.arena.seats
+        assert list(range(seats)) == sorted(match.entrants.index(HEAD) for match in block.matches[:seats])
+
+    def test_with_one_rotation_the_seat_under_test_moves_on_from_deal_to_deal(self) -> None:
+        regression = asked(self.GAME, blocks=20, rotations=1)
+        seats = regression.arena.seats
+        assert [number % seats for number in range(20)] == [
+            block.matches[0].entrants.index(HEAD) for block in regression.blocks(3)
+        ]
+
+    def test_the_field_is_the_games_random_sample_bot_unless_it_is_said(self) -> None:
+        assert ["runes_to_ruins_random"] == [bot.given for bot in asked(self.GAME).arena.bots[2:]]
+        named = asked(self.GAME, field=("any_random", "runes_to_ruins_seeker"))
+        assert ["any_random", "runes_to_ruins_seeker"] == [bot.given for bot in named.arena.bots[2:]]
+
+    def test_a_blocks_observation_is_heads_mean_points_minus_bases(self) -> None:
+        first_to_last = outcome((0,), (1,), (2,))
+        assert 0.5 == difference(
+            [
+                Sat((HEAD, 2, 2), first_to_last),
+                Sat((2, HEAD, 2), first_to_last),
+                Sat((BASE, 2, 2), outcome((1,), (0,), (2,))),
+                Sat((2, BASE, 2), outcome((0,), (2,), (1,))),
+            ]
+        )
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"game": "chess"}, "GAME: there is no 'chess'; there are mist, "),
+        ({"variant": "x"}, "--variant: mist has no 'x'; it has "),
+        ({"head": "nobody"}, "--head: nobody: is neither a folder nor a built-in bot; "),
+        ({"base": "pointing_random"}, "--base: pointing_random does not play mist: its bot.toml has games = "),
+        ({"options": '{"x": 1}'}, "--options: "),
+        ({"elo0": 5.0}, "elo0 = 5 must be less than elo1 = 5"),
+        ({"alpha": 0.0}, "alpha = 0 and beta = 0.05 must be above 0, together below 1"),
+        ({"high": 0.1}, "--high: is for games of more than two seats; mist has 2"),
+        ({"field": ("mist_random",)}, "--field: is for games of more than two seats; mist has 2"),
+        ({"game": "pointing", "elo1": 3.0}, "--elo1: is for games of two seats; pointing has 13"),
+        ({"game": "pointing", "model": "logistic"}, "--elo-model: is for games of two seats; pointing has 13"),
+        ({"game": "pointing", "rotations": 14}, "--rotations: 14 are too many; pointing has 13 seats"),
+        ({"game": "pointing", "low": 0.2}, "low = 0.2 must be below high = 0.05, both between -1 and 1"),
+        ({"game": "pointing", "field": ("any_random",) * 2}, "--field: 'any_random' is there twice"),
+    ],
+)
+def test_what_is_wrong_is_named_with_its_option(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(WrongUse) as caught:
+        asked(**given)
+    assert said == caught.value.format_message()[: len(said)]

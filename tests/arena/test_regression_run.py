@@ -1,0 +1,158 @@
+"""A regression test as a whole: stopped early in schedule order, interrupted, gone on with, changed."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trio
+from msgspec.structs import replace
+
+from arena.exits import MachineCannot, WrongUse
+from arena.ledger import Ledger
+from arena.regression import Regression
+from arena.regression_asked import Asked, regression_of
+from arena.regression_run import Finding, folder_for, play_regression
+from arena.runner import Play, Worker
+from arena.sprt import Verdict
+from arena.tournament import Venue
+from referee.plan import Plan, Policy, Result
+from referee.transcript_chain import TranscriptError
+from tests.arena.stand_in import AtOnce, outcome, result
+
+
+def asked(folder: Path, **given: Any) -> Regression:
+    whole = {"game": "mist", "base": "mist_random", "head": "mist_hunter", "seed": 4, "elo1": 100.0, **given}
+    regression = regression_of(Asked(policy=Policy(), **whole))
+    return replace(regression, arena=replace(regression.arena, results=folder))
+
+
+def venue(play: Play[str], slots: int) -> Venue[str]:
+    @asynccontextmanager
+    async def open_venue(matches: int) -> AsyncIterator[list[Worker[str]]]:
+        yield [Worker(play=play, slots=min(slots, matches))]
+
+    return open_venue
+
+
+def playing(
+    regression: Regression, play: Play[str] | None = None, *, fresh: bool = False, concurrency: int = 2
+) -> Finding:
+    """How it comes out, but for how long it took."""
+    players = regression.arena.labels
+    found = play_regression(regression, players, venue(play or AtOnce(), concurrency), fresh=fresh)
+    return replace(found, seconds=0)
+
+
+class Decided:
+    """Head loses the first deals and wins all others. What is held ends after so many of the others have."""
+
+    def __init__(self, regression: Regression, *, lost: int, held_until: int) -> None:
+        blocks = [block for block, _ in zip(regression.blocks(4), range(lost), strict=False)]
+        self._lost = {match.seed for block in blocks for match in block.matches}
+        self._won_left = held_until
+        self._free = trio.Event()
+        self.won_first = False
+
+    async def __call__(self, plan: Plan, players: Sequence[str], *, transcript: Path) -> Result:
+        """See `referee.play.play`."""
+        await trio.lowlevel.checkpoint()
+        head = players.index("head")
+        if plan.seed in self._lost:
+            if self._won_left > 0:
+                self.won_first = True
+                await self._free.wait()
+            head = 1 - head
+        else:
+            self._won_left -= 1
+            if self._won_left <= 0:
+                self._free.set()
+        return replace(result(plan, players, transcript), outcome=outcome((head,), (1 - head,)))
+
+
+def test_it_stops_in_schedule_order_though_the_blocks_end_in_another(tmp_path: Path) -> None:
+    """Forty wins end before the first of ten losses; by order of finishing head would be accepted."""
+    disturbed, calm = asked(tmp_path / "disturbed"), asked(tmp_path / "calm")
+    late = Decided(disturbed, lost=20, held_until=80)
+    found = playing(disturbed, late, concurrency=42)
+    assert late.won_first
+    assert Verdict.REJECTED is found.state.verdict
+    assert playing(calm, Decided(calm, lost=20, held_until=0), concurrency=1) == found
+    assert len(Ledger(tmp_path / "disturbed/ledger.sqlite").results()) > 2 * found.state.blocks
+
+
+def test_it_stops_playing_once_it_is_decided(tmp_path: Path) -> None:
+    regression = asked(tmp_path)
+    found = playing(regression, Decided(regression, lost=0, held_until=0))
+    assert (Verdict.ACCEPTED, 10) == (found.state.verdict, found.state.blocks)
+    assert 10 <= len(Ledger(tmp_path / "ledger.sqlite").finished()) / 2 <= 11
+
+
+def test_a_decided_test_is_not_played_again_and_says_the_same(tmp_path: Path) -> None:
+    regression, again = asked(tmp_path), AtOnce()
+    found = playing(regression, Decided(regression, lost=0, held_until=0))
+    assert found == playing(regression, again)
+    assert [] == again.played
+
+
+@pytest.mark.parametrize("game", ["mist", "runes-to-ruins"])
+def test_a_test_that_was_stopped_goes_on_and_comes_out_as_if_it_had_not_been(tmp_path: Path, game: str) -> None:
+    bots: dict[str, Any] = {"base": "any_random", "head": "any_random", "game": game, "blocks": 12}
+    bots |= {"elo1": 100.0} if game == "mist" else {"elo1": None, "high": 0.02}
+    full = TranscriptError("cannot be written: No space left on device", Path("/t/x.jsonl"))
+    first, second = AtOnce(fails_after=9, failure=full), AtOnce()
+    with pytest.RaisesGroup(MachineCannot, flatten_subgroups=True):
+        playing(asked(tmp_path / "stopped", **bots), first)
+    resumed = playing(asked(tmp_path / "stopped", **bots), second)
+    undisturbed = AtOnce()
+    assert playing(asked(tmp_path / "calm", **bots), undisturbed) == replace(resumed, voids=[])
+    assert len(undisturbed.played) == len(first.played) + len(second.played)
+
+
+def test_a_test_that_was_undecided_goes_on_with_a_higher_limit(tmp_path: Path) -> None:
+    """Players of equal strength: nothing is decided so soon."""
+    first, second = AtOnce(), AtOnce()
+    short = playing(asked(tmp_path / "one", blocks=4), first)
+    longer = playing(asked(tmp_path / "one", blocks=7), second)
+    assert (Verdict.UNDECIDED, 4, 7) == (short.state.verdict, short.state.blocks, longer.state.blocks)
+    assert (8, 6) == (len(first.played), len(second.played))
+    assert longer == playing(asked(tmp_path / "other", blocks=7))
+
+
+def test_with_a_lower_limit_what_was_played_beyond_it_does_not_count(tmp_path: Path) -> None:
+    playing(asked(tmp_path / "one", blocks=7))
+    assert playing(asked(tmp_path / "other", blocks=4)) == playing(asked(tmp_path / "one", blocks=4))
+
+
+def test_another_hypothesis_on_the_same_results_is_refused_and_named(tmp_path: Path) -> None:
+    """Who looks, and then chooses what to test, errs more often than alpha."""
+    playing(asked(tmp_path, blocks=2))
+    with pytest.raises(WrongUse) as caught:
+        playing(asked(tmp_path, blocks=2, elo1=50.0))
+    assert (
+        f"{tmp_path}: its results were begun otherwise: test.elo1 was 100.0, is 50.0."
+        " Undo that to go on, or begin anew: --fresh, or another folder with --results"
+    ) == caught.value.format_message()
+
+
+def test_fresh_begins_anew(tmp_path: Path) -> None:
+    playing(asked(tmp_path, blocks=2))
+    again = AtOnce()
+    playing(asked(tmp_path, blocks=2, elo1=50.0), again, fresh=True)
+    assert 4 == len(again.played)
+
+
+def test_the_default_folder_is_another_for_other_bots_and_hypotheses_and_not_for_another_limit() -> None:
+    here = Path()
+    first = folder_for(asked(here))
+    assert "runs/regress" == str(first.parent)
+    assert first == folder_for(asked(here, blocks=3))
+    assert first != folder_for(asked(here, elo1=3.0))
+    assert first != folder_for(asked(here, head="mist_random"))
+
+
+def test_lines_are_of_the_blocks_that_counted(tmp_path: Path) -> None:
+    regression = asked(tmp_path)
+    base, head = playing(regression, Decided(regression, lost=0, held_until=0), concurrency=9).lines
+    assert ((20, 0), (20, 20)) == ((base.played, base.wins), (head.played, head.wins))

@@ -1,0 +1,52 @@
+"""Regression tests with real bots in real processes: a better bot is accepted, a worse one is not."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from arena.exits import DONE, NO, UNDECIDED
+
+ROOT = Path(__file__).parent.parent.parent
+WEAK, STRONG = "mist_random", "mist_cautious"
+
+
+def regress(folder: Path, base: str, head: str, *more: str) -> "subprocess.CompletedProcess[bytes]":
+    words = ["regress", "mist", "--base", base, "--head", head, "--seed", "5", "--results", str(folder)]
+    words += ["--elo1", "200", "--isolation", "none", "--startup-ms", "60000", "--json", *more]
+    return subprocess.run(  # noqa: S603 - our own interpreter, and our own words
+        [sys.executable, "-m", "arena", *words], cwd=ROOT, capture_output=True, check=False
+    )
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "code", "verdict"), [(WEAK, STRONG, DONE, "accepted"), (STRONG, WEAK, NO, "rejected")]
+)
+def test_a_better_bot_is_accepted_and_a_worse_one_rejected(
+    tmp_path: Path, base: str, head: str, code: int, verdict: str
+) -> None:
+    done = regress(tmp_path, base, head)
+    assert code == done.returncode, done.stderr.decode()
+    assert verdict == json.loads(done.stdout)["verdict"]
+
+
+def test_a_bot_against_its_own_last_revision_is_undecided_and_goes_on_from_there(tmp_path: Path) -> None:
+    """Deterministic bots with the same seeds: each deal is won once by either."""
+    folder = tmp_path / "mine"
+    shutil.copytree(ROOT / "bots" / WEAK, folder)
+    for words in (
+        ["init", "-q"],
+        ["add", "."],
+        ["-c", "user.name=me", "-c", "user.email=me@here", "commit", "-qm", "1"],
+    ):
+        subprocess.run(["git", "-C", str(folder), *words], check=True)  # noqa: S603, S607 - our own words
+    bots = (f"{folder}@HEAD", str(folder))
+    short, longer = (regress(tmp_path / "results", *bots, "--blocks", blocks) for blocks in ("2", "3"))
+    assert (UNDECIDED, UNDECIDED) == (short.returncode, longer.returncode), longer.stderr.decode()
+    assert ([0, 0, 2, 0, 0], [0, 0, 3, 0, 0]) == tuple(
+        json.loads(done.stdout)["counts"] for done in (short, longer)
+    )
+    assert b"at most 3 blocks of 2 matches (2 of them played before)" in longer.stderr
