@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from msgspec import Struct
 
 from arena import anytime, sprt
-from arena.schedule import Block, Match, block_of
+from arena.schedule import SWAPPED, Block, Match
 from arena.seating import shifts_of
 from arena.sprt import Verdict
 from arena.standings import points
@@ -48,14 +48,23 @@ class Regression(Struct, frozen=True, kw_only=True):
         """One deal. With more seats, and few seatings of each, the seat under test moves on from deal to deal."""
         seats = self.arena.seats
         if seats == TWO:
-            return block_of(number, number, (BASE, HEAD), seed)
+            return Block(number, number, (BASE, HEAD), SWAPPED, seed)
         others = len(self.arena.bots) - FIELD
         table = (HEAD, *(FIELD + place % others for place in range(seats - 1)))
         moved = number % seats
-        shifts = [(shift + moved) % seats for shift in shifts_of(seats, self.arena.rotations)]
-        block = block_of(number, number, table, seed, shifts + shifts)
-        half = len(block.matches) // 2
-        return Block(number, number, block.matches[:half] + tuple(map(_with_base, block.matches[half:])))
+        shifts = tuple((shift + moved) % seats for shift in shifts_of(seats, self.arena.rotations))
+        return Paired(number, number, table, shifts + shifts, seed)
+
+
+class Paired(Block, frozen=True, gc=False):
+    """One deal whose seatings all come twice: with the new version, then with the old one in its place."""
+
+    @property
+    def matches(self) -> tuple[Match, ...]:
+        """As every block's, but for who holds the seat under test."""
+        matches = Block(self.number, self.round, self.entrants, self.shifts, self.seed).matches
+        half = len(matches) // 2
+        return matches[:half] + tuple(map(_with_base, matches[half:]))
 
 
 def _with_base(match: Match) -> Match:

@@ -33,8 +33,8 @@ def family(root: int) -> set[str]:
 def alive(family: set[str]) -> set[str]:
     """Those of a family that are still there.
 
-    Zombies are not: they have ended, and whose parent has ended before them waits for init. In many containers that is
-    a program which buries nobody.
+    Zombies are not: they have ended, and whose parent has ended before them waits for init. In many
+    containers that is a program which buries nobody.
     """
     return {each for each in family if each.split()[1] == _born(int(each.split()[0]))}
 
