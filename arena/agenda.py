@@ -42,6 +42,7 @@ class Agenda:
         self._finished = finished
         self._all_begun = False
         self._begun: dict[int, _Begun] = {}
+        self._left: set[int] = set()
 
     @property
     def done(self) -> bool:
@@ -50,7 +51,12 @@ class Agenda:
 
     def take(self, worker: int) -> Ticket | None:
         """The next match for a worker; None: there is none now, but there may be again until all is `done`."""
-        found = self._waiting_of(worker) or self._begin_next(worker) or self._waiting_of(None)
+        found = (
+            self._waiting_of({worker})
+            or self._waiting_of(self._left)
+            or self._begin_next(worker)
+            or self._waiting_of(None)
+        )
         if found is None:
             return None
         return Ticket(found.waiting.pop(0), len(found.block.matches), found.turn)
@@ -71,6 +77,10 @@ class Agenda:
         if begun is not None:
             begun.waiting.insert(0, ticket.match)
 
+    def left(self, worker: int) -> None:
+        """A worker is gone for good: others end its blocks before they begin another, or they would wait long."""
+        self._left.add(worker)
+
     def void(self, ticket: Ticket) -> int | None:
         """An attempt is void: its whole block is begun again. How often it has been by now.
 
@@ -89,11 +99,12 @@ class Agenda:
         begun = self._begun.get(ticket.match.block)
         return begun if begun is not None and begun.turn == ticket.turn else None
 
-    def _waiting_of(self, worker: int | None) -> _Begun | None:
-        """The first block begun by a worker, None for any, that has a match to hand out."""
-        for begun in self._begun.values():
-            if begun.waiting and worker in (None, begun.worker):
-                return begun
+    def _waiting_of(self, workers: Collection[int] | None) -> _Begun | None:
+        """The first block begun by one of these workers, None for any, that has a match to hand out."""
+        if workers is None or workers:
+            for begun in self._begun.values():
+                if begun.waiting and (workers is None or begun.worker in workers):
+                    return begun
         return None
 
     def _begin_next(self, worker: int) -> _Begun | None:

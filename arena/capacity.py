@@ -16,12 +16,17 @@ def cores() -> int:
 
 def matches_at_once() -> int:
     """The default of `--concurrency`: what `arena stress --calibrate` found safe, else one match for each core."""
+    return calibrated() or cores()
+
+
+def calibrated() -> int | None:
+    """What `arena stress --calibrate` found safe on this machine, if it was asked."""
     try:
         kept = msgspec.json.decode(_calibration().read_bytes(), type=Calibration)
     except (OSError, msgspec.MsgspecError):
-        return cores()
+        return None
     # Another machine with the same home has another limit.
-    return kept.concurrency if kept.machine == _machine() else cores()
+    return kept.concurrency if kept.machine == _machine() else None
 
 
 class Calibration(msgspec.Struct):

@@ -129,9 +129,11 @@ class Ledger:
     def finish(self, match: Match, attempt: Attempt, result: Result, seatings: int) -> bool:
         """An attempt ended with a result; whether that completed its block, which then counts as a whole."""
         played = msgspec.json.encode(_played(match, result)).decode()
+        place = None if result.transcript == str(attempt.transcript) else result.transcript
         with self._told(), self._transaction():
             self._db.execute(
-                "UPDATE attempts SET ended = ?, played = ? WHERE id = ?", (_now(), played, attempt.id)
+                "UPDATE attempts SET ended = ?, played = ?, place = ? WHERE id = ?",
+                (_now(), played, place, attempt.id),
             )
             rows = self._db.execute(
                 "SELECT block, seating, id, json_extract(played, '$.head') FROM attempts"

@@ -50,7 +50,12 @@ DROP TABLE results;
 ALTER TABLE results_with_heads RENAME TO results;
 """
 
-MIGRATIONS = (FIRST, SET_ASIDE_AND_HEADS)
+PLACES = """
+-- Where a played match's transcript is, if not in the results folder: a URL.
+ALTER TABLE attempts ADD COLUMN place TEXT;
+"""
+
+MIGRATIONS = (FIRST, SET_ASIDE_AND_HEADS, PLACES)
 SCHEMA = len(MIGRATIONS)
 
 

@@ -19,6 +19,7 @@ from arena.agenda import Agenda, Ticket
 from arena.exits import MachineCannot
 from arena.ledger import INTERRUPTED, Attempt, Ledger
 from arena.results_folder import transcript_failed
+from arena.roster import Roster
 from arena.schedule import Block, Match
 from referee.plan import Plan, Result
 from referee.sandbox import SandboxError
@@ -96,12 +97,16 @@ class Worker(Struct, Generic[PlayerT], frozen=True, kw_only=True):
     """How many it plays at once."""
 
 
+Workers = Sequence[Worker[PlayerT]] | Roster[Worker[PlayerT]]
+"""Those there are; in a roster, more may come, and some may go for good."""
+
+
 async def run(
     field: Field[PlayerT],
     blocks: Callable[[], Iterator[Block]],
     ledger: Ledger,
     *,
-    workers: Sequence[Worker[PlayerT]],
+    workers: Workers[PlayerT],
     progress: Progress,
     write: Write | None = None,
 ) -> None:
@@ -118,21 +123,15 @@ async def run(
     Raises:
         MachineCannot: a block stayed void, or nothing more can be written. What is done is in the ledger.
     """
-    agenda = Agenda(blocks(), ledger.finished())
     running = _Run(
         field,
-        agenda,
+        Agenda(blocks(), ledger.finished()),
         ledger,
+        roster=workers if isinstance(workers, Roster) else Roster(workers),
         progress=progress,
         write=InThread() if write is None else write,
-        at_once=sum(worker.slots for worker in workers),
     )
-    async with trio.open_nursery() as nursery:
-        # Each worker's first slot before any second: where matches are few, all have some.
-        for slot in range(max(worker.slots for worker in workers)):
-            for number, worker in enumerate(workers):
-                if slot < worker.slots:
-                    nursery.start_soon(running.keep_busy, number, worker.play)
+    await running.to_the_end()
 
 
 class _Run(Generic[PlayerT]):
@@ -144,24 +143,36 @@ class _Run(Generic[PlayerT]):
         agenda: Agenda,
         ledger: Ledger,
         *,
+        roster: Roster[Worker[PlayerT]],
         progress: Progress,
         write: Write,
-        at_once: int,
     ) -> None:
-        """`at_once`: how many matches all workers together play."""
         self._field = field
         self._agenda = agenda
         self._ledger = ledger
         self._progress = progress
         self._write = write
-        self._at_once = at_once
+        self._roster = roster
+        self._door = trio.CancelScope()
+        """Who comes is let in until every match has ended."""
         self._interruptions: Counter[Match] = Counter()
         self._changed = trio.Event()
         """A match ended, or is to be played again: who found nothing to do looks again."""
 
-    async def keep_busy(self, worker: int, play: Play[PlayerT]) -> None:
-        """Plays one match after the other, until all have ended."""
-        while not self._agenda.done:
+    async def to_the_end(self) -> None:
+        """Has all workers play, and those who come, until every match has ended."""
+        async with trio.open_nursery() as nursery:
+            with self._door:
+                async for workers in self._roster.groups():
+                    # Each worker's first slot before any second: where matches are few, all have some.
+                    for slot in range(max(worker.slots for worker in workers.values())):
+                        for number, worker in workers.items():
+                            if slot < worker.slots:
+                                nursery.start_soon(self._keep_busy, number, worker.play)
+
+    async def _keep_busy(self, worker: int, play: Play[PlayerT]) -> None:
+        """Plays one match after the other, until all have ended, or this worker is gone for good."""
+        while not self._agenda.done and worker in self._roster:
             ticket = self._agenda.take(worker)
             if ticket is not None:
                 await self._settle(ticket, play)
@@ -169,6 +180,10 @@ class _Run(Generic[PlayerT]):
                 self._changed = trio.Event()
             elif not self._agenda.done:
                 await self._changed.wait()
+        if self._agenda.done:
+            self._door.cancel()
+        else:
+            self._agenda.left(worker)
 
     async def _settle(self, ticket: Ticket, play: Play[PlayerT]) -> None:
         """Makes one attempt at a match, and sees to what is to be done after it."""
@@ -222,12 +237,12 @@ class _Run(Generic[PlayerT]):
 
     def _too_small(self) -> str:
         """What to tell of the machine. Each try at half as much finds soon what fits."""
-        if self._at_once == 1:
+        if self._roster.remedy is not None:
+            return self._roster.remedy
+        at_once = sum(worker.slots for worker in self._roster.members.values())
+        if at_once == 1:
             return "this machine is too small for even one match at a time"
-        return (
-            f"this machine is too small for {self._at_once} matches at once: "
-            f"go on with --concurrency {self._at_once // 2}"
-        )
+        return f"this machine is too small for {at_once} matches at once: go on with --concurrency {at_once // 2}"
 
     async def _interrupted(self, ticket: Ticket, attempt: Attempt, reason: str) -> None:
         """Its worker is gone: the match is played again; what was finished of its block stays.

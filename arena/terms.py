@@ -25,7 +25,7 @@ def terms_of(tournament: Tournament, seed: int) -> Terms:
     form = tournament.form
     return {
         "arena": version("mist-arena"),
-        "content of the arena": _own_content(),
+        "content of the arena": own_content(),
         "files of the arena": _own_files(),
         "game": form.game,
         "variant": tournament.variant,
@@ -72,7 +72,7 @@ def _which(key: str, begun: Terms, now: Terms) -> str:
     return f" ({', '.join(changed[:NAMED] + more)})"
 
 
-def _own_content() -> str:
+def own_content() -> str:
     """Hash of what decides and of what built-in bots share: the version does not tell two commits apart."""
     total = sha256()
     for package in (protocol, referee):

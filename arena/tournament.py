@@ -17,7 +17,7 @@ from arena.progress import LiveProgress
 from arena.report_files import write_beside
 from arena.results_folder import LEDGER, TRANSCRIPTS, held, set_aside
 from arena.rounds import Blocks, Fixed, blocks_so_far, rounds_of
-from arena.runner import Field, Worker, run
+from arena.runner import Field, Workers, run
 from arena.schedule import SEED_BITS
 from arena.screens import progress_console
 from arena.standings import Line, Played
@@ -25,7 +25,7 @@ from arena.terms import changes, terms_of
 from arena.tournament_file import TWO, Tournament
 
 PlayerT = TypeVar("PlayerT")
-Venue = Callable[[int], AbstractAsyncContextManager[Sequence[Worker[PlayerT]]]]
+Venue = Callable[[int], AbstractAsyncContextManager[Workers[PlayerT]]]
 """Gives workers for so many matches, and ends them."""
 
 

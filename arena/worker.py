@@ -32,7 +32,11 @@ Venue = Callable[[], AbstractAsyncContextManager[Play[Any]]]
 def main(open_venue: Venue, player: Any) -> None:
     """Serves the arena until it hangs up; `player` is the type of its players."""
     _end_with(int(sys.argv[2]))
-    control = socket.socket(fileno=int(sys.argv[1]))
+    serve(socket.socket(fileno=int(sys.argv[1])), open_venue, player)
+
+
+def serve(control: socket.socket, open_venue: Venue, player: Any) -> None:
+    """Plays what is ordered over a socket, until that is hung up or a signal comes; it ends the process then."""
     try:
         loop.run(partial(_serve, control, open_venue, player))
     except Stopped as stopped:

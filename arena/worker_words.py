@@ -14,6 +14,7 @@ import trio
 from msgspec import Raw, Struct
 from msgspec.structs import replace
 
+from arena.runner import WorkerGoneError
 from referee.plan import Plan, Result
 from referee.sandbox import SandboxError
 from referee.transcript_chain import TranscriptError
@@ -51,7 +52,7 @@ class Failed(Struct, frozen=True, kw_only=True, tag="failed"):
     """It could not be."""
 
     number: int
-    kind: Literal["sandbox", "transcript", "shortage", "fault"]
+    kind: Literal["sandbox", "transcript", "shortage", "gone", "fault"]
     text: str
     errno: int | None = None
     """Of the error of the operating system that was behind it."""
@@ -88,6 +89,8 @@ def failed(number: int, error: Exception) -> Failed:
             )
         case TranscriptError():
             return Failed(number=number, kind="transcript", text=error.what, path=error.path)
+        case WorkerGoneError():
+            return Failed(number=number, kind="gone", text=str(error))
         case OSError():
             text = error.strerror or str(error)
             return Failed(number=number, kind="shortage", text=text, errno=error.errno)
@@ -106,6 +109,8 @@ def error_of(failed: Failed) -> Exception:
             return error
         case "shortage":
             return OSError(failed.errno or 0, failed.text)
+        case "gone":
+            return WorkerGoneError(failed.text)
         case "fault":
             return RuntimeError(f"in a referee process: {failed.text}")
 

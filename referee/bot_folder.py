@@ -183,7 +183,7 @@ def file_hashes(folder: Path) -> dict[str, str]:
 def _files(folder: Path) -> Iterator[tuple[bytes, bytes, bytes]]:
     """All that is in a folder, in order of names: name, a letter for its kind, and what stands for its bytes."""
     root = folder.resolve()
-    for path in sorted(_entries(folder), key=lambda path: os.fsencode(path.relative_to(folder))):
+    for path in sorted(entries(folder), key=lambda path: os.fsencode(path.relative_to(folder))):
         try:
             kind, content = _content(root, path, path.lstat().st_mode)
         except OSError as error:
@@ -204,7 +204,7 @@ def _content(root: Path, path: Path, mode: int) -> tuple[bytes, bytes]:
     return (b"x" if mode & stat.S_IXUSR else b"f"), digest
 
 
-def _entries(folder: Path) -> list[Path]:
+def entries(folder: Path) -> list[Path]:
     """All files and links below a folder, without what is ignored."""
 
     def refuse(error: OSError) -> None:

@@ -1,7 +1,6 @@
 """`arena regress`: is a bot's new version better than its old one? Its exit code is for CI."""
 
 import sys
-from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any, get_args
 
@@ -9,23 +8,20 @@ import click
 import msgspec
 from msgspec.structs import replace
 
-from arena import capacity
-from arena.building import ready
 from arena.commands.policy_options import policy_options, read_policy
-from arena.crew import open_crew
+from arena.commands.where_options import where_options
 from arena.exits import AnswerIsNo, Stopped, Undecided
 from arena.regression import Regression
 from arena.regression_asked import Asked, regression_of
 from arena.regression_report import finding_json, markdown, said, table
 from arena.regression_run import Finding, folder_for, play_regression
 from arena.results_folder import TRANSCRIPTS, cannot_write
-from arena.runner import Worker
 from arena.screens import results_console
 from arena.sprt import EloModel, Verdict
 from arena.tables import show
 from arena.typed import command_line
+from arena.venues import Where, venue_for
 from referee.plan import Isolation
-from referee.play import SandboxedBot
 
 
 @click.command("regress")
@@ -55,6 +51,7 @@ from referee.play import SandboxedBot
 @click.option(
     "--workers", type=click.IntRange(min=1), help="Referee processes for them.  [default: one for each core]"
 )
+@where_options
 @click.option(
     "--results",
     type=click.Path(path_type=Path),
@@ -71,6 +68,8 @@ def command(
     fresh: bool,
     concurrency: int | None,
     workers: int | None,
+    on: str,
+    transcripts: str | None,
     results: Path | None,
     as_json: bool,
     summary: Path | None,
@@ -93,21 +92,22 @@ def command(
     if summary is not None:
         # Tried before hours of play, not after.
         _add(summary, "")
-    finding = _played(regression, fresh=fresh, at_once=concurrency or capacity.matches_at_once(), workers=workers)
+    finding = _played(
+        regression,
+        Where(on=on, transcripts=transcripts, concurrency=concurrency, workers=workers),
+        fresh=fresh,
+    )
     if as_json:
         sys.stdout.write(msgspec.json.encode(finding_json(regression, finding)).decode() + "\n")
     else:
-        _print(regression, finding)
+        _print(regression, finding, transcripts)
     if summary is not None:
         _add(summary, markdown(regression, finding))
     _answer(finding.state.verdict, regression)
 
 
-def _played(regression: Regression, *, fresh: bool, at_once: int, workers: int | None) -> Finding:
-    def venue(matches: int) -> AbstractAsyncContextManager[list[Worker[Any]]]:
-        return open_crew(capacity.shares(matches, concurrency=at_once, workers=workers))
-
-    players = tuple(SandboxedBot(bot) for bot in ready(regression.arena.bots, regression.arena.form.isolation))
+def _played(regression: Regression, where: Where, *, fresh: bool) -> Finding:
+    players, venue = venue_for(where, regression.arena.bots, regression.arena.form.isolation)
     try:
         return play_regression(regression, players, venue, fresh=fresh)
     except Stopped as stopped:
@@ -115,7 +115,7 @@ def _played(regression: Regression, *, fresh: bool, at_once: int, workers: int |
         raise Stopped(stopped.signal, f"stopped; to go on where it was: {again}") from None
 
 
-def _print(regression: Regression, finding: Finding) -> None:
+def _print(regression: Regression, finding: Finding, elsewhere: str | None) -> None:
     """The final table, and what it comes to."""
     screen = results_console()
     show(screen, table(regression, finding))
@@ -124,7 +124,7 @@ def _print(regression: Regression, finding: Finding) -> None:
         screen.print(line, highlight=False, markup=False, soft_wrap=True)
     if finding.voids:
         screen.print(f"{len(finding.voids)} attempts were void, and made again", highlight=False)
-    transcripts = regression.arena.results / TRANSCRIPTS
+    transcripts = elsewhere or regression.arena.results / TRANSCRIPTS
     screen.print(f"transcripts: {transcripts}", highlight=False, markup=False, soft_wrap=True)
 
 

@@ -1,32 +1,28 @@
 """`arena tournament`: plays what is left of a tournament, then prints its table."""
 
 import sys
-from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 import click
 import msgspec
 from msgspec.structs import replace
 from rich.text import Text
 
-from arena import capacity
-from arena.building import ready
-from arena.crew import open_crew
+from arena.commands.where_options import where_options
 from arena.exits import Stopped
 from arena.format_tables import bracket_lines, format_table
 from arena.report import results_json
 from arena.report_tables import ratings_table
 from arena.results_folder import PAGE, TRANSCRIPTS
-from arena.runner import Worker
 from arena.screens import results_console
 from arena.tables import show
 from arena.tournament import Results, play_tournament
 from arena.tournament_file import Tournament, read_tournament
 from arena.typed import command_line
+from arena.venues import Where, venue_for
 from referee.bot_folder import find_bot
 from referee.plan import Isolation
-from referee.play import SandboxedBot
 
 
 @click.command("tournament")
@@ -40,6 +36,7 @@ from referee.play import SandboxedBot
 @click.option(
     "--workers", type=click.IntRange(min=1), help="Referee processes for them.  [default: one for each core]"
 )
+@where_options
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
 def command(
     file: Path,
@@ -49,6 +46,8 @@ def command(
     results: Path | None,
     concurrency: int | None,
     workers: int | None,
+    on: str,
+    transcripts: str | None,
     as_json: bool,
 ) -> None:
     """Play the tournament that FILE describes; run again after a stop, it goes on where it was."""
@@ -57,12 +56,9 @@ def command(
         tournament = replace(tournament, form=replace(tournament.form, isolation=isolation))
     if results is not None:
         tournament = replace(tournament, results=results)
-    at_once = concurrency or tournament.form.concurrency or capacity.matches_at_once()
-
-    def venue(matches: int) -> AbstractAsyncContextManager[list[Worker[Any]]]:
-        return open_crew(capacity.shares(matches, concurrency=at_once, workers=workers))
-
-    players = tuple(SandboxedBot(bot) for bot in ready(tournament.bots, tournament.form.isolation))
+    where = Where(on=on, transcripts=transcripts, concurrency=concurrency, workers=workers)
+    form = tournament.form
+    players, venue = venue_for(where, tournament.bots, form.isolation, at_once=form.concurrency)
     try:
         came_out = play_tournament(tournament, players, venue, fresh=fresh)
     except Stopped as stopped:
@@ -71,10 +67,10 @@ def command(
     if as_json:
         sys.stdout.write(msgspec.json.encode(results_json(tournament, came_out)).decode() + "\n")
     else:
-        _print(tournament, came_out)
+        _print(tournament, came_out, transcripts)
 
 
-def _print(tournament: Tournament, came_out: Results) -> None:
+def _print(tournament: Tournament, came_out: Results, elsewhere: str | None) -> None:
     """The final table."""
     screen = results_console()
     if (bracket := bracket_lines(tournament, came_out)) is not None:
@@ -86,6 +82,6 @@ def _print(tournament: Tournament, came_out: Results) -> None:
         screen.print(f"{len(came_out.voids)} attempts were void, and made again{again}", highlight=False)
     screen.print()
     show(screen, ratings_table(came_out.digest))
-    transcripts = tournament.results / TRANSCRIPTS
+    transcripts = elsewhere or tournament.results / TRANSCRIPTS
     screen.print(f"transcripts: {transcripts}", highlight=False, markup=False, soft_wrap=True)
     screen.print(f"report: {tournament.results / PAGE}", highlight=False, markup=False, soft_wrap=True)

@@ -117,7 +117,7 @@ def test_files_of_the_arena_that_changed_are_named_a_few_of_them(
     gone = own.pop("bots/kit.py")
     changed = own | {"referee/play.py": gone, "referee/a.py": gone} | {f"referee/z{n}.py": gone for n in range(4)}
     monkeypatch.setattr(terms, "_own_files", lambda: changed)
-    monkeypatch.setattr(terms, "_own_content", lambda: "sha256:0")
+    monkeypatch.setattr(terms, "own_content", lambda: "sha256:0")
     assert (
         ", is sha256:0 (bots/kit.py is gone, referee/a.py is new, referee/play.py changed, referee/z0.py is new,"
         " referee/z1.py is new, 2 more). Undo" in complaint(file)

@@ -1,0 +1,30 @@
+"""The options that say where matches are played and where their transcripts go."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from arena.venues import LOCAL
+
+CommandT = TypeVar("CommandT", bound=Callable[..., Any])
+
+
+def where_options(command: CommandT) -> CommandT:
+    """Adds them to a command."""
+    for option in (
+        click.option(
+            "--transcripts",
+            metavar="URL",
+            help="Folder or object store for transcripts (s3://..., file:///...).  [default: the results folder]",
+        ),
+        click.option(
+            "--on",
+            default=LOCAL,
+            show_default=True,
+            metavar="PLACE",
+            help="Where to play: local, or an existing Dask cluster's dask://HOST:PORT.",
+        ),
+    ):
+        command = option(command)
+    return command

@@ -1,0 +1,91 @@
+"""Where matches are played: by processes of this machine, or on a cluster; and where their transcripts go."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import trio
+from msgspec import Struct
+from msgspec.structs import replace
+
+from arena import capacity
+from arena.building import ready
+from arena.cluster import open_cluster
+from arena.cluster_words import Asked
+from arena.crew import open_crew
+from arena.dask_client import address_of
+from arena.exits import WrongUse
+from arena.runner import Play, Worker
+from arena.tournament import Venue
+from arena.transcript_store import Store
+from referee.bot_folder import BotFolder
+from referee.plan import Isolation, Plan, Result
+from referee.play import SandboxedBot
+
+LOCAL = "local"
+
+
+class Where(Struct, frozen=True, kw_only=True):
+    """What a command was told of where to play."""
+
+    on: str
+    """`local`, or a cluster's `dask://HOST:PORT`."""
+    transcripts: str | None
+    """URL of a folder or an object store; None: the results folder."""
+    concurrency: int | None
+    workers: int | None
+
+
+def venue_for(
+    where: Where, bots: Sequence[BotFolder], isolation: Isolation, *, at_once: int | None = None
+) -> tuple[tuple[SandboxedBot, ...], Venue[Any]]:
+    """The bots as players, and whoever plays them. Bots are built where they play.
+
+    Args:
+        where: as the command was told.
+        bots: by entrant's number.
+        isolation: how they are shut in.
+        at_once: matches at once on this machine, if the command was not told; None: as it was found to carry.
+
+    Raises:
+        WrongUse: something asked for cannot be, or a bot's build failed.
+        MachineCannot: there is no space for a build, or no sandbox.
+    """
+    store = None if where.transcripts is None else Store(where.transcripts)
+    if where.on != LOCAL:
+        address_of(where.on)
+        if where.concurrency is not None or where.workers is not None:
+            raise WrongUse(
+                "--concurrency and --workers are this machine's; a cluster's workers have slots of their own"
+            )
+        asked = Asked(bots=tuple(bots), isolation=isolation)
+        return _players(bots), lambda _: open_cluster(where.on, asked, where.transcripts)
+    most = where.concurrency or at_once or capacity.matches_at_once()
+
+    def local(matches: int) -> AbstractAsyncContextManager[list[Worker[Any]]]:
+        crew = open_crew(capacity.shares(matches, concurrency=most, workers=where.workers))
+        return crew if store is None else _storing(crew, store)
+
+    return _players(ready(bots, isolation)), local
+
+
+def _players(bots: Sequence[BotFolder]) -> tuple[SandboxedBot, ...]:
+    return tuple(SandboxedBot(bot) for bot in bots)
+
+
+@asynccontextmanager
+async def _storing(
+    crew: AbstractAsyncContextManager[list[Worker[Any]]], store: Store
+) -> AsyncIterator[list[Worker[Any]]]:
+    """The same workers, whose transcripts do not stay here."""
+    async with crew as workers:
+        yield [replace(worker, play=partial(_play_and_store, worker.play, store)) for worker in workers]
+
+
+async def _play_and_store(
+    play: Play[Any], store: Store, plan: Plan, players: Sequence[Any], *, transcript: Path
+) -> Result:
+    result = await play(plan, players, transcript=transcript)
+    return replace(result, transcript=await trio.to_thread.run_sync(store.move, transcript))
