@@ -199,7 +199,7 @@ class _Cluster:
         except WorkerGoneError as gone:
             raise RefusedError(f"is gone: {gone}") from None
         except ImportError as error:
-            raise RefusedError(f"has no arena ({error}): {INSTALL} there") from None
+            raise RefusedError(f"has no arena ({error}); there: {INSTALL}") from None
 
     async def _play(
         self, address: str, slots: int, plan: Plan, players: Sequence[Any], *, transcript: Path

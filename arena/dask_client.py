@@ -51,7 +51,7 @@ async def connected(on: str) -> "DaskClient":
     try:
         import distributed  # noqa: PLC0415 - only who asks for a cluster needs it
     except ImportError:
-        raise WrongUse(f"--on {on} needs Dask: {INSTALL}, here and on each worker's machine") from None
+        raise WrongUse(f"--on {on} needs Dask, here and on each worker's machine: {INSTALL}") from None
     connect = partial(
         distributed.Client,
         address,

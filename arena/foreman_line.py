@@ -21,16 +21,23 @@ READ_BYTES = 65_536
 
 
 def foreman_of(arena: str, slots: int) -> "Foreman":
-    """The foreman that plays for an arena, started if it has none."""
+    """The foreman that plays for an arena, started if it has none.
+
+    Raises:
+        WorkerGoneError: that arena has said that it leaves.
+    """
     with _LOCK:
+        if arena in _LEFT:
+            raise WorkerGoneError("its arena has left")
         if arena not in _FOREMEN:
             _FOREMEN[arena] = Foreman(arena, slots)
         return _FOREMEN[arena]
 
 
 def send_home(arena: str) -> None:
-    """Ends all that is played for an arena. Does not wait for the end."""
+    """Ends all that is played for an arena, also what it asked for just before. Does not wait for the end."""
     with _LOCK:
+        _LEFT.add(arena)
         if arena in _FOREMEN:
             _FOREMEN[arena].retire()
 
@@ -135,3 +142,5 @@ class _Call:
 _LOCK = Lock()
 _FOREMEN: dict[str, Foreman] = {}
 """By arena. Those that may still be given matches."""
+_LEFT: set[str] = set()
+"""Arenas that have gone in order: a run of the arena has a name of its own, so they do not come back."""

@@ -6,7 +6,7 @@ from pathlib import Path
 from arena.exits import WrongUse
 from referee.transcript_chain import TranscriptError
 
-INSTALL = "pip install 'mist-arena[cluster]'"
+INSTALL = "pip install '.[cluster]' in the arena's folder"
 
 
 class Store:

@@ -43,7 +43,7 @@ import time
 from random import Random
 
 from bots.kit import Bot, run
-from bots.mist_board import ALL, each, mask, names
+from bots.mist_board import ALL, mask, names
 from protocol.games.mist import ChooseFirst, MistView, Turn
 
 
@@ -57,7 +57,7 @@ class Remembers(Bot):
         luck = Random(f"{self.match.seed} {window.id}")
         taken = mask(name for name, holds in window.view.visible.items() if holds != "empty")
         free = ALL & ~mask(window.view.forbidden) & ~taken
-        return Turn(cells=names(luck.sample(sorted(each(free)), 1))) if free else window.default
+        return Turn(cells=(luck.choice(names(free)),)) if free else window.default
 
 
 run(Remembers())

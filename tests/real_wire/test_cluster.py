@@ -1,0 +1,228 @@
+"""Tournaments on a Dask cluster: a real scheduler, real workers, one of them killed half-way."""
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+
+import pytest
+import trio
+
+from arena.dask_client import connected
+from arena.exits import CANNOT, DONE, WRONG_USE
+from arena.ledger import INTERRUPTED
+from tests.real_wire import dask_pickles
+from tests.real_wire.dask_cluster import ROOT, DaskCluster, dask_cluster
+from tests.real_wire.processes import family, until
+from tests.real_wire.test_killed import ARENA, REAL_MATCHES, TIMES, cup, gone, start, table
+
+ON_CLUSTER = ("-m", "arena", "tournament", "--json", "--on")
+TEXT = REAL_MATCHES.replace("blocks = 3", "blocks = 6")
+MATCHES = 12
+PLAYING = 4
+"""Processes of a worker that plays a match: a foreman, a referee, two bots."""
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[DaskCluster]:
+    with dask_cluster(tmp_path / "cluster") as started:
+        yield started
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return cup(tmp_path / "cup", TEXT)
+
+
+def rows(file: Path, query: str) -> list[tuple[object, ...]]:
+    """What a tournament's ledger holds, also while it is being written."""
+    path = file.parent / "runs/cup/ledger.sqlite"
+    if not path.exists():
+        return []
+    with sqlite3.connect(path) as book:
+        try:
+            return book.execute(query).fetchall()
+        except sqlite3.OperationalError:
+            return []
+        finally:
+            book.rollback()
+
+
+def ended(command: Sequence[str], file: Path) -> tuple[int, str]:
+    """How the arena ends, and its last line."""
+    process = start(command, file)
+    _, said = process.communicate()
+    return process.returncode, said.decode().splitlines()[-1]
+
+
+def transcripts(folder: Path) -> set[str]:
+    return {path.name for path in folder.glob("*.jsonl")}
+
+
+def undisturbed(folder: Path) -> object:
+    return table(start(ARENA, cup(folder, TEXT)), TIMES)
+
+
+def test_with_one_of_two_workers_killed_half_way_the_table_is_that_of_this_machine(
+    tmp_path: Path, file: Path, cluster: DaskCluster
+) -> None:
+    workers = [cluster.add(host=host) for host in ("a", "b")]
+    arena = start((*ON_CLUSTER, cluster.on), file)
+    until(lambda: rows(file, "SELECT 1 FROM attempts WHERE played IS NOT NULL"))
+    victim = until(lambda: [worker for worker in workers if len(family(worker.pid)) >= PLAYING])[0]
+    others = family(victim.pid)
+    victim.kill()
+    assert undisturbed(tmp_path / "undisturbed") == table(arena, TIMES)
+    until(partial(gone, others))
+    assert [(MATCHES,)] == rows(file, "SELECT count(*) FROM results")
+    assert [(MATCHES,)] == rows(file, "SELECT count(*) FROM attempts WHERE played IS NOT NULL")
+    assert {INTERRUPTED} == {void for (void,) in rows(file, "SELECT void FROM attempts WHERE void IS NOT NULL")}
+    assert MATCHES == len(transcripts(file.parent / "runs/cup/transcripts"))
+    survivor = next(worker for worker in workers if worker is not victim)
+    until(lambda: not family(survivor.pid))
+
+
+def test_a_worker_that_comes_later_plays_too_and_can_end_it_alone(
+    tmp_path: Path, file: Path, cluster: DaskCluster
+) -> None:
+    first = cluster.add()
+    with start((*ON_CLUSTER, cluster.on), file) as arena:
+        until(lambda: rows(file, "SELECT 1 FROM attempts WHERE played IS NOT NULL"))
+        first.kill()
+        cluster.add()
+        assert undisturbed(tmp_path / "undisturbed") == table(arena, TIMES)
+
+
+def test_a_killed_foreman_is_replaced_and_its_matches_are_played_again(
+    tmp_path: Path, file: Path, cluster: DaskCluster
+) -> None:
+    worker = cluster.add(slots=2)
+    with start((*ON_CLUSTER, cluster.on), file) as arena:
+        until(lambda: rows(file, "SELECT 1 FROM attempts WHERE played IS NOT NULL"))
+        (foreman,) = [pid for pid in map(int, _children(worker.pid)) if _runs(pid, "arena.foreman")]
+        os.kill(foreman, signal.SIGKILL)
+        assert undisturbed(tmp_path / "undisturbed") == table(arena, TIMES)
+
+
+def test_an_arena_that_is_stopped_leaves_nothing_running_there_and_goes_on(
+    tmp_path: Path, file: Path, cluster: DaskCluster
+) -> None:
+    worker = cluster.add(slots=2)
+    with start((*ON_CLUSTER, cluster.on), file) as arena:
+        until(lambda: rows(file, "SELECT 1 FROM attempts WHERE played IS NOT NULL"))
+        arena.send_signal(signal.SIGTERM)
+        arena.communicate()
+    until(lambda: not family(worker.pid))
+    assert undisturbed(tmp_path / "undisturbed") == table(start((*ON_CLUSTER, cluster.on), file), TIMES)
+
+
+def test_without_its_scheduler_it_stops_and_says_so(file: Path, cluster: DaskCluster) -> None:
+    cluster.add()
+    with start((*ON_CLUSTER, cluster.on), file) as arena:
+        until(lambda: rows(file, "SELECT 1 FROM attempts"))
+        on = cluster.on
+        cluster.scheduler.kill()
+        _, said = arena.communicate()
+    assert (CANNOT, True) == (arena.returncode, f"{on}: its scheduler is gone; run again" in said.decode())
+    assert CANNOT == ended((*ON_CLUSTER, on), file)[0]
+
+
+def test_a_cluster_that_cannot_play_is_told_how_to(file: Path, cluster: DaskCluster) -> None:
+    on = cluster.on
+    assert (CANNOT, f"arena: --on {on}: no worker there can play: it has none") == ended((*ON_CLUSTER, on), file)
+    cluster.add("--nthreads", "2")
+    cluster.add("--nthreads", "2", "--resources", "matches=8")
+    until(lambda: 2 == trio.run(_workers, on))
+    code, said = ended((*ON_CLUSTER, on), file)
+    address = on.replace("dask", "tcp")
+    assert CANNOT == code
+    assert (
+        f"has no slots for matches; start it so: dask worker {address} --nthreads 4 --resources matches=4" in said
+    )
+    assert f"has 2 threads for 8 matches; start it so: dask worker {address} --nthreads 8" in said
+
+
+def test_what_is_no_cluster_is_wrong_use(file: Path) -> None:
+    for on in ("cluster", "dask://host", "http://host:1"):
+        expected = f"arena: --on {on}: neither local nor dask://HOST:PORT (with TLS dask+tls://HOST:PORT)"
+        assert (WRONG_USE, expected) == ended((*ON_CLUSTER, on), file)
+    said = ended((*ON_CLUSTER, "dask://127.0.0.1:1", "--workers", "2"), file)
+    assert (
+        WRONG_USE,
+        "arena: --concurrency and --workers are of this machine; a cluster's workers have slots",
+    ) == said
+
+
+def test_without_dask_it_says_how_to_install_it(file: Path, tmp_path: Path) -> None:
+    (tmp_path / "distributed.py").write_text("raise ImportError")
+    done = subprocess.run(  # noqa: S603 - our own interpreter, and our own words
+        [sys.executable, *ON_CLUSTER, "dask://127.0.0.1:1", str(file)],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": f"{tmp_path}:{ROOT}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    needs = "needs Dask, here and on each worker's machine: pip install '.[cluster]' in the arena's folder\n"
+    assert (WRONG_USE, f"arena: --on dask://127.0.0.1:1 {needs}") == (done.returncode, done.stderr)
+
+
+def test_transcripts_can_go_to_a_store_and_the_ledger_knows_where(
+    tmp_path: Path, file: Path, cluster: DaskCluster
+) -> None:
+    cluster.add(slots=2)
+    store = tmp_path / "store"
+    arena = start((*ON_CLUSTER, cluster.on, "--transcripts", f"file://{store}"), file)
+    assert DONE == arena.wait(), arena.communicate()
+    places = {str(place) for (place,) in rows(file, "SELECT place FROM attempts")}
+    assert {f"file://{store}/{name}" for name in transcripts(store)} == places
+    assert (MATCHES, set()) == (len(places), transcripts(file.parent / "runs/cup/transcripts"))
+
+
+def test_bots_are_sent_once_to_each_host_and_built_there(file: Path, cluster: DaskCluster) -> None:
+    for name in ("one", "two"):
+        toml = file.parent / name / "bot.toml"
+        toml.write_text(toml.read_text() + 'build = [["sh", "-c", "touch made-there"]]\n')
+    cluster.add(host="a")
+    cluster.add(host="b")
+    assert DONE == ended((*ON_CLUSTER, cluster.on), file)[0]
+    for host in ("a", "b"):
+        assert 2 == len(list(cluster.cache(host).glob("arrived/*")))
+        assert 2 == len(list(cluster.cache(host).glob("built/*/made-there")))
+
+
+def test_a_pickled_result_is_refused_and_never_run(tmp_path: Path, cluster: DaskCluster) -> None:
+    """A worker may be somebody's who was broken into: what it gives is bytes, or nothing."""
+    cluster.add()
+    until(lambda: 1 == trio.run(_workers, cluster.on))
+
+    async def ask() -> bytes:
+        client = await connected(cluster.on)
+        try:
+            (address,) = await client.workers()
+            return await client.submit(address, dask_pickles.pickled, str(tmp_path / "ran"), slots=0).outcome()
+        finally:
+            await trio.to_thread.run_sync(client.close, dask_pickles.nothing, "")
+
+    with pytest.raises(TypeError, match="only able to deserialize"):
+        trio.run(ask)
+    assert not (tmp_path / "ran").exists()
+
+
+async def _workers(on: str) -> int:
+    client = await connected(on)
+    found = len(await client.workers())
+    await trio.to_thread.run_sync(client.close, dask_pickles.nothing, "")
+    return found
+
+
+def _children(pid: int) -> list[str]:
+    return [text for path in Path(f"/proc/{pid}/task").glob("*/children") for text in path.read_text().split()]
+
+
+def _runs(pid: int, module: str) -> bool:
+    return module in Path(f"/proc/{pid}/cmdline").read_text().split("\0")
