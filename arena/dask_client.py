@@ -3,6 +3,7 @@
 Dask's client lives in threads of its own; here it is waited for from trio.
 """
 
+import logging
 import secrets
 from collections.abc import Callable
 from contextlib import suppress
@@ -40,6 +41,21 @@ def address_of(on: str) -> str:
     return f"{SCHEMES[scheme]}://{place}"
 
 
+def dask_for(on: str) -> Any:
+    """Dask, if it is installed here.
+
+    Raises:
+        WrongUse: it is not.
+    """
+    try:
+        import distributed  # noqa: PLC0415 - only who asks for a cluster needs it
+    except ImportError:
+        raise WrongUse(f"--on {on} needs Dask, here and on each worker's machine: {INSTALL}") from None
+    # What its client complains of ends here as an error of ours, on one line.
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
+    return distributed
+
+
 async def connected(on: str) -> "DaskClient":
     """A client of the scheduler there. Close it.
 
@@ -47,14 +63,9 @@ async def connected(on: str) -> "DaskClient":
         WrongUse: the address is none, or Dask is not installed here.
         MachineCannot: nobody answers there.
     """
-    address = address_of(on)
-    try:
-        import distributed  # noqa: PLC0415 - only who asks for a cluster needs it
-    except ImportError:
-        raise WrongUse(f"--on {on} needs Dask, here and on each worker's machine: {INSTALL}") from None
     connect = partial(
-        distributed.Client,
-        address,
+        dask_for(on).Client,
+        address_of(on),
         timeout=CONNECT_SECONDS,
         set_as_default=False,
         serializers=FAMILIES,

@@ -15,7 +15,7 @@ from arena.building import ready
 from arena.cluster import open_cluster
 from arena.cluster_words import Asked
 from arena.crew import open_crew
-from arena.dask_client import address_of
+from arena.dask_client import address_of, dask_for
 from arena.exits import WrongUse
 from arena.runner import Play, Worker
 from arena.tournament import Venue
@@ -55,11 +55,11 @@ def venue_for(
     """
     store = None if where.transcripts is None else Store(where.transcripts)
     if where.on != LOCAL:
+        # All complaints now, before anything is begun.
         address_of(where.on)
         if where.concurrency is not None or where.workers is not None:
-            raise WrongUse(
-                "--concurrency and --workers are this machine's; a cluster's workers have slots of their own"
-            )
+            raise WrongUse("--concurrency and --workers are of this machine; a cluster's workers have slots")
+        dask_for(where.on)
         asked = Asked(bots=tuple(bots), isolation=isolation)
         return _players(bots), lambda _: open_cluster(where.on, asked, where.transcripts)
     most = where.concurrency or at_once or capacity.matches_at_once()

@@ -127,7 +127,7 @@ def test_without_its_scheduler_it_stops_and_says_so(file: Path, cluster: DaskClu
         on = cluster.on
         cluster.scheduler.kill()
         _, said = arena.communicate()
-    assert (CANNOT, True) == (arena.returncode, f"{on}: its scheduler is gone; run again" in said.decode())
+    assert (CANNOT, True) == (arena.returncode, f"{on}: the scheduler is gone; run again" in said.decode())
     assert CANNOT == ended((*ON_CLUSTER, on), file)[0]
 
 
@@ -177,7 +177,7 @@ def test_transcripts_can_go_to_a_store_and_the_ledger_knows_where(
     cluster.add(slots=2)
     store = tmp_path / "store"
     arena = start((*ON_CLUSTER, cluster.on, "--transcripts", f"file://{store}"), file)
-    assert DONE == arena.wait(), arena.communicate()
+    table(arena, TIMES)
     places = {str(place) for (place,) in rows(file, "SELECT place FROM attempts")}
     assert {f"file://{store}/{name}" for name in transcripts(store)} == places
     assert (MATCHES, set()) == (len(places), transcripts(file.parent / "runs/cup/transcripts"))
