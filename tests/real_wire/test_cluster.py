@@ -12,12 +12,13 @@ from pathlib import Path
 import pytest
 import trio
 
+from arena import foreman_line
 from arena.dask_client import connected
 from arena.exits import CANNOT, DONE, WRONG_USE
 from arena.ledger import INTERRUPTED
 from tests.real_wire import dask_pickles
 from tests.real_wire.dask_cluster import ROOT, DaskCluster, dask_cluster
-from tests.real_wire.processes import family, until
+from tests.real_wire.processes import alive, family, until
 from tests.real_wire.test_killed import ARENA, REAL_MATCHES, TIMES, cup, gone, start, table
 
 ON_CLUSTER = ("-m", "arena", "tournament", "--json", "--on")
@@ -226,3 +227,13 @@ def _children(pid: int) -> list[str]:
 
 def _runs(pid: int, module: str) -> bool:
     return module in Path(f"/proc/{pid}/cmdline").read_text().split("\0")
+
+
+def test_a_foreman_with_nothing_to_do_is_sent_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its arena may have been killed."""
+    monkeypatch.setattr(foreman_line, "IDLE_SECONDS", 0.1)
+    before = family(os.getpid())
+    first = foreman_line.foreman_of("an arena", 1)
+    until(lambda: foreman_line.foreman_of("an arena", 1) is not first)
+    foreman_line.send_home("an arena")
+    until(lambda: not alive(family(os.getpid()) - before))

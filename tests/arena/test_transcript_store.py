@@ -1,0 +1,75 @@
+"""Transcripts that do not stay in the results folder."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import fsspec
+import pytest
+
+from arena import venues
+from arena.exits import WrongUse
+from arena.runner import Worker
+from arena.transcript_store import Store
+from arena.venues import LOCAL, Where, venue_for
+from referee.bot_folder import find_bot
+from referee.plan import Plan, Result
+from referee.transcript_chain import TranscriptError
+from tests.arena.stand_in import result
+
+
+@pytest.fixture
+def transcript(tmp_path: Path) -> Path:
+    path = tmp_path / "00001a-x[1].jsonl"
+    path.write_bytes(b"{}\n")
+    path.with_suffix(".seat-0.log").write_bytes(b"said")
+    (tmp_path / "00001b.jsonl").touch()
+    return path
+
+
+def test_a_transcript_is_moved_with_its_bots_logs_and_nothing_else(transcript: Path) -> None:
+    place = Store("memory://cup/one").move(transcript)
+    files = fsspec.filesystem("memory")
+    assert ("memory:///cup/one/00001a-x[1].jsonl", b"{}\n") == (place, files.cat_file(place))
+    assert {"/cup/one/00001a-x[1].jsonl", "/cup/one/00001a-x[1].seat-0.log"} == set(files.find("/cup/one"))
+    assert ["00001b.jsonl"] == [path.name for path in transcript.parent.iterdir()]
+
+
+def test_one_that_is_there_is_not_written_over(transcript: Path, tmp_path: Path) -> None:
+    store = Store(f"file://{tmp_path}/store")
+    first = store.move(transcript)
+    transcript.write_bytes(b"another")
+    assert (f"{first}.2", b"{}\n") == (store.move(transcript), Path(first.removeprefix("file://")).read_bytes())
+
+
+def test_what_is_no_place_is_named() -> None:
+    with pytest.raises(WrongUse, match=r"^transcripts cannot go to nowhere://x: Protocol not known: nowhere"):
+        Store("nowhere://x")
+
+
+def test_where_it_cannot_be_written_it_stays(transcript: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(TranscriptError, match=r"/file/.*: (NotADirectory|FileExists)Error"):
+        Store(f"file://{tmp_path}/file").move(transcript)
+    assert transcript.exists()
+
+
+async def test_matches_of_this_machine_can_be_stored_too(
+    monkeypatch: pytest.MonkeyPatch, transcript: Path
+) -> None:
+    async def play(plan: Plan, players: object, *, transcript: Path) -> Result:
+        return result(plan, ("a", "b"), transcript)
+
+    @asynccontextmanager
+    async def crew(_: object) -> AsyncIterator[list[Worker[object]]]:
+        yield [Worker(play=play, slots=1)]
+
+    monkeypatch.setattr(venues, "open_crew", crew)
+    where = Where(on=LOCAL, transcripts="memory://cup/two", concurrency=None, workers=None)
+    _, venue = venue_for(where, [find_bot("mist_random")], "none")
+    async with venue(1) as workers:
+        (worker,) = workers if isinstance(workers, list) else []
+        played = await worker.play(
+            Plan(match="m", game="g", variant="v", seed=0), ["a", "b"], transcript=transcript
+        )
+    assert "memory:///cup/two/00001a-x[1].jsonl" == played.transcript
