@@ -50,6 +50,8 @@ class Foreman:
         self._arena = arena
         self._numbers = count(1)
         self._calls: dict[int, _Call] = {}
+        self._sending = Lock()
+        """Or two orders could come in pieces, one in the other."""
         self._ours, theirs = socket.socketpair()
         with theirs:
             self._process = subprocess.Popen(  # noqa: S603 - our own interpreter, and our own words
@@ -74,7 +76,8 @@ class Foreman:
             number = next(self._numbers)
             self._calls[number] = call
         try:
-            self._ours.sendall(framed(encoded(replace(order, number=number))))
+            with self._sending:
+                self._ours.sendall(framed(encoded(replace(order, number=number))))
         except OSError:
             self.retire()
         call.answered.wait()

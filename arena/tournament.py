@@ -76,7 +76,9 @@ def play_tournament(
                 names=tournament.labels,
                 transcripts=tournament.results / TRANSCRIPTS,
             )
-            design = _design(tournament, seed, ledger.results())
+            # Not read for nothing: of a million matches they are gigabytes.
+            so_far = [] if isinstance(schedule, Fixed) else ledger.results()
+            design = _design(tournament, seed, so_far)
             if tournament.seats > TWO:
                 click.echo(design.text, err=True)
             # Rounds that depend on results are not known yet, nor does `matches` know of tie-breaks.

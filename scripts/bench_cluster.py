@@ -1,8 +1,8 @@
 """What a cluster gives: the same tournament on this machine, and on Dask clusters of one and of two workers here.
 
-Bots are deterministic, so that all play the same matches. Each worker has one slot; on a machine of two cores the
-scheduler, the arena and two matches share them, so that twice as fast cannot be. Run as `bench_cluster.py [BLOCKS]`;
---quick for a look.
+Bots are deterministic: all play the same matches. Each worker has one slot. On two cores the scheduler, the arena
+and two matches share them, so that two workers cannot be twice as fast as one. Then, what Dask carries: a match's
+answer, without the match. Run as `bench_cluster.py [BLOCKS]`; --quick for a look.
 """
 
 import json
@@ -10,14 +10,21 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+import zlib
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import distributed
+import trio
+
+from arena.dask_client import connected
+
 ROOT = Path(__file__).parents[1]
 BLOCKS, QUICK = 60, 10
+TASKS, AT_ONCE = 2_000, 16
 CUP = """\
 game = "mist"
 bots = ["mist_cautious", "mist_hunter"]
@@ -37,13 +44,16 @@ def cluster(folder: Path, workers: int) -> Iterator[str]:
     here = ("--host", "127.0.0.1", "--no-dashboard")
     processes = [dask("scheduler", *here, "--port", "0", "--scheduler-file", str(file))]
     try:
-        wait_for(file)
+        wait_for(file.exists, "scheduler")
         slots = ("--no-nanny", "--nthreads", "1", "--resources", "matches=1")
         processes += [dask("worker", *here, "--scheduler-file", str(file), *slots) for _ in range(workers)]
-        yield json.loads(file.read_text())["address"].replace("tcp://", "dask://")
+        on = json.loads(file.read_text())["address"].replace("tcp://", "dask://")
+        wait_for(lambda: workers_of(on) == workers, "workers")
+        yield on
     finally:
+        # They keep nothing, and asked to end in order one of them may wait for another.
         for process in reversed(processes):
-            process.terminate()
+            process.kill()
         for process in processes:
             process.wait()
         file.unlink(missing_ok=True)
@@ -55,19 +65,17 @@ def dask(*arguments: str) -> "subprocess.Popen[bytes]":
     return subprocess.Popen([sys.executable, "-m", "dask", *arguments], env=environment, stderr=subprocess.DEVNULL)
 
 
-def wait_for(file: Path) -> None:
-    """Until a file is there."""
+def wait_for(there: Callable[[], bool], what: str) -> None:
+    """Until something is there."""
     give_up = time.monotonic() + PATIENCE_SECONDS
-    while not file.exists():
+    while not there():
         if time.monotonic() > give_up:
-            raise TimeoutError(f"{file} did not come")
-        time.sleep(0.05)
+            raise TimeoutError(f"the cluster's {what} did not start")
+        time.sleep(0.1)
 
 
 def workers_of(on: str) -> int:
     """How many workers a cluster has."""
-    import distributed  # noqa: PLC0415 - not before the scheduler's own start
-
     with distributed.Client(on.replace("dask://", "tcp://"), set_as_default=False) as client:
         return len(client.scheduler_info()["workers"])
 
@@ -78,17 +86,40 @@ def played(file: Path, results: Path, *how: str) -> tuple[float, Any]:
     done = subprocess.run(
         [sys.executable, "-m", "arena", "tournament", str(file), "--results", str(results), "--json", *how],
         cwd=ROOT,
-        capture_output=True,
+        stdout=subprocess.PIPE,
         check=True,
     )
     table = json.loads(done.stdout)["standings"]
     return time.monotonic() - began, [{key: line[key] for key in ("bot", "points", "wins")} for line in table]
 
 
+def answer(size: int) -> bytes:
+    """What a worker gives, in no time."""
+    return bytes(size)
+
+
+async def carried(on: str, size: int, tasks: int, slots: int) -> float:
+    """How many such answers a second come back through Dask, with so many asked for at once."""
+    client = await connected(on)
+    try:
+        addresses = list(await client.workers())
+        left = iter(range(tasks))
+
+        async def ask() -> None:
+            for number in left:
+                await client.submit(addresses[number % len(addresses)], answer, size, slots=0).outcome()
+
+        began = time.monotonic()
+        async with trio.open_nursery() as nursery:
+            for _ in range(slots):
+                nursery.start_soon(ask)
+        return tasks / (time.monotonic() - began)
+    finally:
+        await trio.to_thread.run_sync(client.close, str, "")
+
+
 def bytes_of(results: Path) -> tuple[float, float]:
     """A transcript's size on average, and how small zlib makes it."""
-    import zlib  # noqa: PLC0415 - for this figure only
-
     files = [file.read_bytes() for file in results.glob("transcripts/*.jsonl")]
     return sum(map(len, files)) / len(files), sum(len(zlib.compress(file, 1)) for file in files) / len(files)
 
@@ -105,8 +136,6 @@ def main(arguments: Sequence[str]) -> bool:
             results = folder / name
             if workers:
                 with cluster(folder, workers) as on:
-                    while workers_of(on) < workers:
-                        time.sleep(0.1)
                     took, table = played(file, results, "--on", on)
             else:
                 took, table = played(file, results, "--concurrency", "1", "--workers", "1")
@@ -115,9 +144,12 @@ def main(arguments: Sequence[str]) -> bool:
             load = Path("/proc/loadavg").read_text().split()[0]
             print(f"{name:18} {took:6.1f} s  {rates[name]:5.2f} matches a second  (load {load})", flush=True)
         size, small = bytes_of(folder / "cluster of 2")
+        with cluster(folder, 2) as on:
+            through = trio.run(carried, on, round(small), TASKS, AT_ONCE)
     gained = rates["cluster of 2"] / rates["cluster of 1"]
     print(f"a second worker: {gained:.2f} times as many (at least {AT_LEAST}, on {os.cpu_count()} cores)")
     print(f"a transcript: {size:,.0f} bytes, {small:,.0f} on the way")
+    print(f"Dask carries {through:,.0f} of these a second to one arena")
     same = all(table == tables[0] for table in tables)
     print(f"the same table each time: {'yes' if same else 'NO'}")
     return same and (gained >= AT_LEAST or (os.cpu_count() or 1) < 2)  # noqa: PLR2004 - two workers

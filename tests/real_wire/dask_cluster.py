@@ -45,11 +45,11 @@ class DaskCluster:
         return self._folder / host / "mist-arena"
 
     def close(self) -> None:
-        """Ends all of it that is still there."""
+        """Ends all of it that is still there. It keeps nothing; in order one might wait for another."""
         for process in (*self.workers, self.scheduler):
-            process.terminate()
+            process.kill()
         for process in (*self.workers, self.scheduler):
-            process.communicate()
+            process.wait()
 
     def _start(self, what: str, *arguments: str, cache: Path | None = None) -> "subprocess.Popen[bytes]":
         log = self._folder / f"{what}-{len(self.workers)}.log"
