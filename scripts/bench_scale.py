@@ -42,12 +42,13 @@ class Counted:
         self.matches = 0
         self.scope = trio.CancelScope()
         self._stop_after, self._every = stop_after, every
-        self._mark = time.monotonic()
+        self._mark = 0.0
         self.rates: list[float] = []
 
     def ended(self, match: Match, result: Result) -> None:
         """See `runner.Progress`."""
         del match, result
+        self._mark = self._mark or time.monotonic()
         self.matches += 1
         if self.matches % self._every == 0:
             now = time.monotonic()
