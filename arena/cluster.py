@@ -25,7 +25,6 @@ from arena.exits import MachineCannot
 from arena.roster import Roster
 from arena.runner import Worker, WorkerGoneError
 from arena.terms import own_content
-from arena.transcript_store import INSTALL
 from arena.worker_words import Done, decoded, encoded, error_of, order
 from referee.plan import Plan, Result
 
@@ -84,6 +83,9 @@ class _Cluster:
         """Finds out who is there, and goes on looking."""
         events, to_hear = trio.open_memory_channel[dict[str, Any]](math.inf)
         self._client.hear(events.send_nowait)
+        # It reads what it passes on.
+        if lack := await self._client.look_for(cluster_place.__name__):
+            raise MachineCannot(f"--on {self._on}: its scheduler {lack}")
         await self._look()
         nursery.start_soon(self._listen, to_hear)
         nursery.start_soon(self._keep_watch)
@@ -158,6 +160,8 @@ class _Cluster:
             RefusedError: it cannot.
         """
         slots = self._slots(info)
+        if lack := await self._client.look_for(cluster_place.__name__, address):
+            raise RefusedError(lack)
         asked = encoded(self._asked)
         async with self._hosts[info["host"]]:
             arrival: Arrival = decoded(await self._ask(address, cluster_place.arrive, asked), Arrival)
@@ -198,8 +202,6 @@ class _Cluster:
             return await self._done(address, function, *arguments)
         except WorkerGoneError as gone:
             raise RefusedError(f"is gone: {gone}") from None
-        except ImportError as error:
-            raise RefusedError(f"has no arena ({error}); there: {INSTALL}") from None
 
     async def _play(
         self, address: str, slots: int, plan: Plan, players: Sequence[Any], *, transcript: Path

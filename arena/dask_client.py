@@ -100,6 +100,24 @@ class DaskClient:
         found: dict[str, dict[str, Any]] = info["workers"]
         return found
 
+    async def look_for(self, module: str, address: str | None = None) -> str | None:
+        """Has a worker, or the scheduler, import a module: what is wrong if it cannot.
+
+        To be done before anything of the module is submitted: Dask does not survive a task that it cannot read.
+        """
+        text = f"import {module}"
+        if address is None:
+            ask = partial(self._client.run_on_scheduler, exec, text)
+        else:
+            ask = partial(self._client.run, exec, text, workers=[address])
+        try:
+            await trio.to_thread.run_sync(ask)
+        except ImportError as error:
+            return f"has no arena ({error}); there: {INSTALL}"
+        except (OSError, TimeoutError) as error:
+            return f"does not answer ({error})"
+        return None
+
     def submit(self, address: str, function: Callable[..., bytes], *arguments: Any, slots: int) -> "Task":
         """Has one worker run a function, and no other if it is lost; with so many of its slots."""
         future = self._client.submit(

@@ -36,6 +36,10 @@ class Client:
     def hear(self, heard: Callable[[dict[str, Any]], None]) -> None:
         """Nobody comes or goes."""
 
+    async def look_for(self, module: str, address: str | None = None) -> None:
+        """All have it."""
+        assert "arena.cluster_place" == module
+
     async def workers(self) -> dict[str, dict[str, Any]]:
         return self._workers
 

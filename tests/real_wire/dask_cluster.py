@@ -15,12 +15,19 @@ LISTENS = ("--host", "127.0.0.1", "--no-dashboard")
 
 
 class DaskCluster:
-    """What a test does with it."""
+    """A scheduler, and the workers that are added."""
 
-    def __init__(self, folder: Path, *more: str) -> None:
-        """`more`: what scheduler and workers are told on their command lines, besides."""
+    def __init__(self, folder: Path, *more: str, path: Path = ROOT) -> None:
+        """What a test does with it.
+
+        Args:
+            folder: for what it writes.
+            more: what scheduler and workers are told on their command lines, besides.
+            path: where the scheduler finds the arena.
+        """
         self._folder = folder
         self._more = more
+        self._path = path
         self._file = folder / "scheduler.json"
         self.workers: list[subprocess.Popen[bytes]] = []
         self.scheduler = self._start("scheduler", "--port", "0", "--scheduler-file", str(self._file))
@@ -32,8 +39,9 @@ class DaskCluster:
         address: str = json.loads(self._file.read_text())["address"]
         return address.replace("tcp", "dask").replace("tls", "dask+tls")
 
-    def add(self, *more: str, slots: int = 1, host: str = "host") -> "subprocess.Popen[bytes]":
+    def add(self, *more: str, slots: int = 1, host: str = "host", path: Path = ROOT) -> "subprocess.Popen[bytes]":
         """Another worker; those of one `host` share what a machine's processes share."""
+        self._path = path
         told = more or ("--nthreads", str(slots), "--resources", f"matches={slots}")
         scheduler = ("--scheduler-file", str(self._file), "--no-nanny")
         worker = self._start("worker", *scheduler, *told, cache=self._folder / host)
@@ -57,16 +65,16 @@ class DaskCluster:
             return subprocess.Popen(  # noqa: S603 - our own interpreter, and our own words
                 [sys.executable, "-m", "dask", what, *LISTENS, *arguments, *self._more],
                 cwd=self._folder,
-                env=os.environ | {"PYTHONPATH": str(ROOT), "XDG_CACHE_HOME": str(cache)},
+                env=os.environ | {"PYTHONPATH": str(self._path), "XDG_CACHE_HOME": str(cache)},
                 stderr=log_file,
             )
 
 
 @contextmanager
-def dask_cluster(folder: Path, *more: str) -> Iterator[DaskCluster]:
+def dask_cluster(folder: Path, *more: str, path: Path = ROOT) -> Iterator[DaskCluster]:
     """A scheduler without workers, for as long as the test runs."""
     folder.mkdir()
-    cluster = DaskCluster(folder, *more)
+    cluster = DaskCluster(folder, *more, path=path)
     try:
         yield cluster
     finally:

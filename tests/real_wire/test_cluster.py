@@ -172,6 +172,22 @@ def test_without_dask_it_says_how_to_install_it(file: Path, tmp_path: Path) -> N
     assert (WRONG_USE, f"arena: --on dask://127.0.0.1:1 {needs}") == (done.returncode, done.stderr)
 
 
+def test_where_the_arena_is_missing_is_named(tmp_path: Path, file: Path, cluster: DaskCluster) -> None:
+    (tmp_path / "empty/arena").mkdir(parents=True)
+    (tmp_path / "empty/arena/__init__.py").touch()
+    lack = "has no arena (No module named 'arena.cluster_place')"
+    needs = f"{lack}; there: pip install '.[cluster]' in the arena's folder"
+    cluster.add(path=tmp_path / "empty")
+    until(lambda: 1 == trio.run(_workers, cluster.on))
+    code, said = ended((*ON_CLUSTER, cluster.on), file)
+    assert (CANNOT, True, True) == (code, needs in said, "tcp://" in said)
+    with dask_cluster(tmp_path / "another", path=tmp_path / "empty") as another:
+        another.add()
+        until(lambda: 1 == trio.run(_workers, another.on))
+        expected = f"arena: --on {another.on}: its scheduler {needs}"
+        assert (CANNOT, expected) == ended((*ON_CLUSTER, another.on), file)
+
+
 def test_transcripts_can_go_to_a_store_and_the_ledger_knows_where(
     tmp_path: Path, file: Path, cluster: DaskCluster
 ) -> None:
