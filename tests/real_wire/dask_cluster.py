@@ -37,7 +37,7 @@ class DaskCluster:
     def on(self) -> str:
         """Its address for the arena."""
         address: str = json.loads(self._file.read_text())["address"]
-        return address.replace("tcp", "dask").replace("tls", "dask+tls")
+        return address.replace("tcp://", "dask://").replace("tls://", "dask+tls://")
 
     def add(self, *more: str, slots: int = 1, host: str = "host", path: Path = ROOT) -> "subprocess.Popen[bytes]":
         """Another worker; those of one `host` share what a machine's processes share."""

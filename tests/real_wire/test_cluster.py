@@ -1,6 +1,8 @@
 """Tournaments on a Dask cluster: a real scheduler, real workers, one of them killed half-way."""
 
 import os
+import shlex
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -18,12 +20,15 @@ from arena.exits import CANNOT, DONE, WRONG_USE
 from arena.ledger import INTERRUPTED
 from tests.real_wire import dask_pickles
 from tests.real_wire.dask_cluster import ROOT, DaskCluster, dask_cluster
-from tests.real_wire.processes import alive, family, until
+from tests.real_wire.processes import PATIENCE_SECONDS, alive, family, until
 from tests.real_wire.test_killed import ARENA, REAL_MATCHES, TIMES, cup, gone, start, table
 
 ON_CLUSTER = ("-m", "arena", "tournament", "--json", "--on")
 TEXT = REAL_MATCHES.replace("blocks = 3", "blocks = 6")
 MATCHES = 12
+SELF_SIGNED = shlex.split(
+    "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=arena -keyout key.pem -out certificate.pem"
+)
 PLAYING = 4
 """Processes of a worker that plays a match: a foreman, a referee, two bots."""
 
@@ -55,8 +60,11 @@ def rows(file: Path, query: str) -> list[tuple[object, ...]]:
 
 def ended(command: Sequence[str], file: Path) -> tuple[int, str]:
     """How the arena ends, and its last line."""
-    process = start(command, file)
-    _, said = process.communicate()
+    with start(command, file) as process:
+        try:
+            _, said = process.communicate(timeout=PATIENCE_SECONDS)
+        finally:
+            process.kill()
     return process.returncode, said.decode().splitlines()[-1]
 
 
@@ -186,6 +194,23 @@ def test_where_the_arena_is_missing_is_named(tmp_path: Path, file: Path, cluster
         until(lambda: 1 == trio.run(_workers, another.on))
         expected = f"arena: --on {another.on}: its scheduler {needs}"
         assert (CANNOT, expected) == ended((*ON_CLUSTER, another.on), file)
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is needed to make a certificate")
+def test_with_tls_nobody_gets_in_without_a_certificate(
+    tmp_path: Path, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    subprocess.run(  # noqa: S603 - our own words
+        [*SELF_SIGNED, "-addext", "subjectAltName=IP:127.0.0.1"], cwd=tmp_path, check=True, capture_output=True
+    )
+    key, certificate = str(tmp_path / "key.pem"), str(tmp_path / "certificate.pem")
+    files = ("--tls-ca-file", certificate, "--tls-cert", certificate, "--tls-key", key)
+    with dask_cluster(tmp_path / "cluster", *files, "--protocol", "tls") as cluster:
+        cluster.add()
+        assert (CANNOT, True) == (ended((*ON_CLUSTER, cluster.on), file)[0], cluster.on.startswith("dask+tls://"))
+        for name, value in (("CA_FILE", certificate), ("CLIENT__CERT", certificate), ("CLIENT__KEY", key)):
+            monkeypatch.setenv(f"DASK_DISTRIBUTED__COMM__TLS__{name}", value)
+        assert DONE == ended((*ON_CLUSTER, cluster.on), file)[0]
 
 
 def test_transcripts_can_go_to_a_store_and_the_ledger_knows_where(
