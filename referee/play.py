@@ -9,7 +9,7 @@ import traceback
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from functools import partial
+from functools import cache, partial
 from importlib.metadata import version
 from pathlib import Path
 
@@ -268,7 +268,7 @@ class _Play:
         table = self.table
         return Header(
             format=FORMAT,
-            arena=version("mist-arena"),
+            arena=_version(),
             match=self.plan.match,
             game=self.plan.game,
             variant=self.plan.variant,
@@ -313,6 +313,12 @@ class _Play:
             transcript=str(self.path),
             head=head,
         )
+
+
+@cache
+def _version() -> str:
+    """This arena's. Looked up once: it is in a file."""
+    return version("mist-arena")
 
 
 def identity(plan: Plan, seat: int, player: Player) -> BotIdentity:
