@@ -48,7 +48,7 @@ def crew(matches: int) -> AbstractAsyncContextManager[list[Worker[Any]]]:
 def main() -> None:
     """Plays the file's tournament.
 
-    Whoever kills workers may hit the same match any number of times: where starts are slow, more than once a start.
+    Whoever kills workers may hit one match any number of times: where starts are slow, more than once a start.
     """
     runner.INTERRUPTIONS = sys.maxsize
     tournament = read_tournament(Path(sys.argv[1]), find_bot)
