@@ -99,8 +99,8 @@ async def play(
     with _unwrapped():
         if any(isinstance(player, SandboxedBot) for player in players) and wire is None:
             async with open_wire() as own:
-                return await _Play(plan, players, table, transcript, own).run(watch, operator)
-        return await _Play(plan, players, table, transcript, wire).run(watch, operator)
+                return await _Play(plan, players, table, transcript, own).play(watch, operator)
+        return await _Play(plan, players, table, transcript, wire).play(watch, operator)
 
 
 class _Play:
@@ -125,7 +125,14 @@ class _Play:
         self.host: Host
         self.match: Match
 
-    async def run(self, watch: Watch | None, operator: trio.MemoryReceiveChannel[bool] | None) -> Result:
+    async def play(self, watch: Watch | None, operator: trio.MemoryReceiveChannel[bool] | None) -> Result:
+        """Plays it. Its parts know each other in circles, which are cut then: a collector would come late."""
+        try:
+            return await self._play(watch, operator)
+        finally:
+            vars(self).clear()
+
+    async def _play(self, watch: Watch | None, operator: trio.MemoryReceiveChannel[bool] | None) -> Result:
         try:
             async with open_transcript(self.path, self._header()) as transcript:
                 await self._run(transcript, watch, operator)
