@@ -97,7 +97,9 @@ def table(process: "subprocess.Popen[bytes]", without: Sequence[str]) -> Any:
     for line in found["standings"]:
         for key in without:
             del line[key]
-    found["standings"] = sorted(found["standings"], key=lambda line: line["bot"])
+    # Level bots stand in the order of their faults.
+    for each in ("standings", "ratings"):
+        found[each] = sorted(found[each], key=lambda line: line["bot"])
     return found
 
 
