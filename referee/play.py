@@ -96,7 +96,7 @@ async def play(
     """
     table = Table(GAMES[plan.game], Deal(plan.variant, plan.seed, plan.options, plan.setup))
     _check_players(plan, table, players)
-    with _unwrapped():
+    with unwrapped():
         if any(isinstance(player, SandboxedBot) for player in players) and wire is None:
             async with open_wire() as own:
                 return await _Play(plan, players, table, transcript, own).run(watch, operator)
@@ -337,7 +337,7 @@ def _check_players(plan: Plan, table: Table, players: Sequence[Player]) -> None:
 
 
 @contextmanager
-def _unwrapped() -> Iterator[None]:
+def unwrapped() -> Iterator[None]:
     """The first failure comes out as itself: callers tell a full disk from a missing sandbox by it."""
     try:
         yield
