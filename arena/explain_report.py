@@ -30,10 +30,8 @@ def said_of(matches: Sequence[Explained]) -> list[str]:
     """The counts in a few lines."""
     found = total(matches)
     share = f" ({found.partings / found.asked:.1%})" if found.asked else ""
-    lines = [
-        f"head parts from base in {found.partings} of {found.asked} decisions{share},"
-        f" in {found.parted.matches} of {len(matches)} matches"
-    ]
+    parted = f"{found.parted.matches} of {len(matches)} matches"
+    lines = [f"head parts from base in {found.partings} of {found.asked} decisions{share}, in {parted}"]
     if found.illegal or found.unanswered:
         lines.append(
             f"{found.illegal} of head's answers were illegal and {found.unanswered} did not come in time:"

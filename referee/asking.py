@@ -142,7 +142,7 @@ class Conversation:
                 case Question():
                     open_now = step.opened, await self._put(step)
                 case Settled() if open_now is not None:
-                    self._send(step.frame)
+                    self._interview.tell(step)
                     opened, answer = open_now
                     asked.append(Asked(opened=opened, closed=step.closed, answer=answer))
                 case _:

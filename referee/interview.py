@@ -30,7 +30,7 @@ from protocol.words import Action
 from referee.clock import MICROSECONDS_PER_MS, SeatClock
 from referee.match import HELLOS_PER_MATCH
 from referee.plan import Policy
-from referee.questions import Greeting, Question, Telling
+from referee.questions import Greeting, Question, Settled, Telling
 from referee.rules import Illegal
 from referee.window import Part
 
@@ -75,11 +75,12 @@ class Interview:
         self._hellos = self._messages = self._refused = 0
         self._illegal = ""
 
-    def tell(self, telling: Telling) -> None:
-        """The seat was told something."""
-        if telling.event is not None:
+    def tell(self, telling: Telling | Settled) -> None:
+        """The seat was told something. Who is gone hears nothing more: it may be nobody we know."""
+        if isinstance(telling, Telling) and telling.event is not None:
             self._told.append(telling.event)
-        self._send(telling.frame)
+        if not self.gone:
+            self._send(telling.frame)
 
     def ask(self, question: Question) -> Part:
         """Opens a question, whose frame is on its way; its part, which is settled once it is answered."""
