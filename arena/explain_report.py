@@ -40,8 +40,8 @@ def said_of(matches: Sequence[Explained]) -> list[str]:
     gone = [match for match in matches if match.gone]
     if gone:
         lines.append(
-            f"head was gone before the end of {len(gone)} matches, {found.left} decisions were not asked:"
-            f" {gone[0].gone}, in {_name(gone[0].place)} first"
+            f"head was gone before the end of {len(gone)} matches ({found.left} decisions not asked),"
+            f" first of {_name(gone[0].place)}: {gone[0].gone}"
         )
     return lines
 

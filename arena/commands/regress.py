@@ -102,6 +102,8 @@ def command(
     Exit codes: 0 accepted, H1 fits better than H0; 1 rejected, H0 does; 3 undecided after --blocks. As ever 2 is
     bad input, and 3 also a machine that cannot do it: the last line, and the verdict of --json, tell which.
     """
+    if limit is not None and not explains:
+        raise WrongUse("--limit: says how many matches --explain asks about")
     asked = Asked(
         policy=read_policy(given), **{name: given[name] for name in Asked.__struct_fields__ if name in given}
     )
@@ -111,8 +113,6 @@ def command(
     if summary is not None:
         # Tried before hours of play, not after.
         _add(summary, "")
-    if limit is not None and not explains:
-        raise WrongUse("--limit: says how many matches --explain asks about")
     at_once = concurrency or capacity.matches_at_once()
     finding = _played(regression, fresh=fresh, at_once=at_once, workers=workers)
     if not as_json:
