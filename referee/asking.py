@@ -161,7 +161,7 @@ class Conversation:
         """Asks one question, and waits for what stands in the end."""
         if self._is_gone():
             return None
-        part = self._interview.ask(question)
+        part = self._interview.ask(self._now(), question)
         self._outgoing.append((question.frame, True))
         await self._until(lambda: part.settled, math.inf)
         answer = self._interview.answer()

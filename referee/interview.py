@@ -82,10 +82,11 @@ class Interview:
         if not self.gone:
             self._send(telling.frame)
 
-    def ask(self, question: Question) -> Part:
+    def ask(self, at: int, question: Question) -> Part:
         """Opens a question, whose frame is on its way; its part, which is settled once it is answered."""
         self._question = question
         self.part = Part(question.opened.id)
+        self.part.ends_by = at + self._shortest(question)
         self._windows = question.opened.id + 1
         self._messages = 0
         self._illegal = ""
@@ -105,8 +106,13 @@ class Interview:
 
     def pass_time(self, at: int) -> None:
         """All that arrived before then has been told."""
-        if self.part is not None:
-            self.part.pass_time(at)
+        part, question = self.part, self._question
+        if part is None or question is None:
+            return
+        if part.clock is None and part.ends_by is not None and at >= part.ends_by:
+            # Its line should have said so; time runs from when it was given the frame.
+            self.handed(at - self._shortest(question))
+        part.pass_time(at)
 
     def left(self, at: int, why: str) -> None:
         """The bot is gone. What it had submitted stands."""
@@ -121,6 +127,10 @@ class Interview:
         chosen = part.final and part.action is None
         illegal = "" if part.action is not None or chosen else self._illegal
         return Answer(action=part.action, illegal=illegal, chosen=chosen)
+
+    def _shortest(self, question: Question) -> int:
+        """How soon time could decide something."""
+        return (question.opened.main_ms or question.opened.reserve_ms) * self._scale
 
     def hear(self, at: int, frame: bytes) -> None:
         """A frame arrived from the bot."""

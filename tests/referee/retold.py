@@ -17,6 +17,8 @@ from referee.records import FORMAT, AnyRecord, Footer, Header
 from tests.referee.virtual import Bot, Played
 
 TOKEN = "another"  # noqa: S105 - no secret
+PATIENCE = 3_600
+"""Seconds of virtual time, in which all would have been asked long since."""
 
 
 def whole(played: Played) -> list[AnyRecord]:
@@ -47,6 +49,7 @@ async def asked(
     play: Callable[[Bot], Awaitable[None]],
     *,
     exit_code: int = 0,
+    kind: type[MemoryLine] = MemoryLine,
     **policy: Any,
 ) -> tuple[Interviewed, Bot]:
     """What a bot answers in the place of a seat, and its end of the line. Its process ends when `play` does."""
@@ -54,7 +57,7 @@ async def asked(
     greeting = next(steps)
     assert isinstance(greeting, Greeting)
     bell = Bell()
-    bot = Bot(line := MemoryLine(bell), TOKEN)
+    bot = Bot(line := kind(bell), TOKEN)
     conversation = Conversation(greeting, line, bell, token=TOKEN, policy=replace(Policy(), **policy))
 
     async def live() -> None:
@@ -63,7 +66,8 @@ async def asked(
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(live)
-        found = await conversation.run(steps)
+        with trio.fail_after(PATIENCE):
+            found = await conversation.run(steps)
         await trio.testing.wait_all_tasks_blocked()
         nursery.cancel_scope.cancel()
     return found, bot

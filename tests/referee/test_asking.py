@@ -1,5 +1,6 @@
 """A bot asked what another was asked: with its words and time, and told nothing else. In virtual time."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ import trio
 from protocol.codec import encode
 from protocol.messages import Closed, Opened, Rejected, Told, Welcome
 from referee.asking import Interviewed
+from referee.line import Bell, HandedOver, Incoming, MemoryLine, Outgoing
 from referee.records import Out
 from tests.referee.retold import asked
 from tests.referee.virtual import Bot, Played, after, answering, hear_out, mist, silent
@@ -211,3 +213,32 @@ async def test_pauses_are_not_had_while_it_is_asked(autojump_clock: object) -> N
     reasons = [one.reason.value for one in bot.all_of(Rejected)]
     assert ["no-pause", "too-long", "unknown-window"] == reasons[:3]
     assert set(reasons[3:4]) <= {"final", "late"}
+
+
+class SlowToSay(MemoryLine):
+    """A line that rings no bell for what it handed over, and has it there a little later: as the wire may."""
+
+    def __init__(self, bell: Bell) -> None:
+        super().__init__(bell)
+        self._handed: list[Incoming] = []
+
+    def send_burst(self, frames: Sequence[Outgoing]) -> None:
+        """See `Line`."""
+        super().send_burst([(frame, False) for frame, _ in frames])
+        self._handed += [HandedOver(trio.current_time()) for _, timed in frames if timed]
+
+    async def settle(self) -> None:
+        """See `Line`."""
+        await super().settle()
+        self._inbox.extend(self._handed)
+        self._handed = []
+
+
+async def test_a_silent_bot_is_not_waited_for_longer_where_the_line_tells_late_that_it_was_asked(
+    autojump_clock: object,
+) -> None:
+    played = await a_match()
+    began = trio.current_time()
+    found, _ = await asked(played, 0, silent, kind=SlowToSay)
+    assert [None, None] == actions(found)
+    assert pytest.approx(2 * MAIN, abs=1) == trio.current_time() - began
