@@ -21,7 +21,7 @@ from arena.exits import MachineCannot, WrongUse
 from arena.explained import Explained, Place, explained, places
 from arena.ledger import Ledger
 from arena.regression import Regression
-from arena.results_folder import LEDGER, TRANSCRIPTS, cannot_write, held
+from arena.results_folder import EXPLAINED, LEDGER, TRANSCRIPTS, cannot_write, held
 from arena.screens import progress_console
 from referee.asking import Interviewed, ask
 from referee.bot_folder import BotFolder
@@ -31,9 +31,6 @@ from referee.sandbox import SandboxError
 from referee.transcript_chain import TranscriptError
 from referee.transcript_reading import read_transcript, verify_transcript
 from referee.wire import open_wire
-
-LOGS = "explained"
-"""In the results folder: what head wrote while it was asked."""
 
 
 class Ask(Protocol):
@@ -71,7 +68,7 @@ def explain(
             names = ledger.transcripts()
         finally:
             ledger.close()
-        logs = folder / LOGS
+        logs = folder / EXPLAINED
         try:
             logs.mkdir(exist_ok=True)
         except OSError as error:

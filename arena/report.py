@@ -33,6 +33,12 @@ def print_result(screen: Console, contest: Contest, lines: Sequence[Line], seats
     show(screen, own_table(contest, lines) or crosstable(lines, contest.labels, seats))
 
 
+def void_text(voids: int, set_aside: int) -> str:
+    """What is said of attempts that did not count."""
+    again = f"; {set_aside} other matches of their blocks too" if set_aside else ""
+    return f"{voids} attempts were void, and made again{again}"
+
+
 def _table_of_pairs(lines: Sequence[Line], labels: Sequence[str]) -> Table:
     """For two seats: points against each other; narrow enough for four bots in 80 columns."""
     table = grid(

@@ -49,6 +49,10 @@ class Found(Struct, frozen=True):
     digest: Digest
     contest: Contest | None
     """None of results that are no tournament's."""
+    voids: int
+    """Attempts that did not count, interrupted ones left out."""
+    set_aside: int
+    """Matches that had been played, and were played again with their block."""
 
 
 def found_in(path: Path) -> Found:
@@ -64,11 +68,12 @@ def found_in(path: Path) -> Found:
         labels = tuple(terms.get("bots", ()))
         house = len(labels) - 1 if labels and labels[-1].endswith(HOUSE_MARK) else None
         played = ledger.results()
+        voids, set_aside = len(ledger.voids()), len(ledger.set_aside())
     finally:
         ledger.close()
     contest = _contest(terms, labels, house, played)
     order = tuple if contest is None else partial(in_order, contest)
-    return Found(terms, digest_of(labels, played, house, order), contest)
+    return Found(terms, digest_of(labels, played, house, order), contest, voids, set_aside)
 
 
 def _contest(terms: Terms, labels: Sequence[str], house: int | None, played: list[Played]) -> Contest | None:
@@ -107,7 +112,9 @@ def write_beside(folder: Path, found: Found) -> None:
 def write_page(path: Path, title: str, found: Found) -> None:
     """Writes the page; see `write_beside`."""
     digest, contest = found.digest, found.contest
-    played = (("matches", str(digest.matches)), ("blocks", str(digest.blocks)))
+    played = [("matches", str(digest.matches)), ("blocks", str(digest.blocks))]
+    if found.voids:
+        played.append(("void attempts", str(found.voids)))
     own = None if contest is None else format_rows(contest, digest.lines)
     bracket = [] if contest is None else bracket_lines(contest, BOXES)
     about = About(title, (*told_of(found.terms).items(), *played), own, "\n".join(bracket))

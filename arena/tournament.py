@@ -99,14 +99,15 @@ def play_tournament(
                 played=results,
             )
             digest = digest_of(tournament.labels, results, tournament.house, partial(in_order, contest))
-            write_beside(tournament.results, Found(ledger.terms(), digest, contest))
+            voids, again = ledger.voids(), ledger.set_aside()
+            write_beside(tournament.results, Found(ledger.terms(), digest, contest, len(voids), len(again)))
             return Results(
                 seed=seed,
                 contest=contest,
                 design=design if isinstance(schedule, Fixed) else _design(tournament, seed, results),
                 digest=digest,
-                voids=ledger.voids(),
-                set_aside=ledger.set_aside(),
+                voids=voids,
+                set_aside=again,
             )
         finally:
             ledger.close()

@@ -13,7 +13,7 @@ from arena import capacity
 from arena.building import ready
 from arena.crew import open_crew
 from arena.exits import Stopped
-from arena.report import print_result, results_json
+from arena.report import print_result, results_json, void_text
 from arena.report_tables import ratings_table
 from arena.results_folder import PAGE, TRANSCRIPTS
 from arena.runner import Worker
@@ -77,8 +77,7 @@ def _print(tournament: Tournament, came_out: Results) -> None:
     screen = results_console()
     print_result(screen, came_out.contest, came_out.lines, tournament.seats)
     if came_out.voids:
-        again = f"; {len(came_out.set_aside)} other matches of their blocks too" if came_out.set_aside else ""
-        screen.print(f"{len(came_out.voids)} attempts were void, and made again{again}", highlight=False)
+        screen.print(void_text(len(came_out.voids), len(came_out.set_aside)), highlight=False)
     screen.print()
     show(screen, ratings_table(came_out.digest))
     transcripts = tournament.results / TRANSCRIPTS
