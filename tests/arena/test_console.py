@@ -2,7 +2,8 @@
 
 import io
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from pathlib import Path
 
 import pytest
@@ -34,7 +35,7 @@ class Evening(Struct):
     charged_ms: list[int]
 
 
-async def typed(*lines: Line) -> AsyncIterator[str]:
+async def typed(*lines: Line) -> AsyncGenerator[str, None]:
     for seconds, line in lines:
         await trio.sleep(seconds)
         yield line
@@ -52,7 +53,8 @@ async def play_evening(
     """Mist with a pie rule; the person has seat 0."""
     screen = io.StringIO()
     terminal = Terminal(file=screen, force_terminal=live, color_system=None, width=200)
-    person = LocalSeat(NAME, Console(typed(*lines), terminal).play)
+    keyboard = typed(*lines)
+    person = LocalSeat(NAME, Console(keyboard, terminal).play)
     plan = Plan(
         match="m",
         game="mist",
@@ -63,7 +65,8 @@ async def play_evening(
         clock=clock,
     )
     path = folder / "m.jsonl"
-    result = await play(plan, [person, draws("bot")], transcript=path)
+    async with aclosing(keyboard):  # who quits leaves the rest untyped
+        result = await play(plan, [person, draws("bot")], transcript=path)
     parts = [
         part
         for record in read_transcript(path)

@@ -7,7 +7,7 @@ import pytest
 import trio
 
 from protocol.codec import encode
-from protocol.messages import Closed, Opened, Rejected, Told, Welcome
+from protocol.messages import Closed, Heard, Opened, Rejected, Told, Welcome
 from referee.asking import Interviewed
 from referee.line import Bell, HandedOver, Incoming, MemoryLine, Outgoing
 from referee.records import Out
@@ -185,7 +185,7 @@ async def test_who_says_hello_again_is_told_all_that_the_seat_had_been_told(auto
     assert [["G5"], ["G5"]] == actions(found)
     first, again = bot.all_of(Welcome)
     assert () == first.told
-    events = [message.event for _, message in bot.heard if kind(message) == "event"]
+    events = [heard.event for heard in bot.all_of(Heard)]
     assert list(again.told) == events[: len(again.told)]
     assert len(again.told) > 1
 
