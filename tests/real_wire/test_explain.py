@@ -11,9 +11,11 @@ import pytest
 
 from referee.records import Header, Out
 from referee.transcript_reading import read_transcript
-from tests.real_wire.zoo import bad_bot
+from tests.real_wire.zoo import bad_bot, processes_of
 
 ROOT = Path(__file__).parent.parent.parent
+SHORT = ("--main-ms", "300", "--options", '{"max_turns": 6}', "--startup-ms", "2000", "--unfair", "note")
+"""Matches in which a bot that does nothing costs seconds; how busy the machine is is nobody's matter here."""
 
 
 def explained(
@@ -72,8 +74,7 @@ def test_a_head_that_fails_is_told_of_and_the_next_match_is_asked_about(
     tmp_path: Path, bad: str, expected: dict[str, Any]
 ) -> None:
     head = str(bad_bot(tmp_path, bad).folder)
-    short = ("--main-ms", "300", "--options", '{"max_turns": 6}', "--startup-ms", "2000")
-    found = explained(tmp_path / "results", "mist_random", head, *short)
+    found = explained(tmp_path / "results", "mist_random", head, *SHORT)
     assert 2 == len(found["matches"])
     for match in found["matches"]:
         assert expected == {key: match[key] for key in expected}
@@ -81,6 +82,13 @@ def test_a_head_that_fails_is_told_of_and_the_next_match_is_asked_about(
         assert found["illegal"] == found["asked"] > 0
     if bad == "silent":
         assert found["unanswered"] == found["asked"] > 0
+
+
+def test_nothing_of_a_head_is_left_running(tmp_path: Path) -> None:
+    head = bad_bot(tmp_path, "orphans").folder
+    found = explained(tmp_path / "results", "mist_random", str(head), *SHORT, isolation="strict")
+    assert 2 == len(found["matches"])
+    assert [] == processes_of(head)
 
 
 def test_head_hears_what_base_was_told_and_no_other_word_of_the_match(tmp_path: Path) -> None:
