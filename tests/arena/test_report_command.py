@@ -122,6 +122,17 @@ def test_the_tables_name_every_bot_and_its_interval(tmp_path: Path) -> None:
     assert 4 == shown.count("mist_hunter")
 
 
+def test_the_csv_has_mean_points_by_seat_and_against_each_other(tmp_path: Path) -> None:
+    file = cup(tmp_path)
+    bots = {bot["bot"]: bot for bot in as_json(file)["bots"]}
+    for row in csv.DictReader((tmp_path / "runs/cup" / TABLE).read_text().splitlines()):
+        bot = bots[row["bot"]]
+        assert [seat["mean_points"] for seat in bot["seats"]] == [float(row[f"seat {seat}"]) for seat in range(2)]
+        for other in bots:
+            score = bot["against"].get(other)
+            assert row[f"against {other}"] == ("" if score is None else str(score["points"] / score["played"]))
+
+
 def test_html_and_csv_go_where_they_are_asked_to(tmp_path: Path) -> None:
     file = cup(tmp_path)
     assert 0 == report(file, "--html", tmp_path / "a.html", "--csv", tmp_path / "b.csv").exit_code
