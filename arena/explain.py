@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol
 
+import click
 import trio
 from rich.progress import (
     BarColumn,
@@ -74,6 +75,7 @@ def explain(
         except OSError as error:
             raise cannot_write(logs, error) from None
         files = [folder / TRANSCRIPTS / names[place.block, place.seating] for place in chosen]
+        click.echo(f"asking head what base was asked in {len(chosen)} matches", err=True)
         run = _Run(list(zip(chosen, files, strict=True)), logs)
         loop.run(partial(run.ask_all, open_asking, at_once))
         with suppress(OSError):
@@ -98,7 +100,7 @@ class _Run:
             console=(console := progress_console()),
             disable=not console.is_terminal,
         )
-        self._task = self._bar.add_task("asking head about base's matches", total=len(todo))
+        self._task = self._bar.add_task("matches", total=len(todo))
 
     def found(self) -> list[Explained]:
         """What was found, in schedule order."""
