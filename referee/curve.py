@@ -51,8 +51,10 @@ class Curve:
         at = len(HELLO) + len(VERSION) + _PADDING
         self._client_short, nonce = body[at : at + KEY_BYTES], body[at + KEY_BYTES : at + KEY_BYTES + _NONCE]
         key = _shared(self._client_short, self._server.secret)
-        if _opened(body[-_SIGNED - _BOX :], b"CurveZMQHELLO---" + self._heard_nonce(nonce), key) != bytes(_SIGNED):
-            raise Unproven("no signature")
+        try:
+            _opened(body[-_SIGNED - _BOX :], b"CurveZMQHELLO---" + self._heard_nonce(nonce), key)
+        except Unproven:
+            raise Unproven("it takes us for somebody else: it has another public key of ours") from None
         self._short = KeyPair(*bindings.crypto_box_keypair())
         self._cookie = bindings.randombytes(_COOKIE)
         long_nonce = bindings.randombytes(_LONG_NONCE)

@@ -85,6 +85,10 @@ class RemoteLine(Line):
         self._since = -math.inf  # what is found next came later than this
         self._stamped = -math.inf
 
+    def behind(self, since: float) -> float:
+        """The longest, in seconds, that trio's loop was busy at a stretch since a moment of trio's clock."""
+        return self._probe.behind(since)
+
     @property
     def connected(self) -> bool:
         """Whether somebody is at the other end, as far as we know."""
@@ -100,6 +104,10 @@ class RemoteLine(Line):
     def free(self) -> bool:
         """Whether a connection would be let in now."""
         return self._connection is None and not self._farewell.is_set()
+
+    async def present(self) -> None:
+        """Returns when somebody is connected."""
+        await self._somebody.wait()
 
     async def missing(self, seconds: float) -> None:
         """Returns when nobody has been connected for so long at a stretch."""

@@ -83,19 +83,14 @@ class Lobby:
     """An open port, and the lines behind it. Made by `open_lobby`."""
 
     def __init__(
-        self, keys: KeyPair, known: Iterable[bytes], probe: LoopProbe, turned_away: Callable[[str, str], None]
+        self, keys: KeyPair, known: Iterable[str], probe: LoopProbe, turned_away: Callable[[str, str], None]
     ) -> None:
         self.lines = {key: RemoteLine(probe) for key in known}
-        """By public key."""
+        """By public key, as Z85."""
         self.endpoint = ""
         self._keys = keys
-        self._probe = probe
         self._turned_away = turned_away
         self._strangers: Counter[str] = Counter()
-
-    def behind(self, since: float) -> float:
-        """See `Wire.behind`."""
-        return self._probe.behind(since)
 
     async def listen(self, listener: kernel.socket, nursery: trio.Nursery) -> None:
         """Takes connections, one after the other, for as long as it is let."""
@@ -150,11 +145,12 @@ class Lobby:
             if not said:
                 return None
             conversation.hear(said)
-        line = self.lines.get(conversation.client)
+        key = z85(conversation.client)
+        line = self.lines.get(key)
         if line is None:
             conversation.refuse()
             _say(socket, conversation.answer())
-            self._turned_away(address, f"its key is not known here: {z85(conversation.client)}")
+            self._turned_away(address, f"its key is not known here: {key}")
         return line
 
 
@@ -168,7 +164,7 @@ def _say(socket: kernel.socket, words: bytes) -> None:
 async def open_lobby(
     address: Address,
     keys: KeyPair,
-    known: Iterable[bytes],
+    known: Iterable[str],
     turned_away: Callable[[str, str], None] = lambda _address, _why: None,
 ) -> AsyncIterator[Lobby]:
     """An open port for bots with one of the keys that are known. Closing waits up to `FAREWELL_SECONDS`.
@@ -176,7 +172,7 @@ async def open_lobby(
     Args:
         address: where to listen.
         keys: the host's own.
-        known: public keys, one for each line.
+        known: public keys, as Z85; each has a line.
         turned_away: told of whom the handshake has shown to be nobody we know: address and why.
 
     Raises:

@@ -1,0 +1,105 @@
+"""Opens the door to bots on other machines, waits until all have come, and plays their match."""
+
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import click
+import trio
+from msgspec import Struct
+
+from arena.exits import AnswerIsNo, MachineCannot, WrongUse
+from arena.one_match import Watch
+from arena.screens import progress_console
+from referee.keys import KeyPair, z85
+from referee.plan import Plan, Result
+from referee.play import Player, play, unwrapped
+from referee.remote_bot import RemoteBot, cannot_play
+from referee.remote_wire import Address, Lobby, open_lobby
+
+TOLD_AWAY = 20
+"""So many of those who were turned away are told of: whoever knocks may not fill the host's screen."""
+LOOK_SECONDS = 1.0
+
+
+class Hosting(Struct, frozen=True):
+    """Where and how long bots are waited for."""
+
+    address: Address
+    keys: KeyPair
+    """The host's own."""
+    wait_seconds: float
+
+
+async def play_hosted(
+    hosting: Hosting,
+    plan: Plan,
+    players: Sequence[Player],
+    *,
+    transcript: Path,
+    watch: Watch | None,
+    operator: trio.MemoryReceiveChannel[bool] | None,
+) -> Result:
+    """Plays a match with all that `referee.play.play` does, once the bots of remote seats are here.
+
+    Raises:
+        AnswerIsNo: somebody did not come in time.
+        MachineCannot: the port cannot be had.
+        WrongUse: such a match is not to be had with remote seats.
+    """
+    awaited = [player for player in players if isinstance(player, RemoteBot)]
+    if why := cannot_play(plan, awaited, {bot.key for bot in awaited}):
+        raise WrongUse(why)
+    with unwrapped():
+        async with AsyncExitStack() as stack:
+            lobby = await _open(hosting, [bot.key for bot in awaited], stack)
+            await _gather(lobby, awaited, hosting.wait_seconds)
+            return await play(
+                plan, players, transcript=transcript, watch=watch, operator=operator, remote=lobby.lines
+            )
+
+
+async def _open(hosting: Hosting, known: Sequence[str], stack: AsyncExitStack) -> Lobby:
+    told = 0
+
+    def turned_away(address: str, why: str) -> None:
+        nonlocal told
+        told += 1
+        if told <= TOLD_AWAY:
+            click.echo(f"turned away {address}: {why}{'; more are not told' * (told == TOLD_AWAY)}", err=True)
+
+    address = hosting.address
+    try:
+        lobby = await stack.enter_async_context(open_lobby(address, hosting.keys, known, turned_away))
+    except OSError as error:
+        where = address.endpoint(address.port)
+        raise MachineCannot(f"{where}: cannot listen there: {error.strerror or error}") from None
+    reach = " (only from this machine: another --at opens it)" if address.loopback else ""
+    click.echo(f"listening at {lobby.endpoint}{reach}, key {z85(hosting.keys.public)}", err=True)
+    return lobby
+
+
+async def _gather(lobby: Lobby, bots: Sequence[RemoteBot], seconds: float) -> None:
+    """Returns when all are connected at once."""
+    screen = progress_console()
+    until = trio.current_time() + seconds
+    here: set[str] = set()
+    with screen.status("") as status:
+        while missing := [bot for bot in bots if not lobby.lines[bot.key].connected]:
+            here = _tell_changes(here, {bot.name for bot in bots if bot not in missing})
+            names = ", ".join(bot.name for bot in missing)
+            left = until - trio.current_time()
+            if left <= 0:
+                raise AnswerIsNo(f"{names} did not come within {seconds:.0f} s")
+            status.update(f"waiting for {names}: {left:.0f} s left")
+            with trio.move_on_after(min(LOOK_SECONDS, left)):
+                await lobby.lines[missing[0].key].present()
+    _tell_changes(here, {bot.name for bot in bots})
+
+
+def _tell_changes(before: set[str], now: set[str]) -> set[str]:
+    for name in sorted(now - before):
+        click.echo(f"{name} is here", err=True)
+    for name in sorted(before - now):
+        click.echo(f"{name} has left again", err=True)
+    return now
