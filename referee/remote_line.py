@@ -129,6 +129,7 @@ class RemoteLine(Line):
                 async with trio.open_nursery() as nursery:
                     if self._bell is not None:
                         self._invite(connection)
+                    self._send(connection)
                     nursery.start_soon(self._read, connection)
                     nursery.start_soon(self._write, connection)
                     nursery.start_soon(self._watch, connection)
@@ -189,10 +190,12 @@ class RemoteLine(Line):
 
     async def _read(self, connection: Connection) -> None:
         while True:
-            while self._full():
+            if self._full():
                 self._room = trio.Event()
                 await self._room.wait()
-            await trio.lowlevel.wait_readable(connection.socket)
+            else:
+                await trio.lowlevel.wait_readable(connection.socket)
+            # With room again, there may be more in what was read already, and nothing in the kernel.
             self._hear(connection)
 
     async def _write(self, connection: Connection) -> None:
