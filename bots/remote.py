@@ -113,10 +113,10 @@ class Ferry:
         has_room = int(self._far.get(zmq.EVENTS)) & zmq.POLLOUT
         poller.register(self._near, (zmq.POLLIN if has_room else 0) | (zmq.POLLOUT if self._waiting else 0))
         ready = dict(poller.poll(LOOK_MS))
-        if self._news in ready:
-            self._hear_news(int(recv_monitor_message(self._news)["event"]))
         if self._far in ready:
             self._hear(self._far.recv())
+        elif self._news in ready:  # What was said before the line's end is heard first.
+            self._hear_news(int(recv_monitor_message(self._news)["event"]))
         if ready.get(self._near, 0) & zmq.POLLOUT:
             self._near.send(self._waiting.popleft())
         if ready.get(self._near, 0) & zmq.POLLIN:

@@ -1,6 +1,6 @@
 """What the tests of remote seats start from: a lobby, libzmq's own clients with keys, and a line that can be cut."""
 
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 
@@ -99,8 +99,10 @@ def clients() -> Iterator[Client]:
 class CutLine:
     """Carries bytes between a bot and its host, and can be cut: with a word to both ends, or without one."""
 
-    def __init__(self, host: str) -> None:
+    def __init__(self, host: str, cuts: Sequence[int] = ()) -> None:
+        """`cuts`: after how many bytes, both ways, it cuts itself."""
         self._host = host
+        self._cuts = list(cuts)
         self.endpoint = ""
         self.carried = 0
         """Bytes, both ways."""
@@ -141,6 +143,9 @@ class CutLine:
                 while self._frozen:  # noqa: ASYNC110 - only a test waits here, to its end
                     await trio.sleep(0.05)
                 self.carried += len(said)
+                if self._cuts and self.carried >= self._cuts[0]:
+                    del self._cuts[0]
+                    self.cut()  # what was just said is lost
                 await goal.send_all(said)
         except trio.BrokenResourceError:
             pass
