@@ -8,13 +8,13 @@ import click
 import trio
 from msgspec import Struct
 
-from arena.exits import AnswerIsNo, MachineCannot, WrongUse
+from arena.exits import AnswerIsNo, MachineCannot
 from arena.one_match import Watch
 from arena.screens import progress_console
 from referee.keys import KeyPair, z85
 from referee.plan import Plan, Result
 from referee.play import Player, play, unwrapped
-from referee.remote_bot import RemoteBot, cannot_play
+from referee.remote_bot import RemoteBot
 from referee.remote_wire import Address, Lobby, open_lobby
 
 TOLD_AWAY = 20
@@ -45,11 +45,8 @@ async def play_hosted(
     Raises:
         AnswerIsNo: somebody did not come in time.
         MachineCannot: the port cannot be had.
-        WrongUse: such a match is not to be had with remote seats.
     """
     awaited = [player for player in players if isinstance(player, RemoteBot)]
-    if why := cannot_play(plan, awaited, {bot.key for bot in awaited}):
-        raise WrongUse(why)
     with unwrapped():
         async with AsyncExitStack() as stack:
             lobby = await _open(hosting, [bot.key for bot in awaited], stack)

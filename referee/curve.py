@@ -1,4 +1,4 @@
-"""CurveZMQ (rfc.zeromq.org/spec/26), the server's side of it: proves who is at the other end, and seals what is said.
+"""CurveZMQ (rfc.zeromq.org/spec/26), the server's side: proves who is at the other end, and seals what is said.
 
 Pure but for the luck that keys are made of. Built on NaCl's boxes as libsodium makes them, through PyNaCl; nothing
 is computed here by hand. One `Curve` is one connection, so that the cookie need hold no state: it is a number that

@@ -17,14 +17,14 @@ _LETTERS = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=
 _VALUES = {letter: value for value, letter in enumerate(_LETTERS)}
 _WORD_BYTES, _WORD_LETTERS = 4, 5
 _PUBLIC_FIELD, _SECRET_FIELD = "public-key", "secret-key"
-_PUBLIC_FILE = """\
+_PUBLIC_FORM = """\
 #   A public key of ZeroMQ CURVE. Give it to whoever shall know you by it.
 
 metadata
 curve
     public-key = "{public}"
 """
-_SECRET_FILE = """\
+_OWN_FORM = """\
 #   A secret key of ZeroMQ CURVE. Whoever has it is you: give it to nobody.
 
 metadata
@@ -91,8 +91,8 @@ def write_pair(name: Path, pair: KeyPair) -> tuple[Path, Path]:
         if file.exists() or file.is_symlink():
             raise KeyFileError(f"{file}: is there already; a key is not written over")
     words = {"public": z85(pair.public), "secret": z85(pair.secret)}
-    _write(secret, _SECRET_FILE.format(**words), 0o600)
-    _write(public, _PUBLIC_FILE.format(**words), 0o644)
+    _write(secret, _OWN_FORM.format(**words), 0o600)
+    _write(public, _PUBLIC_FORM.format(**words), 0o644)
     return public, secret
 
 

@@ -105,8 +105,8 @@ async def play(
     with unwrapped():
         if any(isinstance(player, SandboxedBot) for player in players) and wire is None:
             async with open_wire() as own:
-                return await _Play(plan, players, table, transcript, own, remote or {}).run(watch, operator)
-        return await _Play(plan, players, table, transcript, wire, remote or {}).run(watch, operator)
+                return await _Play(plan, players, table, transcript, own, remote=remote or {}).run(watch, operator)
+        return await _Play(plan, players, table, transcript, wire, remote=remote or {}).run(watch, operator)
 
 
 class _Play:
@@ -119,6 +119,7 @@ class _Play:
         table: Table,
         transcript: Path,
         wire: Wire | None,
+        *,
         remote: Mapping[str, RemoteLine],
     ) -> None:
         self.plan = plan

@@ -1,7 +1,8 @@
 """The line of a bot on its author's own machine: TCP, moved by trio itself, sealed by its conversation.
 
-Who is at the other end is `remote_wire`'s to find out. Nothing of libzmq is between: what has come is with the kernel
-until it is read here, so that a full inbox stays with its sender, and all that had arrived can be read at any moment.
+Who is at the other end is `remote_wire`'s to find out. Nothing of libzmq is between: what has come is with the
+kernel until it is read here, so that what is too much stays with its sender, and all that had arrived can be read
+at any moment.
 """
 
 import math
@@ -16,7 +17,8 @@ from protocol.codec import encode
 from protocol.messages import MAX_FRAME_BYTES, Invited
 from referee.line import INBOX_FRAMES, Arrived, Bell, HandedOver, Incoming, Line, NotReading, Outgoing
 from referee.loop_probe import LoopProbe
-from referee.zmtp import PING, Conversation, NotSpoken
+from referee.remote_connection import Connection
+from referee.zmtp import PING, NotSpoken
 
 MAX_TAKEN_BYTES = 4 * MAX_FRAME_BYTES
 """Messages up to this size are handed up, to be refused by name. A larger one costs its sender the connection."""
@@ -36,26 +38,6 @@ PING_SECONDS = 2.0
 """After so long without a byte, the other end is asked for a sign of life: its ZeroMQ gives it by itself."""
 DEAD_SECONDS = 8.0
 """After so long without one, the line is cut: a network that went away does not say so."""
-
-
-class Connection:
-    """One connection whose other end has proved who it is."""
-
-    def __init__(self, socket: kernel.socket, conversation: Conversation) -> None:
-        """`socket`: does not block. `conversation`: open."""
-        self.socket = socket
-        self.conversation = conversation
-        self.leaving = bytearray(conversation.answer())
-        """Sealed, and not yet with the kernel."""
-        self.leaving_timed = 0
-        """How many frames of it owe a `HandedOver`."""
-        self.heard = trio.current_time()
-        """When the last byte came."""
-        self.over = trio.CancelScope()
-
-    def end(self) -> None:
-        """It is over, for whatever reason."""
-        self.over.cancel()
 
 
 class RemoteLine(Line):

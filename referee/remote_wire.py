@@ -16,7 +16,8 @@ from msgspec import Struct
 
 from referee.keys import KeyPair, z85
 from referee.loop_probe import LoopProbe
-from referee.remote_line import FAREWELL_SECONDS, MAX_TAKEN_BYTES, Connection, RemoteLine
+from referee.remote_connection import Connection
+from referee.remote_line import FAREWELL_SECONDS, MAX_TAKEN_BYTES, RemoteLine
 from referee.zmtp import NotSpoken
 from referee.zmtp_curve import HANDSHAKE_MOST, SecureConversation
 

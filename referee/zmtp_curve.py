@@ -2,9 +2,9 @@
 
 Why our own, and not libzmq's CURVE with an authenticator (ZAP) in front: libzmq bounds each part of a message, and
 holds any number of parts, also of one who is in; it does not tell when bytes came; and it grows with those who
-knock, at a pace and number that nobody sets. Here what somebody unknown may say is `HANDSHAKE_MOST` bytes at a time,
-and what somebody known may say is bounded as for bots on this machine. Whatever is hard to get right in it is left
-to libsodium. The other end is any libzmq with CURVE.
+knock, at a pace and number that nobody sets. Here what somebody unknown may say is `HANDSHAKE_MOST` bytes at a
+time, and what somebody known may say is bounded as for bots on this machine. Whatever is hard to get right in it
+is left to libsodium. The other end is any libzmq with CURVE.
 """
 
 from referee.curve import OVERHEAD, Curve, Unproven, error

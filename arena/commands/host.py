@@ -40,6 +40,7 @@ from referee.remote_wire import BadAddressError, read_address
 def command(
     game: str,
     bots: tuple[str, ...],
+    *,
     transcripts: Path,
     as_json: bool,
     at: str,
@@ -49,8 +50,8 @@ def command(
 ) -> None:
     """Play one match of GAME in which bots on their authors' own machines have seats.
 
-    A BOT is what it is for `arena match`, or remote:NAME.key for one that comes with that key. The match begins when
-    all have come. Who has none of the keys does not get in.
+    A BOT is what it is for `arena match`, or remote:NAME.key for one that comes with that key. The match begins
+    when all have come. Who has none of the keys does not get in.
     """
     if not any(name.startswith(REMOTE) for name in bots):
         raise WrongUse(f"BOT: none is {REMOTE}NAME.key; `arena match` plays among bots on this machine")

@@ -30,7 +30,7 @@ from referee.games.registry import GAMES
 from referee.keys import PUBLIC, KeyFileError, read_public, z85
 from referee.plan import Isolation, Plan, Result
 from referee.play import LocalSeat, Player, SandboxedBot, play
-from referee.remote_bot import RemoteBot
+from referee.remote_bot import RemoteBot, cannot_play
 from referee.rules import BadSetupError
 
 OUR_INPUT = 0
@@ -41,7 +41,7 @@ REMOTE = "remote:"
 """Before the file of a public key: a bot that comes with that key, to `arena host`."""
 CommandT = TypeVar("CommandT", bound=Callable[..., Any])
 PlayIt = Callable[..., Result]
-"""Plays a match of a plan and players, its transcript in a folder, told who watches: `play_match`, or a host."""
+"""Plays a match of a plan and players, its transcript in a folder, told who watches: as `play_match`."""
 
 _OPTIONS = (
     click.argument("game"),
@@ -53,7 +53,8 @@ _OPTIONS = (
         "--setup",
         metavar="FILE",
         type=click.Path(path_type=Path),
-        help="The game's secrets, a JSON file; `arena games GAME --setup` prints one.  [default: drawn from the seed]",
+        help="The game's secrets, a JSON file; `arena games GAME --setup` prints one.  "
+        "[default: drawn from the seed]",
     ),
     click.option(
         "--clock",
@@ -122,6 +123,9 @@ def play_asked(
     if bots.count(console.NAME) > 1:
         raise WrongUse(f"{console.NAME}: there is one terminal, for one person")
     players = [_player(name, game, given["isolation"]) for name in bots]
+    awaited = [player for player in players if isinstance(player, RemoteBot)]
+    if why := cannot_play(plan, awaited, {bot.key for bot in awaited}):
+        raise WrongUse(why)
     eyes = None if given["watch"] is None else _eyes(given["watch"], len(players))
     watch = None if eyes is None else Watcher(progress_console(), eyes, [_name(player) for player in players])
     click.echo(f"match {plan.match}, seed {plan.seed}, isolation {plan.isolation}", err=True)

@@ -1,4 +1,4 @@
-"""What the tests of remote seats start from: a lobby, libzmq's own clients with keys, and a line that can be cut."""
+"""What the tests of remote seats start from: a lobby, libzmq's clients with keys, and a line that can be cut."""
 
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager

@@ -171,7 +171,7 @@ class TestStrangers:
                 with suppress(OSError):
                     strangers.append(raw(door))
                     strangers[-1].send(curve_client.GREETING + b"\6" + (1 << 40).to_bytes(8, "big"))
-                await trio.sleep(0)
+                await trio.lowlevel.checkpoint()
             for _ in range(20):
                 await door.serves(bot)
                 assert door.lobby._strangers.total() <= remote_wire.STRANGERS_OF_ONE
@@ -292,9 +292,7 @@ class TestACutLine:
             cable = CutLine(door.lobby.endpoint)
             await nursery.start(cable.run)
             door.line.begin(door.bell, "t")
-            bot = client(
-                cable.endpoint, door.host.public, door.bot, HEARTBEAT_IVL=100, HEARTBEAT_TIMEOUT=500
-            )
+            bot = client(cable.endpoint, door.host.public, door.bot, HEARTBEAT_IVL=100, HEARTBEAT_TIMEOUT=500)
             assert INVITED == await hear(bot)
             await door.serves(bot)
             cable.freeze()
@@ -348,7 +346,9 @@ class TestAddresses:
         address = remote_wire.read_address(text)
         assert (endpoint, loopback) == (address.endpoint(1), address.loopback)
 
-    @pytest.mark.parametrize("text", ["", "5555", "localhost:5555", "1.2.3:5", "1.2.3.4:x", "1.2.3.4:70000", "*:5"])
+    @pytest.mark.parametrize(
+        "text", ["", "5555", "localhost:5555", "1.2.3:5", "1.2.3.4:x", "1.2.3.4:70000", "*:5"]
+    )
     def test_names_and_what_is_no_address_are_refused(self, text: str) -> None:
         with pytest.raises(remote_wire.BadAddressError, match=r"in numbers|a port"):
             remote_wire.read_address(text)

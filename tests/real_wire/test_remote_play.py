@@ -197,7 +197,9 @@ async def test_a_window_that_a_remote_bot_loses_is_its_own_fault(tmp_path: Path,
 
         nursery.start_soon(say_nothing_more)
         result = await hosted(door, tmp_path, plan(main_ms=30, unfair="note"))
-    judged = [each for each in read_transcript(Path(result.transcript)) if isinstance(each, Judged) and not each.seat]
+    judged = [
+        each for each in read_transcript(Path(result.transcript)) if isinstance(each, Judged) and not each.seat
+    ]
     assert result.defaults[0] == len(judged) > 10
     assert {"bot"} == {each.verdict.value for each in judged if each.evidence.behind < each.evidence.time // 4}
 
@@ -213,4 +215,4 @@ async def test_what_cannot_be_had_with_a_remote_seat_is_refused(
         if not changed:
             door.lobby.lines.clear()
         with pytest.raises(WrongPlayersError, match=why):
-            await hosted(door, tmp_path, plan(**changed))
+            await hosted(door, tmp_path, plan(**changed))  # type: ignore[arg-type]
