@@ -1,5 +1,6 @@
 """Whole matches with a bot on another machine: here another process, behind a line that can be cut."""
 
+import json
 import os
 import subprocess
 import sys
@@ -202,6 +203,37 @@ async def test_a_window_that_a_remote_bot_loses_is_its_own_fault(tmp_path: Path,
     ]
     assert result.defaults[0] == len(judged) > 10
     assert {"bot"} == {each.verdict.value for each in judged if each.evidence.behind < each.evidence.time // 4}
+
+
+def test_host_and_author_play_a_match_by_their_two_commands_and_its_reports_say_that_it_was_remote(
+    tmp_path: Path,
+) -> None:
+    def run(*words: str | Path) -> "subprocess.Popen[str]":
+        return subprocess.Popen(  # noqa: S603 - our own program
+            [sys.executable, "-m", *map(str, words)],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    for name in ("host", "alice"):
+        with run("arena", "keys", name) as made:
+            assert 0 == made.wait(20)
+    hosting = ["host", "mist", "remote:alice.key", "mist_random", "--isolation", "none", "--json"]
+    with run("arena", *hosting, "--at", ":0", "--key", "host.key_secret", "--options", OPTIONS.decode()) as host:
+        assert host.stderr is not None
+        assert host.stderr.readline().startswith("match mist-")
+        endpoint = host.stderr.readline().split()[2]
+        with run("bots.remote", endpoint, HUNTER, "--host-key", "host.key", "--key", "alice.key_secret") as author:
+            assert 0 == author.wait(30)
+        result, said = host.communicate(timeout=30)
+        assert (0, "alice is here\n") == (host.returncode, said)
+    found = json.loads(result)
+    assert ([0], ["ok", "ok"]) == (found["remote"], found["conduct"])
+    with run("arena", "replay", found["transcript"]) as replayed:
+        assert "alice (remote), mist-random" in replayed.communicate(timeout=30)[0]
 
 
 @pytest.mark.parametrize(
