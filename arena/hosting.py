@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 
-import click
 import trio
 from msgspec import Struct
+from rich.console import Console
 
 from arena.exits import AnswerIsNo, MachineCannot
 from arena.one_match import Watch
@@ -46,24 +46,25 @@ async def play_hosted(
         AnswerIsNo: somebody did not come in time.
         MachineCannot: the port cannot be had.
     """
+    screen = progress_console()
     awaited = [player for player in players if isinstance(player, RemoteBot)]
     with unwrapped():
         async with AsyncExitStack() as stack:
-            lobby = await _open(hosting, [bot.key for bot in awaited], stack)
-            await _gather(lobby, awaited, hosting.wait_seconds)
+            lobby = await _open(hosting, [bot.key for bot in awaited], screen, stack)
+            await _gather(lobby, awaited, hosting.wait_seconds, screen)
             return await play(
                 plan, players, transcript=transcript, watch=watch, operator=operator, remote=lobby.lines
             )
 
 
-async def _open(hosting: Hosting, known: Sequence[str], stack: AsyncExitStack) -> Lobby:
+async def _open(hosting: Hosting, known: Sequence[str], screen: Console, stack: AsyncExitStack) -> Lobby:
     told = 0
 
     def turned_away(address: str, why: str) -> None:
         nonlocal told
         told += 1
         if told <= TOLD_AWAY:
-            click.echo(f"turned away {address}: {why}{'; more are not told' * (told == TOLD_AWAY)}", err=True)
+            _say(screen, f"turned away {address}: {why}{'; more are not told' * (told == TOLD_AWAY)}")
 
     address = hosting.address
     try:
@@ -72,18 +73,17 @@ async def _open(hosting: Hosting, known: Sequence[str], stack: AsyncExitStack) -
         where = address.endpoint(address.port)
         raise MachineCannot(f"{where}: cannot listen there: {error.strerror or error}") from None
     reach = " (only from this machine: another --at opens it)" if address.loopback else ""
-    click.echo(f"listening at {lobby.endpoint}{reach}, key {z85(hosting.keys.public)}", err=True)
+    _say(screen, f"listening at {lobby.endpoint}{reach}, key {z85(hosting.keys.public)}")
     return lobby
 
 
-async def _gather(lobby: Lobby, bots: Sequence[RemoteBot], seconds: float) -> None:
+async def _gather(lobby: Lobby, bots: Sequence[RemoteBot], seconds: float, screen: Console) -> None:
     """Returns when all are connected at once."""
-    screen = progress_console()
     until = trio.current_time() + seconds
     here: set[str] = set()
     with screen.status("") as status:
         while missing := [bot for bot in bots if not lobby.lines[bot.key].connected]:
-            here = _tell_changes(here, {bot.name for bot in bots if bot not in missing})
+            here = _tell_changes(here, {bot.name for bot in bots if bot not in missing}, screen)
             names = ", ".join(bot.name for bot in missing)
             left = until - trio.current_time()
             if left <= 0:
@@ -91,12 +91,16 @@ async def _gather(lobby: Lobby, bots: Sequence[RemoteBot], seconds: float) -> No
             status.update(f"waiting for {names}: {left:.0f} s left")
             with trio.move_on_after(min(LOOK_SECONDS, left)):
                 await lobby.lines[missing[0].key].present()
-    _tell_changes(here, {bot.name for bot in bots})
+    _tell_changes(here, {bot.name for bot in bots}, screen)
 
 
-def _tell_changes(before: set[str], now: set[str]) -> set[str]:
+def _tell_changes(before: set[str], now: set[str], screen: Console) -> set[str]:
     for name in sorted(now - before):
-        click.echo(f"{name} is here", err=True)
+        _say(screen, f"{name} is here")
     for name in sorted(before - now):
-        click.echo(f"{name} has left again", err=True)
+        _say(screen, f"{name} has left again")
     return now
+
+
+def _say(screen: Console, text: str) -> None:
+    screen.print(text, highlight=False, markup=False, soft_wrap=True)

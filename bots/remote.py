@@ -39,6 +39,8 @@ MAX_WAITING = 100
 """While the bot has so many messages to read, no more is taken from the host."""
 AWAY_SECONDS = 60.0
 """A host that is gone for so long during a match does not come back: its own bound is the same."""
+FAREWELL_SECONDS = 1.0
+"""How long the bot may take to end by itself when the match is over; then it is killed, as by a referee."""
 _NEWS = (
     zmq.EVENT_HANDSHAKE_SUCCEEDED
     | zmq.EVENT_HANDSHAKE_FAILED_AUTH
@@ -85,10 +87,17 @@ class Ferry:
         Raises:
             SystemExit: there is nothing to be played any more; the text says why.
         """
+        over: float | None = None
         while self._program is None or self._program.poll() is None:
             self._carry()
             if self._memory.elsewhere or self._given_up():
                 raise SystemExit("the match has ended without us")
+            if self._memory.over and over is None and not self._waiting:
+                over = monotonic()
+            if self._program is not None and over is not None and monotonic() - over > FAREWELL_SECONDS:
+                _say("the match is over, and the bot does not end: it is ended")
+                self._program.kill()
+                self._program.wait()
         while self._near.poll(LAST_WORDS_MS):
             self._far.send(self._near.recv())
         return self._program.returncode
@@ -113,10 +122,10 @@ class Ferry:
         has_room = int(self._far.get(zmq.EVENTS)) & zmq.POLLOUT
         poller.register(self._near, (zmq.POLLIN if has_room else 0) | (zmq.POLLOUT if self._waiting else 0))
         ready = dict(poller.poll(LOOK_MS))
-        if self._far in ready:
-            self._hear(self._far.recv())
-        elif self._news in ready:  # What was said before the line's end is heard first.
+        if self._news in ready:
             self._hear_news(int(recv_monitor_message(self._news)["event"]))
+        if self._far in ready and self._far.poll(0):
+            self._hear(self._far.recv())
         if ready.get(self._near, 0) & zmq.POLLOUT:
             self._near.send(self._waiting.popleft())
         if ready.get(self._near, 0) & zmq.POLLIN:
@@ -137,6 +146,8 @@ class Ferry:
             self._in, self._cut, self._told = True, None, False
             _say("the host has let us in" if self._program is None else "back in the match")
         elif event == zmq.EVENT_DISCONNECTED:
+            while self._far.poll(0):
+                self._hear(self._far.recv())  # What was said before it may have been the last word.
             if self._in and not self._memory.over:
                 _say("the line is cut; trying again")
                 self._cut = monotonic()

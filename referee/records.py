@@ -136,7 +136,10 @@ class Woke(Struct, frozen=True, kw_only=True, tag="woke", tag_field="kind"):
 
 
 class Left(Struct, frozen=True, kw_only=True, tag="left", tag_field="kind"):
-    """Input: a bot is gone. `exit`: its process's code (negative: the signal); null: it does not read."""
+    """Input: a bot is gone. `exit`: its process's code (negative: the signal), null: it does not read.
+
+    Of a bot on another machine, to which there was no line for too long, it is 0.
+    """
 
     at: int
     seat: int

@@ -189,6 +189,30 @@ async def test_a_bot_that_does_not_come_back_has_left(
     assert result.windows[0] == result.defaults[0] > 10
 
 
+async def test_under_restart_a_bot_that_was_away_for_too_long_may_come_back_once_more(
+    tmp_path: Path, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(playing, "AWAY_SECONDS", 0.3)
+    async with open_door() as door, trio.open_nursery() as nursery:
+        first = client(door.lobby.endpoint, door.host.public, door.bot)
+
+        async def hello(socket: BotSocket) -> None:
+            socket.send(encode(Hello(token=await invited(socket), name="alice", version="1", protocol=1)))
+            assert b'"welcome"' in await hear(socket)
+
+        async def leave_and_come_back() -> None:
+            await hello(first)
+            first.close()
+            await trio.sleep(0.6)
+            await hello(client(door.lobby.endpoint, door.host.public, door.bot))
+
+        nursery.start_soon(leave_and_come_back)
+        result = await hosted(door, tmp_path, plan(main_ms=150, fault="restart", restarts=1, unfair="note"))
+    records = list(read_transcript(Path(result.transcript)))
+    hellos = [record for record in records if isinstance(record, In) and '"hello"' in record.frame]
+    assert (Conduct.DISCONNECTED, 2) == (result.conduct[0], sum(not record.seat for record in hellos))
+
+
 async def test_a_window_that_a_remote_bot_loses_is_its_own_fault(tmp_path: Path, client: Client) -> None:
     async with open_door() as door, trio.open_nursery() as nursery:
         socket = client(door.lobby.endpoint, door.host.public, door.bot)
