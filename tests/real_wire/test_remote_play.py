@@ -202,12 +202,13 @@ async def test_under_restart_a_bot_that_was_away_for_too_long_may_come_back_once
 
         async def leave_and_come_back() -> None:
             await hello(first)
+            monkeypatch.setattr(playing, "AWAY_SECONDS", 60.0)  # for what follows on its leaving
             first.close()
-            await trio.sleep(0.6)
+            await trio.sleep(1.0)
             await hello(client(door.lobby.endpoint, door.host.public, door.bot))
 
         nursery.start_soon(leave_and_come_back)
-        result = await hosted(door, tmp_path, plan(main_ms=150, fault="restart", restarts=1, unfair="note"))
+        result = await hosted(door, tmp_path, plan(main_ms=200, fault="restart", restarts=1, unfair="note"))
     records = list(read_transcript(Path(result.transcript)))
     hellos = [record for record in records if isinstance(record, In) and '"hello"' in record.frame]
     assert (Conduct.DISCONNECTED, 2) == (result.conduct[0], sum(not record.seat for record in hellos))
