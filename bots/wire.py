@@ -12,7 +12,8 @@ class WireLine:
     """A line over ZeroMQ: the one PAIR socket of this bot."""
 
     def __init__(self, endpoint: str) -> None:
-        self._socket: zmq.Socket[bytes] = zmq.Context.instance().socket(zmq.PAIR)
+        self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
+        self._socket = self._context.socket(zmq.PAIR)
         self._socket.setsockopt(zmq.LINGER, LINGER_MS)
         self._socket.setsockopt(zmq.RCVTIMEO, SILENCE_MS)
         self._hangups: zmq.Socket[bytes] = self._socket.get_monitor_socket(zmq.EVENT_DISCONNECTED)
@@ -32,7 +33,8 @@ class WireLine:
                     return None
 
     def close(self) -> None:
-        """Closes, after at most LINGER_MS for what was said last."""
+        """Closes. Returns when what was said last has left, after at most LINGER_MS."""
         self._socket.disable_monitor()
         self._hangups.close()
         self._socket.close()
+        self._context.term()

@@ -43,11 +43,14 @@ class LoopProbe(trio.abc.Instrument):
 
     def behind(self, since: float) -> float:
         """The longest, in seconds, that the loop was busy at a stretch and looked at nothing, since a moment."""
-        now = self._now()
-        stretches = [length for end, length in self._busy if end >= since]
-        return max(
-            [now - self.looked, *stretches] if now - self.looked > WORTH_KEEPING else stretches, default=0.0
-        )
+        longest = self._now() - self.looked
+        if longest <= WORTH_KEEPING:
+            longest = 0.0
+        for end, length in reversed(self._busy):
+            if end < since:
+                break
+            longest = max(longest, length)
+        return longest
 
 
 def _voluntary_switches() -> int:

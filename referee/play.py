@@ -9,7 +9,7 @@ import traceback
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from functools import partial
+from functools import cache, partial
 from importlib.metadata import version
 from pathlib import Path
 
@@ -105,8 +105,10 @@ async def play(
     with unwrapped():
         if any(isinstance(player, SandboxedBot) for player in players) and wire is None:
             async with open_wire() as own:
-                return await _Play(plan, players, table, transcript, own, remote=remote or {}).run(watch, operator)
-        return await _Play(plan, players, table, transcript, wire, remote=remote or {}).run(watch, operator)
+                return await _Play(plan, players, table, transcript, own, remote=remote or {}).play(
+                    watch, operator
+                )
+        return await _Play(plan, players, table, transcript, wire, remote=remote or {}).play(watch, operator)
 
 
 class _Play:
@@ -139,7 +141,14 @@ class _Play:
         self.host: Host
         self.match: Match
 
-    async def run(self, watch: Watch | None, operator: trio.MemoryReceiveChannel[bool] | None) -> Result:
+    async def play(self, watch: Watch | None, operator: trio.MemoryReceiveChannel[bool] | None) -> Result:
+        """Plays it. Its parts know each other in circles, which are cut then: a collector would come late."""
+        try:
+            return await self._play(watch, operator)
+        finally:
+            vars(self).clear()
+
+    async def _play(self, watch: Watch | None, operator: trio.MemoryReceiveChannel[bool] | None) -> Result:
         try:
             async with open_transcript(self.path, self._header()) as transcript:
                 await self._run(transcript, watch, operator)
@@ -291,7 +300,7 @@ class _Play:
         table = self.table
         return Header(
             format=FORMAT,
-            arena=version("mist-arena"),
+            arena=_version(),
             match=self.plan.match,
             game=self.plan.game,
             variant=self.plan.variant,
@@ -337,6 +346,12 @@ class _Play:
             transcript=str(self.path),
             head=head,
         )
+
+
+@cache
+def _version() -> str:
+    """This arena's. Looked up once: it is in a file."""
+    return version("mist-arena")
 
 
 def identity(plan: Plan, seat: int, player: Player) -> BotIdentity:

@@ -7,6 +7,7 @@ together, `transcript_chain`; the file's name and life, `transcript_file`.
 from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +54,7 @@ class Transcript:
         self._records: deque[Record] = deque()
         self._lines: list[bytes] = []
         self._bell = Bell()
-        self._log = _RecordLogger(self._lines, (self._link,), {})
+        self._log = _RecordLogger(self._lines, (partial(_link, self._chain, self._lines),), {})
         self._file = file
         # Of our own: someone else's slow threads must not hold up the disk.
         self._limiter = trio.CapacityLimiter(1)
@@ -155,16 +156,20 @@ class Transcript:
             offset += sum(map(len, part))
         return chains.close()
 
-    def _link(self, _log: WrappedLogger, _method: str, event: EventDict) -> Arguments:
-        """The processor of structlog's: renders, numbers, chains, up to the first record that cannot be a line."""
-        link, lines = self._chain.link, []
-        try:
-            for record in event["records"]:
-                lines.append(link(encode(record)))  # noqa: PERF401 - those before a bad one are kept
-        except (TypeError, ValueError, RecursionError):
-            self._lines.extend(lines)
-            raise
-        return (lines,), {}
+
+def _link(chain: Chain, made: list[bytes], _log: WrappedLogger, _method: str, event: EventDict) -> Arguments:
+    """The processor of structlog's: renders, numbers, chains, up to the first record that cannot be a line.
+
+    Those before a bad one go into `made` by themselves.
+    """
+    link, lines = chain.link, []
+    try:
+        for record in event["records"]:
+            lines.append(link(encode(record)))  # noqa: PERF401 - those before a bad one are kept
+    except (TypeError, ValueError, RecursionError):
+        made.extend(lines)
+        raise
+    return (lines,), {}
 
 
 @asynccontextmanager

@@ -1,6 +1,7 @@
 """Whole matches as they are really played: bots in their sandbox, over ZeroMQ, in real time; then proved."""
 
-from collections.abc import Sequence
+import gc
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from referee.records import In, WindowTime
 from referee.replay import replay
 from referee.transcript_chain import TranscriptError
 from referee.transcript_reading import read_transcript
+from referee.wire import open_wire
 from tests.real_wire.zoo import bad_bot
 
 
@@ -91,6 +93,35 @@ async def test_a_crashing_bot_is_started_again_under_the_policy_restart(tmp_path
     assert (Conduct.CRASHED, 3) == (result.conduct[0], hellos.count(0))
     logs = ["match.seat-0.log", "match.seat-0.start-2.log", "match.seat-0.start-3.log"]
     assert logs == sorted(path.name for path in tmp_path.glob("*.log"))
+
+
+@pytest.fixture
+def circles() -> Iterator[Callable[[], set[str]]]:
+    """Names the kinds of our objects that only a collector of garbage frees, of those given up since the start."""
+    gc.collect()
+    gc.freeze()
+    gc.disable()
+    gc.set_debug(gc.DEBUG_SAVEALL)
+
+    def found() -> set[str]:
+        gc.collect()
+        return {type(each).__name__ for each in gc.garbage if type(each).__module__.startswith("referee.")}
+
+    yield found
+    gc.set_debug(0)
+    gc.garbage.clear()
+    gc.enable()
+    gc.unfreeze()
+
+
+async def test_of_a_match_that_has_ended_nothing_waits_for_the_collector_of_garbage(
+    tmp_path: Path, circles: Callable[[], set[str]]
+) -> None:
+    """It would come late: what long matches leave is old by then."""
+    async with open_wire() as wire:
+        with trio.fail_after(30):
+            await play(plan(), sandboxed("mist_random", "mist_random"), transcript=tmp_path / "m.jsonl", wire=wire)
+        assert set() == circles()
 
 
 async def test_a_match_of_local_seats_needs_no_sandbox(tmp_path: Path) -> None:

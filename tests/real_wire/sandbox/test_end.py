@@ -144,6 +144,9 @@ class TestOwnEnd:
             (0, "pass"),
             (3, "raise SystemExit(3)"),
             (1, "1 / 0"),
+            (1, "raise SystemExit('why')"),
+            (0, "import sys; sys.exit()"),
+            (-signal.SIGINT, "raise KeyboardInterrupt"),
             (-signal.SIGKILL, "import os; os.kill(os.getpid(), 9)"),
             (-signal.SIGSEGV, "import ctypes; ctypes.string_at(0)"),
             (-signal.SIGABRT, "import os; os.abort()"),
@@ -153,6 +156,28 @@ class TestOwnEnd:
         self, lab: Lab, code: int, program: str, isolation: How
     ) -> None:
         assert code == await lab.run(lab.bot(program), isolation)
+
+    @BOTH
+    @pytest.mark.parametrize("end", ["", "1 / 0", "raise SystemExit('why')"])
+    async def test_before_it_ends_python_does_all_that_a_program_can_count_on(
+        self, lab: Lab, end: str, isolation: How
+    ) -> None:
+        program = """
+import atexit, threading, time
+
+atexit.register(print, "last words", end="")
+
+def work():
+    time.sleep(0.05)
+    print("thread done")
+
+threading.Thread(target=work).start()
+"""
+        await lab.run(lab.bot(program + end), isolation)
+        said = lab.log.read_text()
+        assert [1, 1] == [said.count("thread done\n"), said.count("last words")]
+        assert ("1 / 0" in end) == ("ZeroDivisionError" in said)
+        assert ("why" in end) == ("why\n" in said)
 
     @BOTH
     async def test_with_its_program_all_it_started_ends(self, lab: Lab, isolation: How) -> None:
