@@ -14,26 +14,30 @@ from contextlib import suppress
 import trio
 
 from protocol.codec import encode
-from protocol.messages import MAX_FRAME_BYTES, Invited
-from referee.line import INBOX_FRAMES, Arrived, Bell, HandedOver, Incoming, Line, NotReading, Outgoing
+from protocol.messages import Invited
+from referee.line import (
+    FAREWELL_SECONDS,
+    INBOX_BYTES,
+    INBOX_FRAMES,
+    OUTBOX_BYTES,
+    OUTBOX_FRAMES,
+    Arrived,
+    Bell,
+    HandedOver,
+    Incoming,
+    Line,
+    NotReading,
+    Outgoing,
+)
 from referee.loop_probe import LoopProbe
 from referee.remote_connection import Connection
 from referee.zmtp import PING, NotSpoken
 
-MAX_TAKEN_BYTES = 4 * MAX_FRAME_BYTES
-"""Messages up to this size are handed up, to be refused by name. A larger one costs its sender the connection."""
-INBOX_BYTES = 1024 * 1024
-"""Like `INBOX_FRAMES`: nothing more is read while the host has this much to hear."""
-OUTBOX_FRAMES = 10_000
-OUTBOX_BYTES = 4 * 1024 * 1024
-"""More than this unsent, in frames or bytes, and the bot counts as not reading."""
 READ_BYTES = 64 * 1024
 READS = 32
 """From the kernel at a stretch, before other tasks run."""
 SEND_BYTES = 64 * 1024
 """Frames are sealed together, up to this size, when the kernel has taken those before."""
-FAREWELL_SECONDS = 1.0
-"""How long a line that was hung up on tries to get its last frames out, and to hear that they have come."""
 PING_SECONDS = 2.0
 """After so long without a byte, the other end is asked for a sign of life: its ZeroMQ gives it by itself."""
 DEAD_SECONDS = 8.0

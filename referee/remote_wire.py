@@ -15,9 +15,10 @@ import trio
 from msgspec import Struct
 
 from referee.keys import KeyPair, z85
+from referee.line import FAREWELL_SECONDS, MAX_TAKEN_BYTES
 from referee.loop_probe import LoopProbe
 from referee.remote_connection import Connection
-from referee.remote_line import FAREWELL_SECONDS, MAX_TAKEN_BYTES, RemoteLine
+from referee.remote_line import RemoteLine
 from referee.zmtp import NotSpoken
 from referee.zmtp_curve import HANDSHAKE_MOST, SecureConversation
 

@@ -128,7 +128,8 @@ def play_asked(
         raise WrongUse(why)
     eyes = None if given["watch"] is None else _eyes(given["watch"], len(players))
     watch = None if eyes is None else Watcher(progress_console(), eyes, [_name(player) for player in players])
-    click.echo(f"match {plan.match}, seed {plan.seed}, isolation {plan.isolation}", err=True)
+    of_whom = " (of bots on this machine)" if awaited else ""
+    click.echo(f"match {plan.match}, seed {plan.seed}, isolation {plan.isolation}{of_whom}", err=True)
     result = play_it(plan, players, transcripts, watch=watch)
     if as_json:
         sys.stdout.write(msgspec.json.encode(result).decode() + "\n")

@@ -12,7 +12,7 @@ import zmq
 
 from referee import remote_line, remote_wire
 from referee.keys import new_pair
-from referee.line import INBOX_FRAMES, HandedOver, NotReading
+from referee.line import INBOX_FRAMES, MAX_TAKEN_BYTES, HandedOver, NotReading
 from tests.real_wire.remote import Client, CutLine, Door, clients, open_door
 from tests.real_wire.seat import hear
 from tests.referee import curve_client
@@ -264,7 +264,7 @@ class TestWhoIsIn:
         async with open_door() as door:
             door.line.begin(door.bell, "t")
             connection, bot = await by_hand(door)
-            connection.send(bot.message(bytes(remote_line.MAX_TAKEN_BYTES + 1))[:100])
+            connection.send(bot.message(bytes(MAX_TAKEN_BYTES + 1))[:100])
             await ended(connection)
             connection.close()
 
