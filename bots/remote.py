@@ -6,6 +6,7 @@ cut and comes back, what it missed is told it then, and what it submitted last i
 """
 
 import argparse
+import ipaddress
 import os
 import signal
 import subprocess
@@ -24,11 +25,12 @@ from bots.remote_memory import Memory
 
 LINGER_MS = 1_000
 KEY_CHARACTERS = 40
-_PATIENCE = {
+_OPTIONS = {
     zmq.HEARTBEAT_IVL: 2_000,
     zmq.HEARTBEAT_TIMEOUT: 8_000,
     zmq.RECONNECT_IVL: 300,
     zmq.RECONNECT_IVL_MAX: 3_000,
+    zmq.IPV6: 1,
 }
 """A host that gives no sign of life for eight seconds is connected to anew, at growing intervals. Milliseconds."""
 LOOK_MS = 200
@@ -71,7 +73,7 @@ class Ferry:
         self._far: zmq.Socket[bytes] = context.socket(zmq.PAIR)
         self._far.curve_publickey, self._far.curve_secretkey = keys
         self._far.curve_serverkey = host_key
-        for option, value in _PATIENCE.items():
+        for option, value in _OPTIONS.items():
             self._far.set(option, value)
         for socket in (self._near, self._far):
             socket.set(zmq.LINGER, LINGER_MS)
@@ -80,6 +82,7 @@ class Ferry:
             self._far.connect(endpoint)
         except zmq.ZMQError as error:
             raise SystemExit(f"{endpoint}: {error.strerror}") from None
+        _say(f"waiting for the host at {endpoint}")
 
     def run(self) -> int:
         """Plays one match; the bot's exit code.
@@ -154,7 +157,7 @@ class Ferry:
             self._in = False
         elif event == zmq.EVENT_HANDSHAKE_FAILED_AUTH:
             raise SystemExit("the host does not know this key")
-        elif not self._told:
+        elif not (self._told or self._memory.over):
             self._told = True
             _say("the host hangs up: is --host-key right? Or somebody is in with this key. Trying again")
 
@@ -204,6 +207,23 @@ def command_of(folder: Path) -> list[str]:
     return [program, *arguments]
 
 
+def read_endpoint(text: str) -> str:
+    """Where a host listens, as ZeroMQ spells it.
+
+    Raises:
+        SystemExit: it is nowhere.
+    """
+    kind, slashes, place = text.partition("://")
+    address, colon, port = place.rpartition(":")
+    try:
+        ipaddress.ip_address(address.removeprefix("[").removesuffix("]"))
+    except ValueError:
+        colon = ""
+    if kind != "tcp" or not (slashes and colon and port.isdecimal()):
+        raise SystemExit(f"{text}: tcp://ADDRESS:PORT is wanted, in numbers; names are not looked up")
+    return text
+
+
 def _keys(file: str) -> tuple[bytes, bytes | None]:
     """The keys in a file.
 
@@ -234,7 +254,7 @@ def main() -> None:
         raise SystemExit(f"{asked.key}: has no secret key; NAME.key_secret has")
     host = asked.host_key.encode() if len(asked.host_key) == KEY_CHARACTERS else _keys(asked.host_key)[0]
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
-    ferry = Ferry(asked.endpoint, host, (public, secret), asked.folder)
+    ferry = Ferry(read_endpoint(asked.endpoint), host, (public, secret), asked.folder)
     try:
         sys.exit(ferry.run())
     except KeyboardInterrupt:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bots.remote import command_of
+from bots.remote import command_of, read_endpoint
 from referee.keys import new_pair, write_pair
 
 ROOT = Path(__file__).parents[2]
@@ -46,6 +46,17 @@ def test_one_that_speaks_by_lines_stands_behind_the_bridge(tmp_path: Path) -> No
 def test_what_bot_toml_does_not_say_is_said(tmp_path: Path, text: str, said: str) -> None:
     with pytest.raises(SystemExit, match=said):
         command_of(bot(tmp_path, text))
+
+
+@pytest.mark.parametrize("text", ["tcp://192.0.2.1:5555", "tcp://[::1]:5555"])
+def test_a_host_is_an_address_in_numbers(text: str) -> None:
+    assert text == read_endpoint(text)
+
+
+@pytest.mark.parametrize("text", ["", "192.0.2.1:5555", "tcp://host:5555", "tcp://192.0.2.1", "ipc:///run/x:1"])
+def test_names_are_not_looked_up(text: str) -> None:
+    with pytest.raises(SystemExit, match="in numbers"):
+        read_endpoint(text)
 
 
 def test_a_key_that_cannot_be_used_is_one_line_and_no_bot_is_started(tmp_path: Path) -> None:
