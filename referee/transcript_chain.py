@@ -67,6 +67,12 @@ class Chain:
         self._add(line)
         return line
 
+    def link_parts(self, before: bytes, number: int, after: bytes) -> bytes:
+        """The line of a record that was one already, with another number in it; `after` ends with the newline."""
+        line = b'{"line":%d,"prev":"%b",%b%d%b' % (self.lines + 1, self._head, before, number, after)
+        self._add(line)
+        return line
+
     def seal(self, footer: Footer) -> bytes:
         """The last line."""
         line = _sealed(opening(self.lines + 1, self.head) + encode(footer)[1:])

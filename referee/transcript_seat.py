@@ -34,11 +34,9 @@ from referee.records import (
 from referee.transcript_chain import Chain, TranscriptError
 
 SALT_BYTES = 16
-_OWN = re.compile(
-    rb'\{"line":\d+,"prev":"[0-9a-f]{64}",("kind":"(?:in|out|handed|left)","at":(\d+),"seat":(\d+).*)', re.DOTALL
-)
-"""A line of the whole transcript that is one seat's own: the record without its brace, its time, its seat."""
-_ENDED = re.compile(rb'\{"line":\d+,"prev":"[0-9a-f]{64}",("kind":"ended",.*)', re.DOTALL)
+_KIND = b'"kind":"'
+_OWN = re.compile(rb'("kind":"(?:in|out|handed|left)","at":)(\d+)(,"seat":(\d+).*)', re.DOTALL)
+"""A line of the whole transcript that is one seat's own, from its kind on: its time, what follows, its seat."""
 _AT = b'"at":'
 _ended = msgspec.json.Decoder(Ended)
 
@@ -75,11 +73,15 @@ class SeatChain:
 
     def take_own(self, at: int, body: bytes) -> bytes:
         """The line for a record that is the seat's own, made at that time."""
-        if self._zero is None:
-            self._zero = at
         # The same JSON but for its time: `at` comes right after the record's kind.
         before = body.index(_AT) + len(_AT)
-        return self._chain.link(b"%b%d%b" % (body[:before], at - self._zero, body[body.index(b",", before) :]))
+        return self.take_parts(body[1:before], at, body[body.index(b",", before) :] + b"\n")
+
+    def take_parts(self, before: bytes, at: int, after: bytes) -> bytes:
+        """The same, given what stands before and after its time: from the kind on, and up to the line's end."""
+        if self._zero is None:
+            self._zero = at
+        return self._chain.link_parts(before, at - self._zero, after)
 
     def close(self) -> bytes:
         """The last line."""
@@ -98,14 +100,13 @@ class SeatChains:
 
     def take_line(self, line: bytes) -> None:
         """The next line; the header's is passed over."""
-        own = _OWN.match(line)
+        kind = line.index(_KIND)
+        own = _OWN.match(line, kind)
         if own is not None:
-            body, at, seat = own.groups()
-            self._chains[int(seat)].take_own(int(at), b"{" + body[:-1])
-            return
-        ended = _ENDED.match(line)
-        if ended is not None:
-            self._take(_ended.decode(b"{" + ended[1]), b"")
+            before, at, after, seat = own.groups()
+            self._chains[int(seat)].take_parts(before, int(at), after)
+        elif line.startswith(b"ended", kind + len(_KIND)):
+            self._take(_ended.decode(b"{" + line[kind:]), b"")
 
     def close(self) -> tuple[str, ...]:
         """By seat: the hash of its last line. Nothing may follow."""

@@ -5,14 +5,11 @@ else the machine does can only slow them down. PettingZoo lives in an environmen
 made when it is missing or its lock has changed. Exit code 1: slower than promised; 3: nothing to compare with.
 """
 
-import os
-import subprocess
 import sys
 import time
-import zlib
-from pathlib import Path
 from random import Random
 
+import bench_yardsticks
 from msgspec import Raw
 
 from protocol.codec import encode
@@ -22,9 +19,6 @@ from referee.reveal import shown
 from referee.rules import Taken
 from referee.table import Deal, Table
 
-HERE = Path(__file__).resolve().parent
-LOCK = HERE / "bench-requirements.lock"
-ENVIRONMENT = HERE.parent / ".venv-bench"
 ROUNDS, SECONDS = 5, 2.0
 TURNS_A_SECOND, MATCHES_A_SECOND = 15_000, 150
 """What is promised on a machine like the one where connect_four makes 15,000 steps a second."""
@@ -33,14 +27,14 @@ NOT_WITH = {name: set(BOARD.cells(BOARD.ball(bit, 1))) for name, bit in BOARD.bi
 
 def main() -> int:
     """Measures, prints, judges."""
-    python = yardstick_environment()
+    python = bench_yardsticks.python()
     ours, matches, theirs = [], [], []
     for number in range(ROUNDS):
         turns_a_second, matches_a_second = mist(SECONDS, number)
         ours.append(turns_a_second)
         matches.append(matches_a_second)
         if python:
-            theirs.append(connect_four(python, SECONDS))
+            theirs += bench_yardsticks.numbers(python, "bench_connect_four.py", SECONDS)
     print(f"Mist, rules, events and views: {max(ours):8,.0f} turns/s, {max(matches):,.0f} full matches/s")
     good = max(ours) >= TURNS_A_SECOND and max(matches) >= MATCHES_A_SECOND
     if theirs:
@@ -85,33 +79,6 @@ def random_cells(view: MistView, luck: Random) -> tuple[str, ...]:
         if cell not in view.forbidden and not any(cell in NOT_WITH[other] for other in cells):
             cells.append(cell)
     return tuple(cells)
-
-
-def connect_four(python: Path, seconds: float) -> float:
-    """Random steps a second of PettingZoo's connect_four."""
-    command = [python, HERE / "bench_connect_four.py", str(seconds)]
-    environment = os.environ | {"PYGAME_HIDE_SUPPORT_PROMPT": "1"}
-    return float(subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout)
-
-
-def yardstick_environment() -> Path | None:
-    """The Python of .venv-bench, made if need be; None, with the reason printed, where that cannot be done."""
-    python, made_from = ENVIRONMENT / "bin/python", ENVIRONMENT / ".made-from"
-    wanted = str(zlib.crc32(LOCK.read_bytes()))
-    if made_from.is_file() and made_from.read_text() == wanted:
-        return python
-    print("bench_rules: making .venv-bench from bench-requirements.lock", file=sys.stderr)
-    make = [sys.executable, "-m", "venv", "--clear", "--without-pip", ENVIRONMENT]
-    install = ["python3", "-m", "pip", "--python", python, "install", "--quiet", "--require-hashes", "-r", LOCK]
-    try:
-        subprocess.run(make, check=True, stdout=sys.stderr)
-        (ENVIRONMENT / ".gitignore").write_text("*\n")
-        subprocess.run(install, check=True, stdout=sys.stderr)
-    except (subprocess.CalledProcessError, OSError) as error:
-        print(f"bench_rules: nothing to compare with, PettingZoo could not be installed: {error}", file=sys.stderr)
-        return None
-    made_from.write_text(wanted)
-    return python
 
 
 if __name__ == "__main__":

@@ -1,9 +1,5 @@
 """A tournament in numbers: what stands in a report."""
 
-from collections.abc import Callable
-from time import process_time
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -94,20 +90,3 @@ def test_without_results_there_is_still_a_digest() -> None:
     digest = digest_of(("a", "b"), [])
     assert (0, 0, 0, (), ()) == (digest.matches, digest.blocks, digest.seats, digest.moments, digest.by_seat)
     assert (None, None) == digest.time
-
-
-WELL_KNOWN: list[tuple[int, Callable[[int], Any]]] = [
-    (2, lambda n: ([[0], [1]], [[1], [0]], [[0, 1]])[n % 3]),
-    (13, lambda n: [[0, 1], [2], [3, 4, 5], [6], [7], [8], [9], [10], [11], [12]][:: 1 if n % 4 else -1]),
-]
-
-
-@pytest.mark.parametrize(("seats", "ranking"), WELL_KNOWN)
-def test_all_of_a_hundred_thousand_results_takes_seconds(seats: int, ranking: Callable[[int], Any]) -> None:
-    """Time of the processor, that a busy machine does not count: what is promised of the ratings alone."""
-    luck = np.random.default_rng(seats)
-    sitting = [tuple(luck.permutation(26)[:seats].tolist()) for _ in range(1000)]
-    played = [result(n // seats, n % seats, sitting[n % 1000], ranking(n)) for n in range(100_000)]
-    begun = process_time()
-    digest_of([str(number) for number in range(26)], played)
-    assert process_time() - begun < 10

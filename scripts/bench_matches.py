@@ -1,0 +1,155 @@
+"""Whole matches a second on the whole machine, as `arena tournament` plays them, against other people's runners.
+
+Mist of 60 turns between two trivial bots, each in a strict sandbox of its own, warm. Against: reconchess, which
+plays two random bots in one process without isolation; and kaggle-environments' connectx, if a Python that has it
+is named with --kaggle. Then what of a match's time is its transcript's: the same matches, one after the other,
+with and without it. Rounds alternate. Exit code 1: less than promised; 3: nothing to compare with.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from statistics import median
+from unittest import mock
+
+import bench_yardsticks
+from msgspec import Raw
+
+from arena import loop
+from referee.bot_folder import find_bot
+from referee.plan import Plan
+from referee.play import SandboxedBot, play
+from referee.wire import open_wire
+
+BOT = """\
+from bots.kit import run
+
+run(lambda window: {"cells": ["E5"]})
+"""
+TURNS = 60
+CUP = """\
+game = "mist"
+variant = "contractual-obligation"
+bots = ["one", "two"]
+blocks = {blocks}
+options.first = 0
+options.max_turns = {turns}
+"""
+SECONDS = 4.0
+RATIO_RECONCHESS, RATIO_KAGGLE, MOST_TRANSCRIPT = 1.0, 10.0, 0.10
+
+
+def bots(folder: Path) -> None:
+    """Two that always say the same."""
+    for name in ("one", "two"):
+        (folder / name).mkdir()
+        (folder / name / "bot.py").write_text(BOT)
+        about = {"name": name, "version": "1", "command": ["python", "bot.py"], "games": ["mist"]}
+        (folder / name / "bot.toml").write_text(
+            "".join(f"{key} = {json.dumps(value)}\n" for key, value in about.items())
+        )
+
+
+def tournament(folder: Path, number: int, blocks: int, at_once: int) -> float:
+    """Matches a second of a tournament, its start and its end included."""
+    file = folder / f"cup-{number}.toml"
+    file.write_text(CUP.format(blocks=blocks, turns=TURNS))
+    began = time.perf_counter()
+    command = [sys.executable, "-m", "arena", "tournament", file, "--json", "--concurrency", str(at_once)]
+    subprocess.run(command, check=True, capture_output=True)
+    return 2 * blocks / (time.perf_counter() - began)
+
+
+class _Nothing:
+    """Takes records, and keeps none."""
+
+    head = None
+
+    def append(self, _record: object) -> None:
+        """Nowhere."""
+
+    def catch_up(self) -> None:
+        """Is always."""
+
+
+@asynccontextmanager
+async def _no_transcript(_path: Path, _header: object) -> AsyncIterator[_Nothing]:
+    yield _Nothing()
+
+
+async def one_by_one(folder: Path, matches: int, *, written: bool) -> float:
+    """Seconds a match, with its transcript or without."""
+    players = [SandboxedBot(find_bot(str(folder / name))) for name in ("one", "two")]
+    async with open_wire() as wire:
+        began = 0.0
+        for number in range(matches + 1):
+            if number == 1:
+                began = time.perf_counter()  # The first one starts what others are forked from.
+            options = Raw(b'{"first":0,"max_turns":%d}' % TURNS)
+            plan = Plan(match="b", game="mist", variant="contractual-obligation", seed=1, options=options)
+            path = folder / f"{written}.jsonl"
+            with mock.patch("referee.play.open_transcript", _no_transcript) if not written else mock.MagicMock():
+                await play(plan, players, transcript=path, wire=wire)
+            path.unlink(missing_ok=True)
+        return (time.perf_counter() - began) / matches
+
+
+def main() -> int:
+    """Prints the ratios."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="fewer matches, for a look")
+    parser.add_argument("--kaggle", metavar="PYTHON", type=Path)
+    parser.add_argument("--at-once", type=int, default=4)
+    asked = parser.parse_args()
+    rounds, blocks, single = (1, 50, 20) if asked.quick else (3, 200, 60)
+    reconchess = bench_yardsticks.python()
+    ours: list[float] = []
+    theirs: list[tuple[float, float]] = []
+    kaggle: list[float] = []
+    written: list[float] = []
+    bare: list[float] = []
+    with tempfile.TemporaryDirectory(prefix="bench-matches-") as name:
+        folder = Path(name)
+        bots(folder)
+        for number in range(rounds):
+            ours.append(tournament(folder, number, blocks, asked.at_once))
+            if reconchess:
+                games, turns = bench_yardsticks.numbers(reconchess, "bench_reconchess.py", SECONDS)
+                theirs.append((games, turns))
+            if asked.kaggle:
+                kaggle.append(bench_yardsticks.numbers(asked.kaggle, "bench_kaggle.py", SECONDS)[1])
+            written.append(loop.run(lambda: one_by_one(folder, single, written=True)))
+            bare.append(loop.run(lambda: one_by_one(folder, single, written=False)))
+    matches, moves = median(ours), median(ours) * TURNS
+    print(f"Mist, {TURNS} turns, strict, {asked.at_once} at once: {matches:.1f} matches/s, {moves:,.0f} moves/s")
+    good = True
+    if theirs:
+        games, turns = (median(column) for column in zip(*theirs, strict=True))
+        good = good and matches / games >= RATIO_RECONCHESS
+        print(f"reconchess, one process, no isolation: {games:.1f} games/s, {turns:,.0f} turns/s")
+        print(f"matches to its games: {matches / games:.2f} (at least {RATIO_RECONCHESS:.0f})")
+    if kaggle:
+        ratio = moves / median(kaggle)
+        good = good and ratio >= RATIO_KAGGLE
+        print(
+            f"kaggle-environments: {median(kaggle):,.0f} moves/s; ratio {ratio:.1f} (at least {RATIO_KAGGLE:.0f})"
+        )
+    share = 1 - median(bare) / median(written)
+    good = good and share <= MOST_TRANSCRIPT
+    print(
+        f"one match after the other: {median(written) * 1e3:.1f} ms, {median(bare) * 1e3:.1f} without transcripts"
+    )
+    print(f"a transcript's share of a match: {share:.0%} (at most {MOST_TRANSCRIPT:.0%})")
+    if not good:
+        return 1
+    return 0 if theirs else 3
+
+
+if __name__ == "__main__":
+    sys.exit(main())
