@@ -149,4 +149,6 @@ class CutLine:
                 await goal.send_all(said)
         except trio.BrokenResourceError:
             pass
+        while self._frozen:  # noqa: ASYNC110 - nor does an end pass
+            await trio.sleep(0.05)
         self._over.cancel()

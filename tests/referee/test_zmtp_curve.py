@@ -11,7 +11,7 @@ from referee.zmtp import MOST_COMMANDS, NotSpoken, framed, framed_command
 from referee.zmtp_curve import HANDSHAKE_MOST, SERVER_GREETING, SecureConversation
 from tests.referee.curve_client import GREETING, Client, commands
 
-MOST = 1_000
+MOST = 5_000
 HOST = new_pair()
 
 
