@@ -97,9 +97,9 @@ def clients() -> Iterator[Client]:
 
 
 class CutLine:
-    """Carries bytes between a bot and its host, and can be cut: with a word to both ends, or without one."""
+    """Carries bytes between a bot and its host, and cuts itself: both ends hear that it is over."""
 
-    def __init__(self, host: str, cuts: Sequence[int] = ()) -> None:
+    def __init__(self, host: str, cuts: Sequence[int]) -> None:
         """`cuts`: after how many bytes, both ways, it cuts itself."""
         self._host = host
         self._cuts = list(cuts)
@@ -107,9 +107,6 @@ class CutLine:
         self.carried = 0
         """Bytes, both ways."""
         self._over = trio.CancelScope()
-        self._frozen = False
-        self.open = True
-        """Whether new connections are taken."""
 
     async def run(self, task_status: trio.TaskStatus[None]) -> None:
         listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
@@ -117,19 +114,8 @@ class CutLine:
         task_status.started()
         await trio.serve_listeners(self._serve, listeners)
 
-    def cut(self) -> None:
-        """Both ends hear that it is over."""
-        self._over.cancel()
-
-    def freeze(self) -> None:
-        """Nothing passes any more on the connections there are, and nobody hears of it."""
-        self._frozen = True
-
     async def _serve(self, bot: trio.SocketStream) -> None:
-        if not self.open:
-            await bot.aclose()
-            return
-        self._frozen, self._over = False, trio.CancelScope()
+        self._over = trio.CancelScope()
         port = int(self._host.rpartition(":")[2])
         async with bot, await trio.open_tcp_stream("127.0.0.1", port) as host:
             with self._over:
@@ -140,15 +126,11 @@ class CutLine:
     async def _carry(self, source: trio.SocketStream, goal: trio.SocketStream) -> None:
         try:
             while said := await source.receive_some():
-                while self._frozen:  # noqa: ASYNC110 - only a test waits here, to its end
-                    await trio.sleep(0.05)
                 self.carried += len(said)
                 if self._cuts and self.carried >= self._cuts[0]:
                     del self._cuts[0]
-                    self.cut()  # what was just said is lost
+                    self._over.cancel()  # what was just said is lost
                 await goal.send_all(said)
         except trio.BrokenResourceError:
             pass
-        while self._frozen:  # noqa: ASYNC110 - nor does an end pass
-            await trio.sleep(0.05)
         self._over.cancel()
