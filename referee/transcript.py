@@ -5,7 +5,7 @@ together, `transcript_chain`; the file's name and life, `transcript_file`.
 """
 
 from collections import deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -74,7 +74,7 @@ class Transcript:
 
     def catch_up(self) -> None:
         """Makes what was appended into lines, if nothing has gone wrong yet."""
-        if self.error is None:
+        if self._records and self.error is None:
             try:
                 self._make_lines(len(self._records))
             except TranscriptError as error:
@@ -110,8 +110,6 @@ class Transcript:
     async def finish(self) -> None:
         """Seals it, takes the rest to the disk, makes sure it is there, and gives the file its name."""
         self._make_lines(len(self._records))
-        if self._lines:
-            await self._in_thread(self._file.write)
         self.seat_heads = await self._seat_heads()
         self._lines.append(self._chain.seal(Footer(heads=self.seat_heads)))
         self.head = self._chain.head
@@ -148,13 +146,18 @@ class Transcript:
         """By seat: the hash that its own transcript ends with. Only now, so that no decision waited for it."""
         chains = SeatChains(self._header)
         offset = 0
-        while part := await trio.to_thread.run_sync(self._file.read_lines, offset, limiter=self._limiter):
-            for number, line in enumerate(part):
-                chains.take_line(line)
-                if number % SLICE == 0:
-                    await trio.lowlevel.checkpoint()
+        while offset < self._file.size:
+            part = await trio.to_thread.run_sync(self._file.read_lines, offset, limiter=self._limiter)
+            await self._take(chains, part)
             offset += sum(map(len, part))
+        await self._take(chains, self._lines)
         return chains.close()
+
+    async def _take(self, chains: SeatChains, lines: Sequence[bytes]) -> None:
+        for number, line in enumerate(lines):
+            chains.take_line(line)
+            if number % SLICE == 0:
+                await trio.lowlevel.checkpoint()
 
 
 def _link(chain: Chain, made: list[bytes], _log: WrappedLogger, _method: str, event: EventDict) -> Arguments:

@@ -27,6 +27,11 @@ class PartFile:
                 raise FileExistsError
             self._file = self.part.open("xb", buffering=0)
 
+    @property
+    def size(self) -> int:
+        """Bytes of all lines that were added."""
+        return self._whole
+
     def write(self, lines: Sequence[bytes]) -> None:
         """Adds lines. If they do not all fit, none stays half written."""
         with self._named():
@@ -38,7 +43,7 @@ class PartFile:
                 raise
 
     def read_lines(self, offset: int) -> list[bytes]:
-        """Lines that were written, from that offset on, a megabyte of them or so; none at the end."""
+        """Lines that were added, from that offset on, a megabyte of them or so; none at the end."""
         with self._named(), self.part.open("rb") as file:
             file.seek(offset)
             return file.readlines(READ_BYTES)

@@ -13,7 +13,8 @@ import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from statistics import median
 from unittest import mock
@@ -83,7 +84,7 @@ async def _no_transcript(_path: Path, _header: object) -> AsyncIterator[_Nothing
     yield _Nothing()
 
 
-async def one_by_one(folder: Path, matches: int, *, written: bool) -> float:
+async def one_by_one(folder: Path, matches: int, name: str, *, written: bool) -> float:
     """Seconds a match, with its transcript or without."""
     players = [SandboxedBot(find_bot(str(folder / name))) for name in ("one", "two")]
     async with open_wire() as wire:
@@ -93,10 +94,9 @@ async def one_by_one(folder: Path, matches: int, *, written: bool) -> float:
                 began = time.perf_counter()  # The first one starts what others are forked from.
             options = Raw(b'{"first":0,"max_turns":%d}' % TURNS)
             plan = Plan(match="b", game="mist", variant="contractual-obligation", seed=1, options=options)
-            path = folder / f"{written}.jsonl"
-            with mock.patch("referee.play.open_transcript", _no_transcript) if not written else mock.MagicMock():
+            path = folder / f"{name}-{number}.jsonl"
+            with nullcontext() if written else mock.patch("referee.play.open_transcript", _no_transcript):
                 await play(plan, players, transcript=path, wire=wire)
-            path.unlink(missing_ok=True)
         return (time.perf_counter() - began) / matches
 
 
@@ -124,8 +124,8 @@ def main() -> int:
                 theirs.append((games, turns))
             if asked.kaggle:
                 kaggle.append(bench_yardsticks.numbers(asked.kaggle, "bench_kaggle.py", SECONDS)[1])
-            written.append(loop.run(lambda: one_by_one(folder, single, written=True)))
-            bare.append(loop.run(lambda: one_by_one(folder, single, written=False)))
+            written.append(loop.run(partial(one_by_one, folder, single, f"written-{number}", written=True)))
+            bare.append(loop.run(partial(one_by_one, folder, single, f"bare-{number}", written=False)))
     matches, moves = median(ours), median(ours) * TURNS
     print(f"Mist, {TURNS} turns, strict, {asked.at_once} at once: {matches:.1f} matches/s, {moves:,.0f} moves/s")
     good = True
