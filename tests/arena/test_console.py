@@ -3,7 +3,6 @@
 import io
 import os
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
 from pathlib import Path
 
 import pytest
@@ -53,8 +52,7 @@ async def play_evening(
     """Mist with a pie rule; the person has seat 0."""
     screen = io.StringIO()
     terminal = Terminal(file=screen, force_terminal=live, color_system=None, width=200)
-    keyboard = typed(*lines)
-    person = LocalSeat(NAME, Console(keyboard, terminal).play)
+    person = LocalSeat(NAME, Console(typed(*lines), terminal).play)
     plan = Plan(
         match="m",
         game="mist",
@@ -65,8 +63,7 @@ async def play_evening(
         clock=clock,
     )
     path = folder / "m.jsonl"
-    async with aclosing(keyboard):  # who quits leaves the rest untyped
-        result = await play(plan, [person, draws("bot")], transcript=path)
+    result = await play(plan, [person, draws("bot")], transcript=path)
     parts = [
         part
         for record in read_transcript(path)
