@@ -18,6 +18,8 @@ from arena.exits import CANNOT, DONE, NO, SIGNALLED, WRONG_USE, Stopped
 
 COMMANDS = {
     "match": ("match", "Play one match and write its transcript."),
+    "host": ("host", "Play one match with bots on their authors' own machines."),
+    "keys": ("keys", "Make a pair of keys, for a host or for a bot on another machine."),
     "tournament": ("tournament", "Play a tournament from a file; run again, it goes on."),
     "regress": ("regress", "Is a bot's new version better? A sequential test, with an exit code for CI."),
     "report": ("report", "Ratings with intervals and plots of a tournament, played or being played."),

@@ -6,7 +6,8 @@ whose process it runs, and shows the clock.
 
 import os
 from collections import deque
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncGenerator, Iterable
+from contextlib import aclosing
 from typing import TYPE_CHECKING
 
 import trio
@@ -28,7 +29,7 @@ CLEAR_LINE = "\r\N{ESCAPE}[K"
 SAVE_CURSOR, RESTORE_CURSOR = "\N{ESCAPE}7", "\N{ESCAPE}8"
 
 
-async def lines_typed(fd: int) -> AsyncIterator[str]:
+async def lines_typed(fd: int) -> AsyncGenerator[str, None]:
     """Lines from a file descriptor, without a thread that could not be stopped; ends at its end."""
     rest = b""
     while True:
@@ -48,7 +49,7 @@ async def lines_typed(fd: int) -> AsyncIterator[str]:
 class Console:
     """One person's seat in one match."""
 
-    def __init__(self, typed: AsyncIterator[str], terminal: "Terminal") -> None:
+    def __init__(self, typed: AsyncGenerator[str, None], terminal: "Terminal") -> None:
         """`typed`: the lines; `terminal`: where to show things.
 
         At a terminal a submission can be replaced, and the clock is shown live. Where lines come from a file or a
@@ -95,18 +96,19 @@ class Console:
 
     async def _type(self, line: MemoryLine, leaving: trio.CancelScope) -> None:
         """Passes on what is typed."""
-        async for text in self._typed:
-            if text == "/quit":
-                break
-            if text.startswith("/") and not text.startswith("/submit"):
-                self._do(line, self._person.command(text))
-            elif text or (self._live and self._person.ready):
-                self._kept.append(text.removeprefix("/submit").strip())
-                self._go_on(line)
-        else:
-            self._typing_ended = True
-            if self._kept or not self._person.ready:
-                return
+        async with aclosing(self._typed) as typed:
+            async for text in typed:
+                if text == "/quit":
+                    break
+                if text.startswith("/") and not text.startswith("/submit"):
+                    self._do(line, self._person.command(text))
+                elif text or (self._live and self._person.ready):
+                    self._kept.append(text.removeprefix("/submit").strip())
+                    self._go_on(line)
+            else:
+                self._typing_ended = True
+                if self._kept or not self._person.ready:
+                    return
         leaving.cancel()
 
     def _go_on(self, line: MemoryLine) -> None:

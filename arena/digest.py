@@ -1,7 +1,7 @@
 """All that a report says of a tournament, in numbers: standings, ratings, seats, faults and time. Pure."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from statistics import quantiles
 
 import numpy as np
@@ -72,8 +72,13 @@ class Digest(Struct, frozen=True, kw_only=True):
     """None for who has had no window."""
 
 
-def digest_of(labels: Sequence[str], played: Sequence[Played], house: int | None = None) -> Digest:
-    """The numbers of results that are given in schedule order."""
+def digest_of(
+    labels: Sequence[str],
+    played: Sequence[Played],
+    house: int | None = None,
+    order: Callable[[Sequence[Line]], Sequence[Line]] = tuple,
+) -> Digest:
+    """The numbers of results in schedule order. `order`: who stands where, if not by mean points."""
     entrants = len(labels)
     orders = orders_of(played)
     table = table_of(played)
@@ -86,7 +91,7 @@ def digest_of(labels: Sequence[str], played: Sequence[Played], house: int | None
         seats=table.seats,
         blocks=len({match.block for match in played}),
         matches=len(played),
-        lines=tuple(standings(entrants, played, house)),
+        lines=tuple(order(standings(entrants, played, house))),
         ratings=rate(orders, entrants, house, last),
         moments=tuple(_moment(blocks, each, house) for blocks, each in strengths),
         by_seat=tuple(_sum([row[seat] for row in by_bot]) for seat in range(table.seats)),

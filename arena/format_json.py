@@ -3,19 +3,18 @@
 from collections.abc import Callable
 from typing import Any
 
+from arena.contest import Contest
 from arena.knockout import Knockout, Tie, bracket_of
 from arena.ladder import Ladder, final_ratings
 from arena.swiss import Swiss, swiss_lines
-from arena.tournament import Results
-from arena.tournament_file import Tournament
 
 
-def format_json(tournament: Tournament, results: Results) -> dict[str, Any]:
+def format_json(contest: Contest) -> dict[str, Any]:
     """The key of the format and its content, as plain values; nothing where the standings say it all."""
-    schedule, labels = tournament.schedule, tournament.labels
+    schedule, labels = contest.schedule, contest.labels
     match schedule:
         case Swiss():
-            places = swiss_lines(schedule, results.seed, results.played)
+            places = swiss_lines(schedule, contest.seed, contest.played)
             return {
                 "swiss": [
                     {
@@ -28,12 +27,12 @@ def format_json(tournament: Tournament, results: Results) -> dict[str, Any]:
                 ]
             }
         case Ladder():
-            ratings = final_ratings(schedule, results.seed, results.played)
+            ratings = final_ratings(schedule, contest.seed, contest.played)
             # Without a house nobody plays under the last number, and no label belongs to it.
             found = sorted(zip(labels, ratings, strict=False), key=lambda one: -one[1])
             return {"ladder": [{"bot": bot, "rating": round(rating, 1)} for bot, rating in found]}
         case Knockout():
-            bracket = bracket_of(schedule, results.seed, results.played)
+            bracket = bracket_of(schedule, contest.seed, contest.played)
             return {"bracket": [[_tie_json(tie, labels.__getitem__) for tie in round_] for round_ in bracket]}
         case _:
             return {}

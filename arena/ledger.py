@@ -154,6 +154,15 @@ class Ledger:
             ).fetchall()
         return [msgspec.json.decode(played, type=Played) for (played,) in rows]
 
+    def transcripts(self) -> dict[tuple[int, int], str]:
+        """By block and seating: the name of the transcript of every match that counts."""
+        with self._told():
+            rows = self._db.execute(
+                "SELECT results.block, results.seating, transcript FROM results"
+                " JOIN attempts ON attempts.id = results.attempt"
+            ).fetchall()
+        return {(block, seating): name for block, seating, name in rows}
+
     def played(self) -> list[Played]:
         """Every match that need not be played again, in schedule order, its block being committed or not."""
         with self._told():

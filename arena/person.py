@@ -20,6 +20,7 @@ from protocol.messages import (
     Closed,
     Faulted,
     Heard,
+    Invited,
     Opened,
     Over,
     Pause,
@@ -68,6 +69,8 @@ class Person:
     def hear(self, message: Told) -> list[Shown]:  # noqa: C901, PLR0911 - one case for each message
         """What to show for a message."""
         match message:
+            case Invited():
+                return []  # A person at this terminal is here already.
             case Welcome():
                 return self._hear_welcome(message)
             case Heard(event=event):

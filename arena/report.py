@@ -1,27 +1,42 @@
 """A tournament's results as people read them, and as programs do."""
 
+import sys
 from collections.abc import Sequence
 from typing import Any
 
 import msgspec
+from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
+from arena.bracket import ASCII, BOXES
+from arena.contest import CONDUCT, HOUSE, Contest, conduct
 from arena.digest import Digest
 from arena.format_json import format_json
+from arena.format_tables import bracket_lines, own_table
 from arena.standings import Line, Score
-from arena.tables import duration, grid
+from arena.tables import grid, show
 from arena.tournament import Results
 from arena.tournament_file import TWO, Tournament
-
-HOUSE = "h"
-"""The place of the house, which has none."""
-CONDUCT = ("faults", "defaults", "a window")
-"""The last columns of every table."""
 
 
 def crosstable(lines: Sequence[Line], labels: Sequence[str], seats: int) -> Table:
     """The standings, with how each bot did against each other."""
     return _table_of_pairs(lines, labels) if seats == TWO else _table_of_many(lines, labels)
+
+
+def print_result(screen: Console, contest: Contest, lines: Sequence[Line], seats: int) -> None:
+    """What came out, as the format counts: a bracket, where there is one, and the table."""
+    if bracket := bracket_lines(contest, BOXES if sys.stdout.isatty() else ASCII):
+        # Not folded: a bracket that is cut to the screen is none.
+        screen.print(Text("\n".join(bracket)), crop=False, soft_wrap=True, end="\n\n")
+    show(screen, own_table(contest, lines) or crosstable(lines, contest.labels, seats))
+
+
+def void_text(voids: int, set_aside: int) -> str:
+    """What is said of attempts that did not count."""
+    again = f"; {set_aside} other matches of their blocks too" if set_aside else ""
+    return f"{voids} attempts were void, and made again{again}"
 
 
 def _table_of_pairs(lines: Sequence[Line], labels: Sequence[str]) -> Table:
@@ -64,11 +79,6 @@ def _table_of_many(lines: Sequence[Line], labels: Sequence[str]) -> Table:
     return table
 
 
-def conduct(line: Line) -> tuple[str, str, str]:
-    """What stands in those columns."""
-    return str(line.faults), str(line.defaults), "-" if line.mean_us is None else duration(line.mean_us)
-
-
 def results_json(tournament: Tournament, results: Results) -> dict[str, Any]:
     """Everything that the table says, and what it was played with."""
     return {
@@ -84,7 +94,7 @@ def results_json(tournament: Tournament, results: Results) -> dict[str, Any]:
             {"bot": label, "version": bot.version, "content": bot.content, "house": entrant == tournament.house}
             for entrant, (label, bot) in enumerate(zip(tournament.labels, tournament.bots, strict=True))
         ],
-        **format_json(tournament, results),
+        **format_json(results.contest),
         "standings": _standings_json(results.lines, tournament.labels),
         "ratings": ratings_json(results.digest),
         "void": [_attempt_json(*void) for void in results.voids],

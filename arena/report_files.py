@@ -1,13 +1,22 @@
 """Reports and the files they are in: from a tournament's ledger to a page and a table beside it."""
 
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
+from msgspec import Struct
+
+from arena.bracket import BOXES
+from arena.contest import Contest, format_rows, in_order
 from arena.digest import Digest, digest_of
 from arena.exits import WrongUse
+from arena.format_tables import bracket_lines
+from arena.formats import Form
 from arena.ledger import Ledger
 from arena.report_page import About, page
 from arena.report_tables import digest_csv
 from arena.results_folder import LEDGER, PAGE, TABLE, cannot_write
+from arena.standings import Played
 from arena.terms import Terms
 from arena.tournament_file import HOUSE_MARK, TournamentFile, results_of
 from referee.toml_text import TomlError, read_toml
@@ -33,8 +42,21 @@ def ledger_of(place: Path) -> Path:
     return path
 
 
-def found_in(path: Path) -> tuple[Terms, Digest]:
-    """What a ledger says was played, and what came of it so far.
+class Found(Struct, frozen=True):
+    """What was played, and what came of it so far."""
+
+    terms: Terms
+    digest: Digest
+    contest: Contest | None
+    """None of results that are no tournament's."""
+    voids: int
+    """Attempts that did not count, interrupted ones left out."""
+    set_aside: int
+    """Matches that had been played, and were played again with their block."""
+
+
+def found_in(path: Path) -> Found:
+    """What a ledger says.
 
     Raises:
         WrongUse: it is no ledger.
@@ -45,9 +67,30 @@ def found_in(path: Path) -> tuple[Terms, Digest]:
         terms = ledger.terms()
         labels = tuple(terms.get("bots", ()))
         house = len(labels) - 1 if labels and labels[-1].endswith(HOUSE_MARK) else None
-        return terms, digest_of(labels, ledger.results(), house)
+        played = ledger.results()
+        voids, set_aside = len(ledger.voids()), len(ledger.set_aside())
     finally:
         ledger.close()
+    contest = _contest(terms, labels, house, played)
+    order = tuple if contest is None else partial(in_order, contest)
+    return Found(terms, digest_of(labels, played, house, order), contest, voids, set_aside)
+
+
+def _contest(terms: Terms, labels: Sequence[str], house: int | None, played: list[Played]) -> Contest | None:
+    """The contest that a tournament's terms describe."""
+    if "format" not in terms or not played:
+        return None
+    form = Form(
+        format=terms["format"],
+        entrants=len(labels) - (house is not None),
+        seats=len(played[0].entrants),
+        blocks=terms["blocks"],
+        rounds=terms.get("rounds"),
+        heads=terms.get("heads"),
+        rotations=terms.get("rotations"),
+        filled=house is not None,
+    )
+    return Contest(form=form, labels=tuple(labels), house=house, seed=int(terms["seed"]), played=played)
 
 
 def told_of(terms: Terms) -> dict[str, str]:
@@ -55,21 +98,27 @@ def told_of(terms: Terms) -> dict[str, str]:
     return {key: str(terms[key]) for key in TOLD if key in terms}
 
 
-def write_beside(folder: Path, terms: Terms, digest: Digest) -> None:
+def write_beside(folder: Path, found: Found) -> None:
     """Writes page and table into a results folder.
 
     Raises:
         WrongUse: they cannot be written there.
         MachineCannot: there is no space.
     """
-    write_page(folder / PAGE, folder.resolve().name, terms, digest)
-    write_csv(folder / TABLE, digest)
+    write_page(folder / PAGE, folder.resolve().name, found)
+    write_csv(folder / TABLE, found.digest)
 
 
-def write_page(path: Path, title: str, terms: Terms, digest: Digest) -> None:
+def write_page(path: Path, title: str, found: Found) -> None:
     """Writes the page; see `write_beside`."""
-    played = (("matches", str(digest.matches)), ("blocks", str(digest.blocks)))
-    _write(path, page(About(title, (*told_of(terms).items(), *played)), digest))
+    digest, contest = found.digest, found.contest
+    played = [("matches", str(digest.matches)), ("blocks", str(digest.blocks))]
+    if found.voids:
+        played.append(("void attempts", str(found.voids)))
+    own = None if contest is None else format_rows(contest, digest.lines)
+    bracket = [] if contest is None else bracket_lines(contest, BOXES)
+    about = About(title, (*told_of(found.terms).items(), *played), own, "\n".join(bracket))
+    _write(path, page(about, digest))
 
 
 def write_csv(path: Path, digest: Digest) -> None:

@@ -24,6 +24,10 @@ class About(Struct, frozen=True):
     title: str
     facts: tuple[tuple[str, str], ...]
     """What and how: game, variant, isolation, …"""
+    own: tuple[Sequence[str], Sequence[Sequence[str]]] | None = None
+    """Headings and rows of the format's own table, if it has one."""
+    bracket: str = ""
+    """A knock-out's, drawn with letters."""
 
 
 def page(about: About, digest: Digest) -> str:
@@ -35,14 +39,18 @@ def page(about: About, digest: Digest) -> str:
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
         '<meta name="viewport" content="width=device-width">'
         f"<title>{escape(about.title)}</title><style>{style}</style></head><body>"
-        f"<h1>{escape(about.title)}</h1><dl>{facts}</dl>{''.join(_sections(digest))}</body></html>\n"
+        f"<h1>{escape(about.title)}</h1><dl>{facts}</dl>{''.join(_sections(about, digest))}</body></html>\n"
     )
 
 
-def _sections(digest: Digest) -> Iterable[str]:
+def _sections(about: About, digest: Digest) -> Iterable[str]:
     """Headed parts of the page, those that have something to show."""
+    if about.bracket:
+        yield _section("Bracket", f"<pre>{escape(about.bracket)}</pre>", "Points, of tie-breaks behind a +.")
+    if about.own is not None:
+        yield _section("Result", _table(*about.own), "As the format counts.")
     lines, labels = digest.lines, [digest.labels[line.entrant] for line in digest.lines]
-    yield _section("Standings", _standings(digest), "Best first, by mean points.")
+    yield _section("Standings", _standings(digest), "Best first.")
     if not digest.matches:
         return
     yield _section(

@@ -16,7 +16,7 @@ COLUMNS = (
     "place", "bot", "house", "elo", "elo_low", "elo_high", "elo_error", "blocks", "played", "wins", "ties",
     "losses", "points", "mean_points", "faults", "defaults", "windows", "us_per_window", "us_median", "us_most",
 )  # fmt: skip
-"""Of the CSV. An end of an interval that is not there is empty."""
+"""Of the CSV, before those for each seat and each other. An end of an interval that is not there is empty."""
 
 
 def ratings_table(digest: Digest) -> Table:
@@ -82,11 +82,17 @@ def digest_json(digest: Digest) -> dict[str, Any]:
 
 
 def digest_csv(digest: Digest) -> str:
-    """A row for each bot, best first."""
+    """A row for each bot, best first: its figures, mean points by seat, and against each other."""
+    order = [line.entrant for line in digest.lines]
+    seats = [f"seat {seat}" for seat in range(digest.seats)]
+    others = [f"against {digest.labels[entrant]}" for entrant in order]
     text = StringIO()
-    rows = csv.DictWriter(text, COLUMNS, lineterminator="\n")
-    rows.writeheader()
-    rows.writerows(_row(digest, place, number) for number, place in enumerate(labels_of(digest.lines)))
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow([*COLUMNS, *seats, *others])
+    for number, (place, line) in enumerate(zip(labels_of(digest.lines), digest.lines, strict=True)):
+        by_seat = [mean.value for mean in digest.by_bot_and_seat[line.entrant]]
+        against = [line.against[other].mean if other in line.against else None for other in order]
+        rows.writerow([*_row(digest, place, number).values(), *by_seat, *against])
     return text.getvalue()
 
 

@@ -15,6 +15,8 @@ LEDGER = "ledger.sqlite"
 TRANSCRIPTS = "transcripts"
 PAGE = "report.html"
 TABLE = "report.csv"
+EXPLAINED = "explained"
+"""What head wrote while a regression test was explained."""
 LOCK = "lock"
 CHOSEN_WRONGLY = frozenset(
     {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOENT, errno.ENOTDIR, errno.EEXIST, errno.ENAMETOOLONG}
@@ -51,7 +53,7 @@ def set_aside(folder: Path) -> Path | None:
     aside = folder / f"before-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
     try:
         aside.mkdir()
-        for name in (LEDGER, f"{LEDGER}-wal", f"{LEDGER}-shm", TRANSCRIPTS, PAGE, TABLE):
+        for name in (LEDGER, f"{LEDGER}-wal", f"{LEDGER}-shm", TRANSCRIPTS, PAGE, TABLE, EXPLAINED):
             with suppress(FileNotFoundError):
                 (folder / name).rename(aside / name)
         (folder / TRANSCRIPTS).mkdir()

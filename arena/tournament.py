@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
+from functools import partial
 from random import SystemRandom
 from typing import TypeVar
 
@@ -9,12 +10,13 @@ import click
 from msgspec import Struct
 
 from arena import loop
+from arena.contest import Contest, in_order
 from arena.design import Design, design_of
 from arena.digest import Digest, digest_of
 from arena.exits import WrongUse
 from arena.ledger import Ledger
 from arena.progress import LiveProgress
-from arena.report_files import write_beside
+from arena.report_files import Found, write_beside
 from arena.results_folder import LEDGER, TRANSCRIPTS, held, set_aside
 from arena.rounds import Blocks, Fixed, blocks_so_far, rounds_of
 from arena.runner import Field, Workers, run
@@ -34,14 +36,19 @@ class Results(Struct, frozen=True, kw_only=True):
 
     seed: int
     design: Design
+    contest: Contest
+    """The results as the format counts them."""
     digest: Digest
     """The results in numbers."""
-    played: list[Played]
-    """Every match that counts, in schedule order."""
     voids: list[tuple[int, int, str]]
     """Block, seating and reason of every void attempt."""
     set_aside: list[tuple[int, int, str]]
     """The same of matches that had been played, and were played again with their block."""
+
+    @property
+    def played(self) -> list[Played]:
+        """Every match that counts, in schedule order."""
+        return self.contest.played
 
     @property
     def lines(self) -> tuple[Line, ...]:
@@ -86,15 +93,23 @@ def play_tournament(
             rounds = rounds_of(schedule.rounds(seed), ledger.results)
             _play_rest(field, ledger, rounds, total, open_venue=open_venue)
             results = ledger.results()
-            digest = digest_of(tournament.labels, results, tournament.house)
-            write_beside(tournament.results, ledger.terms(), digest)
+            contest = Contest(
+                form=tournament.shape,
+                labels=tournament.labels,
+                house=tournament.house,
+                seed=seed,
+                played=results,
+            )
+            digest = digest_of(tournament.labels, results, tournament.house, partial(in_order, contest))
+            voids, again = ledger.voids(), ledger.set_aside()
+            write_beside(tournament.results, Found(ledger.terms(), digest, contest, len(voids), len(again)))
             return Results(
                 seed=seed,
+                contest=contest,
                 design=design if isinstance(schedule, Fixed) else _design(tournament, seed, results),
                 digest=digest,
-                played=results,
-                voids=ledger.voids(),
-                set_aside=ledger.set_aside(),
+                voids=voids,
+                set_aside=again,
             )
         finally:
             ledger.close()

@@ -91,9 +91,14 @@ class Tournament(Struct, frozen=True, kw_only=True):
         return self.form.rotations or self.seats
 
     @property
+    def shape(self) -> Form:
+        """What of the file the schedule is made of."""
+        return _shape(self.form, self.seats)
+
+    @property
     def schedule(self) -> Schedule:
         """Who plays whom."""
-        return schedule_of(_shape(self.form, self.seats))
+        return schedule_of(self.shape)
 
     def plan(self) -> Plan:
         """What every match has in common. Name and seed are the schedule's to fill in."""

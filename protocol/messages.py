@@ -78,6 +78,13 @@ class ClockTerms(Struct, frozen=True, kw_only=True):
     """What a window used of the reserve is given back after it, up to this much. Left out: nothing is."""
 
 
+class Invited(Struct, tag="invited", tag_field="type", frozen=True):
+    """To a bot on its author's own machine: its match begins, or it is back in it. It says `hello` now."""
+
+    token: str
+    """What its `hello` must carry; a bot that the referee starts finds it in its environment."""
+
+
 class Welcome(Struct, tag="welcome", tag_field="type", frozen=True):
     """The answer to a right `hello`."""
 
@@ -174,4 +181,4 @@ class Faulted(Struct, tag="fault", tag_field="type", frozen=True):
     text: str
 
 
-Told = Welcome | Heard | Opened | Accepted | Rejected | Closed | Paused | Resumed | Over | Faulted
+Told = Invited | Welcome | Heard | Opened | Accepted | Rejected | Closed | Paused | Resumed | Over | Faulted

@@ -11,8 +11,19 @@ from collections.abc import Sequence
 import trio
 from msgspec import Struct
 
+from protocol.messages import MAX_FRAME_BYTES
+
 INBOX_FRAMES = 64
 """How many frames a line holds for the host. When it is full, the transport leaves the rest with the sender."""
+INBOX_BYTES = 1024 * 1024
+"""Like `INBOX_FRAMES`: no further frame is taken from the transport while the host has this much to read."""
+MAX_TAKEN_BYTES = 4 * MAX_FRAME_BYTES
+"""Messages up to this size are handed up, to be refused by name. A larger one costs its sender the connection."""
+OUTBOX_FRAMES = 10_000
+OUTBOX_BYTES = 4 * 1024 * 1024
+"""More than this unsent, in frames or bytes, and the bot counts as not reading."""
+FAREWELL_SECONDS = 1.0
+"""How long a line that was hung up on tries to get its last frames out."""
 
 
 class Arrived(Struct, frozen=True):

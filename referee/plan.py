@@ -82,5 +82,7 @@ class Result(Struct, frozen=True, kw_only=True):
     """Path of the transcript."""
     head: str
     """Hash of the transcript's last line: quote it, and nobody can change the file unseen."""
+    remote: tuple[int, ...] = ()
+    """The seats whose bots ran on their authors' own machines: nothing here shut them in."""
     verdicts: tuple[dict[str, int], ...] = ()
     """By seat: whose fault it was, of windows that took the default or used reserve; by `Verdict`."""

@@ -6,7 +6,7 @@ import platform
 import secrets
 import tempfile
 import traceback
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cache, partial
@@ -28,6 +28,8 @@ from referee.meter import NOTHING, Meter, Reading
 from referee.plan import Plan, Result
 from referee.processor_time import most_cores
 from referee.records import FORMAT, BotIdentity, Header
+from referee.remote_bot import RemoteBot, cannot_play
+from referee.remote_line import RemoteLine
 from referee.rules import Told
 from referee.sandbox import Process
 from referee.table import Deal, Table
@@ -39,6 +41,8 @@ FAREWELL_SECONDS = 1.0
 LAST_WORD_SECONDS = 0.2
 """How long a bot that was hung up on is left to read why."""
 BOT_SEED_BITS = 53
+AWAY_SECONDS = 60.0
+"""A bot on another machine to which there has been no line for so long has left."""
 
 
 class SandboxedBot(Struct, frozen=True):
@@ -57,7 +61,7 @@ class LocalSeat(Struct, frozen=True):
     play: Callable[[MemoryLine], Awaitable[None]]
 
 
-Player = SandboxedBot | LocalSeat
+Player = SandboxedBot | LocalSeat | RemoteBot
 Watch = Callable[[Table, Sequence[Told]], None]
 """Called after the deal and after each closed window, with what was told."""
 
@@ -74,6 +78,7 @@ async def play(
     watch: Watch | None = None,
     operator: trio.MemoryReceiveChannel[bool] | None = None,
     wire: Wire | None = None,
+    remote: Mapping[str, RemoteLine] | None = None,
 ) -> Result:
     """Plays a match.
 
@@ -85,6 +90,7 @@ async def play(
         watch: see `Watch`.
         operator: True pauses the match, False lets it go on.
         wire: the process's lines; None makes some for this match alone.
+        remote: the lines of the players' keys, as far as they are on other machines.
 
     Raises:
         BadSetupError: options or setup break the game's rules.
@@ -95,25 +101,35 @@ async def play(
         OSError: the machine has run out of something else. The attempt is void.
     """
     table = Table(GAMES[plan.game], Deal(plan.variant, plan.seed, plan.options, plan.setup))
-    _check_players(plan, table, players)
-    with _unwrapped():
+    _check_players(plan, table, players, remote or {})
+    with unwrapped():
         if any(isinstance(player, SandboxedBot) for player in players) and wire is None:
             async with open_wire() as own:
-                return await _Play(plan, players, table, transcript, own).play(watch, operator)
-        return await _Play(plan, players, table, transcript, wire).play(watch, operator)
+                return await _Play(plan, players, table, transcript, own, remote=remote or {}).play(
+                    watch, operator
+                )
+        return await _Play(plan, players, table, transcript, wire, remote=remote or {}).play(watch, operator)
 
 
 class _Play:
     """One match being played, and all that has to be ended with it."""
 
     def __init__(
-        self, plan: Plan, players: Sequence[Player], table: Table, transcript: Path, wire: Wire | None
+        self,
+        plan: Plan,
+        players: Sequence[Player],
+        table: Table,
+        transcript: Path,
+        wire: Wire | None,
+        *,
+        remote: Mapping[str, RemoteLine],
     ) -> None:
         self.plan = plan
         self.players = players
         self.table = table
         self.path = transcript
         self.wire = wire
+        self.remote = remote
         self.bots = tuple(identity(plan, seat, player) for seat, player in enumerate(players))
         self.terms = clock_terms(table.game, plan.variant, plan.policy, plan.clock)
         self.processes: dict[int, Process] = {}
@@ -121,7 +137,7 @@ class _Play:
         self.locals_done: list[trio.Event] = []
         self.logs: list[tuple[int, Path]] = []
         self.meters: dict[int, Meter] = {}
-        self.measured = any(isinstance(player, SandboxedBot) for player in players)
+        self.measured = not all(isinstance(player, LocalSeat) for player in players)
         self.host: Host
         self.match: Match
 
@@ -161,7 +177,11 @@ class _Play:
         bell = Bell()
         self.lines: list[Line] = []
         for seat, player in enumerate(self.players):
-            if isinstance(player, LocalSeat) or self.wire is None:
+            if isinstance(player, RemoteBot):
+                line = self.remote[player.key]
+                line.begin(bell, self.bots[seat].token)
+                self.lines.append(line)
+            elif isinstance(player, LocalSeat) or self.wire is None:
                 self.lines.append(MemoryLine(bell))
             else:
                 directory = sockets / str(seat)
@@ -176,7 +196,7 @@ class _Play:
             watch=None if watch is None else partial(watch, self.table),
             catch_up=transcript.catch_up,
             measure=self._measure if self.measured else None,
-            behind=None if self.wire is None else self.wire.behind,
+            behind=next((source.behind for source in (self.wire, *self.remote.values()) if source), None),
             let_run=None if self.plan.policy.ponder else self._let_run,
             cpu=self._cpu if self.terms.kind == "cpu" else None,
         )
@@ -208,6 +228,11 @@ class _Play:
             done.set()
             await self.host.left(seat, 0)
             return
+        if isinstance(line, RemoteLine):
+            await line.missing(AWAY_SECONDS)
+            await self.host.left(seat, 0)
+            return
+        assert isinstance(player, SandboxedBot)  # noqa: S101 - the others have been served
         process = await sandbox.start(
             nursery,
             player.folder,
@@ -237,7 +262,7 @@ class _Play:
         A person at the terminal is counted as one who thinks all the time.
         """
         player, process = self.players[seat], self.processes.get(seat)
-        if isinstance(player, LocalSeat):
+        if not isinstance(player, SandboxedBot):
             return round(trio.current_time() * MICROSECONDS), 1
         if process is None:
             return 0, 1
@@ -316,6 +341,7 @@ class _Play:
             charged_us=tuple(seat.charged for seat in seats),
             windows=tuple(seat.windows for seat in seats),
             defaults=tuple(seat.defaults for seat in seats),
+            remote=tuple(n for n, player in enumerate(self.players) if isinstance(player, RemoteBot)),
             verdicts=tuple(dict(seat.verdicts) for seat in seats),
             transcript=str(self.path),
             head=head,
@@ -334,14 +360,18 @@ def identity(plan: Plan, seat: int, player: Player) -> BotIdentity:
     seed = int.from_bytes(digest[:8], "big") >> (64 - BOT_SEED_BITS)
     if isinstance(player, LocalSeat):
         return BotIdentity(name=player.name, version="", content="", seed=seed, token="")
-    bot = player.folder
     token = secrets.token_hex(16)
+    if isinstance(player, RemoteBot):
+        return BotIdentity(name=player.name, version="", content="", seed=seed, token=token, remote=player.key)
+    bot = player.folder
     return BotIdentity(name=bot.name, version=bot.version, content=bot.content, seed=seed, token=token)
 
 
-def _check_players(plan: Plan, table: Table, players: Sequence[Player]) -> None:
+def _check_players(plan: Plan, table: Table, players: Sequence[Player], remote: Mapping[str, RemoteLine]) -> None:
     if len(players) != table.seats:
         raise WrongPlayersError(f"{plan.game} has {table.seats} seats; {len(players)} players were given")
+    if why := cannot_play(plan, [each for each in players if isinstance(each, RemoteBot)], remote.keys()):
+        raise WrongPlayersError(why)
     for player in players:
         if isinstance(player, SandboxedBot) and not player.folder.plays(plan.game):
             raise WrongPlayersError(
@@ -350,7 +380,7 @@ def _check_players(plan: Plan, table: Table, players: Sequence[Player]) -> None:
 
 
 @contextmanager
-def _unwrapped() -> Iterator[None]:
+def unwrapped() -> Iterator[None]:
     """The first failure comes out as itself: callers tell a full disk from a missing sandbox by it."""
     try:
         yield

@@ -8,7 +8,7 @@ other record again, which is how a transcript is proved.
 import base64
 from typing import Any
 
-from msgspec import Raw, Struct
+from msgspec import UNSET, Raw, Struct, UnsetType
 
 from protocol.codec import Refused
 from protocol.messages import ClockTerms
@@ -26,11 +26,14 @@ class BotIdentity(Struct, frozen=True, kw_only=True):
     name: str
     version: str
     content: str
-    """Hash of the bot folder's content, `sha256:…`; empty for a person."""
+    """Hash of the bot folder's content, `sha256:…`; empty for a person, and for a bot on another machine."""
     seed: int
     """The seed this bot was given for its own luck."""
     token: str
     """What its `hello` must carry."""
+    remote: str | UnsetType = UNSET
+    """Of a bot on its author's own machine: the public key that it came with. Nothing shut it in, and of what ran
+    there nothing is known. Left out: it ran on the referee's."""
 
 
 class Header(Struct, frozen=True, kw_only=True, tag="header", tag_field="kind"):
@@ -133,7 +136,10 @@ class Woke(Struct, frozen=True, kw_only=True, tag="woke", tag_field="kind"):
 
 
 class Left(Struct, frozen=True, kw_only=True, tag="left", tag_field="kind"):
-    """Input: a bot is gone. `exit`: its process's code (negative: the signal); null: it does not read."""
+    """Input: a bot is gone. `exit`: its process's code (negative: the signal), null: it does not read.
+
+    Of a bot on another machine, to which there was no line for too long, it is 0.
+    """
 
     at: int
     seat: int

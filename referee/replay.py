@@ -4,7 +4,7 @@ Reading the file, and proving that its bytes are the ones written, is `transcrip
 """
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 import msgspec
 
@@ -128,11 +128,28 @@ def replay(
     Raises:
         Differs: the first line that the rules do not lead to, or the end of an unfinished transcript.
     """
+    walk = steps(records, watch)
+    _, replayed = next(walk)
+    deque(walk, maxlen=0)
+    return replayed
+
+
+def steps(
+    records: Iterable[AnyRecord], watch: Callable[[Replayed, tuple[Told, ...]], None] | None = None
+) -> Iterator[tuple[AnyRecord, Replayed]]:
+    """The records from the header on, each once the rules have led to it, with the match as it then stands.
+
+    The match stands after all that the last input led to, be it in this record or in those that follow.
+
+    Raises:
+        Differs: see `replay`.
+    """
     lines = enumerate(records, start=1)
     _, header = next(lines, (0, None))
     if not isinstance(header, Header):
         raise Differs(1, "is no header of a whole match")
     replayed = Replayed(header, watch)
+    yield header, replayed
     number = 1
     for number, record in lines:
         if isinstance(record, Footer):
@@ -143,9 +160,9 @@ def replay(
         made = replayed.made.popleft()
         if encode(made) != encode(record):
             raise Differs(number, f"the rules lead to {_short(made)}, the transcript says {_short(record)}")
+        yield record, replayed
     if replayed.made or not replayed.match.over:
         raise Differs(number, "the match is not over here")
-    return replayed
 
 
 def _short(record: AnyRecord) -> str:

@@ -28,20 +28,26 @@ from typing import cast
 import trio
 import zmq
 
-from protocol.messages import MAX_FRAME_BYTES
-from referee.line import INBOX_FRAMES, Arrived, Bell, HandedOver, Incoming, Line, NotReading, Outgoing
+from referee.line import (
+    FAREWELL_SECONDS,
+    INBOX_BYTES,
+    INBOX_FRAMES,
+    MAX_TAKEN_BYTES,
+    OUTBOX_BYTES,
+    OUTBOX_FRAMES,
+    Arrived,
+    Bell,
+    HandedOver,
+    Incoming,
+    Line,
+    NotReading,
+    Outgoing,
+)
 from referee.loop_probe import LoopProbe
 from referee.zmtp import Conversation, NotSpoken, framed
 
 SOCKET_NAME = "referee.sock"
 """The file in a line's directory that its bot connects to."""
-MAX_TAKEN_BYTES = 4 * MAX_FRAME_BYTES
-"""Messages up to this size are handed up, to be refused by name. A larger one costs its sender the connection."""
-INBOX_BYTES = 1024 * 1024
-"""Like `INBOX_FRAMES`: no further frame is taken from the transport while the host has this much to read."""
-OUTBOX_FRAMES = 10_000
-OUTBOX_BYTES = 4 * 1024 * 1024
-"""More than this unsent, in frames or bytes, and the bot counts as not reading."""
 QUEUED_READS = 64
 """How many reads from the kernel libzmq may hold of a connection, each of at most 8 KiB."""
 SEND_BYTES = 64 * 1024
@@ -50,8 +56,6 @@ QUEUED_SENDS = 64
 """How many such libzmq may hold for a bot, beside what the kernel buffers."""
 RETRY_SECONDS = 0.005
 """When to try again to send to a bot for which libzmq holds all it may: it does not say when it has room."""
-FAREWELL_SECONDS = 1.0
-"""How long a line that was hung up on tries to get its last frames out."""
 HANDSHAKE_MS = 2_000
 """A connection that has not become ZeroMQ's by then is dropped, and no longer keeps others out."""
 WAITING_CONNECTIONS = 1

@@ -123,6 +123,20 @@ class TestToml:
         assert HOUSE / "runs/formats" / file.stem == tournament.results
         assert file.read_text().startswith("# ")
 
+    def test_the_competitions_file_is_the_one_that_the_page_shows_and_is_strict_with_everyone(self) -> None:
+        file = HOUSE / "docs/examples/competition/cup.toml"
+        page = HOUSE / "docs/competition.md"
+        assert [file.read_text()] == [block.text for block in blocks_of(page, "toml tournament")]
+        tournament = read_tournament(file, find_bot)
+        form = tournament.form
+        assert (None, "strict", False, "void") == (
+            form.seed,
+            form.isolation,
+            form.policy.ponder,
+            form.policy.unfair,
+        )
+        assert HOUSE / "runs/cup" == tournament.results
+
     @each("toml clock")
     def test_a_clock_is_what_the_command_prints(self, block: Block) -> None:
         assert clock_text(GAMES["mist"], "heaven-and-hell") == block.text
@@ -173,5 +187,7 @@ def test_every_command_of_the_pages_is_there_with_its_options(line: str) -> None
             context = click.Context(arena)
             command = arena.get_command(context, given[0])
             assert command is not None, f"there is no command {given[0]}"
-            options = {option for parameter in command.params for option in parameter.opts}
+            options = {
+                option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)
+            }
             assert {word.partition("=")[0] for word in given if word.startswith("--")} <= options

@@ -2,11 +2,12 @@
 
 import secrets
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from random import SystemRandom
-from typing import Any, get_args
+from typing import Any, TypeVar, get_args
 
 import click
 import msgspec
@@ -26,66 +27,110 @@ from arena.tables import duration, grid, show
 from arena.watching import Eyes, Watcher, read_eyes
 from referee.bot_folder import BotFolderError, find_bot
 from referee.games.registry import GAMES
+from referee.keys import PUBLIC, KeyFileError, read_public, z85
 from referee.plan import Isolation, Plan, Result
 from referee.play import LocalSeat, Player, SandboxedBot, play
+from referee.remote_bot import RemoteBot, cannot_play
 from referee.rules import BadSetupError
 
 OUR_INPUT = 0
 """The file descriptor of standard input."""
 
 
+REMOTE = "remote:"
+"""Before the file of a public key: a bot that comes with that key, to `arena host`."""
+CommandT = TypeVar("CommandT", bound=Callable[..., Any])
+PlayIt = Callable[..., Result]
+"""Plays a match of a plan and players, its transcript in a folder, told who watches: as `play_match`."""
+
+_OPTIONS = (
+    click.argument("game"),
+    click.argument("bots", nargs=-1, metavar="BOT BOT ..."),
+    click.option("--variant", help="One of the game's rule sets.  [default: the game's]"),
+    click.option("--seed", type=int, help="The match's own seed.  [default: drawn, and told]"),
+    click.option("--options", help="The game's options, as a JSON object."),
+    click.option(
+        "--setup",
+        metavar="FILE",
+        type=click.Path(path_type=Path),
+        help="The game's secrets, a JSON file; `arena games GAME --setup` prints one.  "
+        "[default: drawn from the seed]",
+    ),
+    click.option(
+        "--clock",
+        metavar="FILE",
+        type=click.Path(path_type=Path),
+        help="All its times, a [clock] table; `arena games GAME --clock` prints one.  [default: the rules']",
+    ),
+    click.option(
+        "--watch",
+        metavar="[spectator|host|SEAT]",
+        is_flag=False,
+        flag_value="spectator",
+        help="Show the board as it goes, as these eyes see it.",
+    ),
+    click.option("--isolation", type=click.Choice(get_args(Isolation)), default="strict", show_default=True),
+    click.option(
+        "--warm/--cold", default=True, show_default=True, help="Fork Python bots from a process with the kit?"
+    ),
+    click.option(
+        "--transcripts",
+        type=click.Path(path_type=Path),
+        default=Path("transcripts"),
+        show_default=True,
+        help="Folder for the transcript.",
+    ),
+    click.option("--json", "as_json", is_flag=True, help="Print the result as JSON."),
+)
+
+
+def match_options(command: CommandT) -> CommandT:
+    """Adds what says which match is to be played, and how it is shown."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return policy_options(command)
+
+
 @click.command("match")
-@click.argument("game")
-@click.argument("bots", nargs=-1, metavar="BOT BOT ...")
-@click.option("--variant", help="One of the game's rule sets.  [default: the game's]")
-@click.option("--seed", type=int, help="The match's own seed.  [default: drawn, and told]")
-@click.option("--options", help="The game's options, as a JSON object.")
-@click.option(
-    "--setup",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="The game's secrets, a JSON file; `arena games GAME --setup` prints one.  [default: drawn from the seed]",
-)
-@click.option(
-    "--clock",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="All its times, a [clock] table; `arena games GAME --clock` prints one.  [default: the rules']",
-)
-@click.option(
-    "--watch",
-    metavar="[spectator|host|SEAT]",
-    is_flag=False,
-    flag_value="spectator",
-    help="Show the board as it goes, as these eyes see it.",
-)
-@click.option("--isolation", type=click.Choice(get_args(Isolation)), default="strict", show_default=True)
-@click.option(
-    "--warm/--cold", default=True, show_default=True, help="Fork Python bots from a process with the kit?"
-)
-@click.option(
-    "--transcripts",
-    type=click.Path(path_type=Path),
-    default=Path("transcripts"),
-    show_default=True,
-    help="Folder for the transcript.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-@policy_options
+@match_options
 def command(game: str, bots: tuple[str, ...], transcripts: Path, as_json: bool, **given: Any) -> None:
     """Play one match of GAME: one BOT for each seat, from seat 0 on.
 
     A BOT is a folder, FOLDER@REVISION, a built-in bot's name, or "console" for a person at this terminal. SIGUSR1
     stops the clocks of the match, or lets them run again.
     """
+    for name in bots:
+        if name.startswith(REMOTE):
+            raise WrongUse(f"{name}: a bot on another machine comes to `arena host`")
+    play_asked(game, bots, given, partial(play_match, play=play), transcripts=transcripts, as_json=as_json)
+
+
+def play_asked(
+    game: str,
+    bots: tuple[str, ...],
+    given: dict[str, Any],
+    play_it: PlayIt,
+    *,
+    transcripts: Path,
+    as_json: bool,
+) -> None:
+    """Plays the match that a command line asks for, and prints what came of it.
+
+    Raises:
+        WrongUse: there is no such match.
+    """
     plan = _plan(game, bots, given)
     if bots.count(console.NAME) > 1:
         raise WrongUse(f"{console.NAME}: there is one terminal, for one person")
     players = [_player(name, game, given["isolation"]) for name in bots]
+    awaited = [player for player in players if isinstance(player, RemoteBot)]
+    if why := cannot_play(plan, awaited, {bot.key for bot in awaited}):
+        raise WrongUse(why)
     eyes = None if given["watch"] is None else _eyes(given["watch"], len(players))
     watch = None if eyes is None else Watcher(progress_console(), eyes, [_name(player) for player in players])
-    click.echo(f"match {plan.match}, seed {plan.seed}, isolation {plan.isolation}", err=True)
-    result = play_match(plan, players, transcripts, play=play, watch=watch)
+    of_whom = " (of bots on this machine)" if awaited else ""
+    click.echo(f"match {plan.match}, seed {plan.seed}, isolation {plan.isolation}{of_whom}", err=True)
+    result = play_it(plan, players, transcripts, watch=watch)
     if as_json:
         sys.stdout.write(msgspec.json.encode(result).decode() + "\n")
     else:
@@ -137,6 +182,8 @@ def _player(name: str, game: str, isolation: Isolation) -> Player:
     if name == console.NAME:
         person = console.Console(console.lines_typed(OUR_INPUT), progress_console())
         return LocalSeat(console.NAME, person.play)
+    if name.startswith(REMOTE):
+        return _remote(Path(name.removeprefix(REMOTE)))
     try:
         bot = find_bot(name)
     except BotFolderError as error:
@@ -146,7 +193,17 @@ def _player(name: str, game: str, isolation: Isolation) -> Player:
     return SandboxedBot(*ready([bot], isolation))
 
 
+def _remote(file: Path) -> RemoteBot:
+    """The bot that will come with a key, named as the key's file."""
+    try:
+        return RemoteBot(file.name.removesuffix(PUBLIC), z85(read_public(file)))
+    except KeyFileError as error:
+        raise WrongUse(str(error)) from None
+
+
 def _name(player: Player) -> str:
+    if isinstance(player, RemoteBot):
+        return f"{player.name} (remote)"
     return player.name if isinstance(player, LocalSeat) else player.folder.given
 
 

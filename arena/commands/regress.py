@@ -8,10 +8,23 @@ import click
 import msgspec
 from msgspec.structs import replace
 
+from arena import capacity
+from arena.building import ready
 from arena.commands.policy_options import policy_options, read_policy
 from arena.commands.where_options import where_options
-from arena.exits import AnswerIsNo, Stopped, Undecided
-from arena.regression import Regression
+from arena.exits import AnswerIsNo, Stopped, Undecided, WrongUse
+from arena.explain import asking, explain
+from arena.explain_report import (
+    decisions_table,
+    explained_json,
+    explained_markdown,
+    left_out,
+    listed,
+    outcomes_table,
+    said_of,
+)
+from arena.explained import Explained
+from arena.regression import HEAD, Regression
 from arena.regression_asked import Asked, regression_of
 from arena.regression_report import finding_json, markdown, said, table
 from arena.regression_run import Finding, folder_for, play_regression
@@ -22,6 +35,9 @@ from arena.tables import show
 from arena.typed import command_line
 from arena.venues import Where, venue_for
 from referee.plan import Isolation
+
+EXPLAINED = 20
+"""Of base's matches, unless it is said: some minutes at most, for bots that take seconds a match."""
 
 
 @click.command("regress")
@@ -62,6 +78,8 @@ from referee.plan import Isolation
 @click.option(
     "--markdown", "summary", type=click.Path(path_type=Path), metavar="FILE", help="Add a summary for CI to FILE."
 )
+@click.option("--explain", "explains", is_flag=True, help="Then ask head what base was asked: where do they part?")
+@click.option("--limit", type=click.IntRange(min=1), help="Of --explain: base's matches.  [default: the first 20]")
 @policy_options
 def command(
     *,
@@ -73,6 +91,8 @@ def command(
     results: Path | None,
     as_json: bool,
     summary: Path | None,
+    explains: bool,
+    limit: int | None,
     **given: Any,
 ) -> None:
     """Test whether head is better at GAME than base; run again after a stop, it goes on.
@@ -83,6 +103,10 @@ def command(
     Exit codes: 0 accepted, H1 fits better than H0; 1 rejected, H0 does; 3 undecided after --blocks. As ever 2 is
     bad input, and 3 also a machine that cannot do it: the last line, and the verdict of --json, tell which.
     """
+    if limit is not None and not explains:
+        raise WrongUse("--limit: says how many matches --explain asks about")
+    if transcripts is not None and explains:
+        raise WrongUse("--explain: reads transcripts in the results folder; --transcripts puts them elsewhere")
     asked = Asked(
         policy=read_policy(given), **{name: given[name] for name in Asked.__struct_fields__ if name in given}
     )
@@ -97,12 +121,20 @@ def command(
         Where(on=on, transcripts=transcripts, concurrency=concurrency, workers=workers),
         fresh=fresh,
     )
-    if as_json:
-        sys.stdout.write(msgspec.json.encode(finding_json(regression, finding)).decode() + "\n")
-    else:
+    if not as_json:
         _print(regression, finding, transcripts)
     if summary is not None:
         _add(summary, markdown(regression, finding))
+    at_once = concurrency or capacity.matches_at_once()
+    matches = None if not explains else _explained(regression, finding, at_once=at_once, limit=limit or EXPLAINED)
+    if as_json:
+        told = finding_json(regression, finding)
+        told |= {} if matches is None else {"explained": explained_json(matches)}
+        sys.stdout.write(msgspec.json.encode(told).decode() + "\n")
+    elif matches is not None:
+        _print_explained(regression, matches)
+    if summary is not None and matches is not None:
+        _add(summary, explained_markdown(matches, regression.arena.seats))
     _answer(finding.state.verdict, regression)
 
 
@@ -126,6 +158,28 @@ def _print(regression: Regression, finding: Finding, elsewhere: str | None) -> N
         screen.print(f"{len(finding.voids)} attempts were void, and made again", highlight=False)
     transcripts = elsewhere or regression.arena.results / TRANSCRIPTS
     screen.print(f"transcripts: {transcripts}", highlight=False, markup=False, soft_wrap=True)
+
+
+def _explained(regression: Regression, finding: Finding, *, at_once: int, limit: int) -> list[Explained]:
+    """What head answers to base's questions."""
+    arena = regression.arena
+    (head,) = ready((arena.bots[HEAD],), arena.form.isolation)
+    open_asking = asking(head, arena.plan())
+    return explain(regression, finding.state.blocks, open_asking, at_once=at_once, limit=limit)
+
+
+def _print_explained(regression: Regression, matches: list[Explained]) -> None:
+    screen, seats = results_console(), regression.arena.seats
+    screen.print()
+    if listed(matches, seats):
+        show(screen, decisions_table(matches, seats))
+        if more := left_out(matches, seats):
+            screen.print(f"the first of each match; {more} more are in --json", highlight=False)
+        screen.print()
+    show(screen, outcomes_table(matches))
+    screen.print()
+    for line in said_of(matches):
+        screen.print(line, highlight=False, markup=False, soft_wrap=True)
 
 
 def _add(file: Path, text: str) -> None:

@@ -6,11 +6,12 @@ from typing import Any
 
 import click
 import msgspec
+from msgspec import UNSET
 
 from arena.exits import AnswerIsNo, WrongUse
 from arena.screens import results_console
 from arena.watching import Eyes, Watcher, read_eyes
-from referee.records import AnyRecord, Header
+from referee.records import AnyRecord, BotIdentity, Header
 from referee.replay import Differs, Replayed, replay
 from referee.rules import Told
 from referee.transcript_chain import Broken, TranscriptError
@@ -99,17 +100,23 @@ def _found(transcript: Path, verified: Verified, replayed: Replayed | None) -> d
         "variant": header.variant,
     }
     if not isinstance(header, Header):
-        return {**found, "seat": header.seat, "bot": header.bot.name}
+        return {**found, "seat": header.seat, "bot": header.bot.name, "remote": _is_remote(header.bot)}
     ended = replayed.match.ended if replayed else None
     return {
         **found,
         "seed": header.seed,
         "bots": [bot.name for bot in header.bots],
+        "remote": [seat for seat, bot in enumerate(header.bots) if _is_remote(bot)],
         "isolation": header.isolation,
         "conduct": ended.conduct if ended else None,
         "outcome": ended.outcome if ended else None,
         "void": ended.void if ended else None,
     }
+
+
+def _is_remote(bot: BotIdentity) -> bool:
+    """Whether nothing shut it in: it ran on its author's own machine."""
+    return bot.remote is not UNSET
 
 
 def _print(found: dict[str, Any]) -> None:
@@ -122,7 +129,10 @@ def _print(found: dict[str, Any]) -> None:
     if "seat" in found:
         lines.append(f"the file of seat {found['seat']} alone ({found['bot']}): its hashes hold")
     else:
-        lines.append(f"the rules lead to every line of it: {', '.join(found['bots'])}, seed {found['seed']}")
+        names = [
+            f"{name} (remote)" if seat in found["remote"] else name for seat, name in enumerate(found["bots"])
+        ]
+        lines.append(f"the rules lead to every line of it: {', '.join(names)}, seed {found['seed']}")
         lines.append(_ending(found))
     for line in lines:
         screen.print(line, highlight=False, markup=False, soft_wrap=True)

@@ -6,7 +6,8 @@ from pathlib import Path
 import click
 import msgspec
 
-from arena.report import crosstable
+from arena.contest import format_rows
+from arena.report import crosstable, print_result, void_text
 from arena.report_files import found_in, ledger_of, told_of, write_csv, write_page
 from arena.report_tables import conduct_table, digest_json, ratings_table, seats_table
 from arena.screens import results_console
@@ -23,18 +24,25 @@ OUT = click.Path(path_type=Path, dir_okay=False)
 def command(results: Path, *, html: Path | None, table: Path | None, as_json: bool) -> None:
     """Ratings with intervals, seats, conduct and time of a tournament: its results folder, or its file."""
     ledger = ledger_of(results)
-    terms, digest = found_in(ledger)
+    found = found_in(ledger)
+    terms, digest = found.terms, found.digest
     if html is not None:
-        write_page(html, ledger.resolve().parent.name, terms, digest)
+        write_page(html, ledger.resolve().parent.name, found)
     if table is not None:
         write_csv(table, digest)
     if as_json:
-        sys.stdout.write(msgspec.json.encode(told_of(terms) | digest_json(digest)).decode() + "\n")
+        told = told_of(terms) | digest_json(digest) | {"void": found.voids, "set_aside": found.set_aside}
+        sys.stdout.write(msgspec.json.encode(told).decode() + "\n")
         return
     screen = results_console()
-    told = [f"{digest.matches} matches in {digest.blocks} blocks", *told_of(terms).values()]
-    screen.print(", ".join(told), highlight=False, markup=False)
+    words = [f"{digest.matches} matches in {digest.blocks} blocks", *told_of(terms).values()]
+    screen.print(", ".join(words), highlight=False, markup=False)
+    if found.contest is not None and format_rows(found.contest, digest.lines) is not None:
+        print_result(screen, found.contest, digest.lines, digest.seats)
+        screen.print()
     show(screen, crosstable(digest.lines, digest.labels, digest.seats))
+    if found.voids:
+        screen.print(void_text(found.voids, found.set_aside), highlight=False)
     for each in (ratings_table(digest), seats_table(digest), conduct_table(digest)):
         screen.print()
         show(screen, each)

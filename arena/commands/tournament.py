@@ -7,12 +7,10 @@ from typing import get_args
 import click
 import msgspec
 from msgspec.structs import replace
-from rich.text import Text
 
 from arena.commands.where_options import where_options
 from arena.exits import Stopped
-from arena.format_tables import bracket_lines, format_table
-from arena.report import results_json
+from arena.report import print_result, results_json, void_text
 from arena.report_tables import ratings_table
 from arena.results_folder import PAGE, TRANSCRIPTS
 from arena.screens import results_console
@@ -73,13 +71,9 @@ def command(
 def _print(tournament: Tournament, came_out: Results, elsewhere: str | None) -> None:
     """The final table."""
     screen = results_console()
-    if (bracket := bracket_lines(tournament, came_out)) is not None:
-        # Not folded: a bracket that is cut to the screen is none.
-        screen.print(Text("\n".join(bracket)), crop=False, soft_wrap=True, end="\n\n")
-    show(screen, format_table(tournament, came_out))
+    print_result(screen, came_out.contest, came_out.lines, tournament.seats)
     if came_out.voids:
-        again = f"; {len(came_out.set_aside)} other matches of their blocks too" if came_out.set_aside else ""
-        screen.print(f"{len(came_out.voids)} attempts were void, and made again{again}", highlight=False)
+        screen.print(void_text(len(came_out.voids), len(came_out.set_aside)), highlight=False)
     screen.print()
     show(screen, ratings_table(came_out.digest))
     transcripts = elsewhere or tournament.results / TRANSCRIPTS

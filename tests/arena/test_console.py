@@ -2,7 +2,7 @@
 
 import io
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import pytest
@@ -34,7 +34,7 @@ class Evening(Struct):
     charged_ms: list[int]
 
 
-async def typed(*lines: Line) -> AsyncIterator[str]:
+async def typed(*lines: Line) -> AsyncGenerator[str, None]:
     for seconds, line in lines:
         await trio.sleep(seconds)
         yield line

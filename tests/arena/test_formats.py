@@ -7,11 +7,12 @@ import msgspec
 import pytest
 from rich.console import Console
 
+from arena.contest import format_rows
 from arena.exits import MachineCannot
-from arena.format_tables import bracket_lines, format_table
 from arena.formats import swiss_rounds
-from arena.report import results_json
-from arena.tables import show
+from arena.report import print_result, results_json
+from arena.report_files import found_in
+from arena.results_folder import LEDGER, PAGE, TABLE
 from arena.tournament import Results
 from arena.tournament_file import read_tournament
 from referee.bot_folder import find_bot
@@ -50,12 +51,11 @@ def cup(folder: Path, format_: str, more: tuple[str, ...] = (), bots: str = "abc
 
 def shown(file: Path, results: Results) -> list[str]:
     """Bracket and table, as they are printed."""
-    tournament = read_tournament(file, find_bot)
+    seats = read_tournament(file, find_bot).seats
     screen = Console(width=120)
     with screen.capture() as capture:
-        show(screen, format_table(tournament, results))
-    bracket = bracket_lines(tournament, results) or []
-    return [*bracket, *(line.rstrip() for line in capture.get().splitlines())]
+        print_result(screen, results.contest, results.lines, seats)
+    return [line.rstrip() for line in capture.get().splitlines()]
 
 
 def told(file: Path, results: Results) -> Any:
@@ -91,6 +91,45 @@ def test_the_table_has_a_row_for_each_bot_and_the_json_the_format_and_its_design
     assert len(found["bots"]) == len(rows)
     assert results.design.matches == found["design"]["matches"] == len(results.played)
     assert read_tournament(file, find_bot).form.format == found["format"]
+
+
+def test_a_report_has_the_order_of_the_tournaments_own_table_in_all_of_its_tables(file: Path) -> None:
+    results = playing(file)
+    folder = read_tournament(file, find_bot).results
+    found = found_in(folder / LEDGER)
+    assert results.lines == found.digest.lines
+    assert found.contest is not None
+    assert format_rows(results.contest, results.lines) == format_rows(found.contest, found.digest.lines)
+    rows = [row.split(",")[1] for row in (folder / TABLE).read_text().splitlines()[1:]]
+    assert rows == [found.digest.labels[line.entrant] for line in found.digest.lines]
+    if found.contest.form.format != "gauntlet":  # which has its heads first, in a column of their own
+        own = [line.split()[1] for line in shown(file, results) if line.endswith((" µs", " -"))]
+        assert [row.split()[0] for row in rows] == own
+
+
+@pytest.mark.parametrize("after", [3, 7])
+def test_a_report_can_be_had_of_a_tournament_that_was_stopped_half_way(file: Path, after: int) -> None:
+    full = TranscriptError("cannot be written: No space left on device", Path("/t/x.jsonl"))
+    with pytest.RaisesGroup(MachineCannot, flatten_subgroups=True):
+        playing(file, AtOnce(fails_after=after, failure=full))
+    found = found_in(read_tournament(file, find_bot).results / LEDGER)
+    assert found.contest is not None
+    rows = format_rows(found.contest, found.digest.lines)
+    assert rows is None or len(rows[1]) == len(found.digest.lines) == len(found.digest.labels)
+
+
+def test_the_page_has_a_knockouts_bracket_and_a_swiss_tournaments_points(tmp_path: Path) -> None:
+    for format_, facts in (
+        ("knockout", ("<h2>Bracket</h2>", "├─")),
+        ("swiss", ("<h2>Result</h2>", "<th>Buchholz")),
+    ):
+        folder = tmp_path / format_
+        folder.mkdir()
+        file = cup(folder, format_)
+        playing(file)
+        page = (read_tournament(file, find_bot).results / PAGE).read_text()
+        assert all(fact in page for fact in facts)
+    assert "<h2>Bracket</h2>" not in page
 
 
 def test_a_swiss_table_has_points_with_byes_and_buchholz(tmp_path: Path) -> None:

@@ -13,10 +13,12 @@ from msgspec.structs import replace
 
 from arena import cli
 from arena.exits import DONE, NO, UNDECIDED, WRONG_USE
+from arena.explained import Explained
 from arena.runner import Worker
 from referee.plan import Plan, Result
 from referee.play import SandboxedBot
 from tests.arena.stand_in import outcome, result
+from tests.arena.test_explained import PARTED, SAME
 
 CODES = {"accepted": DONE, "rejected": NO, "undecided": UNDECIDED}
 
@@ -97,3 +99,55 @@ def test_a_summary_that_cannot_be_written_is_named(monkeypatch: pytest.MonkeyPat
 def test_the_help_names_the_exit_codes() -> None:
     told = " ".join(CliRunner().invoke(cli.main, ["regress", "--help"]).stdout.split())
     assert "0 accepted, H1 fits better than H0; 1 rejected, H0 does; 3 undecided after --blocks." in told
+
+
+class TestExplain:
+    """What head answers is made up: two matches, of which one parts."""
+
+    @pytest.fixture(autouse=True)
+    def answers(self, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, int]]:
+        calls: list[dict[str, int]] = []
+
+        def explain(_regression: object, blocks: int, _open: object, **given: int) -> list[Explained]:
+            calls.append({"blocks": blocks, **given})
+            return [PARTED, SAME]
+
+        monkeypatch.setattr("arena.commands.regress.explain", explain)
+        return calls
+
+    def test_the_tables_follow_the_finding_and_the_exit_code_stays(
+        self, monkeypatch: pytest.MonkeyPatch, answers: list[dict[str, int]]
+    ) -> None:
+        ended = regress(monkeypatch, "rejected", "--explain", "--concurrency", "2")
+        assert NO == ended.exit_code
+        before, after = ended.stdout.split("transcripts: ")
+        assert "rejected: head is not better" in before
+        assert "head parts from base in 2 of 4 decisions (50.0%), in 1 of 2 matches\n" in after
+        assert '{"name":"b"}' in after
+        assert [{"blocks": 7, "at_once": 2, "limit": 20}] == answers
+
+    def test_in_json_it_is_beside_the_verdict(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        found = json.loads(regress(monkeypatch, "accepted", "--explain", "--json").stdout)
+        assert ("accepted", 2, 4) == (
+            found["verdict"],
+            found["explained"]["partings"],
+            found["explained"]["asked"],
+        )
+        assert "explained" not in json.loads(regress(monkeypatch, "accepted", "--json").stdout)
+
+    def test_in_the_summary_it_is_a_part_of_its_own(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+        regress(monkeypatch, "accepted", "--explain", "--markdown", "summary.md")
+        headings = [line for line in (tmp_path / "summary.md").read_text().splitlines() if line.startswith("#")]
+        assert [
+            "## mist (contractual-obligation): accepted: head is better",
+            "### Where head parts from base",
+        ] == headings
+
+    def test_a_limit_of_matches_is_passed_on_and_means_nothing_alone(
+        self, monkeypatch: pytest.MonkeyPatch, answers: list[dict[str, int]]
+    ) -> None:
+        regress(monkeypatch, "accepted", "--explain", "--limit", "3")
+        assert 3 == answers[0]["limit"]
+        ended = regress(monkeypatch, "accepted", "--limit", "3")
+        assert WRONG_USE == ended.exit_code
+        assert ended.stderr.endswith("arena: --limit: says how many matches --explain asks about\n")

@@ -2,18 +2,23 @@
 
 import csv
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from msgspec.structs import replace
 
 from arena.cli import main
 from arena.ledger import Ledger
 from arena.results_folder import LEDGER, PAGE, TABLE, set_aside
+from arena.runner import Play
 from arena.tournament import play_tournament
 from arena.tournament_file import read_tournament
 from referee.bot_folder import find_bot
+from referee.plan import Plan
+from referee.plan import Result as Attempted
 from tests.arena.stand_in import AtOnce
 from tests.arena.test_tournament import TEXT, venue
 
@@ -26,12 +31,21 @@ seed = 77001
 """
 
 
-def cup(folder: Path, text: str = TEXT) -> Path:
+def cup(folder: Path, text: str = TEXT, play: Play[str] | None = None) -> Path:
     file = folder / "cup.toml"
     file.write_text(text)
     tournament = read_tournament(file, find_bot)
-    play_tournament(tournament, tournament.labels, venue(AtOnce()), fresh=False)
+    play_tournament(tournament, tournament.labels, venue(play or AtOnce()), fresh=False)
     return file
+
+
+class VoidOnce(AtOnce):
+    """One attempt is void."""
+
+    async def __call__(self, plan: Plan, players: Sequence[str], *, transcript: Path) -> Attempted:
+        """See `referee.play.play`."""
+        done = await super().__call__(plan, players, transcript=transcript)
+        return done if len(self.played) != 4 else replace(done, outcome=None, void="the machine is busy")
 
 
 def report(*arguments: object) -> Result:
@@ -50,6 +64,15 @@ def test_a_tournament_leaves_its_page_and_its_table_beside_its_results(tmp_path:
     rows = list(csv.DictReader((results / TABLE).read_text().splitlines()))
     assert {"mist_random", "mist_cautious", "mist_hunter"} == {row["bot"] for row in rows}
     assert [] == list(results.glob("*.part"))
+
+
+def test_void_attempts_are_told_with_the_matches_of_their_blocks(tmp_path: Path) -> None:
+    file = cup(tmp_path, play=VoidOnce())
+    found = as_json(file)
+    assert 1 == found["void"]
+    told = report(file).stdout
+    assert "1 attempts were void, and made again" in told
+    assert "<dt>void attempts</dt><dd>1</dd>" in (tmp_path / "runs/cup" / PAGE).read_text()
 
 
 def test_a_fresh_beginning_puts_the_earlier_report_aside_too(tmp_path: Path) -> None:
@@ -97,6 +120,17 @@ def test_the_tables_name_every_bot_and_its_interval(tmp_path: Path) -> None:
     assert shown.startswith("12 matches in 6 blocks, mist, ")
     assert "95 % interval" in shown
     assert 4 == shown.count("mist_hunter")
+
+
+def test_the_csv_has_mean_points_by_seat_and_against_each_other(tmp_path: Path) -> None:
+    file = cup(tmp_path)
+    bots = {bot["bot"]: bot for bot in as_json(file)["bots"]}
+    for row in csv.DictReader((tmp_path / "runs/cup" / TABLE).read_text().splitlines()):
+        bot = bots[row["bot"]]
+        assert [seat["mean_points"] for seat in bot["seats"]] == [float(row[f"seat {seat}"]) for seat in range(2)]
+        for other in bots:
+            score = bot["against"].get(other)
+            assert row[f"against {other}"] == ("" if score is None else str(score["points"] / score["played"]))
 
 
 def test_html_and_csv_go_where_they_are_asked_to(tmp_path: Path) -> None:

@@ -237,6 +237,17 @@ def test_bots_are_sent_once_to_each_host_and_built_there(file: Path, cluster: Da
         assert 2 == len(list(cluster.cache(host).glob("built/*/made-there")))
 
 
+def test_regression_tests_are_played_there_too(tmp_path: Path, cluster: DaskCluster) -> None:
+    cluster.add(slots=2)
+    bots = ("--base", "mist_random", "--head", "mist_cautious", "--elo1", "200", "--isolation", "none")
+    results = tmp_path / "regress"
+    command = ("-m", "arena", "regress", "mist", *bots, "--on", cluster.on, "--results")
+    with start(command, results) as arena:
+        table, said = arena.communicate()
+    assert (DONE, True) == (arena.returncode, b"accepted: head is better" in table), said
+    assert transcripts(results / "transcripts")
+
+
 def test_a_pickled_result_is_refused_and_never_run(tmp_path: Path, cluster: DaskCluster) -> None:
     """A worker may be somebody's who was broken into: what it gives is bytes, or nothing."""
     cluster.add()

@@ -16,7 +16,7 @@ from protocol.codec import Refused, decode_said
 from protocol.messages import MAX_FRAME_BYTES
 from protocol.refusals import Refusal
 from referee import wire
-from referee.line import INBOX_FRAMES, Arrived, HandedOver, NotReading
+from referee.line import INBOX_BYTES, INBOX_FRAMES, MAX_TAKEN_BYTES, Arrived, HandedOver, NotReading
 from tests.real_wire.peer import raw_connection, raw_frame, raw_pair
 from tests.real_wire.seat import BotSocket, Seat, hear, open_seat
 
@@ -97,7 +97,7 @@ async def test_a_flood_of_large_frames_is_held_to_the_inbox_bytes(tmp_path: Path
             sent += 1
             await trio.lowlevel.checkpoint()
         held = sum(len(item.frame) for item in seat.line._inbox if isinstance(item, Arrived))
-        assert 0 < held <= wire.INBOX_BYTES + wire.MAX_TAKEN_BYTES
+        assert 0 < held <= INBOX_BYTES + MAX_TAKEN_BYTES
         for _ in range(sent):
             assert MAX_FRAME_BYTES == len(await seat.frame())
 
@@ -105,7 +105,7 @@ async def test_a_flood_of_large_frames_is_held_to_the_inbox_bytes(tmp_path: Path
 async def test_an_oversized_frame_is_handed_up_to_be_refused_by_name(tmp_path: Path, bot: Bot) -> None:
     async with open_seat(tmp_path) as seat:
         socket = bot(seat.line.endpoint)
-        for size in (MAX_FRAME_BYTES + 1, wire.MAX_TAKEN_BYTES):
+        for size in (MAX_FRAME_BYTES + 1, MAX_TAKEN_BYTES):
             socket.send(bytes(size))
             frame = await seat.frame()
             assert size == len(frame)

@@ -11,7 +11,7 @@ import pytest
 import trio
 
 from referee import wire
-from referee.line import INBOX_FRAMES, Arrived, Bell
+from referee.line import FAREWELL_SECONDS, INBOX_FRAMES, Arrived, Bell
 from referee.wire import open_wire
 from tests.real_wire.peer import raw_connection, raw_frame, raw_pair
 from tests.real_wire.seat import BotSocket, hear, hear_next, open_seat
@@ -190,7 +190,7 @@ async def test_hanging_up_on_a_bot_that_is_gone_takes_bounded_time(tmp_path: Pat
             line = opened.open_line(nursery, Bell(), tmp_path)
             line.send(b"over")
             line.hang_up()
-        assert wire.FAREWELL_SECONDS <= trio.current_time() - began < wire.FAREWELL_SECONDS + 0.5
+        assert FAREWELL_SECONDS <= trio.current_time() - began < FAREWELL_SECONDS + 0.5
 
 
 async def test_settling_brings_in_all_that_had_reached_this_machine(tmp_path: Path) -> None:

@@ -1,0 +1,72 @@
+"""`arena host`: one match, with seats for bots on their authors' own machines."""
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+
+from arena.commands.match import REMOTE, match_options, play_asked
+from arena.exits import WrongUse
+from arena.hosting import Hosting, play_hosted
+from arena.one_match import play_match
+from referee.keys import KeyFileError, KeyPair, new_pair, read_pair
+from referee.remote_wire import BadAddressError, read_address
+
+
+@click.command("host")
+@match_options
+@click.option(
+    "--at",
+    metavar="ADDRESS:PORT",
+    default="127.0.0.1:5555",
+    show_default=True,
+    help="Where bots come, in numbers. 127.0.0.1 is for this machine alone, 0.0.0.0 for every network it is in.",
+)
+@click.option(
+    "--key",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="The host's own key, NAME.key_secret.  [default: made for this match, and told]",
+)
+@click.option(
+    "--wait",
+    metavar="SECONDS",
+    type=click.FloatRange(min=1),
+    default=600,
+    show_default=True,
+    help="How long to wait for bots.",
+)
+def command(
+    game: str,
+    bots: tuple[str, ...],
+    *,
+    transcripts: Path,
+    as_json: bool,
+    at: str,
+    key: Path | None,
+    wait: float,
+    **given: Any,
+) -> None:
+    """Play one match of GAME in which bots on their authors' own machines have seats.
+
+    A BOT is what it is for `arena match`, or remote:NAME.key for one that comes with that key. The match begins
+    when all have come. Who has none of the keys does not get in.
+    """
+    if not any(name.startswith(REMOTE) for name in bots):
+        raise WrongUse(f"BOT: none is {REMOTE}NAME.key; `arena match` plays among bots on this machine")
+    try:
+        hosting = Hosting(read_address(at), _keys(key), wait)
+    except BadAddressError as error:
+        raise WrongUse(f"--at: {error}") from None
+    play_it = partial(play_match, play=partial(play_hosted, hosting))
+    play_asked(game, bots, given, play_it, transcripts=transcripts, as_json=as_json)
+
+
+def _keys(file: Path | None) -> KeyPair:
+    if file is None:
+        return new_pair()
+    try:
+        return read_pair(file)
+    except KeyFileError as error:
+        raise WrongUse(f"--key: {error}") from None

@@ -1,0 +1,26 @@
+"""`arena keys`: a pair of keys, by which a host and a bot on another machine know each other."""
+
+from pathlib import Path
+
+import click
+
+from arena.exits import MachineCannot, WrongUse
+from referee.keys import KeyFileError, new_pair, write_pair, z85
+
+
+@click.command("keys")
+@click.argument("name", type=click.Path(path_type=Path))
+def command(name: Path) -> None:
+    """Make a pair of keys: NAME.key, to be given away, and NAME.key_secret, to be kept.
+
+    A bot's author gives NAME.key to the host, a host to all authors. The public key is printed, too.
+    """
+    pair = new_pair()
+    try:
+        public, secret = write_pair(name, pair)
+    except KeyFileError as error:
+        raise WrongUse(str(error)) from None
+    except OSError as error:
+        raise MachineCannot(f"{name}: cannot be written: {error.strerror}") from None
+    click.echo(z85(pair.public))
+    click.echo(f"{public} is to be given away; keep {secret} to yourself", err=True)

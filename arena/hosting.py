@@ -1,0 +1,106 @@
+"""Opens the door to bots on other machines, waits until all have come, and plays their match."""
+
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import trio
+from msgspec import Struct
+from rich.console import Console
+
+from arena.exits import AnswerIsNo, MachineCannot
+from arena.one_match import Watch
+from arena.screens import progress_console
+from referee.keys import KeyPair, z85
+from referee.plan import Plan, Result
+from referee.play import Player, play, unwrapped
+from referee.remote_bot import RemoteBot
+from referee.remote_wire import Address, Lobby, open_lobby
+
+TOLD_AWAY = 20
+"""So many of those who were turned away are told of: whoever knocks may not fill the host's screen."""
+LOOK_SECONDS = 1.0
+
+
+class Hosting(Struct, frozen=True):
+    """Where and how long bots are waited for."""
+
+    address: Address
+    keys: KeyPair
+    """The host's own."""
+    wait_seconds: float
+
+
+async def play_hosted(
+    hosting: Hosting,
+    plan: Plan,
+    players: Sequence[Player],
+    *,
+    transcript: Path,
+    watch: Watch | None,
+    operator: trio.MemoryReceiveChannel[bool] | None,
+) -> Result:
+    """Plays a match with all that `referee.play.play` does, once the bots of remote seats are here.
+
+    Raises:
+        AnswerIsNo: somebody did not come in time.
+        MachineCannot: the port cannot be had.
+    """
+    screen = progress_console()
+    awaited = [player for player in players if isinstance(player, RemoteBot)]
+    with unwrapped():
+        async with AsyncExitStack() as stack:
+            lobby = await _open(hosting, [bot.key for bot in awaited], screen, stack)
+            await _gather(lobby, awaited, hosting.wait_seconds, screen)
+            return await play(
+                plan, players, transcript=transcript, watch=watch, operator=operator, remote=lobby.lines
+            )
+
+
+async def _open(hosting: Hosting, known: Sequence[str], screen: Console, stack: AsyncExitStack) -> Lobby:
+    told = 0
+
+    def turned_away(address: str, why: str) -> None:
+        nonlocal told
+        told += 1
+        if told <= TOLD_AWAY:
+            _say(screen, f"turned away {address}: {why}{'; more are not told' * (told == TOLD_AWAY)}")
+
+    address = hosting.address
+    try:
+        lobby = await stack.enter_async_context(open_lobby(address, hosting.keys, known, turned_away))
+    except OSError as error:
+        where = address.endpoint(address.port)
+        raise MachineCannot(f"{where}: cannot listen there: {error.strerror or error}") from None
+    reach = " (only from this machine: another --at opens it)" if address.loopback else ""
+    _say(screen, f"listening at {lobby.endpoint}{reach}, key {z85(hosting.keys.public)}")
+    return lobby
+
+
+async def _gather(lobby: Lobby, bots: Sequence[RemoteBot], seconds: float, screen: Console) -> None:
+    """Returns when all are connected at once."""
+    until = trio.current_time() + seconds
+    here: set[str] = set()
+    with screen.status("") as status:
+        while missing := [bot for bot in bots if not lobby.lines[bot.key].connected]:
+            here = _tell_changes(here, {bot.name for bot in bots if bot not in missing}, screen)
+            names = ", ".join(bot.name for bot in missing)
+            left = until - trio.current_time()
+            if left <= 0:
+                raise AnswerIsNo(f"{names} did not come within {seconds:.0f} s")
+            status.update(f"waiting for {names}: {left:.0f} s left")
+            with trio.move_on_after(min(LOOK_SECONDS, left)):
+                await lobby.lines[missing[0].key].present()
+    _tell_changes(here, {bot.name for bot in bots}, screen)
+
+
+def _tell_changes(before: set[str], now: set[str], screen: Console) -> set[str]:
+    for name in sorted(now - before):
+        _say(screen, f"{name} is here")
+    for name in sorted(before - now):
+        _say(screen, f"{name} has left again")
+    return now
+
+
+def _say(screen: Console, text: str) -> None:
+    screen.print(text, highlight=False, markup=False, soft_wrap=True)

@@ -1,0 +1,87 @@
+"""What a bot on its author's own machine has to know to go on when its line was cut and is back. Pure.
+
+`remote` carries the frames; here is decided which of them the bot gets to see, so that to it there was no cut.
+"""
+
+from typing import Any
+
+import msgspec
+
+from protocol.codec import Refused, decode_said, decode_told, encode
+from protocol.messages import Faulted, Heard, Hello, Invited, Opened, Over, Rejected, Submit, Undo, Welcome
+from protocol.refusals import Refusal
+
+
+class Memory:
+    """One match, as far as it has come: frames in, frames out."""
+
+    def __init__(self) -> None:
+        self.token: str | None = None
+        """This match's, once it is known."""
+        self.over = False
+        """The host has said its last word."""
+        self.elsewhere = False
+        """The host plays another match by now."""
+        self._hello = b""
+        self._welcomed = False
+        self._returning = False
+        """Invited again, and not yet welcomed: what comes meanwhile is in the welcome, too."""
+        self._events = 0
+        self._window = -1
+        self._submitted: bytes | None = None
+        """The last word in the open window."""
+        self._said_again = False
+
+    def say(self, frame: bytes) -> bytes:
+        """The bot says something: what goes to the host."""
+        try:
+            said = decode_said(frame)
+        except Refused:
+            return frame  # The host says so, too.
+        if isinstance(said, Hello):
+            self._hello = frame
+        elif isinstance(said, Submit | Undo) and said.window == self._window:
+            self._submitted, self._said_again = frame, False
+        return frame
+
+    def hear(self, frame: bytes) -> tuple[list[bytes], list[bytes]]:
+        """The host says something: what goes to the bot, and what goes back to the host."""
+        try:
+            told = decode_told(frame)
+        except msgspec.MsgspecError:
+            return [frame], []
+        match told:
+            case Invited(token=token):
+                self._returning, self.elsewhere = self._welcomed, self.token not in {None, token}
+                self.token = self.token or token
+                return [], [self._hello] if self._hello and not self.elsewhere else []
+            case Welcome(told=events) if self._welcomed:
+                self._returning = False
+                missed = [encode(Heard(n=n, event=events[n])) for n in range(self._events, len(events))]
+                self._events = max(self._events, len(events))
+                return missed, []
+            case _ if self._returning and not isinstance(told, Faulted):
+                return [], []
+            case Opened(id=number) if number == self._window:
+                self._said_again = self._submitted is not None
+                return [], [] if self._submitted is None else [self._submitted]
+        self._remember(told)
+        return [] if self._knows(told) else [frame], []
+
+    def _knows(self, told: Any) -> bool:
+        """What comes of having said something twice is no business of the bot's."""
+        match told:
+            case Rejected(window=window, reason=Refusal.FINAL):
+                return self._said_again and window == self._window
+        return False
+
+    def _remember(self, told: Any) -> None:
+        match told:
+            case Welcome(told=events):
+                self._welcomed, self._events = True, len(events)
+            case Heard(n=n):
+                self._events = n + 1
+            case Opened(id=number):
+                self._window, self._submitted, self._said_again = number, None, False
+            case Over() | Faulted():
+                self.over = True

@@ -1,0 +1,275 @@
+"""Whole matches with a bot on another machine: here another process, behind a line that can be cut."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+import trio
+from msgspec import Raw
+
+from protocol.codec import decode_told, encode
+from protocol.messages import Hello, Invited
+from protocol.refusals import Conduct
+from referee import play as playing
+from referee.bot_folder import find_bot
+from referee.keys import write_pair, z85
+from referee.plan import Plan, Policy, Result
+from referee.play import Player, SandboxedBot, WrongPlayersError, play
+from referee.records import Header, In, Judged, WindowTime
+from referee.remote_bot import RemoteBot
+from referee.replay import replay
+from referee.transcript_reading import read_transcript
+from tests.real_wire.remote import Client, CutLine, Door, clients, open_door
+from tests.real_wire.seat import BotSocket, hear
+from tests.real_wire.test_stdio import PLACES, shell_bot
+
+ROOT = Path(__file__).parents[2]
+HUNTER = ROOT / "bots" / "mist_hunter"
+OPTIONS = encode({"first": 0, "max_turns": 40})
+
+
+@pytest.fixture
+def client() -> Iterator[Client]:
+    with clients() as connected:
+        yield connected
+
+
+def plan(*, match: str = "test", **policy: object) -> Plan:
+    return Plan(
+        match=match,
+        game="mist",
+        variant="contractual-obligation",
+        seed=11,
+        options=Raw(OPTIONS),
+        policy=Policy(**policy),  # type: ignore[arg-type]
+        isolation="none",
+    )
+
+
+async def hosted(door: Door, folder: Path, the_plan: Plan) -> Result:
+    """A match of the remote bot, in seat 0, against one of this machine."""
+    players: list[Player] = [
+        RemoteBot("alice", z85(door.bot.public)),
+        SandboxedBot(find_bot("mist_random")),
+    ]
+    with trio.fail_after(30):
+        return await play(
+            the_plan, players, transcript=folder / f"{the_plan.match}.jsonl", remote=door.lobby.lines
+        )
+
+
+@contextmanager
+def author(door: Door, keys: Path, endpoint: str, bot: Path) -> Iterator["subprocess.Popen[str]"]:
+    """The author's end, as its author runs it."""
+    public, _ = write_pair(keys / "host", door.host)
+    _, secret = write_pair(keys / "alice", door.bot)
+    command = [sys.executable, "-m", "bots.remote", endpoint, str(bot)]
+    command += ["--host-key", str(public), "--key", str(secret)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(  # noqa: S603 - our own program
+        command, cwd=keys, env=environment, stderr=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+async def end_of(process: "subprocess.Popen[str]") -> tuple[int, str]:
+    """Exit code, and what it said."""
+    with trio.fail_after(10):
+        while process.poll() is None:  # noqa: ASYNC110 - a process of a blocking module
+            await trio.sleep(0.02)
+    assert process.stderr is not None
+    return process.returncode, process.stderr.read()
+
+
+def taken(result: Result) -> list[object]:
+    """What was taken at every window, in order."""
+    records = read_transcript(Path(result.transcript))
+    return [part.taken for record in records if isinstance(record, WindowTime) for part in record.seats]
+
+
+async def locally(folder: Path) -> list[object]:
+    """What is taken where both bots are on this machine."""
+    players: list[Player] = [SandboxedBot(find_bot("mist_hunter")), SandboxedBot(find_bot("mist_random"))]
+    return taken(await play(plan(), players, transcript=folder / "local.jsonl"))
+
+
+async def test_a_remote_bot_plays_as_it_would_here_and_the_transcript_says_that_it_was_remote(
+    tmp_path: Path,
+) -> None:
+    async with open_door() as door:
+        with author(door, tmp_path, door.lobby.endpoint, HUNTER) as process:
+            result = await hosted(door, tmp_path, plan())
+            code, said = await end_of(process)
+        assert (0, ["the host has let us in", "the match begins"]) == (code, said.splitlines()[1:])
+        assert ((Conduct.OK, Conduct.OK), (0,)) == (result.conduct, result.remote)
+        assert await locally(tmp_path) == taken(result)
+        records = list(read_transcript(Path(result.transcript)))
+        replayed = replay(records).match.ended
+        assert replayed is not None
+        assert encode(result.outcome) == encode(replayed.outcome)
+        assert isinstance(records[0], Header)
+        alice, local = (encode(bot) for bot in records[0].bots)
+        assert b'"remote":' + encode(z85(door.bot.public)) in alice
+        assert b'"remote"' not in local
+
+
+async def test_a_line_that_is_cut_comes_back_and_nothing_of_the_match_is_changed_by_it(tmp_path: Path) -> None:
+    async with open_door() as door, trio.open_nursery() as nursery:
+        cable = CutLine(door.lobby.endpoint, cuts=[9_000, 14_000, 20_000])
+        await nursery.start(cable.run)
+        with author(door, tmp_path, cable.endpoint, HUNTER) as process:
+            result = await hosted(door, tmp_path, plan(main_ms=20_000))
+            code, said = await end_of(process)
+        assert (0, 3) == (code, said.count("the line is cut"))
+        assert ((Conduct.OK, Conduct.OK), (0, 0)) == (result.conduct, result.defaults)
+        assert await locally(tmp_path) == taken(result)
+        records = list(read_transcript(Path(result.transcript)))
+        hellos = [record for record in records if isinstance(record, In) and '"hello"' in record.frame]
+        assert 4 == sum(record.seat == 0 for record in hellos)
+        nursery.cancel_scope.cancel()
+
+
+async def test_a_program_that_speaks_by_lines_plays_remotely_too(tmp_path: Path) -> None:
+    bot = shell_bot(tmp_path / "sh", PLACES)
+    async with open_door() as door:
+        with author(door, tmp_path, door.lobby.endpoint, bot.folder) as process:
+            result = await hosted(door, tmp_path, plan())
+            await end_of(process)
+        assert Conduct.OK == result.conduct[0]
+        assert {"cells": ["E5"]} in taken(result)
+
+
+async def invited(socket: BotSocket) -> str:
+    """The token that the host's invitation names."""
+    invitation = decode_told(await hear(socket))
+    assert isinstance(invitation, Invited)
+    return invitation.token
+
+
+async def test_the_token_of_an_old_match_gets_nowhere_in_the_next(tmp_path: Path, client: Client) -> None:
+    tokens = []
+    for match in ("first", "second"):
+        async with open_door() as door, trio.open_nursery() as nursery:
+            socket = client(door.lobby.endpoint, door.host.public, door.bot)
+
+            async def speak(socket: BotSocket = socket) -> None:
+                tokens.append(await invited(socket))
+                socket.send(encode(Hello(token=tokens[0], name="alice", version="1", protocol=1)))
+
+            nursery.start_soon(speak)
+            result = await hosted(door, tmp_path, plan(match=match, main_ms=1))
+            assert {"first": Conduct.OK, "second": Conduct.MISBEHAVED}[match] == result.conduct[0]
+    assert tokens[0] != tokens[1]
+
+
+async def test_a_bot_that_does_not_come_back_has_left(
+    tmp_path: Path, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(playing, "AWAY_SECONDS", 0.3)
+    async with open_door() as door, trio.open_nursery() as nursery:
+        socket = client(door.lobby.endpoint, door.host.public, door.bot)
+
+        async def leave_soon() -> None:
+            token = await invited(socket)
+            socket.send(encode(Hello(token=token, name="alice", version="1", protocol=1)))
+            assert b'"welcome"' in await hear(socket)
+            socket.close()
+
+        nursery.start_soon(leave_soon)
+        result = await hosted(door, tmp_path, plan(main_ms=60_000))
+    assert Conduct.DISCONNECTED == result.conduct[0]
+    assert result.windows[0] == result.defaults[0] > 10
+
+
+async def test_under_restart_a_bot_that_was_away_for_too_long_may_come_back_once_more(
+    tmp_path: Path, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(playing, "AWAY_SECONDS", 0.3)
+    async with open_door() as door, trio.open_nursery() as nursery:
+        first = client(door.lobby.endpoint, door.host.public, door.bot)
+
+        async def hello(socket: BotSocket) -> None:
+            socket.send(encode(Hello(token=await invited(socket), name="alice", version="1", protocol=1)))
+            assert b'"welcome"' in await hear(socket)
+
+        async def leave_and_come_back() -> None:
+            await hello(first)
+            monkeypatch.setattr(playing, "AWAY_SECONDS", 60.0)  # for what follows on its leaving
+            first.close()
+            await trio.sleep(1.0)
+            await hello(client(door.lobby.endpoint, door.host.public, door.bot))
+
+        nursery.start_soon(leave_and_come_back)
+        result = await hosted(door, tmp_path, plan(main_ms=200, fault="restart", restarts=1, unfair="note"))
+    records = list(read_transcript(Path(result.transcript)))
+    hellos = [record for record in records if isinstance(record, In) and '"hello"' in record.frame]
+    assert (Conduct.DISCONNECTED, 2) == (result.conduct[0], sum(not record.seat for record in hellos))
+
+
+async def test_a_window_that_a_remote_bot_loses_is_its_own_fault(tmp_path: Path, client: Client) -> None:
+    async with open_door() as door, trio.open_nursery() as nursery:
+        socket = client(door.lobby.endpoint, door.host.public, door.bot)
+
+        async def say_nothing_more() -> None:
+            socket.send(encode(Hello(token=await invited(socket), name="alice", version="1", protocol=1)))
+
+        nursery.start_soon(say_nothing_more)
+        result = await hosted(door, tmp_path, plan(main_ms=30, unfair="note"))
+    judged = [
+        each for each in read_transcript(Path(result.transcript)) if isinstance(each, Judged) and not each.seat
+    ]
+    assert result.defaults[0] == len(judged) > 10
+    assert {"bot"} == {each.verdict.value for each in judged if each.evidence.behind < each.evidence.time // 4}
+
+
+def test_host_and_author_play_a_match_by_their_two_commands_and_its_reports_say_that_it_was_remote(
+    tmp_path: Path,
+) -> None:
+    def run(*words: str | Path) -> "subprocess.Popen[str]":
+        return subprocess.Popen(  # noqa: S603 - our own program
+            [sys.executable, "-m", *map(str, words)],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    for name in ("host", "alice"):
+        with run("arena", "keys", name) as made:
+            assert 0 == made.wait(20)
+    hosting = ["host", "mist", "remote:alice.key", "mist_random", "--isolation", "none", "--json"]
+    with run("arena", *hosting, "--at", ":0", "--key", "host.key_secret", "--options", OPTIONS.decode()) as host:
+        assert host.stderr is not None
+        assert host.stderr.readline().startswith("match mist-")
+        endpoint = host.stderr.readline().split()[2]
+        with run("bots.remote", endpoint, HUNTER, "--host-key", "host.key", "--key", "alice.key_secret") as author:
+            assert 0 == author.wait(30)
+        result, said = host.communicate(timeout=30)
+        assert (0, "alice is here\n") == (host.returncode, said)
+    found = json.loads(result)
+    assert ([0], ["ok", "ok"]) == (found["remote"], found["conduct"])
+    with run("arena", "replay", found["transcript"]) as replayed:
+        assert "alice (remote), mist-random" in replayed.communicate(timeout=30)[0]
+
+
+@pytest.mark.parametrize(
+    ("changed", "why"),
+    [({"ponder": False}, "cannot be kept from thinking"), ({}, "there is no line")],
+)
+async def test_what_cannot_be_had_with_a_remote_seat_is_refused(
+    tmp_path: Path, changed: dict[str, object], why: str
+) -> None:
+    async with open_door() as door:
+        if not changed:
+            door.lobby.lines.clear()
+        with pytest.raises(WrongPlayersError, match=why):
+            await hosted(door, tmp_path, plan(**changed))  # type: ignore[arg-type]
