@@ -151,3 +151,8 @@ class TestExplain:
         ended = regress(monkeypatch, "accepted", "--limit", "3")
         assert WRONG_USE == ended.exit_code
         assert ended.stderr.endswith("arena: --limit: says how many matches --explain asks about\n")
+
+    def test_transcripts_must_be_here_to_be_read(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        ended = regress(monkeypatch, "accepted", "--explain", "--transcripts", "memory://elsewhere")
+        assert WRONG_USE == ended.exit_code
+        assert "--explain: reads transcripts in the results folder; --transcripts puts them" in ended.stderr
