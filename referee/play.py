@@ -169,6 +169,7 @@ class _Play:
                 if operator is not None:
                     nursery.start_soon(self._obey, operator)
                 await self._judge()
+                nursery.start_soon(transcript.tally)
                 await self._dismiss()
                 nursery.cancel_scope.cancel()
 

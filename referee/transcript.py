@@ -58,6 +58,9 @@ class Transcript:
         self._file = file
         # Of our own: someone else's slow threads must not hold up the disk.
         self._limiter = trio.CapacityLimiter(1)
+        self._at_the_disk = trio.Lock()
+        self._tallied = 0
+        """Lines that `seat_heads` are of."""
         self.append(header)
 
     def append(self, record: Record) -> None:
@@ -110,7 +113,8 @@ class Transcript:
     async def finish(self) -> None:
         """Seals it, takes the rest to the disk, makes sure it is there, and gives the file its name."""
         self._make_lines(len(self._records))
-        self.seat_heads = await self._seat_heads()
+        if self._tallied != self._chain.lines:
+            await self._tally()
         self._lines.append(self._chain.seal(Footer(heads=self.seat_heads)))
         self.head = self._chain.head
         await self._in_thread(self._file.finish)
@@ -134,24 +138,35 @@ class Transcript:
         return bool(self._records)
 
     async def _in_thread(self, put: Callable[[list[bytes]], None]) -> None:
-        lines = self._lines[:]
-        self._lines.clear()
-        try:
-            await trio.to_thread.run_sync(put, lines, limiter=self._limiter)
-        except TranscriptError:
-            self._lines.clear()  # What was made meanwhile is never written: it would follow on a gap.
-            raise
+        async with self._at_the_disk:
+            lines = self._lines[:]
+            self._lines.clear()
+            try:
+                await trio.to_thread.run_sync(put, lines, limiter=self._limiter)
+            except TranscriptError:
+                self._lines.clear()  # What was made meanwhile is never written: it would follow on a gap.
+                raise
 
-    async def _seat_heads(self) -> tuple[str, ...]:
-        """By seat: the hash that its own transcript ends with. Only now, so that no decision waited for it."""
-        chains = SeatChains(self._header)
-        offset = 0
-        while offset < self._file.size:
-            part = await trio.to_thread.run_sync(self._file.read_lines, offset, limiter=self._limiter)
-            await self._take(chains, part)
-            offset += sum(map(len, part))
-        await self._take(chains, self._lines)
-        return chains.close()
+    async def tally(self) -> None:
+        """Takes the seats' own hashes, when the match is over and its bots still have to end.
+
+        No decision waits for it, and `finish` need not do it. What goes wrong, goes wrong there again.
+        """
+        self.catch_up()
+        if self.error is None:
+            with suppress(TranscriptError):
+                await self._tally()
+
+    async def _tally(self) -> None:
+        async with self._at_the_disk:
+            chains, offset, lines = SeatChains(self._header), 0, self._chain.lines
+            waiting = self._lines[:]
+            while offset < self._file.size:
+                part = await trio.to_thread.run_sync(self._file.read_lines, offset, limiter=self._limiter)
+                await self._take(chains, part)
+                offset += sum(map(len, part))
+            await self._take(chains, waiting)
+            self.seat_heads, self._tallied = chains.close(), lines
 
     async def _take(self, chains: SeatChains, lines: Sequence[bytes]) -> None:
         for number, line in enumerate(lines):

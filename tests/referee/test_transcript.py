@@ -305,3 +305,33 @@ async def test_seats_own_hashes_come_from_the_file_however_long_it_is(
     for seat, head in enumerate(transcript.seat_heads):
         *_, last = seat_lines(read_transcript(tmp_path / "m.jsonl"), seat)
         assert head == sha256(last).hexdigest()
+
+
+async def test_seats_may_be_tallied_early_and_what_is_appended_after_it_counts_too(tmp_path: Path) -> None:
+    header, *records, last = match_records()
+    assert isinstance(header, Header)
+    async with open_transcript(tmp_path / "m.jsonl", header) as transcript:
+        for record in records:
+            assert not isinstance(record, Header)
+            transcript.append(record)
+        await transcript.tally()
+        early = transcript.seat_heads
+        await trio.sleep(2 * FLUSH_SECONDS)  # Some of it is with the disk by now.
+        transcript.append(last)
+    assert early != transcript.seat_heads
+    for seat, head in enumerate(transcript.seat_heads):
+        *_, line = seat_lines(read_transcript(tmp_path / "m.jsonl"), seat)
+        assert head == sha256(line).hexdigest()
+
+
+async def test_a_match_that_was_tallied_is_not_tallied_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    header, *records = match_records()
+    assert isinstance(header, Header)
+    async with open_transcript(tmp_path / "m.jsonl", header) as transcript:
+        for record in records:
+            transcript.append(record)
+        await transcript.tally()
+        monkeypatch.setattr(transcript_module, "SeatChains", None)
+    assert transcript.seat_heads == verify_transcript(tmp_path / "m.jsonl").footer.heads
