@@ -142,7 +142,9 @@ class Transcript:
             lines = self._lines[:]
             self._lines.clear()
             try:
-                await trio.to_thread.run_sync(put, lines, limiter=self._limiter)
+                # Shielded: what was taken out must get there, also if the match ends just now.
+                with trio.CancelScope(shield=True):
+                    await trio.to_thread.run_sync(put, lines, limiter=self._limiter)
             except TranscriptError:
                 self._lines.clear()  # What was made meanwhile is never written: it would follow on a gap.
                 raise

@@ -1,33 +1,39 @@
 """One decision through host, wire and a trivial bot, against bare blocking pyzmq with the same frames and bots.
 
 Both sides of the comparison talk to the same trivial program; only the referee is replaced, by a loop that sends
-and receives what the match's transcript says, with nothing in between. Run: scripts/bench decision
+and receives what the match's transcript says, with nothing in between. Then the same with a hundred matches at
+once, against a hundred bare ones over one poller. Run: scripts/bench decision
 """
 
 import argparse
 import json
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
+import trio
 import zmq
 from msgspec import Raw
 
 from arena import loop
 from protocol.codec import encode
 from referee.bot_folder import find_bot
-from referee.plan import Plan
+from referee.plan import Plan, Policy
 from referee.play import SandboxedBot, play
 from referee.records import Ended, Handed, In, Out, Record
 from referee.transcript_reading import read_transcript
+from referee.wire import open_wire
 
 MOST = 3.0
 """What one decision may cost, in bare round trips."""
+STARTUP_MS = 120_000
 
 TRIVIAL_BOT = """
 import os, zmq
@@ -72,6 +78,57 @@ def through_the_referee(bot: Path, decisions: int, folder: Path) -> list[Record]
     records = list(read_transcript(Path(result.transcript)))
     Path(result.transcript).unlink()
     return records
+
+
+async def many_through_the_referee(bot: Path, decisions: int, folder: Path, at_once: int) -> list[list[Record]]:
+    """So many such matches at once; the records of each."""
+    players = [SandboxedBot(find_bot(str(bot)))] * 2
+    options = Raw(encode({"first": 0, "max_turns": decisions}))
+    policy = Policy(startup_ms=STARTUP_MS, unfair="note")
+    found = []
+
+    async def one(number: int) -> None:
+        plan = Plan(
+            match=f"bench-{number}", game="mist", variant="contractual-obligation", seed=1, options=options,
+            isolation="none", policy=policy,
+        )  # fmt: skip
+        result = await play(plan, players, transcript=folder / f"{number}.jsonl", wire=wire)
+        found.append(result)
+
+    async with open_wire() as wire, trio.open_nursery() as nursery:
+        for number in range(at_once):
+            nursery.start_soon(one, number)
+    for result in found:
+        assert result.void is None, result.void  # noqa: S101
+    return [list(read_transcript(Path(result.transcript))) for result in found]
+
+
+def many_bare(bot: Path, records: list[Record], folder: Path, at_once: int) -> float:
+    """As many matches with nothing in between; seconds of one, from its first window on, in the middle."""
+    frames = [bytes(record.frame) if isinstance(record, Out) else None for record in records][1:]
+    frames = [frame for record, frame in zip(records[1:], frames, strict=True) if isinstance(record, Out | In)]
+    frames.remove(None)  # One process plays both seats, and says hello once,
+    frames = [frame for frame in frames if frame is None or not frame.startswith(b'{"type":"over"')]
+    frames.append(b'{"type":"over"}')  # and ends when it hears so.
+    began, took = [0.0] * at_once, [0.0] * at_once
+    with bare_bots(bot, folder, at_once) as sockets:
+        poller, places = zmq.Poller(), {}
+        for number, socket in enumerate(sockets):
+            poller.register(socket, zmq.POLLIN)
+            places[socket] = (number, iter(frames))
+        while not all(took):
+            for socket, _ in poller.poll():
+                number, rest = places[socket]
+                socket.recv()
+                for frame in rest:
+                    if frame is None:
+                        break
+                    if not began[number] and frame.startswith(b'{"type":"window"'):
+                        began[number] = time.perf_counter()
+                    socket.send(frame)
+                else:
+                    took[number] = time.perf_counter() - began[number]
+    return statistics.median(took)
 
 
 def seconds_of(records: list[Record]) -> float:
@@ -146,10 +203,17 @@ def main() -> int:
                 found.append(ours / theirs)
                 line += f"; bare with {processes} bot process(es) {theirs / decisions * 1e6:.0f} µs"
             print(line)
+        many, few = (20, 100) if quick else (100, 300)
+        matches = loop.run(partial(many_through_the_referee, bot, few, folder, many))
+        ours = statistics.median(map(seconds_of, matches)) / many
+        theirs = many_bare(bot, matches[0], folder, many) / many
+        at_once = ours / theirs
+        print(f"{many} at once: {ours / few * 1e6:.0f} µs a decision, bare {theirs / few * 1e6:.0f} µs")
     one, two = (sorted(found)[len(found) // 2] for found in ratios.values())
     print(f"decision: median ratio {one:.2f} to bare ZeroMQ between two processes (at most {MOST:.1f})")
     print(f"          median ratio {two:.2f} to bare ZeroMQ with a process for each seat's bot, for comparison")
-    return 0 if one <= MOST else 1
+    print(f"          ratio {at_once:.2f} with {many} matches at once")
+    return 0 if max(one, at_once) <= MOST else 1
 
 
 if __name__ == "__main__":

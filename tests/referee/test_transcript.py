@@ -335,3 +335,18 @@ async def test_a_match_that_was_tallied_is_not_tallied_again(
         await transcript.tally()
         monkeypatch.setattr(transcript_module, "SeatChains", None)
     assert transcript.seat_heads == verify_transcript(tmp_path / "m.jsonl").footer.heads
+
+
+async def test_no_line_is_lost_if_the_match_ends_just_when_lines_go_to_the_disk(
+    tmp_path: Path, autojump_clock: trio.testing.MockClock
+) -> None:
+    """Both wake at the same tick, in any order: hence so many times."""
+    header, *records = match_records()
+    assert isinstance(header, Header)
+    for number in range(40):
+        path = tmp_path / f"{number}.jsonl"
+        async with open_transcript(path, header) as transcript:
+            for record in records:
+                transcript.append(record)
+            await trio.sleep(FLUSH_SECONDS)
+        assert len(records) + 2 == verify_transcript(path).lines
