@@ -105,11 +105,15 @@ async def many_through_the_referee(bot: Path, decisions: int, folder: Path, at_o
 
 def many_bare(bot: Path, records: list[Record], folder: Path, at_once: int) -> float:
     """As many matches with nothing in between; seconds of one, from its first window on, in the middle."""
-    frames = [bytes(record.frame) if isinstance(record, Out) else None for record in records][1:]
-    frames = [frame for record, frame in zip(records[1:], frames, strict=True) if isinstance(record, Out | In)]
-    frames.remove(None)  # One process plays both seats, and says hello once,
+    frames = [
+        bytes(record.frame) if isinstance(record, Out) else None
+        for record in records
+        if isinstance(record, Out | In)
+    ]
+    frames.remove(None)  # One process plays both seats. Its hello is what it is first heard to say,
+    frames.remove(None)  # the other is missing,
     frames = [frame for frame in frames if frame is None or not frame.startswith(b'{"type":"over"')]
-    frames.append(b'{"type":"over"}')  # and ends when it hears so.
+    frames.append(b'{"type":"over"}')  # and it ends when it hears this once.
     began, took = [0.0] * at_once, [0.0] * at_once
     with bare_bots(bot, folder, at_once) as sockets:
         poller, places = zmq.Poller(), {}
