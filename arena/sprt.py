@@ -29,6 +29,8 @@ ROUNDS = 100
 """More than the fixed point ever takes; it is met to 12 digits in about ten."""
 EXACT = 1e-12
 HALVINGS = 200
+MOST_ELO: dict[EloModel, float] = {"logistic": 1000.0, "normalized": 200.0}
+"""The largest hypotheses, either way: the fixed point of normalized Elo has no solution above about 231."""
 
 
 class Verdict(Enum):
@@ -58,6 +60,10 @@ class Sprt(Struct, frozen=True, kw_only=True):
         Raises:
             ValueError: one line that says what would be right.
         """
+        most = MOST_ELO[self.model]
+        for name, elo in (("elo0", self.elo0), ("elo1", self.elo1)):
+            if not -most <= elo <= most:  # Nor is anything that is no number.
+                raise ValueError(f"{name} = {elo:g} must be from {-most:g} to {most:g}, with {self.model} Elo")
         if not self.elo0 < self.elo1:
             raise ValueError(f"elo0 = {self.elo0:g} must be less than elo1 = {self.elo1:g}")
         if not (self.alpha > 0 and self.beta > 0 and self.alpha + self.beta < 1):

@@ -96,6 +96,15 @@ def test_a_summary_that_cannot_be_written_is_named(monkeypatch: pytest.MonkeyPat
     assert "arena: nowhere/summary.md: cannot be written: No such file or directory\n" in result.stderr
 
 
+@pytest.mark.parametrize("words", [("--elo1", "232"), ("--elo0", "-inf"), ("--alpha", "nan"), ("--elo1", "nan")])
+def test_what_cannot_be_tested_is_one_line_before_anything_is_played(
+    monkeypatch: pytest.MonkeyPatch, words: tuple[str, str]
+) -> None:
+    result = regress(monkeypatch, "accepted", *words)
+    assert (WRONG_USE, "", 1) == (result.exit_code, result.stdout, len(result.stderr.splitlines()))
+    assert f"arena: {words[0].removeprefix('--')} = " in result.stderr
+
+
 def test_the_help_names_the_exit_codes() -> None:
     told = " ".join(CliRunner().invoke(cli.main, ["regress", "--help"]).stdout.split())
     assert "0 accepted, H1 fits better than H0; 1 rejected, H0 does; 3 undecided after --blocks." in told

@@ -1,11 +1,12 @@
 """The sequential test for two seats: the numbers of fishtest and fastchess, and how often it errs."""
 
+from math import inf, isfinite, nan
 from random import Random
 from typing import Any
 
 import pytest
 
-from arena.sprt import Progress, Sprt, Verdict, llr, pentanomial, run
+from arena.sprt import MOST_ELO, EloModel, Progress, Sprt, Verdict, llr, pentanomial, run
 
 PENTANOMIAL = [
     # Counts (0 to 2 points), H0, H1, and what fishtest's LLRcalc gives for logistic and for normalized Elo.
@@ -64,7 +65,30 @@ def test_hypotheses_the_wrong_way_round_are_refused() -> None:
         Sprt(elo0=5, elo1=0)
 
 
-@pytest.mark.parametrize(("alpha", "beta"), [(0, 0.1), (0.1, 0), (0.5, 0.5)])
+@pytest.mark.parametrize("elo", [200.5, -201, inf, -inf, nan])
+def test_normalized_elo_that_cannot_be_reckoned_with_is_refused(elo: float) -> None:
+    for name in ("elo0", "elo1"):
+        with pytest.raises(ValueError, match=f"{name} = .* must be from -200 to 200, with normalized Elo"):
+            Sprt(**{"elo1": 200, name: elo})
+
+
+@pytest.mark.parametrize("elo", [1001, -1e9, inf, nan])
+def test_logistic_elo_that_cannot_be_reckoned_with_is_refused(elo: float) -> None:
+    with pytest.raises(ValueError, match="must be from -1000 to 1000, with logistic Elo"):
+        Sprt(elo1=elo, model="logistic")
+
+
+@pytest.mark.parametrize("model", ["logistic", "normalized"])
+def test_within_its_bounds_every_test_can_be_reckoned_whatever_the_blocks_brought(model: EloModel) -> None:
+    most = MOST_ELO[model]
+    for elo0, elo1 in ((-most, most), (-most, 1 - most), (most - 1, most)):
+        test = Sprt(elo0=elo0, elo1=elo1, model=model)
+        for result in range(5):
+            for blocks in (1, 40_000):
+                assert isfinite(llr([blocks * (result == other) for other in range(5)], test))
+
+
+@pytest.mark.parametrize(("alpha", "beta"), [(0, 0.1), (0.1, 0), (0.5, 0.5), (nan, 0.1), (0.1, inf)])
 def test_error_rates_that_mean_nothing_are_refused(alpha: float, beta: float) -> None:
     with pytest.raises(ValueError, match="must be above 0, together below 1"):
         Sprt(alpha=alpha, beta=beta)
