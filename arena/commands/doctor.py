@@ -34,7 +34,8 @@ def command(isolation: Isolation | None, warm: bool | None, as_json: bool) -> No
 
     One row an attempt: the layer that should stop it, whether that is in force, and the result, of a bot that is
     started fresh and of one that is forked warm. `(escaped)` in brackets is not promised by the level to be held;
-    `not tried` is what this machine has nothing for.
+    `not tried` is what this machine has nothing for. `too busy`: the machine had too little time left to tell.
+    What is promised and was not proved, because it escaped or could not be told, is exit code 1.
     """
     screen = progress_console()
     try:
@@ -55,7 +56,7 @@ def command(isolation: Isolation | None, warm: bool | None, as_json: bool) -> No
         _print(reports)
     failed = [finding.attempt for report in reports for finding in report.findings if not finding.is_proved]
     if failed:
-        raise AnswerIsNo(f"{level} does not hold what it promises: {', '.join(dict.fromkeys(failed))}")
+        raise AnswerIsNo(f"{level} is not proved to hold what it promises: {', '.join(dict.fromkeys(failed))}")
 
 
 def _examined(how: How, screen: Console) -> Report:
@@ -101,10 +102,17 @@ def _print(reports: list[Report]) -> None:
         promised = [finding for finding in report.findings if finding.promised]
         said.append(
             f"isolation {report.isolation}, {_start(report)}: {held} of {len(report.findings)} attempts were held;"
-            f" it promises to hold {len(promised)}, of which {sum(finding.is_proved for finding in promised)} do"
+            f" it promises to hold {len(promised)}, of which {_proved(promised)}"
         )
     for line in said:
         screen.print(line, highlight=False, markup=False, soft_wrap=True)
+
+
+def _proved(promised: list[Finding]) -> str:
+    """How many of the promised attempts were held, and of how many that is not known."""
+    told = f"{sum(finding.result == 'held' for finding in promised)} do"
+    untold = sum(finding.result in {"not tried", "too busy"} for finding in promised)
+    return f"{told}; {untold} could not be tried" if untold else told
 
 
 def _result(finding: Finding) -> str:

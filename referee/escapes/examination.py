@@ -120,7 +120,7 @@ class Examination:
         if name in self.got_out:
             return "escaped", f"{evidence}; {self.got_out[name]}"
         match result:
-            case "held" | "escaped" | "not tried":
+            case "held" | "escaped" | "not tried" | "too busy":
                 return result, evidence
             case "sent":
                 return "held", f"{evidence}; {self.seen_outside.get(name, 'nothing of it was seen outside')}"

@@ -6,8 +6,9 @@ from msgspec import Struct
 
 from referee.plan import Isolation
 
-Result = Literal["held", "escaped", "not tried", "failed"]
-"""`not tried`: there is nothing to be tried on this machine. `failed`: by the attempt's own fault."""
+Result = Literal["held", "escaped", "not tried", "too busy", "failed"]
+"""`not tried`: there is nothing to be tried on this machine. `too busy`: the machine was, to
+tell whether it was held. `failed`: by the attempt's own fault."""
 
 
 class How(Struct, frozen=True, kw_only=True):

@@ -1,7 +1,6 @@
 """`arena doctor`: its table, its JSON, and the exit code that says whether the level holds what it promises."""
 
 import json
-from typing import Literal
 
 import pytest
 from click.testing import CliRunner, Result
@@ -10,16 +9,19 @@ from arena import cli
 from arena.exits import CANNOT, DONE, NO, WRONG_USE
 from referee.escapes.examination import Told
 from referee.escapes.finding import Finding, How, Layer, Report
+from referee.escapes.finding import Result as CameOut
 from referee.sandbox import SandboxError
 
 
-def finding(result: Literal["held", "escaped", "not tried", "failed"], *, promised: bool = True) -> Finding:
+def finding(
+    result: Literal["held", "escaped", "not tried", "too busy", "failed"], *, promised: bool = True
+) -> Finding:
     return Finding(
         layer="moat",
         in_force=True,
         attempt="swims",
         what="Swims through it.",
-        result=result,
+        result=came,
         promised=promised,
         evidence="it is wet",
     )
@@ -55,13 +57,22 @@ def test_a_level_that_holds_is_a_table_and_code_0(monkeypatch: pytest.MonkeyPatc
     )
 
 
-@pytest.mark.parametrize("kind", ["escaped", "failed"])
+@pytest.mark.parametrize("kind", ["escaped", "failed", "too busy"])
 def test_what_is_promised_and_not_proved_is_named_with_code_1(
-    monkeypatch: pytest.MonkeyPatch, kind: Literal["escaped", "failed"]
+    monkeypatch: pytest.MonkeyPatch, kind: CameOut
 ) -> None:
     result = doctor(monkeypatch, finding(kind))
-    assert (NO, "arena: standard does not hold what it promises: swims\n") == (result.exit_code, result.stderr)
+    assert (NO, "arena: standard is not proved to hold what it promises: swims\n") == (
+        result.exit_code,
+        result.stderr,
+    )
     assert "swims: it is wet" in result.stdout.splitlines()
+
+
+@pytest.mark.parametrize("kind", ["not tried", "too busy"])
+def test_what_could_not_be_tried_is_not_counted_as_held(monkeypatch: pytest.MonkeyPatch, kind: CameOut) -> None:
+    told = doctor(monkeypatch, finding(kind)).stdout.splitlines()[-1]
+    assert told.endswith("it promises to hold 1, of which 0 do; 1 could not be tried")
 
 
 def test_what_is_not_promised_may_get_out(monkeypatch: pytest.MonkeyPatch) -> None:

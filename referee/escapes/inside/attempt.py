@@ -6,8 +6,9 @@ from typing import Literal, NamedTuple
 
 from .scene import Scene
 
-Result = Literal["held", "escaped", "sent", "not tried", "failed"]
-"""`sent`: whether it got out is seen by the host, where it would have arrived. `failed`: by its own fault."""
+Result = Literal["held", "escaped", "sent", "not tried", "too busy", "failed"]
+"""`sent`: whether it got out is seen by the host, where it would have arrived. `too busy`: the machine was,
+to tell. `failed`: by its own fault."""
 
 
 class Verdict(NamedTuple):
