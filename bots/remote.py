@@ -17,9 +17,15 @@ from collections import deque
 from pathlib import Path
 from time import monotonic
 
-import zmq
-from zmq.auth import load_certificate
-from zmq.utils.monitor import recv_monitor_message
+try:
+    import zmq
+    from zmq.auth import load_certificate
+    from zmq.utils.monitor import recv_monitor_message
+except ModuleNotFoundError as lack:
+    raise SystemExit(
+        f"bots.remote needs {lack.name}, which is not installed here; after scripts/environment,"
+        " .venv/bin/python has it"
+    ) from None
 
 from bots.remote_memory import Memory
 

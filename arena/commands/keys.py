@@ -15,6 +15,10 @@ def command(name: Path) -> None:
 
     A bot's author gives NAME.key to the host, a host to all authors. The public key is printed, too.
     """
+    if not name.name:
+        raise WrongUse(f"NAME: is no name of a file: {str(name)!r}")
+    if not name.parent.is_dir():
+        raise WrongUse(f"{name}: there is no folder {name.parent}")
     pair = new_pair()
     try:
         public, secret = write_pair(name, pair)

@@ -196,9 +196,17 @@ def _player(name: str, game: str, isolation: Isolation) -> Player:
 def _remote(file: Path) -> RemoteBot:
     """The bot that will come with a key, named as the key's file."""
     try:
-        return RemoteBot(file.name.removesuffix(PUBLIC), z85(read_public(file)))
+        key = read_public(file)
+        if _holds_secret(file):
+            raise WrongUse(f"{file}: holds a secret key, which is its owner's alone; {REMOTE} takes NAME{PUBLIC}")
+        return RemoteBot(file.name.removesuffix(PUBLIC), z85(key))
     except KeyFileError as error:
         raise WrongUse(str(error)) from None
+
+
+def _holds_secret(file: Path) -> bool:
+    """Whether a key's file is one that nobody but its owner should have."""
+    return any(line.partition("=")[0].strip() == "secret-key" for line in file.read_text().splitlines())
 
 
 def _name(player: Player) -> str:

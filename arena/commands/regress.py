@@ -73,7 +73,7 @@ EXPLAINED = 20
     type=click.Path(path_type=Path),
     help="Folder for ledger and transcripts.  [default: runs/regress/..., one for each set of terms]",
 )
-@click.option("--fresh", is_flag=True, help="Begin anew; earlier results are moved into a folder beside.")
+@click.option("--fresh", is_flag=True, help="Begin anew; earlier results are moved into a folder within theirs.")
 @click.option("--json", "as_json", is_flag=True, help="Print the finding as JSON.")
 @click.option(
     "--markdown", "summary", type=click.Path(path_type=Path), metavar="FILE", help="Add a summary for CI to FILE."

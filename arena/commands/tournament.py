@@ -25,7 +25,7 @@ from referee.plan import Isolation
 
 @click.command("tournament")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--fresh", is_flag=True, help="Begin anew; earlier results are moved into a folder beside.")
+@click.option("--fresh", is_flag=True, help="Begin anew; earlier results are moved into a folder within theirs.")
 @click.option(
     "--isolation", type=click.Choice(get_args(Isolation)), help="In place of the file's.  [default: strict]"
 )

@@ -13,9 +13,7 @@ from referee.escapes.finding import Result as CameOut
 from referee.sandbox import SandboxError
 
 
-def finding(
-    result: Literal["held", "escaped", "not tried", "too busy", "failed"], *, promised: bool = True
-) -> Finding:
+def finding(came: CameOut, *, promised: bool = True) -> Finding:
     return Finding(
         layer="moat",
         in_force=True,

@@ -37,7 +37,12 @@ def test_keys_are_made_once_and_the_public_one_is_printed(tmp_path: Path) -> Non
     assert z85(pair.secret) not in result.output
     assert 0o600 == stat.S_IMODE((tmp_path / "alice.key_secret").stat().st_mode)
     assert "is there already" in refused("keys", tmp_path / "alice")
-    assert CANNOT == arena("keys", tmp_path / "nowhere" / "alice").exit_code
+    assert "there is no folder" in refused("keys", tmp_path / "nowhere" / "alice")
+
+
+@pytest.mark.parametrize("name", ["", ".", "/"])
+def test_keys_must_have_a_name(name: str) -> None:
+    assert "NAME: is no name of a file" in refused("keys", name)
 
 
 def test_a_match_is_no_place_for_a_bot_on_another_machine(alice: str) -> None:
@@ -50,6 +55,12 @@ def test_a_host_has_remote_seats(tmp_path: Path, alice: str) -> None:
     )
     assert "2 seats, and 1 bots" in refused("host", "mist", alice)
     assert "cannot be read" in refused("host", "mist", "remote:nobody.key", "mist_random")
+
+
+def test_a_bots_secret_key_is_not_taken_for_its_public_one(tmp_path: Path, alice: str) -> None:
+    assert f"{tmp_path}/alice.key_secret: holds a secret key" in refused(
+        "host", "mist", f"{alice}_secret", "mist_random"
+    )
 
 
 def test_names_are_not_looked_up(alice: str) -> None:

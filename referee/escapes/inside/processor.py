@@ -29,13 +29,14 @@ def burns_many_processors(scene: Scene) -> Verdict:
     if there <= scene.cpus * SLACK:
         return Verdict("not tried", f"this machine has {there} processors, no more than the bot may use")
     for _ in range(TRIES):
-        verdict = _burn(scene)
+        verdict = _burn_many(scene)
         if verdict.result != "too busy":
             break
     return verdict
 
 
-def _burn(scene: Scene) -> Verdict:
+def _burn_many(scene: Scene) -> Verdict:
+    """Whether more processors were used than the bot may have, or could not have been."""
     idle, began = _idle_seconds(), time.monotonic()
     before = _of_children()
     for _ in range(PROCESSES):
