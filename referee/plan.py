@@ -78,6 +78,8 @@ class Result(Struct, frozen=True, kw_only=True):
     """By seat: how many windows it had."""
     defaults: tuple[int, ...]
     """By seat: how many of them took the default."""
+    refused: tuple[int, ...] = ()
+    """By seat: how many of its messages were refused."""
     transcript: str
     """Path of the transcript."""
     head: str

@@ -342,6 +342,7 @@ class _Play:
             charged_us=tuple(seat.charged for seat in seats),
             windows=tuple(seat.windows for seat in seats),
             defaults=tuple(seat.defaults for seat in seats),
+            refused=tuple(seat.refused.total() for seat in seats),
             remote=tuple(n for n, player in enumerate(self.players) if isinstance(player, RemoteBot)),
             verdicts=tuple(dict(seat.verdicts) for seat in seats),
             transcript=str(self.path),

@@ -6,9 +6,10 @@ line that belongs to such a path.
 
 import re
 import tomllib
+from enum import Enum
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin
 
 import msgspec
 from msgspec import Struct
@@ -24,6 +25,7 @@ _KEY = re.compile(r"\"[^\"]*\"|'[^']*'|[\w-]+")
 _SYNTAX = re.compile(r"(?P<what>.*) \(at (?:line (?P<line>\d+), column \d+|end of document)\)")
 _AT = re.compile(r"(?P<what>.*?) - at `(?P<path>.*)`")
 _MISSING = re.compile(r"Object missing required field `(?P<key>.*)`")
+_NOT_ALLOWED = "Invalid enum value"
 _UNKNOWN = re.compile(r"Object contains unknown field `(?P<key>.*)`")
 
 
@@ -125,6 +127,8 @@ def _misfit(text: str, form: type[Struct], complaint: str) -> str:
         field = _field(path, unknown["key"])
         known = _known(form, _steps(path))
         return f"{line_of(text, field)}: {field}: is no known field" + (f"; there are {known}" if known else "")
+    if what.startswith(_NOT_ALLOWED) and (words := _words(_form_at(form, _steps(path)))):
+        what = f"{what}; there are {words}"
     return f"{line_of(text, path)}: {_field(path, '')}: {_value(text, _steps(path))}: {what}"
 
 
@@ -134,23 +138,39 @@ def _field(path: str, key: str) -> str:
 
 def _known(form: Any, steps: Steps) -> str:
     """The names of the fields of the Struct at a path within a form; empty where it is not plainly one Struct."""
+    there = _form_at(form, steps)
+    return ", ".join(field.encode_name for field in msgspec.structs.fields(there)) if _is_struct(there) else ""
+
+
+def _words(form: Any) -> str:
+    """The values that are allowed of a type that is a list of them; empty for any other."""
+    if isinstance(form, type) and issubclass(form, Enum):
+        return ", ".join(str(each.value) for each in form)
+    return ", ".join(map(str, get_args(form))) if get_origin(form) is Literal else ""
+
+
+def _form_at(form: Any, steps: Steps) -> Any:
+    """The type of what stands at a path within a form; None where that is not plain."""
     for step in steps:
-        if isinstance(step, str):
+        if isinstance(step, int):
+            form = next(iter(get_args(form)), None)
+        elif _is_struct(form):
             fields = {field.encode_name: field.type for field in msgspec.structs.fields(form)}
             form = _without_none(fields.get(step))
         else:
-            form = next(iter(getattr(form, "__args__", ())), None)
-        if not (isinstance(form, type) and issubclass(form, Struct)) and not hasattr(form, "__args__"):
-            return ""
-    is_struct = isinstance(form, type) and issubclass(form, Struct)
-    return ", ".join(field.encode_name for field in msgspec.structs.fields(form)) if is_struct else ""
+            return None
+    return form
+
+
+def _is_struct(form: Any) -> bool:
+    return isinstance(form, type) and issubclass(form, Struct)
 
 
 def _without_none(form: Any) -> Any:
     """A type that may be left out, as it is where it is not."""
-    if not isinstance(form, UnionType):
+    if get_origin(form) not in (UnionType, Union):
         return form
-    there = [each for each in form.__args__ if each is not NoneType]
+    there = [each for each in get_args(form) if each is not NoneType]
     return there[0] if len(there) == 1 else form
 
 

@@ -2,7 +2,7 @@
 
 import secrets
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -19,11 +19,11 @@ from arena.clock_file import read_clock
 from arena.commands.games import variant_named
 from arena.commands.policy_options import policy_options, read_policy
 from arena.exits import WrongUse
+from arena.match_shown import match_json, show_match
 from arena.one_match import play_match
 from arena.schedule import SEED_BITS
-from arena.screens import progress_console, results_console
+from arena.screens import progress_console
 from arena.setup_file import read_setup
-from arena.tables import duration, grid, show
 from arena.watching import Eyes, Watcher, read_eyes
 from referee.bot_folder import BotFolderError, find_bot
 from referee.games.registry import GAMES
@@ -132,9 +132,9 @@ def play_asked(
     click.echo(f"match {plan.match}, seed {plan.seed}, isolation {plan.isolation}{of_whom}", err=True)
     result = play_it(plan, players, transcripts, watch=watch)
     if as_json:
-        sys.stdout.write(msgspec.json.encode(result).decode() + "\n")
+        sys.stdout.write(msgspec.json.encode(match_json(result)).decode() + "\n")
     else:
-        _print(result, [_name(player) for player in players])
+        show_match(result, [_name(player) for player in players])
 
 
 def _plan(game: str, bots: tuple[str, ...], given: dict[str, Any]) -> Plan:
@@ -220,31 +220,3 @@ def _eyes(text: str, seats: int) -> Eyes:
         return read_eyes(text, seats)
     except ValueError as error:
         raise WrongUse(f"--watch: {error}") from None
-
-
-def _print(result: Result, names: Sequence[str]) -> None:
-    """The result, one line a seat."""
-    outcome = result.outcome
-    if outcome is None:
-        raise AssertionError("a void attempt is not printed")
-    screen = results_console()
-    table = grid(
-        {"seat": True, "bot": False, "place": True, "score": True, "conduct": False}
-        | {"windows": True, "defaults": True, "charged": True}
-    )
-    places = {seat: place for place, group in enumerate(outcome.ranking, start=1) for seat in group}
-    for seat, name in enumerate(names):
-        score = None if outcome.scores is None else outcome.scores.get(str(seat))
-        table.add_row(
-            str(seat),
-            name,
-            str(places[seat]),
-            "-" if score is None else str(score),
-            result.conduct[seat].value,
-            str(result.windows[seat]),
-            str(result.defaults[seat]),
-            duration(result.charged_us[seat]),
-        )
-    show(screen, table)
-    screen.print(f"over: {outcome.reason}", highlight=False)
-    screen.print(f"transcript: {result.transcript} {result.head}", highlight=False, markup=False, soft_wrap=True)

@@ -8,6 +8,7 @@ from typing import Any, get_args
 
 import click
 import msgspec
+from click.core import ParameterSource
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -31,13 +32,19 @@ from referee.plan import Isolation
 from referee.sandbox import SandboxError
 
 SEED_BITS = 32
+OF_VIRTUAL = ("windows", "processes", "keep")
+OF_REAL = ("levels", "matches", "main_ms", "hogs", "isolation", "html", "calibrate")
 
 
 @click.command("stress")
 @click.option("--virtual", is_flag=True, help="In virtual time: the referee as it is, without wire and waiting.")
-@click.option("--windows", type=click.IntRange(min=1), default=20_000, show_default=True, help="At least so many.")
+@click.option(
+    "--windows", type=click.IntRange(min=1), default=20_000, show_default=True, help="Virtual: at least so many."
+)
 @click.option("--seed", type=click.IntRange(min=0), help="Draws the same matches again.  [default: drawn]")
-@click.option("--processes", type=click.IntRange(min=1), default=1, show_default=True, help="To share the work.")
+@click.option(
+    "--processes", type=click.IntRange(min=1), default=1, show_default=True, help="Virtual: to share the work."
+)
 @click.option(
     "--script",
     "script_file",
@@ -49,7 +56,7 @@ SEED_BITS = 32
     type=click.Path(path_type=Path),
     default=Path("stress-finding.json"),
     show_default=True,
-    help="Where the script of a finding is written.",
+    help="Virtual: where the script of a finding is written.",
 )
 @click.option(
     "--levels", default="1,10,50", show_default=True, help="Real: matches at once, one level after another."
@@ -65,7 +72,9 @@ SEED_BITS = 32
 @click.option("--html", type=click.Path(path_type=Path), help="Real: write a page with histograms.")
 @click.option("--calibrate", is_flag=True, help="Real: keep the largest safe level as `tournament`'s concurrency.")
 @click.option("--json", "as_json", is_flag=True, help="Print what came of it as JSON.")
+@click.pass_context
 def command(
+    context: click.Context,
     *,
     virtual: bool,
     windows: int,
@@ -76,7 +85,7 @@ def command(
     as_json: bool,
     **real: Any,
 ) -> None:
-    """Attack the rules of time, and find this machine's limit.
+    """Attack the rules of time, really and (--virtual) in virtual time, and find this machine's limit.
 
     As it is: over the real wire, so many matches at once of sandboxed bots that answer at chosen moments
     around the end of their time, with floods beside. Told are how late the referee woke, what was charged
@@ -88,6 +97,7 @@ def command(
     crash and come back, pauses fall anywhere, and the referee itself sleeps. The first one in which a rule
     is broken is made as small as it can be, and kept as a script.
     """
+    _refuse_of_other_modes(context)
     if not virtual and script_file is None:
         _play_real(secrets.randbits(SEED_BITS) if seed is None else seed, as_json=as_json, **real)
         return
@@ -110,6 +120,20 @@ def command(
         raise AnswerIsNo(f"a rule of time is broken: {finding.what}; to see it again: {again}")
 
 
+def _refuse_of_other_modes(context: click.Context) -> None:
+    """What was given, and would be without effect."""
+    given = {name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
+    if "script_file" in given:
+        mode, idle = "with --script", (*OF_VIRTUAL, *OF_REAL, "seed")
+    elif "virtual" in given:
+        mode, idle = "with --virtual", OF_REAL
+    else:
+        mode, idle = "without --virtual", OF_VIRTUAL
+    for name in idle:
+        if name in given:
+            raise WrongUse(f"--{name.replace('_', '-')}: has no effect {mode}")
+
+
 def _play_real(
     seed: int,
     *,
@@ -122,6 +146,8 @@ def _play_real(
     calibrate: bool,
     as_json: bool,
 ) -> None:
+    if html is not None and (html.is_dir() or not html.parent.is_dir()):
+        raise WrongUse(f"--html: {html}: cannot be written: it is a folder, or is in none")
     load = Load(
         levels=_levels(levels), matches=matches, main_ms=main_ms, hogs=hogs, seed=seed, isolation=isolation
     )

@@ -63,6 +63,10 @@ def test_how_many_processes_share_it_changes_nothing_that_is_played() -> None:
         (["--levels", "many"], "--levels"),
         (["--virtual", "--script", "no-such-file"], "no-such-file: No such file"),
         (["--virtual", "--windows", "0"], "--windows"),
+        (["--virtual", "--hogs", "2"], "--hogs: has no effect with --virtual"),
+        (["--windows", "100"], "--windows: has no effect without --virtual"),
+        (["--script", "x.json", "--main-ms", "100"], "--main-ms: has no effect with --script"),
+        (["--html", "no-such-folder/x.html"], "no-such-folder/x.html: cannot be written"),
     ],
 )
 def test_wrong_use_is_told_in_one_line(words: list[str], complaint: str) -> None:

@@ -57,7 +57,11 @@ def test_a_right_file_gives_bots_options_in_force_and_a_folder_beside_it(file: P
         ("blocks = 3", 'blocks = "3"', "3: blocks: '3': Expected `int`, got `str`"),
         ("blocks = 3", "blocks = 0", "3: blocks: 0: Expected `int` >= 1"),
         ("blocks = 3", "blocks = ", "3: Invalid value"),
-        ("blocks = 3", 'format = "dutch"', "3: format: 'dutch': Invalid enum value 'dutch'"),
+        (
+            "blocks = 3",
+            'format = "dutch"',
+            "3: format: 'dutch': Invalid enum value 'dutch'; there are round_robin, ",
+        ),
         ("blocks = 3", "rounds = 2", '3: rounds: is for format = "swiss" or "ladder", not \'round_robin\''),
         ("blocks = 3", "heads = 1", "3: heads: is for format = \"gauntlet\", not 'round_robin'"),
         ("blocks = 3", 'format = "ladder"', "1: rounds: is missing: a ladder has no end of its own"),
@@ -98,7 +102,11 @@ def test_a_right_file_gives_bots_options_in_force_and_a_folder_beside_it(file: P
         ("max_turns = 9", "depth = 2", "5: options.depth: Object contains unknown field `depth`"),
         ("main_ms = 50", "main = 50", "7: policy.main: is no known field; there are main_ms, reserve_ms,"),
         ("main_ms = 50", "main_ms = 0.5", "7: policy.main_ms: 0.5: Expected `int | null`, got `float`"),
-        ("main_ms = 50", 'pacing = "slow"', "7: policy.pacing: 'slow': Invalid enum value 'slow'"),
+        (
+            "main_ms = 50",
+            'pacing = "slow"',
+            "7: policy.pacing: 'slow': Invalid enum value 'slow'; there are prompt, fixed",
+        ),
     ],
 )
 def test_what_is_wrong_is_named_by_line_and_field(file: Path, was: str, becomes: str, said: str) -> None:

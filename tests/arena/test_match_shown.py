@@ -1,0 +1,52 @@
+"""What `arena match` says of a match: refused messages, and where to read what a bot wrote."""
+
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from arena.match_shown import match_json, show_match
+from protocol.refusals import Conduct
+from referee.plan import Plan, Result
+from tests.arena.stand_in import outcome, result
+
+PLAN = Plan(match="m", game="mist", variant="contractual-obligation", seed=1)
+NAMES = ("anna", "ben")
+
+
+def ended(folder: Path) -> Result:
+    """Ben has crashed, and both wrote something."""
+    for log in ("m.seat-0.log", "m.seat-1.log", "m.seat-1.start-2.log"):
+        (folder / log).write_text("hm")
+    return replace(
+        result(PLAN, NAMES, folder / "m.jsonl"),
+        outcome=outcome((0,), (1,)),
+        conduct=(Conduct.OK, Conduct.CRASHED),
+        refused=(0, 3),
+    )
+
+
+def test_the_table_tells_how_many_messages_were_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    show_match(ended(tmp_path), NAMES)
+    heading, _, *rows = capsys.readouterr().out.splitlines()
+    place = heading.split().index("refused")
+    assert ["0", "3"] == [row.split()[place] for row in rows[:2]]
+
+
+def test_the_log_is_named_of_a_bot_whose_conduct_is_not_ok(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    show_match(ended(tmp_path), NAMES)
+    assert [f"what ben wrote, seat 1: {tmp_path}/{log}" for log in ("m.seat-1.log", "m.seat-1.start-2.log")] == [
+        line for line in capsys.readouterr().out.splitlines() if line.startswith("what")
+    ]
+
+
+def test_the_json_names_every_log_by_seat(tmp_path: Path) -> None:
+    found = match_json(ended(tmp_path))
+    assert [["m.seat-0.log"], ["m.seat-1.log", "m.seat-1.start-2.log"]] == [
+        [Path(log).name for log in logs] for logs in found["logs"]
+    ]
+    assert (0, 3) == tuple(found["refused"])
