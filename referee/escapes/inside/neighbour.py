@@ -3,7 +3,9 @@
 import ctypes
 import json
 import os
+import pty
 import signal
+from contextlib import suppress
 
 from .scene import FILE
 
@@ -18,6 +20,9 @@ def main() -> None:
     with open(os.path.join(os.environ["TMPDIR"], mark), "wb") as file_in_scratch:
         file_in_scratch.write(bait)
     signal.signal(signal.SIGURG, lambda *_: _say({"signalled": True}))
+    with suppress(OSError):
+        # Stays open, where there are terminals at all.
+        pty.openpty()
     _say({"process": os.getpid(), "address": ctypes.addressof(kept), "scratch": os.environ["TMPDIR"]})
     _say({"bait": bait.decode()})
     while True:
