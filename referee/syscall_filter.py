@@ -57,7 +57,7 @@ HARMLESS = (
     *(fcntl.F_GETOWN, fcntl.F_SETOWN, fcntl.F_SETPIPE_SZ, fcntl.F_GETPIPE_SZ),
     *(fcntl.F_ADD_SEALS, fcntl.F_GET_SEALS),
 )
-"""What `fcntl` may do: all with the descriptor alone, nothing with the file behind it, which others may have open."""
+"""What `fcntl` may do: what concerns the descriptor alone, not the file behind it, which others may share."""
 QUERY_PERSONALITY = 0xFFFF_FFFF
 LOW_HALF = 0xFFFF_FFFF
 """Of an int the kernel looks at this half alone: a filter that looked at all of it could be passed by."""

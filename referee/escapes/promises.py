@@ -19,5 +19,5 @@ PROMISED: dict[Isolation, frozenset[str]] = {
 
 
 def promised(isolation: Isolation, *, has_filter: bool) -> frozenset[str]:
-    """The attempts that must fail: `standard` does not demand a filter of system calls, but one that is there holds."""
+    """The attempts that must fail. `standard` demands no filter of system calls, but what is there must hold."""
     return PROMISED[isolation] | (_FILTERED if isolation == "standard" and has_filter else frozenset())

@@ -3,7 +3,6 @@
 import ctypes
 import json
 import os
-import pty
 import signal
 from contextlib import suppress
 
@@ -21,8 +20,8 @@ def main() -> None:
         file_in_scratch.write(bait)
     signal.signal(signal.SIGURG, lambda *_: _say({"signalled": True}))
     with suppress(OSError):
-        # Stays open, where there are terminals at all.
-        pty.openpty()
+        # A terminal, where there are any: it stays open. `openpty` asks more, which the filter would refuse.
+        os.open("/dev/ptmx", os.O_RDWR | os.O_NOCTTY)
     _say({"process": os.getpid(), "address": ctypes.addressof(kept), "scratch": os.environ["TMPDIR"]})
     _say({"bait": bait.decode()})
     while True:

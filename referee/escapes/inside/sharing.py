@@ -50,7 +50,7 @@ def locks_shared_files(scene: Scene) -> Verdict:
 
 @attacks("system-call filter")
 def watches_shared_files(scene: Scene) -> Verdict:
-    """Asks to be told when anybody opens or reads the interpreter's files: what the other bot imports, and when."""
+    """Asks to be told when anybody opens or reads the interpreter's files, as the other bot does."""
     del scene
 
     def watched() -> str:
