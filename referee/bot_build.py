@@ -10,7 +10,6 @@ import shlex
 import shutil
 import signal
 import subprocess
-import tarfile
 import tempfile
 from contextlib import suppress
 from pathlib import Path
@@ -20,6 +19,7 @@ from typing import IO
 from msgspec.structs import replace
 
 from referee import bare, bubblewrap
+from referee.archive import ArchiveError, unpack
 from referee.bot_environment import PROJECT, environment, this_machine, with_interpreter
 from referee.bot_folder import BotFolder, BotFolderError
 from referee.bot_revision import cache_folder
@@ -110,7 +110,10 @@ def _make(bot: BotFolder, isolation: Isolation, into: Path) -> None:
                 f"{bot.given}: build: makes more than build_limits.scratch_mb = {most // MEGABYTE}"
             )
         archive.seek(0)
-        _unpack(bot, archive, into)
+        try:
+            unpack(archive, into, mode="r:", most=most)
+        except (ArchiveError, OSError) as error:
+            raise BotFolderError(f"{bot.given}: build: what it made cannot be kept: {error}") from None
 
 
 def _keep(pipe: int, archive: IO[bytes], most: int) -> None:
@@ -119,15 +122,6 @@ def _keep(pipe: int, archive: IO[bytes], most: int) -> None:
         while block := source.read(MEGABYTE):
             if archive.tell() <= most:
                 archive.write(block)
-
-
-def _unpack(bot: BotFolder, archive: IO[bytes], into: Path) -> None:
-    """Takes files, folders and links that stay inside: nothing else, and nothing elsewhere."""
-    try:
-        with tarfile.open(fileobj=archive, mode="r:") as tar:
-            tar.extractall(into, filter="data")
-    except (tarfile.TarError, OSError, ValueError) as error:
-        raise BotFolderError(f"{bot.given}: build: what it made cannot be kept: {error}") from None
 
 
 def _steps(bot: BotFolder, scratch: str, out: int) -> list[str]:
