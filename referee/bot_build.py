@@ -25,6 +25,7 @@ from referee.bot_folder import BotFolder, BotFolderError
 from referee.bot_revision import cache_folder
 from referee.bubblewrap_arguments import SCRATCH
 from referee.plan import Isolation
+from referee.printable import printable
 
 MEGABYTE = 1024 * 1024
 BUILD_SECONDS = 600
@@ -179,6 +180,6 @@ def _last_words(log: int, code: int) -> str:
     """The end of what a failed build printed, on one line."""
     size = os.fstat(log).st_size
     text = os.pread(log, LOG_BYTES, max(0, size - LOG_BYTES)).decode(errors="replace")
-    said = " | ".join(line.strip() for line in text.splitlines()[-LAST_LINES:] if line.strip())
+    said = " | ".join(printable(line.strip()) for line in text.splitlines()[-LAST_LINES:] if line.strip())
     ended = f"ended by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
     return f"{ended}: {said}" if said else ended

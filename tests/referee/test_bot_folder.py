@@ -245,3 +245,14 @@ class TestFinding:
     def test_a_revision_outside_any_repository_is_an_error(self, tmp_path: Path) -> None:
         with pytest.raises(BotFolderError, match="is in no git repository"):
             find_bot(f"{tmp_path}/x@HEAD")
+
+
+@pytest.mark.parametrize(
+    ("field", "line", "value"),
+    [("name", 1, r'"\u001b[2J"'), ("version", 2, r'"\u202e1"'), ("games", 4, r'["\u009b"]')],
+)
+def test_what_would_command_a_terminal_is_refused(tmp_path: Path, field: str, line: int, value: str) -> None:
+    said = complaint(make(tmp_path / "x", **{field: value}))
+    assert said.startswith(f"x/bot.toml:{line}: {field}: ")
+    assert said.endswith("has characters that cannot be printed")
+    assert said.isprintable()
