@@ -4,7 +4,6 @@ What arrives is believed only after its hash was taken anew: it is what the send
 """
 
 import io
-import os
 import shutil
 import tarfile
 import tempfile
@@ -13,11 +12,14 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from referee.archive import ArchiveError, unpack
 from referee.bot_folder import BotFolder, BotFolderError, content_hash, entries, read_bot
 from referee.bot_revision import cache_folder
 
 LEVEL = 6
 """Of compression: a parcel is made once, and sent to each machine."""
+MOST_BYTES = 4 * 1024**3
+"""Of a bot's files."""
 
 
 def packed(folder: Path) -> bytes:
@@ -71,11 +73,7 @@ def arrived(bot: BotFolder) -> BotFolder:
 
 
 def _unpack(parcel: bytes, into: Path) -> None:
-    """Takes files, folders and links that stay inside: nothing else, and nothing elsewhere."""
     try:
-        with tarfile.open(fileobj=io.BytesIO(parcel), mode="r:gz") as tar:
-            tar.extractall(into, filter="data")
-    except (tarfile.TarError, EOFError, ValueError) as error:
+        unpack(io.BytesIO(parcel), into, mode="r:gz", most=MOST_BYTES)
+    except ArchiveError as error:
         raise BotFolderError(f"a bot arrived broken: {error}") from None
-    for folder, _, _ in os.walk(into):
-        Path(folder).chmod(0o755)  # bots are users of their own

@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 import click
 
 from arena.exits import CANNOT, DONE, NO, SIGNALLED, WRONG_USE, Stopped
+from referee.printable import printable
 
 COMMANDS = {
     "match": ("match", "Play one match and write its transcript."),
@@ -101,7 +102,7 @@ def _leave(error: BaseException) -> NoReturn:
         sys.exit(WRONG_USE)
     code, text = _verdict(reason)
     wiped = CLEAR_LINE if code >= SIGNALLED and sys.stderr.isatty() else ""
-    click.echo(f"{wiped}arena: {' '.join(text.split())}", err=True)
+    click.echo(f"{wiped}arena: {printable(' '.join(text.split()))}", err=True)
     sys.exit(code)
 
 

@@ -27,6 +27,7 @@ from arena.runner import Worker, WorkerGoneError
 from arena.terms import own_content
 from arena.worker_words import Done, decoded, encoded, error_of, order
 from referee.plan import Plan, Result
+from referee.printable import printable
 
 PATIENCE_SECONDS = 60
 """How long the arena waits for workers when the last is gone: Dask's nannies start a new one in a few."""
@@ -108,7 +109,7 @@ class _Cluster:
             why = "; ".join(f"{address} {reason}" for address, reason in refused.items()) or "it has none"
             raise MachineCannot(f"--on {self._on}: no worker there can play: {why}")
         for address, reason in refused.items():
-            click.echo(f"not played on: {address} {reason}", err=True)
+            click.echo(f"not played on: {address} {printable(reason)}", err=True)
 
     async def _listen(self, events: trio.MemoryReceiveChannel[dict[str, Any]]) -> None:
         """Hears who comes and who goes."""
@@ -126,7 +127,7 @@ class _Cluster:
             try:
                 await self._welcome(address, workers[address])
             except RefusedError as error:
-                click.echo(f"not played on: {address} {error}", err=True)
+                click.echo(f"not played on: {address} {printable(str(error))}", err=True)
             else:
                 click.echo(f"{address} has come, and plays too", err=True)
 

@@ -13,11 +13,14 @@ from msgspec import Raw, Struct
 
 from arena.worker_words import Answer, Done, decoded, encoded
 from referee.bot_folder import BotFolder
+from referee.owners_file import for_owner
 from referee.plan import Isolation
 from referee.transcript_chain import TranscriptError
 
 LEVEL = 1
 """Of compression: a transcript shrinks to a tenth, at some 100 MB a second."""
+MOST_BYTES = 512 * 1024 * 1024
+"""Of one file that came back: what is compressed may be a thousand times as large as what was sent."""
 
 
 class Asked(Struct, frozen=True, kw_only=True):
@@ -78,24 +81,40 @@ def received(words: bytes, transcript: Path) -> Answer:
     """The answer that came; its files are written beside where the transcript is to be.
 
     Raises:
-        TranscriptError: they cannot be written, or the transcript is not the one that was played.
+        TranscriptError: they cannot be written, one is larger than `MOST_BYTES`, or the transcript is not the one
+            that was played.
     """
     came = msgspec.msgpack.decode(words, type=Returned)
     answer: Answer = decoded(came.answer, Answer)
     for name, content in came.files.items():
         if Path(name).name != name or not name.startswith(f"{transcript.stem}."):
             raise TranscriptError(f"a worker sent a file of another name: {name}", transcript)
-        _write(transcript.with_name(name), zlib.decompress(content))
+        _write(transcript.with_name(name), _inflated(content, transcript.with_name(name)))
     if isinstance(answer, Done) and came.files:
         _check(answer, transcript)
     return answer
+
+
+def _inflated(content: bytes, path: Path) -> bytes:
+    inflating = zlib.decompressobj()
+    try:
+        # One byte more tells what is too large from what just fits.
+        inflated = inflating.decompress(content, MOST_BYTES + 1)
+    except zlib.error as error:
+        raise TranscriptError(f"a worker sent what cannot be read: {error}", path) from None
+    if len(inflated) > MOST_BYTES:
+        raise TranscriptError(f"a worker sent a file of more than {MOST_BYTES} bytes", path)
+    if not inflating.eof:
+        raise TranscriptError("a worker sent a file that is cut short", path)
+    return inflated
 
 
 def _write(path: Path, content: bytes) -> None:
     """Whole or not at all under its name, as the referee does."""
     part = path.with_name(f"{path.name}.part")
     try:
-        part.write_bytes(content)
+        with open(part, "wb", opener=for_owner) as file:
+            file.write(content)
         part.rename(path)
     except OSError as error:
         raise TranscriptError(error.strerror or str(error), path) from error

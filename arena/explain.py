@@ -26,6 +26,7 @@ from arena.results_folder import EXPLAINED, LEDGER, TRANSCRIPTS, cannot_write, h
 from arena.screens import progress_console
 from referee.asking import Interviewed, ask
 from referee.bot_folder import BotFolder
+from referee.owners_file import FOLDER_MODE
 from referee.plan import Plan
 from referee.replay import Differs
 from referee.sandbox import SandboxError
@@ -71,7 +72,7 @@ def explain(
             ledger.close()
         logs = folder / EXPLAINED
         try:
-            logs.mkdir(exist_ok=True)
+            logs.mkdir(FOLDER_MODE, exist_ok=True)
         except OSError as error:
             raise cannot_write(logs, error) from None
         files = [folder / TRANSCRIPTS / names[place.block, place.seating] for place in chosen]

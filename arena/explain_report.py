@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from arena.explained import Decision, Explained, Group, Place, total
+from arena.markdown import escaped, table_lines
 from arena.tables import grid
 from arena.tournament_file import TWO
 from protocol.codec import encode
@@ -78,11 +79,11 @@ def explained_markdown(matches: Sequence[Explained], seats: int) -> str:
             "",
             "### Where head parts from base",
             "",
-            *(f"- {line}" for line in said_of(matches)),
+            *(f"- {escaped(line)}" for line in said_of(matches)),
             "",
-            *_markdown(GROUPS, outcome_rows(matches)),
+            *table_lines(GROUPS, outcome_rows(matches)),
             "",
-            *(_markdown(HEADINGS, rows) if rows else []),
+            *(table_lines(HEADINGS, rows) if rows else []),
             *(["", f"The first of each match; {more} more are in `--json`."] if more else []),
             "",
         ]
@@ -176,8 +177,3 @@ def _filled(headings: Row, numbers: Sequence[str], rows: Sequence[Row]) -> Table
         # As they stand: an action's brackets are no markup.
         made.add_row(*map(Text, row))
     return made
-
-
-def _markdown(headings: Row, rows: Sequence[Row]) -> list[str]:
-    cells = [headings, tuple("---" for _ in headings), *rows]
-    return ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in cells]

@@ -6,9 +6,10 @@ An attempt that is void takes its block with it: what had been played of that is
 Calls wait on the disk; from trio, make them in a thread.
 """
 
+import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from arena.exits import MachineCannot, WrongUse
 from arena.ledger_schema import StrangeBookError, prepare
 from arena.schedule import Match
 from arena.standings import Played
+from referee.owners_file import for_owner
 from referee.plan import Result
 
 LAST = 2**63 - 1
@@ -49,6 +51,7 @@ class Ledger:
         """
         self.path = path
         with self._told():
+            _begin(path)
             # Calls come from trio's worker threads, one at a time.
             self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
             self._db.execute("PRAGMA journal_mode = WAL")
@@ -214,6 +217,12 @@ class Ledger:
             raise MachineCannot(f"{self.path}: {error}") from None
         except sqlite3.DatabaseError as error:
             raise WrongUse(f"{self.path}: {error}") from None
+
+
+def _begin(path: Path) -> None:
+    """An empty file for its owner alone, if there is none: SQLite would make one that others may read."""
+    with suppress(OSError):  # SQLite says what is wrong.
+        os.close(for_owner(str(path), os.O_WRONLY | os.O_CREAT | os.O_EXCL))
 
 
 def _unused(folder: Path, name: str, number: int) -> Path:

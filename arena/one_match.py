@@ -12,6 +12,7 @@ import trio
 from arena import loop
 from arena.exits import MachineCannot, Stopped, WrongUse
 from arena.results_folder import cannot_write, transcript_failed
+from referee.owners_file import FOLDER_MODE
 from referee.plan import Plan, Result
 from referee.rules import BadSetupError, Told
 from referee.sandbox import SandboxError
@@ -54,7 +55,7 @@ def play_match(
         Stopped: a signal came.
     """
     try:
-        transcripts.mkdir(parents=True, exist_ok=True)
+        transcripts.mkdir(FOLDER_MODE, parents=True, exist_ok=True)
     except OSError as error:
         raise cannot_write(transcripts, error) from None
     path = transcripts / f"{plan.match}.jsonl"

@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 from rich.table import Table
 
+from arena.markdown import table_lines
 from arena.regression import BASE, FIELD, HEAD, Regression, evidence
 from arena.regression_run import Finding
 from arena.sprt import ELO, Progress, Sprt, Verdict
@@ -55,7 +56,6 @@ def markdown(regression: Regression, finding: Finding) -> str:
     """A summary for a CI's page."""
     arena = regression.arena
     seconds = duration(1e6 * finding.seconds)
-    rows = [HEADINGS, tuple("---" for _ in HEADINGS), *_rows(regression, finding)]
     return "\n".join(
         [
             f"## {arena.form.game} ({arena.variant}): {WORDS[finding.state.verdict]}",
@@ -63,7 +63,7 @@ def markdown(regression: Regression, finding: Finding) -> str:
             *(f"- {line}" for line in said(regression, finding)),
             f"- {len(finding.voids)} void attempts, made again; {seconds} of play; seed {finding.seed}",
             "",
-            *("| " + " | ".join(_escaped(cell) for cell in row) + " |" for row in rows),
+            *table_lines(HEADINGS, _rows(regression, finding)),
             "",
         ]
     )
@@ -173,8 +173,3 @@ def _line_json(label: str, line: Line) -> dict[str, Any]:
         "defaults": line.defaults,
         "us_per_window": None if line.mean_us is None else round(line.mean_us),
     }
-
-
-def _escaped(cell: str) -> str:
-    """A cell of a Markdown table: a bot's name may hold what would end it."""
-    return cell.replace("|", "\\|")

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from arena.exits import MachineCannot, WrongUse
+from referee.owners_file import FOLDER_MODE, MODE
 from referee.transcript_chain import TranscriptError
 
 LEDGER = "ledger.sqlite"
@@ -28,13 +29,16 @@ CHOSEN_WRONGLY = frozenset(
 def held(folder: Path) -> Iterator[None]:
     """Makes the folder, if need be, and keeps it for this process; the lock ends when the process does.
 
+    It is made for its owner alone; the rights of one that is there stay.
+
     Raises:
         WrongUse: the folder cannot be written, or another arena is at work in it.
         MachineCannot: there is no space.
     """
     try:
-        (folder / TRANSCRIPTS).mkdir(parents=True, exist_ok=True)
-        lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+        folder.mkdir(FOLDER_MODE, parents=True, exist_ok=True)
+        (folder / TRANSCRIPTS).mkdir(FOLDER_MODE, exist_ok=True)
+        lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, MODE)
     except OSError as error:
         raise cannot_write(folder, error) from None
     try:
@@ -52,11 +56,11 @@ def set_aside(folder: Path) -> Path | None:
         return None
     aside = folder / f"before-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
     try:
-        aside.mkdir()
+        aside.mkdir(FOLDER_MODE)
         for name in (LEDGER, f"{LEDGER}-wal", f"{LEDGER}-shm", TRANSCRIPTS, PAGE, TABLE, EXPLAINED):
             with suppress(FileNotFoundError):
                 (folder / name).rename(aside / name)
-        (folder / TRANSCRIPTS).mkdir()
+        (folder / TRANSCRIPTS).mkdir(FOLDER_MODE)
     except OSError as error:
         raise cannot_write(folder, error) from None
     return aside

@@ -10,7 +10,6 @@ import shlex
 import shutil
 import signal
 import subprocess
-import tarfile
 import tempfile
 from contextlib import suppress
 from pathlib import Path
@@ -20,11 +19,13 @@ from typing import IO
 from msgspec.structs import replace
 
 from referee import bare, bubblewrap
+from referee.archive import ArchiveError, unpack
 from referee.bot_environment import PROJECT, environment, this_machine, with_interpreter
 from referee.bot_folder import BotFolder, BotFolderError
 from referee.bot_revision import cache_folder
 from referee.bubblewrap_arguments import SCRATCH
 from referee.plan import Isolation
+from referee.printable import printable
 
 MEGABYTE = 1024 * 1024
 BUILD_SECONDS = 600
@@ -109,7 +110,10 @@ def _make(bot: BotFolder, isolation: Isolation, into: Path) -> None:
                 f"{bot.given}: build: makes more than build_limits.scratch_mb = {most // MEGABYTE}"
             )
         archive.seek(0)
-        _unpack(bot, archive, into)
+        try:
+            unpack(archive, into, mode="r:", most=most)
+        except (ArchiveError, OSError) as error:
+            raise BotFolderError(f"{bot.given}: build: what it made cannot be kept: {error}") from None
 
 
 def _keep(pipe: int, archive: IO[bytes], most: int) -> None:
@@ -118,15 +122,6 @@ def _keep(pipe: int, archive: IO[bytes], most: int) -> None:
         while block := source.read(MEGABYTE):
             if archive.tell() <= most:
                 archive.write(block)
-
-
-def _unpack(bot: BotFolder, archive: IO[bytes], into: Path) -> None:
-    """Takes files, folders and links that stay inside: nothing else, and nothing elsewhere."""
-    try:
-        with tarfile.open(fileobj=archive, mode="r:") as tar:
-            tar.extractall(into, filter="data")
-    except (tarfile.TarError, OSError, ValueError) as error:
-        raise BotFolderError(f"{bot.given}: build: what it made cannot be kept: {error}") from None
 
 
 def _steps(bot: BotFolder, scratch: str, out: int) -> list[str]:
@@ -185,6 +180,6 @@ def _last_words(log: int, code: int) -> str:
     """The end of what a failed build printed, on one line."""
     size = os.fstat(log).st_size
     text = os.pread(log, LOG_BYTES, max(0, size - LOG_BYTES)).decode(errors="replace")
-    said = " | ".join(line.strip() for line in text.splitlines()[-LAST_LINES:] if line.strip())
+    said = " | ".join(printable(line.strip()) for line in text.splitlines()[-LAST_LINES:] if line.strip())
     ended = f"ended by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
     return f"{ended}: {said}" if said else ended

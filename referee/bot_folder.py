@@ -140,19 +140,29 @@ def read_bot(folder: Path, *, given: str) -> BotFolder:
     if told.transport not in get_args(Transport):
         known = " and ".join(map(repr, get_args(Transport)))
         raise _wrong(file, "transport", f"{told.transport!r} is not known; {known} are")
+    games = None if told.games == "*" else tuple(told.games)
+    for field, words in {"name": (told.name,), "version": (told.version,), "games": games or ()}.items():
+        _check_printable(file, field, words)
     return BotFolder(
         given=given,
         folder=folder.resolve(),
         name=told.name,
         version=told.version,
         command=_command(file, told.command, is_built=bool(told.build)),
-        games=None if told.games == "*" else tuple(told.games),
+        games=games,
         limits=told.limits,
         transport="stdio" if told.transport == "stdio" else "zmq",
         build=told.build,
         build_limits=told.build_limits,
         content=content_hash(folder),
     )
+
+
+def _check_printable(file: Path, field: str, words: tuple[str, ...]) -> None:
+    """These words reach the terminals of all who see the bot in a table: none may hold an escape sequence."""
+    for word in words:
+        if not word.isprintable():
+            raise _wrong(file, field, f"{word!a} has characters that cannot be printed")
 
 
 def content_hash(folder: Path) -> str:

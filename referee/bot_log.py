@@ -8,6 +8,8 @@ from pathlib import Path
 
 import trio
 
+from referee.owners_file import for_owner
+
 READ_BYTES = 64 * 1024
 """As much as a pipe holds."""
 LINE_BYTES = 500
@@ -28,7 +30,7 @@ class BotLog:
         self._tail = bytearray()
         self._head_bytes = self._dropped_bytes = 0
         self._latest = b""
-        self._file = path.open("wb", buffering=0)
+        self._file = open(path, "wb", buffering=0, opener=for_owner)  # noqa: SIM115 - closed by `finish`
         try:
             self._pipe, self._bots_end = os.pipe()
         except OSError:

@@ -56,11 +56,10 @@ def _export(top: Path, tree: str) -> Path:
     except OSError as error:
         raise RevisionError(f"{cache} cannot be written: {error.strerror}") from None
     try:
-        # An index of its own: another git at work in the same repository is not disturbed.
-        index = {"GIT_INDEX_FILE": str(making / "index")}
         failed = f"git cannot export {tree} into {cache}"
-        _git(top, "read-tree", tree, complaint=failed, more=index)
-        _git(top, "checkout-index", "--all", f"--prefix={making}/content/", complaint=failed, more=index)
+        ours = _repository(top, making, failed)
+        _git(making, "read-tree", tree, complaint=failed, more=ours)
+        _git(making, "checkout-index", "--all", f"--prefix={making}/content/", complaint=failed, more=ours)
         (making / "content").mkdir(exist_ok=True)
         (making / "content").rename(wanted)
     except OSError:
@@ -70,6 +69,22 @@ def _export(top: Path, tree: str) -> Path:
     finally:
         shutil.rmtree(making, ignore_errors=True)
     return wanted
+
+
+def _repository(top: Path, making: Path, failed: str) -> dict[str, str]:
+    """A repository of our own that has the other's objects, and nothing else of it; what git is to be told of it.
+
+    The other may be a stranger's, and its settings name programs that git would run: filters, hooks, a monitor.
+    Nor is another git disturbed that is at work there.
+    """
+    kind = _git(top, "rev-parse", "--show-object-format", complaint=failed)
+    objects = _git(top, "rev-parse", "--path-format=absolute", "--git-path", "objects", complaint=failed)
+    ours = making / "repository"
+    bare = ("init", "--quiet", "--bare", "--template=", f"--object-format={kind}", str(ours))
+    _git(making, *bare, complaint=failed)
+    (ours / "objects/info").mkdir(exist_ok=True)
+    (ours / "objects/info/alternates").write_text(f"{objects}\n")
+    return {"GIT_DIR": str(ours), "GIT_WORK_TREE": str(making), "GIT_INDEX_FILE": str(making / "index")}
 
 
 def _git(where: Path, *arguments: str, complaint: str, more: dict[str, str] | None = None) -> str:

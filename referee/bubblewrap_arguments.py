@@ -22,6 +22,7 @@ SOCKETS = "/run/arena"
 CODE = "/arena/code"
 PACKAGES = "/arena/packages"
 MEGABYTE = 1024 * 1024
+TERMINALS = "/dev/pts"
 SHARED_MEMORY = "/dev/shm"  # noqa: S108 - a bot's own
 SHARED_MEMORY_BYTES = 4 * MEGABYTE
 """Of /dev/shm: enough for Python's semaphores."""
@@ -140,6 +141,8 @@ def _root(sources: list[Source], machine: Machine) -> list[str]:
         *(word for source in sources for word in ("--ro-bind", str(source.here), source.inside)),
         *(word for path in _hidden(sources, machine) for word in ("--tmpfs", path, "--remount-ro", path)),
         *("--proc", "/proc", "--dev", "/dev"),
+        # Warm bots would share one set of terminals. No bot needs any.
+        *("--tmpfs", TERMINALS, "--remount-ro", TERMINALS),
     ]
 
 

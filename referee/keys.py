@@ -141,5 +141,8 @@ def _field(file: Path, field: str) -> bytes:
             try:
                 return from_z85(value.strip().strip('"'))
             except ValueError as error:
-                raise KeyFileError(f"{file}:{number}: {field}: {error}") from None
+                # A secret key with one letter wrong is as good as the key: it is quoted nowhere.
+                what = f"is no key: a key has {KEY_CHARACTERS} characters of Z85, five of them at most 2^32 - 1"
+                why = what if field == _SECRET_FIELD else error
+                raise KeyFileError(f"{file}:{number}: {field}: {why}") from None
     raise KeyFileError(f"{file}: has no {field}; `arena keys` makes such files")

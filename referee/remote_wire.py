@@ -27,7 +27,7 @@ HANDSHAKE_SECONDS = 3.0
 STRANGERS = 32
 """Connections at once that have not proved a key; more are closed as they come."""
 STRANGERS_OF_ONE = 8
-"""Of them, from one address."""
+"""Of them, from one address; from one network of 64 bits where it is IPv6, of which anybody has a whole one."""
 ACCEPT_SECONDS = 0.01
 """Between two new connections: with 0.12 ms of arithmetic for each, a flood costs the loop a few per cent."""
 BACKLOG = 64
@@ -81,6 +81,16 @@ def read_address(text: str) -> Address:
     return Address(host, int(port))
 
 
+def origin(address: str) -> str:
+    """What counts as one address: an IPv4 address, mapped into IPv6 or not, or the /64 of an IPv6 address."""
+    whole = ipaddress.ip_address(address)
+    if isinstance(whole, ipaddress.IPv4Address):
+        return str(whole)
+    if whole.ipv4_mapped is not None:
+        return str(whole.ipv4_mapped)
+    return str(ipaddress.IPv6Network((int(whole), 64), strict=False))
+
+
 class Lobby:
     """An open port, and the lines behind it. Made by `open_lobby`."""
 
@@ -105,7 +115,7 @@ class Lobby:
             except OSError:
                 await trio.sleep(NO_DESCRIPTORS_SECONDS)
                 continue
-            if self._strangers.total() >= STRANGERS or self._strangers[address] >= STRANGERS_OF_ONE:
+            if self._strangers.total() >= STRANGERS or self._strangers[origin(address)] >= STRANGERS_OF_ONE:
                 connection.close()
             else:
                 nursery.start_soon(self._serve, connection, address)
@@ -117,7 +127,7 @@ class Lobby:
             socket.setblocking(False)
             socket.setsockopt(kernel.IPPROTO_TCP, kernel.TCP_NODELAY, 1)
             line: RemoteLine | None = None
-            self._strangers[address] += 1
+            self._strangers[origin(address)] += 1
             try:
                 with trio.move_on_after(HANDSHAKE_SECONDS):
                     conversation = SecureConversation(self._keys, MAX_TAKEN_BYTES)
@@ -125,9 +135,9 @@ class Lobby:
             except NotSpoken as not_spoken:
                 self._turned_away(address, str(not_spoken))
             finally:
-                self._strangers[address] -= 1
-                if not self._strangers[address]:
-                    del self._strangers[address]
+                self._strangers[origin(address)] -= 1
+                if not self._strangers[origin(address)]:
+                    del self._strangers[origin(address)]
             if line is not None and line.free():
                 conversation.let_in()
                 await line.serve(Connection(socket, conversation))

@@ -4,10 +4,12 @@ libseccomp makes it, through `pyseccomp`: it knows the numbers of every machine,
 numbers (32-bit calls, x32). What is not listed does not exist for a bot (ENOSYS), so that libraries take the way
 they take on an older kernel. Not listed, on purpose: io_uring, userfaultfd, bpf, keys, perf events, ptrace and the
 memory of others, mounts and namespaces, memfd and System V memory (both outside a process's own limits), clocks
-that can be set, `sync` (it waits for the whole machine's disks), modules, reboot.
+that can be set, `sync` (it waits for the whole machine's disks), modules, reboot. Nor what tells of others, or
+talks to them, through the read-only files that all bots share: locks, leases and watches (inotify, fanotify).
 """
 
 import errno
+import fcntl
 import socket
 import tempfile
 from functools import cache
@@ -17,12 +19,11 @@ ALLOWED = frozenset(
     "open openat openat2 creat access faccessat faccessat2 stat lstat newfstatat statx statfs readlink "
     "readlinkat mknod mknodat getcwd chdir rename renameat renameat2 mkdir mkdirat rmdir unlink unlinkat link "
     "linkat symlink symlinkat chmod fchmodat fchmodat2 chown lchown fchownat utime utimes utimensat futimesat "
-    "truncate umask getxattr lgetxattr fgetxattr listxattr llistxattr flistxattr inotify_init inotify_init1 "
-    "inotify_add_watch inotify_rm_watch "
+    "truncate umask getxattr lgetxattr fgetxattr listxattr llistxattr flistxattr "
     # Files, by descriptor.
     "read write readv writev pread64 pwrite64 preadv pwritev preadv2 pwritev2 close close_range lseek fstat "
     "fstatfs getdents getdents64 fchdir fchmod fchown ftruncate fallocate fsync fdatasync fadvise64 readahead "
-    "dup dup2 dup3 fcntl flock pipe pipe2 splice tee sendfile copy_file_range "
+    "dup dup2 dup3 pipe pipe2 splice tee sendfile copy_file_range "
     # Waiting.
     "select pselect6 poll ppoll epoll_create epoll_create1 epoll_ctl epoll_wait epoll_pwait epoll_pwait2 "
     "eventfd eventfd2 signalfd signalfd4 timerfd_create timerfd_settime timerfd_gettime nanosleep "
@@ -51,6 +52,12 @@ NAMESPACES = 0x7E02_0000
 """The flags of `clone` for new namespaces. (`clone3` hides its flags from filters: it does not exist for bots.)"""
 CONTROLS = (0x5401, 0x5402, 0x5403, 0x5404, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)
 """What `ioctl` may do: a terminal's modes and size, bytes that wait, blocking, closing at exec. Nothing types."""
+HARMLESS = (
+    *(fcntl.F_DUPFD, fcntl.F_DUPFD_CLOEXEC, fcntl.F_GETFD, fcntl.F_SETFD, fcntl.F_GETFL, fcntl.F_SETFL),
+    *(fcntl.F_GETOWN, fcntl.F_SETOWN, fcntl.F_SETPIPE_SZ, fcntl.F_GETPIPE_SZ),
+    *(fcntl.F_ADD_SEALS, fcntl.F_GET_SEALS),
+)
+"""What `fcntl` may do: what concerns the descriptor alone, not the file behind it, which others may share."""
 QUERY_PERSONALITY = 0xFFFF_FFFF
 LOW_HALF = 0xFFFF_FFFF
 """Of an int the kernel looks at this half alone: a filter that looked at all of it could be passed by."""
@@ -87,6 +94,8 @@ def program() -> bytes:
         allowed.add_rule(refused, call, pyseccomp.Arg(0, pyseccomp.NE, socket.AF_UNIX))
     for command in CONTROLS:
         allowed.add_rule(allow, "ioctl", pyseccomp.Arg(1, masked, LOW_HALF, command))
+    for command in HARMLESS:
+        allowed.add_rule(allow, "fcntl", pyseccomp.Arg(1, masked, LOW_HALF, command))
     for persona in (0, QUERY_PERSONALITY):
         allowed.add_rule(allow, "personality", pyseccomp.Arg(0, masked, LOW_HALF, persona))
     with tempfile.TemporaryFile() as file:

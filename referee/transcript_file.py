@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from referee.owners_file import for_owner
 from referee.transcript_chain import TranscriptError
 
 READ_BYTES = 1024 * 1024
@@ -18,14 +19,14 @@ class PartFile:
     """A file in the making. Every method raises TranscriptError, naming the path, if the machine fails."""
 
     def __init__(self, path: Path) -> None:
-        """Makes `NAME.part`; refuses if it, or `NAME`, is there."""
+        """Makes `NAME.part`, for its owner alone; refuses if it, or `NAME`, is there."""
         self.path = path
         self.part = path.with_name(f"{path.name}.part")
         self._whole = 0
         with self._named():
             if path.exists():
                 raise FileExistsError
-            self._file = self.part.open("xb", buffering=0)
+            self._file = open(self.part, "xb", buffering=0, opener=for_owner)  # noqa: SIM115 - closed by `finish`, `abandon`
 
     @property
     def size(self) -> int:

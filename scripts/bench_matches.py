@@ -78,6 +78,9 @@ class _Nothing:
     def catch_up(self) -> None:
         """Is always."""
 
+    async def tally(self) -> None:
+        """Of nothing."""
+
 
 @asynccontextmanager
 async def _no_transcript(_path: Path, _header: object) -> AsyncIterator[_Nothing]:

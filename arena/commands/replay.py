@@ -11,6 +11,7 @@ from msgspec import UNSET
 from arena.exits import AnswerIsNo, WrongUse
 from arena.screens import results_console
 from arena.watching import Eyes, Watcher, read_eyes
+from referee.printable import printable
 from referee.records import AnyRecord, BotIdentity, Header
 from referee.replay import Differs, Replayed, replay
 from referee.rules import Told
@@ -135,7 +136,7 @@ def _print(found: dict[str, Any]) -> None:
         lines.append(f"the rules lead to every line of it: {', '.join(names)}, seed {found['seed']}")
         lines.append(_ending(found))
     for line in lines:
-        screen.print(line, highlight=False, markup=False, soft_wrap=True)
+        screen.print(printable(line), highlight=False, markup=False, soft_wrap=True)
 
 
 def _ending(found: dict[str, Any]) -> str:
@@ -149,7 +150,7 @@ def _ending(found: dict[str, Any]) -> str:
 
 def _show_boards(transcript: Path, replayed: Replayed, eyes: Eyes) -> None:
     """Goes through the match once more, board by board."""
-    names = [bot.name for bot in replayed.header.bots]
+    names = [printable(bot.name) for bot in replayed.header.bots]
     screen = results_console()
     watcher = Watcher(screen, eyes, names)
     stepwise = screen.is_terminal and sys.stdin.isatty()

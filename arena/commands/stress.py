@@ -75,6 +75,7 @@ OF_REAL = ("levels", "matches", "main_ms", "hogs", "isolation", "html", "calibra
 @click.pass_context
 def command(
     context: click.Context,
+    /,
     *,
     virtual: bool,
     windows: int,
@@ -123,6 +124,7 @@ def command(
 def _refuse_of_other_modes(context: click.Context) -> None:
     """What was given, and would be without effect."""
     given = {name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
+    idle: tuple[str, ...]
     if "script_file" in given:
         mode, idle = "with --script", (*OF_VIRTUAL, *OF_REAL, "seed")
     elif "virtual" in given:

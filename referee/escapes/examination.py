@@ -18,7 +18,7 @@ from referee.escapes.finding import Finding, How, Layer, Report, Result
 from referee.escapes.inside.memory import remove_segments
 from referee.escapes.inside.running import IN_ORDER, LAST
 from referee.escapes.inside.scene import Scene
-from referee.escapes.promises import PROMISED
+from referee.escapes.promises import FILTER, promised
 from referee.escapes.stage import Stage, staged, target
 from referee.escapes.standing import look_at, view_of
 from referee.escapes.subject import ExaminationError, Subject, start
@@ -102,6 +102,7 @@ class Examination:
     def findings(self) -> Iterator[Finding]:
         """One for each attempt."""
         in_force = {layer.layer: layer.in_force for layer in self.layers}
+        must_hold = promised(self.how.isolation, has_filter=in_force[FILTER] is True)
         for attempt in IN_ORDER:
             result, evidence = self._result(attempt.name)
             yield Finding(
@@ -110,7 +111,7 @@ class Examination:
                 attempt=attempt.name,
                 what=attempt.what,
                 result=result,
-                promised=attempt.name in PROMISED[self.how.isolation],
+                promised=attempt.name in must_hold,
                 evidence=evidence,
             )
 

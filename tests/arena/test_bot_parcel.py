@@ -56,7 +56,7 @@ def test_what_was_not_announced_is_not_kept(bot: BotFolder, cache: Path) -> None
 
 
 def test_what_would_be_put_elsewhere_is_not_kept(bot: BotFolder, tmp_path: Path) -> None:
-    with pytest.raises(BotFolderError, match=r"a bot arrived broken: '../../../out' would be"):
+    with pytest.raises(BotFolderError, match=r"a bot arrived broken: '../../../out': no name for a file inside"):
         keep(bot.content, parcel("../../../out", b""))
     with pytest.raises(BotFolderError, match="a bot arrived broken"):
         keep(bot.content, b"no archive")

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from arena import cluster, cluster_place, foreman_line
+from arena import cluster, cluster_place, cluster_words, foreman_line
 from arena.cluster import open_cluster
 from arena.cluster_words import Asked, Returned, received
 from arena.exits import MachineCannot
@@ -157,6 +157,25 @@ class TestWhatComesBack:
     def test_a_file_of_another_name_is_not_written(self, tmp_path: Path, name: str) -> None:
         with pytest.raises(TranscriptError, match="a worker sent a file of another name"):
             received(self.returned(tmp_path / "m.jsonl", self.LAST, name), tmp_path / "m.jsonl")
+        assert [] == list(tmp_path.iterdir())
+
+    def test_what_swells_beyond_the_bound_is_not_kept(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(cluster_words, "MOST_BYTES", 1_000)
+        path = tmp_path / "m.jsonl"
+        received(self.returned(path, self.LAST.rjust(1_000, b"\n"), path.name), path)
+        path.unlink()
+        with pytest.raises(TranscriptError, match="a worker sent a file of more than 1000 bytes"):
+            received(self.returned(path, bytes(1_001), path.name), path)
+        assert [] == list(tmp_path.iterdir())
+
+    @pytest.mark.parametrize("sent", [b"", b"no zlib", zlib.compress(LAST)[:-1]])
+    def test_what_is_cut_short_or_no_zlib_is_not_kept(self, tmp_path: Path, sent: bytes) -> None:
+        words = msgspec.msgpack.decode(self.returned(tmp_path / "m.jsonl", self.LAST, "m.jsonl"), type=Returned)
+        swapped = msgspec.structs.replace(words, files={"m.jsonl": sent})
+        with pytest.raises(TranscriptError, match="a worker sent"):
+            received(msgspec.msgpack.encode(swapped), tmp_path / "m.jsonl")
         assert [] == list(tmp_path.iterdir())
 
     def test_what_is_no_answer_is_refused(self, tmp_path: Path) -> None:

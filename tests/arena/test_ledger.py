@@ -202,3 +202,11 @@ def test_a_migration_that_cannot_be_written_leaves_the_old_book(tmp_path: Path) 
         old.execute("PRAGMA max_page_count = 1000000")
         prepare(old)
         assert [(SCHEMA,)] == old.execute("PRAGMA user_version").fetchall()
+
+
+def test_only_its_owner_can_read_it_and_what_sqlite_puts_beside_it(ledger: Ledger, tmp_path: Path) -> None:
+    """It holds the seeds of matches that have not been played."""
+    finish(ledger, FIRST)
+    files = sorted(tmp_path.glob("ledger.sqlite*"))
+    assert ["ledger.sqlite", "ledger.sqlite-shm", "ledger.sqlite-wal"] == [file.name for file in files]
+    assert {0o600} == {file.stat().st_mode & 0o777 for file in files}

@@ -113,3 +113,17 @@ def test_a_file_that_is_not_there_is_wrong_use(tmp_path: Path) -> None:
     result = replay(tmp_path / "none.jsonl")
     assert (WRONG_USE, "") == (result.exit_code, result.stdout)
     assert f"arena: {tmp_path}/none.jsonl: cannot be read: No such file or directory\n" == result.stderr
+
+
+def test_a_foreign_transcripts_names_do_nothing_to_the_terminal(tmp_path: Path) -> None:
+    path = tmp_path / "m.jsonl"
+    plan = Plan(match="m", game="mist", variant="contractual-obligation", seed=1, options=Raw(b'{"max_turns":5}'))
+
+    async def playing() -> None:
+        await play(plan, (draws("ann\x1b[2J"), draws("bob\nhead 0")), transcript=path)
+
+    trio.run(playing)
+    for result in (replay(path), replay("--boards", path)):
+        assert DONE == result.exit_code
+        assert "\x1b" not in result.stdout
+        assert r"ann\x1b[2J, bob\x0ahead 0, seed 1" in result.stdout

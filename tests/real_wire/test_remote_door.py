@@ -342,6 +342,20 @@ class TestACutLine:
 
 class TestAddresses:
     @pytest.mark.parametrize(
+        ("origin", "address"),
+        [
+            ("192.0.2.7", "192.0.2.7"),
+            ("192.0.2.7", "::ffff:192.0.2.7"),
+            ("2001:db8:1:2::/64", "2001:db8:1:2::1"),
+            ("2001:db8:1:2::/64", "2001:db8:1:2:ffff::9"),
+            ("2001:db8:1:3::/64", "2001:db8:1:3::1"),
+            ("fe80::/64", "fe80::1%eth0"),
+        ],
+    )
+    def test_strangers_are_counted_by_what_one_of_them_can_have(self, origin: str, address: str) -> None:
+        assert origin == remote_wire.origin(address)
+
+    @pytest.mark.parametrize(
         ("text", "endpoint", "loopback"),
         [
             (":5555", "tcp://127.0.0.1:1", True),

@@ -214,6 +214,21 @@ class TestFinding:
         assert "unfinished" != (find_bot(f"{repository}/x@HEAD").folder / "bot.py").read_text()
         assert "unfinished" == (repository / "x" / "bot.py").read_text()
 
+    def test_a_strangers_repository_runs_no_program_of_its_own(self, repository: Path, tmp_path: Path) -> None:
+        ran = tmp_path / "ran"
+        (repository / "x" / ".gitattributes").write_text("* filter=evil\n")
+        git(repository, "add", "-A")
+        git(repository, "commit", "-qm", "three")
+        for name in ("filter.evil.smudge", "core.fsmonitor"):
+            git(repository, "config", name, f"touch {ran}; cat")
+        for name in ("post-index-change", "post-checkout", "reference-transaction"):
+            hook = repository / ".git" / "hooks" / name
+            hook.parent.mkdir(exist_ok=True)
+            hook.write_text(f"#!/bin/sh\ntouch {ran}\n")
+            hook.chmod(0o755)
+        assert "two" == find_bot(f"{repository}/x@HEAD").version
+        assert not ran.exists()
+
     @pytest.mark.parametrize(
         ("wanted", "name"),
         [
@@ -230,3 +245,14 @@ class TestFinding:
     def test_a_revision_outside_any_repository_is_an_error(self, tmp_path: Path) -> None:
         with pytest.raises(BotFolderError, match="is in no git repository"):
             find_bot(f"{tmp_path}/x@HEAD")
+
+
+@pytest.mark.parametrize(
+    ("field", "line", "value"),
+    [("name", 1, r'"\u001b[2J"'), ("version", 2, r'"\u202e1"'), ("games", 4, r'["\u009b"]')],
+)
+def test_what_would_command_a_terminal_is_refused(tmp_path: Path, field: str, line: int, value: str) -> None:
+    said = complaint(make(tmp_path / "x", **{field: value}))
+    assert said.startswith(f"x/bot.toml:{line}: {field}: ")
+    assert said.endswith("has characters that cannot be printed")
+    assert said.isprintable()

@@ -81,3 +81,14 @@ def test_what_is_wrong_with_a_key_file_is_said_with_file_line_and_field(tmp_path
     mixed = KeyPair(new_pair().public, PAIR.secret)
     with pytest.raises(KeyFileError, match="do not belong together"):
         read_pair(write_pair(tmp_path / "mixed", mixed)[1])
+
+
+@pytest.mark.parametrize("slip", ["~", "é", "", "00", "#"])
+def test_a_mistyped_secret_key_is_not_quoted(tmp_path: Path, slip: str) -> None:
+    secret = "#" * 10 + "rest-of-the-key-which-is-30-lett"[:29] + slip
+    file = tmp_path / "x.key_secret"
+    file.write_text(f'curve\n    public-key = "{z85(PAIR.public)}"\n    secret-key = "{secret}"\n')
+    with pytest.raises(KeyFileError, match=r"x\.key_secret:3: secret-key: is no key") as caught:
+        read_pair(file)
+    assert "rest" not in str(caught.value)
+    assert "###" not in str(caught.value)

@@ -1,6 +1,7 @@
 """Writing: a match's transcript is chained, sealed, never in the match's way, and named only when it is whole."""
 
 import errno
+import os
 import resource
 import threading
 from collections.abc import Sequence
@@ -174,6 +175,18 @@ async def test_a_disk_that_fails_at_the_end_is_reported(
         async with open_transcript(tmp_path / "m.jsonl", header()):
             monkeypatch.setattr(PartFile, method, full)
     assert not (tmp_path / "m.jsonl").exists()
+
+
+def test_only_its_owner_can_read_it_from_its_first_byte_on(tmp_path: Path) -> None:
+    """Its header holds the seed and the tokens of a match that is being played."""
+    before = os.umask(0)
+    try:
+        file = PartFile(tmp_path / "m.jsonl")
+    finally:
+        os.umask(before)
+    assert 0o600 == file.part.stat().st_mode & 0o777
+    file.finish([b"line\n"])
+    assert 0o600 == file.path.stat().st_mode & 0o777
 
 
 def test_every_failing_call_of_the_file_names_its_path(tmp_path: Path) -> None:

@@ -67,6 +67,13 @@ def test_a_command_that_fails_is_reported_with_its_last_words(tmp_path: Path, is
 
 
 @both
+def test_its_last_words_do_nothing_to_the_terminal(tmp_path: Path, isolation: Isolation) -> None:
+    wrong = bot(tmp_path, r"printf 'gone\033[2J\007\n'; exit 4" + "\n")
+    with pytest.raises(BotFolderError, match=r"exit code 4: gone\\x1b\[2J\\x07$"):
+        built(wrong, isolation)
+
+
+@both
 def test_a_program_that_was_not_made_is_reported(tmp_path: Path, isolation: Isolation) -> None:
     with pytest.raises(BotFolderError, match=r"build: \./made was not made"):
         built(bot(tmp_path, "true\n"), isolation)

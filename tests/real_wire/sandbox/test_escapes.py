@@ -19,7 +19,7 @@ from referee.bubblewrap_arguments import arguments
 from referee.escapes.examination import Examination, examine
 from referee.escapes.finding import How, Report
 from referee.escapes.inside.running import IN_ORDER
-from referee.escapes.promises import ONLY_STRICT, PROMISED
+from referee.escapes.promises import ONLY_STRICT, PROMISED, promised
 from referee.escapes.stage import staged
 from referee.escapes.standing import LAYERS
 from referee.layers import Layers
@@ -46,6 +46,9 @@ ASKED_FOR = {
     "seeing other processes and the referee": "sees-other-processes finds-secrets-in-proc",
     "tracing them": "traces-others copies-others-memory traces-itself",
     "signalling them": "signals-others changes-how-others-run",
+    "talking to another bot by files that both may read": "locks-shared-files",
+    "seeing which files another bot uses": "watches-shared-files",
+    "another bot's terminals": "sees-others-terminals",
     "/proc of the referee: environ": "reads-the-referees-environment",
     "/proc of the referee: mem": "reads-others-memory",
     "/proc of the referee: fd": "takes-others-descriptors",
@@ -86,7 +89,7 @@ WITHOUT_WALLS = (
     "changes-how-others-run reads-others-shared-memory types-into-a-terminal has-capabilities "
     "forks-without-end starts-threads-without-end fills-its-scratch fills-shared-memory "
     "takes-memory-in-many-processes takes-memory-by-memfd takes-memory-by-system-v traces-itself "
-    "changes-its-personality"
+    "changes-its-personality locks-shared-files watches-shared-files sees-others-terminals"
 )
 """What anybody's process gets that nothing stops."""
 ROOTS = (
@@ -163,6 +166,13 @@ def test_strict_promises_all_and_standard_all_but_system_calls_and_sums_over_pro
     assert NAMES - sums - calls == PROMISED["standard"]
     assert set() == PROMISED["none"]
     assert set(LAYERS) >= ONLY_STRICT
+
+
+def test_where_standard_has_a_filter_of_system_calls_it_promises_what_that_holds() -> None:
+    calls = {each.name for each in IN_ORDER if each.layer == "system-call filter"}
+    assert calls == promised("standard", has_filter=True) - promised("standard", has_filter=False)
+    assert set() == promised("none", has_filter=True)
+    assert {"locks-shared-files", "watches-shared-files"} <= calls
 
 
 async def examined(name: str, level: Isolation) -> Examination:

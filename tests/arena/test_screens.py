@@ -1,0 +1,29 @@
+"""No text commands the terminal that it is shown on."""
+
+import io
+
+from rich.table import Table
+
+from arena.screens import Screen
+
+
+def shown(thing: object) -> str:
+    """What reaches a terminal."""
+    out = io.StringIO()
+    Screen(file=out, width=60, force_terminal=True, color_system=None).print(thing)
+    return out.getvalue()
+
+
+def test_the_words_of_others_are_shown_and_do_nothing() -> None:
+    table = Table("bot")
+    table.add_row("eve\x1b[2J\u202e")
+    assert "│ eve\\x1" in shown(table)  # A table has no more room for it than for what it would have shown.
+    assert "\u202e" not in shown(table)
+    assert ["a", r"b\x9b31m", ""] == shown("a\nb\x9b31m").split("\n")
+    assert "\x1b" not in shown(table)
+
+
+def test_our_own_colours_stay() -> None:
+    out = io.StringIO()
+    Screen(file=out, force_terminal=True, color_system="standard", legacy_windows=False).print("a", style="red")
+    assert "\x1b[31ma\x1b[0m\n" == out.getvalue()

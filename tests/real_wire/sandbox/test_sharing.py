@@ -1,0 +1,72 @@
+"""Bots can lock and watch no files, and have no terminals; what programs do with descriptors still works."""
+
+import pytest
+
+from referee.sandbox import missing
+from tests.real_wire.sandbox.lab import How, Lab
+
+pytestmark = [pytest.mark.usefixtures("all_walls"), pytest.mark.parametrize("start", ["strict", "warm"])]
+
+DESCRIPTORS = """
+import fcntl, json, os
+reading, writing = os.pipe()
+asked = [
+    fcntl.fcntl(writing, fcntl.F_GETFD) == fcntl.FD_CLOEXEC,
+    fcntl.fcntl(writing, fcntl.F_SETFD, 0) == 0,
+    fcntl.fcntl(writing, fcntl.F_SETFL, fcntl.fcntl(writing, fcntl.F_GETFL) | os.O_NONBLOCK) == 0,
+    fcntl.fcntl(writing, fcntl.F_DUPFD, 20) >= 20,
+    fcntl.fcntl(writing, fcntl.F_DUPFD_CLOEXEC, 20) >= 20,
+    fcntl.fcntl(writing, fcntl.F_GETPIPE_SZ) >= 4096,
+]
+print(json.dumps(asked))
+"""
+LOCKS_IN_ITS_SCRATCH = """
+import errno, fcntl, json, os
+told = []
+with open(os.environ["TMPDIR"] + "/own", "w") as file:
+    for lock in (fcntl.flock, fcntl.lockf):
+        try:
+            lock(file, fcntl.LOCK_EX)
+        except OSError as error:
+            told.append(errno.errorcode[error.errno])
+print(json.dumps(told))
+"""
+DATABASES = """
+import json, os, sqlite3
+os.chdir(os.environ["TMPDIR"])
+kept = {}
+for how in ("", "?nolock=1", "?vfs=unix-dotfile"):
+    try:
+        database = sqlite3.connect(f"file:{len(kept)}.db{how}", uri=True)
+        database.executescript("create table kept (move); insert into kept values ('C5')")
+        kept[how] = database.execute("select move from kept").fetchone()[0]
+    except sqlite3.OperationalError as error:
+        kept[how] = str(error)
+kept[":memory:"] = sqlite3.connect(":memory:").execute("select 'C5'").fetchone()[0]
+print(json.dumps(kept))
+"""
+
+
+@pytest.fixture
+def all_walls(sandboxed: None) -> None:
+    """Skips where this machine lacks one."""
+    if missing():
+        pytest.skip("; ".join(missing()))
+
+
+async def test_descriptors_can_be_copied_and_set(start: How, lab: Lab) -> None:
+    assert [True] * 6 == await lab.told(DESCRIPTORS, isolation=start)
+
+
+async def test_there_are_no_locks_for_files(start: How, lab: Lab) -> None:
+    assert ["ENOSYS", "ENOSYS"] == await lab.told(LOCKS_IN_ITS_SCRATCH, isolation=start)
+
+
+async def test_sqlite_works_with_nolock_with_dot_files_and_in_memory(start: How, lab: Lab) -> None:
+    told = await lab.told(DATABASES, isolation=start)
+    assert {"": "disk I/O error", "?nolock=1": "C5", "?vfs=unix-dotfile": "C5", ":memory:": "C5"} == told
+
+
+async def test_there_are_no_terminals(start: How, lab: Lab) -> None:
+    program = 'import json, os\nprint(json.dumps([os.listdir("/dev/pts"), os.path.exists("/dev/ptmx")]))'
+    assert [[], False] == await lab.told(program, isolation=start)
