@@ -88,8 +88,10 @@ def heat(title: str, names: Sequence[str], heads: Sequence[str], shares: Sequenc
     return _picture(title, TOP + ROW * len(names) + 8, drawn, max(width, WIDTH))
 
 
-def courses(title: str, names: Sequence[str], moments: Sequence[tuple[int, Sequence[float]]], unit: str) -> str:
-    """Values over time, a line each, with its name at its end."""
+def courses(
+    title: str, names: Sequence[str], moments: Sequence[tuple[int, Sequence[float]]], unit: str, measure: str
+) -> str:
+    """Values over time, a line each, with its name at its end; `unit` is of the time, `measure` of the values."""
     height, foot = 320, 320 - FOOT
     every = [value for _, values in moments for value in values]
     lows, ticks = _axis(min(every, default=0), max(every, default=1), foot, TOP)
@@ -114,7 +116,8 @@ def courses(title: str, names: Sequence[str], moments: Sequence[tuple[int, Seque
         drawn.append(f'<polyline class="{kind}" points="{line}"/>{dots}')
         drawn.append(_text(WIDTH - LABEL + 8, ends[number] + 4, _short(name), "start", kind))
     drawn += [_text(times.at(when), height - 14, str(when), "middle") for when in _some([m[0] for m in moments])]
-    return _picture(title, height, [*drawn, _text(WIDTH - LABEL + 28, height - 14, unit, "start")])
+    drawn += [_text(50, TOP - 8, measure, "end"), _text(WIDTH - LABEL + 28, height - 14, unit, "start")]
+    return _picture(title, height, drawn)
 
 
 def _bar(row: Bar, axis: Axis, middle: float) -> str:

@@ -81,7 +81,7 @@ class RegressionProgress:
     def _line(self) -> None:
         self._last_line = monotonic()
         blocks = self._reckoning.state.blocks
-        self._console.print(f"{blocks} blocks, {self._text()}", highlight=False, markup=False)
+        self._console.print(f"{blocks} block{'s' * (blocks != 1)}, {self._text()}", highlight=False, markup=False)
 
     def _text(self) -> str:
         return evidence(self._test, self._reckoning.state)

@@ -34,8 +34,9 @@ def hypotheses(regression: Regression) -> str:
 def said(regression: Regression, finding: Finding) -> list[str]:
     """The finding in a few lines."""
     state = finding.state
+    blocks = f"{state.blocks} block{'s' * (state.blocks != 1)}"
     lines = [
-        f"{WORDS[state.verdict]}, after {state.blocks} blocks of at most {regression.limit}",
+        f"{WORDS[state.verdict]}, after {blocks} of at most {regression.limit}",
         hypotheses(regression),
         evidence(regression.test, state),
     ]

@@ -72,7 +72,7 @@ def _sections(about: About, digest: Digest) -> Iterable[str]:
     moments = [(one.blocks, [one.elo[line.entrant] for line in lines]) for one in digest.moments]
     yield _section(
         "Ratings over time",
-        courses("Ratings over time", labels, moments, "blocks"),
+        courses("Ratings over time", labels, moments, "blocks", "Elo"),
         "As they would have been after so many blocks.",
     )
     yield _section("Seats", _seats(digest, labels), "Mean points of a hundred, by seat; 50 is the middle.")
