@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from functools import partial
-from random import SystemRandom
 from typing import TypeVar
 
 import click
@@ -13,17 +12,15 @@ from arena import loop
 from arena.contest import Contest, in_order
 from arena.design import Design, design_of
 from arena.digest import Digest, digest_of
-from arena.exits import WrongUse
 from arena.ledger import Ledger
 from arena.progress import LiveProgress
 from arena.report_files import Found, write_beside
 from arena.results_folder import LEDGER, TRANSCRIPTS, held, set_aside
 from arena.rounds import Blocks, Fixed, blocks_so_far, rounds_of
 from arena.runner import Field, Workers, run
-from arena.schedule import SEED_BITS
 from arena.screens import progress_console
 from arena.standings import Line, Played
-from arena.terms import changes, terms_of
+from arena.terms import begin_or_go_on, terms_of
 from arena.tournament_file import TWO, Tournament
 
 PlayerT = TypeVar("PlayerT")
@@ -75,7 +72,8 @@ def play_tournament(
             click.echo(f"earlier results are now in {aside}", err=True)
         ledger = Ledger(tournament.results / LEDGER)
         try:
-            seed = _begin(tournament, ledger)
+            otherwise = f"{tournament.file}: not as when its results in {tournament.results} were begun"
+            seed = begin_or_go_on(ledger, tournament.form.seed, partial(terms_of, tournament), otherwise)
             schedule = tournament.schedule
             field = Field(
                 plan=tournament.plan(),
@@ -121,23 +119,6 @@ def _design(tournament: Tournament, seed: int, results: Sequence[Played]) -> Des
     rounds = schedule.rounds(seed)
     blocks = next(rounds)() if isinstance(schedule, Fixed) else blocks_so_far(rounds, results)
     return design_of(blocks, len(tournament.form.bots), tournament.seats)
-
-
-def _begin(tournament: Tournament, ledger: Ledger) -> int:
-    """Begins the tournament, or makes sure that it is the one that was begun; its seed."""
-    begun = ledger.terms()
-    given = tournament.form.seed
-    if not begun:
-        seed = SystemRandom().getrandbits(SEED_BITS) if given is None else given
-        ledger.begin(terms_of(tournament, seed))
-        return seed
-    seed = int(begun["seed"]) if given is None else given
-    if changed := changes(begun, terms_of(tournament, seed)):
-        raise WrongUse(
-            f"{tournament.file}: not as when its results in {tournament.results} were begun: {'; '.join(changed)}."
-            " Undo that to go on, or begin anew: --fresh, or another folder with --results"
-        )
-    return seed
 
 
 def _play_rest(
