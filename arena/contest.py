@@ -74,7 +74,7 @@ def format_rows(contest: Contest, lines: Sequence[Line]) -> tuple[Row, list[Row]
                 contest,
                 lines,
                 headings,
-                lambda line: (f"{ratings[line.entrant]:.0f}", str(line.played), f"{line.points:g}", _won(line)),
+                lambda line: (f"{ratings[line.entrant]:z.0f}", str(line.played), f"{line.points:g}", _won(line)),
             )
         case Knockout():
             return _rows(contest, lines, ("points", "W-T-L"), lambda line: (f"{line.points:g}", _won(line)))

@@ -123,7 +123,7 @@ def outcome_rows(matches: Sequence[Explained]) -> list[Row]:
 def _means(group: Group) -> Row:
     if group.base is None or group.head is None:
         return (str(group.matches), "-", "-", "-")
-    return (str(group.matches), f"{group.base:.3f}", f"{group.head:.3f}", f"{group.head - group.base:+.3f}")
+    return (str(group.matches), f"{group.base:.3f}", f"{group.head:.3f}", f"{group.head - group.base:+z.3f}")
 
 
 def _rows(match: Explained, seats: int) -> Iterator[Row]:

@@ -25,9 +25,9 @@ def hypotheses(regression: Regression) -> str:
     """What was held against what."""
     test = regression.test
     if isinstance(test, Sprt):
-        held = f"H0: {test.elo0:+g} Elo, H1: {test.elo1:+g} Elo ({test.model})"
+        held = f"H0: {test.elo0:+zg} Elo, H1: {test.elo1:+zg} Elo ({test.model})"
     else:
-        held = f"H0: a mean difference of at most {test.low:+g} points a match, H1: of at least {test.high:+g}"
+        held = f"H0: a mean difference of at most {test.low:+zg} points a match, H1: of at least {test.high:+zg}"
     return f"{held}; alpha {test.alpha:g}, beta {test.beta:g}"
 
 
@@ -131,14 +131,14 @@ def _estimate(regression: Regression, finding: Finding) -> str:
     mean = _mean(finding.state)
     if isinstance(regression.test, Sprt):
         return f"Elo {_elo_text(mean)} (95 % interval: {_elo_text(low)} to {_elo_text(high)}, logistic)"
-    return f"difference {mean:+.3f} points a match (95 % interval: {low:+.3f} to {high:+.3f})"
+    return f"difference {mean:+z.3f} points a match (95 % interval: {low:+z.3f} to {high:+z.3f})"
 
 
 def _elo_text(difference: float) -> str:
     found = elo(difference)
     if found is None:
         return f"{'+' if difference > 0 else '-'}inf"
-    return f"{found:+.1f}"
+    return f"{found:+z.1f}"
 
 
 def _rows(regression: Regression, finding: Finding) -> list[tuple[str, ...]]:

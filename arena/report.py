@@ -15,7 +15,7 @@ from arena.digest import Digest
 from arena.format_json import format_json
 from arena.format_tables import bracket_lines, own_table
 from arena.standings import Line, Score
-from arena.tables import grid, show
+from arena.tables import grid, rounded, show
 from arena.tournament import Results
 from arena.tournament_file import TWO, Tournament
 
@@ -109,9 +109,9 @@ def ratings_json(digest: Digest) -> list[dict[str, Any]]:
     return [
         {
             "bot": digest.labels[one.entrant],
-            "elo": round(one.elo, 2),
-            "low": None if one.low is None else round(one.low, 2),
-            "high": None if one.high is None else round(one.high, 2),
+            "elo": rounded(one.elo),
+            "low": rounded(one.low),
+            "high": rounded(one.high),
         }
         for one in found
     ]

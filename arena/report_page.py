@@ -94,8 +94,8 @@ def interval(rating: Rating) -> str:
     if rating.low is None and rating.high is None:
         return "no limits"
     if rating.low is None:
-        return f"below {rating.high:+.0f}"
-    return f"above {rating.low:+.0f}" if rating.high is None else f"{rating.low:+.0f} to {rating.high:+.0f}"
+        return f"below {rating.high:+z.0f}"
+    return f"above {rating.low:+z.0f}" if rating.high is None else f"{rating.low:+z.0f} to {rating.high:+z.0f}"
 
 
 def seat_rows(digest: Digest, order: Sequence[Line]) -> list[list[float | None]]:
@@ -113,7 +113,7 @@ def _standings(digest: Digest) -> str:
             (
                 place,
                 digest.labels[line.entrant],
-                f"{digest.ratings.ratings[line.entrant].elo:+.0f}",
+                f"{digest.ratings.ratings[line.entrant].elo:+z.0f}",
                 interval(digest.ratings.ratings[line.entrant]),
                 "-" if line.mean is None else f"{line.mean:.3f}",
                 *(
@@ -139,7 +139,7 @@ def _conduct(digest: Digest) -> str:
 
 def _rated(digest: Digest, line: Line) -> Bar:
     rating = digest.ratings.ratings[line.entrant]
-    told = f"{rating.elo:+.0f}, {interval(rating)}, {rating.blocks} blocks"
+    told = f"{rating.elo:+z.0f}, {interval(rating)}, {rating.blocks} blocks"
     return Bar(digest.labels[line.entrant], rating.elo, rating.low, rating.high, told)
 
 
