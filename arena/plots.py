@@ -9,6 +9,8 @@ from math import ceil, floor, log10
 
 from msgspec import Struct
 
+from arena.counted import counted
+
 WIDTH = 760
 ROW = 26
 LABEL = 190
@@ -110,7 +112,7 @@ def courses(
         line = " ".join(f"{times.at(when):.1f},{lows.at(values[number]):.1f}" for when, values in moments)
         dots = "".join(
             f'<circle class="{kind}" cx="{times.at(when):.1f}" cy="{lows.at(values[number]):.1f}" r="2.5">'
-            f"<title>{escape(name)} after {when} blocks: {values[number]:+z.0f}</title></circle>"
+            f"<title>{escape(name)} after {counted(when, 'block')}: {values[number]:+z.0f}</title></circle>"
             for when, values in moments
         )
         drawn.append(f'<polyline class="{kind}" points="{line}"/>{dots}')

@@ -16,6 +16,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from arena.counted import counted
 from arena.schedule import Match
 from referee.plan import Result
 
@@ -97,4 +98,4 @@ class LiveProgress(Gauge):
         self._tell_void(match, reason)
 
     def _said(self) -> str:
-        return f"{self._done}/{self._total} matches, {self._voids} void attempts"
+        return f"{self._done}/{counted(self._total, 'match')}, {counted(self._voids, 'void attempt')}"

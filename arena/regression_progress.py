@@ -5,6 +5,7 @@ from collections.abc import Callable
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 
+from arena.counted import counted
 from arena.progress import Gauge
 from arena.regression import Reckoning, Regression, Sat, evidence
 from arena.schedule import Match
@@ -50,8 +51,7 @@ class RegressionProgress(Gauge):
         self._tell_void(match, reason)
 
     def _said(self) -> str:
-        blocks = self._reckoning.state.blocks
-        return f"{blocks} block{'s' * (blocks != 1)}, {self._found()}"
+        return f"{counted(self._reckoning.state.blocks, 'block')}, {self._found()}"
 
     def _found(self) -> str:
         return evidence(self._test, self._reckoning.state)

@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 from rich.table import Table
 
+from arena.counted import counted
 from arena.markdown import table_lines
 from arena.regression import BASE, FIELD, HEAD, Regression, evidence
 from arena.regression_run import Finding
@@ -34,9 +35,8 @@ def hypotheses(regression: Regression) -> str:
 def said(regression: Regression, finding: Finding) -> list[str]:
     """The finding in a few lines."""
     state = finding.state
-    blocks = f"{state.blocks} block{'s' * (state.blocks != 1)}"
     lines = [
-        f"{WORDS[state.verdict]}, after {blocks} of at most {regression.limit}",
+        f"{WORDS[state.verdict]}, after {counted(state.blocks, 'block')} of at most {regression.limit}",
         hypotheses(regression),
         evidence(regression.test, state),
     ]
@@ -62,7 +62,7 @@ def markdown(regression: Regression, finding: Finding) -> str:
             f"## {arena.form.game} ({arena.variant}): {WORDS[finding.state.verdict]}",
             "",
             *(f"- {line}" for line in said(regression, finding)),
-            f"- {len(finding.voids)} void attempts, made again; {seconds} of play; seed {finding.seed}",
+            f"- {counted(len(finding.voids), 'void attempt')}, made again; {seconds} of play; seed {finding.seed}",
             "",
             *table_lines(HEADINGS, _rows(regression, finding)),
             "",

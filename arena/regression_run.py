@@ -13,6 +13,7 @@ import trio
 from msgspec import Struct
 
 from arena import loop
+from arena.counted import counted
 from arena.ledger import Ledger
 from arena.regression import Reckoning, Regression, Sat, State, interval
 from arena.regression_progress import RegressionProgress
@@ -112,10 +113,10 @@ def _play_rest(
 ) -> None:
     """Plays until it is decided. What is being played then is given up: it would not count."""
     if stopped := ledger.give_up_unfinished():
-        click.echo(f"going on; {stopped} matches had been interrupted", err=True)
+        click.echo(f"going on; {counted(stopped, 'match')} had been interrupted", err=True)
     done = reckoning.state.blocks
     done_before = f" ({done} of them played before)" if done else ""
-    limit = f"at most {regression.limit} blocks of {regression.seatings} matches"
+    limit = f"at most {counted(regression.limit, 'block')} of {counted(regression.seatings, 'match')}"
     click.echo(f"{limit}{done_before}, isolation {field.plan.isolation}", err=True)
     if reckoning.decided or done == regression.limit:
         return

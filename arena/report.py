@@ -11,6 +11,7 @@ from rich.text import Text
 
 from arena.bracket import ASCII, BOXES
 from arena.contest import CONDUCT, HOUSE, Contest, conduct
+from arena.counted import counted
 from arena.digest import Digest
 from arena.format_json import format_json
 from arena.format_tables import bracket_lines, own_table
@@ -35,8 +36,9 @@ def print_result(screen: Console, contest: Contest, lines: Sequence[Line], seats
 
 def void_text(voids: int, set_aside: int) -> str:
     """What is said of attempts that did not count."""
-    again = f"; {set_aside} other matches of their blocks too" if set_aside else ""
-    return f"{voids} attempts were void, and made again{again}"
+    were, of_them = ("was", "its block") if voids == 1 else ("were", "their blocks")
+    again = f"; {counted(set_aside, 'other match')} of {of_them} too" if set_aside else ""
+    return f"{counted(voids, 'attempt')} {were} void, and made again{again}"
 
 
 def _table_of_pairs(lines: Sequence[Line], labels: Sequence[str]) -> Table:

@@ -6,6 +6,7 @@ from importlib.resources import files
 
 from msgspec import Struct
 
+from arena.counted import counted
 from arena.digest import Digest, TimeUse
 from arena.plots import Bar, bars, courses, heat, spans
 from arena.ratings import Rating
@@ -139,7 +140,7 @@ def _conduct(digest: Digest) -> str:
 
 def _rated(digest: Digest, line: Line) -> Bar:
     rating = digest.ratings.ratings[line.entrant]
-    told = f"{rating.elo:+z.0f}, {interval(rating)}, {rating.blocks} blocks"
+    told = f"{rating.elo:+z.0f}, {interval(rating)}, {counted(rating.blocks, 'block')}"
     return Bar(digest.labels[line.entrant], rating.elo, rating.low, rating.high, told)
 
 

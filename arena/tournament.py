@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from arena import loop
 from arena.contest import Contest, in_order
+from arena.counted import counted
 from arena.design import Design, design_of
 from arena.digest import Digest, digest_of
 from arena.ledger import Ledger
@@ -131,10 +132,10 @@ def _play_rest(
 ) -> None:
     """Plays the matches that are left."""
     if stopped := ledger.give_up_unfinished():
-        click.echo(f"going on; {stopped} matches had been interrupted", err=True)
+        click.echo(f"going on; {counted(stopped, 'match')} had been interrupted", err=True)
     done = len(ledger.finished())
     done_before = f" ({done} of them played before)" if done else ""
-    click.echo(f"{total} matches{done_before}, isolation {field.plan.isolation}", err=True)
+    click.echo(f"{counted(total, 'match')}{done_before}, isolation {field.plan.isolation}", err=True)
     with LiveProgress(progress_console(), done, total) as progress:
 
         async def play_all() -> None:

@@ -18,6 +18,7 @@ from arena.building import ready
 from arena.clock_file import read_clock
 from arena.commands.games import variant_named
 from arena.commands.policy_options import policy_options, read_policy
+from arena.counted import counted
 from arena.exits import WrongUse
 from arena.match_shown import match_json, show_match
 from arena.one_match import play_match
@@ -150,7 +151,8 @@ def _plan(game: str, bots: tuple[str, ...], given: dict[str, Any]) -> Plan:
         raise WrongUse(f"--{error}") from None
     seats = rules.seats(in_force)
     if len(bots) != seats:
-        raise WrongUse(f"BOT: {game} has {seats} seats, and {len(bots)} bots are named")
+        are = "is" if len(bots) == 1 else "are"
+        raise WrongUse(f"BOT: {game} has {seats} seats, and {counted(len(bots), 'bot')} {are} named")
     policy = read_policy(given)
     return Plan(
         match=f"{game}-{datetime.now(UTC):%Y%m%dT%H%M%S}-{secrets.token_hex(2)}",

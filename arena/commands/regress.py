@@ -12,6 +12,7 @@ from arena import capacity
 from arena.building import ready
 from arena.commands.policy_options import policy_options, read_policy
 from arena.commands.where_options import where_options
+from arena.counted import counted
 from arena.exits import AnswerIsNo, Stopped, Undecided, WrongUse
 from arena.explain import asking, explain
 from arena.explain_report import (
@@ -28,6 +29,7 @@ from arena.regression import HEAD, Regression
 from arena.regression_asked import Asked, regression_of
 from arena.regression_report import finding_json, markdown, said, table
 from arena.regression_run import Finding, folder_for, play_regression
+from arena.report import void_text
 from arena.results_folder import TRANSCRIPTS, cannot_write
 from arena.screens import results_console
 from arena.sprt import EloModel, Verdict
@@ -155,7 +157,7 @@ def _print(regression: Regression, finding: Finding, elsewhere: str | None) -> N
     for line in said(regression, finding):
         screen.print(line, highlight=False, markup=False, soft_wrap=True)
     if finding.voids:
-        screen.print(f"{len(finding.voids)} attempts were void, and made again", highlight=False)
+        screen.print(void_text(len(finding.voids), 0), highlight=False)
     transcripts = elsewhere or regression.arena.results / TRANSCRIPTS
     screen.print(f"transcripts: {transcripts}", highlight=False, markup=False, soft_wrap=True)
 
@@ -196,4 +198,6 @@ def _answer(verdict: Verdict, regression: Regression) -> None:
     if verdict is Verdict.REJECTED:
         raise AnswerIsNo("rejected: head is not better")
     if verdict is Verdict.UNDECIDED:
-        raise Undecided(f"undecided after {regression.limit} blocks; more --blocks would go on from here")
+        raise Undecided(
+            f"undecided after {counted(regression.limit, 'block')}; more --blocks would go on from here"
+        )

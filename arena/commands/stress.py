@@ -19,6 +19,7 @@ from rich.progress import (
 )
 
 from arena.capacity import cores, keep_calibration
+from arena.counted import counted
 from arena.exits import AnswerIsNo, MachineCannot, WrongUse
 from arena.screens import progress_console, results_console
 from arena.tables import show
@@ -175,7 +176,7 @@ def _play_real(
     else:
         screen = results_console()
         show(screen, table(found))
-        said = f"safe: up to {safe} matches at once" if safe else "no level was safe"
+        said = f"safe: up to {counted(safe, 'match')} at once" if safe else "no level was safe"
         screen.print(f"{said}; times in ms; seed {seed}", highlight=False, soft_wrap=True)
     if calibrate:
         if safe is None:
@@ -211,9 +212,10 @@ def _with_bar(seed: int, windows: int, processes: int) -> Campaign:
 
 
 def _summary(campaign: Campaign) -> str:
+    windows, matches = counted(campaign.windows, "window", ","), counted(campaign.matches, "match", ",")
     return (
-        f"seed {campaign.seed}: {campaign.windows:,} windows in {campaign.matches:,} matches,"
-        f" {campaign.messages:,} steps: {'a rule is broken' if campaign.finding else 'no rule is broken'};"
+        f"seed {campaign.seed}: {windows} in {matches}, {counted(campaign.messages, 'step', ',')}:"
+        f" {'a rule is broken' if campaign.finding else 'no rule is broken'};"
         f" {campaign.pace:,.0f} windows a second"
     )
 

@@ -71,7 +71,7 @@ def test_void_attempts_are_told_with_the_matches_of_their_blocks(tmp_path: Path)
     found = as_json(file)
     assert 1 == found["void"]
     told = report(file).stdout
-    assert "1 attempts were void, and made again" in told
+    assert "1 attempt was void, and made again" in told
     assert "<dt>void attempts</dt><dd>1</dd>" in (tmp_path / "runs/cup" / PAGE).read_text()
 
 
