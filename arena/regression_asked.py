@@ -7,6 +7,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from arena.anytime import Anytime
+from arena.clock_file import read_clock
 from arena.commands.games import variant_named
 from arena.exits import WrongUse
 from arena.regression import FIELD, MOST_SEATINGS, Regression, Test
@@ -32,6 +33,8 @@ class Asked(Struct, frozen=True, kw_only=True):
     variant: str | None = None
     options: str | None = None
     """A JSON object."""
+    clock: Path | None = None
+    """A file with a `[clock]` table."""
     elo0: float | None = None
     elo1: float | None = None
     model: EloModel | None = None
@@ -75,6 +78,7 @@ def regression_of(asked: Asked) -> Regression:
         rotations=asked.rotations,
         seed=asked.seed,
         policy=asked.policy,
+        clock=None if asked.clock is None else read_clock(asked.clock, rules, variant, asked.policy),
         isolation=asked.isolation,
         warm=asked.warm,
     )

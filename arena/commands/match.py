@@ -17,7 +17,7 @@ from arena import console
 from arena.building import ready
 from arena.clock_file import read_clock
 from arena.commands.games import variant_named
-from arena.commands.policy_options import policy_options, read_policy
+from arena.commands.policy_options import clock_option, policy_options, read_policy
 from arena.counted import counted
 from arena.exits import WrongUse
 from arena.match_shown import match_json, show_match
@@ -57,12 +57,7 @@ _OPTIONS = (
         help="The game's secrets, a JSON file; `arena games GAME --setup` prints one.  "
         "[default: drawn from the seed]",
     ),
-    click.option(
-        "--clock",
-        metavar="FILE",
-        type=click.Path(path_type=Path),
-        help="All its times, a [clock] table; `arena games GAME --clock` prints one.  [default: the rules']",
-    ),
+    clock_option,
     click.option(
         "--watch",
         metavar="[spectator|host|SEAT]",

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from arena import capacity
 from arena.building import ready
-from arena.commands.policy_options import policy_options, read_policy
+from arena.commands.policy_options import clock_option, policy_options, read_policy
 from arena.commands.where_options import where_options
 from arena.counted import counted
 from arena.exits import AnswerIsNo, Stopped, Undecided, WrongUse
@@ -61,6 +61,7 @@ EXPLAINED = 20
     "--blocks", type=click.IntRange(min=1), default=40_000, show_default=True, help="After so many, give up."
 )
 @click.option("--seed", type=int, help="Of all deals.  [default: drawn, and kept with the results]")
+@clock_option
 @click.option("--isolation", type=click.Choice(get_args(Isolation)), default="strict", show_default=True)
 @click.option(
     "--warm/--cold", default=True, show_default=True, help="Fork Python bots from a process with the kit?"
