@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 from rich.table import Table
 
+from arena.contest import Row, conduct
 from arena.counted import counted
 from arena.markdown import table_lines
 from arena.regression import BASE, FIELD, HEAD, Regression, evidence
@@ -14,7 +15,8 @@ from arena.sprt import ELO, Progress, Sprt, Verdict
 from arena.standings import Line
 from arena.tables import duration, grid
 
-HEADINGS = ("bot", "played", "W-T-L", "mean points", "faults", "defaults", "a window")
+HEADINGS = ("bot", "played", "W-T-L", "mean points")
+"""Then what `conduct` has."""
 WORDS = {
     Verdict.ACCEPTED: "accepted: head is better",
     Verdict.REJECTED: "rejected: head is not better",
@@ -47,8 +49,9 @@ def said(regression: Regression, finding: Finding) -> list[str]:
 
 def table(regression: Regression, finding: Finding) -> Table:
     """A line for each bot."""
-    made = grid({heading: heading != "bot" for heading in HEADINGS})
-    for row in _rows(regression, finding):
+    headings, rows = _rows(regression, finding)
+    made = grid({heading: heading != "bot" for heading in headings})
+    for row in rows:
         made.add_row(*row)
     return made
 
@@ -64,7 +67,7 @@ def markdown(regression: Regression, finding: Finding) -> str:
             *(f"- {line}" for line in said(regression, finding)),
             f"- {counted(len(finding.voids), 'void attempt')}, made again; {seconds} of play; seed {finding.seed}",
             "",
-            *table_lines(HEADINGS, _rows(regression, finding)),
+            *table_lines(*_rows(regression, finding)),
             "",
         ]
     )
@@ -141,22 +144,23 @@ def _elo_text(difference: float) -> str:
     return f"{found:+z.1f}"
 
 
-def _rows(regression: Regression, finding: Finding) -> list[tuple[str, ...]]:
-    return [
-        _row(label if label.endswith(bot.given) else f"{label} ({bot.given})", line)
-        for label, bot, line in zip(regression.arena.labels, regression.arena.bots, finding.lines, strict=True)
+def _rows(regression: Regression, finding: Finding) -> tuple[Row, list[Row]]:
+    """Headings and a row for each bot."""
+    last, conducts = conduct(finding.lines)
+    named = zip(regression.arena.labels, regression.arena.bots, finding.lines, conducts, strict=True)
+    rows = [
+        (*_results(label if label.endswith(bot.given) else f"{label} ({bot.given})", line), *behaved)
+        for label, bot, line, behaved in named
     ]
+    return (*HEADINGS, *last), rows
 
 
-def _row(name: str, line: Line) -> tuple[str, ...]:
+def _results(name: str, line: Line) -> Row:
     return (
         name,
         str(line.played),
         f"{line.wins}-{line.ties}-{line.losses}",
         "-" if line.mean is None else f"{line.mean:.3f}",
-        str(line.faults),
-        str(line.defaults),
-        "-" if line.mean_us is None else duration(line.mean_us),
     )
 
 
@@ -172,5 +176,6 @@ def _line_json(label: str, line: Line) -> dict[str, Any]:
         "faults": line.faults,
         "windows": line.windows,
         "defaults": line.defaults,
+        "refused": line.refused,
         "us_per_window": None if line.mean_us is None else round(line.mean_us),
     }

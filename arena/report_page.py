@@ -107,7 +107,7 @@ def seat_rows(digest: Digest, order: Sequence[Line]) -> list[list[float | None]]
 
 def _standings(digest: Digest) -> str:
     """The table: one row a bot."""
-    counted = ("played", "won", "tied", "lost", "faults", "defaults")
+    counted = ("played", "won", "tied", "lost", "faults", "defaults", "refused")
     return _table(
         ("#", "bot", "rating", "95 % interval", "mean points", *counted),
         (
@@ -118,8 +118,11 @@ def _standings(digest: Digest) -> str:
                 interval(digest.ratings.ratings[line.entrant]),
                 "-" if line.mean is None else f"{line.mean:.3f}",
                 *(
-                    str(each)
-                    for each in (line.played, line.wins, line.ties, line.losses, line.faults, line.defaults)
+                    "-" if each is None else str(each)
+                    for each in (
+                        *(line.played, line.wins, line.ties, line.losses),
+                        *(line.faults, line.defaults, line.refused),
+                    )
                 ),
             )
             for place, line in zip(labels_of(digest.lines), digest.lines, strict=True)

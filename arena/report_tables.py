@@ -14,9 +14,11 @@ from arena.tables import duration, grid, rounded
 
 COLUMNS = (
     "place", "bot", "house", "elo", "elo_low", "elo_high", "elo_error", "blocks", "played", "wins", "ties",
-    "losses", "points", "mean_points", "faults", "defaults", "windows", "us_per_window", "us_median", "us_most",
+    "losses", "points", "mean_points", "faults", "defaults", "refused", "windows", "us_per_window", "us_median",
+    "us_most",
 )  # fmt: skip
-"""Of the CSV, before those for each seat and each other. An end of an interval that is not there is empty."""
+"""Of the CSV, before those for each seat and each other. What is not there is empty: an end of an interval,
+or what an earlier arena did not count."""
 
 
 def ratings_table(digest: Digest) -> Table:
@@ -103,8 +105,8 @@ def _row(digest: Digest, place: str, number: int) -> dict[str, Any]:
     values: Sequence[Any] = (
         place, digest.labels[line.entrant], line.house, rounded(rating.elo), rounded(rating.low),
         rounded(rating.high), rounded(rating.error), rating.blocks, line.played, line.wins, line.ties,
-        line.losses, line.points, line.mean, line.faults, line.defaults, line.windows, rounded(line.mean_us),
-        rounded(use.median if use else None), rounded(use.most if use else None),
+        line.losses, line.points, line.mean, line.faults, line.defaults, line.refused, line.windows,
+        rounded(line.mean_us), rounded(use.median if use else None), rounded(use.most if use else None),
     )  # fmt: skip
     return dict(zip(COLUMNS, values, strict=True))
 
