@@ -31,6 +31,7 @@ from referee.fuzzing.campaign import judge_script
 from referee.fuzzing.script import BadScriptError, Script, read_script, script_text
 from referee.plan import Isolation
 from referee.sandbox import SandboxError
+from referee.unwrapped import unwrapped
 
 SEED_BITS = 32
 OF_VIRTUAL = ("windows", "processes", "keep")
@@ -155,12 +156,10 @@ def _play_real(
         levels=_levels(levels), matches=matches, main_ms=main_ms, hogs=hogs, seed=seed, isolation=isolation
     )
     try:
-        found = _real_with_bar(load)
-    except* SandboxError as group:
-        failure: BaseException = group
-        while isinstance(failure, BaseExceptionGroup):
-            failure = failure.exceptions[0]
-        raise MachineCannot(str(failure)) from None
+        with unwrapped():
+            found = _real_with_bar(load)
+    except SandboxError as error:
+        raise MachineCannot(str(error)) from None
     safe = max((level.concurrent for level in found if level.is_safe), default=None)
     machine = f"{platform.system()} {platform.release()}, {cores()} cores"
     if html is not None:
