@@ -17,7 +17,7 @@ from arena.counted import counted
 from arena.ledger import Ledger
 from arena.regression import Reckoning, Regression, Sat, State, interval
 from arena.regression_progress import RegressionProgress
-from arena.results_folder import LEDGER, TRANSCRIPTS, held, set_aside
+from arena.results_folder import TRANSCRIPTS, open_ledger
 from arena.runner import Field, run
 from arena.screens import progress_console
 from arena.standings import Line, standings
@@ -60,24 +60,18 @@ def play_regression(
     """
     started = monotonic()
     folder = regression.arena.results
-    with held(folder):
-        if fresh and (aside := set_aside(folder)):
-            click.echo(f"earlier results are now in {aside}", err=True)
-        ledger = Ledger(folder / LEDGER)
-        try:
-            otherwise = f"{folder}: its results were begun otherwise"
-            seed = begin_or_go_on(ledger, regression.arena.form.seed, partial(_terms, regression), otherwise)
-            reckoning = _reckoned(regression, ledger)
-            field = Field(
-                plan=regression.arena.plan(),
-                players=players,
-                names=regression.arena.labels,
-                transcripts=folder / TRANSCRIPTS,
-            )
-            _play_rest(regression, field, ledger, reckoning, seed, open_venue=open_venue)
-            return _finding(regression, ledger, reckoning, seed, monotonic() - started)
-        finally:
-            ledger.close()
+    with open_ledger(folder, fresh=fresh) as ledger:
+        otherwise = f"{folder}: its results were begun otherwise"
+        seed = begin_or_go_on(ledger, regression.arena.form.seed, partial(_terms, regression), otherwise)
+        reckoning = _reckoned(regression, ledger)
+        field = Field(
+            plan=regression.arena.plan(),
+            players=players,
+            names=regression.arena.labels,
+            transcripts=folder / TRANSCRIPTS,
+        )
+        _play_rest(regression, field, ledger, reckoning, seed, open_venue=open_venue)
+        return _finding(regression, ledger, reckoning, seed, monotonic() - started)
 
 
 def folder_for(regression: Regression) -> Path:

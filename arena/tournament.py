@@ -16,7 +16,7 @@ from arena.digest import Digest, digest_of
 from arena.ledger import Ledger
 from arena.progress import LiveProgress
 from arena.report_files import Found, write_beside
-from arena.results_folder import LEDGER, TRANSCRIPTS, held, set_aside
+from arena.results_folder import TRANSCRIPTS, open_ledger
 from arena.rounds import Blocks, Fixed, blocks_so_far, rounds_of
 from arena.runner import Field, Workers, run
 from arena.screens import progress_console
@@ -68,50 +68,44 @@ def play_tournament(
         MachineCannot: it cannot be played to its end now.
         Stopped: a signal came; run again, it goes on.
     """
-    with held(tournament.results):
-        if fresh and (aside := set_aside(tournament.results)):
-            click.echo(f"earlier results are now in {aside}", err=True)
-        ledger = Ledger(tournament.results / LEDGER)
-        try:
-            otherwise = f"{tournament.file}: not as when its results in {tournament.results} were begun"
-            seed = begin_or_go_on(ledger, tournament.form.seed, partial(terms_of, tournament), otherwise)
-            schedule = tournament.schedule
-            field = Field(
-                plan=tournament.plan(),
-                players=players,
-                names=tournament.labels,
-                transcripts=tournament.results / TRANSCRIPTS,
-            )
-            # Not read for nothing: of a million matches they are gigabytes.
-            so_far = [] if isinstance(schedule, Fixed) else ledger.results()
-            design = _design(tournament, seed, so_far)
-            if tournament.seats > TWO:
-                click.echo(design.text, err=True)
-            # Rounds that depend on results are not known yet, nor does `matches` know of tie-breaks.
-            total = max(design.matches, schedule.matches or 0)
-            rounds = rounds_of(schedule.rounds(seed), ledger.results)
-            _play_rest(field, ledger, rounds, total, open_venue=open_venue)
-            results = ledger.results()
-            contest = Contest(
-                form=tournament.shape,
-                labels=tournament.labels,
-                house=tournament.house,
-                seed=seed,
-                played=results,
-            )
-            digest = digest_of(tournament.labels, results, tournament.house, partial(in_order, contest))
-            voids, again = ledger.voids(), ledger.set_aside()
-            write_beside(tournament.results, Found(ledger.terms(), digest, contest, len(voids), len(again)))
-            return Results(
-                seed=seed,
-                contest=contest,
-                design=design if isinstance(schedule, Fixed) else _design(tournament, seed, results),
-                digest=digest,
-                voids=voids,
-                set_aside=again,
-            )
-        finally:
-            ledger.close()
+    with open_ledger(tournament.results, fresh=fresh) as ledger:
+        otherwise = f"{tournament.file}: not as when its results in {tournament.results} were begun"
+        seed = begin_or_go_on(ledger, tournament.form.seed, partial(terms_of, tournament), otherwise)
+        schedule = tournament.schedule
+        field = Field(
+            plan=tournament.plan(),
+            players=players,
+            names=tournament.labels,
+            transcripts=tournament.results / TRANSCRIPTS,
+        )
+        # Not read for nothing: of a million matches they are gigabytes.
+        so_far = [] if isinstance(schedule, Fixed) else ledger.results()
+        design = _design(tournament, seed, so_far)
+        if tournament.seats > TWO:
+            click.echo(design.text, err=True)
+        # Rounds that depend on results are not known yet, nor does `matches` know of tie-breaks.
+        total = max(design.matches, schedule.matches or 0)
+        rounds = rounds_of(schedule.rounds(seed), ledger.results)
+        _play_rest(field, ledger, rounds, total, open_venue=open_venue)
+        results = ledger.results()
+        contest = Contest(
+            form=tournament.shape,
+            labels=tournament.labels,
+            house=tournament.house,
+            seed=seed,
+            played=results,
+        )
+        digest = digest_of(tournament.labels, results, tournament.house, partial(in_order, contest))
+        voids, again = ledger.voids(), ledger.set_aside()
+        write_beside(tournament.results, Found(ledger.terms(), digest, contest, len(voids), len(again)))
+        return Results(
+            seed=seed,
+            contest=contest,
+            design=design if isinstance(schedule, Fixed) else _design(tournament, seed, results),
+            digest=digest,
+            voids=voids,
+            set_aside=again,
+        )
 
 
 def _design(tournament: Tournament, seed: int, results: Sequence[Played]) -> Design:
