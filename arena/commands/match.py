@@ -16,7 +16,7 @@ from msgspec import Raw
 from arena import console
 from arena.building import ready
 from arena.clock_file import read_clock
-from arena.commands.games import variant_named
+from arena.commands.games import rules_asked
 from arena.commands.policy_options import clock_option, policy_options, read_policy
 from arena.counted import counted
 from arena.exits import WrongUse
@@ -27,12 +27,10 @@ from arena.screens import progress_console
 from arena.setup_file import read_setup
 from arena.watching import Eyes, Watcher, read_eyes
 from referee.bot_folder import BotFolderError, find_bot
-from referee.games.registry import GAMES
 from referee.keys import PUBLIC, KeyFileError, read_public, z85
 from referee.plan import Isolation, Plan, Result
 from referee.play import LocalSeat, Player, SandboxedBot, play
 from referee.remote_bot import RemoteBot, cannot_play
-from referee.rules import BadSetupError
 
 OUR_INPUT = 0
 """The file descriptor of standard input."""
@@ -135,15 +133,7 @@ def play_asked(
 
 def _plan(game: str, bots: tuple[str, ...], given: dict[str, Any]) -> Plan:
     """The match that was asked for, checked as far as the rules go."""
-    if game not in GAMES:
-        raise WrongUse(f"GAME: there is no {game!r}; there are {', '.join(GAMES)}")
-    rules = GAMES[game]
-    variant = variant_named(rules, given["variant"])
-    options = _json(given["options"], "--options")
-    try:
-        in_force = rules.read_options(variant, options)
-    except BadSetupError as error:
-        raise WrongUse(f"--{error}") from None
+    rules, variant, in_force = rules_asked(game, given["variant"], given["options"])
     seats = rules.seats(in_force)
     if len(bots) != seats:
         are = "is" if len(bots) == 1 else "are"
@@ -154,24 +144,13 @@ def _plan(game: str, bots: tuple[str, ...], given: dict[str, Any]) -> Plan:
         game=game,
         variant=variant,
         seed=SystemRandom().getrandbits(SEED_BITS) if given["seed"] is None else given["seed"],
-        options=options,
+        options=None if given["options"] is None else Raw(given["options"]),
         setup=None if given["setup"] is None else read_setup(given["setup"], rules, variant, in_force),
         policy=policy,
         clock=None if given["clock"] is None else read_clock(given["clock"], rules, variant, policy),
         isolation=given["isolation"],
         warm=given["warm"],
     )
-
-
-def _json(text: str | None, option: str) -> Raw | None:
-    """An option's JSON, as it stands."""
-    if text is None:
-        return None
-    try:
-        msgspec.json.decode(text)
-    except msgspec.MsgspecError as error:
-        raise WrongUse(f"{option}: {error}") from None
-    return Raw(text)
 
 
 def _player(name: str, game: str, isolation: Isolation) -> Player:

@@ -66,10 +66,6 @@ EXPLAINED = 20
 @click.option(
     "--warm/--cold", default=True, show_default=True, help="Fork Python bots from a process with the kit?"
 )
-@click.option("--concurrency", type=click.IntRange(min=1), help="Matches at once.  [default: one for each core]")
-@click.option(
-    "--workers", type=click.IntRange(min=1), help="Referee processes for them.  [default: one for each core]"
-)
 @where_options
 @click.option(
     "--results",
