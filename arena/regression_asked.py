@@ -7,6 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from arena.anytime import Anytime
+from arena.caps import BotCaps, over
 from arena.clock_file import read_clock
 from arena.commands.games import rules_asked
 from arena.exits import WrongUse
@@ -46,6 +47,8 @@ class Asked(Struct, frozen=True, kw_only=True):
     seed: int | None = None
     isolation: Isolation = "strict"
     warm: bool = True
+    caps: BotCaps = BotCaps()
+    """The most that any of the bots may ask for."""
 
 
 def regression_of(asked: Asked) -> Regression:
@@ -60,7 +63,7 @@ def regression_of(asked: Asked) -> Regression:
     names = asked.field or ((_sample(asked.game),) if seats > TWO else ())
     flags = ("--base", "--head", *("--field" for _ in names))
     bots = tuple(
-        _bot(flag, name, asked.game) for flag, name in zip(flags, (asked.base, asked.head, *names), strict=True)
+        _bot(flag, name, asked) for flag, name in zip(flags, (asked.base, asked.head, *names), strict=True)
     )
     form = TournamentFile(
         game=asked.game,
@@ -110,13 +113,16 @@ def _sample(game: str) -> str:
     return own if own in built_in() else "any_random"
 
 
-def _bot(flag: str, name: str, game: str) -> BotFolder:
+def _bot(flag: str, name: str, asked: Asked) -> BotFolder:
     try:
         bot = find_bot(name)
     except BotFolderError as error:
         raise WrongUse(f"{flag}: {error}") from None
-    if not bot.plays(game):
-        raise WrongUse(f"{flag}: {name} does not play {game}: its bot.toml has games = {list(bot.games or ())}")
+    if not bot.plays(asked.game):
+        games = list(bot.games or ())
+        raise WrongUse(f"{flag}: {name} does not play {asked.game}: its bot.toml has games = {games}")
+    if asks := over(bot, asked.caps):
+        raise WrongUse(f"{flag}: {asks}")
     return bot
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
+from arena.caps import BotCaps, Caps, over
 from arena.console import NAME as CONSOLE
 from arena.exits import WrongUse
 from arena.formats import Form, Format, complaint, schedule_of
@@ -56,6 +57,10 @@ class TournamentFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     policy: Policy = Policy()
     clock: ClockTable | None = None
     """All times of a match; None: as the rules give them, but for what the policy sets."""
+    limits: Caps = Caps()
+    """The most that a bot's bot.toml may ask for in its table of this name."""
+    build_limits: Caps = Caps()
+    """The same for those that are built."""
     isolation: Isolation = "strict"
     warm: bool = True
     """Whether Python bots are forked from a process that holds the kit: as well shut in, and sooner there."""
@@ -227,6 +232,8 @@ def _bot(field: str, name: str, form: TournamentFile, place: _Place, resolve: Re
         raise place.wrong(
             field, f"{name!r} does not play {form.game}: its bot.toml has games = {list(bot.games or ())}"
         )
+    if asks := over(bot, BotCaps(limits=form.limits, build_limits=form.build_limits)):
+        raise place.wrong(field, asks)
     return bot
 
 

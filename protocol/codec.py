@@ -1,5 +1,6 @@
 """Bytes to messages and back: the only encoder and decoder. Whoever reads a bot's bytes calls this."""
 
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 import msgspec
@@ -10,7 +11,8 @@ from protocol.words import Action
 
 ActionT = TypeVar("ActionT", bound=Action)
 
-_encoder = msgspec.json.Encoder()
+encode: Callable[[Any], bytes] = msgspec.json.Encoder().encode
+"""Compact JSON of a message, event, view or record. Field order is the Struct's, so bytes are repeatable."""
 _said: msgspec.json.Decoder[Said] = msgspec.json.Decoder(Said)
 _told: msgspec.json.Decoder[Told] = msgspec.json.Decoder(Told)
 _json = msgspec.json.Decoder()
@@ -23,11 +25,6 @@ class Refused(Exception):  # noqa: N818 - it is no error of ours, but an answer
         super().__init__(text)
         self.refusal = refusal
         self.text = text
-
-
-def encode(message: Any) -> bytes:
-    """Compact JSON of a message, event, view or record. Field order is the Struct's, so bytes are repeatable."""
-    return _encoder.encode(message)
 
 
 def decode_said(frame: bytes) -> Said:

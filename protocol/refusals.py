@@ -28,7 +28,7 @@ class Refusal(StrEnum):
     TOO_LONG = "too-long"
     """A note longer than `MAX_NOTE_CHARACTERS`."""
     FLOOD = "flood"
-    """More messages than a window's budget. Told once a window; what follows is counted only."""
+    """More messages, or more bytes, than a window's budget. Told once a window; what follows is counted only."""
 
 
 class Fault(StrEnum):

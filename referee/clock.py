@@ -67,6 +67,8 @@ class Stopwatch:
         """What it showed at `at`: also for a moment before or within a pause, when a frame tells of one late."""
         if self._paused_at is not None:
             at = min(at, self._paused_at)
+        if not self._pauses:
+            return at
         return at - sum(min(end, at) - start for start, end in self._pauses if start < at)
 
     def when(self, reading: int) -> int | None:

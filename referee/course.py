@@ -154,7 +154,7 @@ class Course:
         for number, part in self._open.parts.items():
             seat = self._seats[number]
             seat.windows += 1
-            seat.messages = 0
+            seat.allowance.renew()
             message = self.opened(seat) if seat.present else None
             if message is not None:
                 part.ends_by = self.reading + self._shortest(window, seat)

@@ -6,6 +6,7 @@ Works the same over ZeroMQ (`wire`) and over memory under trio's virtual clock.
 import math
 from collections import deque
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import trio
 
@@ -39,9 +40,9 @@ class Alarm:
         while True:
             with self._scope:
                 await trio.sleep_forever()
-            self._bell.ring()
             self._time = math.inf
             self._scope = trio.CancelScope()
+            self._bell.ring()
 
 
 class Host:
@@ -158,18 +159,27 @@ class Host:
             alarm = Alarm(self._bell)
             nursery.start_soon(alarm.keep)
             match.begin()
+            step = partial(self._step, match, alarm)
             while not match.over:
-                self._drain(match)
-                self._step_out(match)
-                due = match.next_deadline()
-                if due is not None and self._micros(trio.current_time()) >= due:
-                    await self._deadline(match)
+                if not step():
+                    await self._bell.wait(step)
                 elif not match.over:
-                    deadline = math.inf if due is None else self._zero + due / MICROSECONDS
-                    alarm.set(min(deadline, self._later[0][0]) if self._later else deadline)
-                    await self._bell.wait()
+                    await self._deadline(match)
             self._step_out(match)
             nursery.cancel_scope.cancel()
+
+    def _step(self, match: Match, alarm: Alarm) -> bool:
+        """Does what there is to do without waiting; whether the match's task is to go on: a deadline has come."""
+        self._drain(match)
+        self._step_out(match)
+        if match.over:
+            return True
+        due = match.next_deadline()
+        if due is not None and self._micros(trio.current_time()) >= due:
+            return True
+        deadline = math.inf if due is None else self._zero + due / MICROSECONDS
+        alarm.set(min(deadline, self._later[0][0]) if self._later else deadline)
+        return False
 
     async def _deadline(self, match: Match) -> None:
         """A deadline has come: what arrived before it is heard first, however late we woke."""

@@ -27,6 +27,7 @@ from protocol.messages import (
 )
 from protocol.refusals import Fault, Refusal
 from protocol.words import Action
+from referee.allowance import Allowance
 from referee.clock import MICROSECONDS_PER_MS, SeatClock
 from referee.match import HELLOS_PER_MATCH
 from referee.plan import Policy
@@ -72,7 +73,8 @@ class Interview:
         self._told: list[Raw] = []
         self._question: Question | None = None
         self._windows = 0
-        self._hellos = self._messages = self._refused = 0
+        self._allowance = Allowance(policy)
+        self._hellos = self._refused = 0
         self._illegal = ""
 
     def tell(self, telling: Telling | Settled) -> None:
@@ -88,7 +90,7 @@ class Interview:
         self.part = Part(question.opened.id)
         self.part.ends_by = at + self._shortest(question)
         self._windows = question.opened.id + 1
-        self._messages = 0
+        self._allowance.renew()
         self._illegal = ""
         return self.part
 
@@ -136,10 +138,9 @@ class Interview:
         """A frame arrived from the bot."""
         if self.gone:
             return
-        self._messages += 1
-        most = self._policy.messages_per_window
-        if self._messages > most:
-            self._refuse(at, Refusal.FLOOD, f"more than {most} messages in a window")
+        flood = self._allowance.hear(len(frame))
+        if flood is not None:
+            self._refuse(at, flood.refusal, flood.text)
             return
         try:
             said = decode_said(frame)
@@ -218,8 +219,7 @@ class Interview:
 
     def _refuse(self, at: int, refusal: Refusal, text: str, window: int | None = None) -> None:
         self._refused += 1
-        told_already = refusal is Refusal.FLOOD and self._messages > self._policy.messages_per_window + 1
-        if not told_already:
+        if self._allowance.is_told(refusal):
             self._send(encode(Rejected(window=window, reason=refusal, text=text)))
         if self._refused > self._policy.refusals_per_match:
             most = self._policy.refusals_per_match

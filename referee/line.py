@@ -6,7 +6,7 @@ for seats that live in the referee's own process (a person at the terminal).
 
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import trio
 from msgspec import Struct
@@ -59,31 +59,54 @@ Outgoing = tuple[bytes, bool]
 class Bell:
     """Wakes the one task that waits for any of many lines. Ringing while nobody waits is remembered."""
 
-    __slots__ = ("_rung", "_waiting")
+    __slots__ = ("_answer", "_answering", "_failure", "_rung", "_waiting")
 
     def __init__(self) -> None:
         self._rung = False
         self._waiting: trio.lowlevel.Task | None = None
+        self._answer: Callable[[], bool] | None = None
+        self._answering = False
+        self._failure: Exception | None = None
 
     def ring(self) -> None:
         """Something is there to be received."""
         self._rung = True
-        if self._waiting is not None:
+        if self._waiting is not None and (self._answer is None or self._is_for_the_task(self._answer)):
             trio.lowlevel.reschedule(self._waiting)
-            self._waiting = None
+            self._waiting = self._answer = None
 
-    async def wait(self) -> None:
-        """Returns once it has rung since the last return."""
+    async def wait(self, answer: Callable[[], bool] | None = None) -> None:
+        """Returns once it has rung since the last return.
+
+        `answer`: does there and then, in the task of whoever rings, what there is to do: that saves a turn of
+        trio's loop. It returns True where the task that waits must go on, which also does so if `answer` rings
+        itself. What it raises is raised from here.
+        """
         if self._rung:
             await trio.lowlevel.checkpoint()
         else:
             # By hand: an Event for each frame would cost as much as hearing it.
-            self._waiting = trio.lowlevel.current_task()
+            self._waiting, self._answer = trio.lowlevel.current_task(), answer
             await trio.lowlevel.wait_task_rescheduled(self._give_up)
+            if self._failure is not None:
+                failure, self._failure = self._failure, None
+                raise failure
         self._rung = False
 
+    def _is_for_the_task(self, answer: Callable[[], bool]) -> bool:
+        if self._answering:
+            return False
+        self._answering, self._rung = True, False
+        try:
+            return answer() or self._rung
+        except Exception as failure:  # noqa: BLE001 - it is raised where the answer is from
+            self._failure = failure
+            return True
+        finally:
+            self._answering = False
+
     def _give_up(self, _raise_cancel: object) -> trio.lowlevel.Abort:
-        self._waiting = None
+        self._waiting = self._answer = None
         return trio.lowlevel.Abort.SUCCEEDED
 
 

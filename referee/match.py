@@ -101,10 +101,8 @@ class Match:
         if seat.gone or self.over:
             return
         self._post.now = max(self.now, at)
-        seat.messages += 1
-        refused = kept.refusal() if kept else None
-        if seat.messages > self._policy.messages_per_window:
-            refused = Refused(Refusal.FLOOD, f"more than {self._policy.messages_per_window} messages in a window")
+        flood = seat.allowance.hear(kept.cut if kept else len(frame))
+        refused = flood or (kept.refusal() if kept else None)
         said: Said | None = None
         if refused is None:
             try:
@@ -350,8 +348,7 @@ class Match:
 
     def _refuse(self, seat: Seat, refusal: Refusal, text: str, window: int | None = None) -> None:
         seat.refused[refusal.value] += 1
-        told_already = refusal is Refusal.FLOOD and seat.messages > self._policy.messages_per_window + 1
-        if not told_already:
+        if seat.allowance.is_told(refusal):
             self._post.send_at_the_door(seat, Rejected(window=window, reason=refusal, text=text))
         if seat.refused.total() > self._policy.refusals_per_match:
             text = f"more than {self._policy.refusals_per_match} of your messages had to be refused"

@@ -2,12 +2,11 @@
 
 import os
 from contextlib import suppress
-from pathlib import Path
 
 from msgspec import Struct
 
 from referee.cgroups import Group
-from referee.stopping import descendants
+from referee.stopping import descendants, tasks
 
 AGAIN = 32
 """A bot's threads are looked for anew after so many readings: most have the same from the start to the end."""
@@ -78,7 +77,8 @@ class Meter:
 
     def _look(self) -> None:
         for pid in (self._first, *descendants(self._first)):
-            with suppress(OSError):
-                for task in Path(f"/proc/{pid}/task").iterdir():
-                    if int(task.name) not in self._files and len(self._files) < THREADS:
-                        self._files[int(task.name)] = os.open(task / "schedstat", os.O_RDONLY | os.O_CLOEXEC)
+            for task in tasks(pid):
+                number = int(task.rpartition("/")[2])
+                if number not in self._files and len(self._files) < THREADS:
+                    with suppress(OSError):
+                        self._files[number] = os.open(f"{task}/schedstat", os.O_RDONLY | os.O_CLOEXEC)

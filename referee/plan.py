@@ -38,6 +38,9 @@ class Policy(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Under `restart`: how many a seat has, before `default` applies."""
     messages_per_window: Positive = 100
     """A bot's messages from one window to the next; more are refused as a flood."""
+    bytes_per_window: Positive = 262_144
+    """Bytes of these messages; more are refused as a flood, too. A hundred notes, four of the longest frames, or
+    some thirty times the longest legal action of any game."""
     refusals_per_match: Positive = 1_000
     """Refused messages a match; more, and the bot is hung up on."""
 

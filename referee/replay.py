@@ -5,6 +5,7 @@ Reading the file, and proving that its bytes are the ones written, is `transcrip
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 import msgspec
 
@@ -38,6 +39,10 @@ class Differs(Exception):  # noqa: N818 - the answer to a question, not a failur
         self.line = line
 
 
+OF_OLD = {"bytes_per_window": 2**63 - 1}
+"""What policies did not bound before they named it: so it stands for what an older transcript's leaves out."""
+
+
 class Replayed:
     """A match that is being replayed; its `World`. Sends nothing: what it would send is compared."""
 
@@ -56,7 +61,7 @@ class Replayed:
         try:
             game = GAMES[header.game]
             self.table = Table(game, Deal(header.variant, header.seed, header.options, header.setup))
-            policy = msgspec.convert(header.policy, Policy)
+            policy = msgspec.convert(OF_OLD | msgspec.convert(header.policy, dict[str, Any]), Policy)
         except (KeyError, BadSetupError, msgspec.ValidationError) as error:
             raise Differs(1, f"cannot be dealt: {error}") from None
         self.match = Match(

@@ -6,6 +6,7 @@ from msgspec import Raw
 
 from protocol.messages import ClockTerms
 from protocol.refusals import Conduct
+from referee.allowance import Allowance
 from referee.clock import MICROSECONDS_PER_MS
 from referee.plan import Policy
 from referee.records import BotIdentity
@@ -32,8 +33,8 @@ class Seat:
         """Every event told to it, as sent."""
         self.windows = 0
         """How many windows it has been given."""
-        self.messages = 0
-        """How many it has sent since its last window opened."""
+        self.allowance = Allowance(policy)
+        """What it may still say until its next window opens."""
         self.refused: Counter[str] = Counter()
         self.pauses_left = policy.pauses
         self.restarts_left = policy.restarts if policy.fault == "restart" else 0

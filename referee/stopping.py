@@ -30,12 +30,19 @@ def descendants(root: int) -> list[int]:
     found: list[int] = []
     waiting = [root]
     while waiting:
-        for tasks in Path("/proc", str(waiting.pop()), "task").glob("*/children"):
+        for task in tasks(waiting.pop()):
             with suppress(OSError):
-                children = [int(word) for word in tasks.read_text().split()]
+                children = [int(word) for word in Path(task, "children").read_bytes().split()]
                 found += children
                 waiting += children
     return found
+
+
+def tasks(process: int) -> list[str]:
+    """The folders of a process's threads, as they are now; none where there is no such process."""
+    with suppress(OSError), os.scandir(f"/proc/{process}/task") as found:
+        return [task.path for task in found]
+    return []
 
 
 def _signal(processes: set[int], number: signal.Signals) -> None:

@@ -27,8 +27,14 @@ FLUSH_SECONDS = 0.1
 """How long a line may wait in memory. One trip to a thread costs as much as writing a hundred lines."""
 MAX_WAITING = 200_000
 """How many records may wait for a disk that does not keep up."""
+MAX_WAITING_BYTES = 16 * 1024 * 1024
+"""How many bytes of lines may: what bots said may be most of a line. Of 250 matches at once, 4 GiB."""
+HURRY_BYTES = 1024 * 1024
+"""With so many bytes of lines the disk is not made to wait for more: a hostile bot makes them in no time."""
 SLICE = 32
 """Records made into lines before other tasks get their turn: a tenth of a millisecond's work."""
+SLICE_BYTES = 64 * 1024
+"""Of long lines, so many bytes."""
 
 Arguments = tuple[tuple[list[bytes]], dict[str, Any]]
 """Of the wrapped logger's method, as structlog wants them from the last processor."""
@@ -54,6 +60,7 @@ class Transcript:
         self._records: deque[Record] = deque()
         self._lines: list[bytes] = []
         self._bell = Bell()
+        self._hurry = Bell()
         self._log = _RecordLogger(self._lines, (partial(_link, self._chain, self._lines),), {})
         self._file = file
         # Of our own: someone else's slow threads must not hold up the disk.
@@ -70,7 +77,11 @@ class Transcript:
             TranscriptError: the disk has failed or does not keep up, or an earlier record was none that can be
                 written. It is raised again for every record that follows, and by `open_transcript`.
         """
-        if self.error is not None or len(self._records) + len(self._lines) >= MAX_WAITING:
+        if (
+            self.error is not None
+            or len(self._records) + len(self._lines) >= MAX_WAITING
+            or self._waiting_bytes >= MAX_WAITING_BYTES
+        ):
             self._refuse()
         self._records.append(record)
         self._bell.ring()
@@ -84,10 +95,20 @@ class Transcript:
                 self.error = error
                 self._bell.ring()
 
+    @property
+    def _waiting_bytes(self) -> int:
+        """Of lines that are not yet on the disk, those on their way to it among them.
+
+        Records that are no lines yet are left out: they are those of one step, in which no more is heard of a bot
+        than its line holds.
+        """
+        return self._chain.size - self._file.size
+
     def _refuse(self) -> None:
         if self.error is None:
+            waiting = len(self._records) + len(self._lines)
             self.error = TranscriptError(
-                f"the disk does not keep up: {MAX_WAITING} records wait for it", self.path
+                f"the disk does not keep up: {waiting} records, {self._waiting_bytes} bytes wait for it", self.path
             )
         self.check()
 
@@ -101,7 +122,8 @@ class Transcript:
         try:
             while True:
                 await self._bell.wait()
-                await trio.sleep(FLUSH_SECONDS)
+                with trio.move_on_after(FLUSH_SECONDS):
+                    await self._hurry.wait()
                 self.check()
                 while self._make_lines(SLICE):
                     await trio.lowlevel.checkpoint()
@@ -135,6 +157,8 @@ class Transcript:
         except (TypeError, ValueError, RecursionError) as error:
             what = f"line {self._chain.lines + 1} cannot be written: {error}"
             raise TranscriptError(what, self.path) from error
+        if self._waiting_bytes >= HURRY_BYTES:
+            self._hurry.ring()
         return bool(self._records)
 
     async def _in_thread(self, put: Callable[[list[bytes]], None]) -> None:
@@ -171,10 +195,13 @@ class Transcript:
             self.seat_heads, self._tallied = chains.close(), lines
 
     async def _take(self, chains: SeatChains, lines: Sequence[bytes]) -> None:
-        for number, line in enumerate(lines):
+        taken = size = 0
+        for line in lines:
             chains.take_line(line)
-            if number % SLICE == 0:
+            taken, size = taken + 1, size + len(line)
+            if taken == SLICE or size >= SLICE_BYTES:
                 await trio.lowlevel.checkpoint()
+                taken = size = 0
 
 
 def _link(chain: Chain, made: list[bytes], _log: WrappedLogger, _method: str, event: EventDict) -> Arguments:

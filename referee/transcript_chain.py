@@ -40,12 +40,12 @@ class Broken(TranscriptError):  # noqa: N818 - a finding about a file, not an er
 
 
 class Chain:
-    """Makes lines out of records, each linked to the one before. `lines`: how many there are."""
+    """Makes lines out of records, each linked to the one before. `lines`: how many there are; `size`: in bytes."""
 
-    __slots__ = ("_head", "lines")
+    __slots__ = ("_head", "lines", "size")
 
     def __init__(self) -> None:
-        self.lines = 0
+        self.lines = self.size = 0
         self._head = NO_LINE.encode()
 
     @property
@@ -81,6 +81,7 @@ class Chain:
 
     def _add(self, line: bytes) -> None:
         self.lines += 1
+        self.size += len(line)
         self._head = sha256(line).hexdigest().encode()
 
 

@@ -13,6 +13,8 @@ from referee.owners_file import for_owner
 from referee.transcript_chain import TranscriptError
 
 READ_BYTES = 1024 * 1024
+WRITE_BYTES = 1024 * 1024
+"""How much is written at once: lines are copied for it, and there may be many megabytes of them."""
 
 
 class PartFile:
@@ -37,7 +39,8 @@ class PartFile:
         """Adds lines. If they do not all fit, none stays half written."""
         with self._named():
             try:
-                self._write_all(b"".join(lines))
+                for batch in _batches(lines):
+                    self._write_all(b"".join(batch))
             except OSError:
                 with suppress(OSError):
                     self._file.truncate(self._whole)
@@ -87,3 +90,14 @@ class PartFile:
             there = isinstance(error, FileExistsError)
             why = "there is a file already, and it is not written over" if there else error.strerror or error
             raise TranscriptError(f"cannot be written: {why}", path) from error
+
+
+def _batches(lines: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
+    """Lines together, up to `WRITE_BYTES` and one line more."""
+    first = size = 0
+    for number, line in enumerate(lines, 1):
+        size += len(line)
+        if size >= WRITE_BYTES:
+            yield lines[first:number]
+            first, size = number, 0
+    yield lines[first:]

@@ -23,7 +23,6 @@ from collections import deque
 from collections.abc import AsyncIterator, Sequence
 from contextlib import ExitStack, asynccontextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import cast
 
 import trio
 import zmq
@@ -71,10 +70,11 @@ PASS_FRAMES = 256
 
 
 def _events(socket: "zmq.Socket[bytes]") -> int:
-    return cast(int, socket.get(zmq.EVENTS))
+    return socket.get(_EVENTS)  # type: ignore[return-value]  # of this option it is a number
 
 
 # Plain numbers: the flags' own arithmetic takes longer than the calls they are for.
+_EVENTS = zmq.EVENTS
 _CAN_TAKE = int(zmq.POLLIN)
 _AT_ONCE = int(zmq.NOBLOCK)
 _NAME = int(zmq.NOBLOCK | zmq.SNDMORE)
@@ -260,6 +260,7 @@ class ZmqLine(Line):
         self._inbox: deque[Incoming] = deque()
         self._held_frames = 0
         self._held_bytes = 0
+        self._told = False  # whether something has come for which the bell has not rung yet
         self._unread = False  # whether what was read may hold another message
         self._messages = 0  # ever taken
         self._reads = 0  # of libzmq's from the kernel, ever taken
@@ -392,10 +393,19 @@ class ZmqLine(Line):
             more = self._pass()
             for done in passes:
                 done.set()
+            if self._told:
+                self._ring()
             if more or self._again:
                 await trio.lowlevel.checkpoint()
             elif not self._finished():
                 await self._sleep()
+
+    def _ring(self) -> None:
+        """Tells the host; if it answers at once, it may send in the owner's place as in its sleep."""
+        self._told = False
+        self._asleep = True
+        self._bell.ring()
+        self._asleep = False
 
     def _pass(self) -> bool:
         """Moves all that can be moved; true when it stopped only to let others run."""
@@ -405,7 +415,8 @@ class ZmqLine(Line):
             taking = self._wants() and self._take(can_read=bool(events & _CAN_TAKE))
             sending = bool(self._outbox) and self._send_frames()
             if not (taking or sending):
-                self._stamp_timed(self._queued)
+                if self._timed:
+                    self._stamp_timed(self._queued)
                 break
         if not self._holds:
             self._since = trio.current_time()
@@ -429,7 +440,8 @@ class ZmqLine(Line):
             self._messages += 1
             self._held_frames += 1
             self._held_bytes += len(frame)
-            self._tell(Arrived(self._stamp(min(self._since, self._ceiling)), frame))
+            self._inbox.append(Arrived(self._stamp(min(self._since, self._ceiling)), frame))
+            self._told = True
         return True
 
     def _read(self) -> None:
@@ -512,7 +524,8 @@ class ZmqLine(Line):
             for _ in burst:
                 outbox.popleft()
             self._outbox_bytes -= size
-        self._stamp_timed(self._queued - len(outbox))
+        if self._timed:
+            self._stamp_timed(self._queued - len(outbox))
         return len(outbox) < before
 
     def _send(self, peer: Peer, data: bytes) -> bool:
@@ -586,7 +599,8 @@ class ZmqLine(Line):
     def _give_up(self) -> None:
         self.forget_unsent()
         self._not_reading = True
-        self._tell(NotReading(self._stamp(trio.current_time())))
+        self._inbox.append(NotReading(self._stamp(trio.current_time())))
+        self._bell.ring()
 
     def _stamp_timed(self, through: int) -> None:
         """The HandedOver of every timed frame up to the one of that number."""
@@ -597,11 +611,6 @@ class ZmqLine(Line):
     def _stamp(self, at: float) -> float:
         self._stamped = max(self._stamped, at)
         return self._stamped
-
-    def _tell(self, item: Incoming) -> None:
-        self._inbox.append(item)
-        if not isinstance(item, HandedOver):
-            self._bell.ring()
 
 
 class Wire:

@@ -68,6 +68,7 @@ class TestProtocol:
             f"{MAX_FRAME_BYTES // 1024} KiB ({MAX_FRAME_BYTES:,} bytes)",
             f"{MAX_NOTE_CHARACTERS:,} characters",
             f"{policy.messages_per_window:,} (`messages_per_window`)",
+            f"{policy.bytes_per_window // 1024} KiB ({policy.bytes_per_window:,} bytes, `bytes_per_window`)",
             f"{policy.refusals_per_match:,} (`refusals_per_match`)",
             f"{policy.startup_ms // 1000} s (`startup_ms`)",
             f"{policy.pause_ms // 1000} s each (`pause_ms`)",

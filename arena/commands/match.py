@@ -15,7 +15,9 @@ from msgspec import Raw
 
 from arena import console
 from arena.building import ready
+from arena.caps import BotCaps, over
 from arena.clock_file import read_clock
+from arena.commands.cap_option import cap_option, caps_given
 from arena.commands.games import rules_asked
 from arena.commands.policy_options import clock_option, policy_options, read_policy
 from arena.counted import counted
@@ -82,7 +84,7 @@ def match_options(command: CommandT) -> CommandT:
     """Adds what says which match is to be played, and how it is shown."""
     for option in reversed(_OPTIONS):
         command = option(command)
-    return policy_options(command)
+    return cap_option(policy_options(command))
 
 
 @click.command("match")
@@ -116,10 +118,12 @@ def play_asked(
     plan = _plan(game, bots, given)
     if bots.count(console.NAME) > 1:
         raise WrongUse(f"{console.NAME}: there is one terminal, for one person")
-    players = [_player(name, game, given["isolation"]) for name in bots]
+    caps = caps_given(given["caps"])
+    players = [_player(name, game, caps) for name in bots]
     awaited = [player for player in players if isinstance(player, RemoteBot)]
     if why := cannot_play(plan, awaited, {bot.key for bot in awaited}):
         raise WrongUse(why)
+    players = [_built(player, given["isolation"]) for player in players]
     eyes = None if given["watch"] is None else _eyes(given["watch"], len(players))
     watch = None if eyes is None else Watcher(progress_console(), eyes, [_name(player) for player in players])
     of_whom = " (of bots on this machine)" if awaited else ""
@@ -153,8 +157,8 @@ def _plan(game: str, bots: tuple[str, ...], given: dict[str, Any]) -> Plan:
     )
 
 
-def _player(name: str, game: str, isolation: Isolation) -> Player:
-    """Who takes a seat."""
+def _player(name: str, game: str, caps: BotCaps) -> Player:
+    """Who takes a seat; a bot that has to be built is not yet."""
     if name == console.NAME:
         person = console.Console(console.lines_typed(OUR_INPUT), progress_console())
         return LocalSeat(console.NAME, person.play)
@@ -166,7 +170,13 @@ def _player(name: str, game: str, isolation: Isolation) -> Player:
         raise WrongUse(str(error)) from None
     if not bot.plays(game):
         raise WrongUse(f"{name}: does not play {game}: its bot.toml has games = {list(bot.games or ())}")
-    return SandboxedBot(*ready([bot], isolation))
+    if asks := over(bot, caps):
+        raise WrongUse(asks)
+    return SandboxedBot(bot)
+
+
+def _built(player: Player, isolation: Isolation) -> Player:
+    return SandboxedBot(*ready([player.folder], isolation)) if isinstance(player, SandboxedBot) else player
 
 
 def _remote(file: Path) -> RemoteBot:

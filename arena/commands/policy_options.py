@@ -23,6 +23,7 @@ _OPTIONS = (
     click.option("--unfair", type=click.Choice(["void", "note"]), help="If a default is not a bot's fault."),
     click.option("--restarts", type=click.IntRange(min=0), help="With --fault restart: how many a seat has."),
     click.option("--messages-per-window", type=click.IntRange(min=1), help="More from one bot are a flood."),
+    click.option("--bytes-per-window", type=click.IntRange(min=1), help="More from one bot are a flood."),
     click.option("--refusals-per-match", type=click.IntRange(min=1), help="More, and a bot is hung up on."),
 )
 clock_option = click.option(

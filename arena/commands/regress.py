@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from arena import capacity
 from arena.building import ready
+from arena.commands.cap_option import cap_option, caps_given
 from arena.commands.policy_options import clock_option, policy_options, read_policy
 from arena.commands.where_options import where_options
 from arena.counted import counted
@@ -79,9 +80,11 @@ EXPLAINED = 20
 )
 @click.option("--explain", "explains", is_flag=True, help="Then ask head what base was asked: where do they part?")
 @click.option("--limit", type=click.IntRange(min=1), help="Of --explain: base's matches.  [default: the first 20]")
+@cap_option
 @policy_options
 def command(
     *,
+    caps: tuple[str, ...],
     fresh: bool,
     concurrency: int | None,
     workers: int | None,
@@ -107,7 +110,9 @@ def command(
     if transcripts is not None and explains:
         raise WrongUse("--explain: reads transcripts in the results folder; --transcripts puts them elsewhere")
     asked = Asked(
-        policy=read_policy(given), **{name: given[name] for name in Asked.__struct_fields__ if name in given}
+        policy=read_policy(given),
+        caps=caps_given(caps),
+        **{name: given[name] for name in Asked.__struct_fields__ if name in given},
     )
     regression = regression_of(asked)
     where = folder_for(regression) if results is None else results

@@ -21,7 +21,7 @@ from referee.rules import Game
 from referee.table import Deal, Table
 
 DRILL, MIST = Drill(), Mist()
-NO_LIMIT = 1_000_000
+NO_LIMIT = 1_000_000_000
 _PLACE_NOTHING = encode(Turn(cells=()))
 _NO_SUCH_CELL = encode(Turn(cells=("Z9",)))
 
@@ -36,6 +36,7 @@ def policy(script: Script) -> Policy:
         fault=script.fault,
         restarts=script.restarts,
         messages_per_window=NO_LIMIT,
+        bytes_per_window=NO_LIMIT,
         refusals_per_match=NO_LIMIT,
     )
 

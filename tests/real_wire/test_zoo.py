@@ -40,6 +40,8 @@ LEFT_BY_ALL_BYTES = 20 * MEGABYTE
 """What hundreds of matches, many at once, may leave it larger by."""
 PEAK_OF_EACH_BYTES = 10 * MEGABYTE
 """What each of many at once may take: mostly what Python's collector has not come to yet."""
+TRANSCRIPT_BYTES = 1_500_000
+"""Of a match: a window's bytes, each spelled as two, of what is refused its beginning, and what is sent."""
 LOG_BYTES = 300_000
 """What is kept of a bot's outputs, and the line that says what was left out."""
 THINKS_US = 700_000
@@ -189,6 +191,7 @@ async def test_a_bad_bot_is_named_rightly_and_harms_nobody(
     assert result.charged_us[1] < THINKS_US
     assert memory.peak - memory.before < PEAK_BYTES
     assert memory.after - memory.before < LEFT_BYTES
+    assert Path(result.transcript).stat().st_size < TRANSCRIPT_BYTES
     assert all(log.stat().st_size <= LOG_BYTES for log in (tmp_path / "match").glob("*.log"))
 
 

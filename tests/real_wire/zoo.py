@@ -16,6 +16,8 @@ REFUSALS = 100
 """Refused messages that the zoo's matches bear; with one more the bot is hung up on."""
 WINDOWS = 3
 """How many each seat has in the zoo's matches."""
+LONG_FRAMES = 4
+"""Frames of the greatest length that a window's bytes allow."""
 SOME = range(1, REFUSALS + 1)
 """Refused at least once; how often depends on who is quicker."""
 
@@ -87,11 +89,12 @@ TABLE: dict[str, Expected] = {
     "garbage": _misbehaves(malformed=REFUSALS + 1),
     "huge_frame": _plays(),
     "parts": _plays(malformed=3 * WINDOWS),
-    "too_much": _plays(oversized=SOME),
+    "too_much": _plays(oversized=SOME, flood=SOME),
     # What it says is not for now, against the rules, or too much.
     "anothers_window": _plays(late=WINDOWS, unknown_window=WINDOWS),
     "changes_its_mind": _plays(),
     "drips": _plays(),
+    "fills_the_transcript": _misbehaves(illegal=LONG_FRAMES, flood=REFUSALS + 1 - LONG_FRAMES),
     "flood": _misbehaves(flood=REFUSALS + 1),
     "flood_of_illegal": _misbehaves(illegal=REFUSALS, flood=1),
     "flood_of_pause": _misbehaves(no_pause=REFUSALS, flood=1),

@@ -174,6 +174,18 @@ async def test_a_flood_is_refused_once_by_name(autojump_clock: object) -> None:
     assert [None, None] == actions(found)
 
 
+async def test_so_is_one_of_too_many_bytes(autojump_clock: object) -> None:
+    async def script(bot: Bot, window: Opened) -> None:
+        for _ in range(3):
+            bot.note("x" * 400)
+        bot.submit(window.id, THIRD)
+        await trio.sleep(MAIN)
+
+    found, bot = await asked(await a_match(), 0, answering(script), bytes_per_window=1_000)
+    assert ["flood", "flood"] == [one.reason.value for one in bot.all_of(Rejected)]
+    assert [None, None] == actions(found)
+
+
 async def test_who_says_hello_again_is_told_all_that_the_seat_had_been_told(autojump_clock: object) -> None:
     async def script(bot: Bot, window: Opened) -> None:
         if window.id == 1 and len(bot.all_of(Welcome)) == 1:

@@ -5,11 +5,25 @@ from collections.abc import Awaitable, Callable
 import pytest
 import trio
 import trio.testing
+from msgspec import Raw
 
-from protocol.messages import Accepted, Closed, Faulted, Heard, Opened, Over, Rejected, Welcome
+from protocol.codec import encode
+from protocol.messages import (
+    MAX_FRAME_BYTES,
+    Accepted,
+    Closed,
+    Faulted,
+    Heard,
+    Opened,
+    Over,
+    Rejected,
+    Submit,
+    Welcome,
+)
 from protocol.refusals import Conduct, Fault, Refusal
+from referee.match import KEPT_OF_REFUSED
 from referee.plan import Policy
-from referee.records import Ended
+from referee.records import Ended, In
 from tests.referee.virtual import Bot, Play, Played, after, answering, hear_out, mist, play, set_up, silent
 
 C3, G7, E5 = {"cells": ["C3"]}, {"cells": ["G7"]}, {"cells": ["E5"]}
@@ -150,6 +164,32 @@ class TestRefusals:
         assert 10 == len(played.bots[0].all_of(Accepted))
         assert 50 == played.match.seats[0].refused["flood"]
         assert [C3] == [closed.taken for closed in played.closed(0)]
+
+    async def test_more_bytes_than_a_windows_budget_are_a_flood_too_until_the_next_window(
+        self, autojump_clock: object
+    ) -> None:
+        async def script(bot: Bot, window: Opened) -> None:
+            bot.submit(window.id, C3, final=False)
+            for _ in range(6):
+                bot.submit(window.id, {"cells": ["Z" * 64_000]})
+            bot.submit(window.id, G7, final=True)
+
+        played = await mist(answering(script), silent, max_turns=4)
+        window = [Refusal.ILLEGAL] * 4 + [Refusal.FLOOD]
+        assert window * 2 == reasons(played.bots[0])
+        assert 2 * 3 == played.match.seats[0].refused["flood"]
+        assert [C3, C3] == [closed.taken for closed in played.closed(0)]
+
+    async def test_of_what_a_bot_says_no_more_is_kept_than_its_budget_and_the_beginnings_of_what_is_refused(
+        self, autojump_clock: object
+    ) -> None:
+        """However long its frames: illegal submissions that can be read are kept whole, up to there."""
+        long = encode(Submit(window=0, action=Raw(encode({"cells": ["Z9"]}))))
+        played = await mist(saying(*[long.ljust(MAX_FRAME_BYTES)] * 150), silent)
+        said = [record for record in played.records if isinstance(record, In) and record.seat == 0]
+        assert (152, 146) == (len(said), sum(1 for record in said if record.cut))
+        kept = [len(record.raw()) for record in said if record.raw().startswith(long)]
+        assert [MAX_FRAME_BYTES] * 4 + [KEPT_OF_REFUSED] * 146 == kept
 
     async def test_more_refusals_than_the_limit_end_the_bots_part(self, autojump_clock: object) -> None:
         played = await mist(saying(*[b"?"] * 30), after(1, G7), policy=Policy(refusals_per_match=20), max_turns=4)
@@ -302,7 +342,9 @@ class TestPolicies:
                     bot.submit(window.id, C3, final=False)
                 await trio.sleep(0.1)
 
-        policy = Policy(messages_per_window=1_000_000, refusals_per_match=1_000_000)
+        policy = Policy(
+            messages_per_window=1_000_000, bytes_per_window=1_000_000_000, refusals_per_match=1_000_000
+        )
         played = await mist(deaf, after(1, G7), policy=policy)
         assert [Conduct.DISCONNECTED, Conduct.OK] == conduct(played)
 

@@ -33,7 +33,13 @@ class Observed:
     def let_run(self, seat: int, runs: bool) -> None:
         assert self.running[seat] is not runs, "asked for what was so already"
         self.running[seat] = runs
-        self.changes.append((trio.current_time(), seat, runs))
+        change = (trio.current_time(), seat, runs)
+        # Who says hello first rests until the other has, and for no time at all where that is the same moment.
+        taken_back = (*change[:2], not runs)
+        if taken_back in self.changes:
+            self.changes.remove(taken_back)
+        else:
+            self.changes.append(change)
 
     def look_at(self, played: Played) -> None:
         """Notes what is handed to lines of bots that are stopped."""

@@ -3,13 +3,13 @@
 import pytest
 import trio
 import trio.testing
-from msgspec import Raw
+from msgspec import Raw, to_builtins
 from msgspec.structs import replace
 
 from protocol.codec import encode
 from protocol.messages import Opened
 from referee.plan import Policy
-from referee.records import FORMAT, Ended, Footer, Header, Out, WindowTime
+from referee.records import FORMAT, Ended, Footer, Header, In, Out, WindowTime
 from referee.replay import Differs, replay
 from tests.referee.virtual import Bot, Played, after, answering, play, set_up, silent
 
@@ -19,7 +19,7 @@ def autojump_clock() -> trio.testing.MockClock:
     return trio.testing.MockClock(autojump_threshold=0)
 
 
-POLICY = Policy(pauses=1, pause_ms=5_000, messages_per_window=10)
+POLICY = Policy(pauses=1, pause_ms=5_000, messages_per_window=10, bytes_per_window=200_000)
 
 
 def header(played: Played) -> Header:
@@ -34,7 +34,7 @@ def header(played: Played) -> Header:
         options=Raw(encode(table.options)),
         setup=Raw(encode(table.setup)),
         clock=played.welcome(1).clock,
-        policy=played.policy,
+        policy=to_builtins(played.policy),
         bots=tuple(seat.bot for seat in played.match.seats),
         isolation="none",
         machine="test",
@@ -52,6 +52,9 @@ async def eventful_match() -> list[object]:
         bot.submit(window.id, {"cells": ["E5"]}, final=False)
         bot.submit(window.id + 1, {"cells": ["A1"]})
         bot.pause()
+        if window.id == 4:
+            for _ in range(3):
+                bot.note("y" * 50_000)
         if window.id == 1:
             bot.hello()
         if window.id == 2:
@@ -97,6 +100,46 @@ async def test_any_changed_message_or_window_is_named_by_its_line(autojump_clock
             replay([*records[:index], other, *records[index + 1 :]])  # type: ignore[list-item]
         assert index + 1 == caught.value.line
     assert changed > 40
+
+
+async def bulky_match(policy: Policy) -> list[object]:
+    """A match in which a bot says some 300 KB in a window."""
+
+    async def bulky(bot: Bot, window: Opened) -> None:
+        for _ in range(6):
+            bot.note("y" * 50_000)
+        bot.submit(window.id, {"cells": ["C3"]})
+
+    played = set_up(2, options={"first": 0, "max_turns": 3}, policy=policy)
+    await play(played, [answering(bulky), silent])
+    return [header(played), *played.records, Footer(heads=())]
+
+
+async def test_bytes_that_were_a_flood_are_one_again_although_they_are_not_kept(autojump_clock: object) -> None:
+    records = await bulky_match(Policy())
+    floods = [record for record in records if isinstance(record, In) and record.refused == "flood"]
+    assert [50_025, 50_025] == [record.cut for record in floods]
+    assert replay(records).match.over  # type: ignore[arg-type]
+    wider = replace(records[0], policy=to_builtins(Policy(bytes_per_window=300_000)))  # type: ignore[type-var]
+    with pytest.raises(Differs):
+        replay([wider, *records[1:]])  # type: ignore[list-item]
+
+
+async def test_a_transcript_from_before_bytes_were_counted_holds_as_it_did(autojump_clock: object) -> None:
+    """Its policy does not name them: then they were not bounded, whatever the default is now."""
+    records = await bulky_match(Policy(bytes_per_window=1_000_000))
+    old = to_builtins(Policy())
+    del old["bytes_per_window"]
+    assert replay([replace(records[0], policy=old), *records[1:]]).match.over  # type: ignore[list-item, type-var]
+    now = replace(records[0], policy=to_builtins(Policy()))  # type: ignore[type-var]
+    with pytest.raises(Differs):
+        replay([now, *records[1:]])  # type: ignore[list-item]
+
+
+async def test_a_policy_that_is_none_is_named(autojump_clock: object) -> None:
+    records = await bulky_match(Policy())
+    with pytest.raises(Differs, match="line 1: cannot be dealt"):
+        replay([replace(records[0], policy="strict"), *records[1:]])  # type: ignore[list-item, type-var]
 
 
 async def test_a_match_that_breaks_off_is_not_proved(autojump_clock: object) -> None:

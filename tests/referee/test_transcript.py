@@ -14,10 +14,11 @@ import trio.testing
 from msgspec import Raw
 from msgspec.structs import replace
 
+from protocol.messages import MAX_FRAME_BYTES
 from referee import transcript as transcript_module
 from referee import transcript_file
-from referee.records import Handed, Header, Out
-from referee.transcript import FLUSH_SECONDS, Transcript, open_transcript
+from referee.records import Handed, Header, In, Out
+from referee.transcript import FLUSH_SECONDS, HURRY_BYTES, MAX_WAITING_BYTES, Transcript, open_transcript
 from referee.transcript_chain import MAX_LINE_BYTES, TranscriptError
 from referee.transcript_file import PartFile
 from referee.transcript_reading import read_transcript, verify_transcript
@@ -291,6 +292,60 @@ async def test_but_what_waits_for_it_is_bounded(tmp_path: Path, monkeypatch: pyt
         async with open_transcript(tmp_path / "m.jsonl", header()) as transcript:
             for at in range(1_000):
                 transcript.append(Handed(at=at, seat=0))
+
+
+async def test_so_are_its_bytes_those_on_their_way_to_the_disk_among_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Bots' frames may be most of a line: so many lines as may wait would not fit into any memory."""
+    released = threading.Event()
+    real_write = PartFile.write
+
+    def stuck_write(file: PartFile, lines: Sequence[bytes]) -> None:
+        released.wait()
+        real_write(file, lines)
+
+    monkeypatch.setattr(PartFile, "write", stuck_write)
+    appended = 0
+    with pytest.raises(TranscriptError, match=r"the disk does not keep up: \d+ records, \d{8} bytes wait for it"):
+        async with open_transcript(tmp_path / "m.jsonl", header()) as transcript:
+            try:
+                for at in range(100_000):
+                    transcript.append(In(at=at, seat=0, frame="x" * MAX_FRAME_BYTES))
+                    transcript.catch_up()
+                    appended += 1
+                    await trio.lowlevel.checkpoint()
+            finally:
+                released.set()
+    assert MAX_WAITING_BYTES // MAX_FRAME_BYTES - 1 <= appended <= MAX_WAITING_BYTES // MAX_FRAME_BYTES
+
+
+async def test_a_megabyte_goes_to_the_disk_at_once(
+    tmp_path: Path, autojump_clock: trio.testing.MockClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = trio.Event()
+    real_write = PartFile.write
+
+    def observed_write(file: PartFile, lines: Sequence[bytes]) -> None:
+        real_write(file, lines)
+        trio.from_thread.run_sync(written.set)
+
+    monkeypatch.setattr(PartFile, "write", observed_write)
+    async with open_transcript(tmp_path / "m.jsonl", header()) as transcript:
+        for at in range(HURRY_BYTES // MAX_FRAME_BYTES):
+            transcript.append(In(at=at, seat=0, frame="x" * MAX_FRAME_BYTES))
+        transcript.catch_up()
+        await written.wait()
+        assert pytest.approx(0) == autojump_clock.current_time()
+
+
+def test_many_lines_are_written_whole_in_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transcript_file, "WRITE_BYTES", 10)
+    lines = [b"%d\n" % number for number in range(8, 1_000, 3)]
+    file = PartFile(tmp_path / "m.jsonl")
+    file.write(lines)
+    file.finish([])
+    assert (b"".join(lines), len(b"".join(lines))) == ((tmp_path / "m.jsonl").read_bytes(), file.size)
 
 
 async def test_what_was_appended_is_made_into_lines_when_the_match_says_that_it_may(tmp_path: Path) -> None:

@@ -1,0 +1,80 @@
+"""The most that a host lets bots ask for in their bot.toml. Who asks for more is not played, and told why.
+
+Nothing is lowered for a bot that asks for more: it would fail somewhere in a match, and nobody would know by what.
+"""
+
+import tomllib
+from collections.abc import Iterable
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta, Struct
+
+from referee.bot_folder import BUILD_LIMITS, FILE, BotFolder, Limits
+from referee.plan import Positive
+from referee.toml_text import line_of
+
+
+class Caps(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The most of each of `Limits`; None: as much as bot.toml may say at all."""
+
+    memory_mb: Positive | None = None
+    address_space_mb: Positive | None = None
+    cpus: Annotated[float, Meta(gt=0)] | None = None
+    processes: Positive | None = None
+    files: Positive | None = None
+    scratch_mb: Positive | None = None
+    cpu_seconds: Positive | None = None
+    log_kb: Positive | None = None
+
+
+class BotCaps(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """By table of bot.toml."""
+
+    limits: Caps = Caps()
+    build_limits: Caps = Caps()
+
+
+def read_caps(given: Iterable[str]) -> BotCaps:
+    """Caps as they are written on a command line, each `limits.memory_mb=2048`.
+
+    Raises:
+        ValueError: one of them is none.
+    """
+    for cap in given:
+        try:
+            msgspec.convert(tomllib.loads(cap), BotCaps)
+        except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+            raise ValueError(f"{cap}: {error}; right would be, say, limits.memory_mb=2048") from None
+    try:
+        return msgspec.convert(tomllib.loads("\n".join(given)), BotCaps)
+    except tomllib.TOMLDecodeError:
+        raise ValueError("one of them is there twice") from None
+
+
+def over(bot: BotFolder, caps: BotCaps) -> str | None:
+    """What a bot asks for that is more than it may, in one line that names its bot.toml and the field; or None."""
+    asked = {"limits": (bot.limits, Limits(), caps.limits)}
+    if bot.build:
+        asked["build_limits"] = (bot.build_limits, BUILD_LIMITS, caps.build_limits)
+    for table, (limits, defaults, most) in asked.items():
+        for field in Caps.__struct_fields__:
+            cap = getattr(most, field)
+            why = None if cap is None else _more(limits, defaults, field, cap)
+            if why is not None:
+                line = line_of((bot.folder / FILE).read_text(encoding="utf-8"), f"{table}.{field}")
+                place = f"{bot.given}/{FILE}:{line}: {table}.{field}"
+                return f"{place}: {why} than {cap:g}, the most that may be asked for here"
+    return None
+
+
+def _more(limits: Limits, defaults: Limits, field: str, cap: float) -> str | None:
+    """How more is asked for; also by who says nothing, and so asks for the default."""
+    value = getattr(limits, field)
+    if value is None and field == "address_space_mb":
+        return f"left out, it is memory_mb, {limits.memory_mb}, more" if limits.memory_mb > cap else None
+    if value is None:
+        return "left out, it has no bound, and so is more"
+    if value <= cap:
+        return None
+    return f"{value:g}{', the default,' if value == getattr(defaults, field) else ''} is more"
