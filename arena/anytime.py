@@ -47,7 +47,7 @@ class Anytime(Struct, frozen=True, kw_only=True):
             ValueError: one line that says what would be right.
         """
         if not -1 < self.low < self.high < 1:
-            raise ValueError(f"low = {self.low:g} must be below high = {self.high:g}, both between -1 and 1")
+            raise ValueError(f"low = {self.low:zg} must be below high = {self.high:zg}, both between -1 and 1")
         if not (0 < self.alpha < 1 and 0 < self.beta < 1):
             raise ValueError(f"alpha = {self.alpha:g} and beta = {self.beta:g} must be between 0 and 1")
 

@@ -20,6 +20,7 @@ from msgspec.structs import replace
 
 from arena import bot_parcel, cluster_place
 from arena.cluster_words import Arrival, Asked, Ordered, Readiness, received
+from arena.counted import counted
 from arena.dask_client import SLOTS, DaskClient, Task, address_of, connected
 from arena.exits import MachineCannot
 from arena.roster import Roster
@@ -172,7 +173,8 @@ class _Cluster:
                 await self._ready(address, cluster_place.keep_bot, content, self._parcels[content])
             await self._ready(address, cluster_place.make_ready, asked)
         if arrival.calibrated is not None and slots > arrival.calibrated:
-            click.echo(f"{address} plays {slots} matches at once, calibrated for {arrival.calibrated}", err=True)
+            at_once = f"{counted(slots, 'match')} at once"
+            click.echo(f"{address} plays {at_once}, calibrated for {arrival.calibrated}", err=True)
         worker = Worker(play=partial(self._play, address, slots), slots=slots)
         self._numbers[address] = self.roster.add(worker)
 
@@ -180,7 +182,8 @@ class _Cluster:
         slots, threads = int(info["resources"].get(SLOTS, 0)), int(info["nthreads"])
         if 0 < slots <= threads:
             return slots
-        lack = f"has {threads} threads for {slots} matches" if slots else "has no slots for matches"
+        matches = counted(slots, "match")
+        lack = f"has {counted(threads, 'thread')} for {matches}" if slots else "has no slots for matches"
         scheduler = address_of(self._on)
         example = max(slots, 4)
         raise RefusedError(

@@ -14,8 +14,6 @@ from arena.tables import duration
 
 HOUSE = "h"
 """The place of the house, which has none."""
-CONDUCT = ("faults", "defaults", "a window")
-"""The last columns of every table."""
 Row = tuple[str, ...]
 
 
@@ -74,7 +72,7 @@ def format_rows(contest: Contest, lines: Sequence[Line]) -> tuple[Row, list[Row]
                 contest,
                 lines,
                 headings,
-                lambda line: (f"{ratings[line.entrant]:.0f}", str(line.played), f"{line.points:g}", _won(line)),
+                lambda line: (f"{ratings[line.entrant]:z.0f}", str(line.played), f"{line.points:g}", _won(line)),
             )
         case Knockout():
             return _rows(contest, lines, ("points", "W-T-L"), lambda line: (f"{line.points:g}", _won(line)))
@@ -119,16 +117,25 @@ def _rows(
     places: Sequence[str] | None = None,
 ) -> tuple[Row, list[Row]]:
     places = places or [HOUSE if line.house else str(place) for place, line in enumerate(lines, start=1)]
+    last, conducts = conduct(lines)
     rows = [
-        (place, contest.labels[line.entrant], *cells(line), *conduct(line))
-        for place, line in zip(places, lines, strict=True)
+        (place, contest.labels[line.entrant], *cells(line), *behaved)
+        for place, line, behaved in zip(places, lines, conducts, strict=True)
     ]
-    return ("#", "bot", *headings, *CONDUCT), rows
+    return ("#", "bot", *headings, *last), rows
 
 
-def conduct(line: Line) -> tuple[str, str, str]:
-    """What stands in the columns of `CONDUCT`."""
-    return str(line.faults), str(line.defaults), "-" if line.mean_us is None else duration(line.mean_us)
+def conduct(lines: Sequence[Line]) -> tuple[Row, list[Row]]:
+    """The last columns of every table, `refused` only where something was: headings, and cells by line."""
+    columns: dict[str, Callable[[Line], str]] = {
+        "faults": lambda line: str(line.faults),
+        "defaults": lambda line: str(line.defaults),
+        "refused": lambda line: str(line.refused),
+        "a window": lambda line: "-" if line.mean_us is None else duration(line.mean_us),
+    }
+    if not any(line.refused for line in lines):
+        del columns["refused"]
+    return tuple(columns), [tuple(cell(line) for cell in columns.values()) for line in lines]
 
 
 def _won(line: Line) -> str:

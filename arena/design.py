@@ -5,6 +5,7 @@ from itertools import combinations
 
 from msgspec import Struct
 
+from arena.counted import counted
 from arena.schedule import Block, rotations
 
 
@@ -35,11 +36,11 @@ class Design(Struct, frozen=True, kw_only=True):
     @property
     def text(self) -> str:
         """All of it in one line."""
-        blocks = "1 block" if self.blocks == 1 else f"{self.blocks} blocks"
+        blocks = counted(self.blocks, "block")
         mean = "" if self.met.least == self.met.most else f" (on average {self.met_mean:.1f})"
         return (
             f"{blocks}: each bot plays {self.played}, each two bots meet in {self.met}{mean},"
-            f" each bot sits in each seat in {self.sat} matches"
+            f" each bot sits in each seat in {self.sat} {'match' if self.sat.most == 1 else 'matches'}"
         )
 
 

@@ -112,7 +112,7 @@ def _strengths(orders: Orders, entrants: int) -> Iterator[tuple[int, Array]]:
 
 def _moment(blocks: int, strengths: Array, house: int | None) -> Moment:
     competing = [entrant for entrant in range(len(strengths)) if entrant != house]
-    elo = (strengths - strengths[competing].mean()) * ELO
+    elo = (strengths - strengths[competing].mean()) * ELO + 0.0  # never minus zero
     return Moment(blocks, tuple(elo.tolist()))
 
 

@@ -18,6 +18,7 @@ from rich.progress import (
 )
 
 from arena import loop
+from arena.counted import counted
 from arena.exits import MachineCannot, WrongUse
 from arena.explained import Explained, Place, explained, places
 from arena.ledger import Ledger
@@ -76,7 +77,7 @@ def explain(
         except OSError as error:
             raise cannot_write(logs, error) from None
         files = [folder / TRANSCRIPTS / names[place.block, place.seating] for place in chosen]
-        click.echo(f"asking head what base was asked in {len(chosen)} matches", err=True)
+        click.echo(f"asking head what base was asked in {counted(len(chosen), 'match')}", err=True)
         run = _Run(list(zip(chosen, files, strict=True)), logs)
         loop.run(partial(run.ask_all, open_asking, at_once))
         with suppress(OSError):

@@ -8,6 +8,7 @@ import msgspec
 from rich.table import Table
 from rich.text import Text
 
+from arena.counted import counted
 from arena.explained import Decision, Explained, Group, Place, total
 from arena.markdown import escaped, table_lines
 from arena.tables import grid
@@ -31,17 +32,19 @@ def said_of(matches: Sequence[Explained]) -> list[str]:
     """The counts in a few lines."""
     found = total(matches)
     share = f" ({found.partings / found.asked:.1%})" if found.asked else ""
-    parted = f"{found.parted.matches} of {len(matches)} matches"
-    lines = [f"head parts from base in {found.partings} of {found.asked} decisions{share}, in {parted}"]
+    parted = f"{found.parted.matches} of {counted(len(matches), 'match')}"
+    lines = [f"head parts from base in {found.partings} of {counted(found.asked, 'decision')}{share}, in {parted}"]
     if found.illegal or found.unanswered:
+        were = "was" if found.illegal == 1 else "were"
         lines.append(
-            f"{found.illegal} of head's answers were illegal and {found.unanswered} did not come in time:"
+            f"{found.illegal} of head's answers {were} illegal and {found.unanswered} did not come in time:"
             " its defaults stand for them"
         )
     gone = [match for match in matches if match.gone]
     if gone:
+        left = counted(found.left, "decision")
         lines.append(
-            f"head was gone before the end of {len(gone)} matches ({found.left} decisions not asked),"
+            f"head was gone before the end of {counted(len(gone), 'match')} ({left} not asked),"
             f" first of {_name(gone[0].place)}: {gone[0].gone}"
         )
     return lines
@@ -123,7 +126,7 @@ def outcome_rows(matches: Sequence[Explained]) -> list[Row]:
 def _means(group: Group) -> Row:
     if group.base is None or group.head is None:
         return (str(group.matches), "-", "-", "-")
-    return (str(group.matches), f"{group.base:.3f}", f"{group.head:.3f}", f"{group.head - group.base:+.3f}")
+    return (str(group.matches), f"{group.base:.3f}", f"{group.head:.3f}", f"{group.head - group.base:+z.3f}")
 
 
 def _rows(match: Explained, seats: int) -> Iterator[Row]:

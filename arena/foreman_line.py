@@ -13,7 +13,7 @@ from threading import Event, Lock, Thread
 from msgspec.structs import replace
 
 from arena.runner import WorkerGoneError
-from arena.worker_words import LENGTH_BYTES, Answer, Order, decoded, encoded, framed
+from arena.worker_words import Answer, Order, decoded, encoded, framed, take_frames
 
 IDLE_SECONDS = 60
 """A foreman that has had nothing to play for so long is sent home: its arena may be gone without a word."""
@@ -97,12 +97,8 @@ class Foreman:
         held = bytearray()
         while came := self._receive():
             held += came
-            while len(held) >= LENGTH_BYTES:
-                end = LENGTH_BYTES + int.from_bytes(held[:LENGTH_BYTES], "big")
-                if len(held) < end:
-                    break
-                self._answered(bytes(held[LENGTH_BYTES:end]))
-                del held[:end]
+            for frame in take_frames(held):
+                self._answered(frame)
         with _LOCK:
             if _FOREMEN.get(self._arena) is self:
                 del _FOREMEN[self._arena]

@@ -7,6 +7,7 @@ from arena.contest import Contest
 from arena.knockout import Knockout, Tie, bracket_of
 from arena.ladder import Ladder, final_ratings
 from arena.swiss import Swiss, swiss_lines
+from arena.tables import rounded
 
 
 def format_json(contest: Contest) -> dict[str, Any]:
@@ -30,7 +31,7 @@ def format_json(contest: Contest) -> dict[str, Any]:
             ratings = final_ratings(schedule, contest.seed, contest.played)
             # Without a house nobody plays under the last number, and no label belongs to it.
             found = sorted(zip(labels, ratings, strict=False), key=lambda one: -one[1])
-            return {"ladder": [{"bot": bot, "rating": round(rating, 1)} for bot, rating in found]}
+            return {"ladder": [{"bot": bot, "rating": rounded(rating, 1)} for bot, rating in found]}
         case Knockout():
             bracket = bracket_of(schedule, contest.seed, contest.played)
             return {"bracket": [[_tie_json(tie, labels.__getitem__) for tie in round_] for round_ in bracket]}

@@ -13,9 +13,10 @@ from arena.one_match import Watch
 from arena.screens import progress_console
 from referee.keys import KeyPair, z85
 from referee.plan import Plan, Result
-from referee.play import Player, play, unwrapped
+from referee.play import Player, play
 from referee.remote_bot import RemoteBot
 from referee.remote_wire import Address, Lobby, open_lobby
+from referee.unwrapped import unwrapped
 
 TOLD_AWAY = 20
 """So many of those who were turned away are told of: whoever knocks may not fill the host's screen."""

@@ -9,11 +9,10 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from arena.pairing import add_points
+from arena.pairing import SEATINGS, add_points
 from arena.rounds import Rounds, next_round, round_of
 from arena.standings import Played
 
-SEATINGS = 2
 TIE_BREAKS = 5
 """How many single blocks two who are level play at most; then the one that is earlier in the file goes on."""
 

@@ -9,11 +9,10 @@ from random import Random
 
 from msgspec import Struct
 
-from arena.pairing import Pair, first_points, pairs_of
+from arena.pairing import Pair, first_points, matches_of, pairs_of
 from arena.rounds import Rounds, next_round, round_of
 from arena.standings import Played
 
-SEATINGS = 2
 START = 1500.0
 STEP = 16.0
 """Elo's K: the most that one match moves a rating."""
@@ -36,8 +35,7 @@ class Ladder(Struct, frozen=True, kw_only=True):
     @property
     def matches(self) -> int:
         """See `Schedule`."""
-        tables = self.entrants // 2 + (self.filled and self.entrants % 2)
-        return self.turns * tables * self.blocks * SEATINGS
+        return matches_of(self.turns, self.entrants, self.blocks, filled=self.filled)
 
     def rounds(self, seed: int, ratings: list[float] | None = None) -> Rounds:
         """See `Schedule`. Ratings, of the house too, are kept in the list that is given."""

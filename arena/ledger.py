@@ -247,6 +247,7 @@ def _played(match: Match, result: Result) -> Played:
         charged_us=result.charged_us,
         windows=result.windows,
         defaults=result.defaults,
+        refused=result.refused,
         head=result.head,
     )
 

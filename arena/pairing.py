@@ -5,8 +5,19 @@ from hashlib import sha256
 
 from arena.standings import Played
 
+SEATINGS = 2
+"""Of a block of two bots."""
 Pair = tuple[int, int]
 MayMeet = Callable[[int, int], bool]
+
+
+def matches_of(turns: int, entrants: int, blocks: int, *, filled: bool) -> int:
+    """How many are played in so many rounds, in each of which every bot plays some blocks with one other.
+
+    `filled`: whether the house plays whom an odd number leaves over.
+    """
+    tables = entrants // 2 + (filled and entrants % 2)
+    return turns * tables * blocks * SEATINGS
 
 
 def drawn(entrants: int, seed: int, purpose: str) -> list[int]:

@@ -9,6 +9,8 @@ from math import ceil, floor, log10
 
 from msgspec import Struct
 
+from arena.counted import counted
+
 WIDTH = 760
 ROW = 26
 LABEL = 190
@@ -56,7 +58,7 @@ def bars(title: str, rows: Sequence[Bar], unit: str) -> str:
     ends = [end for row in rows for end in (row.low, row.value, row.high) if end is not None]
     axis, ticks = _axis(min(ends, default=0), max(ends, default=1), LABEL, WIDTH - 24)
     height = TOP + ROW * len(rows) + FOOT
-    drawn = [_tick(axis, tick, f"{tick:g}", height) for tick in ticks]
+    drawn = [_tick(axis, tick, f"{tick:zg}", height) for tick in ticks]
     for number, row in enumerate(rows):
         drawn.append(_bar(row, axis, TOP + ROW * (number + 0.5)))
     return _picture(title, height, [*drawn, _text(WIDTH - 24, height - 4, unit, "end")])
@@ -98,7 +100,7 @@ def courses(
     times = Axis(0, max((when for when, _ in moments), default=1), 56, WIDTH - LABEL)
     drawn = [
         f'<line class="grid" x1="56" x2="{WIDTH - LABEL}" y1="{lows.at(tick):.1f}" y2="{lows.at(tick):.1f}"/>'
-        + _text(50, lows.at(tick) + 4, f"{tick:g}", "end")
+        + _text(50, lows.at(tick) + 4, f"{tick:zg}", "end")
         for tick in ticks
     ]
     last = moments[-1][1] if moments else ()
@@ -110,7 +112,7 @@ def courses(
         line = " ".join(f"{times.at(when):.1f},{lows.at(values[number]):.1f}" for when, values in moments)
         dots = "".join(
             f'<circle class="{kind}" cx="{times.at(when):.1f}" cy="{lows.at(values[number]):.1f}" r="2.5">'
-            f"<title>{escape(name)} after {when} blocks: {values[number]:+.0f}</title></circle>"
+            f"<title>{escape(name)} after {counted(when, 'block')}: {values[number]:+z.0f}</title></circle>"
             for when, values in moments
         )
         drawn.append(f'<polyline class="{kind}" points="{line}"/>{dots}')

@@ -1,5 +1,6 @@
 """How far a tournament is, on standard error: a bar at a terminal, otherwise a line now and then."""
 
+from abc import ABC, abstractmethod
 from time import monotonic
 from types import TracebackType
 from typing import Self
@@ -9,11 +10,13 @@ from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
+    ProgressColumn,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
 
+from arena.counted import counted
 from arena.schedule import Match
 from referee.plan import Result
 
@@ -21,23 +24,13 @@ LINE_SECONDS = 10
 """At least so long from one line to the next, where there is no terminal."""
 
 
-class LiveProgress:
-    """Shows progress while its block runs. `ended` and `void` are told by the runner."""
+class Gauge(ABC):
+    """Shows one task's progress while its block runs."""
 
-    def __init__(self, console: Console, done: int, total: int) -> None:
+    def __init__(self, console: Console, *columns: ProgressColumn) -> None:
         self._console = console
-        self._done, self._total, self._voids = done, total, 0
         self._last_line = monotonic()
-        self._bar = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            TimeRemainingColumn(),
-            console=console,
-            disable=not console.is_terminal,
-        )
-        self._task = self._bar.add_task("matches", total=total, completed=done)
+        self._bar = Progress(*columns, console=console, disable=not console.is_terminal)
 
     def __enter__(self) -> Self:
         self._bar.start()
@@ -53,21 +46,15 @@ class LiveProgress:
         if not self._console.is_terminal:
             self._line()
 
-    def ended(self, match: Match, result: Result) -> None:
-        """See `runner.Progress`."""
-        del match, result
-        self._done += 1
-        # Tie-breaks come on top of what could be known.
-        self._total = max(self._total, self._done)
-        self._bar.update(self._task, completed=self._done, total=self._total)
+    @abstractmethod
+    def _said(self) -> str:
+        """How far it is, in words."""
+
+    def _say_now_and_then(self) -> None:
         if not self._console.is_terminal and monotonic() - self._last_line >= LINE_SECONDS:
             self._line()
 
-    def void(self, match: Match, reason: str, set_aside: int) -> None:
-        """See `runner.Progress`."""
-        self._voids += 1
-        self._done -= set_aside
-        self._bar.update(self._task, completed=self._done)
+    def _tell_void(self, match: Match, reason: str) -> None:
         self._bar.console.print(
             f"block {match.block + 1}: an attempt is void, and its block played again: {reason}",
             markup=False,
@@ -76,4 +63,39 @@ class LiveProgress:
 
     def _line(self) -> None:
         self._last_line = monotonic()
-        self._console.print(f"{self._done}/{self._total} matches, {self._voids} void attempts", highlight=False)
+        self._console.print(self._said(), highlight=False, markup=False)
+
+
+class LiveProgress(Gauge):
+    """Of a tournament. `ended` and `void` are told by the runner."""
+
+    def __init__(self, console: Console, done: int, total: int) -> None:
+        super().__init__(
+            console,
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TimeRemainingColumn(),
+        )
+        self._done, self._total, self._voids = done, total, 0
+        self._task = self._bar.add_task("matches", total=total, completed=done)
+
+    def ended(self, match: Match, result: Result) -> None:
+        """See `runner.Progress`."""
+        del match, result
+        self._done += 1
+        # Tie-breaks come on top of what could be known.
+        self._total = max(self._total, self._done)
+        self._bar.update(self._task, completed=self._done, total=self._total)
+        self._say_now_and_then()
+
+    def void(self, match: Match, reason: str, set_aside: int) -> None:
+        """See `runner.Progress`."""
+        self._voids += 1
+        self._done -= set_aside
+        self._bar.update(self._task, completed=self._done)
+        self._tell_void(match, reason)
+
+    def _said(self) -> str:
+        return f"{self._done}/{counted(self._total, 'match')}, {counted(self._voids, 'void attempt')}"

@@ -158,11 +158,11 @@ def evidence(test: Test, state: State) -> str:
     """What the test has found so far, with the bounds at which it decides."""
     if isinstance(test, sprt.Sprt) and isinstance(state, sprt.Progress):
         points = sum(index * count for index, count in enumerate(state.counts)) / 2
-        bounds = f"{test.lower:.2f} to {test.upper:.2f}"
-        return f"LLR {state.llr:.2f} ({bounds}), {points:g} of {2 * state.blocks} points"
+        bounds = f"{test.lower:z.2f} to {test.upper:z.2f}"
+        return f"LLR {state.llr:z.2f} ({bounds}), {points:g} of {2 * state.blocks} points"
     if isinstance(test, anytime.Anytime) and isinstance(state, anytime.Course):
         return (
             f"e-values {state.against_low:.3g} for (at {1 / test.alpha:g}: better) and"
-            f" {state.against_high:.3g} against (at {1 / test.beta:g}: not), mean difference {state.mean:+.3f}"
+            f" {state.against_high:.3g} against (at {1 / test.beta:g}: not), mean difference {state.mean:+z.3f}"
         )
     raise TypeError(f"{type(state).__name__} is not of {type(test).__name__}")

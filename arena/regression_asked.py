@@ -4,19 +4,18 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import Struct
 
 from arena.anytime import Anytime
 from arena.caps import BotCaps, over
-from arena.commands.games import variant_named
+from arena.clock_file import read_clock
+from arena.commands.games import rules_asked
 from arena.exits import WrongUse
 from arena.regression import FIELD, MOST_SEATINGS, Regression, Test
 from arena.sprt import EloModel, Sprt
 from arena.tournament_file import TWO, Tournament, TournamentFile
 from referee.bot_folder import BotFolder, BotFolderError, built_in, find_bot
-from referee.games.registry import GAMES
 from referee.plan import Isolation, Policy
-from referee.rules import BadSetupError
 
 OF_TWO = ("elo0", "elo1", "model")
 """What only games of two seats are asked."""
@@ -33,6 +32,8 @@ class Asked(Struct, frozen=True, kw_only=True):
     variant: str | None = None
     options: str | None = None
     """A JSON object."""
+    clock: Path | None = None
+    """A file with a `[clock]` table."""
     elo0: float | None = None
     elo1: float | None = None
     model: EloModel | None = None
@@ -56,14 +57,7 @@ def regression_of(asked: Asked) -> Regression:
     Raises:
         WrongUse: one line that names the option, and says what would be right.
     """
-    if asked.game not in GAMES:
-        raise WrongUse(f"GAME: there is no {asked.game!r}; there are {', '.join(GAMES)}")
-    rules = GAMES[asked.game]
-    variant = variant_named(rules, asked.variant)
-    try:
-        options = rules.read_options(variant, None if asked.options is None else Raw(asked.options.encode()))
-    except BadSetupError as error:
-        raise WrongUse(f"--{error}") from None
+    rules, variant, options = rules_asked(asked.game, asked.variant, asked.options)
     seats = rules.seats(options)
     _check_for_seats(asked, seats)
     names = asked.field or ((_sample(asked.game),) if seats > TWO else ())
@@ -78,6 +72,7 @@ def regression_of(asked: Asked) -> Regression:
         rotations=asked.rotations,
         seed=asked.seed,
         policy=asked.policy,
+        clock=None if asked.clock is None else read_clock(asked.clock, rules, variant, asked.policy),
         isolation=asked.isolation,
         warm=asked.warm,
     )

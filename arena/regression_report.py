@@ -6,6 +6,8 @@ from typing import Any
 import msgspec
 from rich.table import Table
 
+from arena.contest import Row, conduct
+from arena.counted import counted
 from arena.markdown import table_lines
 from arena.regression import BASE, FIELD, HEAD, Regression, evidence
 from arena.regression_run import Finding
@@ -13,7 +15,8 @@ from arena.sprt import ELO, Progress, Sprt, Verdict
 from arena.standings import Line
 from arena.tables import duration, grid
 
-HEADINGS = ("bot", "played", "W-T-L", "mean points", "faults", "defaults", "a window")
+HEADINGS = ("bot", "played", "W-T-L", "mean points")
+"""Then what `conduct` has."""
 WORDS = {
     Verdict.ACCEPTED: "accepted: head is better",
     Verdict.REJECTED: "rejected: head is not better",
@@ -25,18 +28,17 @@ def hypotheses(regression: Regression) -> str:
     """What was held against what."""
     test = regression.test
     if isinstance(test, Sprt):
-        held = f"H0: {test.elo0:+g} Elo, H1: {test.elo1:+g} Elo ({test.model})"
+        held = f"H0: {test.elo0:+zg} Elo, H1: {test.elo1:+zg} Elo ({test.model})"
     else:
-        held = f"H0: a mean difference of at most {test.low:+g} points a match, H1: of at least {test.high:+g}"
+        held = f"H0: a mean difference of at most {test.low:+zg} points a match, H1: of at least {test.high:+zg}"
     return f"{held}; alpha {test.alpha:g}, beta {test.beta:g}"
 
 
 def said(regression: Regression, finding: Finding) -> list[str]:
     """The finding in a few lines."""
     state = finding.state
-    blocks = f"{state.blocks} block{'s' * (state.blocks != 1)}"
     lines = [
-        f"{WORDS[state.verdict]}, after {blocks} of at most {regression.limit}",
+        f"{WORDS[state.verdict]}, after {counted(state.blocks, 'block')} of at most {regression.limit}",
         hypotheses(regression),
         evidence(regression.test, state),
     ]
@@ -47,8 +49,9 @@ def said(regression: Regression, finding: Finding) -> list[str]:
 
 def table(regression: Regression, finding: Finding) -> Table:
     """A line for each bot."""
-    made = grid({heading: heading != "bot" for heading in HEADINGS})
-    for row in _rows(regression, finding):
+    headings, rows = _rows(regression, finding)
+    made = grid({heading: heading != "bot" for heading in headings})
+    for row in rows:
         made.add_row(*row)
     return made
 
@@ -62,9 +65,9 @@ def markdown(regression: Regression, finding: Finding) -> str:
             f"## {arena.form.game} ({arena.variant}): {WORDS[finding.state.verdict]}",
             "",
             *(f"- {line}" for line in said(regression, finding)),
-            f"- {len(finding.voids)} void attempts, made again; {seconds} of play; seed {finding.seed}",
+            f"- {counted(len(finding.voids), 'void attempt')}, made again; {seconds} of play; seed {finding.seed}",
             "",
-            *table_lines(HEADINGS, _rows(regression, finding)),
+            *table_lines(*_rows(regression, finding)),
             "",
         ]
     )
@@ -131,32 +134,33 @@ def _estimate(regression: Regression, finding: Finding) -> str:
     mean = _mean(finding.state)
     if isinstance(regression.test, Sprt):
         return f"Elo {_elo_text(mean)} (95 % interval: {_elo_text(low)} to {_elo_text(high)}, logistic)"
-    return f"difference {mean:+.3f} points a match (95 % interval: {low:+.3f} to {high:+.3f})"
+    return f"difference {mean:+z.3f} points a match (95 % interval: {low:+z.3f} to {high:+z.3f})"
 
 
 def _elo_text(difference: float) -> str:
     found = elo(difference)
     if found is None:
         return f"{'+' if difference > 0 else '-'}inf"
-    return f"{found:+.1f}"
+    return f"{found:+z.1f}"
 
 
-def _rows(regression: Regression, finding: Finding) -> list[tuple[str, ...]]:
-    return [
-        _row(label if label.endswith(bot.given) else f"{label} ({bot.given})", line)
-        for label, bot, line in zip(regression.arena.labels, regression.arena.bots, finding.lines, strict=True)
+def _rows(regression: Regression, finding: Finding) -> tuple[Row, list[Row]]:
+    """Headings and a row for each bot."""
+    last, conducts = conduct(finding.lines)
+    named = zip(regression.arena.labels, regression.arena.bots, finding.lines, conducts, strict=True)
+    rows = [
+        (*_results(label if label.endswith(bot.given) else f"{label} ({bot.given})", line), *behaved)
+        for label, bot, line, behaved in named
     ]
+    return (*HEADINGS, *last), rows
 
 
-def _row(name: str, line: Line) -> tuple[str, ...]:
+def _results(name: str, line: Line) -> Row:
     return (
         name,
         str(line.played),
         f"{line.wins}-{line.ties}-{line.losses}",
         "-" if line.mean is None else f"{line.mean:.3f}",
-        str(line.faults),
-        str(line.defaults),
-        "-" if line.mean_us is None else duration(line.mean_us),
     )
 
 
@@ -172,5 +176,6 @@ def _line_json(label: str, line: Line) -> dict[str, Any]:
         "faults": line.faults,
         "windows": line.windows,
         "defaults": line.defaults,
+        "refused": line.refused,
         "us_per_window": None if line.mean_us is None else round(line.mean_us),
     }

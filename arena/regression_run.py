@@ -4,7 +4,6 @@ from functools import partial
 from hashlib import sha256
 from itertools import takewhile
 from pathlib import Path
-from random import SystemRandom
 from time import monotonic
 from typing import TypeVar
 
@@ -14,16 +13,15 @@ import trio
 from msgspec import Struct
 
 from arena import loop
-from arena.exits import WrongUse
+from arena.counted import counted
 from arena.ledger import Ledger
 from arena.regression import Reckoning, Regression, Sat, State, interval
 from arena.regression_progress import RegressionProgress
-from arena.results_folder import LEDGER, TRANSCRIPTS, held, set_aside
+from arena.results_folder import TRANSCRIPTS, open_ledger
 from arena.runner import Field, run
-from arena.schedule import SEED_BITS
 from arena.screens import progress_console
 from arena.standings import Line, standings
-from arena.terms import Terms, changes, terms_of
+from arena.terms import Terms, begin_or_go_on, terms_of
 from arena.tournament import Venue
 
 PlayerT = TypeVar("PlayerT")
@@ -62,23 +60,18 @@ def play_regression(
     """
     started = monotonic()
     folder = regression.arena.results
-    with held(folder):
-        if fresh and (aside := set_aside(folder)):
-            click.echo(f"earlier results are now in {aside}", err=True)
-        ledger = Ledger(folder / LEDGER)
-        try:
-            seed = _begin(regression, ledger)
-            reckoning = _reckoned(regression, ledger)
-            field = Field(
-                plan=regression.arena.plan(),
-                players=players,
-                names=regression.arena.labels,
-                transcripts=folder / TRANSCRIPTS,
-            )
-            _play_rest(regression, field, ledger, reckoning, seed, open_venue=open_venue)
-            return _finding(regression, ledger, reckoning, seed, monotonic() - started)
-        finally:
-            ledger.close()
+    with open_ledger(folder, fresh=fresh) as ledger:
+        otherwise = f"{folder}: its results were begun otherwise"
+        seed = begin_or_go_on(ledger, regression.arena.form.seed, partial(_terms, regression), otherwise)
+        reckoning = _reckoned(regression, ledger)
+        field = Field(
+            plan=regression.arena.plan(),
+            players=players,
+            names=regression.arena.labels,
+            transcripts=folder / TRANSCRIPTS,
+        )
+        _play_rest(regression, field, ledger, reckoning, seed, open_venue=open_venue)
+        return _finding(regression, ledger, reckoning, seed, monotonic() - started)
 
 
 def folder_for(regression: Regression) -> Path:
@@ -93,23 +86,6 @@ def _terms(regression: Regression, seed: int) -> Terms:
     terms = terms_of(regression.arena, seed)
     del terms["format"], terms["blocks"]
     return terms | {f"test.{key}": value for key, value in msgspec.to_builtins(regression.test).items()}
-
-
-def _begin(regression: Regression, ledger: Ledger) -> int:
-    """Begins the test, or makes sure that it is the one that was begun; its seed."""
-    begun = ledger.terms()
-    given = regression.arena.form.seed
-    if not begun:
-        seed = SystemRandom().getrandbits(SEED_BITS) if given is None else given
-        ledger.begin(_terms(regression, seed))
-        return seed
-    seed = int(begun["seed"]) if given is None else given
-    if changed := changes(begun, _terms(regression, seed)):
-        raise WrongUse(
-            f"{regression.arena.results}: its results were begun otherwise: {'; '.join(changed)}."
-            " Undo that to go on, or begin anew: --fresh, or another folder with --results"
-        )
-    return seed
 
 
 def _reckoned(regression: Regression, ledger: Ledger) -> Reckoning:
@@ -131,10 +107,10 @@ def _play_rest(
 ) -> None:
     """Plays until it is decided. What is being played then is given up: it would not count."""
     if stopped := ledger.give_up_unfinished():
-        click.echo(f"going on; {stopped} matches had been interrupted", err=True)
+        click.echo(f"going on; {counted(stopped, 'match')} had been interrupted", err=True)
     done = reckoning.state.blocks
     done_before = f" ({done} of them played before)" if done else ""
-    limit = f"at most {regression.limit} blocks of {regression.seatings} matches"
+    limit = f"at most {counted(regression.limit, 'block')} of {counted(regression.seatings, 'match')}"
     click.echo(f"{limit}{done_before}, isolation {field.plan.isolation}", err=True)
     if reckoning.decided or done == regression.limit:
         return

@@ -10,12 +10,13 @@ from rich.table import Table
 from rich.text import Text
 
 from arena.bracket import ASCII, BOXES
-from arena.contest import CONDUCT, HOUSE, Contest, conduct
+from arena.contest import HOUSE, Contest, conduct
+from arena.counted import counted
 from arena.digest import Digest
 from arena.format_json import format_json
 from arena.format_tables import bracket_lines, own_table
 from arena.standings import Line, Score
-from arena.tables import grid, show
+from arena.tables import grid, rounded, show
 from arena.tournament import Results
 from arena.tournament_file import TWO, Tournament
 
@@ -35,25 +36,27 @@ def print_result(screen: Console, contest: Contest, lines: Sequence[Line], seats
 
 def void_text(voids: int, set_aside: int) -> str:
     """What is said of attempts that did not count."""
-    again = f"; {set_aside} other matches of their blocks too" if set_aside else ""
-    return f"{voids} attempts were void, and made again{again}"
+    were, of_them = ("was", "its block") if voids == 1 else ("were", "their blocks")
+    again = f"; {counted(set_aside, 'other match')} of {of_them} too" if set_aside else ""
+    return f"{counted(voids, 'attempt')} {were} void, and made again{again}"
 
 
 def _table_of_pairs(lines: Sequence[Line], labels: Sequence[str]) -> Table:
     """For two seats: points against each other; narrow enough for four bots in 80 columns."""
+    last, conducts = conduct(lines)
     table = grid(
         {"#": True, "bot": False, "points": True, "W-T-L": True}
         | {str(place): True for place in range(1, len(lines) + 1)}
-        | dict.fromkeys(CONDUCT, True)
+        | dict.fromkeys(last, True)
     )
-    for place, line in enumerate(lines, start=1):
+    for place, (line, behaved) in enumerate(zip(lines, conducts, strict=True), start=1):
         table.add_row(
             str(place),
             labels[line.entrant],
             f"{line.points:g}",
             f"{line.wins}-{line.ties}-{line.losses}",
             *(_against(line, other) for other in lines),
-            *conduct(line),
+            *behaved,
         )
     return table
 
@@ -61,12 +64,13 @@ def _table_of_pairs(lines: Sequence[Line], labels: Sequence[str]) -> Table:
 def _table_of_many(lines: Sequence[Line], labels: Sequence[str]) -> Table:
     """For more seats: the mean share of others that a bot was ranked before, and of matches before each other."""
     places = [HOUSE if line.house else str(place) for place, line in enumerate(lines, start=1)]
+    last, conducts = conduct(lines)
     table = grid(
         {"#": True, "bot": False, "mean points": True, "played": True, "wins": True}
         | dict.fromkeys(places, True)
-        | dict.fromkeys(CONDUCT, True)
+        | dict.fromkeys(last, True)
     )
-    for place, line in zip(places, lines, strict=True):
+    for place, line, behaved in zip(places, lines, conducts, strict=True):
         table.add_row(
             place,
             labels[line.entrant],
@@ -74,7 +78,7 @@ def _table_of_many(lines: Sequence[Line], labels: Sequence[str]) -> Table:
             str(line.played),
             str(line.wins),
             *(_share(line, other) for other in lines),
-            *conduct(line),
+            *behaved,
         )
     return table
 
@@ -109,9 +113,9 @@ def ratings_json(digest: Digest) -> list[dict[str, Any]]:
     return [
         {
             "bot": digest.labels[one.entrant],
-            "elo": round(one.elo, 2),
-            "low": None if one.low is None else round(one.low, 2),
-            "high": None if one.high is None else round(one.high, 2),
+            "elo": rounded(one.elo),
+            "low": rounded(one.low),
+            "high": rounded(one.high),
         }
         for one in found
     ]
@@ -131,6 +135,7 @@ def _standings_json(lines: Sequence[Line], labels: Sequence[str]) -> list[dict[s
             "mean_points": line.mean,
             "faults": line.faults,
             "defaults": line.defaults,
+            "refused": line.refused,
             "windows": line.windows,
             "us_per_window": None if line.mean_us is None else round(line.mean_us),
             "against": {labels[other]: _score(score) for other, score in sorted(line.against.items())},

@@ -6,6 +6,7 @@ from importlib.resources import files
 
 from msgspec import Struct
 
+from arena.counted import counted
 from arena.digest import Digest, TimeUse
 from arena.plots import Bar, bars, courses, heat, spans
 from arena.ratings import Rating
@@ -94,8 +95,8 @@ def interval(rating: Rating) -> str:
     if rating.low is None and rating.high is None:
         return "no limits"
     if rating.low is None:
-        return f"below {rating.high:+.0f}"
-    return f"above {rating.low:+.0f}" if rating.high is None else f"{rating.low:+.0f} to {rating.high:+.0f}"
+        return f"below {rating.high:+z.0f}"
+    return f"above {rating.low:+z.0f}" if rating.high is None else f"{rating.low:+z.0f} to {rating.high:+z.0f}"
 
 
 def seat_rows(digest: Digest, order: Sequence[Line]) -> list[list[float | None]]:
@@ -106,19 +107,22 @@ def seat_rows(digest: Digest, order: Sequence[Line]) -> list[list[float | None]]
 
 def _standings(digest: Digest) -> str:
     """The table: one row a bot."""
-    counted = ("played", "won", "tied", "lost", "faults", "defaults")
+    counted = ("played", "won", "tied", "lost", "faults", "defaults", "refused")
     return _table(
         ("#", "bot", "rating", "95 % interval", "mean points", *counted),
         (
             (
                 place,
                 digest.labels[line.entrant],
-                f"{digest.ratings.ratings[line.entrant].elo:+.0f}",
+                f"{digest.ratings.ratings[line.entrant].elo:+z.0f}",
                 interval(digest.ratings.ratings[line.entrant]),
                 "-" if line.mean is None else f"{line.mean:.3f}",
                 *(
-                    str(each)
-                    for each in (line.played, line.wins, line.ties, line.losses, line.faults, line.defaults)
+                    "-" if each is None else str(each)
+                    for each in (
+                        *(line.played, line.wins, line.ties, line.losses),
+                        *(line.faults, line.defaults, line.refused),
+                    )
                 ),
             )
             for place, line in zip(labels_of(digest.lines), digest.lines, strict=True)
@@ -139,7 +143,7 @@ def _conduct(digest: Digest) -> str:
 
 def _rated(digest: Digest, line: Line) -> Bar:
     rating = digest.ratings.ratings[line.entrant]
-    told = f"{rating.elo:+.0f}, {interval(rating)}, {rating.blocks} blocks"
+    told = f"{rating.elo:+z.0f}, {interval(rating)}, {counted(rating.blocks, 'block')}"
     return Bar(digest.labels[line.entrant], rating.elo, rating.low, rating.high, told)
 
 

@@ -10,13 +10,15 @@ from rich.table import Table
 
 from arena.digest import Digest, TimeUse
 from arena.report_page import interval, labels_of, seat_rows
-from arena.tables import duration, grid
+from arena.tables import duration, grid, rounded
 
 COLUMNS = (
     "place", "bot", "house", "elo", "elo_low", "elo_high", "elo_error", "blocks", "played", "wins", "ties",
-    "losses", "points", "mean_points", "faults", "defaults", "windows", "us_per_window", "us_median", "us_most",
+    "losses", "points", "mean_points", "faults", "defaults", "refused", "windows", "us_per_window", "us_median",
+    "us_most",
 )  # fmt: skip
-"""Of the CSV, before those for each seat and each other. An end of an interval that is not there is empty."""
+"""Of the CSV, before those for each seat and each other. What is not there is empty: an end of an interval,
+or what an earlier arena did not count."""
 
 
 def ratings_table(digest: Digest) -> Table:
@@ -29,7 +31,7 @@ def ratings_table(digest: Digest) -> Table:
         after = digest.lines[number + 1 : number + 2]
         sure = [f"{digest.ratings.superiority[line.entrant][other.entrant]:.1%}" for other in after]
         table.add_row(
-            place, digest.labels[line.entrant], f"{rating.elo:+.0f}", interval(rating), str(rating.blocks), *sure
+            place, digest.labels[line.entrant], f"{rating.elo:+z.0f}", interval(rating), str(rating.blocks), *sure
         )
     return table
 
@@ -101,10 +103,10 @@ def _row(digest: Digest, place: str, number: int) -> dict[str, Any]:
     line = digest.lines[number]
     rating, use = digest.ratings.ratings[line.entrant], digest.time[line.entrant]
     values: Sequence[Any] = (
-        place, digest.labels[line.entrant], line.house, round(rating.elo, 2), _rounded(rating.low),
-        _rounded(rating.high), round(rating.error, 2), rating.blocks, line.played, line.wins, line.ties,
-        line.losses, line.points, line.mean, line.faults, line.defaults, line.windows, _rounded(line.mean_us),
-        _rounded(use.median if use else None), _rounded(use.most if use else None),
+        place, digest.labels[line.entrant], line.house, rounded(rating.elo), rounded(rating.low),
+        rounded(rating.high), rounded(rating.error), rating.blocks, line.played, line.wins, line.ties,
+        line.losses, line.points, line.mean, line.faults, line.defaults, line.refused, line.windows,
+        rounded(line.mean_us), rounded(use.median if use else None), rounded(use.most if use else None),
     )  # fmt: skip
     return dict(zip(COLUMNS, values, strict=True))
 
@@ -117,7 +119,3 @@ def _times(use: TimeUse | None) -> tuple[str, ...]:
     if use is None:
         return ("-",) * 4
     return tuple(duration(each) for each in (use.tenth, use.median, use.nine_tenths, use.most))
-
-
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, 2)

@@ -4,11 +4,14 @@ import errno
 import fcntl
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
+import click
+
 from arena.exits import MachineCannot, WrongUse
+from arena.ledger import Ledger
 from referee.owners_file import FOLDER_MODE, MODE
 from referee.transcript_chain import TranscriptError
 
@@ -48,6 +51,21 @@ def held(folder: Path) -> Iterator[None]:
         raise WrongUse(f"{folder}: another arena is playing this tournament now") from None
     finally:
         os.close(lock)
+
+
+@contextmanager
+def open_ledger(folder: Path, *, fresh: bool) -> Iterator[Ledger]:
+    """The folder's ledger, while the folder is `held`. `fresh`: a new one, and earlier results are set aside.
+
+    Raises:
+        WrongUse: as `held`; or the ledger is none, or one of a newer arena.
+        MachineCannot: as `held`; or the ledger cannot be read or written.
+    """
+    with held(folder):
+        if fresh and (aside := set_aside(folder)):
+            click.echo(f"earlier results are now in {aside}", err=True)
+        with closing(Ledger(folder / LEDGER)) as ledger:
+            yield ledger
 
 
 def set_aside(folder: Path) -> Path | None:

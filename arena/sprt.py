@@ -63,9 +63,9 @@ class Sprt(Struct, frozen=True, kw_only=True):
         most = MOST_ELO[self.model]
         for name, elo in (("elo0", self.elo0), ("elo1", self.elo1)):
             if not -most <= elo <= most:  # Nor is anything that is no number.
-                raise ValueError(f"{name} = {elo:g} must be from {-most:g} to {most:g}, with {self.model} Elo")
+                raise ValueError(f"{name} = {elo:zg} must be from {-most:g} to {most:g}, with {self.model} Elo")
         if not self.elo0 < self.elo1:
-            raise ValueError(f"elo0 = {self.elo0:g} must be less than elo1 = {self.elo1:g}")
+            raise ValueError(f"elo0 = {self.elo0:zg} must be less than elo1 = {self.elo1:zg}")
         if not (self.alpha > 0 and self.beta > 0 and self.alpha + self.beta < 1):
             raise ValueError(f"alpha = {self.alpha:g} and beta = {self.beta:g} must be above 0, together below 1")
 

@@ -23,6 +23,8 @@ class Played(Struct, frozen=True, kw_only=True):
     charged_us: tuple[int, ...]
     windows: tuple[int, ...]
     defaults: tuple[int, ...]
+    refused: tuple[int, ...] = ()
+    """Of each seat's messages so many; nothing: an earlier arena wrote this, and did not count."""
     head: str = ""
     """Hash of the last line of the match's transcript."""
 
@@ -52,6 +54,8 @@ class Line(Score, kw_only=True):
     """Matches in which its conduct was not `ok`."""
     defaults: int = 0
     """Windows in which the default was taken for it."""
+    refused: int | None = 0
+    """Messages that the referee could not take; None: not counted in all of its matches."""
     windows: int = 0
     charged_us: int = 0
     against: dict[int, Score] = {}
@@ -94,6 +98,7 @@ def points(outcome: Outcome, seat: int) -> float:
 def _sums(entrants: int, table: Table, matches: Sequence[Played]) -> dict[str, list[Any]]:
     """The fields of a line that are sums over matches, each by entrant."""
     first, tied = table.places == 0, table.sizes > 1
+    known = all(match.refused for match in matches)
     faults = [[conduct is not Conduct.OK for conduct in match.conduct] for match in matches]
 
     def total(values: Any) -> list[Any]:
@@ -110,6 +115,7 @@ def _sums(entrants: int, table: Table, matches: Sequence[Played]) -> dict[str, l
         "points": total(table.shares),
         "faults": total(faults),
         "defaults": total([match.defaults for match in matches]),
+        "refused": total([match.refused for match in matches]) if known else [None] * entrants,
         "windows": total([match.windows for match in matches]),
         "charged_us": total([match.charged_us for match in matches]),
     }

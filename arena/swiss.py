@@ -7,11 +7,9 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from arena.pairing import add_points, drawn, pairs_of
+from arena.pairing import SEATINGS, add_points, drawn, matches_of, pairs_of
 from arena.rounds import Rounds, next_round, round_of
 from arena.standings import Played
-
-SEATINGS = 2
 
 
 class Swiss(Struct, frozen=True, kw_only=True):
@@ -29,8 +27,7 @@ class Swiss(Struct, frozen=True, kw_only=True):
     @property
     def matches(self) -> int:
         """See `Schedule`."""
-        tables = self.entrants // 2 + (self.filled and self.entrants % 2)
-        return self.turns * tables * self.blocks * SEATINGS
+        return matches_of(self.turns, self.entrants, self.blocks, filled=self.filled)
 
     def rounds(self, seed: int, score: "SwissScore | None" = None) -> Rounds:
         """See `Schedule`. What comes of it is kept in `score`."""

@@ -41,10 +41,15 @@ def show(screen: Console, table: Table) -> None:
 def duration(microseconds: float) -> str:
     """A time with its unit, as exact as is of use: `512 µs`, `2.7 ms`, `28 ms`, `1.2 s`, `59 s`."""
     if round(microseconds) < LARGEST:
-        return f"{microseconds:.0f} µs"
+        return f"{microseconds:z.0f} µs"
     milliseconds = microseconds / 1_000
     amount, unit = (milliseconds, "ms") if round(milliseconds) < LARGEST else (milliseconds / 1_000, "s")
     return f"{amount:.{int(round(amount, 1) < SMALL)}f} {unit}"
+
+
+def rounded(value: float | None, places: int = 2) -> float | None:
+    """A number, if there is one, for programs: never minus zero. What people read says `z` in its format."""
+    return None if value is None else round(value, places) + 0.0
 
 
 def _width(screen: Console, table: Table) -> int:

@@ -1,14 +1,19 @@
 """What a tournament is begun with, and what has changed since. Results under other terms must not be mixed."""
 
+from collections.abc import Callable
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
+from random import SystemRandom
 from typing import Any
 
 import msgspec
 
 import protocol
 import referee
+from arena.exits import WrongUse
+from arena.ledger import Ledger
+from arena.schedule import SEED_BITS
 from arena.tournament_file import Tournament
 from referee.bot_folder import BUILT_IN, FILE_HASH_DIGITS, content_hash, file_hashes
 
@@ -46,6 +51,28 @@ def terms_of(tournament: Tournament, seed: int) -> Terms:
             for what, value in (("content", bot.content), ("files", file_hashes(bot.folder)))
         },
     }
+
+
+def begin_or_go_on(ledger: Ledger, given: int | None, terms: Callable[[int], Terms], otherwise: str) -> int:
+    """Begins a book, or makes sure that it was begun on the same terms; the seed, drawn if none was given.
+
+    `terms` are those of a seed; `otherwise` says that a book was not begun on them.
+
+    Raises:
+        WrongUse: it was not.
+    """
+    begun = ledger.terms()
+    if not begun:
+        seed = SystemRandom().getrandbits(SEED_BITS) if given is None else given
+        ledger.begin(terms(seed))
+        return seed
+    seed = int(begun["seed"]) if given is None else given
+    if changed := changes(begun, terms(seed)):
+        raise WrongUse(
+            f"{otherwise}: {'; '.join(changed)}."
+            " Undo that to go on, or begin anew: --fresh, or another folder with --results"
+        )
+    return seed
 
 
 def changes(begun: Terms, now: Terms) -> list[str]:

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from functools import partial
-from random import SystemRandom
 from typing import TypeVar
 
 import click
@@ -11,19 +10,18 @@ from msgspec import Struct
 
 from arena import loop
 from arena.contest import Contest, in_order
+from arena.counted import counted
 from arena.design import Design, design_of
 from arena.digest import Digest, digest_of
-from arena.exits import WrongUse
 from arena.ledger import Ledger
 from arena.progress import LiveProgress
 from arena.report_files import Found, write_beside
-from arena.results_folder import LEDGER, TRANSCRIPTS, held, set_aside
+from arena.results_folder import TRANSCRIPTS, open_ledger
 from arena.rounds import Blocks, Fixed, blocks_so_far, rounds_of
 from arena.runner import Field, Workers, run
-from arena.schedule import SEED_BITS
 from arena.screens import progress_console
 from arena.standings import Line, Played
-from arena.terms import changes, terms_of
+from arena.terms import begin_or_go_on, terms_of
 from arena.tournament_file import TWO, Tournament
 
 PlayerT = TypeVar("PlayerT")
@@ -70,49 +68,44 @@ def play_tournament(
         MachineCannot: it cannot be played to its end now.
         Stopped: a signal came; run again, it goes on.
     """
-    with held(tournament.results):
-        if fresh and (aside := set_aside(tournament.results)):
-            click.echo(f"earlier results are now in {aside}", err=True)
-        ledger = Ledger(tournament.results / LEDGER)
-        try:
-            seed = _begin(tournament, ledger)
-            schedule = tournament.schedule
-            field = Field(
-                plan=tournament.plan(),
-                players=players,
-                names=tournament.labels,
-                transcripts=tournament.results / TRANSCRIPTS,
-            )
-            # Not read for nothing: of a million matches they are gigabytes.
-            so_far = [] if isinstance(schedule, Fixed) else ledger.results()
-            design = _design(tournament, seed, so_far)
-            if tournament.seats > TWO:
-                click.echo(design.text, err=True)
-            # Rounds that depend on results are not known yet, nor does `matches` know of tie-breaks.
-            total = max(design.matches, schedule.matches or 0)
-            rounds = rounds_of(schedule.rounds(seed), ledger.results)
-            _play_rest(field, ledger, rounds, total, open_venue=open_venue)
-            results = ledger.results()
-            contest = Contest(
-                form=tournament.shape,
-                labels=tournament.labels,
-                house=tournament.house,
-                seed=seed,
-                played=results,
-            )
-            digest = digest_of(tournament.labels, results, tournament.house, partial(in_order, contest))
-            voids, again = ledger.voids(), ledger.set_aside()
-            write_beside(tournament.results, Found(ledger.terms(), digest, contest, len(voids), len(again)))
-            return Results(
-                seed=seed,
-                contest=contest,
-                design=design if isinstance(schedule, Fixed) else _design(tournament, seed, results),
-                digest=digest,
-                voids=voids,
-                set_aside=again,
-            )
-        finally:
-            ledger.close()
+    with open_ledger(tournament.results, fresh=fresh) as ledger:
+        otherwise = f"{tournament.file}: not as when its results in {tournament.results} were begun"
+        seed = begin_or_go_on(ledger, tournament.form.seed, partial(terms_of, tournament), otherwise)
+        schedule = tournament.schedule
+        field = Field(
+            plan=tournament.plan(),
+            players=players,
+            names=tournament.labels,
+            transcripts=tournament.results / TRANSCRIPTS,
+        )
+        # Not read for nothing: of a million matches they are gigabytes.
+        so_far = [] if isinstance(schedule, Fixed) else ledger.results()
+        design = _design(tournament, seed, so_far)
+        if tournament.seats > TWO:
+            click.echo(design.text, err=True)
+        # Rounds that depend on results are not known yet, nor does `matches` know of tie-breaks.
+        total = max(design.matches, schedule.matches or 0)
+        rounds = rounds_of(schedule.rounds(seed), ledger.results)
+        _play_rest(field, ledger, rounds, total, open_venue=open_venue)
+        results = ledger.results()
+        contest = Contest(
+            form=tournament.shape,
+            labels=tournament.labels,
+            house=tournament.house,
+            seed=seed,
+            played=results,
+        )
+        digest = digest_of(tournament.labels, results, tournament.house, partial(in_order, contest))
+        voids, again = ledger.voids(), ledger.set_aside()
+        write_beside(tournament.results, Found(ledger.terms(), digest, contest, len(voids), len(again)))
+        return Results(
+            seed=seed,
+            contest=contest,
+            design=design if isinstance(schedule, Fixed) else _design(tournament, seed, results),
+            digest=digest,
+            voids=voids,
+            set_aside=again,
+        )
 
 
 def _design(tournament: Tournament, seed: int, results: Sequence[Played]) -> Design:
@@ -121,23 +114,6 @@ def _design(tournament: Tournament, seed: int, results: Sequence[Played]) -> Des
     rounds = schedule.rounds(seed)
     blocks = next(rounds)() if isinstance(schedule, Fixed) else blocks_so_far(rounds, results)
     return design_of(blocks, len(tournament.form.bots), tournament.seats)
-
-
-def _begin(tournament: Tournament, ledger: Ledger) -> int:
-    """Begins the tournament, or makes sure that it is the one that was begun; its seed."""
-    begun = ledger.terms()
-    given = tournament.form.seed
-    if not begun:
-        seed = SystemRandom().getrandbits(SEED_BITS) if given is None else given
-        ledger.begin(terms_of(tournament, seed))
-        return seed
-    seed = int(begun["seed"]) if given is None else given
-    if changed := changes(begun, terms_of(tournament, seed)):
-        raise WrongUse(
-            f"{tournament.file}: not as when its results in {tournament.results} were begun: {'; '.join(changed)}."
-            " Undo that to go on, or begin anew: --fresh, or another folder with --results"
-        )
-    return seed
 
 
 def _play_rest(
@@ -150,10 +126,10 @@ def _play_rest(
 ) -> None:
     """Plays the matches that are left."""
     if stopped := ledger.give_up_unfinished():
-        click.echo(f"going on; {stopped} matches had been interrupted", err=True)
+        click.echo(f"going on; {counted(stopped, 'match')} had been interrupted", err=True)
     done = len(ledger.finished())
     done_before = f" ({done} of them played before)" if done else ""
-    click.echo(f"{total} matches{done_before}, isolation {field.plan.isolation}", err=True)
+    click.echo(f"{counted(total, 'match')}{done_before}, isolation {field.plan.isolation}", err=True)
     with LiveProgress(progress_console(), done, total) as progress:
 
         async def play_all() -> None:

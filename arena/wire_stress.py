@@ -5,7 +5,6 @@ against what the referee wrote down.
 """
 
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -20,6 +19,7 @@ import trio
 from msgspec import Raw, Struct
 
 from arena import loop
+from arena.memory import resident_bytes
 from referee.bot_folder import find_bot
 from referee.plan import Isolation, Plan, Policy, Result
 from referee.play import SandboxedBot, play
@@ -40,7 +40,6 @@ GLANCE_SECONDS = 0.1
 LEVEL_SEEDS = 1_000_000
 """Apart from level to level."""
 STARTUP_MS = 120_000
-PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 class Percentiles(Struct, frozen=True):
@@ -139,7 +138,7 @@ class _Deck:
     async def play(self, matches: int) -> Level:
         """Plays so many, and sums up."""
         left = iter(range(matches))
-        before = self._peak = _memory()
+        before = self._peak = resident_bytes()
         began, used = time.monotonic(), time.process_time()
         async with trio.open_nursery() as watching:
             watching.start_soon(self._watch)
@@ -191,7 +190,7 @@ class _Deck:
 
     async def _watch(self) -> None:
         while True:
-            self._peak = max(self._peak, _memory())
+            self._peak = max(self._peak, resident_bytes())
             await trio.sleep(GLANCE_SECONDS)
 
 
@@ -257,11 +256,6 @@ def percentiles(values: Sequence[int]) -> Percentiles:
     ordered = sorted(values) or [0]
     at = [ordered[min(len(ordered) - 1, int(len(ordered) * part / 100))] for part in PERCENTILES]
     return Percentiles(*at)
-
-
-def _memory() -> int:
-    """This process's own, in bytes."""
-    return int(Path("/proc/self/statm").read_text().split()[1]) * PAGE
 
 
 @contextmanager

@@ -61,7 +61,7 @@ def _row(level: Level) -> list[str]:
 
 
 def _ms(micros: int) -> str:
-    return f"{micros / 1000:.2f}"
+    return f"{micros / 1000:z.2f}"
 
 
 def page(load: Load, levels: Sequence[Level], machine: str) -> str:

@@ -5,7 +5,7 @@ ends its matches and leaves; or it is gone, and what it had not answered is play
 """
 
 import os
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -130,16 +130,21 @@ def framed(text: bytes) -> bytes:
     return len(text).to_bytes(LENGTH_BYTES, "big") + text
 
 
+def take_frames(held: bytearray) -> Iterator[bytes]:
+    """Takes the frames that are whole out of what has been received."""
+    while len(held) >= LENGTH_BYTES:
+        end = LENGTH_BYTES + int.from_bytes(held[:LENGTH_BYTES], "big")
+        if len(held) < end:
+            return
+        frame = bytes(held[LENGTH_BYTES:end])
+        del held[:end]
+        yield frame
+
+
 async def frames(stream: trio.SocketStream) -> AsyncIterator[bytes]:
     """The frames that come, to the stream's end. A frame that was cut off is none."""
     held = bytearray()
     while True:
-        while len(held) >= LENGTH_BYTES:
-            end = LENGTH_BYTES + int.from_bytes(held[:LENGTH_BYTES], "big")
-            if len(held) < end:
-                break
-            yield bytes(held[LENGTH_BYTES:end])
-            del held[:end]
         try:
             came = await stream.receive_some(READ_BYTES)
         except trio.BrokenResourceError:
@@ -147,6 +152,8 @@ async def frames(stream: trio.SocketStream) -> AsyncIterator[bytes]:
         if not came:
             return
         held += came
+        for frame in take_frames(held):
+            yield frame
 
 
 def _unless_null(value: Raw) -> Raw | None:

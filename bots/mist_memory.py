@@ -5,11 +5,13 @@ Cells are masks of `mist_board`.
 
 from dataclasses import dataclass
 
+from bots.kit import Bot
 from bots.mist_board import ALL, CENTRE, mask, vision
 from protocol.games.mist import (
     Board,
     FirstMove,
     MistEvent,
+    MistView,
     OpponentPlaced,
     Placed,
     Swapped,
@@ -136,3 +138,18 @@ class Memory:
                 self.found_at.setdefault(cell, len(self.turns))
             else:
                 self.empty_at[cell] = len(self.turns)
+
+
+class Rememberer(Bot[MistView, MistEvent]):
+    """A bot that knows all that it was told."""
+
+    view_type = MistView
+    event_type = MistEvent
+
+    def welcome(self) -> None:
+        """A match begins with nothing known."""
+        self.memory = Memory(self.match.seat)
+
+    def event(self, event: MistEvent) -> None:
+        """All that is told is remembered."""
+        self.memory.hear(event)

@@ -22,10 +22,11 @@ from referee.host import MICROSECONDS
 from referee.interview import Answer, Interview
 from referee.line import Arrived, Bell, HandedOver, Line, Outgoing
 from referee.plan import Isolation, Policy
-from referee.play import FAREWELL_SECONDS, unwrapped
+from referee.play import FAREWELL_SECONDS
 from referee.questions import Greeting, Question, Settled, Step, Telling, questions
 from referee.records import AnyRecord
 from referee.sandbox import Process
+from referee.unwrapped import unwrapped
 from referee.wire import Wire
 
 

@@ -26,6 +26,8 @@ IGNORED = frozenset({"__pycache__", ".git"})
 FILE_HASH_DIGITS = 12
 """Of a single file's hash are kept: it names what changed, the folder's whole hash says that something did."""
 BUILT_IN = Path(__file__).resolve().parent.parent / "bots"
+NOT_OFFERED = frozenset({"stress_edge"})
+"""Of the built-in bots, those that measure the referee and play no match that anyone would want to see."""
 
 Text = Annotated[str, Meta(min_length=1, max_length=100)]
 
@@ -122,8 +124,8 @@ def find_bot(given: str) -> BotFolder:
 
 
 def built_in() -> list[str]:
-    """The names of the bots that come with the project."""
-    return sorted(file.parent.name for file in BUILT_IN.glob(f"*/{FILE}"))
+    """The names of the bots that come with the project, to be offered to whoever looks for one."""
+    return sorted({file.parent.name for file in BUILT_IN.glob(f"*/{FILE}")} - NOT_OFFERED)
 
 
 def read_bot(folder: Path, *, given: str) -> BotFolder:

@@ -8,13 +8,12 @@ machine has them, a filter of system calls, Landlock, and control groups. This f
 
 import os
 import re
-import signal
 import socket
 import struct
 import subprocess
 import tempfile
 from collections.abc import Sequence
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from pathlib import Path
 
 import trio
@@ -25,9 +24,8 @@ from referee.bot_folder import BotFolder, Limits
 from referee.bubblewrap_arguments import CODE, SCRATCH, SOCKETS, arguments, packages_inside
 from referee.bubblewrap_user import standard_output
 from referee.cgroups import Group
+from referee.first_process import FirstProcess
 from referee.layers import find_layers
-from referee.processor_time import tree_us
-from referee.stopping import go_on, stop
 
 SET_UP_SECONDS = 20.0
 """A sandbox that does not stand by then never will; it takes a hundredth of a second."""
@@ -169,7 +167,7 @@ class Bubble:
         Raises:
             OSError: no process, descriptor or control group is to be had.
         """
-        self._init: int | None = None
+        self._first: FirstProcess | None = None
         told = environment(
             endpoint=f"ipc://{SOCKETS}/{line.name}",
             token=token,
@@ -200,13 +198,13 @@ class Bubble:
 
     def freeze(self) -> None:
         """Stops all the bot's processes where they are."""
-        if self._init is not None and not (self.group is not None and self.group.freeze()):
-            stop(self._setting.first)
+        if self._first is not None:
+            self._first.freeze()
 
     def thaw(self) -> None:
         """Lets them go on."""
-        if self._init is not None and not (self.group is not None and self.group.thaw()):
-            go_on(self._setting.first)
+        if self._first is not None:
+            self._first.thaw()
 
     def cpu_us(self) -> int:
         """Processor time of all the bot's processes so far, in microseconds.
@@ -214,23 +212,14 @@ class Bubble:
         Raises:
             OSError: they are gone.
         """
-        if self.group is not None:
-            return self.group.cpu_us()
-        return 0 if self._init is None else tree_us(self._setting.first)
+        return 0 if self._first is None else self._first.cpu_us()
 
     async def end(self) -> int:
         """Ends all that is left of the bot and waits until nothing is. The exit code, negative for a signal."""
         # What is not yet a sandbox is let become one, or fail: before it is, there is nobody to kill for certain.
         await self._stands()
-        if self._init is not None:
-            # With the first process of the namespace the kernel kills all others, and it is the last to be gone.
-            with suppress(ProcessLookupError):
-                signal.pidfd_send_signal(self._init, signal.SIGKILL)
-            if self.group is not None:
-                # Who is frozen cannot die.
-                self.group.thaw()
-            await trio.lowlevel.wait_readable(self._init)
-            os.close(self._init)
+        if self._first is not None:
+            await self._first.end()
         await trio.lowlevel.wait_readable(self._outer)
         code: int = self._setting.popen.wait()
         os.close(self._outer)
@@ -239,14 +228,14 @@ class Bubble:
 
     async def _stands(self) -> bool:
         """Waits until the sandbox stands, and takes hold of its first process; False: it failed."""
-        if self._init is None:
+        if self._first is None:
             with trio.move_on_after(SET_UP_SECONDS) as waiting:
                 await trio.lowlevel.wait_readable(self._setting.gate)
             if waiting.cancelled_caught:
                 self._setting.popen.kill()  # Stopped or stuck: the match must not wait for it for ever.
-            else:
-                self._init = self._setting.admit()
-        return self._init is not None
+            elif (descriptor := self._setting.admit()) is not None:
+                self._first = FirstProcess(self._setting.first, descriptor, self.group)
+        return self._first is not None
 
 
 def run(

@@ -6,8 +6,7 @@ import platform
 import secrets
 import tempfile
 import traceback
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache, partial
 from importlib.metadata import version
@@ -34,6 +33,7 @@ from referee.rules import Told
 from referee.sandbox import Process
 from referee.table import Deal, Table
 from referee.transcript import Transcript, open_transcript
+from referee.unwrapped import unwrapped
 from referee.wire import Wire, open_wire
 
 FAREWELL_SECONDS = 1.0
@@ -379,15 +379,3 @@ def _check_players(plan: Plan, table: Table, players: Sequence[Player], remote: 
             raise WrongPlayersError(
                 f"{player.folder.given} does not play {plan.game}: see `games` in its bot.toml"
             )
-
-
-@contextmanager
-def unwrapped() -> Iterator[None]:
-    """The first failure comes out as itself: callers tell a full disk from a missing sandbox by it."""
-    try:
-        yield
-    except BaseExceptionGroup as group:
-        failure: BaseException = group
-        while isinstance(failure, BaseExceptionGroup):
-            failure = failure.exceptions[0]
-        raise failure from group

@@ -11,7 +11,6 @@ import signal
 import socket
 import subprocess
 import tempfile
-from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -34,9 +33,8 @@ from referee.bubblewrap_arguments import (
 )
 from referee.bubblewrap_user import roots_user, standard_output
 from referee.cgroups import Group
+from referee.first_process import FirstProcess
 from referee.layers import find_layers
-from referee.processor_time import tree_us
-from referee.stopping import go_on, stop
 
 MODULES = (
     "bots.kit",
@@ -69,7 +67,7 @@ class Warm:
         """Its control group, where there are such."""
         self.pid = 0
         """Of the sandbox's first process on this machine, once `ready`."""
-        self._first: int | None = None
+        self._first: FirstProcess | None = None
         self._says_it_stands = False
         self._code: int | None = None
         """The bot's exit code, once it was told."""
@@ -130,17 +128,17 @@ class Warm:
         """Waits until the bot's program has ended."""
         await self._stands.wait()
         if self._first is not None:
-            await trio.lowlevel.wait_readable(self._first)
+            await self._first.exited()
 
     def freeze(self) -> None:
         """Stops all the bot's processes where they are."""
-        if self._first is not None and not (self.group is not None and self.group.freeze()):
-            stop(self.pid)
+        if self._first is not None:
+            self._first.freeze()
 
     def thaw(self) -> None:
         """Lets them go on."""
-        if self._first is not None and not (self.group is not None and self.group.thaw()):
-            go_on(self.pid)
+        if self._first is not None:
+            self._first.thaw()
 
     def cpu_us(self) -> int:
         """Processor time of all the bot's processes so far, in microseconds.
@@ -148,9 +146,7 @@ class Warm:
         Raises:
             OSError: they are gone.
         """
-        if self.group is not None:
-            return self.group.cpu_us()
-        return 0 if self._first is None else tree_us(self.pid)
+        return 0 if self._first is None else self._first.cpu_us()
 
     async def end(self) -> int:
         """Ends all that is left of the bot and waits until nothing is. The exit code, negative for a signal."""
@@ -161,14 +157,7 @@ class Warm:
             pass
         code = -signal.SIGKILL if self._code is None else self._code
         if self._first is not None:
-            # With the first process of the namespace the kernel kills all others, and it is the last to be gone.
-            with suppress(ProcessLookupError):
-                signal.pidfd_send_signal(self._first, signal.SIGKILL)
-            if self.group is not None:
-                # Who is frozen cannot die.
-                self.group.thaw()
-            await trio.lowlevel.wait_readable(self._first)
-            os.close(self._first)
+            await self._first.end()
         self._close()
         return code
 
@@ -195,8 +184,9 @@ class Warm:
         except OSError:
             return False
         for _, _, data in ancillary:
-            self._first = array.array("i", data[:size])[0]
-            self.pid = _number_of(self._first)
+            descriptor = array.array("i", data[:size])[0]
+            self.pid = _number_of(descriptor)
+            self._first = FirstProcess(self.pid, descriptor, self.group)
         if said == GO:
             self._says_it_stands = True
         elif said and not ancillary:

@@ -11,7 +11,6 @@ window lost by the referee or the machine, an attempt void, more memory than wan
 
 import argparse
 import gc
-import os
 import statistics
 import sys
 import tempfile
@@ -26,6 +25,7 @@ import trio
 from msgspec import Raw, Struct
 
 from arena import loop
+from arena.memory import resident_bytes
 from referee.bot_folder import find_bot
 from referee.plan import Plan, Policy
 from referee.play import SandboxedBot, play
@@ -40,7 +40,6 @@ GROWTH = 0.02
 """By so much the middle of what is measured may be off, from one look to the next."""
 STARTUP_MS = 120_000
 BOTS = ("mist_random", "mist_cautious")
-PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 class Look(Struct, frozen=True):
@@ -93,13 +92,11 @@ class Load:
 def look() -> Look:
     """Now."""
     return Look(
-        memory() // 1024, len([*Path("/proc/self/fd").iterdir()]), threading.active_count(), len(gc.get_objects())
+        resident_bytes() // 1024,
+        len([*Path("/proc/self/fd").iterdir()]),
+        threading.active_count(),
+        len(gc.get_objects()),
     )
-
-
-def memory() -> int:
-    """This process's, in bytes."""
-    return int(Path("/proc/self/statm").read_text().split()[1]) * PAGE
 
 
 async def watched(act: Callable[[], object], seconds: float) -> None:
@@ -115,8 +112,8 @@ async def burst(matches: int, at_once: int) -> bool:
         async with open_wire() as wire, trio.open_nursery() as nursery:
             load = Load(wire, Path(folder), at_once)
             await load.play(iter(range(2)))  # What all matches share is there after the first ones.
-            before, most = memory(), [0]
-            nursery.start_soon(watched, lambda: most.append(max(most.pop(), memory())), GLANCE_SECONDS)
+            before, most = resident_bytes(), [0]
+            nursery.start_soon(watched, lambda: most.append(max(most.pop(), resident_bytes())), GLANCE_SECONDS)
             began, cpu = time.monotonic(), time.process_time()
             await load.play(iter(range(2, matches + 2)))
             seconds, cpu = time.monotonic() - began, time.process_time() - cpu

@@ -5,7 +5,6 @@ Times are of the clock on the wall, for the ledger waits for a disk. Run as `ben
 takes a quarter of an hour); --quick for a look.
 """
 
-import os
 import sys
 import time
 from collections.abc import Sequence
@@ -16,6 +15,7 @@ from tempfile import TemporaryDirectory
 import trio
 
 from arena.ledger import Ledger
+from arena.memory import resident_bytes
 from arena.runner import Field, Worker, run
 from arena.schedule import Match, round_robin
 from protocol.refusals import Conduct
@@ -81,7 +81,7 @@ async def no_time(plan: Plan, players: Sequence[int], *, transcript: Path) -> Re
 
 def memory() -> float:
     """This process's own now, in MiB."""
-    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / MEGABYTE
+    return resident_bytes() / MEGABYTE
 
 
 async def play(folder: Path, deals: int, heard: Counted) -> float:

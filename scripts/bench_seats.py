@@ -82,7 +82,7 @@ def told_of(game: str, runs: Sequence[tuple[dict[str, float], float]]) -> bool:
     total = sum(medians.values())
     print(f"{game}, {SEATS} seats: {total * 1e3:.0f} ms a match (medians of {len(runs)})")
     for part, seconds in medians.items():
-        print(f"  {part:9} {seconds * 1e3:8.1f} ms  {100 * seconds / total:4.0f}%")
+        print(f"  {part:9} {seconds * 1e3:z8.1f} ms  {100 * seconds / total:z4.0f}%")
     own = statistics.median(cpu for _, cpu in runs)
     print(f"  the arena's own processor time while windows were open: {own * 1e3:.1f} ms")
     return max(medians, key=medians.__getitem__) == "start"

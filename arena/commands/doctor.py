@@ -9,6 +9,7 @@ import trio
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from arena.counted import counted
 from arena.exits import AnswerIsNo, MachineCannot
 from arena.screens import progress_console, results_console
 from arena.tables import grid, show
@@ -99,9 +100,10 @@ def _print(reports: list[Report]) -> None:
     said += [f"missing: {lack}" for lack in sandbox.missing()]
     for report in reports:
         held = sum(finding.result == "held" for finding in report.findings)
+        tried, were = counted(len(report.findings), "attempt"), "was" if held == 1 else "were"
         promised = [finding for finding in report.findings if finding.promised]
         said.append(
-            f"isolation {report.isolation}, {_start(report)}: {held} of {len(report.findings)} attempts were held;"
+            f"isolation {report.isolation}, {_start(report)}: {held} of {tried} {were} held;"
             f" it promises to hold {len(promised)}, of which {_proved(promised)}"
         )
     for line in said:
@@ -110,7 +112,8 @@ def _print(reports: list[Report]) -> None:
 
 def _proved(promised: list[Finding]) -> str:
     """How many of the promised attempts were held, and of how many that is not known."""
-    told = f"{sum(finding.result == 'held' for finding in promised)} do"
+    held = sum(finding.result == "held" for finding in promised)
+    told = f"{held} {'does' if held == 1 else 'do'}"
     untold = sum(finding.result in {"not tried", "too busy"} for finding in promised)
     return f"{told}; {untold} could not be tried" if untold else told
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 import msgspec
+from msgspec import Raw
 
 from arena.clock_file import clock_json, clock_text
 from arena.exits import WrongUse
@@ -13,8 +14,9 @@ from arena.schedule import SEED_BITS
 from arena.screens import results_console
 from arena.setup_file import drawn_setup
 from arena.tables import grid, show
+from protocol.words import Options
 from referee.games.registry import GAMES
-from referee.rules import Game
+from referee.rules import BadSetupError, Game
 
 
 @click.command("games")
@@ -76,6 +78,22 @@ def variant_named(game: Game[Any], name: str | None) -> str:
     if name is not None and name not in names:
         raise WrongUse(f"--variant: {game.name} has no {name!r}; it has {', '.join(names)}")
     return name or names[0]
+
+
+def rules_asked(game: str, variant: str | None, options: str | None) -> tuple[Game[Any], str, Options]:
+    """The game, variant and options in force that a command line asks for; `options` are JSON.
+
+    Raises:
+        WrongUse: there is no such game, or it has no such variant or options.
+    """
+    if game not in GAMES:
+        raise WrongUse(f"GAME: there is no {game!r}; there are {', '.join(GAMES)}")
+    rules = GAMES[game]
+    chosen = variant_named(rules, variant)
+    try:
+        return rules, chosen, rules.read_options(chosen, None if options is None else Raw(options.encode()))
+    except BadSetupError as error:
+        raise WrongUse(f"--{error}") from None
 
 
 def _print_setup(game: str | None, variant: str | None, seed: int | None) -> None:

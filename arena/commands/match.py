@@ -18,8 +18,9 @@ from arena.building import ready
 from arena.caps import BotCaps, over
 from arena.clock_file import read_clock
 from arena.commands.cap_option import cap_option, caps_given
-from arena.commands.games import variant_named
-from arena.commands.policy_options import policy_options, read_policy
+from arena.commands.games import rules_asked
+from arena.commands.policy_options import clock_option, policy_options, read_policy
+from arena.counted import counted
 from arena.exits import WrongUse
 from arena.match_shown import match_json, show_match
 from arena.one_match import play_match
@@ -28,12 +29,10 @@ from arena.screens import progress_console
 from arena.setup_file import read_setup
 from arena.watching import Eyes, Watcher, read_eyes
 from referee.bot_folder import BotFolderError, find_bot
-from referee.games.registry import GAMES
 from referee.keys import PUBLIC, KeyFileError, read_public, z85
 from referee.plan import Isolation, Plan, Result
 from referee.play import LocalSeat, Player, SandboxedBot, play
 from referee.remote_bot import RemoteBot, cannot_play
-from referee.rules import BadSetupError
 
 OUR_INPUT = 0
 """The file descriptor of standard input."""
@@ -58,12 +57,7 @@ _OPTIONS = (
         help="The game's secrets, a JSON file; `arena games GAME --setup` prints one.  "
         "[default: drawn from the seed]",
     ),
-    click.option(
-        "--clock",
-        metavar="FILE",
-        type=click.Path(path_type=Path),
-        help="All its times, a [clock] table; `arena games GAME --clock` prints one.  [default: the rules']",
-    ),
+    clock_option,
     click.option(
         "--watch",
         metavar="[spectator|host|SEAT]",
@@ -143,42 +137,24 @@ def play_asked(
 
 def _plan(game: str, bots: tuple[str, ...], given: dict[str, Any]) -> Plan:
     """The match that was asked for, checked as far as the rules go."""
-    if game not in GAMES:
-        raise WrongUse(f"GAME: there is no {game!r}; there are {', '.join(GAMES)}")
-    rules = GAMES[game]
-    variant = variant_named(rules, given["variant"])
-    options = _json(given["options"], "--options")
-    try:
-        in_force = rules.read_options(variant, options)
-    except BadSetupError as error:
-        raise WrongUse(f"--{error}") from None
+    rules, variant, in_force = rules_asked(game, given["variant"], given["options"])
     seats = rules.seats(in_force)
     if len(bots) != seats:
-        raise WrongUse(f"BOT: {game} has {seats} seats, and {len(bots)} bots are named")
+        are = "is" if len(bots) == 1 else "are"
+        raise WrongUse(f"BOT: {game} has {seats} seats, and {counted(len(bots), 'bot')} {are} named")
     policy = read_policy(given)
     return Plan(
         match=f"{game}-{datetime.now(UTC):%Y%m%dT%H%M%S}-{secrets.token_hex(2)}",
         game=game,
         variant=variant,
         seed=SystemRandom().getrandbits(SEED_BITS) if given["seed"] is None else given["seed"],
-        options=options,
+        options=None if given["options"] is None else Raw(given["options"]),
         setup=None if given["setup"] is None else read_setup(given["setup"], rules, variant, in_force),
         policy=policy,
         clock=None if given["clock"] is None else read_clock(given["clock"], rules, variant, policy),
         isolation=given["isolation"],
         warm=given["warm"],
     )
-
-
-def _json(text: str | None, option: str) -> Raw | None:
-    """An option's JSON, as it stands."""
-    if text is None:
-        return None
-    try:
-        msgspec.json.decode(text)
-    except msgspec.MsgspecError as error:
-        raise WrongUse(f"{option}: {error}") from None
-    return Raw(text)
 
 
 def _player(name: str, game: str, caps: BotCaps) -> Player:

@@ -1,6 +1,7 @@
-"""The policy of a match as options of a command."""
+"""The policy of a match, and its times, as options of a command."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -25,6 +26,13 @@ _OPTIONS = (
     click.option("--bytes-per-window", type=click.IntRange(min=1), help="More from one bot are a flood."),
     click.option("--refusals-per-match", type=click.IntRange(min=1), help="More, and a bot is hung up on."),
 )
+clock_option = click.option(
+    "--clock",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="All its times, a [clock] table; `arena games GAME --clock` prints one.  [default: the rules']",
+)
+"""`arena.clock_file` reads it, when game and policy are known."""
 NAMES = tuple(field.name for field in msgspec.structs.fields(Policy))
 
 

@@ -11,8 +11,9 @@ from msgspec.structs import replace
 from arena import capacity
 from arena.building import ready
 from arena.commands.cap_option import cap_option, caps_given
-from arena.commands.policy_options import policy_options, read_policy
+from arena.commands.policy_options import clock_option, policy_options, read_policy
 from arena.commands.where_options import where_options
+from arena.counted import counted
 from arena.exits import AnswerIsNo, Stopped, Undecided, WrongUse
 from arena.explain import asking, explain
 from arena.explain_report import (
@@ -29,6 +30,7 @@ from arena.regression import HEAD, Regression
 from arena.regression_asked import Asked, regression_of
 from arena.regression_report import finding_json, markdown, said, table
 from arena.regression_run import Finding, folder_for, play_regression
+from arena.report import void_text
 from arena.results_folder import TRANSCRIPTS, cannot_write
 from arena.screens import results_console
 from arena.sprt import EloModel, Verdict
@@ -60,13 +62,10 @@ EXPLAINED = 20
     "--blocks", type=click.IntRange(min=1), default=40_000, show_default=True, help="After so many, give up."
 )
 @click.option("--seed", type=int, help="Of all deals.  [default: drawn, and kept with the results]")
+@clock_option
 @click.option("--isolation", type=click.Choice(get_args(Isolation)), default="strict", show_default=True)
 @click.option(
     "--warm/--cold", default=True, show_default=True, help="Fork Python bots from a process with the kit?"
-)
-@click.option("--concurrency", type=click.IntRange(min=1), help="Matches at once.  [default: one for each core]")
-@click.option(
-    "--workers", type=click.IntRange(min=1), help="Referee processes for them.  [default: one for each core]"
 )
 @where_options
 @click.option(
@@ -160,7 +159,7 @@ def _print(regression: Regression, finding: Finding, elsewhere: str | None) -> N
     for line in said(regression, finding):
         screen.print(line, highlight=False, markup=False, soft_wrap=True)
     if finding.voids:
-        screen.print(f"{len(finding.voids)} attempts were void, and made again", highlight=False)
+        screen.print(void_text(len(finding.voids), 0), highlight=False)
     transcripts = elsewhere or regression.arena.results / TRANSCRIPTS
     screen.print(f"transcripts: {transcripts}", highlight=False, markup=False, soft_wrap=True)
 
@@ -201,4 +200,6 @@ def _answer(verdict: Verdict, regression: Regression) -> None:
     if verdict is Verdict.REJECTED:
         raise AnswerIsNo("rejected: head is not better")
     if verdict is Verdict.UNDECIDED:
-        raise Undecided(f"undecided after {regression.limit} blocks; more --blocks would go on from here")
+        raise Undecided(
+            f"undecided after {counted(regression.limit, 'block')}; more --blocks would go on from here"
+        )

@@ -8,6 +8,7 @@ import click
 import msgspec
 from msgspec import UNSET
 
+from arena.counted import counted
 from arena.exits import AnswerIsNo, WrongUse
 from arena.screens import results_console
 from arena.watching import Eyes, Watcher, read_eyes
@@ -123,7 +124,7 @@ def _is_remote(bot: BotIdentity) -> bool:
 def _print(found: dict[str, Any]) -> None:
     screen = results_console()
     lines = [
-        f"{found['transcript']}: holds, {found['lines']} lines",
+        f"{found['transcript']}: holds, {counted(found['lines'], 'line')}",
         f"head {found['head']}",
         f"match {found['match']}, {found['game']} {found['variant']}",
     ]

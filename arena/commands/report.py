@@ -7,6 +7,7 @@ import click
 import msgspec
 
 from arena.contest import format_rows
+from arena.counted import counted
 from arena.report import crosstable, print_result, void_text
 from arena.report_files import found_in, ledger_of, told_of, write_csv, write_page
 from arena.report_tables import conduct_table, digest_json, ratings_table, seats_table
@@ -35,7 +36,7 @@ def command(results: Path, *, html: Path | None, table: Path | None, as_json: bo
         sys.stdout.write(msgspec.json.encode(told).decode() + "\n")
         return
     screen = results_console()
-    words = [f"{digest.matches} matches in {digest.blocks} blocks", *told_of(terms).values()]
+    words = [f"{counted(digest.matches, 'match')} in {counted(digest.blocks, 'block')}", *told_of(terms).values()]
     screen.print(", ".join(words), highlight=False, markup=False)
     if found.contest is not None and format_rows(found.contest, digest.lines) is not None:
         print_result(screen, found.contest, digest.lines, digest.seats)

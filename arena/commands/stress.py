@@ -19,6 +19,7 @@ from rich.progress import (
 )
 
 from arena.capacity import cores, keep_calibration
+from arena.counted import counted
 from arena.exits import AnswerIsNo, MachineCannot, WrongUse
 from arena.screens import progress_console, results_console
 from arena.tables import show
@@ -30,6 +31,7 @@ from referee.fuzzing.campaign import judge_script
 from referee.fuzzing.script import BadScriptError, Script, read_script, script_text
 from referee.plan import Isolation
 from referee.sandbox import SandboxError
+from referee.unwrapped import unwrapped
 
 SEED_BITS = 32
 OF_VIRTUAL = ("windows", "processes", "keep")
@@ -154,12 +156,10 @@ def _play_real(
         levels=_levels(levels), matches=matches, main_ms=main_ms, hogs=hogs, seed=seed, isolation=isolation
     )
     try:
-        found = _real_with_bar(load)
-    except* SandboxError as group:
-        failure: BaseException = group
-        while isinstance(failure, BaseExceptionGroup):
-            failure = failure.exceptions[0]
-        raise MachineCannot(str(failure)) from None
+        with unwrapped():
+            found = _real_with_bar(load)
+    except SandboxError as error:
+        raise MachineCannot(str(error)) from None
     safe = max((level.concurrent for level in found if level.is_safe), default=None)
     machine = f"{platform.system()} {platform.release()}, {cores()} cores"
     if html is not None:
@@ -175,7 +175,7 @@ def _play_real(
     else:
         screen = results_console()
         show(screen, table(found))
-        said = f"safe: up to {safe} matches at once" if safe else "no level was safe"
+        said = f"safe: up to {counted(safe, 'match')} at once" if safe else "no level was safe"
         screen.print(f"{said}; times in ms; seed {seed}", highlight=False, soft_wrap=True)
     if calibrate:
         if safe is None:
@@ -211,9 +211,10 @@ def _with_bar(seed: int, windows: int, processes: int) -> Campaign:
 
 
 def _summary(campaign: Campaign) -> str:
+    windows, matches = counted(campaign.windows, "window", ","), counted(campaign.matches, "match", ",")
     return (
-        f"seed {campaign.seed}: {campaign.windows:,} windows in {campaign.matches:,} matches,"
-        f" {campaign.messages:,} steps: {'a rule is broken' if campaign.finding else 'no rule is broken'};"
+        f"seed {campaign.seed}: {windows} in {matches}, {counted(campaign.messages, 'step', ',')}:"
+        f" {'a rule is broken' if campaign.finding else 'no rule is broken'};"
         f" {campaign.pace:,.0f} windows a second"
     )
 

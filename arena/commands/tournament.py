@@ -30,10 +30,6 @@ from referee.plan import Isolation
     "--isolation", type=click.Choice(get_args(Isolation)), help="In place of the file's.  [default: strict]"
 )
 @click.option("--results", type=click.Path(path_type=Path), help="Folder for ledger and transcripts.")
-@click.option("--concurrency", type=click.IntRange(min=1), help="Matches at once.  [default: one for each core]")
-@click.option(
-    "--workers", type=click.IntRange(min=1), help="Referee processes for them.  [default: one for each core]"
-)
 @where_options
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
 def command(

@@ -1,4 +1,4 @@
-"""The options that say where matches are played and where their transcripts go."""
+"""The options that say where matches are played, how many at once, and where their transcripts go."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -24,6 +24,14 @@ def where_options(command: CommandT) -> CommandT:
             show_default=True,
             metavar="PLACE",
             help="Where to play: local, or an existing Dask cluster's dask://HOST:PORT.",
+        ),
+        click.option(
+            "--workers",
+            type=click.IntRange(min=1),
+            help="Referee processes for them.  [default: one for each core]",
+        ),
+        click.option(
+            "--concurrency", type=click.IntRange(min=1), help="Matches at once.  [default: one for each core]"
         ),
     ):
         command = option(command)

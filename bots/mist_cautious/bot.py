@@ -5,25 +5,14 @@ A single piece also sees three steps far, and destroys every pair and triple tha
 
 from typing import Any
 
-from bots.kit import Bot, Window, run
+from bots.kit import Window, run
 from bots.mist_board import CENTRE, ball, each, group, mask, names
-from bots.mist_memory import Memory
-from protocol.games.mist import ChooseFirst, MistEvent, MistView, Turn
+from bots.mist_memory import Rememberer
+from protocol.games.mist import ChooseFirst, MistView, Turn
 
 
-class Cautious(Bot[MistView, MistEvent]):
+class Cautious(Rememberer):
     """One piece a turn."""
-
-    view_type = MistView
-    event_type = MistEvent
-
-    def welcome(self) -> None:
-        """A match begins with nothing known."""
-        self.memory = Memory(self.match.seat)
-
-    def event(self, event: MistEvent) -> None:
-        """All that is told is remembered."""
-        self.memory.hear(event)
 
     def decide(self, window: Window[MistView]) -> Any:
         """The cell that makes the largest group; of several the one nearest to the centre."""

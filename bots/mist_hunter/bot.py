@@ -5,25 +5,14 @@ When pieces of its were spotted by something that it cannot see, it looks around
 
 from typing import Any
 
-from bots.kit import Bot, Window, run
+from bots.kit import Window, run
 from bots.mist_board import CENTRE, PLAYABLE, ball, each, group, grow, mask, names, vision
-from bots.mist_memory import Memory
-from protocol.games.mist import MistEvent, MistView, Turn
+from bots.mist_memory import Rememberer
+from protocol.games.mist import MistView, Turn
 
 
-class Hunter(Bot[MistView, MistEvent]):
+class Hunter(Rememberer):
     """Pairs and triples in the dark."""
-
-    view_type = MistView
-    event_type = MistEvent
-
-    def welcome(self) -> None:
-        """A match begins with nothing known."""
-        self.memory = Memory(self.match.seat)
-
-    def event(self, event: MistEvent) -> None:
-        """All that is told is remembered."""
-        self.memory.hear(event)
 
     def decide(self, window: Window[MistView]) -> Any:
         """As many pieces as may be, where the opponent was not seen to look."""

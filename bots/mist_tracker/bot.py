@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from itertools import combinations
 from typing import Any
 
-from bots.kit import Bot, Window, run
+from bots.kit import Window, run
 from bots.mist_belief import Belief, World
 from bots.mist_board import apart, each, mask, names
-from bots.mist_memory import Memory
+from bots.mist_memory import Rememberer
 from bots.mist_worth import deal_out, wins, worth
-from protocol.games.mist import ChooseFirst, MistEvent, MistView, Turn
+from protocol.games.mist import ChooseFirst, MistView, Turn
 
 WORLDS = 100
 """How many worlds a turn is thought about in."""
@@ -31,19 +31,8 @@ FULL_MS = 2_000
 """With less main time than this, the numbers above shrink in proportion. In full, a turn takes about 0.1 s."""
 
 
-class Tracker(Bot[MistView, MistEvent]):
+class Tracker(Rememberer):
     """Memory, belief, search."""
-
-    view_type = MistView
-    event_type = MistEvent
-
-    def welcome(self) -> None:
-        """A match begins with nothing known."""
-        self.memory = Memory(self.match.seat)
-
-    def event(self, event: MistEvent) -> None:
-        """All that is told is remembered."""
-        self.memory.hear(event)
 
     def decide(self, window: Window[MistView]) -> Any:
         """The best turn that the search finds. It never swaps: the second player's three pieces are worth more."""

@@ -22,6 +22,7 @@ from referee.escapes.promises import FILTER, promised
 from referee.escapes.stage import Stage, staged, target
 from referee.escapes.standing import look_at, view_of
 from referee.escapes.subject import ExaminationError, Subject, start
+from referee.unwrapped import unwrapped
 
 PATIENCE_SECONDS = 90.0
 """For all attempts of one start."""
@@ -52,7 +53,7 @@ async def examine(how: How, told: Told = lambda _made, _all: None) -> Report:
     with staged() as stage, _signals() as signalled:
         examination = Examination(stage, how, told)
         try:
-            with _unwrapped():
+            with unwrapped():
                 async with trio.open_nursery() as nursery:
                     await examination.run(nursery)
                     nursery.cancel_scope.cancel()
@@ -224,18 +225,6 @@ def _outside(bot: Subject, token: str, inside: int) -> int:
     if pid is None:
         raise ExaminationError("a bot that was started is not to be seen on this machine")
     return pid
-
-
-@contextmanager
-def _unwrapped() -> Iterator[None]:
-    """What goes wrong comes out as itself: callers tell a missing sandbox by it."""
-    try:
-        yield
-    except BaseExceptionGroup as group:
-        failure: BaseException = group
-        while isinstance(failure, BaseExceptionGroup):
-            failure = failure.exceptions[0]
-        raise failure from group
 
 
 @contextmanager

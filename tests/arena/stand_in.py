@@ -31,6 +31,7 @@ def result(plan: Plan, players: Sequence[str], transcript: Path) -> Result:
         charged_us=(draw[2], draw[3]) + (7,) * others,
         windows=(5, 4) + (1,) * others,
         defaults=(0, draw[4] % 2) + (0,) * others,
+        refused=(0,) * len(players),
         transcript=str(transcript),
         head=draw.hex(),
     )

@@ -23,6 +23,11 @@ TOURNAMENT = """\
 game = "mist"
 bots = ["mist_random", "mist_cautious"]
 """
+COMMANDS = [
+    ("match", "mist", "mist_random", "mist_random"),
+    ("regress", "mist", "--base", "mist_random", "--head", "mist_cautious"),
+]
+"""That take a table of their own."""
 
 
 @pytest.fixture
@@ -134,18 +139,18 @@ def test_a_table_with_nothing_but_itself_is_a_file() -> None:
         (("--pacing", "fixed"), "--pacing: a window without main time has no fixed length: {file}"),
     ],
 )
+@pytest.mark.parametrize("command", COMMANDS)
 def test_a_match_is_refused_an_option_that_contradicts_its_table(
-    arguments: tuple[str, ...], said: str, file: Path
+    command: tuple[str, ...], arguments: tuple[str, ...], said: str, file: Path
 ) -> None:
     file.write_text("[clock]\nbudget_ms = 1000\n")
-    refused = CliRunner().invoke(
-        main, ["match", "mist", "mist_random", "mist_random", "--clock", str(file), *arguments]
-    )
+    refused = CliRunner().invoke(main, [*command, "--clock", str(file), *arguments])
     assert (2, f"arena: {said.format(file=file)}\n") == (refused.exit_code, refused.stderr)
 
 
-def test_a_matchs_table_that_is_not_there_is_named(file: Path) -> None:
-    refused = CliRunner().invoke(main, ["match", "mist", "mist_random", "mist_random", "--clock", str(file)])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_matchs_table_that_is_not_there_is_named(command: tuple[str, ...], file: Path) -> None:
+    refused = CliRunner().invoke(main, [*command, "--clock", str(file)])
     assert (2, f"arena: {file}: cannot be read: No such file or directory\n") == (
         refused.exit_code,
         refused.stderr,

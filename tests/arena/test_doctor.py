@@ -50,7 +50,7 @@ def test_a_level_that_holds_is_a_table_and_code_0(monkeypatch: pytest.MonkeyPatc
         ["ditch", "unknown", "-", "-"],
     ] == [line.split() for line in result.stdout.splitlines() if "--" not in line][:3]
     assert (
-        "isolation standard, fresh: 1 of 1 attempts were held; it promises to hold 1, of which 1 do"
+        "isolation standard, fresh: 1 of 1 attempt was held; it promises to hold 1, of which 1 does"
         == result.stdout.splitlines()[-1]
     )
 

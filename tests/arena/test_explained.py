@@ -163,7 +163,7 @@ class TestReport:
             "0 of head's answers were illegal and 1 did not come in time: its defaults stand for them",
         ] == said_of([PARTED, SAME])
         assert (
-            "head was gone before the end of 1 matches (1 decisions not asked), first of 00001b: ended by signal 9"
+            "head was gone before the end of 1 match (1 decision not asked), first of 00001b: ended by signal 9"
         ) == said_of([CUT, SAME])[-1]
 
     def test_nothing_asked_is_told_without_a_share(self) -> None:

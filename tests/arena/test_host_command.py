@@ -53,7 +53,7 @@ def test_a_host_has_remote_seats(tmp_path: Path, alice: str) -> None:
     assert "`arena match` plays among bots on this machine" in refused(
         "host", "mist", "mist_random", "mist_random"
     )
-    assert "2 seats, and 1 bots" in refused("host", "mist", alice)
+    assert "2 seats, and 1 bot is named" in refused("host", "mist", alice)
     assert "cannot be read" in refused("host", "mist", "remote:nobody.key", "mist_random")
 
 

@@ -17,6 +17,7 @@ from arena.regression_run import Finding, folder_for, play_regression
 from arena.runner import Play, Worker
 from arena.sprt import Verdict
 from arena.tournament import Venue
+from referee.clock_table import ClockTable
 from referee.plan import Plan, Policy, Result
 from referee.transcript_chain import TranscriptError
 from tests.arena.stand_in import AtOnce, outcome, result
@@ -150,6 +151,22 @@ def test_the_default_folder_is_another_for_other_bots_and_hypotheses_and_not_for
     assert first == folder_for(asked(here, blocks=3))
     assert first != folder_for(asked(here, elo1=3.0))
     assert first != folder_for(asked(here, head="mist_random"))
+
+
+def test_other_times_are_another_folder_and_refused_in_the_same(tmp_path: Path) -> None:
+    clock = tmp_path / "times.toml"
+    clock.write_text("[clock]\nbudget_ms = 10000\n")
+    results = tmp_path / "results"
+    regression = asked(results, blocks=2, clock=clock)
+    assert 10_000 == (regression.arena.plan().clock or ClockTable()).budget_ms
+    playing(regression)
+    playing(asked(results, blocks=2, clock=clock))
+    assert folder_for(regression) != folder_for(asked(results, blocks=2))
+    clock.write_text("[clock]\nbudget_ms = 20000\n")
+    with pytest.raises(WrongUse, match=r"clock\.budget_ms was 10000, is 20000\. Undo that"):
+        playing(asked(results, blocks=2, clock=clock))
+    with pytest.raises(WrongUse, match=r"clock\.budget_ms was 10000, is not set"):
+        playing(asked(results, blocks=2))
 
 
 def test_lines_are_of_the_blocks_that_counted(tmp_path: Path) -> None:

@@ -2,7 +2,9 @@
 
 import csv
 import json
+import sqlite3
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +50,15 @@ class VoidOnce(AtOnce):
         return done if len(self.played) != 4 else replace(done, outcome=None, void="the machine is busy")
 
 
+class RefusedTwice(AtOnce):
+    """Two messages of one bot are refused in each match."""
+
+    async def __call__(self, plan: Plan, players: Sequence[str], *, transcript: Path) -> Attempted:
+        """See `referee.play.play`."""
+        done = await super().__call__(plan, players, transcript=transcript)
+        return replace(done, refused=tuple(2 * (player == "mist_cautious") for player in players))
+
+
 def report(*arguments: object) -> Result:
     return CliRunner().invoke(main, ["report", *map(str, arguments)])
 
@@ -66,12 +77,34 @@ def test_a_tournament_leaves_its_page_and_its_table_beside_its_results(tmp_path:
     assert [] == list(results.glob("*.part"))
 
 
+def test_refused_messages_are_in_the_table_the_page_and_what_programs_get(tmp_path: Path) -> None:
+    file = cup(tmp_path, play=RefusedTwice())
+    assert {"mist_cautious": 16, "mist_hunter": 0, "mist_random": 0} == {
+        bot["bot"]: bot["refused"] for bot in as_json(file)["bots"]
+    }
+    rows = csv.DictReader((tmp_path / "runs/cup" / TABLE).read_text().splitlines())
+    assert {"mist_cautious": "16", "mist_hunter": "0", "mist_random": "0"} == {
+        row["bot"]: row["refused"] for row in rows
+    }
+    assert "defaults  refused  a window" in report(file).stdout
+    assert "<th>refused</th>" in (tmp_path / "runs/cup" / PAGE).read_text()
+
+
+def test_what_an_earlier_arena_did_not_count_is_left_open(tmp_path: Path) -> None:
+    file = cup(tmp_path)
+    with closing(sqlite3.connect(tmp_path / "runs/cup" / LEDGER)) as book, book:
+        book.execute("UPDATE attempts SET played = json_remove(played, '$.refused')")
+    assert {None} == {bot["refused"] for bot in as_json(file)["bots"]}
+    assert "refused" not in report(file, "--csv", tmp_path / "cup.csv").stdout
+    assert {""} == {row["refused"] for row in csv.DictReader((tmp_path / "cup.csv").read_text().splitlines())}
+
+
 def test_void_attempts_are_told_with_the_matches_of_their_blocks(tmp_path: Path) -> None:
     file = cup(tmp_path, play=VoidOnce())
     found = as_json(file)
     assert 1 == found["void"]
     told = report(file).stdout
-    assert "1 attempts were void, and made again" in told
+    assert "1 attempt was void, and made again" in told
     assert "<dt>void attempts</dt><dd>1</dd>" in (tmp_path / "runs/cup" / PAGE).read_text()
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from arena.contest import conduct
 from arena.standings import Played, points, standings
 from protocol.refusals import Conduct
 from tests.arena.stand_in import outcome
@@ -56,6 +57,25 @@ def test_a_line_counts_faults_defaults_and_charged_time_a_window() -> None:
     by_entrant = {line.entrant: line for line in lines}
     assert (0, 0, 30.0) == (by_entrant[0].faults, by_entrant[0].defaults, by_entrant[0].mean_us)
     assert (1, 7, 8.0) == (by_entrant[1].faults, by_entrant[1].defaults, by_entrant[1].mean_us)
+
+
+def test_a_line_counts_messages_that_were_refused_where_all_of_its_matches_did() -> None:
+    matches = [played((0, 1), (0,), (1,), refused=(0, 3)), played((1, 0), (0,), (1,), refused=(1, 2))]
+    assert {0: 2, 1: 4} == {line.entrant: line.refused for line in standings(2, matches)}
+    of_an_earlier_arena = played((0, 1), (0,), (1,))
+    assert [None, None] == [line.refused for line in standings(2, [*matches, of_an_earlier_arena])]
+
+
+def test_what_was_refused_has_a_column_only_if_something_was() -> None:
+    none, some, unknown = (
+        standings(2, [played((0, 1), (0,), (1,), refused=refused)]) for refused in ((0, 0), (0, 3), ())
+    )
+    without = ("faults", "defaults", "a window")
+    assert [without, without] == [conduct(none)[0], conduct(unknown)[0]]
+    assert (
+        ("faults", "defaults", "refused", "a window"),
+        [("0", "0", "0", "0 µs"), ("0", "0", "3", "0 µs")],
+    ) == conduct(some)
 
 
 def test_who_has_not_played_has_no_time_a_window() -> None:

@@ -1,15 +1,14 @@
 """Who comes to the open port: libzmq's own clients, strangers, and those who wish it harm."""
 
-import os
 import socket as kernel
 from collections.abc import Iterator
 from contextlib import suppress
-from pathlib import Path
 
 import pytest
 import trio
 import zmq
 
+from arena.memory import resident_bytes
 from referee import remote_line, remote_wire
 from referee.keys import new_pair
 from referee.line import INBOX_FRAMES, MAX_TAKEN_BYTES, HandedOver, NotReading
@@ -61,10 +60,6 @@ async def by_hand(door: Door) -> tuple[kernel.socket, curve_client.Client]:
     connection.send(bot.initiate())
     assert bot.hear(commands(await heard(connection))[0])
     return connection, bot
-
-
-def resident_bytes() -> int:
-    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
 
 
 class TestKeys:

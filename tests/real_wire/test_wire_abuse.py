@@ -1,6 +1,5 @@
 """Nothing a bot does on its socket raises, stops the line, or makes it grow."""
 
-import os
 import threading
 import time
 from collections.abc import Callable
@@ -12,6 +11,7 @@ import pytest
 import trio
 import zmq
 
+from arena.memory import resident_bytes
 from protocol.codec import Refused, decode_said
 from protocol.messages import MAX_FRAME_BYTES
 from protocol.refusals import Refusal
@@ -34,11 +34,6 @@ async def serves(seat: Seat, socket: BotSocket) -> None:
 def descriptors() -> int:
     """How many this process has open."""
     return len(list(Path("/proc/self/fd").iterdir()))
-
-
-def resident_bytes() -> int:
-    """What this process holds in memory."""
-    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
 
 
 @pytest.mark.parametrize("size", [100, 60_000])

@@ -6,7 +6,6 @@ differs from what would have been taken anyway.
 
 import ctypes
 import gc
-import os
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -17,6 +16,7 @@ import pytest
 import trio
 from msgspec import Raw
 
+from arena.memory import resident_bytes
 from protocol.codec import encode
 from protocol.refusals import Conduct
 from referee.bot_folder import find_bot
@@ -85,11 +85,6 @@ async def against(
     folder.mkdir()
     players = [SandboxedBot(bad_bot(folder, name)), SandboxedBot(find_bot("mist_random"))]
     return await play(plan(isolation, **policy), players, transcript=folder / "match.jsonl", wire=wire)
-
-
-def resident_bytes() -> int:
-    """What this process holds in memory."""
-    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
 
 
 @dataclass

@@ -186,6 +186,12 @@ class TestFinding:
         with pytest.raises(BotFolderError, match=r"nobody: is neither a folder nor a built-in bot; .*mist_random"):
             find_bot("nobody")
 
+    def test_a_bot_that_measures_the_referee_is_found_by_its_name_and_not_offered(self) -> None:
+        assert "stress-edge" == find_bot("stress_edge").name
+        assert "stress_edge" not in built_in()
+        with pytest.raises(BotFolderError, match=r"^(?!.*stress_edge)"):
+            find_bot("nobody")
+
     def test_a_folder_is_found_by_its_path(self, tmp_path: Path) -> None:
         assert tmp_path / "x" == find_bot(str(make(tmp_path / "x"))).folder
 

@@ -1,0 +1,53 @@
+"""The first process of a sandbox: with it the kernel ends all others of the bot, and all descend from it."""
+
+import os
+import signal
+from contextlib import suppress
+
+import trio
+
+from referee.cgroups import Group
+from referee.processor_time import tree_us
+from referee.stopping import go_on, stop
+
+
+class FirstProcess:
+    """What is done to it is done to all of the bot's processes: by their control group, where they have one."""
+
+    def __init__(self, pid: int, descriptor: int, group: Group | None) -> None:
+        """`descriptor` is of the process: it can never come to mean another, as a number can. It becomes ours."""
+        self.pid = pid
+        self._descriptor = descriptor
+        self._group = group
+
+    def freeze(self) -> None:
+        """Stops all where they are."""
+        if self._group is None or not self._group.freeze():
+            stop(self.pid)
+
+    def thaw(self) -> None:
+        """Lets them go on."""
+        if self._group is None or not self._group.thaw():
+            go_on(self.pid)
+
+    def cpu_us(self) -> int:
+        """Processor time of all so far, in microseconds.
+
+        Raises:
+            OSError: they are gone.
+        """
+        return tree_us(self.pid) if self._group is None else self._group.cpu_us()
+
+    async def exited(self) -> None:
+        """Waits until it has ended."""
+        await trio.lowlevel.wait_readable(self._descriptor)
+
+    async def end(self) -> None:
+        """Ends all, and waits until nothing is left of them: it is the last to be gone."""
+        with suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self._descriptor, signal.SIGKILL)
+        if self._group is not None:
+            # Who is frozen cannot die.
+            self._group.thaw()
+        await self.exited()
+        os.close(self._descriptor)

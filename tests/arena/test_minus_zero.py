@@ -1,0 +1,92 @@
+"""No table, report or benchmark says minus zero: a number that was rounded to nothing has no sign but plus."""
+
+import ast
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from arena.anytime import Anytime, Course
+from arena.digest import Digest, digest_of
+from arena.ratings import Rating
+from arena.regression import evidence
+from arena.report import ratings_json
+from arena.report_page import interval
+from arena.report_tables import digest_csv, digest_json, ratings_table
+from arena.sprt import Progress, Sprt, Verdict
+from arena.tables import duration, rounded
+from arena.wire_stress import Level, Percentiles
+from arena.wire_stress_report import table
+
+ROOT = Path(__file__).parents[2]
+FILES = [*sorted((ROOT / "arena").rglob("*.py")), *sorted((ROOT / "scripts").glob("*.py"))]
+SIGNED = re.compile(r"\+(?!z)[0-9,.]*[fge%]$")
+"""Formats of numbers with a sign, and without what makes minus zero plus zero."""
+MINUS_ZERO = re.compile(r"-0(\.0+)?(?![.0-9])")
+
+
+def signed(source: str) -> Iterator[str]:
+    """The formats in a module that can say minus zero: who asks for a sign expects numbers below zero."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.FormattedValue) and isinstance(node.format_spec, ast.JoinedStr):
+            spec = "".join(str(part.value) for part in node.format_spec.values if isinstance(part, ast.Constant))
+            if SIGNED.search(spec):
+                yield f"line {node.lineno}: {spec}"
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(ROOT)))
+def test_whoever_formats_a_number_with_its_sign_rules_minus_zero_out(file: Path) -> None:
+    assert [] == list(signed(file.read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize("spec", ["+.0f", "+g", "+.1%", "+8.3f"])
+def test_a_format_that_can_say_minus_zero_is_found(spec: str) -> None:
+    assert [f"line 1: {spec}"] == list(signed(f"print(f'{{x:{spec}}}')"))
+
+
+@pytest.fixture
+def even() -> Digest:
+    """Two bots with ratings that are rounded to nothing, from below."""
+    digest = digest_of(("one", "other"), [])
+    ratings = tuple(
+        Rating(entrant=entrant, elo=-0.001, error=0.001, low=-0.002, high=-0.0, blocks=1) for entrant in (0, 1)
+    )
+    return msgspec.structs.replace(digest, ratings=msgspec.structs.replace(digest.ratings, ratings=ratings))
+
+
+def test_a_rating_of_nothing_is_plus_nothing(even: Digest) -> None:
+    ratings = even.ratings.ratings
+    assert ["+0", "+0"] == list(ratings_table(even).columns[2].cells)
+    assert "+0 to +0" == interval(ratings[0])
+    assert "below +0" == interval(msgspec.structs.replace(ratings[0], low=None))
+    assert "above +0" == interval(msgspec.structs.replace(ratings[0], high=None))
+
+
+def test_a_report_has_no_minus_zero(even: Digest) -> None:
+    assert [] == MINUS_ZERO.findall(digest_csv(even))
+    assert [] == MINUS_ZERO.findall(json.dumps([ratings_json(even), digest_json(even)]))
+
+
+def test_what_a_regression_test_found_has_no_minus_zero() -> None:
+    nothing = Progress(Verdict.UNDECIDED, 1, -0.001, (0, 0, 1, 0, 0))
+    assert "LLR 0.00" in evidence(Sprt(), nothing)
+    assert "difference +0.000" in evidence(Anytime(), Course(Verdict.UNDECIDED, 1, -0.0001, 1.0, 1.0))
+
+
+def test_a_stress_table_has_no_minus_zero() -> None:
+    none = Percentiles(0, 0, 0, 0)
+    zeros: dict[str, Any] = dict.fromkeys(Level.__struct_fields__, 0) | {"matches": 1, "seconds": 1.0}
+    level = Level(
+        **zeros | {"verdicts": {}, "lateness": none, "behind": none, "charged": Percentiles(-2, 0, 0, 0)}
+    )
+    charged = [column for column in table([level]).columns if column.header == "charged - actual p50"]
+    assert ["0.00"] == [cell for column in charged for cell in column.cells]
+
+
+def test_numbers_for_programs_are_rounded_without_it() -> None:
+    assert ["0.0", "-1.25", "None"] == [str(rounded(value)) for value in (-0.001, -1.254, None)]
+    assert "0 µs" == duration(-0.0)
