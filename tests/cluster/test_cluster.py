@@ -18,11 +18,13 @@ from arena import foreman_line
 from arena.dask_client import connected
 from arena.exits import CANNOT, DONE, WRONG_USE
 from arena.ledger import INTERRUPTED
-from tests.real_wire import dask_pickles
-from tests.real_wire.dask_cluster import ROOT, DaskCluster, dask_cluster
+from tests.cluster import dask_pickles
+from tests.cluster.dask_cluster import ROOT, DaskCluster, dask_cluster
 from tests.real_wire.processes import PATIENCE_SECONDS, alive, family, until
 from tests.real_wire.test_killed import ARENA, REAL_MATCHES, TIMES, cup, gone, start, table
 
+pytestmark = pytest.mark.xdist_group("cluster")
+"""One at a time: two clusters beside each other would need more cores than there are."""
 ON_CLUSTER = ("-m", "arena", "tournament", "--json", "--on")
 TEXT = REAL_MATCHES.replace("blocks = 3", "blocks = 6")
 MATCHES = 12
