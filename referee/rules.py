@@ -239,5 +239,5 @@ def read_given(form: type[GivenT], given: Raw | None, place: str) -> GivenT:
     """
     try:
         return form() if given in (None, Raw(b"null")) else msgspec.json.decode(given, type=form)
-    except (msgspec.MsgspecError, RecursionError) as error:
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
         raise BadSetupError(f"{place}: {error}") from None

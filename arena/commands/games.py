@@ -1,5 +1,6 @@
 """`arena games`: what can be played, and with which options."""
 
+import os
 import sys
 from random import SystemRandom
 from typing import Any
@@ -91,7 +92,7 @@ def rules_asked(game: str, variant: str | None, options: str | None) -> tuple[Ga
     rules = GAMES[game]
     chosen = variant_named(rules, variant)
     try:
-        return rules, chosen, rules.read_options(chosen, None if options is None else Raw(options.encode()))
+        return rules, chosen, rules.read_options(chosen, None if options is None else Raw(os.fsencode(options)))
     except BadSetupError as error:
         raise WrongUse(f"--{error}") from None
 
