@@ -107,9 +107,9 @@ def seat_rows(digest: Digest, order: Sequence[Line]) -> list[list[float | None]]
 
 def _standings(digest: Digest) -> str:
     """The table: one row a bot."""
-    counted = ("played", "won", "tied", "lost", "faults", "defaults", "refused")
+    numbers = ("played", "won", "tied", "lost", "faults", "defaults", "refused")
     return _table(
-        ("#", "bot", "rating", "95 % interval", "mean points", *counted),
+        ("#", "bot", "rating", "95 % interval", "mean points", *numbers),
         (
             (
                 place,

@@ -74,6 +74,13 @@ def transcripts(folder: Path) -> set[str]:
     return {path.name for path in folder.glob("*.jsonl")}
 
 
+def begun(cluster: DaskCluster, file: Path) -> "subprocess.Popen[bytes]":
+    """The arena at work there, with a match played already."""
+    arena = start((*ON_CLUSTER, cluster.on), file)
+    until(lambda: rows(file, "SELECT 1 FROM attempts WHERE played IS NOT NULL"))
+    return arena
+
+
 def undisturbed(folder: Path) -> object:
     return table(start(ARENA, cup(folder, TEXT)), TIMES)
 
@@ -82,8 +89,7 @@ def test_with_one_of_two_workers_killed_half_way_the_table_is_that_of_this_machi
     tmp_path: Path, file: Path, cluster: DaskCluster
 ) -> None:
     workers = [cluster.add(host=host) for host in ("a", "b")]
-    arena = start((*ON_CLUSTER, cluster.on), file)
-    until(lambda: rows(file, "SELECT 1 FROM attempts WHERE played IS NOT NULL"))
+    arena = begun(cluster, file)
     victim = until(lambda: [worker for worker in workers if len(family(worker.pid)) >= PLAYING])[0]
     others = family(victim.pid)
     victim.kill()
@@ -101,8 +107,7 @@ def test_a_worker_that_comes_later_plays_too_and_can_end_it_alone(
     tmp_path: Path, file: Path, cluster: DaskCluster
 ) -> None:
     first = cluster.add()
-    with start((*ON_CLUSTER, cluster.on), file) as arena:
-        until(lambda: rows(file, "SELECT 1 FROM attempts WHERE played IS NOT NULL"))
+    with begun(cluster, file) as arena:
         first.kill()
         cluster.add()
         assert undisturbed(tmp_path / "undisturbed") == table(arena, TIMES)
@@ -112,8 +117,7 @@ def test_a_killed_foreman_is_replaced_and_its_matches_are_played_again(
     tmp_path: Path, file: Path, cluster: DaskCluster
 ) -> None:
     worker = cluster.add(slots=2)
-    with start((*ON_CLUSTER, cluster.on), file) as arena:
-        until(lambda: rows(file, "SELECT 1 FROM attempts WHERE played IS NOT NULL"))
+    with begun(cluster, file) as arena:
         (foreman,) = [pid for pid in map(int, _children(worker.pid)) if _runs(pid, "arena.foreman")]
         os.kill(foreman, signal.SIGKILL)
         assert undisturbed(tmp_path / "undisturbed") == table(arena, TIMES)
@@ -123,8 +127,7 @@ def test_an_arena_that_is_stopped_leaves_nothing_running_there_and_goes_on(
     tmp_path: Path, file: Path, cluster: DaskCluster
 ) -> None:
     worker = cluster.add(slots=2)
-    with start((*ON_CLUSTER, cluster.on), file) as arena:
-        until(lambda: rows(file, "SELECT 1 FROM attempts WHERE played IS NOT NULL"))
+    with begun(cluster, file) as arena:
         arena.send_signal(signal.SIGTERM)
         arena.communicate()
     until(lambda: not family(worker.pid))
