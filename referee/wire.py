@@ -56,7 +56,8 @@ QUEUED_SENDS = 64
 RETRY_SECONDS = 0.005
 """When to try again to send to a bot for which libzmq holds all it may: it does not say when it has room."""
 HANDSHAKE_MS = 2_000
-"""A connection that has not become ZeroMQ's by then is dropped, and no longer keeps others out."""
+"""A connection that has not become ZeroMQ's by then is dropped when it keeps another one out. Alone, it never is:
+on a machine that is busy, ZeroMQ itself may need longer."""
 WAITING_CONNECTIONS = 1
 """How many may be open beside the one that is let in: until they say something, if that one has not ended."""
 MAX_CONNECTIONS = 200
@@ -156,7 +157,7 @@ class Door:
         self._line = line
         self._accepted = 0
         self.open: dict[int, float] = {}
-        """Descriptors, and by when each must have become ZeroMQ's."""
+        """Descriptors, and by when each must have become ZeroMQ's if another one wants in."""
         self._news = news
         # Unbounded, but read at every tick: with a bound, libzmq's thread would wait here, holding a lock.
         self._news.set(zmq.RCVHWM, 0)
@@ -169,11 +170,7 @@ class Door:
         descriptor = self._news.FD
         while True:
             self.catch_up()
-            now = trio.current_time()
-            for late in [each for each, by in self.open.items() if by <= now]:
-                self.disconnect(late)
-            with trio.CancelScope(deadline=min(self.open.values(), default=math.inf)):
-                await trio.lowlevel.wait_readable(descriptor)
+            await trio.lowlevel.wait_readable(descriptor)
 
     def catch_up(self) -> None:
         """Hears all that libzmq has reported. Does not wait: any task may call it while `keep` sleeps."""
@@ -189,6 +186,13 @@ class Door:
         """This connection has become ZeroMQ's."""
         if descriptor in self.open:
             self.open[descriptor] = math.inf
+
+    def refuse(self, descriptor: int) -> None:
+        """Disconnects one for which there is no room, and those that hold the room in vain: it will try again."""
+        now = trio.current_time()
+        self.disconnect(descriptor)
+        for late in [each for each, by in self.open.items() if by <= now]:
+            self.disconnect(late)
 
     def disconnect(self, descriptor: int) -> None:
         """Shuts a connection down under libzmq. By now the number may mean another file.
@@ -216,7 +220,7 @@ class Door:
                 self._line.path.unlink()
         self.open[descriptor] = trio.current_time() + HANDSHAKE_MS / 1000
         if len(self.open) > 1 + WAITING_CONNECTIONS:
-            self.disconnect(descriptor)
+            self.refuse(descriptor)
 
 
 class ZmqLine(Line):
@@ -470,7 +474,7 @@ class ZmqLine(Line):
             self._next = newcomer
         else:
             if self._peer.ended or self._peer.descriptor != descriptor:
-                self._door.disconnect(descriptor)
+                self._door.refuse(descriptor)
             return
         if descriptor not in self._door.open:
             # Its end was reported when it was nobody's.

@@ -221,9 +221,23 @@ async def test_a_connection_that_says_nothing_keeps_others_out_for_a_while_only(
 ) -> None:
     monkeypatch.setattr(wire, "HANDSHAKE_MS", 300)
     async with open_seat(tmp_path) as seat:
-        with raw_connection(seat.line.path):
+        with raw_connection(seat.line.path) as silent, raw_connection(seat.line.path) as breaks_off:
+            breaks_off.sendall(b"\xff\x00")
             await trio.sleep(0.05)
             await seat.join(bot(seat.line.endpoint))
+            assert await trio.to_thread.run_sync(silent.recv, 1) == b""
+
+
+async def test_a_connection_that_keeps_nobody_out_may_take_its_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wire, "HANDSHAKE_MS", 0)
+    async with open_seat(tmp_path) as seat:
+        with raw_connection(seat.line.path) as slow:
+            await trio.sleep(0.05)
+            slow.sendall(b"\xff\x00\x00\x00\x00\x00\x00\x00\x01\x7f")
+            answer = await trio.to_thread.run_sync(slow.recv, 10)
+            assert answer.startswith(b"\xff"), "ZeroMQ's greeting, late as it is"
 
 
 async def test_lines_do_not_wait_for_one_that_is_flooded(tmp_path: Path, bot: Bot) -> None:
