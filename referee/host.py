@@ -14,7 +14,7 @@ from referee.court import Over as PartOver
 from referee.line import INBOX_FRAMES, Arrived, Bell, HandedOver, Incoming, Line, Outgoing
 from referee.match import Match
 from referee.meter import NOTHING, Reading
-from referee.records import Record, Used
+from referee.records import START, Record, Used
 from referee.rules import Told
 
 MICROSECONDS = 1_000_000
@@ -86,7 +86,9 @@ class Host:
         self._measure = measure
         self._behind = behind
         self._before = [(0.0, NOTHING)] * len(lines)
-        """By seat: when its last window was sent, and its bot's counters then."""
+        """By seat: when its last window was sent, or its bot's start began, and the bot's counters then."""
+        self._starting: set[int] = set()
+        """Seats whose bot is being started, and does not run yet."""
         self._inputs: deque[Callable[[Match, int], None]] = deque()
         self._outgoing: list[list[Outgoing]] = [[] for _ in lines]
         self._later: deque[tuple[float, tuple[PartOver, float, Reading]]] = deque()
@@ -133,6 +135,17 @@ class Host:
 
     # What happens besides frames: said from any task of this trio.
 
+    def starting(self, seat: int) -> None:
+        """A seat's bot is being started."""
+        self._starting.add(seat)
+        self._before[seat] = (trio.current_time(), NOTHING)
+
+    def started(self, seat: int) -> None:
+        """It runs, and is measured from now on."""
+        self._starting.discard(seat)
+        self._before[seat] = (trio.current_time(), NOTHING)
+        self._input(lambda match, at: match.started(at, seat))
+
     async def left(self, seat: int, exit_code: int) -> None:
         """A bot's process has ended. What it said before it did is heard first."""
         await self._lines[seat].settle()
@@ -155,6 +168,7 @@ class Host:
     async def run(self, match: Match) -> None:
         """Plays the match to its end. Its zero is now."""
         self._zero = trio.current_time()
+        self._before = [(self._zero, NOTHING)] * len(self._lines)
         async with trio.open_nursery() as nursery:
             alarm = Alarm(self._bell)
             nursery.start_soon(alarm.keep)
@@ -184,13 +198,18 @@ class Host:
     async def _deadline(self, match: Match) -> None:
         """A deadline has come: what arrived before it is heard first, however late we woke."""
         self._read_cpu(match, match.counted())
-        woke = self._micros(trio.current_time())
+        now = trio.current_time()
+        woke = self._micros(now)
         due = match.next_deadline()
         if due is None or due > woke:
             return  # It was time to look whether a bot's time is up by now, and it is not.
         for line in self._lines:
             await line.settle()
         self._drain(match)
+        if self._measure is not None:
+            for seat in match.silent(woke):
+                start = PartOver(seat, START, is_missed=True)
+                self._tell_used(match, self._measure, now, (start, *self._before[seat]))
         match.woke(woke)
         self._step_out(match)
 
@@ -241,9 +260,13 @@ class Host:
         """`part`: one that is over, when its window was sent, and the counters then."""
         over, since, before = part
         reading = measure(over.seat)
-        cpu, waited = reading.cpu - before.cpu, reading.waited - before.waited
+        # Of a bot that has been started again meanwhile, they count from there.
+        cpu, waited = max(0, reading.cpu - before.cpu), max(0, reading.waited - before.waited)
         entitled = round(reading.cpus * (now - since) * MICROSECONDS)
-        behind = 0.0 if self._behind is None else self._behind(since)
+        if over.seat in self._starting:
+            behind = now - since
+        else:
+            behind = 0.0 if self._behind is None else self._behind(since)
         match.used(
             Used(
                 at=self._micros(now),
@@ -252,7 +275,7 @@ class Host:
                 cpu=cpu,
                 waited=waited,
                 withheld=max(0, min(waited, entitled - cpu)),
-                throttled=reading.throttled - before.throttled,
+                throttled=max(0, reading.throttled - before.throttled),
                 behind=round(behind * MICROSECONDS),
             )
         )

@@ -35,7 +35,20 @@ from referee.court import is_unfair
 from referee.forfeit import forfeited_at_once, with_forfeits
 from referee.plan import Policy
 from referee.post import Post, World
-from referee.records import BotIdentity, Cpu, Ended, Handed, In, Judged, Left, PauseOrder, Used, Woke
+from referee.records import (
+    START,
+    BotIdentity,
+    Cpu,
+    Ended,
+    Handed,
+    In,
+    Judged,
+    Left,
+    PauseOrder,
+    Started,
+    Used,
+    Woke,
+)
 from referee.rules import Illegal
 from referee.seat import Seat
 from referee.table import Table
@@ -68,6 +81,7 @@ class Match:
         self.ended: Ended | None = None
         self._terms = terms
         self._policy = policy
+        self._startup = policy.startup_ms * MICROSECONDS_PER_MS
         self._world = world
         self._post = Post(world, self.seats)
         self._course = Course(table, terms, self.seats, self._post)
@@ -93,7 +107,7 @@ class Match:
     def begin(self) -> None:
         """The bots have been started: zero of the match's time."""
         for seat in self.seats:
-            seat.hello_by = self._policy.startup_ms * MICROSECONDS_PER_MS
+            seat.hello_by = self._startup
 
     def heard(self, at: int, number: int, frame: bytes, kept: In | None = None) -> None:
         """A frame arrived from a bot. `kept`: in a replay, the record of one that was not kept whole."""
@@ -124,6 +138,15 @@ class Match:
         self._post.now = max(self.now, at)
         self._world.record(Handed(at=at, seat=number))
         self._course.handed(at, number)
+
+    def started(self, at: int, number: int) -> None:
+        """A seat's bot runs. Its start-up time counts from here: what came before was the referee's work."""
+        seat = self.seats[number]
+        if seat.hello_by is None or self.over:
+            return
+        self._post.now = max(self.now, at)
+        self._world.record(Started(at=at, seat=number))
+        seat.hello_by = self.now + self._startup
 
     def counted(self, *, stale: bool = False) -> list[int]:
         """The seats whose processor time counts now; `stale`: those of them that should be read at once."""
@@ -171,14 +194,29 @@ class Match:
         self._post.now = max(self.now, at)
         self._course.lateness = at - due
         self._world.record(Woke(at=at, deadline=due))
-        for seat in self.seats:
-            if seat.hello_by is not None and at >= seat.hello_by:
-                self._hang_up(seat, Conduct.NEVER_STARTED, Fault.NO_HELLO, "no hello within the start-up time")
+        for number in self.silent(at):
+            self._give_up_start(self.seats[number], at)
         if self._pause_ends is not None and at >= self._pause_ends:
             self._resume()
         self._course.pass_time()
         self._advance()
         self._course.lateness = 0
+
+    def silent(self, at: int) -> list[int]:
+        """Seats whose bot has said no `hello` and has no time left for it at that moment.
+
+        Before `woke` ends their part, `used` is told of their start, if the match is measured.
+        """
+        return [seat.number for seat in self.seats if seat.hello_by is not None and at >= seat.hello_by]
+
+    def _give_up_start(self, seat: Seat, at: int) -> None:
+        """A bot has said no `hello` in time: it has no part in the match, unless it was kept from it."""
+        if seat.start is not None and seat.hello_by is not None and not self.over:
+            late = at - seat.hello_by
+            self._judge([self._course.court.judge_start(at, seat.number, seat.start, self._startup, late)])
+            seat.start = None
+        if not self.over:
+            self._hang_up(seat, Conduct.NEVER_STARTED, Fault.NO_HELLO, "no hello within the start-up time")
 
     def closed(self) -> list[PartOver]:
         """Parts in windows that have closed since the last call, for `used`."""
@@ -186,11 +224,14 @@ class Match:
         return closed
 
     def used(self, used: Used) -> None:
-        """What a part in a closed window was like for its bot: the evidence for whose fault it was."""
+        """What a part in a closed window, or its start, was like for a bot: evidence for whose fault it was."""
         if self.over:
             return
         self._post.now = max(self.now, used.at)
         self._world.record(used)
+        if used.number == START:
+            self.seats[used.seat].start = used
+            return
         self._judge(self._course.court.used(used))
         self._end_once_measured()
 
@@ -204,8 +245,10 @@ class Match:
             self.seats[judged.seat].verdicts[judged.verdict.value] += 1
         unfair = next(filter(is_unfair, verdicts), None)
         if unfair is not None and self._policy.unfair == "void" and not self.over:
-            why = f"the {unfair.verdict.value} is at fault"
-            self._end(None, f"{why}: window {unfair.number} of seat {unfair.seat} took the default")
+            what = f"window {unfair.number} of seat {unfair.seat} took the default"
+            if unfair.number == START:
+                what = f"the bot of seat {unfair.seat} said no hello within its start-up time"
+            self._end(None, f"the {unfair.verdict.value} is at fault: {what}")
 
     def abort(self, at: int, reason: str) -> None:
         """The attempt is void: a fault of the referee or the machine, not of a bot."""
@@ -371,7 +414,7 @@ class Match:
             return
         seat.restarts_left -= 1
         seat.welcomed = False
-        seat.hello_by = self.now + self._policy.startup_ms * MICROSECONDS_PER_MS
+        seat.hello_by = self.now + self._startup
         self._world.restart(seat.number)
 
     def _blame(self, seat: Seat, conduct: Conduct) -> None:

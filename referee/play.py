@@ -234,6 +234,9 @@ class _Play:
             await self.host.left(seat, 0)
             return
         assert isinstance(player, SandboxedBot)  # noqa: S101 - the others have been served
+        if seat in self.meters:
+            self.meters.pop(seat).close()
+        self.host.starting(seat)
         process = await sandbox.start(
             nursery,
             player.folder,
@@ -246,9 +249,8 @@ class _Play:
         if seat in self.processes:
             self.cpu_before[seat] += self.processes[seat].cpu_us()
         self.processes[seat] = process
-        if seat in self.meters:
-            self.meters.pop(seat).close()
         self.meters[seat] = process.meter()
+        self.host.started(seat)
         await self.host.left(seat, await process.wait())
 
     def _let_run(self, seat: int, runs: bool) -> None:

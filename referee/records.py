@@ -18,6 +18,8 @@ from referee.verdict import Evidence, Verdict
 
 FORMAT = 1
 """The version of this file, named in every transcript's header."""
+START = -1
+"""Where a seat's windows are counted from 0: not one of them, but its bot's start, in which it said no `hello`."""
 
 
 class BotIdentity(Struct, frozen=True, kw_only=True):
@@ -135,6 +137,13 @@ class Woke(Struct, frozen=True, kw_only=True, tag="woke", tag_field="kind"):
     deadline: int
 
 
+class Started(Struct, frozen=True, kw_only=True, tag="started", tag_field="kind"):
+    """Input: a seat's bot runs; its start-up time counts from here."""
+
+    at: int
+    seat: int
+
+
 class Left(Struct, frozen=True, kw_only=True, tag="left", tag_field="kind"):
     """Input: a bot is gone. `exit`: its process's code (negative: the signal), null: it does not read.
 
@@ -182,12 +191,15 @@ class WindowTime(Struct, frozen=True, kw_only=True, tag="window", tag_field="kin
 
 
 class Used(Struct, frozen=True, kw_only=True, tag="used", tag_field="kind"):
-    """Input: what one seat's part in a window was like for its bot, in microseconds. Follows the window's end."""
+    """Input: what one seat's part in a window was like for its bot, in microseconds. Follows the window's end.
+
+    Or what its start was like, where it said no `hello` in time; before what comes of that.
+    """
 
     at: int
     seat: int
     number: int
-    """The seat's own count of its windows."""
+    """The seat's own count of its windows, or `START`."""
     cpu: int
     """Processor time of all the bot's processes."""
     waited: int
@@ -198,16 +210,20 @@ class Used(Struct, frozen=True, kw_only=True, tag="used", tag_field="kind"):
     throttled: int
     """How long it was kept from running because it had used up its `cpus`."""
     behind: int
-    """The longest that the referee's loop was busy at a stretch meanwhile."""
+    """The longest that the referee's loop was busy at a stretch meanwhile; of a start that the referee had not
+    brought about yet, all of its time."""
 
 
 class Judged(Struct, frozen=True, kw_only=True, tag="verdict", tag_field="kind"):
-    """Whose fault it is that a seat's part in a window took the default, or used reserve: see `verdict`."""
+    """Whose fault it is that a seat's part in a window took the default, or used reserve: see `verdict`.
+
+    Or that its bot said no `hello` in its start-up time.
+    """
 
     at: int
     seat: int
     number: int
-    """The seat's own count of its windows."""
+    """The seat's own count of its windows, or `START`."""
     verdict: Verdict
     evidence: Evidence
 
@@ -265,7 +281,7 @@ def _as_text(frame: bytes) -> tuple[str, str]:
         return "", base64.b64encode(frame).decode()
 
 
-Record = Header | In | Out | Handed | Cpu | Woke | Left | PauseOrder | WindowTime | Used | Judged | Ended
+Record = Header | In | Out | Handed | Cpu | Woke | Started | Left | PauseOrder | WindowTime | Used | Judged | Ended
 """What a match writes."""
 AnyRecord = Record | Footer | SeatHeader | SeatEnded
 """What a line of a transcript, a whole one or a seat's own, may hold."""

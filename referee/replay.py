@@ -24,6 +24,7 @@ from referee.records import (
     Left,
     PauseOrder,
     Record,
+    Started,
     Used,
     Woke,
 )
@@ -86,6 +87,8 @@ class Replayed:
                 self.match.read_cpu(record.at, record.seat, record.used, record.cores)
             case Woke():
                 self.match.woke(record.at)
+            case Started():
+                self.match.started(record.at, record.seat)
             case Left():
                 self.match.left(record.at, record.seat, record.exit)
             case PauseOrder():

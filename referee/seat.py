@@ -9,7 +9,7 @@ from protocol.refusals import Conduct
 from referee.allowance import Allowance
 from referee.clock import MICROSECONDS_PER_MS
 from referee.plan import Policy
-from referee.records import BotIdentity
+from referee.records import BotIdentity, Used
 
 
 class Seat:
@@ -29,6 +29,8 @@ class Seat:
         self.forfeited = False
         self.hello_by: int | None = None
         """The moment by which a (re)started bot must have said `hello`."""
+        self.start: Used | None = None
+        """What its start was like, once it has run out of time for that."""
         self.told: list[Raw] = []
         """Every event told to it, as sent."""
         self.windows = 0

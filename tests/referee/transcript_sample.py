@@ -23,6 +23,7 @@ from referee.records import (
     PauseOrder,
     Record,
     SeatTime,
+    Started,
     WindowTime,
     Woke,
 )
@@ -74,6 +75,7 @@ def match_records() -> list[Record]:
     outcome = Outcome(ranking=((0,), (1,)), winners=(0,), eliminated=1, scores={"0": 3}, reason="decided")
     return [
         header(),
+        Started(at=500, seat=1),
         In(at=900, seat=1, frame='{"type":"hello"}'),
         In(at=1_000, seat=0, frame='{"type":"hello","name":"größe"}'),
         Out(at=1_050, seat=0, frame=Raw(b'{"type":"welcome","seat":0}')),

@@ -14,6 +14,7 @@ from referee.games.registry import GAMES
 from referee.host import Host
 from referee.line import Bell, MemoryLine
 from referee.match import Match
+from referee.meter import Reading
 from referee.plan import Policy
 from referee.records import BotIdentity, Record
 from referee.rules import Game
@@ -141,18 +142,25 @@ def set_up(
     let_run: Callable[[int, bool], None] | None = None,
     clock: ClockTable | None = None,
     cpu: Callable[[int], tuple[int, int]] | None = None,
+    measure: Callable[[int], Reading] | None = None,
+    behind: Callable[[float], float] | None = None,
 ) -> Played:
-    """A match ready to run."""
+    """A match ready to run; measured, if there is something to measure it with."""
     table = Table(game, Deal(variant, 7, Raw(encode(options)) if options else None))
     bell, records = Bell(), list[Record]()
     bots = [Bot(MemoryLine(bell), f"token-{seat}") for seat in range(players)]
-    host = Host(bell, [bot.line for bot in bots], records.append, restart=restart, let_run=let_run, cpu=cpu)
+    host = Host(
+        bell, [bot.line for bot in bots], records.append,
+        restart=restart, let_run=let_run, cpu=cpu, measure=measure, behind=behind,
+    )  # fmt: skip
     identities = tuple(
         BotIdentity(name=f"bot-{seat}", version="1", content="", seed=seat, token=bot.token)
         for seat, bot in enumerate(bots)
     )
     terms = clock_terms(game, variant, policy, clock)
-    match = Match("test", table, terms=terms, policy=policy, bots=identities, world=host)
+    match = Match(
+        "test", table, terms=terms, policy=policy, bots=identities, world=host, measured=measure is not None
+    )
     return Played(match, host, bots, records, policy)
 
 
