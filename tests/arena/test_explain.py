@@ -105,7 +105,7 @@ def take_anothers_place(path: Path) -> None:
     ("harm", "what"),
     [
         (Path.unlink, "cannot be read: No such file or directory"),
-        (cut, "line 17 does not end with a newline: the file is cut short"),
+        (cut, "line 18 does not end with a newline: the file is cut short"),
         (take_anothers_place, "is not the transcript whose result is in the ledger"),
     ],
 )
