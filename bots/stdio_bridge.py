@@ -83,9 +83,11 @@ class Bridge:
             if self._line in ready:
                 self._heard()
             elif self._hangups in ready:
+                while self._line.poll(0):  # It may have come after we looked.
+                    self._heard()
                 break
             self._feed()
-        self._input.close()
+        self._feed_the_rest()
         code = self._program.wait()
         self._line.disable_monitor()
         self._hangups.close()
@@ -129,6 +131,14 @@ class Bridge:
                 # It reads no more, but may still have something to say.
                 self._input.close()
                 self._waiting = b""
+
+    def _feed_the_rest(self) -> None:
+        """What the referee said last, and the end. The bot's end ends us, too, if it does not read."""
+        if not self._input.closed:
+            os.set_blocking(self._input.fileno(), True)
+            while self._waiting:
+                self._feed()
+            self._input.close()
 
 
 def main() -> None:

@@ -30,7 +30,14 @@ class WireLine:
                 return self._socket.recv()
             except zmq.Again:
                 if self._hangups.poll(0):
-                    return None
+                    return self._last()
+
+    def _last(self) -> bytes | None:
+        """What came before the referee went, and after we last looked."""
+        try:
+            return self._socket.recv(zmq.NOBLOCK)
+        except zmq.Again:
+            return None
 
     def close(self) -> None:
         """Closes. Returns when what was said last has left, after at most LINGER_MS."""

@@ -3,7 +3,7 @@
 from msgspec import Struct
 
 from protocol.refusals import Refusal
-from referee.records import START, Judged, Used
+from referee.records import Judged, Used
 from referee.seat import Seat
 from referee.verdict import Evidence, Verdict, judge
 from referee.window import Part
@@ -72,19 +72,6 @@ class Court:
             case.used = used
             waits = case.by_default and not case.gone
         return self.judge(used.seat, used.at, before=used.number if waits else used.number + 1)
-
-    def judge_start(self, at: int, seat: int, used: Used, time: int, lateness: int) -> Judged:
-        """Of a start in which a bot said no `hello`, in so much time; the referee woke so much later."""
-        evidence = Evidence(
-            gone=False,
-            time=time,
-            reserve=0,
-            by_default=True,
-            late_by=None,
-            behind=used.behind + lateness,
-            withheld=used.withheld,
-        )
-        return Judged(at=at, seat=seat, number=START, verdict=judge(evidence), evidence=evidence)
 
     def judge(self, seat: int, at: int, *, before: int | None = None) -> list[Judged]:
         """Judges what is left of a seat, or what came before a window. Of what nothing is known it is silent."""

@@ -18,8 +18,8 @@ from referee.records import START, Record, Used
 from referee.rules import Told
 
 MICROSECONDS = 1_000_000
-LATER_SECONDS = 0.05
-"""How long after a window that a bot has missed its counters are read."""
+LATER_SECONDS = 0.25
+"""How long after a window that a bot has missed its counters are read: a thread's waiting counts when it ends."""
 
 
 class Alarm:
@@ -86,7 +86,9 @@ class Host:
         self._measure = measure
         self._behind = behind
         self._before = [(0.0, NOTHING)] * len(lines)
-        """By seat: when its last window was sent, or its bot's start began, and the bot's counters then."""
+        """By seat: when its last window was sent, and its bot's counters then."""
+        self._start = [(0.0, NOTHING)] * len(lines)
+        """By seat: when its bot's start-up time began, and its counters then."""
         self._starting: set[int] = set()
         """Seats whose bot is being started, and does not run yet."""
         self._inputs: deque[Callable[[Match, int], None]] = deque()
@@ -124,6 +126,7 @@ class Host:
 
     def restart(self, seat: int) -> None:
         """See `World`."""
+        self._starts(seat)
         self._stopped[seat] = False
         if self._restart is not None:
             self._restart(seat)
@@ -138,13 +141,18 @@ class Host:
     def starting(self, seat: int) -> None:
         """A seat's bot is being started."""
         self._starting.add(seat)
-        self._before[seat] = (trio.current_time(), NOTHING)
+        self._starts(seat)
 
     def started(self, seat: int) -> None:
         """It runs, and is measured from now on."""
         self._starting.discard(seat)
-        self._before[seat] = (trio.current_time(), NOTHING)
+        self._starts(seat, NOTHING if self._measure is None else self._measure(seat))
         self._input(lambda match, at: match.started(at, seat))
+
+    def _starts(self, seat: int, reading: Reading = NOTHING) -> None:
+        """What is counted for its bot counts from here."""
+        self._start[seat] = (trio.current_time(), reading)
+        self._before[seat] = (self._before[seat][0], reading)
 
     async def left(self, seat: int, exit_code: int) -> None:
         """A bot's process has ended. What it said before it did is heard first."""
@@ -168,7 +176,7 @@ class Host:
     async def run(self, match: Match) -> None:
         """Plays the match to its end. Its zero is now."""
         self._zero = trio.current_time()
-        self._before = [(self._zero, NOTHING)] * len(self._lines)
+        self._start = [(self._zero, NOTHING)] * len(self._lines)
         async with trio.open_nursery() as nursery:
             alarm = Alarm(self._bell)
             nursery.start_soon(alarm.keep)
@@ -203,13 +211,15 @@ class Host:
         due = match.next_deadline()
         if due is None or due > woke:
             return  # It was time to look whether a bot's time is up by now, and it is not.
-        for line in self._lines:
-            await line.settle()
+        async with trio.open_nursery() as nursery:
+            for line in self._lines:
+                # All at once: what brings in one's frames may bring in another's.
+                nursery.start_soon(line.settle)
         self._drain(match)
         if self._measure is not None:
             for seat in match.silent(woke):
                 start = PartOver(seat, START, is_missed=True)
-                self._tell_used(match, self._measure, now, (start, *self._before[seat]))
+                self._tell_used(match, self._measure, now, (start, *self._start[seat]))
         match.woke(woke)
         self._step_out(match)
 
@@ -262,8 +272,7 @@ class Host:
         reading = measure(over.seat)
         # Of a bot that has been started again meanwhile, they count from there.
         cpu, waited = max(0, reading.cpu - before.cpu), max(0, reading.waited - before.waited)
-        entitled = round(reading.cpus * (now - since) * MICROSECONDS)
-        if over.seat in self._starting:
+        if over.number == START and over.seat in self._starting:
             behind = now - since
         else:
             behind = 0.0 if self._behind is None else self._behind(since)
@@ -274,7 +283,7 @@ class Host:
                 number=over.number,
                 cpu=cpu,
                 waited=waited,
-                withheld=max(0, min(waited, entitled - cpu)),
+                withheld=reading.withheld(before, now - since),
                 throttled=max(0, reading.throttled - before.throttled),
                 behind=round(behind * MICROSECONDS),
             )

@@ -13,8 +13,9 @@ from msgspec import Struct
 
 from protocol.messages import MAX_FRAME_BYTES
 
-INBOX_FRAMES = 64
-"""How many frames a line holds for the host. When it is full, the transport leaves the rest with the sender."""
+INBOX_FRAMES = 128
+"""How many frames a line holds for the host, more than a bot may say in a window. When it is full, the transport
+leaves the rest with the sender."""
 INBOX_BYTES = 1024 * 1024
 """Like `INBOX_FRAMES`: no further frame is taken from the transport while the host has this much to read."""
 MAX_TAKEN_BYTES = 4 * MAX_FRAME_BYTES

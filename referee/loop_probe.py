@@ -5,6 +5,8 @@ from collections import deque
 
 import trio
 
+from referee.run_delay import RunDelay
+
 WORTH_KEEPING = 0.001
 """Seconds: a loop that is busy for less is not behind."""
 KEPT = 10_000
@@ -15,12 +17,17 @@ class LoopProbe(trio.abc.Instrument):
 
     A loop that was held up (a long collection, a busy machine) finds frames late; they must not count as late.
     Whether the last look slept is told by the kernel's count of voluntary switches: the time a look took would
-    not tell sleeping from being preempted.
+    not tell sleeping from being preempted. How long it then waited for a processor is counted by the kernel, too:
+    on a busy machine what wakes it may have come long before it runs.
     """
 
     def __init__(self) -> None:
         self._now = trio.lowlevel.current_clock().current_time
         self._switches = 0
+        self._asleep = self._delay = 0.0
+        """At the last look's beginning: when that was, and how long this thread had waited for processors."""
+        self._run_delay = RunDelay()
+        self._delayed = self._run_delay.seconds
         self.looked = self._now()
         """When the last look ended, on trio's clock: what was not ready then came later."""
         self.came = self.looked
@@ -29,16 +36,20 @@ class LoopProbe(trio.abc.Instrument):
 
     def before_io_wait(self, timeout: float) -> None:
         """Trio's hook."""
-        if self._now() - self.looked > WORTH_KEEPING:
-            self._busy.append((self._now(), self._now() - self.looked))
+        now = self._now()
+        if now - self.looked > WORTH_KEEPING:
+            self._busy.append((now, now - self.looked))
         if timeout > 0:
+            self._asleep = now
+            self._delay = self._delayed()
             self._switches = _voluntary_switches()
 
     def after_io_wait(self, timeout: float) -> None:
         """Trio's hook."""
         now = self._now()
         slept = timeout > 0 and _voluntary_switches() != self._switches
-        self.came = now if slept else self.looked
+        # Never before it fell asleep: then there was nothing.
+        self.came = max(self._asleep, now - (self._delayed() - self._delay)) if slept else self.looked
         self.looked = now
 
     def behind(self, since: float) -> float:
@@ -51,6 +62,10 @@ class LoopProbe(trio.abc.Instrument):
                 break
             longest = max(longest, length)
         return longest
+
+    def close(self) -> None:
+        """Gives up what it holds open."""
+        self._run_delay.close()
 
 
 def _voluntary_switches() -> int:

@@ -56,6 +56,10 @@ from referee.window import Part
 
 KEPT_OF_REFUSED = 1_000
 """Bytes kept in the transcript of a frame that was refused for what it is: a flood must not fill the disk."""
+WORTH_PROLONGING = 100
+"""A bot's start-up time is not prolonged by less than one part in so many of it."""
+MOST_STARTS = 10
+"""Nor by more than so many times of it: then the attempt is void."""
 HELLOS_PER_MATCH = 20
 """A bot that says `hello` oftener than this over a match misbehaves: each is answered with all it was told."""
 
@@ -147,6 +151,7 @@ class Match:
         self._post.now = max(self.now, at)
         self._world.record(Started(at=at, seat=number))
         seat.hello_by = self.now + self._startup
+        seat.start_prolonged = 0
 
     def counted(self, *, stale: bool = False) -> list[int]:
         """The seats whose processor time counts now; `stale`: those of them that should be read at once."""
@@ -194,8 +199,9 @@ class Match:
         self._post.now = max(self.now, at)
         self._course.lateness = at - due
         self._world.record(Woke(at=at, deadline=due))
-        for number in self.silent(at):
-            self._give_up_start(self.seats[number], at)
+        self._end_starts(at)
+        if self.ended is not None:
+            return
         if self._pause_ends is not None and at >= self._pause_ends:
             self._resume()
         self._course.pass_time()
@@ -209,14 +215,29 @@ class Match:
         """
         return [seat.number for seat in self.seats if seat.hello_by is not None and at >= seat.hello_by]
 
-    def _give_up_start(self, seat: Seat, at: int) -> None:
-        """A bot has said no `hello` in time: it has no part in the match, unless it was kept from it."""
-        if seat.start is not None and seat.hello_by is not None and not self.over:
-            late = at - seat.hello_by
-            self._judge([self._course.court.judge_start(at, seat.number, seat.start, self._startup, late)])
-            seat.start = None
-        if not self.over:
-            self._hang_up(seat, Conduct.NEVER_STARTED, Fault.NO_HELLO, "no hello within the start-up time")
+    def _end_starts(self, at: int) -> None:
+        """Bots that have said no `hello` in their time have no part in the match."""
+        for number in self.silent(at):
+            seat = self.seats[number]
+            if not self._prolong_start(seat, at):
+                self._hang_up(seat, Conduct.NEVER_STARTED, Fault.NO_HELLO, "no hello within the start-up time")
+            elif self.over:
+                break
+
+    def _prolong_start(self, seat: Seat, at: int) -> bool:
+        """Gives a bot the time that the machine or the referee took from its start; whether that was worth it."""
+        used, seat.start = seat.start, None
+        if used is None or self.over:
+            return False
+        taken = used.withheld + used.behind
+        more, seat.start_prolonged = taken - seat.start_prolonged, taken
+        if more < self._startup // WORTH_PROLONGING:
+            return False
+        if taken > MOST_STARTS * self._startup:
+            self._end(None, f"the bot of seat {seat.number} is kept from starting: the machine has too much to do")
+            return True
+        seat.hello_by = at + more
+        return True
 
     def closed(self) -> list[PartOver]:
         """Parts in windows that have closed since the last call, for `used`."""
@@ -224,7 +245,7 @@ class Match:
         return closed
 
     def used(self, used: Used) -> None:
-        """What a part in a closed window, or its start, was like for a bot: evidence for whose fault it was."""
+        """What a part in a closed window, or its start, was like for a bot: whose fault it was follows from it."""
         if self.over:
             return
         self._post.now = max(self.now, used.at)
@@ -245,10 +266,8 @@ class Match:
             self.seats[judged.seat].verdicts[judged.verdict.value] += 1
         unfair = next(filter(is_unfair, verdicts), None)
         if unfair is not None and self._policy.unfair == "void" and not self.over:
-            what = f"window {unfair.number} of seat {unfair.seat} took the default"
-            if unfair.number == START:
-                what = f"the bot of seat {unfair.seat} said no hello within its start-up time"
-            self._end(None, f"the {unfair.verdict.value} is at fault: {what}")
+            why = f"the {unfair.verdict.value} is at fault"
+            self._end(None, f"{why}: window {unfair.number} of seat {unfair.seat} took the default")
 
     def abort(self, at: int, reason: str) -> None:
         """The attempt is void: a fault of the referee or the machine, not of a bot."""
@@ -415,6 +434,7 @@ class Match:
         seat.restarts_left -= 1
         seat.welcomed = False
         seat.hello_by = self.now + self._startup
+        seat.start_prolonged = 0
         self._world.restart(seat.number)
 
     def _blame(self, seat: Seat, conduct: Conduct) -> None:

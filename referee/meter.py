@@ -9,10 +9,15 @@ from referee.cgroups import Group
 from referee.stopping import descendants, tasks
 
 AGAIN = 32
-"""A bot's threads are looked for anew after so many readings: most have the same from the start to the end."""
+"""A bot's threads are looked for anew after so many readings, at first oftener: most have all of them soon."""
 THREADS = 16
 """No more are looked at: a bot may have hundreds, and each is a file to be held open."""
+TURN = 20
+"""Microseconds that an idle machine may take to let a thread run that is ready to."""
+CARRIER = -1
+"""The number under which that thread stands among the bot's."""
 NANOSECONDS = 1_000
+MICROSECONDS = 1_000_000
 
 
 class Reading(Struct, frozen=True):
@@ -23,9 +28,27 @@ class Reading(Struct, frozen=True):
     throttled: int
     cpus: float
     """Not counted: how many cores it may keep busy."""
+    threads: dict[int, tuple[int, int, int]]
+    """Of each thread there is, by its number: how long it ran, was ready to, and how often it was let. And of
+    `CARRIER`."""
+
+    def withheld(self, before: "Reading", seconds: float) -> int:
+        """How much processor time others than itself kept from it since a reading before, in microseconds.
+
+        A thread that waits may wait for the bot's own others: as long as those ran is not counted. Nor is what a
+        processor takes anyway to come to a thread, of which a bot could make much by sleeping often; nor more than
+        the bot was short of its `cpus`: what it did not want to use was not kept from it.
+        """
+        cpu = max(0, self.cpu - before.cpu)
+        kept = 0
+        for number, (ran, waited, turns) in self.threads.items():
+            ran_before, waited_before, turns_before = before.threads.get(number, (0, 0, 0))
+            others = max(0, cpu - (ran - ran_before))
+            kept += max(0, waited - waited_before - others - (turns - turns_before) * TURN)
+        return max(0, min(kept, round(self.cpus * seconds * MICROSECONDS) - cpu))
 
 
-NOTHING = Reading(0, 0, 0, 0.0)
+NOTHING = Reading(0, 0, 0, 0.0, {})
 
 
 class Meter:
@@ -37,25 +60,39 @@ class Meter:
         self._first = first
         self._group = group
         self._readings = 0
+        self._look_at = 0
         self._files: dict[int, int] = {}
+        self._ended = [0, 0]
+        """What threads ran and waited that are gone, as was last read."""
         self._last = NOTHING
 
-    def read(self) -> Reading:
-        """The counters now; of a bot that is gone, the last that were read."""
-        if self._readings % AGAIN == 0:
+    def read(self, carried: int = 0) -> Reading:
+        """The counters now; of a bot that is gone, the last that were read.
+
+        `carried`: how long the thread that carries its messages has waited for a processor, in microseconds: that
+        keeps the bot waiting, too, unless it was for the bot itself.
+        """
+        if self._readings == self._look_at:
             self._look()
+            self._look_at += min(AGAIN, self._readings + 1)
         self._readings += 1
-        run = waited = 0
-        for pid in list(self._files):
+        threads = {}
+        for number, file in list(self._files.items()):
             try:
-                # Of each thread: time on a processor, time ready and waiting for one.
-                words = os.pread(self._files[pid], 100, 0).split()
-                run += int(words[0])
-                waited += int(words[1])
-            except (OSError, IndexError):
-                os.close(self._files.pop(pid))
+                # Of each thread: time on a processor, time ready and waiting for one, how often it got one.
+                ran, ready, turns = os.pread(file, 100, 0).split()
+                threads[number] = int(ran) // NANOSECONDS, int(ready) // NANOSECONDS, int(turns)
+            except (OSError, ValueError):
+                os.close(self._files.pop(number))
+                last_ran, last_waited, _ = self._last.threads.get(number, (0, 0, 0))
+                self._ended[0] += last_ran
+                self._ended[1] += last_waited
+        cpu, waited = self._ended
+        for its_cpu, its_waiting, _ in threads.values():
+            cpu += its_cpu
+            waited += its_waiting
+        threads[CARRIER] = 0, carried, 0
         throttled = 0
-        cpu = run // NANOSECONDS
         if self._group is not None:
             with suppress(OSError, ValueError):
                 cpu = self._group.cpu_us()
@@ -64,9 +101,10 @@ class Meter:
         # What a process has used that is gone is not taken back.
         self._last = Reading(
             max(last.cpu, cpu),
-            max(last.waited, waited // NANOSECONDS),
+            max(last.waited, waited),
             max(last.throttled, throttled),
             self._cpus,
+            threads,
         )
         return self._last
 

@@ -169,8 +169,9 @@ class _Play:
                 if operator is not None:
                     nursery.start_soon(self._obey, operator)
                 await self._judge()
-                nursery.start_soon(transcript.tally)
-                await self._dismiss()
+                async with trio.open_nursery() as ending:
+                    ending.start_soon(transcript.close)
+                    await self._dismiss()
                 nursery.cancel_scope.cancel()
 
     def _open(self, nursery: trio.Nursery, sockets: Path, transcript: Transcript, watch: Watch | None) -> None:
@@ -251,6 +252,8 @@ class _Play:
         self.processes[seat] = process
         self.meters[seat] = process.meter()
         self.host.started(seat)
+        if self.match.seats[seat].gone:
+            await process.kill()  # It came too late.
         await self.host.left(seat, await process.wait())
 
     def _let_run(self, seat: int, runs: bool) -> None:
@@ -275,7 +278,9 @@ class _Play:
     def _measure(self, seat: int) -> Reading:
         """What the kernel has counted for a seat's bot; nothing for a person."""
         meter = self.meters.get(seat)
-        return NOTHING if meter is None else meter.read()
+        if meter is None or self.wire is None:
+            return NOTHING
+        return meter.read(self.wire.waited())
 
     async def _end(self, seat: int) -> None:
         """Ends the bot that the match has hung up on."""
@@ -284,15 +289,18 @@ class _Play:
             await self.processes[seat].kill()
 
     async def _dismiss(self) -> None:
-        """The match is over: bots end by themselves, or are ended. Nothing of them is left afterwards."""
+        """The match is over: bots end by themselves, or are ended. Nothing of them is left afterwards.
+
+        One that is only being started meanwhile ends with the match's nursery.
+        """
         for line in self.lines:
             line.hang_up()
         with trio.move_on_after(FAREWELL_SECONDS):
-            for process in self.processes.values():
+            for process in list(self.processes.values()):
                 await process.wait()
             for done in self.locals_done:
                 await done.wait()
-        for process in self.processes.values():
+        for process in list(self.processes.values()):
             await process.kill()
 
     async def _obey(self, operator: trio.MemoryReceiveChannel[bool]) -> None:

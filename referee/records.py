@@ -193,7 +193,7 @@ class WindowTime(Struct, frozen=True, kw_only=True, tag="window", tag_field="kin
 class Used(Struct, frozen=True, kw_only=True, tag="used", tag_field="kind"):
     """Input: what one seat's part in a window was like for its bot, in microseconds. Follows the window's end.
 
-    Or what its start was like, where it said no `hello` in time; before what comes of that.
+    Or what its start was like so far, where it has said no `hello` in time; before what comes of that.
     """
 
     at: int
@@ -205,8 +205,7 @@ class Used(Struct, frozen=True, kw_only=True, tag="used", tag_field="kind"):
     waited: int
     """How long its threads were ready to run, and did not, all together."""
     withheld: int
-    """Of `waited`, what is not the bot's own doing: no more than it was short of its `cpus` over the window. Its
-    processes may wait for each other."""
+    """Of `waited`, what is not the bot's own doing: its threads may wait for each other. See `meter.Reading`."""
     throttled: int
     """How long it was kept from running because it had used up its `cpus`."""
     behind: int
@@ -215,15 +214,12 @@ class Used(Struct, frozen=True, kw_only=True, tag="used", tag_field="kind"):
 
 
 class Judged(Struct, frozen=True, kw_only=True, tag="verdict", tag_field="kind"):
-    """Whose fault it is that a seat's part in a window took the default, or used reserve: see `verdict`.
-
-    Or that its bot said no `hello` in its start-up time.
-    """
+    """Whose fault it is that a seat's part in a window took the default, or used reserve: see `verdict`."""
 
     at: int
     seat: int
     number: int
-    """The seat's own count of its windows, or `START`."""
+    """The seat's own count of its windows."""
     verdict: Verdict
     evidence: Evidence
 

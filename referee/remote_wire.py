@@ -209,6 +209,7 @@ async def open_lobby(
                 nursery.cancel_scope.cancel()
         finally:
             trio.lowlevel.remove_instrument(probe)
+            probe.close()
 
 
 async def _part(lobby: Lobby) -> None:

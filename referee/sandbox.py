@@ -9,6 +9,7 @@ What a bot may use is its bot.toml's to say, what it is given is `bot_environmen
 the two ways it is done.
 """
 
+import os
 from contextlib import suppress
 from pathlib import Path
 
@@ -109,6 +110,7 @@ class Process:
         self._box = box
         self._log = log
         self._until_exit = trio.CancelScope()
+        self._is_ending = False
         self._ended = trio.Event()
         self._exit = 0
         self._cpu_us = 0
@@ -121,7 +123,7 @@ class Process:
 
     def meter(self) -> Meter:
         """Reads what the kernel counts for it; to be closed."""
-        return Meter(self._box.pid, self._box.group, self._cpus)
+        return Meter(self._box.pid, self._box.group, min(self._cpus, len(os.sched_getaffinity(0))))
 
     async def wait(self) -> int:
         """The exit code of the bot's program, negative for a signal, once all its processes are gone.
@@ -132,12 +134,17 @@ class Process:
         return self._exit
 
     def freeze(self) -> None:
-        """Stops all its processes where they are. It uses no time then, and cannot tell that time passed."""
-        self._box.freeze()
+        """Stops all its processes where they are. It uses no time then, and cannot tell that time passed.
+
+        One that has ended has none: it may have, before anybody was told.
+        """
+        if not self._is_ending:
+            self._box.freeze()
 
     def thaw(self) -> None:
         """Lets them go on. Idempotent."""
-        self._box.thaw()
+        if not self._is_ending:
+            self._box.thaw()
 
     def cpu_us(self) -> int:
         """Processor time of all its processes so far, in microseconds; of one that has ended, as was last read."""
@@ -162,6 +169,7 @@ class Process:
             with self._until_exit:
                 await self._box.exited()
         finally:
+            self._is_ending = True  # From here on it is let run, and its group removed.
             with trio.CancelScope(shield=True):
                 self._exit = await self._box.end()
                 self._last_line = self._log.finish()

@@ -31,6 +31,8 @@ class Seat:
         """The moment by which a (re)started bot must have said `hello`."""
         self.start: Used | None = None
         """What its start was like, once it has run out of time for that."""
+        self.start_prolonged = 0
+        """By how much its start-up time was, in microseconds."""
         self.told: list[Raw] = []
         """Every event told to it, as sent."""
         self.windows = 0

@@ -63,22 +63,24 @@ class Transcript:
         self._hurry = Bell()
         self._log = _RecordLogger(self._lines, (partial(_link, self._chain, self._lines),), {})
         self._file = file
+        self._ends = False
+        """Whether no more may be appended."""
         # Of our own: someone else's slow threads must not hold up the disk.
         self._limiter = trio.CapacityLimiter(1)
         self._at_the_disk = trio.Lock()
-        self._tallied = 0
-        """Lines that `seat_heads` are of."""
         self.append(header)
 
     def append(self, record: Record) -> None:
         """Adds a record. Never waits: it is made into a line, and taken to the disk, later.
 
         Raises:
-            TranscriptError: the disk has failed or does not keep up, or an earlier record was none that can be
-                written. It is raised again for every record that follows, and by `open_transcript`.
+            TranscriptError: the disk has failed or does not keep up, an earlier record was none that can be
+                written, or it was closed. It is raised again for every record that follows, and by
+                `open_transcript`.
         """
         if (
             self.error is not None
+            or self._ends
             or len(self._records) + len(self._lines) >= MAX_WAITING
             or self._waiting_bytes >= MAX_WAITING_BYTES
         ):
@@ -105,6 +107,8 @@ class Transcript:
         return self._chain.size - self._file.size
 
     def _refuse(self) -> None:
+        if self._ends:
+            self.error = self.error or TranscriptError("nothing can be added after its end", self.path)
         if self.error is None:
             waiting = len(self._records) + len(self._lines)
             self.error = TranscriptError(
@@ -132,13 +136,25 @@ class Transcript:
             self.error = error
             match.cancel()
 
+    async def close(self) -> None:
+        """Finishes it when the match is over and its bots still have to end: nobody waits for the disk then.
+
+        What goes wrong is raised by `open_transcript`.
+        """
+        try:
+            await self.finish()
+        except TranscriptError as error:
+            self.error = error
+
     async def finish(self) -> None:
-        """Seals it, takes the rest to the disk, makes sure it is there, and gives the file its name."""
-        self._make_lines(len(self._records))
-        if self._tallied != self._chain.lines:
+        """Seals it, takes the rest to the disk, makes sure it is there, gives the file its name. Idempotent."""
+        self.check()
+        if self.head is None:
+            self._make_lines(len(self._records))
+            self._ends = True
             await self._tally()
-        self._lines.append(self._chain.seal(Footer(heads=self.seat_heads)))
-        self.head = self._chain.head
+            self._lines.append(self._chain.seal(Footer(heads=self.seat_heads)))
+            self.head = self._chain.head
         await self._in_thread(self._file.finish)
 
     async def abandon(self) -> None:
@@ -147,7 +163,7 @@ class Transcript:
             if self.error is None:
                 self._make_lines(len(self._records))
         with suppress(TranscriptError):
-            await self._in_thread(self._file.abandon)
+            await self._in_thread(self._file.abandon, anyway=True)
 
     def _make_lines(self, most: int) -> bool:
         """Makes so many records into lines; whether there are more."""
@@ -161,8 +177,11 @@ class Transcript:
             self._hurry.ring()
         return bool(self._records)
 
-    async def _in_thread(self, put: Callable[[list[bytes]], None]) -> None:
+    async def _in_thread(self, put: Callable[[list[bytes]], None], *, anyway: bool = False) -> None:
+        """`anyway`: also after an error."""
         async with self._at_the_disk:
+            if not anyway:
+                self.check()  # Who was at the disk before may have failed.
             lines = self._lines[:]
             self._lines.clear()
             try:
@@ -173,26 +192,17 @@ class Transcript:
                 self._lines.clear()  # What was made meanwhile is never written: it would follow on a gap.
                 raise
 
-    async def tally(self) -> None:
-        """Takes the seats' own hashes, when the match is over and its bots still have to end.
-
-        No decision waits for it, and `finish` need not do it. What goes wrong, goes wrong there again.
-        """
-        self.catch_up()
-        if self.error is None:
-            with suppress(TranscriptError):
-                await self._tally()
-
     async def _tally(self) -> None:
+        """Takes the seats' own hashes: they are of whole lines, and no decision is to wait for them."""
         async with self._at_the_disk:
-            chains, offset, lines = SeatChains(self._header), 0, self._chain.lines
+            chains, offset = SeatChains(self._header), 0
             waiting = self._lines[:]
             while offset < self._file.size:
                 part = await trio.to_thread.run_sync(self._file.read_lines, offset, limiter=self._limiter)
                 await self._take(chains, part)
                 offset += sum(map(len, part))
             await self._take(chains, waiting)
-            self.seat_heads, self._tallied = chains.close(), lines
+            self.seat_heads = chains.close()
 
     async def _take(self, chains: SeatChains, lines: Sequence[bytes]) -> None:
         taken = size = 0
@@ -248,7 +258,6 @@ async def open_transcript(path: Path, header: Header) -> AsyncIterator[Transcrip
             if transcript.error is not None and isinstance(raised, Exception):
                 raise transcript.error from raised  # However deep in the block's own nurseries it was met.
             raise raised from None
-        transcript.check()
         with trio.CancelScope(shield=True):
             await transcript.finish()
     except BaseException:

@@ -53,8 +53,10 @@ class PartFile:
             return file.readlines(READ_BYTES)
 
     def finish(self, lines: Sequence[bytes]) -> None:
-        """Adds the last lines, makes sure that all is on the disk, and gives the file its name."""
+        """Adds the last lines, makes sure that all is on the disk, and gives the file its name. Idempotent."""
         self.write(lines)
+        if self._file.closed:
+            return
         with self._named():
             os.fsync(self._file.fileno())
             self._file.close()

@@ -44,18 +44,18 @@ class Evidence(Struct, frozen=True, kw_only=True):
 def judge(evidence: Evidence) -> Verdict:
     """The verdict.
 
-    What the bot was short of is compared with what was taken from it. Short of: the reserve it used; by default,
-    how late it was; and if it never came, one part in ENOUGH of its time stands for it. An arrival is stamped with
-    the last moment at which the referee's loop had looked and it was not there, so no stretch in which the loop
-    was busy can have cost anything where there was one; where there was none, nobody knows. A bot's own processor
-    time, and being throttled to its bounds, are its own business.
+    What the bot was short of is compared with what was taken from it. Short of: by default, how late it was; else
+    the reserve it used; and if it never came, one part in ENOUGH of its time stands for it. An arrival is stamped
+    with the last moment at which the referee's loop had looked and it was not there, so no stretch in which the
+    loop was busy can have cost anything where there was one; where there was none, nobody knows. A bot's own
+    processor time, and being throttled to its bounds, are its own business.
     """
     if evidence.gone or evidence.own:
         return Verdict.BOT
     if not evidence.by_default:
         short, behind = evidence.reserve, 0
     elif evidence.late_by is not None:
-        short, behind = evidence.late_by + evidence.reserve, 0
+        short, behind = evidence.late_by, 0
     else:
         short, behind = max(1, evidence.time // ENOUGH), evidence.behind
     if short <= behind:

@@ -21,7 +21,7 @@ import struct
 import tempfile
 from collections import deque
 from collections.abc import AsyncIterator, Sequence
-from contextlib import ExitStack, asynccontextmanager, nullcontext, suppress
+from contextlib import ExitStack, asynccontextmanager, closing, nullcontext, suppress
 from pathlib import Path
 
 import trio
@@ -43,6 +43,7 @@ from referee.line import (
     Outgoing,
 )
 from referee.loop_probe import LoopProbe
+from referee.run_delay import RunDelay, io_threads
 from referee.zmtp import Conversation, NotSpoken, framed
 
 SOCKET_NAME = "referee.sock"
@@ -66,6 +67,8 @@ QUIET_PASSAGES = 2
 """Settled is a line that got nothing from this many passages of libzmq's thread: a large frame takes it two."""
 SETTLE_READS = 128
 """More than libzmq and the kernel can hold of what a bot said before the line began to settle."""
+WAITED_AGAIN_SECONDS = 0.001
+"""How old what the kernel has counted for libzmq's thread may be."""
 PASS_FRAMES = 256
 """Frames an owner moves before it lets other tasks run."""
 
@@ -150,7 +153,8 @@ class Peer:
 class Door:
     """Lets one connection at a time into a line, and disconnects the others: their ZeroMQ then tries again.
 
-    What a connection said that is then cut off is lost, so bots say hello again until they are welcomed.
+    What a connection said that is then cut off is lost, and a bot may take its end for the referee's. So one that
+    is alone is never cut off for being slow.
     """
 
     def __init__(self, line: "ZmqLine", socket: "zmq.Socket[bytes]", news: "zmq.Socket[bytes]") -> None:
@@ -329,9 +333,9 @@ class ZmqLine(Line):
         """See `Line`.
 
         What this brings in may have been in the kernel before the call, for as long as libzmq's thread is
-        behind: it is stamped that much before the loop's last look.
+        behind: it is stamped that much before the loop's last look, or before what that found may have come.
         """
-        looked = self._probe.looked
+        looked = min(self._probe.looked, self._probe.came)
         self._settles += 1
         try:
             self._ceiling = min(self._ceiling, looked - await self._lag())
@@ -620,9 +624,19 @@ class ZmqLine(Line):
 class Wire:
     """Opens lines. Made by `open_wire`, one a process."""
 
-    def __init__(self, context: "zmq.Context[zmq.Socket[bytes]]", sounding: Sounding) -> None:
+    def __init__(self, context: "zmq.Context[zmq.Socket[bytes]]", sounding: Sounding, run_delay: RunDelay) -> None:
+        """`run_delay`: of the thread that libzmq has for this context."""
         self._context = context
         self._sounding = sounding
+        self._run_delay = run_delay
+        self._waited, self._waited_at = 0, -math.inf
+
+    def waited(self) -> int:
+        """How long, in microseconds, libzmq's thread was ready to run and did not: what it carries was late."""
+        now = trio.current_time()
+        if now - self._waited_at >= WAITED_AGAIN_SECONDS:
+            self._waited_at, self._waited = now, round(self._run_delay.seconds() * 1e6)
+        return self._waited
 
     def behind(self, since: float) -> float:
         """The longest, in seconds, that trio's loop was busy at a stretch since a moment of trio's clock."""
@@ -678,6 +692,7 @@ async def open_wire() -> AsyncIterator[Wire]:
             line = wire.open_line(nursery, bell, directory)
     """
     probe = LoopProbe()
+    others = io_threads()
     context = zmq.Context()
     trio.lowlevel.add_instrument(probe)
     try:
@@ -687,9 +702,11 @@ async def open_wire() -> AsyncIterator[Wire]:
                 sounding = Sounding(context, probe, Path(directory))
                 nursery.start_soon(sounding.run)
                 await sounding.take()
-                yield Wire(context, sounding)
+                with closing(RunDelay(max(io_threads() - others, default=-1))) as run_delay:
+                    yield Wire(context, sounding, run_delay)
                 nursery.cancel_scope.cancel()
     finally:
         trio.lowlevel.remove_instrument(probe)
+        probe.close()
         with trio.CancelScope(shield=True):
             await trio.to_thread.run_sync(context.term)

@@ -78,8 +78,8 @@ class _Nothing:
     def catch_up(self) -> None:
         """Is always."""
 
-    async def tally(self) -> None:
-        """Of nothing."""
+    async def close(self) -> None:
+        """At once."""
 
 
 @asynccontextmanager

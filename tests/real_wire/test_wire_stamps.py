@@ -1,5 +1,8 @@
 """A bot never pays for the referee: what is found late bears the earliest time at which it may have come."""
 
+import os
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -8,6 +11,8 @@ from statistics import median
 
 import trio
 
+from referee.line import INBOX_FRAMES
+from referee.loop_probe import LoopProbe
 from tests.real_wire.peer import raw_frame, raw_pair
 from tests.real_wire.seat import BotSocket, Seat, open_seat
 from tests.real_wire.stress import next_handed_over
@@ -110,8 +115,8 @@ async def test_a_bot_cannot_get_an_old_stamp_by_keeping_its_line_full(tmp_path: 
             for _ in range(2000):
                 arrival = await seat.arrival()
                 assert trio.current_time() - arrival.at < 0.1
-            await trio.sleep(0.3)  # the host is slow: 64 frames have come, the rest must wait
-            held = [await seat.arrival() for _ in range(64)]
+            await trio.sleep(0.3)  # the host is slow: so many frames have come, the rest must wait
+            held = [await seat.arrival() for _ in range(INBOX_FRAMES)]
             room = trio.current_time()
             assert held[0].at < room - 0.2
             later = await seat.arrival()
@@ -125,9 +130,68 @@ async def test_only_a_look_that_slept_counts_as_the_time_of_coming(tmp_path: Pat
     async with open_seat(tmp_path) as seat:
         probe = seat.line._probe
         await trio.sleep(0.01)
-        assert probe.came == probe.looked, "it slept until the timer"
+        assert probe.looked - 0.005 < probe.came <= probe.looked, "it slept until the timer"
         last = probe.looked
         time.sleep(0.02)  # noqa: ASYNC251 - the loop is to be held up
         await trio.lowlevel.checkpoint()
         assert last == probe.came, "it did not sleep: what it found may have come since the look before"
         assert probe.looked >= last + 0.02
+
+
+async def test_what_woke_the_loop_came_before_it_waited_for_a_processor(tmp_path: Path) -> None:
+    async with open_seat(tmp_path) as seat:
+        probe = seat.line._probe
+        waited = 0.0
+
+        def delayed() -> float:
+            nonlocal waited
+            waited += 0.004
+            return waited
+
+        probe._delayed = delayed
+        await trio.sleep(0.01)
+        assert abs(probe.looked - probe.came - 0.004) < 1e-6, "asked before and after, and it is so much more"
+
+
+async def test_but_not_before_it_fell_asleep(tmp_path: Path) -> None:
+    async with open_seat(tmp_path) as seat:
+        probe = seat.line._probe
+        waited = 0.0
+
+        def delayed() -> float:
+            nonlocal waited
+            waited += 60.0
+            return waited
+
+        probe._delayed = delayed
+        began = trio.current_time()
+        await trio.sleep(0.01)
+        assert began <= probe.came <= probe.looked - 0.009
+
+
+def test_the_kernel_counts_how_long_a_thread_waits_for_a_processor() -> None:
+    """So many threads as this on one processor: each waits for most of the time."""
+
+    async def compute() -> float:
+        probe = LoopProbe()
+        before = probe._delayed()
+        until = time.thread_time() + 0.05
+        while time.thread_time() < until:
+            pass
+        waited = probe._delayed() - before
+        probe.close()
+        return waited
+
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(3)]
+    mine = os.sched_getaffinity(0)
+    one = {min(mine)}
+    try:
+        for process in busy:
+            os.sched_setaffinity(process.pid, one)
+        os.sched_setaffinity(0, one)
+        assert trio.run(compute) > 0.02
+    finally:
+        os.sched_setaffinity(0, mine)
+        for process in busy:
+            process.kill()
+            process.wait()

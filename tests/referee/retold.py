@@ -37,6 +37,7 @@ def whole(played: Played) -> list[AnyRecord]:
         policy=to_builtins(played.policy),
         bots=tuple(seat.bot for seat in played.match.seats),
         isolation="none",
+        measured=played.match._measured,
         machine="",
         started="",
     )

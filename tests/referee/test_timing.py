@@ -6,6 +6,7 @@ import trio.testing
 
 from protocol.messages import Accepted, Closed, Opened, Over, Paused, Rejected, Resumed
 from protocol.refusals import Refusal
+from referee.line import MemoryLine
 from referee.plan import Policy
 from referee.records import WindowTime
 from tests.referee.virtual import Bot, Play, after, answering, mist, play, set_up, silent
@@ -34,6 +35,22 @@ def steps(*moves: tuple[float, object]) -> Play:
                 bot.submit(window.id, action, final=False)
 
     return answering(script)
+
+
+async def test_at_a_deadline_all_lines_are_heard_out_together(
+    autojump_clock: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What brings in one's frames may bring in another's: in turn, the second's would be stamped late."""
+    said = []
+
+    async def settle(_line: MemoryLine) -> None:
+        said.append("begins")
+        await trio.sleep(A_MS)
+        said.append("has ended")
+
+    monkeypatch.setattr(MemoryLine, "settle", settle)
+    await mist(silent, silent, max_turns=1)
+    assert ["begins", "begins", "has ended", "has ended"] == said
 
 
 class TestMainTime:

@@ -375,34 +375,94 @@ async def test_seats_own_hashes_come_from_the_file_however_long_it_is(
         assert head == sha256(last).hexdigest()
 
 
-async def test_seats_may_be_tallied_early_and_what_is_appended_after_it_counts_too(tmp_path: Path) -> None:
-    header, *records, last = match_records()
-    assert isinstance(header, Header)
-    async with open_transcript(tmp_path / "m.jsonl", header) as transcript:
-        for record in records:
-            assert not isinstance(record, Header)
-            transcript.append(record)
-        await transcript.tally()
-        early = transcript.seat_heads
-        await trio.sleep(2 * FLUSH_SECONDS)  # Some of it is with the disk by now.
-        transcript.append(last)
-    assert early != transcript.seat_heads
-    for seat, head in enumerate(transcript.seat_heads):
-        *_, line = seat_lines(read_transcript(tmp_path / "m.jsonl"), seat)
-        assert head == sha256(line).hexdigest()
-
-
-async def test_a_match_that_was_tallied_is_not_tallied_again(
+async def test_one_that_was_closed_early_has_its_name_and_is_not_finished_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    path = tmp_path / "m.jsonl"
     header, *records = match_records()
     assert isinstance(header, Header)
-    async with open_transcript(tmp_path / "m.jsonl", header) as transcript:
+    async with open_transcript(path, header) as transcript:
         for record in records:
             transcript.append(record)
-        await transcript.tally()
+        await transcript.close()
+        whole = path.read_bytes()
+        await trio.sleep(2 * FLUSH_SECONDS)
         monkeypatch.setattr(transcript_module, "SeatChains", None)
-    assert transcript.seat_heads == verify_transcript(tmp_path / "m.jsonl").footer.heads
+    assert whole == path.read_bytes()
+    assert len(records) + 2 == verify_transcript(path).lines
+    assert not part(path).exists()
+
+
+async def test_what_is_appended_after_its_early_end_is_not_lost_in_silence(tmp_path: Path) -> None:
+    header, *records = match_records()
+    assert isinstance(header, Header)
+    with pytest.raises(TranscriptError, match="nothing can be added after its end"):
+        async with open_transcript(tmp_path / "m.jsonl", header) as transcript:
+            transcript.append(records[0])
+            await transcript.close()
+            transcript.append(records[1])
+
+
+async def test_what_goes_wrong_at_an_early_end_is_raised_at_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    path = tmp_path / "m.jsonl"
+    header, *records = match_records()
+    assert isinstance(header, Header)
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(TranscriptError, match="No space left"):
+        async with open_transcript(path, header) as transcript:
+            transcript.append(records[0])
+            await transcript.close()
+            monkeypatch.undo()
+    assert not path.exists()
+    assert part(path).exists()
+
+
+async def test_a_disk_that_fails_just_before_the_end_leaves_no_finished_file(
+    tmp_path: Path, autojump_clock: trio.testing.MockClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Lines wait for the disk when the last one is made: if they do not get there, it must not."""
+    path = tmp_path / "m.jsonl"
+    header, *records = match_records()
+    assert isinstance(header, Header)
+    failures = [TranscriptError("it is full", path)]
+
+    async def take_a_second(_chains: object, _lines: object) -> None:
+        await trio.sleep(1)
+
+    def write(self: PartFile, lines: Sequence[bytes]) -> None:
+        if failures:
+            raise failures.pop()
+
+    with pytest.raises(TranscriptError, match="it is full"):
+        async with open_transcript(path, header) as transcript:
+            monkeypatch.setattr(transcript, "_take", take_a_second)
+            monkeypatch.setattr(PartFile, "write", write)
+            for record in records:
+                transcript.append(record)
+            await transcript.close()
+    assert not path.exists()
+    assert part(path).exists()
+
+
+async def test_a_close_that_is_broken_off_is_gone_on_with(tmp_path: Path) -> None:
+    header, *records = match_records()
+    assert isinstance(header, Header)
+    for ticks in range(12):
+        path = tmp_path / f"{ticks}.jsonl"
+        async with open_transcript(path, header) as transcript:
+            for record in records:
+                transcript.append(record)
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(transcript.close)
+                for _ in range(ticks):
+                    await trio.lowlevel.checkpoint()
+                nursery.cancel_scope.cancel()
+        assert len(records) + 2 == verify_transcript(path).lines
 
 
 async def test_no_line_is_lost_if_the_match_ends_just_when_lines_go_to_the_disk(

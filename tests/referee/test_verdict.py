@@ -33,7 +33,8 @@ RESERVE = {"gone": False, "time": SECOND, "reserve": 10_000, "by_default": False
         ("host", {**DEFAULT, "late_by": 5_000, "behind": 0, "withheld": 5_000}),
         ("bot", {**DEFAULT, "late_by": 5_000, "behind": 9_000, "withheld": 4_999}),
         ("bot", {**DEFAULT, "late_by": 400_000, "behind": 0, "withheld": 300_000}),
-        ("bot", {**DEFAULT, "late_by": 5_000, "reserve": 5_000, "behind": 0, "withheld": 9_999}),
+        ("bot", {**DEFAULT, "late_by": 5_000, "reserve": 5_000, "behind": 0, "withheld": 4_999}),
+        ("host", {**DEFAULT, "late_by": 5_000, "reserve": 5_000, "behind": 0, "withheld": 5_000}),
         # It used reserve.
         ("bot", {**RESERVE, "behind": 0, "withheld": 9_999}),
         ("host", {**RESERVE, "behind": 0, "withheld": 10_000}),

@@ -1,0 +1,43 @@
+"""How long a thread of the referee's own was ready to run and did not: it waited for a processor."""
+
+import os
+import threading
+from contextlib import suppress
+from pathlib import Path
+
+NANOSECONDS = 1e9
+IO_THREAD = "ZMQbg/IO"
+"""How libzmq calls the threads that carry its messages."""
+
+
+class RunDelay:
+    """One thread's, as the kernel counts it; nothing where it does not."""
+
+    def __init__(self, thread: int | None = None) -> None:
+        """`thread`: its number; None: the thread that calls."""
+        self._counters: int | None = None
+        with suppress(OSError):
+            path = f"/proc/self/task/{thread or threading.get_native_id()}/schedstat"
+            self._counters = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+
+    def seconds(self) -> float:
+        """Since the thread's start."""
+        if self._counters is None:
+            return 0.0
+        return int(os.pread(self._counters, 100, 0).split()[1]) / NANOSECONDS
+
+    def close(self) -> None:
+        """Gives up what it holds open."""
+        if self._counters is not None:
+            os.close(self._counters)
+            self._counters = None
+
+
+def io_threads() -> set[int]:
+    """The numbers of all threads of this process that carry libzmq's messages."""
+    found = set()
+    for task in Path("/proc/self/task").iterdir():
+        with suppress(OSError):
+            if (task / "comm").read_text().startswith(IO_THREAD):
+                found.add(int(task.name))
+    return found

@@ -1,0 +1,92 @@
+"""What was kept from a bot by others than itself, and what the kernel has counted for it."""
+
+import os
+import threading
+import time
+
+import pytest
+
+from referee.meter import CARRIER, NOTHING, Meter, Reading
+
+MS = 1_000
+
+
+def reading(cpus: float, *threads: tuple[int, int], ended: int = 0) -> Reading:
+    """Of threads that ran and waited so many milliseconds, and others that ended, which ran so many."""
+    counted = {number: (ran * MS, waited * MS, 0) for number, (ran, waited) in enumerate(threads)}
+    return Reading(
+        cpu=ended * MS + sum(ran for ran, _, _ in counted.values()),
+        waited=sum(waited for _, waited, _ in counted.values()),
+        throttled=0,
+        cpus=cpus,
+        threads=counted,
+    )
+
+
+@pytest.mark.parametrize(
+    ("kept", "counted"),
+    [
+        (300, reading(1.0, (100, 300))),
+        (350, reading(1.0, (100, 300), (0, 150))),  # The second may have waited for the first.
+        (900, reading(1.0, (50, 800), (50, 800))),  # It wanted no more than it had a right to.
+        (1_500, reading(2.0, (50, 800), (50, 800))),
+        (0, reading(1.0, *[(25, 375)] * 16)),  # Sixteen that compute for 400 ms on one core,
+        (0, reading(2.0, *[(50, 350)] * 16)),  # or on two.
+        (0, reading(1.0, (0, 300), ended=300)),
+        (0, reading(1.0)),
+        (0, NOTHING),
+        (400, Reading(0, 0, 0, 1.0, {CARRIER: (0, 400 * MS, 0)})),
+        (100, Reading(300 * MS, 0, 0, 1.0, {1: (300 * MS, 0, 1), CARRIER: (0, 400 * MS, 0)})),
+        (
+            0,
+            Reading(0, 0, 0, 1.0, {1: (0, 50 * MS, 10_000)}),
+        ),  # It slept ten thousand times, and not a moment longer.
+        (30, Reading(0, 0, 0, 1.0, {1: (0, 50 * MS, 1_000)})),
+    ],
+)
+def test_a_bots_own_threads_are_not_others_that_kept_it_waiting(kept: int, counted: Reading) -> None:
+    assert kept * MS == counted.withheld(NOTHING, 1.0)
+
+
+def test_only_what_came_since_the_reading_before_counts() -> None:
+    before = reading(1.0, (100, 200), (0, 0))
+    assert 60 * MS == reading(1.0, (100, 200), (10, 60)).withheld(before, 1.0)
+
+
+def compute(seconds: float) -> None:
+    until = time.thread_time() + seconds
+    while time.thread_time() < until:
+        pass
+
+
+def test_what_threads_used_that_have_ended_is_not_forgotten() -> None:
+    meter = Meter(os.getpid(), None, 1.0)
+    go, done = threading.Event(), threading.Event()
+
+    def work() -> None:
+        compute(0.06)
+        done.set()
+        go.wait()
+
+    thread = threading.Thread(target=work)
+    before = meter.read()
+    thread.start()
+    done.wait()
+    working = meter.read()
+    go.set()
+    thread.join()
+    compute(0.03)
+    after = meter.read()
+    meter.close()
+    assert working.cpu - before.cpu >= 59 * MS
+    assert after.cpu - working.cpu >= 29 * MS
+    assert thread.native_id in working.threads
+    assert thread.native_id not in after.threads
+
+
+def test_threads_are_looked_for_often_at_first_and_seldom_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    meter, looks = Meter(os.getpid(), None, 1.0), list[int]()
+    monkeypatch.setattr(meter, "_look", lambda: looks.append(meter._readings))
+    for _ in range(200):
+        meter.read()
+    assert [0, 1, 3, 7, 15, 31, 63, 95, 127, 159, 191] == looks
