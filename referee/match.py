@@ -111,7 +111,7 @@ class Match:
     def begin(self) -> None:
         """The bots have been started: zero of the match's time."""
         for seat in self.seats:
-            seat.hello_by = self._startup
+            self._begin_start(seat)
 
     def heard(self, at: int, number: int, frame: bytes, kept: In | None = None) -> None:
         """A frame arrived from a bot. `kept`: in a replay, the record of one that was not kept whole."""
@@ -150,8 +150,7 @@ class Match:
             return
         self._post.now = max(self.now, at)
         self._world.record(Started(at=at, seat=number))
-        seat.hello_by = self.now + self._startup
-        seat.start_prolonged = 0
+        self._begin_start(seat)
 
     def counted(self, *, stale: bool = False) -> list[int]:
         """The seats whose processor time counts now; `stale`: those of them that should be read at once."""
@@ -214,6 +213,11 @@ class Match:
         Before `woke` ends their part, `used` is told of their start, if the match is measured.
         """
         return [seat.number for seat in self.seats if seat.hello_by is not None and at >= seat.hello_by]
+
+    def _begin_start(self, seat: Seat) -> None:
+        """A bot's start-up time is whole, and runs from now."""
+        seat.hello_by = self.now + self._startup
+        seat.start_prolonged = 0
 
     def _end_starts(self, at: int) -> None:
         """Bots that have said no `hello` in their time have no part in the match."""
@@ -433,8 +437,7 @@ class Match:
             return
         seat.restarts_left -= 1
         seat.welcomed = False
-        seat.hello_by = self.now + self._startup
-        seat.start_prolonged = 0
+        self._begin_start(seat)
         self._world.restart(seat.number)
 
     def _blame(self, seat: Seat, conduct: Conduct) -> None:

@@ -6,6 +6,8 @@ from contextlib import suppress
 from msgspec import Struct
 
 from referee.cgroups import Group
+from referee.processor_time import MICROSECONDS
+from referee.run_delay import read_schedstat
 from referee.stopping import descendants, tasks
 
 AGAIN = 32
@@ -15,9 +17,8 @@ THREADS = 16
 TURN = 20
 """Microseconds that an idle machine may take to let a thread run that is ready to."""
 CARRIER = -1
-"""The number under which that thread stands among the bot's."""
+"""Among the numbers of a bot's threads: the thread of the referee's that carries its messages."""
 NANOSECONDS = 1_000
-MICROSECONDS = 1_000_000
 
 
 class Reading(Struct, frozen=True):
@@ -79,9 +80,8 @@ class Meter:
         threads = {}
         for number, file in list(self._files.items()):
             try:
-                # Of each thread: time on a processor, time ready and waiting for one, how often it got one.
-                ran, ready, turns = os.pread(file, 100, 0).split()
-                threads[number] = int(ran) // NANOSECONDS, int(ready) // NANOSECONDS, int(turns)
+                ran, ready, turns = read_schedstat(file)
+                threads[number] = ran // NANOSECONDS, ready // NANOSECONDS, turns
             except (OSError, ValueError):
                 os.close(self._files.pop(number))
                 last_ran, last_waited, _ = self._last.threads.get(number, (0, 0, 0))

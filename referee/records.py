@@ -205,7 +205,8 @@ class Used(Struct, frozen=True, kw_only=True, tag="used", tag_field="kind"):
     waited: int
     """How long its threads were ready to run, and did not, all together."""
     withheld: int
-    """Of `waited`, what is not the bot's own doing: its threads may wait for each other. See `meter.Reading`."""
+    """Of `waited`, what is not the bot's own doing, and what the thread that carries its messages waited: see
+    `meter.Reading`."""
     throttled: int
     """How long it was kept from running because it had used up its `cpus`."""
     behind: int

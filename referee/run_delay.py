@@ -1,17 +1,27 @@
-"""How long a thread of the referee's own was ready to run and did not: it waited for a processor."""
+"""What the kernel has counted for a thread; how long one of the referee's own waited for a processor."""
 
 import os
 import threading
 from contextlib import suppress
 from pathlib import Path
 
-NANOSECONDS = 1e9
+NANOSECONDS_PER_SECOND = 1e9
 IO_THREAD = "ZMQbg/IO"
 """How libzmq calls the threads that carry its messages."""
 
 
+def read_schedstat(file: int) -> tuple[int, int, int]:
+    """From a thread's open `schedstat`: how long it ran and was ready to, in nanoseconds; how often it was let.
+
+    Raises:
+        OSError, ValueError: it is gone.
+    """
+    ran, ready, turns = os.pread(file, 100, 0).split()
+    return int(ran), int(ready), int(turns)
+
+
 class RunDelay:
-    """One thread's, as the kernel counts it; nothing where it does not."""
+    """How long one thread was ready to run, and did not, as the kernel counts it; nothing where it does not."""
 
     def __init__(self, thread: int | None = None) -> None:
         """`thread`: its number; None: the thread that calls."""
@@ -24,7 +34,7 @@ class RunDelay:
         """Since the thread's start."""
         if self._counters is None:
             return 0.0
-        return int(os.pread(self._counters, 100, 0).split()[1]) / NANOSECONDS
+        return read_schedstat(self._counters)[1] / NANOSECONDS_PER_SECOND
 
     def close(self) -> None:
         """Gives up what it holds open."""

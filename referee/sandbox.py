@@ -9,7 +9,6 @@ What a bot may use is its bot.toml's to say, what it is given is `bot_environmen
 the two ways it is done.
 """
 
-import os
 from contextlib import suppress
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from referee.bot_log import BotLog
 from referee.layers import find_layers
 from referee.meter import Meter
 from referee.plan import Isolation
+from referee.processor_time import most_cores
 from referee.warm import Warm, can_be_warm
 
 KILOBYTE = 1024
@@ -123,7 +123,7 @@ class Process:
 
     def meter(self) -> Meter:
         """Reads what the kernel counts for it; to be closed."""
-        return Meter(self._box.pid, self._box.group, min(self._cpus, len(os.sched_getaffinity(0))))
+        return Meter(self._box.pid, self._box.group, min(self._cpus, most_cores(None)))
 
     async def wait(self) -> int:
         """The exit code of the bot's program, negative for a signal, once all its processes are gone.

@@ -107,13 +107,12 @@ class Transcript:
         return self._chain.size - self._file.size
 
     def _refuse(self) -> None:
-        if self._ends:
-            self.error = self.error or TranscriptError("nothing can be added after its end", self.path)
         if self.error is None:
             waiting = len(self._records) + len(self._lines)
-            self.error = TranscriptError(
-                f"the disk does not keep up: {waiting} records, {self._waiting_bytes} bytes wait for it", self.path
-            )
+            why = f"the disk does not keep up: {waiting} records, {self._waiting_bytes} bytes wait for it"
+            if self._ends:
+                why = "nothing can be added after its end"
+            self.error = TranscriptError(why, self.path)
         self.check()
 
     def check(self) -> None:

@@ -333,12 +333,12 @@ class ZmqLine(Line):
         """See `Line`.
 
         What this brings in may have been in the kernel before the call, for as long as libzmq's thread is
-        behind: it is stamped that much before the loop's last look, or before what that found may have come.
+        behind: it is stamped that much before the moment at which what the loop's last look found may have come.
         """
-        looked = min(self._probe.looked, self._probe.came)
+        came = self._probe.came
         self._settles += 1
         try:
-            self._ceiling = min(self._ceiling, looked - await self._lag())
+            self._ceiling = min(self._ceiling, came - await self._lag())
             messages, reads, quiet = self._messages, self._reads, 0
             while quiet < QUIET_PASSAGES and not self._full():
                 if self._messages - messages >= INBOX_FRAMES or self._reads - reads >= SETTLE_READS:

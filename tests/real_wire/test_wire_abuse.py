@@ -17,7 +17,7 @@ from protocol.messages import MAX_FRAME_BYTES
 from protocol.refusals import Refusal
 from referee import wire
 from referee.line import INBOX_BYTES, INBOX_FRAMES, MAX_TAKEN_BYTES, Arrived, HandedOver, NotReading
-from tests.real_wire.peer import raw_connection, raw_frame, raw_pair
+from tests.real_wire.peer import GREETING, raw_connection, raw_frame, raw_pair
 from tests.real_wire.seat import BotSocket, Seat, hear, open_seat
 
 Bot = Callable[..., BotSocket]
@@ -235,7 +235,7 @@ async def test_a_connection_that_keeps_nobody_out_may_take_its_time(
     async with open_seat(tmp_path) as seat:
         with raw_connection(seat.line.path) as slow:
             await trio.sleep(0.05)
-            slow.sendall(b"\xff\x00\x00\x00\x00\x00\x00\x00\x01\x7f")
+            slow.sendall(GREETING)
             answer = await trio.to_thread.run_sync(slow.recv, 10)
             assert answer.startswith(b"\xff"), "ZeroMQ's greeting, late as it is"
 

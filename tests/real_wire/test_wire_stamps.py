@@ -6,9 +6,11 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 from statistics import median
 
+import pytest
 import trio
 
 from referee.line import INBOX_FRAMES
@@ -138,35 +140,26 @@ async def test_only_a_look_that_slept_counts_as_the_time_of_coming(tmp_path: Pat
         assert probe.looked >= last + 0.02
 
 
-async def test_what_woke_the_loop_came_before_it_waited_for_a_processor(tmp_path: Path) -> None:
+async def slept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, waits: float) -> tuple[float, float, float]:
+    """Sleeps 10 ms, in which the kernel counts so much waiting; when it began, the probe's `came` and `looked`."""
     async with open_seat(tmp_path) as seat:
-        probe = seat.line._probe
-        waited = 0.0
-
-        def delayed() -> float:
-            nonlocal waited
-            waited += 0.004
-            return waited
-
-        probe._delayed = delayed
-        await trio.sleep(0.01)
-        assert abs(probe.looked - probe.came - 0.004) < 1e-6, "asked before and after, and it is so much more"
-
-
-async def test_but_not_before_it_fell_asleep(tmp_path: Path) -> None:
-    async with open_seat(tmp_path) as seat:
-        probe = seat.line._probe
-        waited = 0.0
-
-        def delayed() -> float:
-            nonlocal waited
-            waited += 60.0
-            return waited
-
-        probe._delayed = delayed
+        probe, asked = seat.line._probe, count()
+        monkeypatch.setattr(probe, "_delayed", lambda: next(asked) * waits)
         began = trio.current_time()
         await trio.sleep(0.01)
-        assert began <= probe.came <= probe.looked - 0.009
+        return began, probe.came, probe.looked
+
+
+async def test_what_woke_the_loop_came_before_it_waited_for_a_processor(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, came, looked = await slept(tmp_path, monkeypatch, waits=0.004)
+    assert abs(looked - came - 0.004) < 1e-6, "asked before and after, and it is so much more"
+
+
+async def test_but_not_before_it_fell_asleep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    began, came, looked = await slept(tmp_path, monkeypatch, waits=60.0)
+    assert began <= came <= looked - 0.009
 
 
 def test_the_kernel_counts_how_long_a_thread_waits_for_a_processor() -> None:

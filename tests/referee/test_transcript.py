@@ -23,7 +23,7 @@ from referee.transcript_chain import MAX_LINE_BYTES, TranscriptError
 from referee.transcript_file import PartFile
 from referee.transcript_reading import read_transcript, verify_transcript
 from referee.transcript_seat import seat_lines
-from tests.referee.transcript_sample import header, match_records, plain, write
+from tests.referee.transcript_sample import header, match_records, plain, under_way, write
 
 
 def part(path: Path) -> Path:
@@ -379,17 +379,13 @@ async def test_one_that_was_closed_early_has_its_name_and_is_not_finished_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "m.jsonl"
-    header, *records = match_records()
-    assert isinstance(header, Header)
-    async with open_transcript(path, header) as transcript:
-        for record in records:
-            transcript.append(record)
+    async with under_way(path) as transcript:
         await transcript.close()
         whole = path.read_bytes()
         await trio.sleep(2 * FLUSH_SECONDS)
         monkeypatch.setattr(transcript_module, "SeatChains", None)
     assert whole == path.read_bytes()
-    assert len(records) + 2 == verify_transcript(path).lines
+    assert len(match_records()) + 1 == verify_transcript(path).lines
     assert not part(path).exists()
 
 
@@ -427,8 +423,6 @@ async def test_a_disk_that_fails_just_before_the_end_leaves_no_finished_file(
 ) -> None:
     """Lines wait for the disk when the last one is made: if they do not get there, it must not."""
     path = tmp_path / "m.jsonl"
-    header, *records = match_records()
-    assert isinstance(header, Header)
     failures = [TranscriptError("it is full", path)]
 
     async def take_a_second(_chains: object, _lines: object) -> None:
@@ -439,42 +433,31 @@ async def test_a_disk_that_fails_just_before_the_end_leaves_no_finished_file(
             raise failures.pop()
 
     with pytest.raises(TranscriptError, match="it is full"):
-        async with open_transcript(path, header) as transcript:
+        async with under_way(path) as transcript:
             monkeypatch.setattr(transcript, "_take", take_a_second)
             monkeypatch.setattr(PartFile, "write", write)
-            for record in records:
-                transcript.append(record)
             await transcript.close()
     assert not path.exists()
     assert part(path).exists()
 
 
 async def test_a_close_that_is_broken_off_is_gone_on_with(tmp_path: Path) -> None:
-    header, *records = match_records()
-    assert isinstance(header, Header)
     for ticks in range(12):
         path = tmp_path / f"{ticks}.jsonl"
-        async with open_transcript(path, header) as transcript:
-            for record in records:
-                transcript.append(record)
-            async with trio.open_nursery() as nursery:
-                nursery.start_soon(transcript.close)
-                for _ in range(ticks):
-                    await trio.lowlevel.checkpoint()
-                nursery.cancel_scope.cancel()
-        assert len(records) + 2 == verify_transcript(path).lines
+        async with under_way(path) as transcript, trio.open_nursery() as nursery:
+            nursery.start_soon(transcript.close)
+            for _ in range(ticks):
+                await trio.lowlevel.checkpoint()
+            nursery.cancel_scope.cancel()
+        assert len(match_records()) + 1 == verify_transcript(path).lines
 
 
 async def test_no_line_is_lost_if_the_match_ends_just_when_lines_go_to_the_disk(
     tmp_path: Path, autojump_clock: trio.testing.MockClock
 ) -> None:
     """Both wake at the same tick, in any order: hence so many times."""
-    header, *records = match_records()
-    assert isinstance(header, Header)
     for number in range(40):
         path = tmp_path / f"{number}.jsonl"
-        async with open_transcript(path, header) as transcript:
-            for record in records:
-                transcript.append(record)
+        async with under_way(path):
             await trio.sleep(FLUSH_SECONDS)
-        assert len(records) + 2 == verify_transcript(path).lines
+        assert len(match_records()) + 1 == verify_transcript(path).lines

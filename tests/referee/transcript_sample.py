@@ -1,7 +1,8 @@
 """Small matches as lists of records, and how to write them."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import trio
@@ -123,6 +124,17 @@ def other_match_records() -> list[Record]:
             case _:
                 pass
     return records
+
+
+@asynccontextmanager
+async def under_way(path: Path) -> AsyncIterator[Transcript]:
+    """A transcript to which all of `match_records` has been appended, and which has not ended yet."""
+    first, *rest = match_records()
+    assert isinstance(first, Header)
+    async with open_transcript(path, first) as transcript:
+        for record in rest:
+            transcript.append(record)
+        yield transcript
 
 
 async def write(path: Path, records: Iterable[Record]) -> Transcript:
