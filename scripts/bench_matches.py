@@ -2,8 +2,10 @@
 
 Mist of 60 turns between two trivial bots, each in a strict sandbox of its own, warm. Against: reconchess, which
 plays two random bots in one process without isolation; and kaggle-environments' connectx, if a Python that has it
-is named with --kaggle. Then what of a match's time is its transcript's: the same matches, one after the other,
-with and without it. Rounds alternate. Exit code 1: less than promised; 3: nothing to compare with.
+is named with --kaggle. Beside it what a faster referee could gain at most: the same bots in the same sandboxes,
+told the same by blocking ZeroMQ, with no rules, clocks or records. Then what of a match's time is its
+transcript's: the same matches, one after the other, with and without it. Rounds alternate.
+Exit code 1: less than promised; 3: nothing to compare with.
 """
 
 import argparse
@@ -20,13 +22,18 @@ from statistics import median
 from unittest import mock
 
 import bench_yardsticks
+import trio
+import zmq
 from msgspec import Raw
 
 from arena import loop
+from referee import sandbox
 from referee.bot_folder import find_bot
 from referee.plan import Plan
 from referee.play import SandboxedBot, play
-from referee.wire import open_wire
+from referee.records import In, Out
+from referee.transcript_reading import read_transcript
+from referee.wire import SOCKET_NAME, open_wire
 
 BOT = """\
 from bots.kit import run
@@ -42,6 +49,8 @@ blocks = {blocks}
 options.first = 0
 options.max_turns = {turns}
 """
+Script = list[tuple[int, bytes | None]]
+"""Of a match: which seat is told which frame, or (None) is to say one."""
 SECONDS = 4.0
 RATIO_RECONCHESS, RATIO_KAGGLE, MOST_TRANSCRIPT = 1.0, 10.0, 0.10
 
@@ -87,19 +96,91 @@ async def _no_transcript(_path: Path, _header: object) -> AsyncIterator[_Nothing
     yield _Nothing()
 
 
+def plan() -> Plan:
+    """One match's."""
+    options = Raw(b'{"first":0,"max_turns":%d}' % TURNS)
+    return Plan(match="b", game="mist", variant="contractual-obligation", seed=1, options=options)
+
+
+def players(folder: Path) -> list[SandboxedBot]:
+    """By seat."""
+    return [SandboxedBot(find_bot(str(folder / name))) for name in ("one", "two")]
+
+
+async def unrefereed(folder: Path, number: int, matches: int, at_once: int) -> float:
+    """Matches a second of the same bots, each told what it was told in a match, with nothing in between."""
+    path = folder / f"script-{number}.jsonl"
+    await play(plan(), players(folder), transcript=path)
+    script: Script = [
+        (record.seat, bytes(record.frame) if isinstance(record, Out) else None)
+        for record in read_transcript(path)
+        if isinstance(record, In | Out)
+    ]
+    left = iter(range(matches))
+    context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
+    limiter = trio.CapacityLimiter(at_once)
+
+    async def lane() -> None:
+        for _ in left:
+            await unrefereed_match(folder, script, context, limiter)
+
+    began = time.perf_counter()
+    async with trio.open_nursery() as nursery:
+        for _ in range(at_once):
+            nursery.start_soon(lane)
+    took = time.perf_counter() - began
+    context.destroy(linger=0)
+    return matches / took
+
+
+async def unrefereed_match(
+    folder: Path, script: Script, context: "zmq.Context[zmq.Socket[bytes]]", limiter: trio.CapacityLimiter
+) -> None:
+    """Starts both bots, tells them what they were told, and waits until they have ended."""
+    with tempfile.TemporaryDirectory() as name:
+        sockets, processes = [], []
+
+        async def start(bot: SandboxedBot, path: Path) -> None:
+            log = path.with_name("log")
+            process = await sandbox.start(
+                nursery, bot.folder, line=path, token="0" * 32, isolation="strict", log=log, warm=True
+            )
+            processes.append(process)
+
+        async with trio.open_nursery() as nursery:
+            async with trio.open_nursery() as starts:
+                for seat, bot in enumerate(players(folder)):
+                    path = Path(name, str(seat), SOCKET_NAME)
+                    path.parent.mkdir(mode=0o700)
+                    sockets.append(context.socket(zmq.PAIR))
+                    sockets[seat].bind(f"ipc://{path}")
+                    starts.start_soon(start, bot, path)
+            await trio.to_thread.run_sync(tell, sockets, script, limiter=limiter)
+            for process in processes:
+                await process.wait()
+        for socket in sockets:
+            socket.close(linger=0)
+
+
+def tell(sockets: "list[zmq.Socket[bytes]]", script: Script) -> None:
+    """Says and hears all of a match, by calls that wait."""
+    for seat, frame in script:
+        if frame is None:
+            sockets[seat].recv()
+        else:
+            sockets[seat].send(frame)
+
+
 async def one_by_one(folder: Path, matches: int, name: str, *, written: bool) -> float:
     """Seconds a match, with its transcript or without."""
-    players = [SandboxedBot(find_bot(str(folder / name))) for name in ("one", "two")]
     async with open_wire() as wire:
         began = 0.0
         for number in range(matches + 1):
             if number == 1:
                 began = time.perf_counter()  # The first one starts what others are forked from.
-            options = Raw(b'{"first":0,"max_turns":%d}' % TURNS)
-            plan = Plan(match="b", game="mist", variant="contractual-obligation", seed=1, options=options)
             path = folder / f"{name}-{number}.jsonl"
             with nullcontext() if written else mock.patch("referee.play.open_transcript", _no_transcript):
-                await play(plan, players, transcript=path, wire=wire)
+                await play(plan(), players(folder), transcript=path, wire=wire)
         return (time.perf_counter() - began) / matches
 
 
@@ -113,6 +194,7 @@ def main() -> int:
     rounds, blocks, single = (1, 50, 20) if asked.quick else (3, 200, 60)
     reconchess = bench_yardsticks.python()
     ours: list[float] = []
+    best: list[float] = []
     theirs: list[tuple[float, float]] = []
     kaggle: list[float] = []
     written: list[float] = []
@@ -122,6 +204,7 @@ def main() -> int:
         bots(folder)
         for number in range(rounds):
             ours.append(tournament(folder, number, blocks, asked.at_once))
+            best.append(loop.run(partial(unrefereed, folder, number, 2 * blocks, asked.at_once)))
             if reconchess:
                 games, turns = bench_yardsticks.numbers(reconchess, "bench_reconchess.py", SECONDS)
                 theirs.append((games, turns))
@@ -131,18 +214,22 @@ def main() -> int:
             bare.append(loop.run(partial(one_by_one, folder, single, f"bare-{number}", written=False)))
     matches, moves = median(ours), median(ours) * TURNS
     print(f"Mist, {TURNS} turns, strict, {asked.at_once} at once: {matches:.1f} matches/s, {moves:,.0f} moves/s")
+    most = median(best)
+    print(f"the same bots with no referee: {most:.1f} matches/s; it leaves {matches / most:.0%} of that")
     good = True
     if theirs:
         games, turns = (median(column) for column in zip(*theirs, strict=True))
         good = good and matches / games >= RATIO_RECONCHESS
         print(f"reconchess, one process, no isolation: {games:.1f} games/s, {turns:,.0f} turns/s")
         print(f"matches to its games: {matches / games:.2f} (at least {RATIO_RECONCHESS:.0f})")
+        print(f"with no referee: {most / games:.2f}")
     if kaggle:
         ratio = moves / median(kaggle)
         good = good and ratio >= RATIO_KAGGLE
         print(
             f"kaggle-environments: {median(kaggle):,.0f} moves/s; ratio {ratio:.1f} (at least {RATIO_KAGGLE:.0f})"
         )
+        print(f"with no referee: {most * TURNS / median(kaggle):.1f}")
     share = 1 - median(bare) / median(written)
     good = good and share <= MOST_TRANSCRIPT
     print(
