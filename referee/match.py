@@ -18,9 +18,7 @@ from protocol.messages import (
     Note,
     Over,
     Pause,
-    Paused,
     Rejected,
-    Resumed,
     Said,
     Submit,
     Undo,
@@ -28,11 +26,11 @@ from protocol.messages import (
 )
 from protocol.refusals import Conduct, Fault, Refusal
 from protocol.words import Outcome
-from referee.clock import MICROSECONDS_PER_MS
 from referee.course import Course
 from referee.court import Over as PartOver
 from referee.court import is_unfair
 from referee.forfeit import forfeited_at_once, with_forfeits
+from referee.pauses import Pauses
 from referee.plan import Policy
 from referee.post import Post, World
 from referee.records import (
@@ -56,10 +54,6 @@ from referee.window import Part
 
 KEPT_OF_REFUSED = 1_000
 """Bytes kept in the transcript of a frame that was refused for what it is: a flood must not fill the disk."""
-WORTH_PROLONGING = 100
-"""A bot's start-up time is not prolonged by less than one part in so many of it."""
-MOST_STARTS = 10
-"""Nor by more than so many times of it: then the attempt is void."""
 HELLOS_PER_MATCH = 20
 """A bot that says `hello` oftener than this over a match misbehaves: each is answered with all it was told."""
 
@@ -85,16 +79,14 @@ class Match:
         self.ended: Ended | None = None
         self._terms = terms
         self._policy = policy
-        self._startup = policy.startup_ms * MICROSECONDS_PER_MS
         self._world = world
         self._post = Post(world, self.seats)
         self._course = Course(table, terms, self.seats, self._post)
+        self._pauses = Pauses(self._course, self._post, terms)
         self._playing = False
         self._measured = measured
         self._outcome: Outcome | None = None
         """The game's, while evidence of its last window is still to come."""
-        self._pause_ends: int | None = None
-        self._pause_reason = ""
 
     @property
     def over(self) -> bool:
@@ -111,7 +103,7 @@ class Match:
     def begin(self) -> None:
         """The bots have been started: zero of the match's time."""
         for seat in self.seats:
-            self._begin_start(seat)
+            seat.start_up.begin(self.now)
 
     def heard(self, at: int, number: int, frame: bytes, kept: In | None = None) -> None:
         """A frame arrived from a bot. `kept`: in a replay, the record of one that was not kept whole."""
@@ -146,11 +138,11 @@ class Match:
     def started(self, at: int, number: int) -> None:
         """A seat's bot runs. Its start-up time counts from here: what came before was the referee's work."""
         seat = self.seats[number]
-        if seat.hello_by is None or self.over:
+        if seat.start_up.ends is None or self.over:
             return
         self._post.now = max(self.now, at)
         self._world.record(Started(at=at, seat=number))
-        self._begin_start(seat)
+        seat.start_up.begin(self.now)
 
     def counted(self, *, stale: bool = False) -> list[int]:
         """The seats whose processor time counts now; `stale`: those of them that should be read at once."""
@@ -183,11 +175,7 @@ class Match:
             return
         self._post.now = max(self.now, at)
         self._world.record(PauseOrder(at=at, on=pause))
-        if pause:
-            self._pause_ends = None
-            self._pause("operator")
-        else:
-            self._resume()
+        self._pauses.order(pause=pause)
         self._advance()
 
     def woke(self, at: int) -> None:
@@ -201,8 +189,8 @@ class Match:
         self._end_starts(at)
         if self.ended is not None:
             return
-        if self._pause_ends is not None and at >= self._pause_ends:
-            self._resume()
+        if self._pauses.are_over(at):
+            self._pauses.resume()
         self._course.pass_time()
         self._advance()
         self._course.lateness = 0
@@ -212,36 +200,18 @@ class Match:
 
         Before `woke` ends their part, `used` is told of their start, if the match is measured.
         """
-        return [seat.number for seat in self.seats if seat.hello_by is not None and at >= seat.hello_by]
-
-    def _begin_start(self, seat: Seat) -> None:
-        """A bot's start-up time is whole, and runs from now."""
-        seat.hello_by = self.now + self._startup
-        seat.start_prolonged = 0
+        return [seat.number for seat in self.seats if seat.start_up.is_out(at)]
 
     def _end_starts(self, at: int) -> None:
         """Bots that have said no `hello` in their time have no part in the match."""
         for number in self.silent(at):
             seat = self.seats[number]
-            if not self._prolong_start(seat, at):
+            if self.over or not seat.start_up.prolong(at):
                 self._hang_up(seat, Conduct.NEVER_STARTED, Fault.NO_HELLO, "no hello within the start-up time")
-            elif self.over:
+            elif seat.start_up.is_kept():
+                why = f"the bot of seat {seat.number} is kept from starting: the machine has too much to do"
+                self._end(None, why)
                 break
-
-    def _prolong_start(self, seat: Seat, at: int) -> bool:
-        """Gives a bot the time that the machine or the referee took from its start; whether that was worth it."""
-        used, seat.start = seat.start, None
-        if used is None or self.over:
-            return False
-        taken = used.withheld + used.behind
-        more, seat.start_prolonged = taken - seat.start_prolonged, taken
-        if more < self._startup // WORTH_PROLONGING:
-            return False
-        if taken > MOST_STARTS * self._startup:
-            self._end(None, f"the bot of seat {seat.number} is kept from starting: the machine has too much to do")
-            return True
-        seat.hello_by = at + more
-        return True
 
     def closed(self) -> list[PartOver]:
         """Parts in windows that have closed since the last call, for `used`."""
@@ -255,7 +225,7 @@ class Match:
         self._post.now = max(self.now, used.at)
         self._world.record(used)
         if used.number == START:
-            self.seats[used.seat].start = used
+            self.seats[used.seat].start_up.used = used
             return
         self._judge(self._course.court.used(used))
         self._end_once_measured()
@@ -289,13 +259,9 @@ class Match:
 
     def next_deadline(self) -> int | None:
         """When `woke` is next to be told, if nothing else comes before."""
-        moments = [seat.hello_by for seat in self.seats if seat.hello_by is not None]
-        if self._pause_ends is not None:
-            moments.append(self._pause_ends)
-        change = self._course.next_change()
-        if change is not None:
-            moments.append(change)
-        return min(moments, default=None)
+        moments = [seat.start_up.ends for seat in self.seats]
+        moments.extend((self._pauses.ends, self._course.next_change()))
+        return min([moment for moment in moments if moment is not None], default=None)
 
     # What a bot says.
 
@@ -333,13 +299,12 @@ class Match:
         if seat.hellos > 1:
             self._world.reconnected(seat.number)
         seat.welcomed = True
-        seat.hello_by = None
+        seat.start_up.end()
         self._post.send(seat, self._welcome(seat))
         opened = self._course.opened(seat)
         if opened is not None:
             self._post.send(seat, opened)
-        if self._course.stopwatch.paused:
-            self._post.send(seat, Paused(reason=self._pause_reason))
+        self._pauses.tell(seat)
 
     def _welcome(self, seat: Seat) -> Welcome:
         return Welcome(
@@ -391,26 +356,10 @@ class Match:
         self._post.send(seat, Accepted(window=part.number, action=None))
 
     def _ask_pause(self, seat: Seat) -> None:
-        if seat.pauses_left == 0 or self._course.stopwatch.paused or not self._playing:
+        if not self._playing or not self._pauses.grant(seat):
             self._refuse(seat, Refusal.NO_PAUSE, "no pause is to be had now")
-            return
-        seat.pauses_left -= 1
-        self._pause_ends = self.now + self._terms.pause_ms * MICROSECONDS_PER_MS
-        self._pause(f"seat {seat.number}")
 
-    # Pauses and faults.
-
-    def _pause(self, reason: str) -> None:
-        if not self._course.stopwatch.paused:
-            self._course.pause()
-            self._pause_reason = reason
-            self._post.send_all(Paused(reason=reason))
-
-    def _resume(self) -> None:
-        if self._course.stopwatch.paused:
-            self._course.resume()
-            self._pause_ends = None
-            self._post.send_all(Resumed(reason=self._pause_reason))
+    # Faults.
 
     def _refuse(self, seat: Seat, refusal: Refusal, text: str, window: int | None = None) -> None:
         seat.refused[refusal.value] += 1
@@ -437,7 +386,7 @@ class Match:
             return
         seat.restarts_left -= 1
         seat.welcomed = False
-        self._begin_start(seat)
+        seat.start_up.begin(self.now)
         self._world.restart(seat.number)
 
     def _blame(self, seat: Seat, conduct: Conduct) -> None:
@@ -446,7 +395,7 @@ class Match:
 
     def _gone(self, seat: Seat) -> None:
         seat.gone = True
-        seat.hello_by = None
+        seat.start_up.end()
         self._world.hang_up(seat.number)
         if self._policy.fault == "forfeit":
             seat.forfeited = True
@@ -458,7 +407,7 @@ class Match:
 
     def _advance(self) -> None:
         """Goes on as far as it can without being told more."""
-        if not self._playing and not self.over and all(seat.hello_by is None for seat in self.seats):
+        if not self._playing and not self.over and all(seat.start_up.ends is None for seat in self.seats):
             self._playing = True
             self._course.begin()
         if self._playing and not self.over and self._course.advance():

@@ -15,18 +15,14 @@ import trio
 
 from protocol.codec import encode
 from protocol.messages import Invited
+from referee.inbox import Inbox
 from referee.line import (
     FAREWELL_SECONDS,
-    INBOX_BYTES,
-    INBOX_FRAMES,
     OUTBOX_BYTES,
     OUTBOX_FRAMES,
-    Arrived,
     Bell,
-    HandedOver,
     Incoming,
     Line,
-    NotReading,
     Outgoing,
 )
 from referee.loop_probe import LoopProbe
@@ -64,12 +60,9 @@ class RemoteLine(Line):
         self._farewell = trio.Event()
         self._blocked, self._drained = trio.Event(), trio.Event()
 
-        self._inbox: deque[Incoming] = deque()
-        self._held_frames = 0
-        self._held_bytes = 0
+        self._inbox = Inbox()
         self._room = trio.Event()
         self._since = -math.inf  # what is found next came later than this
-        self._stamped = -math.inf
 
     def behind(self, since: float) -> float:
         """The longest, in seconds, that trio's loop was busy at a stretch since a moment of trio's clock."""
@@ -134,7 +127,7 @@ class RemoteLine(Line):
             if len(self._outbox) >= OUTBOX_FRAMES or self._outbox_bytes >= OUTBOX_BYTES:
                 self._give_up()
             if self._connection is None or self._not_reading or self._farewell.is_set():
-                self._hand_over(int(timed))
+                self._inbox.handed_over(int(timed))
             else:
                 self._outbox.append((frame, timed))
                 self._outbox_bytes += len(frame)
@@ -143,18 +136,14 @@ class RemoteLine(Line):
 
     def receive_nowait(self) -> Incoming:
         """See `Line`."""
-        if not self._inbox:
-            raise trio.WouldBlock
-        item = self._inbox.popleft()
-        if isinstance(item, Arrived):
-            self._held_frames -= 1
-            self._held_bytes -= len(item.frame)
+        item = self._inbox.take()
+        if not self._inbox.full():
             self._room.set()
         return item
 
     def has_more(self) -> bool:
         """See `Line`."""
-        return bool(self._inbox)
+        return self._inbox.has_more()
 
     async def settle(self) -> None:
         """See `Line`: what had reached this machine is with the kernel, and is read at once."""
@@ -164,7 +153,7 @@ class RemoteLine(Line):
 
     def forget_unsent(self) -> None:
         """See `Line`."""
-        self._hand_over(sum(timed for _, timed in self._outbox))
+        self._inbox.handed_over(sum(timed for _, timed in self._outbox))
         self._outbox.clear()
         self._outbox_bytes = 0
 
@@ -176,7 +165,7 @@ class RemoteLine(Line):
 
     async def _read(self, connection: Connection) -> None:
         while True:
-            if self._full():
+            if self._inbox.full():
                 self._room = trio.Event()
                 await self._room.wait()
             else:
@@ -196,7 +185,7 @@ class RemoteLine(Line):
         """Notices that the line is cut although nobody says so."""
         while True:
             await trio.sleep(PING_SECONDS)
-            if self._full():
+            if self._inbox.full():
                 connection.heard = trio.current_time()  # It is we who do not listen.
             silent = trio.current_time() - connection.heard
             if silent >= DEAD_SECONDS:
@@ -224,7 +213,7 @@ class RemoteLine(Line):
         try:
             for _ in range(READS):
                 self._take(connection)
-                if self._full():
+                if self._inbox.full():
                     return
                 said = connection.socket.recv(READ_BYTES)
                 connection.heard = trio.current_time()
@@ -240,22 +229,18 @@ class RemoteLine(Line):
 
     def _take(self, connection: Connection) -> None:
         """What has become whole goes to the inbox, as far as there is room."""
-        at = self._stamp(max(self._since, self._probe.came))
-        while not self._full() and (frame := connection.conversation.next()) is not None:
+        at = max(self._since, self._probe.came)
+        while not self._inbox.full() and (frame := connection.conversation.next()) is not None:
             if self._bell is None:
                 raise NotSpoken("something before it was invited")
             if not self._farewell.is_set() and not self._not_reading:
-                self._held_frames += 1
-                self._held_bytes += len(frame)
-                self._tell(Arrived(at, frame))
+                self._inbox.arrived(at, frame)
+                self._ring()
         answer = connection.conversation.answer()
         # Who asks for signs of life and does not read them gets none: nothing is kept for it.
         if answer and len(connection.leaving) < SEND_BYTES:
             connection.leaving += answer
             self._send(connection)
-
-    def _full(self) -> bool:
-        return self._held_frames >= INBOX_FRAMES or self._held_bytes >= INBOX_BYTES
 
     # Sending. None of it waits.
 
@@ -278,7 +263,7 @@ class RemoteLine(Line):
         """Seals what is next, when the kernel has all that was before; false when there is nothing."""
         if connection.leaving:
             return True
-        self._hand_over(connection.leaving_timed)
+        self._inbox.handed_over(connection.leaving_timed)
         connection.leaving_timed = 0
         while self._outbox and len(connection.leaving) < SEND_BYTES:
             frame, timed = self._outbox.popleft()
@@ -289,7 +274,7 @@ class RemoteLine(Line):
 
     def _drop(self, connection: Connection) -> None:
         """A connection is over, and what was for it."""
-        self._hand_over(connection.leaving_timed)
+        self._inbox.handed_over(connection.leaving_timed)
         connection.leaving_timed = 0
         self.forget_unsent()
 
@@ -297,17 +282,9 @@ class RemoteLine(Line):
         if not self._not_reading:
             self.forget_unsent()
             self._not_reading = True
-            self._tell(NotReading(self._stamp(trio.current_time())))
+            self._inbox.not_reading()
+            self._ring()
 
-    def _hand_over(self, frames: int) -> None:
-        for _ in range(frames):
-            self._inbox.append(HandedOver(self._stamp(trio.current_time())))
-
-    def _stamp(self, at: float) -> float:
-        self._stamped = max(self._stamped, at)
-        return self._stamped
-
-    def _tell(self, item: Incoming) -> None:
-        self._inbox.append(item)
+    def _ring(self) -> None:
         if self._bell is not None:
             self._bell.ring()

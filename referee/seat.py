@@ -9,7 +9,8 @@ from protocol.refusals import Conduct
 from referee.allowance import Allowance
 from referee.clock import MICROSECONDS_PER_MS
 from referee.plan import Policy
-from referee.records import BotIdentity, Used
+from referee.records import BotIdentity
+from referee.start_up import StartUp
 
 
 class Seat:
@@ -27,12 +28,7 @@ class Seat:
         self.conduct = Conduct.OK
         """The first fault, once there is one: a restarted bot keeps it."""
         self.forfeited = False
-        self.hello_by: int | None = None
-        """The moment by which a (re)started bot must have said `hello`."""
-        self.start: Used | None = None
-        """What its start was like, once it has run out of time for that."""
-        self.start_prolonged = 0
-        """By how much its start-up time was, in microseconds."""
+        self.start_up = StartUp(policy.startup_ms * MICROSECONDS_PER_MS)
         self.told: list[Raw] = []
         """Every event told to it, as sent."""
         self.windows = 0

@@ -25,7 +25,8 @@ from referee.bot_environment import PROJECT, environment, this_machine
 from referee.bot_folder import BotFolder, find_bot
 from referee.line import Arrived, Bell
 from referee.plan import Isolation
-from referee.wire import Wire, ZmqLine, open_wire
+from referee.wire import Wire, open_wire
+from referee.wire_line import ZmqLine
 
 AT_MOST = {"sandboxed": 1.2, "warm": 0.25}
 """The ratios of medians to the bare start that are asked for."""

@@ -9,7 +9,8 @@ import trio
 import zmq
 
 from referee.line import Arrived, Bell
-from referee.wire import Wire, ZmqLine, open_wire
+from referee.wire import Wire, open_wire
+from referee.wire_line import ZmqLine
 from tests.real_wire.stress import next_item
 
 BotSocket = zmq.Socket[bytes]

@@ -223,7 +223,7 @@ class TestWhoIsIn:
                     bot.send(frames[sent], zmq.NOBLOCK)
                     sent += 1
                 await trio.lowlevel.checkpoint()
-                assert door.line._held_frames <= INBOX_FRAMES
+                assert door.line._inbox._frames <= INBOX_FRAMES
             assert resident_bytes() - before < 30_000_000
             assert frames == [await door.frame() for _ in frames]
 

@@ -15,7 +15,7 @@ from arena.memory import resident_bytes
 from protocol.codec import Refused, decode_said
 from protocol.messages import MAX_FRAME_BYTES
 from protocol.refusals import Refusal
-from referee import wire
+from referee import wire, wire_door
 from referee.line import INBOX_BYTES, INBOX_FRAMES, MAX_TAKEN_BYTES, Arrived, HandedOver, NotReading
 from tests.real_wire.peer import GREETING, raw_connection, raw_frame, raw_pair
 from tests.real_wire.seat import BotSocket, Seat, hear, open_seat
@@ -76,9 +76,9 @@ async def test_a_flood_stays_with_its_sender_and_nothing_of_it_is_lost(tmp_path:
             if sent % 100 == 0:
                 await trio.lowlevel.checkpoint()
         with trio.fail_after(10):
-            while len(seat.line._inbox) < INBOX_FRAMES:  # noqa: ASYNC110 - libzmq's thread may be slow to begin
+            while len(seat.line._inbox._items) < INBOX_FRAMES:  # noqa: ASYNC110 - libzmq's thread may be slow to begin
                 await trio.sleep(0.01)
-        assert INBOX_FRAMES == len(seat.line._inbox)
+        assert INBOX_FRAMES == len(seat.line._inbox._items)
         assert [b"%d" % n for n in range(sent)] == [await seat.frame() for _ in range(sent)]
         await serves(seat, socket)
 
@@ -91,7 +91,7 @@ async def test_a_flood_of_large_frames_is_held_to_the_inbox_bytes(tmp_path: Path
             socket.send(bytes(MAX_FRAME_BYTES))
             sent += 1
             await trio.lowlevel.checkpoint()
-        held = sum(len(item.frame) for item in seat.line._inbox if isinstance(item, Arrived))
+        held = sum(len(item.frame) for item in seat.line._inbox._items if isinstance(item, Arrived))
         assert 0 < held <= INBOX_BYTES + MAX_TAKEN_BYTES
         for _ in range(sent):
             assert MAX_FRAME_BYTES == len(await seat.frame())
@@ -219,7 +219,7 @@ async def test_further_connections_are_cut_off_at_once(tmp_path: Path, bot: Bot)
 async def test_a_connection_that_says_nothing_keeps_others_out_for_a_while_only(
     tmp_path: Path, bot: Bot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(wire, "HANDSHAKE_MS", 300)
+    monkeypatch.setattr(wire_door, "HANDSHAKE_MS", 300)
     async with open_seat(tmp_path) as seat:
         with raw_connection(seat.line.path) as silent, raw_connection(seat.line.path) as breaks_off:
             breaks_off.sendall(b"\xff\x00")
@@ -231,7 +231,7 @@ async def test_a_connection_that_says_nothing_keeps_others_out_for_a_while_only(
 async def test_a_connection_that_keeps_nobody_out_may_take_its_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(wire, "HANDSHAKE_MS", 0)
+    monkeypatch.setattr(wire_door, "HANDSHAKE_MS", 0)
     async with open_seat(tmp_path) as seat:
         with raw_connection(seat.line.path) as slow:
             await trio.sleep(0.05)

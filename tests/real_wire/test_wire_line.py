@@ -10,9 +10,10 @@ from statistics import median
 import pytest
 import trio
 
-from referee import wire
+from referee import wire_door
 from referee.line import FAREWELL_SECONDS, INBOX_FRAMES, Arrived, Bell
 from referee.wire import open_wire
+from referee.wire_line import ZmqLine
 from tests.real_wire.peer import raw_connection, raw_frame, raw_pair
 from tests.real_wire.seat import BotSocket, hear, hear_next, open_seat
 from tests.real_wire.stress import next_handed_over, next_item
@@ -111,7 +112,7 @@ async def test_a_bot_that_comes_back_before_all_it_said_was_read_gets_in_then(tm
 async def test_a_bot_that_connects_without_end_gets_no_other_connection(
     tmp_path: Path, bot: Bot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(wire, "MAX_CONNECTIONS", 10)
+    monkeypatch.setattr(wire_door, "MAX_CONNECTIONS", 10)
     async with open_seat(tmp_path) as seat:
         socket = bot(seat.line.endpoint)
         await seat.join(socket)
@@ -279,7 +280,7 @@ async def test_hundreds_of_lines_are_cheap(tmp_path: Path, bot: Bot) -> None:
         nursery.cancel_scope.cancel()
 
 
-async def _first(line: wire.ZmqLine, bell: Bell) -> Arrived:
+async def _first(line: ZmqLine, bell: Bell) -> Arrived:
     item = await next_item(line, bell)
     assert isinstance(item, Arrived)
     return item
