@@ -2,6 +2,7 @@
 
 import os
 from contextlib import suppress
+from time import monotonic
 
 from msgspec import Struct
 
@@ -10,8 +11,10 @@ from referee.processor_time import MICROSECONDS
 from referee.run_delay import read_schedstat
 from referee.stopping import descendants, tasks
 
-AGAIN = 32
-"""A bot's threads are looked for anew after so many readings, at first oftener: most have all of them soon."""
+AT_FIRST = 2
+"""At so many readings a bot's threads are looked for in any case: at its start, and when it has connected."""
+AGAIN_SECONDS = 0.2
+"""Later on after so long: less than passes before the counters of a missed window are read, so none is missing."""
 THREADS = 16
 """No more are looked at: a bot may have hundreds, and each is a file to be held open."""
 TURN = 20
@@ -61,7 +64,7 @@ class Meter:
         self._first = first
         self._group = group
         self._readings = 0
-        self._look_at = 0
+        self._looked = 0.0
         self._files: dict[int, int] = {}
         self._ended = [0, 0]
         """What threads ran and waited that are gone, as was last read."""
@@ -73,9 +76,10 @@ class Meter:
         `carried`: how long the thread that carries its messages has waited for a processor, in microseconds: that
         keeps the bot waiting, too, unless it was for the bot itself.
         """
-        if self._readings == self._look_at:
+        now = monotonic()
+        if self._readings < AT_FIRST or now - self._looked >= AGAIN_SECONDS:
             self._look()
-            self._look_at += min(AGAIN, self._readings + 1)
+            self._looked = now
         self._readings += 1
         threads = {}
         for number, file in list(self._files.items()):

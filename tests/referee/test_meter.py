@@ -6,7 +6,8 @@ import time
 
 import pytest
 
-from referee.meter import CARRIER, NOTHING, Meter, Reading
+from referee.host import LATER_SECONDS
+from referee.meter import AGAIN_SECONDS, CARRIER, NOTHING, Meter, Reading
 
 MS = 1_000
 
@@ -84,9 +85,17 @@ def test_what_threads_used_that_have_ended_is_not_forgotten() -> None:
     assert thread.native_id not in after.threads
 
 
-def test_threads_are_looked_for_often_at_first_and_seldom_later(monkeypatch: pytest.MonkeyPatch) -> None:
-    meter, looks = Meter(os.getpid(), None, 1.0), list[int]()
+def test_threads_are_looked_for_at_the_first_readings_and_then_now_and_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    meter, looks, now = Meter(os.getpid(), None, 1.0), list[int](), 1_000.0
+    monkeypatch.setattr("referee.meter.monotonic", lambda: now)
     monkeypatch.setattr(meter, "_look", lambda: looks.append(meter._readings))
-    for _ in range(200):
+    for _ in range(16):
         meter.read()
-    assert [0, 1, 3, 7, 15, 31, 63, 95, 127, 159, 191] == looks
+        now += 0.0625
+    assert [0, 1, 5, 9, 13] == looks
+
+
+def test_no_thread_is_missing_when_the_counters_of_a_missed_window_are_read() -> None:
+    assert AGAIN_SECONDS < LATER_SECONDS
