@@ -63,8 +63,11 @@ class Person:
         self._news: list[Event] = []
         """Told since the last board was shown."""
         self._standing: Any = None
+        """What the referee holds for the open window."""
+        self._sent: Any = None
+        """What was submitted, and is not answered yet."""
         self._settles = False
-        """The submission on its way is final."""
+        """It is final."""
 
     def hear(self, message: Told) -> list[Shown]:  # noqa: C901, PLR0911 - one case for each message
         """What to show for a message."""
@@ -80,7 +83,8 @@ class Person:
             case Accepted(action=action):
                 return self._hear_accepted(action)
             case Rejected(window=window, reason=reason, text=text):
-                self.ready |= self._opened is not None and window == self._opened.id
+                if self._opened is not None and window == self._opened.id:
+                    self.ready, self._sent = True, None
                 return [f"not accepted ({reason}): {text}"]
             case Closed():
                 return self._hear_closed(message)
@@ -141,14 +145,16 @@ class Person:
         if self._opened is None:
             return [], []
         self.ready = False
-        self._standing = action
+        self._sent = action
         self._settles = final
         return [Submit(window=self._opened.id, action=Raw(encode(action)), final=final)], []
 
     def _done(self) -> tuple[list[Said], list[Shown]]:
         """Gives up the right to change what is submitted."""
         opened = self._opened
-        action = self._standing if self._standing is not None or opened is None else opened.default
+        action = self._standing if self._sent is None else self._sent
+        if action is None and opened is not None:
+            action = opened.default
         if action is None:
             return [], ["nothing is submitted; what is taken then is not known before time is up"]
         return self._submit(action, final=True)
@@ -170,14 +176,14 @@ class Person:
     def _hear_window(self, opened: Opened) -> list[Shown]:
         self._opened = opened
         self._view = msgspec.convert(opened.view, GAMES[self._game()].view_type)
-        self._standing = None
+        self._standing = self._sent = None
         self.ready = True
         shown = self.board()
         self._news = []
         return [*shown, *self._asked()]
 
     def _hear_accepted(self, action: Any) -> list[Shown]:
-        self._standing = action
+        self._standing, self._sent = action, None
         if action is None:
             self.ready = True
             return ["withdrawn: back to the default"]

@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+from contextlib import ExitStack
 from pathlib import Path
 
 import trio
@@ -39,7 +40,8 @@ class Bare:
             python_path=":".join([str(PROJECT), *map(str, machine.packages)]),
         )
         command = command_line(bot, machine.interpreter)
-        try:
+        with ExitStack() as undo:
+            undo.callback(shutil.rmtree, self._scratch, ignore_errors=True)
             # Not by trio: it would start it from a thread, and with that thread's end the bot would be killed.
             self._popen = subprocess.Popen(  # noqa: S603 - this is the door
                 launcher(bot.limits) + command,
@@ -50,14 +52,16 @@ class Bare:
                 stderr=output,
                 start_new_session=True,  # by its session an orphan is known to be a bot's
             )
-        except OSError:
-            shutil.rmtree(self._scratch, ignore_errors=True)
-            raise
-        self.pid = self._popen.pid
+            undo.callback(self._popen.wait)
+            undo.callback(self._popen.kill)
+            self.pid = self._popen.pid
+            self._root = os.pidfd_open(self.pid)
+            undo.pop_all()
         self.group = None
         """It has no control group."""
+        self.lost = False
+        """Nothing else ends with it or before it."""
         _roots.add(self.pid)
-        self._root = os.pidfd_open(self.pid)
 
     async def ready(self) -> None:
         """It runs from the start."""

@@ -13,7 +13,7 @@ import struct
 import subprocess
 import tempfile
 from collections.abc import Sequence
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from pathlib import Path
 
 import trio
@@ -24,7 +24,7 @@ from referee.bot_folder import BotFolder, Limits
 from referee.bubblewrap_arguments import CODE, SCRATCH, SOCKETS, arguments, packages_inside
 from referee.bubblewrap_user import standard_output
 from referee.cgroups import Group
-from referee.first_process import FirstProcess
+from referee.first_process import FirstProcess, InSandbox
 from referee.layers import find_layers
 
 SET_UP_SECONDS = 20.0
@@ -67,20 +67,24 @@ class Setting:
             OSError: no process, descriptor or control group is to be had.
         """
         layers = find_layers()
-        self.group = None if layers.no_groups is not None else Group(bot.limits)
-        """The bot's control group, empty until `admit`."""
         self.first = 0
         """The sandbox's first process, by this machine's number, once admitted."""
-        # No pipe: if we died, writing to it would end bubblewrap half-way, with its child waiting for it for ever.
-        self._info = os.memfd_create("info")
-        self.gate, gate = socket.socketpair()
-        self.gate.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
-        syscalls = options = None
-        try:
-            syscalls = None if layers.no_filter is not None else _readable(syscall_filter.program())
+        with ExitStack() as undo, ExitStack() as given:
+            self.group = None if layers.no_groups is not None else Group(bot.limits)
+            """The bot's control group, empty until `admit`."""
+            if self.group is not None:
+                undo.callback(self.group.close)
+            # No pipe: if we died, writing to it would end bubblewrap half-way, its child waiting for it for ever.
+            self._info = os.memfd_create("info")
+            undo.callback(os.close, self._info)
+            self.gate, gate = socket.socketpair()
+            undo.enter_context(self.gate)
+            given.enter_context(gate)
+            self.gate.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+            syscalls = None if layers.no_filter is not None else _readable(syscall_filter.program(), given)
             words, out = arguments(bot, line, self._info, syscalls), standard_output(output)
             split = words.index("--")
-            options = _readable("\0".join(words[1:split]).encode())
+            options = _readable("\0".join(words[1:split]).encode(), given)
             with nullcontext() if self.group is None else self.group.inside():
                 # Not by trio: it would start it from a thread, and with that thread's end the bot would be killed.
                 self.popen = subprocess.Popen(  # noqa: S603 - this is the door
@@ -94,14 +98,7 @@ class Setting:
                     pass_fds=[self._info, options, *([] if syscalls is None else [syscalls]), *kept],
                     process_group=0,  # a Ctrl-C at the terminal is the arena's to act on
                 )
-        except OSError:
-            self.close()
-            raise
-        finally:
-            gate.close()
-            for descriptor in (syscalls, options):
-                if descriptor is not None:
-                    os.close(descriptor)
+            undo.pop_all()
 
     def admit(self) -> int | None:
         """Puts its processes into their group and lets the bot begin, once `gate` can be read.
@@ -127,6 +124,14 @@ class Setting:
         self.gate.send(GO)
         return init
 
+    def abandon(self) -> None:
+        """Ends bubblewrap, and with it all that is inside."""
+        self.popen.kill()
+        self.popen.wait()
+        if self.group is not None:
+            self.group.drain()
+        self.close()
+
     def close(self) -> None:
         """When all its processes are gone."""
         os.close(self._info)
@@ -135,9 +140,10 @@ class Setting:
             self.group.close()
 
 
-def _readable(content: bytes) -> int:
+def _readable(content: bytes, until: ExitStack) -> int:
     """A new descriptor from which this can be read, once."""
     descriptor = os.memfd_create("words")
+    until.callback(os.close, descriptor)
     os.write(descriptor, content)
     os.lseek(descriptor, 0, os.SEEK_SET)
     return descriptor
@@ -152,7 +158,7 @@ def _speakers(ancillary: Sequence[tuple[int, int, bytes]]) -> list[int]:
     ]
 
 
-class Bubble:
+class Bubble(InSandbox):
     """One sandboxed bot, from the start of bubblewrap to the end of the last process in it."""
 
     def __init__(self, bot: BotFolder, line: Path, token: str, output: int) -> None:
@@ -167,7 +173,7 @@ class Bubble:
         Raises:
             OSError: no process, descriptor or control group is to be had.
         """
-        self._first: FirstProcess | None = None
+        super().__init__()
         told = environment(
             endpoint=f"ipc://{SOCKETS}/{line.name}",
             token=token,
@@ -176,7 +182,11 @@ class Bubble:
         )
         self._setting = Setting(bot, line, told, output)
         self.pid = self._setting.popen.pid
-        self._outer = os.pidfd_open(self.pid)
+        try:
+            self._outer = os.pidfd_open(self.pid)
+        except OSError:
+            self._setting.abandon()
+            raise
 
     @property
     def group(self) -> Group | None:
@@ -195,24 +205,6 @@ class Bubble:
     async def exited(self) -> None:
         """Waits until the bot's program has ended; other processes of the bot may still be there."""
         await trio.lowlevel.wait_readable(self._outer)
-
-    def freeze(self) -> None:
-        """Stops all the bot's processes where they are."""
-        if self._first is not None:
-            self._first.freeze()
-
-    def thaw(self) -> None:
-        """Lets them go on."""
-        if self._first is not None:
-            self._first.thaw()
-
-    def cpu_us(self) -> int:
-        """Processor time of all the bot's processes so far, in microseconds.
-
-        Raises:
-            OSError: they are gone.
-        """
-        return 0 if self._first is None else self._first.cpu_us()
 
     async def end(self) -> int:
         """Ends all that is left of the bot and waits until nothing is. The exit code, negative for a signal."""
@@ -260,9 +252,7 @@ def run(
     except TimeoutError:
         raise subprocess.TimeoutExpired(bot.command, seconds) from None
     finally:
-        setting.popen.kill()
-        setting.popen.wait()
-        setting.close()
+        setting.abandon()
 
 
 def python_path() -> str:

@@ -8,8 +8,9 @@ part of the tree over (`systemd-run --user --scope -p Delegate=yes …`).
 import atexit
 import os
 import re
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from itertools import count
 from pathlib import Path
@@ -111,8 +112,13 @@ class Group:
     def entrances(self) -> list[int]:
         """Descriptors through which a process moves itself into the group by writing 0; the caller closes them."""
         name = "tasks" if self._version == 1 else "cgroup.procs"
-        folders = dict.fromkeys(self._folders.values())
-        return [os.open(folder / name, os.O_WRONLY | os.O_CLOEXEC) for folder in folders]
+        found: list[int] = []
+        with ExitStack() as undo:
+            for folder in dict.fromkeys(self._folders.values()):
+                found.append(os.open(folder / name, os.O_WRONLY | os.O_CLOEXEC))
+                undo.callback(os.close, found[-1])
+            undo.pop_all()
+        return found
 
     @contextmanager
     def inside(self) -> Iterator[None]:
@@ -179,6 +185,14 @@ class Group:
         if name not in self._counters:
             self._counters[name] = os.open(self._folders[controller] / name, os.O_RDONLY | os.O_CLOEXEC)
         return os.pread(self._counters[name], 1024, 0)
+
+    def drain(self) -> None:
+        """Waits, for a second at most, until its processes are gone: they have been killed. Blocks."""
+        give_up = time.monotonic() + 1
+        while any(_words(folder / "cgroup.procs") for folder in self._folders.values()):
+            if time.monotonic() >= give_up:
+                break
+            time.sleep(0.001)
 
     def close(self) -> None:
         """Takes the folders away; its processes must be gone. Idempotent."""

@@ -51,3 +51,34 @@ class FirstProcess:
             self._group.thaw()
         await self.exited()
         os.close(self._descriptor)
+
+
+class InSandbox:
+    """What is common to bots in sandboxes, however they are started: they are known by their first process."""
+
+    def __init__(self) -> None:
+        self._first: FirstProcess | None = None
+        """Once the sandbox stands."""
+
+    @property
+    def lost(self) -> bool:
+        """Whether it has ended, and nothing that the bot did ended it."""
+        return False
+
+    def freeze(self) -> None:
+        """Stops all the bot's processes where they are."""
+        if self._first is not None:
+            self._first.freeze()
+
+    def thaw(self) -> None:
+        """Lets them go on."""
+        if self._first is not None:
+            self._first.thaw()
+
+    def cpu_us(self) -> int:
+        """Processor time of all the bot's processes so far, in microseconds.
+
+        Raises:
+            OSError: they are gone.
+        """
+        return 0 if self._first is None else self._first.cpu_us()

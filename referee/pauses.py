@@ -19,7 +19,7 @@ class Pauses:
         self._reason = ""
 
     def order(self, *, pause: bool) -> None:
-        """The operator's word. A pause of theirs ends by their word alone."""
+        """The operator's word. A pause of theirs, and one of a bot's that they make theirs, ends by it alone."""
         if pause:
             self.ends = None
             self._begin("operator")
@@ -54,5 +54,7 @@ class Pauses:
     def _begin(self, reason: str) -> None:
         if not self._course.stopwatch.paused:
             self._course.pause()
-            self._reason = reason
-            self._post.send_all(Paused(reason=reason))
+        elif reason == self._reason:
+            return
+        self._reason = reason
+        self._post.send_all(Paused(reason=reason))

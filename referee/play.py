@@ -254,7 +254,11 @@ class _Play:
         self.host.started(seat)
         if self.match.seats[seat].gone:
             await process.kill()  # It came too late.
-        await self.host.left(seat, await process.wait())
+        exit_code = await process.wait()
+        if process.lost:
+            self.host.abort("the process that warm bots are forked from has ended")
+        else:
+            await self.host.left(seat, exit_code)
 
     def _let_run(self, seat: int, runs: bool) -> None:
         """A policy without pondering: who owes nothing is frozen."""

@@ -113,6 +113,8 @@ class Process:
         self._is_ending = False
         self._ended = trio.Event()
         self._exit = 0
+        self.lost = False
+        """Whether it has ended through a fault of the referee's machine."""
         self._cpu_us = 0
         self._last_line = ""
 
@@ -172,6 +174,7 @@ class Process:
             self._is_ending = True  # From here on it is let run, and its group removed.
             with trio.CancelScope(shield=True):
                 self._exit = await self._box.end()
+                self.lost = self._box.lost
                 self._last_line = self._log.finish()
             self._ended.set()
 

@@ -11,6 +11,7 @@ import signal
 import socket
 import subprocess
 import tempfile
+from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
 
@@ -33,16 +34,11 @@ from referee.bubblewrap_arguments import (
 )
 from referee.bubblewrap_user import roots_user, standard_output
 from referee.cgroups import Group
-from referee.first_process import FirstProcess
+from referee.first_process import FirstProcess, InSandbox
+from referee.games.registry import GAMES
 from referee.layers import find_layers
 
-MODULES = (
-    "bots.kit",
-    *(
-        f"protocol.games.{name}"
-        for name in ("mist", "hive_mind", "pointing", "fight_for_a_name", "runes_to_ruins")
-    ),
-)
+MODULES = ("bots.kit", *(f"protocol.games.{name.replace('-', '_')}" for name in GAMES))
 """What bots find imported."""
 NO_FILTER = b"\n"
 _PID = re.compile(r"^Pid:\s+(\d+)$", re.MULTILINE)
@@ -54,20 +50,18 @@ def can_be_warm(bot: BotFolder) -> bool:
     return bot.transport == "zmq" and program == PYTHON and bool(arguments) and not arguments[0].startswith("-")
 
 
-class Warm:
+class Warm(InSandbox):
     """One warm bot, from the fork to the end of the last process in its sandbox."""
 
     def __init__(self, bot: BotFolder, line: Path, token: str, output: int) -> None:
         """Asks for the fork. Arguments and errors as for `bubblewrap.Bubble`."""
+        super().__init__()
         check_readable(bot, line)
-        starter = _living_starter()
+        self._starter = _living_starter()
         user = roots_user(line).number if os.geteuid() == 0 else None
         layers = find_layers()
-        self.group = None if layers.no_groups is not None else Group(bot.limits)
-        """Its control group, where there are such."""
         self.pid = 0
         """Of the sandbox's first process on this machine, once `ready`."""
-        self._first: FirstProcess | None = None
         self._says_it_stands = False
         self._code: int | None = None
         """The bot's exit code, once it was told."""
@@ -90,21 +84,28 @@ class Warm:
             ),
             "argv": list(bot.command[1:]),
         }
-        self._gate, gate = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self._gate.setblocking(False)
-        joining = [] if self.group is None else self.group.entrances()
-        try:
+        with ExitStack() as undo, ExitStack() as given:
+            self.group = None if layers.no_groups is not None else Group(bot.limits)
+            """Its control group, where there are such."""
+            if self.group is not None:
+                undo.callback(self.group.close)
+            self._gate, gate = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            undo.enter_context(self._gate)
+            given.enter_context(gate)
+            self._gate.setblocking(False)
+            joining = [] if self.group is None else self.group.entrances()
+            for descriptor in joining:
+                given.callback(os.close, descriptor)
             descriptors = array.array("i", [output, gate.fileno(), *joining])
-            starter.control.sendmsg(
+            self._starter.control.sendmsg(
                 [msgspec.msgpack.encode(request)], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, descriptors)]
             )
-        except OSError:
-            self._close()
-            raise
-        finally:
-            gate.close()
-            for descriptor in joining:
-                os.close(descriptor)
+            undo.pop_all()
+
+    @property
+    def lost(self) -> bool:
+        """Whether it has ended because the process it was forked from has."""
+        return self._code is None and not self._starter.lives()
 
     async def ready(self) -> None:
         """Waits until the sandbox stands, and lets the bot's program begin.
@@ -129,24 +130,6 @@ class Warm:
         await self._stands.wait()
         if self._first is not None:
             await self._first.exited()
-
-    def freeze(self) -> None:
-        """Stops all the bot's processes where they are."""
-        if self._first is not None:
-            self._first.freeze()
-
-    def thaw(self) -> None:
-        """Lets them go on."""
-        if self._first is not None:
-            self._first.thaw()
-
-    def cpu_us(self) -> int:
-        """Processor time of all the bot's processes so far, in microseconds.
-
-        Raises:
-            OSError: they are gone.
-        """
-        return 0 if self._first is None else self._first.cpu_us()
 
     async def end(self) -> int:
         """Ends all that is left of the bot and waits until nothing is. The exit code, negative for a signal."""
@@ -236,6 +219,7 @@ class _Starter:
             except OSError:
                 came = b""
             if came != GO:
+                self.control.close()
                 self._popen.kill()
                 self._popen.wait()
                 log.seek(0)
@@ -244,7 +228,9 @@ class _Starter:
 
     def lives(self) -> bool:
         """Whether it can still be asked."""
-        return self._popen.poll() is None
+        if self._popen.poll() is not None:
+            self.control.close()
+        return self._popen.returncode is None
 
 
 @cache

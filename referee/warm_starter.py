@@ -88,16 +88,27 @@ def main() -> Request | None:
         if not words:
             return None
         log, gate, *groups = descriptors
-        # Children are born in a new namespace of processes: this one's own is only where it looks for them.
-        check(libc.unshare(NEW_PIDS), "namespace of processes")
         request = msgspec.msgpack.decode(words, type=Request)
-        child = check(fork(), "fork")
+        child = give_birth(log)
         if child == 0:
             return be_a_sandbox(request, filter_words, log, gate, groups)
         check(libc.setns(own_pids, NEW_PIDS), "own namespace of processes")
-        introduce(gate, child)
+        if child > 0:
+            introduce(gate, child)
+        # Where there is no child, the gate closes with this, and that says it.
         for descriptor in descriptors:
             os.close(descriptor)
+
+
+def give_birth(log: int) -> int:
+    """Forks into a new namespace of processes: the child, or 0 in it; or -1, with the reason in a log.
+
+    The machine may have no more of them just now: this process lives on, for with it all bots would end.
+    """
+    if libc.unshare(NEW_PIDS) < 0 or (child := fork()) < 0:
+        os.write(log, f"no process: {os.strerror(ctypes.get_errno())}\n".encode())
+        return -1
+    return int(child)
 
 
 def receive(control: socket.socket) -> tuple[bytes, list[int]]:

@@ -174,7 +174,11 @@ def _pauses(history: History, seat: int) -> None:
     spans = history.clocks.pauses
     back = {at for at in hellos for start, end in spans if start < at < end and at < history.there.gone[seat]}
     starts = {start for start, _ in spans if _is_there(history, seat, start)}
-    expect({at for at in starts | back if at < ended}, began, f"seat {seat}: pauses")
+    orders = [each.told for each in history.trace.did if isinstance(each.act, Pauses)]
+    # Where the operator makes a bot's pause theirs, that is told, too.
+    within = [[at for at in orders if start < at < end] for start, end in spans if start not in orders]
+    taken_over = {at for found in within for at in found[:1] if _is_there(history, seat, at)}
+    expect({at for at in starts | back | taken_over if at < ended}, began, f"seat {seat}: pauses")
     ends = {end for _, end in spans if end < ended and _is_there(history, seat, end)}
     expect(ends, over, f"seat {seat}: ends of pauses")
 

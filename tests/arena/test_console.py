@@ -136,6 +136,17 @@ async def test_a_refusal_is_shown_with_its_reason_and_the_earlier_submission_sta
     assert [{"cells": ["C3"]}] == evening.taken
 
 
+@pytest.mark.parametrize("line", ["/done", ""])
+async def test_what_stands_is_not_what_was_refused_last(tmp_path: Path, autojump_clock: object, line: str) -> None:
+    evening = await play_evening(tmp_path, (10, "C3"), (10, "C3 C4"), (5, line), STAY)
+    assert ([{"cells": ["C3"]}], [25_000]) == (evening.taken, evening.charged_ms)
+
+
+async def test_done_means_what_is_on_its_way(tmp_path: Path, autojump_clock: object) -> None:
+    evening = await play_evening(tmp_path, (10, "C3"), (0, "/done"), STAY)
+    assert ([{"cells": ["C3"]}], [10_000]) == (evening.taken, evening.charged_ms)
+
+
 async def test_a_swap_is_typed_as_swap(tmp_path: Path, autojump_clock: object) -> None:
     """R5: on the second player's first turn."""
     evening = await play_evening(tmp_path, (1, "swap!"), STAY, first=1, turns=2)

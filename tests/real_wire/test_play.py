@@ -10,6 +10,7 @@ from msgspec import Raw
 
 from protocol.codec import encode
 from protocol.refusals import Conduct
+from referee import warm
 from referee.bot_folder import find_bot
 from referee.line import MemoryLine
 from referee.plan import Isolation, Plan, Policy, Result
@@ -75,6 +76,24 @@ async def test_the_same_plan_with_bots_that_use_only_their_own_seed_gives_the_sa
         moves.append(taken(result))
     assert moves[0] == moves[1]
     assert len(moves[0]) > 10
+
+
+async def test_a_match_whose_bots_end_with_what_they_were_forked_from_is_void(tmp_path: Path) -> None:
+    """No bot is to blame for it, and the next match has another one."""
+
+    async def end_it() -> None:
+        while not (tmp_path / "match.jsonl.part").exists():  # noqa: ASYNC110 - the match makes it
+            await trio.sleep(0.01)
+        await trio.sleep(1)
+        warm._living_starter()._popen.kill()
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(end_it)
+        result = await played(plan(main_ms=20_000), [SandboxedBot(bad_bot(tmp_path, "silent"))] * 2, tmp_path)
+    assert "the process that warm bots are forked from has ended" == result.void
+    assert (Conduct.OK, Conduct.OK) == result.conduct
+    (tmp_path / "next").mkdir()
+    assert (await played(plan(), sandboxed("mist_random", "mist_random"), tmp_path / "next")).void is None
 
 
 async def test_what_a_bot_writes_is_kept_beside_the_transcript_and_bounded(tmp_path: Path) -> None:

@@ -188,6 +188,17 @@ async def test_a_window_that_is_missed_while_its_bot_is_started_again_is_its_own
     assert [(0, Verdict.BOT)] == [(each.number, each.verdict) for each in judged]
 
 
+async def test_who_is_silent_beside_another_does_not_outlast_it(autojump_clock: object) -> None:
+    """Both forfeit at the same moment: nobody wins."""
+    played = match(fault="forfeit")
+    await play(played, [hear_out, hear_out])
+    outcome = ended(played).outcome
+    assert outcome is not None
+    assert (((0, 1),), (), "forfeit") == (outcome.ranking, outcome.winners, outcome.reason)
+    assert (Conduct.NEVER_STARTED, Conduct.NEVER_STARTED) == ended(played).conduct
+    assert isinstance(played.records[-1], Ended)
+
+
 @pytest.mark.parametrize("reading", [IDLE, counted(0, SECOND)])
 @pytest.mark.parametrize("fault", ["default", "forfeit"])
 @pytest.mark.parametrize("never", [True, False])

@@ -299,6 +299,8 @@ class TestPauses:
             played.host.order(pause=False)
 
         await play(played, [answering(script), silent], operator)
+        assert ["seat 0", "operator"] == [paused.reason for paused in played.bots[1].all_of(Paused)]
+        assert ["operator"] == [resumed.reason for resumed in played.bots[1].all_of(Resumed)]
         assert (E5, True) == (played.closed(0)[0].taken, played.closed(0)[0].by_default)
         assert 160 == pytest.approx(next(at for at, heard in played.bots[0].heard if isinstance(heard, Closed)))
 

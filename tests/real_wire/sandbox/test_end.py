@@ -1,5 +1,6 @@
 """How a bot ends: whatever it does to live on, nothing of it is left, and its log stays small."""
 
+import errno
 import os
 import random
 import signal
@@ -15,6 +16,8 @@ import trio
 
 from referee import sandbox
 from referee.bot_environment import PROJECT
+from referee.cgroups import tree
+from referee.layers import find_layers
 from tests.real_wire.sandbox.lab import How, Lab
 
 pytestmark = pytest.mark.usefixtures("sandboxed")
@@ -377,3 +380,43 @@ print(line.recv(100).decode())
             connection.send(b"answer")
             assert 0 == await process.wait()
     assert "answer\n" == lab.log.read_text()
+
+
+def left_over() -> tuple[int, set[Path]]:
+    """Our open descriptors, and the folders of bots' control groups."""
+    descriptors = len(list(Path("/proc/self/fd").iterdir()))
+    places = set(tree().places.values()) if find_layers().no_groups is None else set[Path]()
+    return descriptors, {folder for place in places for folder in place.glob("[0-9]*")}
+
+
+@pytest.mark.parametrize(
+    ("isolation", "scarce"),
+    [
+        ("strict", "memfd_create"),
+        ("strict", "pidfd_open"),
+        ("warm", "open"),  # of its group's files
+        ("none", "pidfd_open"),
+    ],
+)
+async def test_of_a_bot_that_could_not_be_started_nothing_is_left(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch, isolation: How, scarce: str
+) -> None:
+    bot = lab.bot("import time\ntime.sleep(1000)\n")
+    async with lab.started(bot, isolation):
+        pass  # What is made once is made.
+    lab.log.unlink()
+    before = left_over()
+
+    there_is: Callable[..., object] = getattr(os, scarce)
+
+    def none_left(what: object, *given: object, **more: object) -> object:
+        if scarce == "open" and not str(what).endswith(("/tasks", "/cgroup.procs")):
+            return there_is(what, *given, **more)
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    async with trio.open_nursery() as nursery:
+        with monkeypatch.context() as scarcity, pytest.raises(OSError, match="Too many open files"):
+            scarcity.setattr(os, scarce, none_left)
+            await lab.start(nursery, bot, isolation)
+    assert before == left_over()
+    assert [] == lab.alive()
