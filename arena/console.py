@@ -16,7 +16,7 @@ from arena.person import Person, Shown
 from arena.time_left import TimeLeft
 from protocol.codec import decode_told, encode
 from protocol.messages import PROTOCOL, Closed, Hello, Opened, Paused, Resumed, Said, Told
-from referee.line import MemoryLine
+from referee.memory_line import MemoryLine
 
 if TYPE_CHECKING:
     from rich.console import Console as Terminal

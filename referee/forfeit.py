@@ -8,7 +8,7 @@ from protocol.words import Outcome
 def forfeited_at_once(seats: int, forfeited: frozenset[int]) -> Outcome | None:
     """The outcome when at most one seat is left that has not forfeited; None while the match can go on."""
     left = tuple(seat for seat in range(seats) if seat not in forfeited)
-    if len(left) > 1:
+    if len(left) > 1 or not forfeited:
         return None
     ranking = tuple(group for group in (left, tuple(sorted(forfeited))) if group)
     eliminated = min(forfeited) if len(forfeited) == 1 else None

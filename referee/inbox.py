@@ -12,10 +12,11 @@ class Inbox:
     """Filled by a line's tasks, emptied by the host. Rings no bell: that is the line's to do."""
 
     def __init__(self) -> None:
+        self.stamped = -math.inf
+        """The latest stamp that was given."""
         self._items: deque[Incoming] = deque()
         self._frames = 0
         self._bytes = 0
-        self._stamped = -math.inf
 
     def full(self) -> bool:
         """Whether no further frame is to be taken in; the rest is left with the sender."""
@@ -55,5 +56,5 @@ class Inbox:
         return item
 
     def _stamp(self, at: float) -> float:
-        self._stamped = max(self._stamped, at)
-        return self._stamped
+        self.stamped = max(self.stamped, at)
+        return self.stamped

@@ -1,11 +1,9 @@
 """One bot's line as the host sees it: frames out, frames in with the time they arrived. Knows no transport.
 
-`wire` makes lines over ZeroMQ; `MemoryLine` is one over memory channels, for tests under the virtual clock and
-for seats that live in the referee's own process (a person at the terminal).
+`wire_line` is one over ZeroMQ, `remote_line` one from another machine, `memory_line` one within this process.
 """
 
 from abc import ABC, abstractmethod
-from collections import deque
 from collections.abc import Callable, Sequence
 
 import trio
@@ -145,74 +143,3 @@ class Line(ABC):
     @abstractmethod
     def hang_up(self) -> None:
         """Ends the line once what was sent has gone out, or cannot. Idempotent."""
-
-
-class MemoryLine(Line):
-    """A line over memory. The bot's end: `said` a frame, `hear` the next one. Stamps with trio's clock."""
-
-    def __init__(self, bell: Bell) -> None:
-        self._bell = bell
-        self._inbox: deque[Incoming] = deque()
-        self._out_send, self._out_receive = trio.open_memory_channel[bytes](10_000)
-
-    def send_burst(self, frames: Sequence[Outgoing]) -> None:
-        """See `Line`. A bot that has hung up, or reads nothing, loses frames."""
-        for frame, timed in frames:
-            try:
-                self._out_send.send_nowait(frame)
-            except trio.WouldBlock:
-                self._push(NotReading(trio.current_time()))
-            except (trio.BrokenResourceError, trio.ClosedResourceError):
-                pass
-            if timed:
-                self._inbox.append(HandedOver(trio.current_time()))
-
-    def receive_nowait(self) -> Incoming:
-        """See `Line`."""
-        if not self._inbox:
-            raise trio.WouldBlock
-        return self._inbox.popleft()
-
-    def has_more(self) -> bool:
-        """See `Line`."""
-        return bool(self._inbox)
-
-    async def settle(self) -> None:
-        """See `Line`: memory has no transit."""
-        await trio.lowlevel.checkpoint()
-
-    def forget_unsent(self) -> None:
-        """See `Line`: what was sent is with the bot."""
-
-    def hang_up(self) -> None:
-        """See `Line`. The bot's `hear` then raises trio.EndOfChannel."""
-        self._out_send.close()
-
-    def say(self, frame: bytes, at: float | None = None) -> None:
-        """The bot's end: a frame arrives now, or bears the arrival time `at`.
-
-        Raises:
-            trio.WouldBlock: the referee has much to hear of this bot already.
-        """
-        if len(self._inbox) >= 10 * INBOX_FRAMES:
-            raise trio.WouldBlock
-        self._push(Arrived(trio.current_time() if at is None else at, frame))
-
-    async def hear(self) -> bytes:
-        """The bot's end: the next frame.
-
-        Raises:
-            trio.EndOfChannel: the referee has hung up.
-        """
-        return await self._out_receive.receive()
-
-    def hear_nowait(self) -> bytes | None:
-        """The bot's end: the next frame, or None where there is none."""
-        try:
-            return self._out_receive.receive_nowait()
-        except (trio.WouldBlock, trio.EndOfChannel):
-            return None
-
-    def _push(self, item: Incoming) -> None:
-        self._inbox.append(item)
-        self._bell.ring()

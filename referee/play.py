@@ -21,8 +21,9 @@ from referee.bot_folder import BotFolder
 from referee.clock import clock_terms
 from referee.games.registry import GAMES
 from referee.host import MICROSECONDS, Host
-from referee.line import Bell, Line, MemoryLine
+from referee.line import Bell, Line
 from referee.match import Match
+from referee.memory_line import MemoryLine
 from referee.meter import NOTHING, Meter, Reading
 from referee.plan import Plan, Result
 from referee.processor_time import most_cores

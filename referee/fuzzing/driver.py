@@ -32,7 +32,7 @@ from referee.fuzzing.script import (
     Undoes,
 )
 from referee.fuzzing.trace import Did, Heard, Trace
-from referee.records import Record, WindowTime
+from referee.records import Ended, Record, WindowTime
 
 MICROSECONDS = 1_000_000
 PER_MS = 1_000
@@ -56,6 +56,7 @@ class Driver:
         self._script = script
         self._clock = clock
         self._records: list[Record] = []
+        self._ended: int | None = None
         self._did: list[Did] = []
         self._heard: list[list[Heard]] = [[] for _ in range(script.seats)]
         self._opened = [0] * script.seats
@@ -74,22 +75,19 @@ class Driver:
         self._taken_moments: set[int] = set()
         self._busy = (0, 0)
         self._sleep = trio.CancelScope()
-        self._match, self._host, self._lines = stage.set_up(
-            script, self._records.append, self._look, self._started_again
-        )
+        self._match, self._host, self._lines = stage.set_up(script, self._record, self._look, self._started_again)
         self._tokens = stage.tokens(script)
 
     async def run(self) -> Trace:
         """Plays it to the end of its match, or to long after that should have come."""
         self._zero = trio.current_time()
         self._prepare()
-        ended, failure = None, None
+        failure = None
         with trio.move_on_at(self._zero + self._horizon() / MICROSECONDS):
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(self._take_steps)
                 try:
                     await self._host.run(self._match)
-                    ended = self._now
                 except (Exception, BaseExceptionGroup) as error:  # noqa: BLE001 - whatever it is, it is the finding
                     failure = repr(error.exceptions[0] if isinstance(error, BaseExceptionGroup) else error)
                 nursery.cancel_scope.cancel()
@@ -97,9 +95,14 @@ class Driver:
             did=tuple(self._did),
             heard=tuple(tuple(heard) for heard in self._heard),
             windows=tuple(record for record in self._records if isinstance(record, WindowTime)),
-            ended=ended,
+            ended=self._ended,
             failure=failure,
         )
+
+    def _record(self, record: Record) -> None:
+        self._records.append(record)
+        if isinstance(record, Ended):
+            self._ended = self._now
 
     @property
     def _now(self) -> int:
@@ -202,8 +205,11 @@ class Driver:
 
     def _say(self, due: int, seat: int, act: AnyAct) -> None:
         if self._alive[seat]:
-            self._note(due, seat, act)
-            self._lines[seat].say(self._frame(seat, act), at=self._zero + due / MICROSECONDS)
+            line = self._lines[seat]
+            # A line's stamps never go back: what is read after a stall comes after what the referee did before it.
+            at = max(self._zero + due / MICROSECONDS, line.stamped)
+            self._note(round((at - self._zero) * MICROSECONDS), seat, act)
+            line.say(self._frame(seat, act), at=at)
 
     def _frame(self, seat: int, act: AnyAct) -> bytes:
         said: Said

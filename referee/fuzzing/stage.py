@@ -13,8 +13,9 @@ from referee.fuzzing.drill import Choose, Drill, DrillOptions
 from referee.fuzzing.script import Script, Submits
 from referee.games.mist import Mist
 from referee.host import Host
-from referee.line import Bell, MemoryLine
+from referee.line import Bell
 from referee.match import Match
+from referee.memory_line import MemoryLine
 from referee.plan import Policy
 from referee.records import BotIdentity, Record
 from referee.rules import Game

@@ -15,7 +15,7 @@ from bots.any_random.bot import MOST_REJECTED, TRIES, AnyRandom
 from bots.schema_drawing import Drawer, words_of
 from protocol.refusals import Conduct
 from referee.games.registry import GAMES
-from referee.line import MemoryLine
+from referee.memory_line import MemoryLine
 from referee.plan import Plan, Policy
 from referee.play import LocalSeat, play
 from referee.records import WindowTime

@@ -12,7 +12,7 @@ from protocol.codec import encode
 from protocol.refusals import Conduct
 from referee import warm
 from referee.bot_folder import find_bot
-from referee.line import MemoryLine
+from referee.memory_line import MemoryLine
 from referee.plan import Isolation, Plan, Policy, Result
 from referee.play import LocalSeat, Player, SandboxedBot, WrongPlayersError, play
 from referee.records import In, WindowTime

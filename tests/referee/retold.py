@@ -10,7 +10,8 @@ from msgspec.structs import replace
 from protocol.codec import encode
 from referee.asking import Conversation, Interviewed
 from referee.clock import clock_terms
-from referee.line import Bell, MemoryLine
+from referee.line import Bell
+from referee.memory_line import MemoryLine
 from referee.plan import Policy
 from referee.questions import Greeting, questions
 from referee.records import FORMAT, AnyRecord, Footer, Header

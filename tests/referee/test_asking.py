@@ -9,7 +9,8 @@ import trio
 from protocol.codec import encode
 from protocol.messages import Closed, Heard, Opened, Rejected, Told, Welcome
 from referee.asking import Interviewed
-from referee.line import Bell, HandedOver, Incoming, MemoryLine, Outgoing
+from referee.line import Bell, HandedOver, Incoming, Outgoing
+from referee.memory_line import MemoryLine
 from referee.records import Out
 from tests.referee.retold import asked
 from tests.referee.virtual import Bot, Played, after, answering, hear_out, mist, silent
@@ -242,7 +243,7 @@ class SlowToSay(MemoryLine):
     async def settle(self) -> None:
         """See `Line`."""
         await super().settle()
-        self._inbox.extend(self._handed)
+        self._inbox._items.extend(self._handed)
         self._handed = []
 
 

@@ -6,7 +6,7 @@ import trio.testing
 
 from protocol.messages import Accepted, Closed, Opened, Over, Paused, Rejected, Resumed
 from protocol.refusals import Refusal
-from referee.line import MemoryLine
+from referee.memory_line import MemoryLine
 from referee.plan import Policy
 from referee.records import WindowTime
 from tests.referee.virtual import Bot, Play, after, answering, mist, play, set_up, silent

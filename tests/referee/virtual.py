@@ -12,8 +12,9 @@ from referee.clock import clock_terms
 from referee.clock_table import ClockTable
 from referee.games.registry import GAMES
 from referee.host import Host
-from referee.line import Bell, MemoryLine
+from referee.line import Bell
 from referee.match import Match
+from referee.memory_line import MemoryLine
 from referee.meter import Reading
 from referee.plan import Policy
 from referee.records import BotIdentity, Record
