@@ -6,6 +6,7 @@ imported when it is asked for, so that `--help` does not wait for what it does n
 
 import errno
 import os
+import select
 import signal
 import sys
 from collections.abc import Iterator, Sequence
@@ -14,7 +15,7 @@ from typing import Any, NoReturn
 
 import click
 
-from arena.exits import CANNOT, DONE, NO, SIGNALLED, WRONG_USE, Stopped
+from arena.exits import CANNOT, DONE, SIGNALLED, WRONG_USE, Stopped
 from referee.printable import printable
 
 COMMANDS = {
@@ -93,10 +94,10 @@ def _leave(error: BaseException) -> NoReturn:
         raise error
     if isinstance(reason, SystemExit):
         raise reason
-    if isinstance(reason, OSError) and reason.errno == errno.EPIPE:
+    if isinstance(reason, OSError) and reason.errno == errno.EPIPE and _nobody_reads():
         # Whoever read our output has enough of it. Python would complain again when it flushes at the end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(NO)
+        sys.exit(SIGNALLED + signal.SIGPIPE)
     if isinstance(reason, click.exceptions.NoArgsIsHelpError):
         reason.show()
         sys.exit(WRONG_USE)
@@ -104,6 +105,13 @@ def _leave(error: BaseException) -> NoReturn:
     wiped = CLEAR_LINE if code >= SIGNALLED and sys.stderr.isatty() else ""
     click.echo(f"{wiped}arena: {printable(' '.join(text.split()))}", err=True)
     sys.exit(code)
+
+
+def _nobody_reads() -> bool:
+    """Whether the reader of our output is gone."""
+    poll = select.poll()
+    poll.register(sys.stdout.fileno(), 0)
+    return bool(poll.poll(0))
 
 
 def _verdict(reason: BaseException) -> tuple[int, str]:
@@ -145,5 +153,6 @@ def _leaves(error: BaseException) -> Iterator[BaseException]:
 def main() -> None:
     """An arena where programs play hidden-information games.
 
-    Exit codes: 0 done; 1 the answer is no; 2 wrong use or bad input; 3 this machine cannot do it.
+    Exit codes: 0 done; 1 the answer is no; 2 wrong use or bad input; 3 this machine cannot do it (of `regress`
+    also: undecided); 128 and the signal's number where one ended it, 130 for Ctrl-C.
     """

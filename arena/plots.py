@@ -17,8 +17,6 @@ LABEL = 190
 """Room for names at the left."""
 TOP = 28
 FOOT = 34
-LETTER = 6.6
-"""Width of a letter, about."""
 LONGEST_NAME = 28
 CELL = 46
 STEPS = (1, 2, 5, 10)

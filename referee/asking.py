@@ -22,7 +22,7 @@ from referee.host import MICROSECONDS
 from referee.interview import Answer, Interview
 from referee.line import Arrived, Bell, HandedOver, Line, Outgoing
 from referee.plan import Isolation, Policy
-from referee.play import FAREWELL_SECONDS
+from referee.play import END_SECONDS
 from referee.questions import Greeting, Question, Settled, Step, Telling, questions
 from referee.records import AnyRecord
 from referee.sandbox import Process
@@ -107,7 +107,7 @@ async def _follow(process: Process, conversation: "Conversation") -> None:
 async def _dismiss(process: Process, line: Line) -> None:
     """All has been asked: the bot ends by itself, or is ended."""
     line.hang_up()
-    with trio.move_on_after(FAREWELL_SECONDS):
+    with trio.move_on_after(END_SECONDS):
         await process.wait()
     await process.kill()
 
@@ -123,7 +123,9 @@ class Conversation:
         self._exit: int | None = None
         self._zero = trio.current_time()
         self._startup = policy.startup_ms * MICROSECONDS_PER_MS
-        self._interview = Interview(greeting, token=token, policy=policy, send=self._send)
+        self._interview = Interview(
+            greeting, token=token, policy=policy, send=self._send, reconnected=self._reconnected
+        )
 
     async def left(self, exit_code: int) -> None:
         """The bot's process has ended. What it said before it did is heard first."""
@@ -208,6 +210,10 @@ class Conversation:
 
     def _send(self, frame: bytes) -> None:
         self._outgoing.append((frame, False))
+
+    def _reconnected(self) -> None:
+        self._send_out()
+        self._line.forget_unsent()
 
     def _send_out(self) -> None:
         if self._outgoing:

@@ -68,9 +68,12 @@ def built(bot: BotFolder, isolation: Isolation) -> BotFolder:
         try:
             _make(bot, isolation, making)
             making.chmod(0o755)
-            with suppress(FileExistsError, OSError):
-                # Somebody else may have been faster: a folder that is not empty is never replaced.
+            try:
                 making.rename(wanted)
+            except OSError:
+                # Somebody else may have been faster: a folder that is not empty is never replaced.
+                if not wanted.is_dir():
+                    raise
         finally:
             shutil.rmtree(making, ignore_errors=True)
     return _checked(replace(bot, folder=wanted, build=()))

@@ -19,6 +19,7 @@ from protocol.messages import (
     Faulted,
     Hello,
     Note,
+    Opened,
     Pause,
     Rejected,
     Said,
@@ -29,17 +30,11 @@ from protocol.refusals import Fault, Refusal
 from protocol.words import Action
 from referee.allowance import Allowance
 from referee.clock import MICROSECONDS_PER_MS, SeatClock
-from referee.match import HELLOS_PER_MATCH
+from referee.match import HELLOS_PER_MATCH, WHY_NOT
 from referee.plan import Policy
 from referee.questions import Greeting, Question, Settled, Telling
 from referee.rules import Illegal
 from referee.window import Part
-
-_WHY_NOT = {
-    Refusal.LATE: "this window is over for you",
-    Refusal.UNKNOWN_WINDOW: "you have been given no window of this id",
-    Refusal.FINAL: "your final submission stands",
-}
 
 
 class Answer(Struct, frozen=True, kw_only=True):
@@ -56,8 +51,19 @@ class Answer(Struct, frozen=True, kw_only=True):
 class Interview:
     """One bot, from its hello to its last answer."""
 
-    def __init__(self, greeting: Greeting, *, token: str, policy: Policy, send: Callable[[bytes], None]) -> None:
-        """`token` is what its hello must carry; `send` is given frames for it."""
+    def __init__(
+        self,
+        greeting: Greeting,
+        *,
+        token: str,
+        policy: Policy,
+        send: Callable[[bytes], None],
+        reconnected: Callable[[], None],
+    ) -> None:
+        """`token` is what its hello must carry; `send` is given frames for it.
+
+        `reconnected`: the bot has begun anew; what was sent and not yet taken is not for it.
+        """
         self.welcomed = False
         self.gone = ""
         """Why nothing more is asked of it; empty as long as something is."""
@@ -67,6 +73,7 @@ class Interview:
         self._token = token
         self._policy = policy
         self._send = send
+        self._reconnected = reconnected
         factor = greeting.welcome.clock.wall_factor
         # Processor time is not counted here: it may take as long on the wall as it could have at the most.
         self._scale = MICROSECONDS_PER_MS * (1 if factor is UNSET else factor)
@@ -180,9 +187,19 @@ class Interview:
             self.welcomed = True
             self._send(self._greeting.frame)
         else:
+            self._reconnected()
             self._send(encode(replace(self._greeting.welcome, told=tuple(self._told))))
             if self._question is not None and self.part is not None and not self.part.settled:
-                self._send(self._question.frame)
+                self._send(encode(self._opened(at, self._question.opened, self.part.clock)))
+
+    def _opened(self, at: int, opened: Opened, clock: SeatClock | None) -> Opened:
+        """The open question, with the time it has left."""
+        if clock is None:
+            return opened
+        used = clock.used(at)
+        main = max(0, clock.main - used) // self._scale
+        reserve = opened.reserve_ms - clock.reserve_used(used) // self._scale
+        return replace(opened, main_ms=main, reserve_ms=reserve)
 
     def _submit(self, at: int, said: Submit) -> None:
         question, part = self._question, self.part
@@ -214,7 +231,7 @@ class Interview:
         else:
             refusal = Refusal.LATE if 0 <= window < self._windows else Refusal.UNKNOWN_WINDOW
         if refusal is not None:
-            self._refuse(at, refusal, _WHY_NOT[refusal], window)
+            self._refuse(at, refusal, WHY_NOT[refusal], window)
         return refusal is None
 
     def _refuse(self, at: int, refusal: Refusal, text: str, window: int | None = None) -> None:

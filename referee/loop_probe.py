@@ -1,4 +1,4 @@
-"""When trio's loop last looked for I/O: by it `wire` knows how early what it finds may have come."""
+"""When trio's loop last looked for I/O: by it lines know how early what they find may have come."""
 
 import resource
 from collections import deque

@@ -1,5 +1,6 @@
 """All that the referee decides in one match, told what happened and when. Pure: it reads no clock, no network.
 
+What becomes of windows is its `course`'s to say, of pauses `pauses`', of starts `start_up`'s, of faults `court`'s.
 `host` tells it what came (`heard`, `handed`, `woke`, `left`, `order`) and does what it asks of its `World`. As
 nothing else decides, a transcript's inputs told to a new `Match` give the same messages, byte for byte (`replay`).
 Times (`at`) are whole microseconds since the match's zero.
@@ -57,6 +58,12 @@ KEPT_OF_REFUSED = 1_000
 """Bytes kept in the transcript of a frame that was refused for what it is: a flood must not fill the disk."""
 HELLOS_PER_MATCH = 20
 """A bot that says `hello` oftener than this over a match misbehaves: each is answered with all it was told."""
+WHY_NOT = {
+    Refusal.LATE: "this window is over for you",
+    Refusal.UNKNOWN_WINDOW: "you have been given no window of this id",
+    Refusal.FINAL: "your final submission stands",
+}
+"""What a bot is told of a message about a window that it may not change."""
 
 
 class Match:
@@ -333,7 +340,7 @@ class Match:
             self._course.court.late(seat.number, window, reading, refusal)
         if refusal is None:
             return part
-        self._refuse(seat, refusal, _WHY_NOT[refusal], window)
+        self._refuse(seat, refusal, WHY_NOT[refusal], window)
         return None
 
     def _submit(self, seat: Seat, said: Submit, reading: int) -> None:
@@ -441,10 +448,3 @@ class Match:
 
     def _forfeited(self) -> frozenset[int]:
         return frozenset(seat.number for seat in self.seats if seat.forfeited)
-
-
-_WHY_NOT = {
-    Refusal.LATE: "this window is over for you",
-    Refusal.UNKNOWN_WINDOW: "you have been given no window of this id",
-    Refusal.FINAL: "your final submission stands",
-}

@@ -21,7 +21,7 @@ TURN = 20
 """Microseconds that an idle machine may take to let a thread run that is ready to."""
 CARRIER = -1
 """Among the numbers of a bot's threads: the thread of the referee's that carries its messages."""
-NANOSECONDS = 1_000
+NANOSECONDS_PER_MICROSECOND = 1_000
 
 
 class Reading(Struct, frozen=True):
@@ -85,7 +85,7 @@ class Meter:
         for number, file in list(self._files.items()):
             try:
                 ran, ready, turns = read_schedstat(file)
-                threads[number] = ran // NANOSECONDS, ready // NANOSECONDS, turns
+                threads[number] = ran // NANOSECONDS_PER_MICROSECOND, ready // NANOSECONDS_PER_MICROSECOND, turns
             except (OSError, ValueError):
                 os.close(self._files.pop(number))
                 last_ran, last_waited, _ = self._last.threads.get(number, (0, 0, 0))

@@ -37,7 +37,7 @@ from referee.transcript import Transcript, open_transcript
 from referee.unwrapped import unwrapped
 from referee.wire import Wire, open_wire
 
-FAREWELL_SECONDS = 1.0
+END_SECONDS = 1.0
 """How long a bot may take to end by itself after `over`; then it is killed."""
 LAST_WORD_SECONDS = 0.2
 """How long a bot that was hung up on is left to read why."""
@@ -300,7 +300,7 @@ class _Play:
         """
         for line in self.lines:
             line.hang_up()
-        with trio.move_on_after(FAREWELL_SECONDS):
+        with trio.move_on_after(END_SECONDS):
             for process in list(self.processes.values()):
                 await process.wait()
             for done in self.locals_done:

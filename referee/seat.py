@@ -1,4 +1,4 @@
-"""What the referee keeps of one seat over a match. Plain mutable data, changed by `match` only."""
+"""What the referee keeps of one seat over a match. Plain mutable data, changed by `match` and its parts only."""
 
 from collections import Counter
 

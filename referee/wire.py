@@ -28,6 +28,8 @@ from referee.wire_line import ZmqLine, endpoint
 
 SOCKET_NAME = "referee.sock"
 """The file in a line's directory that its bot connects to."""
+SOCKET_MODE = 0o600
+"""Its owner's alone; a sandbox whose bot is another user gives it to that user."""
 QUEUED_READS = 64
 """How many reads from the kernel libzmq may hold of a connection, each of at most 8 KiB."""
 QUEUED_SENDS = 64
@@ -176,7 +178,7 @@ class Wire:
         """The longest, in seconds, that trio's loop was busy at a stretch since a moment of trio's clock."""
         return self._sounding.probe.behind(since)
 
-    def open_line(self, nursery: trio.Nursery, bell: Bell, directory: Path, *, mode: int = 0o600) -> ZmqLine:
+    def open_line(self, nursery: trio.Nursery, bell: Bell, directory: Path) -> ZmqLine:
         """A line bound to `SOCKET_NAME` in a directory that only its bot's sandbox should see.
 
         Its owner runs in `nursery`, which must close before the wire does. It uses five descriptors while a
@@ -186,8 +188,6 @@ class Wire:
             nursery: Where the owner runs; it ends after `hang_up`, or when cancelled.
             bell: Rung when something comes.
             directory: Exists, and is the caller's to make and remove.
-            mode: Of the socket's file. A bot that runs as another user needs leave to write, and to enter
-                `directory`.
 
         Raises:
             OSError: No line could be made, through no fault of a bot: the path is too long (107 bytes are
@@ -201,7 +201,7 @@ class Wire:
                 stream = ZmqStream(socket)
                 line = ZmqLine(path, bell, stream, ZmqNews(news, socket), self._sounding)
                 socket.bind(line.endpoint)
-                path.chmod(mode)
+                path.chmod(SOCKET_MODE)
                 undo.pop_all()
         except zmq.ZMQError as error:
             raise OSError(error.errno, error.strerror, str(path)) from None

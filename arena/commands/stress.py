@@ -107,10 +107,10 @@ def command(
     if script_file is not None:
         _play_one(script_file, as_json=as_json)
         return
+    if keep.is_dir() or not keep.parent.is_dir():
+        raise WrongUse(f"--keep: {keep}: cannot be written: it is a folder, or is in none")
     campaign = _with_bar(secrets.randbits(SEED_BITS) if seed is None else seed, windows, processes)
     finding = campaign.finding
-    if finding is not None:
-        keep.write_text(script_text(finding.script))
     if as_json:
         content = {**msgspec.to_builtins(campaign), "windows_a_second": round(campaign.pace)}
         sys.stdout.write(msgspec.json.encode(content).decode() + "\n")
@@ -119,6 +119,7 @@ def command(
     if finding is not None:
         if not as_json:
             sys.stdout.write(script_text(finding.script))
+        keep.write_text(script_text(finding.script))
         again = command_line("stress", "--virtual", "--script", keep)
         raise AnswerIsNo(f"a rule of time is broken: {finding.what}; to see it again: {again}")
 

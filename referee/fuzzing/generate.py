@@ -31,8 +31,6 @@ from referee.fuzzing.script import (
 
 WINDOWS = 24
 """In one match."""
-HELLOS = 15
-"""More in one match are misbehaviour."""
 NEAR = (-1, 0, 1)
 """Ticks around an edge."""
 BACK = (0, 5, 5_000, 15_000, 19_999, 20_001, None)

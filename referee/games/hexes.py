@@ -66,13 +66,6 @@ class Hexes:
             mask = self.grow(mask)
         return mask
 
-    def distance(self, one: str, other: str) -> int:
-        """Steps between two cells of a board on which every cell can be reached."""
-        reached, target, steps = self.bit[one], self.bit[other], 0
-        while not reached & target:
-            reached, steps = self.grow(reached), steps + 1
-        return steps
-
     def groups(self, mask: int) -> Iterator[int]:
         """The mask's connected groups, each as a mask; by their first cell in row order."""
         a, b, c = self._up

@@ -232,10 +232,10 @@ async def test_settling_a_line_that_was_hung_up_on_ends(tmp_path: Path) -> None:
             await seat.line.settle()
 
 
-async def test_the_socket_file_can_be_opened_to_another_user(tmp_path: Path) -> None:
+async def test_the_socket_file_is_its_owners_alone(tmp_path: Path) -> None:
     async with open_wire() as opened, trio.open_nursery() as nursery:
-        line = opened.open_line(nursery, Bell(), tmp_path, mode=0o666)
-        assert 0o666 == stat.S_IMODE(line.path.stat().st_mode)
+        line = opened.open_line(nursery, Bell(), tmp_path)
+        assert 0o600 == stat.S_IMODE(line.path.stat().st_mode)
         nursery.cancel_scope.cancel()
 
 

@@ -203,6 +203,35 @@ async def test_who_says_hello_again_is_told_all_that_the_seat_had_been_told(auto
     assert len(again.told) > 1
 
 
+async def test_who_says_hello_again_is_told_what_time_it_has_left(autojump_clock: object) -> None:
+    async def script(bot: Bot, window: Opened) -> None:
+        if len(bot.all_of(Welcome)) == 1:
+            await trio.sleep(MAIN / 4)
+            bot.hello()
+        else:
+            bot.submit(window.id, THIRD)
+
+    _, bot = await asked(await a_match(), 0, answering(script))
+    assert [MAIN * 1000, MAIN * 750] == [window.main_ms for window in bot.all_of(Opened)][:2]
+
+
+async def test_what_was_on_its_way_when_it_said_hello_again_is_not_for_it(autojump_clock: object) -> None:
+    forgets = []
+
+    class Line(MemoryLine):
+        def forget_unsent(self) -> None:
+            forgets.append(self.stamped)
+
+    async def script(bot: Bot, window: Opened) -> None:
+        if not forgets:
+            bot.hello()
+        else:
+            bot.submit(window.id, THIRD)
+
+    await asked(await a_match(), 0, answering(script), kind=Line)
+    assert 1 == len(forgets)
+
+
 async def test_before_its_hello_nothing_is_heard_of_it(autojump_clock: object) -> None:
     async def hasty(bot: Bot) -> None:
         bot.submit(0, THIRD)

@@ -14,8 +14,6 @@ from .scene import Scene, Target
 
 BAIT_BYTES = 64
 PTRACE_PEEKDATA, PTRACE_DETACH, PTRACE_SEIZE, PTRACE_INTERRUPT = 2, 17, 0x4206, 0x4207
-OWN_NUMBER = "a process of its own has that number"
-"""What is found there instead, in a namespace."""
 
 
 def _read_file(path: str) -> bytes:
