@@ -1,30 +1,13 @@
 """Scenarios of The Fight For a Name against results that another implementation gave; and their speed."""
 
-import json
 import time
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.arena.test_adjudicate_mist import is_reason, judged, places
+from tests.arena.examples import examples, judged
 
-SCENARIOS = Path(__file__).parent / "scenarios" / "fight_for_a_name.jsonl"
-EXAMPLES = [json.loads(line) for line in SCENARIOS.read_bytes().splitlines()]
-
-
-@pytest.mark.parametrize("example", EXAMPLES, ids=range(len(EXAMPLES)))
-def test_an_example_comes_out_in_every_field_that_is_not_drawn(example: Any) -> None:
-    drawn = [tuple(path) for path in example["drawn"]]
-    expected, actual = (
-        {
-            path: value
-            for path, value in places(result)
-            if not is_reason(path) and not any(path[: len(start)] == start for start in drawn)
-        }
-        for result in (example["result"], judged(example["scenario"]))
-    )
-    assert expected == actual
+EXAMPLES = examples("fight_for_a_name")
 
 
 def test_the_examples_hold_every_window_but_justice_and_every_kind_of_rejection() -> None:

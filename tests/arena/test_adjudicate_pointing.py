@@ -1,37 +1,19 @@
 """Pointing's scenarios against results that another implementation of its rules gave; and its vocabulary."""
 
-import json
 import time
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.arena.test_adjudicate_mist import is_reason, judged, places
+from tests.arena.examples import examples, judged
 
-EXAMPLES = [
-    json.loads(line) for line in (Path(__file__).parent / "scenarios" / "pointing.jsonl").read_bytes().splitlines()
-]
+EXAMPLES = examples("pointing")
 PAIR = {"0": {"target": 1}, "1": {"target": 0}}
 """Of four seats two form a loop; the others are alone, and tied if it is so in every round."""
 
 
 def adjudicated(*steps: Any, **scenario: Any) -> Any:
     return judged({"game": "pointing", "options": {"seats": 4}, "steps": steps} | scenario)
-
-
-@pytest.mark.parametrize("example", EXAMPLES, ids=range(len(EXAMPLES)))
-def test_an_example_comes_out_in_every_field_that_is_not_drawn(example: Any) -> None:
-    drawn = [tuple(path) for path in example["drawn"]]
-    expected, actual = (
-        {
-            path: value
-            for path, value in places(result)
-            if not is_reason(path) and not any(path[: len(start)] == start for start in drawn)
-        }
-        for result in (example["result"], judged(example["scenario"]))
-    )
-    assert expected == actual
 
 
 def test_the_examples_hold_rejections_votes_loops_and_cut_pointers() -> None:

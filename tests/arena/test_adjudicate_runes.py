@@ -2,32 +2,11 @@
 
 import json
 import time
-from pathlib import Path
-from typing import Any
-
-import pytest
 
 from arena.adjudicate import adjudicate_line
-from tests.arena.test_adjudicate_mist import is_reason, judged, places
+from tests.arena.examples import examples, judged
 
-EXAMPLES = [
-    json.loads(line)
-    for line in (Path(__file__).parent / "scenarios" / "runes_to_ruins.jsonl").read_bytes().splitlines()
-]
-
-
-@pytest.mark.parametrize("example", EXAMPLES, ids=range(len(EXAMPLES)))
-def test_an_example_comes_out_in_every_field_that_is_not_drawn(example: Any) -> None:
-    drawn = [tuple(path) for path in example["drawn"]]
-    expected, actual = (
-        {
-            path: value
-            for path, value in places(result)
-            if not is_reason(path) and not any(path[: len(start)] == start for start in drawn)
-        }
-        for result in (example["result"], judged(example["scenario"]))
-    )
-    assert expected == actual
+EXAMPLES = examples("runes_to_ruins")
 
 
 def test_the_examples_hold_rejections_every_event_of_a_round_and_both_ways_to_end() -> None:
