@@ -5,7 +5,6 @@ import stat
 import time
 from collections.abc import Callable
 from pathlib import Path
-from statistics import median
 
 import pytest
 import trio
@@ -246,7 +245,18 @@ async def test_a_line_that_cannot_be_made_names_the_path(tmp_path: Path) -> None
                 opened.open_line(nursery, Bell(), directory)
 
 
-async def test_hundreds_of_lines_are_cheap(tmp_path: Path, bot: Bot) -> None:
+class Looks(trio.abc.Instrument):
+    """Counts how often the loop looks for I/O."""
+
+    count = 0
+
+    def before_io_wait(self, timeout: float) -> None:
+        self.count += 1
+
+
+async def test_hundreds_of_lines_live_beside_each_other_and_cost_nothing_while_they_are_silent(
+    tmp_path: Path, bot: Bot
+) -> None:
     count = 200
     needed = 8 * count
     assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] >= needed, f"this test needs ulimit -n {needed}"
@@ -257,9 +267,7 @@ async def test_hundreds_of_lines_are_cheap(tmp_path: Path, bot: Bot) -> None:
             (tmp_path / str(n)).mkdir()
             lines.append(opened.open_line(nursery, bell, tmp_path / str(n)))
         sockets = [bot(line.endpoint) for line in lines]
-        took = []
         for _ in range(5):
-            began = time.perf_counter()
             for socket, line in zip(sockets, lines, strict=True):
                 line.send(b"window")
                 socket.send(b"answer")
@@ -267,16 +275,15 @@ async def test_hundreds_of_lines_are_cheap(tmp_path: Path, bot: Bot) -> None:
                 assert b"window" == await hear(socket)
                 with trio.fail_after(3):
                     assert b"answer" == (await _first(line, bell)).frame
-            took.append(time.perf_counter() - began)
-        assert median(took) < 0.001 * count
-        idle = time.process_time()
+        looks = Looks()
+        trio.lowlevel.add_instrument(looks)
         await trio.sleep(0.3)
-        assert time.process_time() - idle < 0.05, "silent lines cost nothing"
-        began = time.perf_counter()
-        async with trio.open_nursery() as settling:
-            for line in lines:
-                settling.start_soon(line.settle)
-        assert time.perf_counter() - began < 0.001 * count
+        trio.lowlevel.remove_instrument(looks)
+        assert looks.count < 10
+        with trio.fail_after(10):
+            async with trio.open_nursery() as settling:
+                for line in lines:
+                    settling.start_soon(line.settle)
         nursery.cancel_scope.cancel()
 
 

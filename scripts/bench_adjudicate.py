@@ -1,0 +1,41 @@
+"""Benchmark of `arena adjudicate`: 500 whole scenarios of each game, against reading and writing their JSON alone.
+
+Run: scripts/bench adjudicate. Exit code 1: slower than the seconds that were promised.
+"""
+
+import json
+import sys
+import time
+from collections.abc import Callable
+
+from arena.adjudicate import adjudicate_line
+from tests.arena.examples import SCENARIOS, examples
+
+COUNT = 500
+SECONDS = 10.0
+"""For so many, at most."""
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """Of processor time that it takes."""
+    began = time.process_time()
+    work()
+    return time.process_time() - began
+
+
+def main() -> int:
+    """Prints a line for each game."""
+    good = True
+    for game in sorted(file.stem for file in SCENARIOS.glob("*.jsonl")):
+        found = examples(game)
+        scenarios = [json.dumps(found[n % len(found)]["scenario"]).encode() for n in range(COUNT)]
+        results = [found[n % len(found)]["result"] for n in range(COUNT)]
+        ours = seconds(lambda lines=scenarios: [adjudicate_line(line) for line in lines])
+        bare = seconds(lambda lines=scenarios, told=results: [*map(json.loads, lines), *map(json.dumps, told)])
+        good = good and ours <= SECONDS
+        print(f"{game}: {COUNT} in {ours:.2f} s (at most {SECONDS:.0f}), {ours / bare:.1f} times their JSON")
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
