@@ -92,12 +92,13 @@ def _leave(error: BaseException) -> NoReturn:
     reason = _first(error)
     if os.environ.get("ARENA_TRACEBACK") and not isinstance(reason, SystemExit | click.ClickException):
         raise error
-    if isinstance(reason, SystemExit):
-        raise reason
-    if isinstance(reason, OSError) and reason.errno == errno.EPIPE and _nobody_reads():
+    # Rich makes an exit of it, with the code 1: but that is an answer.
+    if (_is_pipe(reason) and _nobody_reads()) or (isinstance(reason, SystemExit) and _is_pipe(reason.__context__)):
         # Whoever read our output has enough of it. Python would complain again when it flushes at the end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(SIGNALLED + signal.SIGPIPE)
+    if isinstance(reason, SystemExit):
+        raise reason
     if isinstance(reason, click.exceptions.NoArgsIsHelpError):
         reason.show()
         sys.exit(WRONG_USE)
@@ -105,6 +106,10 @@ def _leave(error: BaseException) -> NoReturn:
     wiped = CLEAR_LINE if code >= SIGNALLED and sys.stderr.isatty() else ""
     click.echo(f"{wiped}arena: {printable(' '.join(text.split()))}", err=True)
     sys.exit(code)
+
+
+def _is_pipe(error: BaseException | None) -> bool:
+    return isinstance(error, OSError) and error.errno == errno.EPIPE
 
 
 def _nobody_reads() -> bool:

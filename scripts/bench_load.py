@@ -5,9 +5,9 @@
 
 The bots answer within their time, so no window may be lost by the referee's fault. Its memory at the most, less
 what it was before the first match, is shared among the matches at once. In the soak the middle of the looks of the
-last quarter is held against that of the second: what was not yet warm in the first is no growth. Of descriptors,
-which come and go with every match, the fewest are, on which a leak would build. Exit code 1: a
-window lost by the referee or the machine, an attempt void, more memory than wanted, or something that grew.
+last quarter is held against that of the second: what was not yet warm in the first is no growth. It looks sixty
+times, each time when all matches under way have ended. Exit code 1: a window lost by the referee or the machine,
+an attempt void, more memory than wanted, or something that grew.
 """
 
 import argparse
@@ -36,7 +36,9 @@ MATCHES, AT_ONCE = 2_000, 250
 SOAK_AT_ONCE = 50
 MOST_KIB = 1024.0
 """Of the referee's memory, a match at once."""
-GLANCE_SECONDS, LOOK_SECONDS = 0.1, 10.0
+GLANCE_SECONDS = 0.1
+ROUNDS = 60
+"""In a soak: as often everything is looked at."""
 GROWTH = 0.02
 """By so much the middle of what is measured may be off, from one look to the next."""
 STARTUP_MS = 120_000
@@ -132,19 +134,19 @@ async def soak(minutes: float, at_once: int) -> bool:
     """Matches for so long; whether nothing grows."""
     looks: list[Look] = []
     with tempfile.TemporaryDirectory(prefix="bench-load-") as folder:
-        async with open_wire() as wire, trio.open_nursery() as nursery:
-            load = Load(wire, Path(folder), at_once)
-            end = time.monotonic() + 60 * minutes
-            nursery.start_soon(watched, lambda: looks.append(look()), LOOK_SECONDS)
-            await load.play(takewhile(lambda _: time.monotonic() < end, count()))
-            nursery.cancel_scope.cancel()
-    print(f"{load.played} matches in {minutes:.0f} minutes, {at_once} at once, {len(looks)} looks")
+        async with open_wire() as wire:
+            load, seeds = Load(wire, Path(folder), at_once), count()
+            began = time.monotonic()
+            for number in range(1, ROUNDS + 1):
+                end = began + 60 * minutes * number / ROUNDS
+                await load.play(takewhile(lambda _, end=end: time.monotonic() < end, seeds))
+                looks.append(look())
+    print(f"{load.played} matches in {minutes:.0f} minutes, {at_once} at once, {len(looks)} looks between them")
     quarter = len(looks) // 4
     second, last = looks[quarter : 2 * quarter], looks[-quarter:]
     good = told(load)
     for name in Look.__struct_fields__:
-        of_a_quarter = min if name == "descriptors" else statistics.median
-        early, late = (of_a_quarter([getattr(each, name) for each in part]) for part in (second, last))
+        early, late = (statistics.median(getattr(each, name) for each in part) for part in (second, last))
         grew = late > early * (1 + GROWTH)
         print(f"{name:<12} {early:>10.0f} -> {late:>10.0f}{'  grew' if grew else ''}")
         good = good and not grew

@@ -2,7 +2,10 @@
 
 import errno
 import json
+import os
 import signal
+import subprocess
+import sys
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -213,3 +216,13 @@ def test_a_tournament_file_that_is_wrong_is_named(tmp_path: Path) -> None:
     file = tmp_path / "cup.toml"
     file.write_text('game = "mist"\nbots = ["mist_random", "mist_hunter"]\nblocks = "x"\n')
     assert f"{file}:3: blocks: 'x': Expected `int`, got `str`" == refused("tournament", file)
+
+
+def test_whoever_has_read_enough_gets_no_answer_but_the_signal_for_it() -> None:
+    """Exit code 1 would say that a transcript does not hold."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", "arena", "games"]
+    ended = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, check=False)  # noqa: S603 - our own
+    os.close(writer)
+    assert (128 + signal.SIGPIPE, b"") == (ended.returncode, ended.stderr)
