@@ -16,8 +16,11 @@ from referee.clock import clock_terms
 from referee.clock_table import WALL_FACTOR, ClockTable
 from referee.games.mist import BOARD
 from referee.games.registry import GAMES
+from referee.line import MAX_TAKEN_BYTES, OUTBOX_BYTES, OUTBOX_FRAMES
+from referee.match import HELLOS_PER_MATCH
 from referee.plan import Policy
 from referee.records import AnyRecord
+from referee.wire_door import HANDSHAKE_MS, MAX_CONNECTIONS
 from tests.docs_pages import PAGES, anchors, blocks, first_words, links, name, page, prose, section, tables, words
 
 PROTOCOL = page("docs/protocol.md")
@@ -63,8 +66,14 @@ class TestProtocol:
 
     def test_the_limits_are_those_of_the_code(self) -> None:
         policy = Policy()
-        listed = " ".join(row[1] for row in tables(section(PROTOCOL, "Limits"))[0])
+        listed = " ".join(f"{row[1]}; {row[2]};" for row in tables(section(PROTOCOL, "Limits"))[0])
         for limit in (
+            f"above {MAX_TAKEN_BYTES // 1024} KiB the connection is closed",
+            f"above {MAX_TAKEN_BYTES // 1024} KiB, all of them together",
+            f"{HELLOS_PER_MATCH}; fault `misbehaved`",
+            f"{OUTBOX_FRAMES:,} frames or {OUTBOX_BYTES // 1024**2} MiB",
+            f"{MAX_CONNECTIONS}; no further one",
+            f"{HANDSHAKE_MS // 1000} s; the connection is closed",
             f"{MAX_FRAME_BYTES // 1024} KiB ({MAX_FRAME_BYTES:,} bytes)",
             f"{MAX_NOTE_CHARACTERS:,} characters",
             f"{policy.messages_per_window:,} (`messages_per_window`)",
