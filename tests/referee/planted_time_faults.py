@@ -12,6 +12,7 @@ from referee.clock import SeatClock, Stage, Stopwatch
 from referee.course import Course
 from referee.host import Alarm, Host
 from referee.match import Match
+from referee.pauses import Pauses
 from referee.post import Post
 from referee.seat import Seat
 from referee.window import OpenWindow, Part
@@ -129,6 +130,13 @@ def window_closed_in_a_pause(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Course, "advance", advance)
 
 
+def pause_that_changes_hands_untold(patch: pytest.MonkeyPatch) -> None:
+    right = Pauses._begin
+    patch.setattr(
+        Pauses, "_begin", lambda pauses, reason: None if pauses._course.stopwatch.paused else right(pauses, reason)
+    )
+
+
 def undo_that_withdraws_nothing(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Part, "undo", lambda _: None)
 
@@ -205,6 +213,7 @@ FAULTS: tuple[Plant, ...] = (
     what_arrived_before_the_deadline_judged_by_when_it_was_read,
     deadline_acted_on_before_what_arrived_was_heard,
     window_closed_in_a_pause,
+    pause_that_changes_hands_untold,
     undo_that_withdraws_nothing,
     final_submission_replaced,
     fixed_pacing_that_closes_early,
