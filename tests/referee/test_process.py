@@ -13,6 +13,7 @@ class Box:
 
     pid = 0
     group = None
+    lost = False
 
     def __init__(self) -> None:
         self.may_end = trio.Event()
