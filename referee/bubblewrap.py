@@ -129,7 +129,8 @@ class Setting:
         self.popen.kill()
         self.popen.wait()
         if self.group is not None:
-            self.group.drain()
+            # Bubblewrap's child may not have been tied to its life yet.
+            self.group.kill()
         self.close()
 
     def close(self) -> None:

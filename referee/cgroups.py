@@ -8,6 +8,7 @@ part of the tree over (`systemd-run --user --scope -p Delegate=yes …`).
 import atexit
 import os
 import re
+import signal
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -186,10 +187,13 @@ class Group:
             self._counters[name] = os.open(self._folders[controller] / name, os.O_RDONLY | os.O_CLOEXEC)
         return os.pread(self._counters[name], 1024, 0)
 
-    def drain(self) -> None:
-        """Waits, for a second at most, until its processes are gone: they have been killed. Blocks."""
+    def kill(self) -> None:
+        """Kills all its processes and waits until they are gone, for a second at most. Blocks."""
         give_up = time.monotonic() + 1
-        while any(_words(folder / "cgroup.procs") for folder in self._folders.values()):
+        while left := {pid for folder in self._folders.values() for pid in _words(folder / "cgroup.procs")}:
+            for pid in left:
+                with suppress(ProcessLookupError):
+                    os.kill(int(pid), signal.SIGKILL)
             if time.monotonic() >= give_up:
                 break
             time.sleep(0.001)
