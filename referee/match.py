@@ -404,22 +404,31 @@ class Match:
             seat.conduct = conduct
 
     def _gone(self, seats: Sequence[Seat]) -> None:
-        """Bots have no part in the match any more, all from the same moment: none of them outlasts another."""
+        """Bots have no part in the match any more."""
         for seat in seats:
             seat.gone = True
             seat.start_up.end()
             seat.forfeited = self._policy.fault == "forfeit"
             self._world.hang_up(seat.number)
-        outcome = forfeited_at_once(self.table.seats, self._forfeited())
+        if not self._decided_by_forfeits():
+            for seat in seats:
+                self._course.give_up(seat)
+
+    def _decided_by_forfeits(self) -> bool:
+        """Ends the match if at most one seat is left: not while others are starting, who may be out, too."""
+        outcome = None
+        if self._playing or not self._starting():
+            outcome = forfeited_at_once(self.table.seats, self._forfeited())
         if outcome is not None:
             self._end(outcome)
-            return
-        for seat in seats:
-            self._course.give_up(seat)
+        return outcome is not None
+
+    def _starting(self) -> bool:
+        return any(seat.start_up.ends is not None for seat in self.seats)
 
     def _advance(self) -> None:
         """Goes on as far as it can without being told more."""
-        if not self._playing and not self.over and all(seat.start_up.ends is None for seat in self.seats):
+        if not self._playing and not self.over and not self._starting() and not self._decided_by_forfeits():
             self._playing = True
             self._course.begin()
         if self._playing and not self.over and self._course.advance():

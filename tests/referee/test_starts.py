@@ -188,15 +188,37 @@ async def test_a_window_that_is_missed_while_its_bot_is_started_again_is_its_own
     assert [(0, Verdict.BOT)] == [(each.number, each.verdict) for each in judged]
 
 
-async def test_who_is_silent_beside_another_does_not_outlast_it(autojump_clock: object) -> None:
-    """Both forfeit at the same moment: nobody wins."""
+@pytest.mark.parametrize("later", [0.0, 0.001, 3.0])
+async def test_who_is_silent_beside_another_does_not_outlast_it(autojump_clock: object, later: float) -> None:
+    """Both forfeit, however much later the time of one began: nobody wins."""
     played = match(fault="forfeit")
-    await play(played, [hear_out, hear_out])
+
+    async def started() -> None:
+        played.host.started(0)
+        await trio.sleep(later)
+        played.host.started(1)
+
+    await play(played, [hear_out, hear_out], started)
     outcome = ended(played).outcome
     assert outcome is not None
     assert (((0, 1),), (), "forfeit") == (outcome.ranking, outcome.winners, outcome.reason)
     assert (Conduct.NEVER_STARTED, Conduct.NEVER_STARTED) == ended(played).conduct
     assert isinstance(played.records[-1], Ended)
+
+
+async def test_who_starts_after_another_has_forfeited_wins(autojump_clock: object) -> None:
+    played = match(fault="forfeit")
+
+    async def started() -> None:
+        played.host.started(0)
+        await trio.sleep(2)
+        played.host.started(1)
+
+    await play(played, [hear_out, hello_after(5)], started)
+    outcome = ended(played).outcome
+    assert outcome is not None
+    assert (((1,), (0,)), (1,), "forfeit") == (outcome.ranking, outcome.winners, outcome.reason)
+    assert 5 * SECOND == ended(played).at
 
 
 @pytest.mark.parametrize("reading", [IDLE, counted(0, SECOND)])
