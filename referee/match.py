@@ -7,7 +7,6 @@ Times (`at`) are whole microseconds since the match's zero.
 """
 
 import hmac
-from collections.abc import Sequence
 
 from protocol.codec import Refused, decode_said
 from protocol.messages import (
@@ -172,7 +171,7 @@ class Match:
         self._post.now = max(self.now, at)
         self._world.record(Left(at=at, seat=number, exit=exit_code))
         if exit_code is None:
-            self._hang_up([seat], Conduct.DISCONNECTED, Fault.NOT_READING, "you leave unread what you are sent")
+            self._hang_up(seat, Conduct.DISCONNECTED, Fault.NOT_READING, "you leave unread what you are sent")
         else:
             self._lost(seat, exit_code)
         self._advance()
@@ -212,15 +211,13 @@ class Match:
 
     def _end_starts(self, at: int) -> None:
         """Bots that have said no `hello` in their time have no part in the match."""
-        out = []
         for number in self.silent(at):
             seat = self.seats[number]
             if not seat.start_up.prolong(at):
-                out.append(seat)
+                self._hang_up(seat, Conduct.NEVER_STARTED, Fault.NO_HELLO, "no hello within the start-up time")
             elif seat.start_up.is_kept():
                 self._end(None, f"the bot of seat {number} is kept from starting: the machine has too much to do")
                 return
-        self._hang_up(out, Conduct.NEVER_STARTED, Fault.NO_HELLO, "no hello within the start-up time")
 
     def closed(self) -> list[PartOver]:
         """Parts in windows that have closed since the last call, for `used`."""
@@ -295,15 +292,15 @@ class Match:
 
     def _hello(self, seat: Seat, hello: Hello) -> None:
         if not hmac.compare_digest(hello.token.encode(errors="replace"), seat.bot.token.encode()):
-            self._hang_up([seat], Conduct.MISBEHAVED, Fault.WRONG_TOKEN, "this is not the token of ARENA_TOKEN")
+            self._hang_up(seat, Conduct.MISBEHAVED, Fault.WRONG_TOKEN, "this is not the token of ARENA_TOKEN")
             return
         if hello.protocol != PROTOCOL:
             text = f"protocol {hello.protocol} is not spoken here; {PROTOCOL} is"
-            self._hang_up([seat], Conduct.NEVER_STARTED, Fault.WRONG_PROTOCOL, text)
+            self._hang_up(seat, Conduct.NEVER_STARTED, Fault.WRONG_PROTOCOL, text)
             return
         seat.hellos += 1
         if seat.hellos > HELLOS_PER_MATCH:
-            self._hang_up([seat], Conduct.MISBEHAVED, Fault.MISBEHAVED, "too many hellos")
+            self._hang_up(seat, Conduct.MISBEHAVED, Fault.MISBEHAVED, "too many hellos")
             return
         if seat.hellos > 1:
             self._world.reconnected(seat.number)
@@ -376,14 +373,13 @@ class Match:
             self._post.send_at_the_door(seat, Rejected(window=window, reason=refusal, text=text))
         if seat.refused.total() > self._policy.refusals_per_match:
             text = f"more than {self._policy.refusals_per_match} of your messages had to be refused"
-            self._hang_up([seat], Conduct.MISBEHAVED, Fault.MISBEHAVED, text)
+            self._hang_up(seat, Conduct.MISBEHAVED, Fault.MISBEHAVED, text)
 
-    def _hang_up(self, seats: Sequence[Seat], conduct: Conduct, fault: Fault, text: str) -> None:
-        """Ends the part of bots for what they did."""
-        for seat in seats:
-            self._post.send_at_the_door(seat, Faulted(reason=fault, text=text))
-            self._blame(seat, conduct)
-        self._gone(seats)
+    def _hang_up(self, seat: Seat, conduct: Conduct, fault: Fault, text: str) -> None:
+        """Ends a bot's part for what it did."""
+        self._post.send_at_the_door(seat, Faulted(reason=fault, text=text))
+        self._blame(seat, conduct)
+        self._gone(seat)
 
     def _lost(self, seat: Seat, exit_code: int) -> None:
         """A bot's process has ended before the match was over."""
@@ -392,7 +388,7 @@ class Match:
         else:
             self._blame(seat, Conduct.CRASHED if exit_code else Conduct.DISCONNECTED)
         if seat.restarts_left == 0:
-            self._gone([seat])
+            self._gone(seat)
             return
         seat.restarts_left -= 1
         seat.welcomed = False
@@ -403,16 +399,13 @@ class Match:
         if seat.conduct is Conduct.OK:
             seat.conduct = conduct
 
-    def _gone(self, seats: Sequence[Seat]) -> None:
-        """Bots have no part in the match any more."""
-        for seat in seats:
-            seat.gone = True
-            seat.start_up.end()
-            seat.forfeited = self._policy.fault == "forfeit"
-            self._world.hang_up(seat.number)
+    def _gone(self, seat: Seat) -> None:
+        seat.gone = True
+        seat.start_up.end()
+        seat.forfeited = self._policy.fault == "forfeit"
+        self._world.hang_up(seat.number)
         if not self._decided_by_forfeits():
-            for seat in seats:
-                self._course.give_up(seat)
+            self._course.give_up(seat)
 
     def _decided_by_forfeits(self) -> bool:
         """Ends the match if at most one seat is left: not while others are starting, who may be out, too."""
