@@ -4,7 +4,6 @@ It is told what arrived and when, as `match` is, and refuses what `match` would 
 microseconds since the interview's own zero.
 """
 
-import hmac
 import math
 from collections.abc import Callable
 
@@ -14,8 +13,6 @@ from msgspec.structs import replace
 from protocol.codec import Refused, decode_said, encode
 from protocol.messages import (
     MAX_NOTE_CHARACTERS,
-    PROTOCOL,
-    Accepted,
     Faulted,
     Hello,
     Note,
@@ -30,7 +27,7 @@ from protocol.refusals import Fault, Refusal
 from protocol.words import Action
 from referee.allowance import Allowance
 from referee.clock import MICROSECONDS_PER_MS, SeatClock
-from referee.match import HELLOS_PER_MATCH, WHY_NOT
+from referee.hearing import HELLOS_PER_MATCH, WHY_NOT, take, undo, why_not, wrong_hello
 from referee.plan import Policy
 from referee.questions import Greeting, Question, Settled, Telling
 from referee.rules import Illegal
@@ -166,8 +163,8 @@ class Interview:
             case Submit():
                 self._submit(at, said)
             case Undo(window):
-                if self._may_change(at, window):
-                    self._undo()
+                if self._may_change(at, window) and self.part is not None:
+                    self._send(encode(undo(self.part)))
             case Pause():
                 self._refuse(at, Refusal.NO_PAUSE, "no pause is to be had now")
             case Note(text) if len(text) > MAX_NOTE_CHARACTERS:
@@ -176,12 +173,12 @@ class Interview:
                 pass
 
     def _hello(self, at: int, hello: Hello) -> None:
+        wrong = wrong_hello(hello, self._token)
+        if wrong is not None:
+            self._hang_up(at, *wrong)
+            return
         self._hellos += 1
-        if not hmac.compare_digest(hello.token.encode(errors="replace"), self._token.encode()):
-            self._hang_up(at, Fault.WRONG_TOKEN, "this is not the token of ARENA_TOKEN")
-        elif hello.protocol != PROTOCOL:
-            self._hang_up(at, Fault.WRONG_PROTOCOL, f"protocol {hello.protocol} is not spoken here; {PROTOCOL} is")
-        elif self._hellos > HELLOS_PER_MATCH:
+        if self._hellos > HELLOS_PER_MATCH:
             self._hang_up(at, Fault.MISBEHAVED, "too many hellos")
         elif not self.welcomed:
             self.welcomed = True
@@ -205,31 +202,15 @@ class Interview:
         question, part = self._question, self.part
         if not self._may_change(at, said.window) or question is None or part is None:
             return
-        if bytes(said.action) == b"null":
-            self._undo()
-            if said.final is True:
-                part.forgo(at)
-            return
         try:
-            action = question.read(Raw(said.action))
+            self._send(encode(take(part, said, question.read, at)))
         except Illegal as illegal:
             self._illegal = illegal.reason
             self._refuse(at, Refusal.ILLEGAL, illegal.reason, part.number)
-            return
-        part.submit(action, final=said.final is not False, reading=at)
-        self._send(encode(Accepted(window=part.number, action=action)))
-
-    def _undo(self) -> None:
-        assert self.part is not None  # noqa: S101 - asked by the callers
-        self.part.undo()
-        self._send(encode(Accepted(window=self.part.number, action=None)))
 
     def _may_change(self, at: int, window: int) -> bool:
         """Whether what was submitted for that window may be changed now; otherwise the message is refused."""
-        if self.part is not None and self.part.number == window:
-            refusal = self.part.refusal(at)
-        else:
-            refusal = Refusal.LATE if 0 <= window < self._windows else Refusal.UNKNOWN_WINDOW
+        refusal = why_not(self.part, window, self._windows, at)
         if refusal is not None:
             self._refuse(at, refusal, WHY_NOT[refusal], window)
         return refusal is None

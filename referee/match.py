@@ -6,13 +6,12 @@ nothing else decides, a transcript's inputs told to a new `Match` give the same 
 Times (`at`) are whole microseconds since the match's zero.
 """
 
-import hmac
+from functools import partial
 
 from protocol.codec import Refused, decode_said
 from protocol.messages import (
     MAX_NOTE_CHARACTERS,
     PROTOCOL,
-    Accepted,
     ClockTerms,
     Faulted,
     Hello,
@@ -31,6 +30,7 @@ from referee.course import Course
 from referee.court import Over as PartOver
 from referee.court import is_unfair
 from referee.forfeit import forfeited_at_once, with_forfeits
+from referee.hearing import HELLOS_PER_MATCH, WHY_NOT, take, undo, why_not, wrong_hello
 from referee.pauses import Pauses
 from referee.plan import Policy
 from referee.post import Post, World
@@ -55,14 +55,6 @@ from referee.window import Part
 
 KEPT_OF_REFUSED = 1_000
 """Bytes kept in the transcript of a frame that was refused for what it is: a flood must not fill the disk."""
-HELLOS_PER_MATCH = 20
-"""A bot that says `hello` oftener than this over a match misbehaves: each is answered with all it was told."""
-WHY_NOT = {
-    Refusal.LATE: "this window is over for you",
-    Refusal.UNKNOWN_WINDOW: "you have been given no window of this id",
-    Refusal.FINAL: "your final submission stands",
-}
-"""What a bot is told of a message about a window that it may not change."""
 
 
 class Match:
@@ -283,7 +275,7 @@ class Match:
             case Undo():
                 part = self._part(seat, said.window, self._course.stopwatch.reading(at))
                 if part is not None:
-                    self._undo(seat, part)
+                    self._post.send(seat, undo(part))
             case Pause():
                 self._ask_pause(seat)
             case Note(text):
@@ -291,12 +283,10 @@ class Match:
                     self._refuse(seat, Refusal.TOO_LONG, f"a note has at most {MAX_NOTE_CHARACTERS} characters")
 
     def _hello(self, seat: Seat, hello: Hello) -> None:
-        if not hmac.compare_digest(hello.token.encode(errors="replace"), seat.bot.token.encode()):
-            self._hang_up(seat, Conduct.MISBEHAVED, Fault.WRONG_TOKEN, "this is not the token of ARENA_TOKEN")
-            return
-        if hello.protocol != PROTOCOL:
-            text = f"protocol {hello.protocol} is not spoken here; {PROTOCOL} is"
-            self._hang_up(seat, Conduct.NEVER_STARTED, Fault.WRONG_PROTOCOL, text)
+        wrong = wrong_hello(hello, seat.bot.token)
+        if wrong is not None:
+            conduct = Conduct.MISBEHAVED if wrong[0] is Fault.WRONG_TOKEN else Conduct.NEVER_STARTED
+            self._hang_up(seat, conduct, *wrong)
             return
         seat.hellos += 1
         if seat.hellos > HELLOS_PER_MATCH:
@@ -329,11 +319,8 @@ class Match:
     def _part(self, seat: Seat, window: int, reading: int) -> Part | None:
         """The seat's part in the open window, if it may change it now; otherwise the message is refused."""
         part = self._course.part(seat.number)
-        refusal: Refusal | None
-        if part is not None and part.number == window:
-            refusal = part.refusal(reading)
-        else:
-            refusal = Refusal.LATE if 0 <= window < seat.windows else Refusal.UNKNOWN_WINDOW
+        refusal = why_not(part, window, seat.windows, reading)
+        if refusal is not None and (part is None or part.number != window):
             self._course.court.late(seat.number, window, reading, refusal)
         if refusal is None:
             return part
@@ -344,22 +331,10 @@ class Match:
         part = self._part(seat, said.window, reading)
         if part is None:
             return
-        if bytes(said.action) == b"null":
-            self._undo(seat, part)
-            if said.final is True:
-                part.forgo(reading)
-            return
         try:
-            action = self.table.read(seat.number, said.action)
+            self._post.send(seat, take(part, said, partial(self.table.read, seat.number), reading))
         except Illegal as illegal:
             self._refuse(seat, Refusal.ILLEGAL, illegal.reason, part.number)
-            return
-        part.submit(action, final=said.final is not False, reading=reading)
-        self._post.send(seat, Accepted(window=part.number, action=action))
-
-    def _undo(self, seat: Seat, part: Part) -> None:
-        part.undo()
-        self._post.send(seat, Accepted(window=part.number, action=None))
 
     def _ask_pause(self, seat: Seat) -> None:
         if not self._playing or not self._pauses.grant(seat):

@@ -16,8 +16,8 @@ from referee.clock import clock_terms
 from referee.clock_table import WALL_FACTOR, ClockTable
 from referee.games.mist import BOARD
 from referee.games.registry import GAMES
+from referee.hearing import HELLOS_PER_MATCH
 from referee.line import MAX_TAKEN_BYTES, OUTBOX_BYTES, OUTBOX_FRAMES
-from referee.match import HELLOS_PER_MATCH
 from referee.plan import Policy
 from referee.records import AnyRecord
 from referee.wire_door import HANDSHAKE_MS, MAX_CONNECTIONS
