@@ -209,9 +209,32 @@ async def start(
         OSError: the log cannot be made, or no process or descriptor is to be had.
     """
     demand(isolation)
+    kind = _kind(bot, isolation, warm=warm)
+    try:
+        return await _start(nursery, bot, kind, line=line, token=token, isolation=isolation, log=log)
+    except _LostError:
+        # There is another process to be forked from now. A second death is no accident.
+        return await _start(nursery, bot, kind, line=line, token=token, isolation=isolation, log=log)
+
+
+class _LostError(SandboxError):
+    """It ended before it stood, with the process that it was forked from."""
+
+
+async def _start(
+    nursery: trio.Nursery,
+    bot: BotFolder,
+    kind: type[Box],
+    *,
+    line: Path,
+    token: str,
+    isolation: Isolation,
+    log: Path,
+) -> Process:
+    """See `start`."""
     kept = BotLog(log, bot.limits.log_kb * KILOBYTE)
     try:
-        box = _kind(bot, isolation, warm=warm)(bot, line, token, kept.bots_end)
+        box = kind(bot, line, token, kept.bots_end)
     except OSError as error:
         kept.handed_over()
         kept.finish()
@@ -224,7 +247,8 @@ async def start(
         await box.ready()
     except bubblewrap.SetUpError:
         await process.wait()
-        raise SandboxError(f"{bot.given}: no sandbox: {process._last_line}; {NAMESPACES}") from None  # noqa: SLF001
+        kind_of_error = _LostError if process.lost else SandboxError
+        raise kind_of_error(f"{bot.given}: no sandbox: {process._last_line}; {NAMESPACES}") from None  # noqa: SLF001
     except trio.Cancelled:
         with trio.CancelScope(shield=True):
             await process.kill()
