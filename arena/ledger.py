@@ -143,9 +143,11 @@ class Ledger:
                 " WHERE block = ? AND played IS NOT NULL AND set_aside IS NULL",
                 (match.block,),
             ).fetchall()
-            if len(rows) == seatings:
+            # One that was set aside may end after its block has been played again, and been committed.
+            completes = len(rows) == seatings and any(row[2] == attempt.id for row in rows)
+            if completes:
                 self._db.executemany("INSERT INTO results VALUES (?, ?, ?, ?)", rows)
-        return len(rows) == seatings
+        return completes
 
     def results(self, first: int = 0, end: int = LAST) -> list[Played]:
         """Every match that counts of the blocks from `first` on and before `end`, in schedule order."""

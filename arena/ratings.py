@@ -71,10 +71,10 @@ def rate(orders: Orders, entrants: int, house: int | None = None, start: Array |
     strengths = fit(orders, entrants, start)
     blocks = _blocks_of_each(orders, entrants)
     limited = _limited(orders, entrants)
-    # While some results are all one way their scatter says nothing of what is still possible; the curve does.
-    enough = limited.all() and orders.blocks[-1] > 0
-    spread = _sandwich(orders, strengths) if enough else _from_curvature(orders, strengths)
     competing = np.arange(entrants) != (-1 if house is None else house)
+    # While some results are all one way their scatter says nothing of what is still possible; the curve does.
+    enough = limited[np.ix_(competing, competing)].all() and len(orders.blocks) > 0 and orders.blocks[-1] > 0
+    spread = _sandwich(orders, strengths) if enough else _from_curvature(orders, strengths)
     centred = np.eye(entrants) - competing / competing.sum()
     middle = centred @ strengths * ELO
     covariance = centred @ spread @ centred.T * ELO**2
@@ -82,14 +82,19 @@ def rate(orders: Orders, entrants: int, house: int | None = None, start: Array |
     # A scatter that is estimated from few blocks may be too small by chance; the curvature is not estimated.
     freedom = blocks - 1 if enough else np.where(blocks > 1, NEARLY_NORMAL, 0)
     aside = errors * np.array([reach(int(number), LEVEL) for number in freedom])
+
+    def of_account(entrant: int) -> NDArray[np.bool_]:
+        # The house does not move the middle: how far it is from others limits nobody but itself.
+        return competing if competing[entrant] else np.ones(entrants, dtype=bool)
+
     return Ratings(
         ratings=tuple(
             Rating(
                 entrant=entrant,
                 elo=float(middle[entrant]),
                 error=float(errors[entrant]),
-                low=_end(middle[entrant] - aside[entrant], limited=limited[entrant]),
-                high=_end(middle[entrant] + aside[entrant], limited=limited[:, entrant]),
+                low=_end(middle[entrant] - aside[entrant], limited=limited[entrant, of_account(entrant)]),
+                high=_end(middle[entrant] + aside[entrant], limited=limited[of_account(entrant), entrant]),
                 blocks=int(blocks[entrant]),
             )
             for entrant in range(entrants)

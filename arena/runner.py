@@ -212,7 +212,8 @@ class _Run(Generic[PlayerT]):
             if result.outcome is None:
                 await self._void(ticket, attempt, result.void or "no reason given")
                 return
-            await self._write(partial(self._ledger.finish, match, attempt, result, ticket.seatings))
+            with trio.CancelScope(shield=True):  # Nobody shall have another throw of the dice.
+                await self._write(partial(self._ledger.finish, match, attempt, result, ticket.seatings))
             if self._agenda.ended(ticket):
                 self._progress.ended(match, result)
 
@@ -225,9 +226,13 @@ class _Run(Generic[PlayerT]):
         # The agenda first: what is handed out from now on is written after what is written here.
         turn = self._agenda.void(ticket)
         if turn is None:
-            await self._write(partial(self._ledger.void, attempt, reason))
+            with trio.CancelScope(shield=True):
+                await self._write(partial(self._ledger.void, attempt, reason))
         else:
-            set_aside = await self._write(partial(self._ledger.void_block, ticket.match.block, attempt, reason))
+            with trio.CancelScope(shield=True):
+                set_aside = await self._write(
+                    partial(self._ledger.void_block, ticket.match.block, attempt, reason)
+                )
             self._progress.void(ticket.match, reason, set_aside)
             if turn >= ATTEMPTS:
                 name = _name(self._field, ticket.match)

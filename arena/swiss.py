@@ -37,27 +37,17 @@ class Swiss(Struct, frozen=True, kw_only=True):
         for turn in range(self.turns):
             # Equal ones stay as lots were drawn.
             order = sorted(lots, key=score.points.__getitem__, reverse=True)
-            pairs = self._pairs(order, score)
+            out = self._left_over(order, score)
+            pairs = pairs_of([bot for bot in order if bot != out], lambda one, other: other not in score.met[one])
+            if out is not None and self.filled:
+                pairs.append((out, self.entrants))
             blocks = round_of(pairs, first=first, turn=turn, blocks=self.blocks, seed=seed)
             first += len(blocks)
             results = yield blocks.__iter__
             add_points(results, score.points)
-
-    def _pairs(self, order: list[int], score: "SwissScore") -> list[tuple[int, int]]:
-        """Who meets whom, kept in the score."""
-        out = self._left_over(order, score)
-        met = score.met
-        pairs = pairs_of([bot for bot in order if bot != out], lambda one, other: other not in met[one])
-        for one, other in pairs:
-            met[one].add(other)
-            met[other].add(one)
-        if out is None:
-            return pairs
-        score.byes[out] += 1
-        if not self.filled:
-            score.points[out] += self.blocks * SEATINGS
-            return pairs
-        return [*pairs, (out, self.entrants)]
+            score.add_round(pairs, out)
+            if out is not None and not self.filled:
+                score.points[out] += self.blocks * SEATINGS
 
     def _left_over(self, order: list[int], score: "SwissScore") -> int | None:
         """Of an odd number the last one that was left over least often."""
@@ -73,13 +63,22 @@ class SwissScore(Struct):
     """The last one is the house's."""
     byes: list[int]
     """How often each was left over: had a bye, or played the house."""
-    met: list[set[int]]
-    """The house left out."""
+    met: list[list[int]]
+    """As often as each met them; the house left out."""
 
     @classmethod
     def of(cls, entrants: int) -> "SwissScore":
         """Before the first round."""
-        return cls([0.0] * (entrants + 1), [0] * entrants, [set() for _ in range(entrants)])
+        return cls([0.0] * (entrants + 1), [0] * entrants, [[] for _ in range(entrants)])
+
+    def add_round(self, pairs: Sequence[tuple[int, int]], out: int | None) -> None:
+        """Who has met whom, and who was left over."""
+        for one, other in pairs:
+            if one != out:
+                self.met[one].append(other)
+                self.met[other].append(one)
+        if out is not None:
+            self.byes[out] += 1
 
     def buchholz(self, bot: int, *, filled: bool) -> float:
         """The points of all it has met; a bye counts like an opponent with as many points as its own."""

@@ -21,6 +21,11 @@ Terms = dict[str, Any]
 """Dotted name to plain JSON value."""
 UNSET = "not set"
 CONTENT, FILES = "content of ", "files of "
+DECIDING = (
+    "agenda", "anytime", "formats", "knockout", "ladder", "pairing", "regression", "rounds", "schedule", "seating",
+    "sprt", "standings", "swiss", "table_design", "table_rounds",
+)  # fmt: skip
+"""Modules of the arena's own on which a result depends, or what it counts for."""
 NAMED = 5
 """Files that are named of those that changed."""
 
@@ -104,7 +109,7 @@ def own_content() -> str:
     total = sha256()
     for package in (protocol, referee):
         total.update(content_hash(Path(package.__path__[0])).encode())
-    for module in sorted(BUILT_IN.glob("*.py")):
+    for module in (*sorted(BUILT_IN.glob("*.py")), *_deciding()):
         total.update(module.name.encode() + b"\n" + module.read_bytes())
     return f"sha256:{total.hexdigest()}"
 
@@ -117,7 +122,16 @@ def _own_files() -> dict[str, str]:
         f"bots/{module.name}": sha256(module.read_bytes()).hexdigest()[:FILE_HASH_DIGITS]
         for module in sorted(BUILT_IN.glob("*.py"))
     }
-    return own | shared
+    deciding = {
+        f"arena/{module.name}": sha256(module.read_bytes()).hexdigest()[:FILE_HASH_DIGITS]
+        for module in _deciding()
+    }
+    return own | shared | deciding
+
+
+def _deciding() -> list[Path]:
+    """What says who meets whom, and what a regression comes to."""
+    return [Path(__file__).with_name(f"{name}.py") for name in DECIDING]
 
 
 def _dotted(name: str, values: Any) -> Terms:

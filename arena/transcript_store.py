@@ -29,7 +29,8 @@ class Store:
         Raises:
             TranscriptError: they cannot be written there. Then they stay.
         """
-        files = sorted(transcript.parent.glob(f"{escape(transcript.stem)}.*"))
+        # Another attempt at the match, called NAME.2, may be under way beside it.
+        files = [transcript, *sorted(transcript.parent.glob(f"{escape(transcript.stem)}.seat-*"))]
         places = {file: self._put(file) for file in files}
         for file in files:
             file.unlink()

@@ -45,6 +45,8 @@ class Court:
         """Parts that are over, as they come; `match.closed` takes them."""
         self.unmeasured: set[tuple[int, int]] = set()
         """Those not yet told of by `used`."""
+        self._newest: dict[int, int] = {}
+        """By seat: the latest window that was told of."""
 
     def close(self, seat: int, part: Part, lateness: int) -> None:
         """A part is over."""
@@ -55,7 +57,7 @@ class Court:
         # Where there is no main time, a reserve is the budget that all windows draw on.
         overdrawn = part.reserve_used and part.clock is not None and part.clock.main
         if defaulted or overdrawn:
-            self._cases[seat, part.number] = Case(part, gone=gone, lateness=lateness)
+            self._cases[seat, part.number] = Case(part, gone=gone, lateness=lateness, late_by=part.late_by)
 
     def late(self, seat: int, number: int, reading: int, refusal: Refusal) -> None:
         """A submission was turned down. If it was for the window in question, it tells by how much it was late."""
@@ -67,19 +69,24 @@ class Court:
         """What a part in a window was like; the judgements that can be made now: of it, or of those before."""
         self.unmeasured.discard((used.seat, used.number))
         case = self._cases.get((used.seat, used.number))
-        waits = False
         if case is not None:
             case.used = used
-            waits = case.by_default and not case.gone
-        return self.judge(used.seat, used.at, before=used.number if waits else used.number + 1)
+        # A missed window is told of a little later: the next one may have been told of before it.
+        newest = self._newest[used.seat] = max(used.number, self._newest.get(used.seat, 0))
+        case = self._cases.get((used.seat, newest))
+        waits = case is not None and case.by_default and not case.gone
+        return self.judge(used.seat, used.at, before=newest if waits else newest + 1)
 
     def judge(self, seat: int, at: int, *, before: int | None = None) -> list[Judged]:
         """Judges what is left of a seat, or what came before a window. Of what nothing is known it is silent."""
-        numbers = [
-            number for whose, number in self._cases if whose == seat and (before is None or number < before)
+        known = [
+            (number, case, case.used)
+            for (whose, number), case in self._cases.items()
+            if whose == seat and case.used is not None and (before is None or number < before)
         ]
-        cases = [(number, self._cases.pop((seat, number))) for number in numbers]
-        return [_judged(seat, number, at, case, case.used) for number, case in cases if case.used is not None]
+        for number, _, _ in known:
+            del self._cases[seat, number]
+        return [_judged(seat, number, at, case, used) for number, case, used in known]
 
 
 def _judged(seat: int, number: int, at: int, case: Case, used: Used) -> Judged:
@@ -93,7 +100,7 @@ def _judged(seat: int, number: int, at: int, case: Case, used: Used) -> Judged:
         reserve=case.part.reserve_used * scale,
         by_default=case.by_default,
         late_by=case.late_by,
-        behind=used.behind + case.lateness,
+        behind=max(used.behind, case.lateness),
         withheld=used.withheld,
     )
     return Judged(at=at, seat=seat, number=number, verdict=judge(evidence), evidence=evidence)

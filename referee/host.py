@@ -21,6 +21,9 @@ MICROSECONDS = 1_000_000
 LATER_SECONDS = 0.25
 """How long after a window that a bot has missed its counters are read: a thread's waiting counts when it ends."""
 
+Ended = tuple[PartOver, float, Reading, float]
+"""A part that is over, when its window was sent, the counters then, and how long the loop was behind since."""
+
 
 class Alarm:
     """Rings a bell at a time that is set anew for each window: cheaper than a timeout around every wait."""
@@ -93,7 +96,7 @@ class Host:
         """Seats whose bot is being started, and does not run yet."""
         self._inputs: deque[Callable[[Match, int], None]] = deque()
         self._outgoing: list[list[Outgoing]] = [[] for _ in lines]
-        self._later: deque[tuple[float, tuple[PartOver, float, Reading]]] = deque()
+        self._later: deque[tuple[float, Ended]] = deque()
         """Evidence that is to be read a little later, and when."""
         self._begun: set[int] = set()
         """Seats that have been sent a window of which the counters at its beginning are not read yet."""
@@ -110,6 +113,7 @@ class Host:
 
     def nobody_handed(self, seat: int) -> None:
         """See `World`."""
+        self._before[seat] = (trio.current_time(), self._before[seat][1])
         self._input(lambda match, at: match.handed(at, seat))
 
     def reconnected(self, seat: int) -> None:
@@ -219,7 +223,9 @@ class Host:
         if self._measure is not None:
             for seat in match.silent(woke):
                 start = PartOver(seat, START, is_missed=True)
-                self._tell_used(match, self._measure, now, (start, *self._start[seat]))
+                since, before = self._start[seat]
+                part = (start, since, before, self._was_behind(start, since, now))
+                self._tell_used(match, self._measure, now, part)
         match.woke(woke)
         self._step_out(match)
 
@@ -251,7 +257,8 @@ class Host:
         now = trio.current_time()
         readings: dict[int, Reading] = {}
         for over in match.closed():
-            evidence = (over, *self._before[over.seat])
+            since, before = self._before[over.seat]
+            evidence = (over, since, before, self._was_behind(over, since, now))
             if over.is_missed:
                 # A thread that waits for a processor has that counted when it gets one.
                 self._later.append((now + LATER_SECONDS, evidence))
@@ -264,18 +271,17 @@ class Host:
         self._begun.clear()
         self._send_out()
 
-    def _tell_used(
-        self, match: Match, measure: Callable[[int], Reading], now: float, part: tuple[PartOver, float, Reading]
-    ) -> Reading:
-        """`part`: one that is over, when its window was sent, and the counters then."""
-        over, since, before = part
+    def _was_behind(self, over: PartOver, since: float, now: float) -> float:
+        """How long the loop was busy at most since a moment, in seconds."""
+        if over.number == START and over.seat in self._starting:
+            return now - since
+        return 0.0 if self._behind is None else self._behind(since)
+
+    def _tell_used(self, match: Match, measure: Callable[[int], Reading], now: float, part: Ended) -> Reading:
+        over, since, before, behind = part
         reading = measure(over.seat)
         # Of a bot that has been started again meanwhile, they count from there.
         cpu, waited = max(0, reading.cpu - before.cpu), max(0, reading.waited - before.waited)
-        if over.number == START and over.seat in self._starting:
-            behind = now - since
-        else:
-            behind = 0.0 if self._behind is None else self._behind(since)
         match.used(
             Used(
                 at=self._micros(now),

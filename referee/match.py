@@ -322,6 +322,8 @@ class Match:
         refusal = why_not(part, window, seat.windows, reading)
         if refusal is not None and (part is None or part.number != window):
             self._course.court.late(seat.number, window, reading, refusal)
+        elif refusal is Refusal.LATE and part is not None:
+            part.note_late(reading)
         if refusal is None:
             return part
         self._refuse(seat, refusal, WHY_NOT[refusal], window)
@@ -377,15 +379,18 @@ class Match:
     def _gone(self, seat: Seat) -> None:
         seat.gone = True
         seat.start_up.end()
-        seat.forfeited = self._policy.fault == "forfeit"
+        seat.forfeited = self._policy.fault == "forfeit" and self._outcome is None
         self._world.hang_up(seat.number)
         if not self._decided_by_forfeits():
             self._course.give_up(seat)
 
     def _decided_by_forfeits(self) -> bool:
-        """Ends the match if at most one seat is left: not while others are starting, who may be out, too."""
+        """Ends the match if at most one seat is left: not while others are starting, who may be out, too.
+
+        Nor once the game has its outcome, and only evidence is waited for.
+        """
         outcome = None
-        if self._playing or not self._starting():
+        if self._outcome is None and (self._playing or not self._starting()):
             outcome = forfeited_at_once(self.table.seats, self._forfeited())
         if outcome is not None:
             self._end(outcome)
@@ -410,8 +415,8 @@ class Match:
         if void is None:
             for seat in self.seats:
                 self._judge(self._course.court.judge(seat.number, self.now))
-            if self.over:
-                return
+                if self.over:
+                    return
         if outcome is not None:
             self._post.send_all(Over(outcome=outcome))
         self.ended = Ended(

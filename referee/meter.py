@@ -46,6 +46,8 @@ class Reading(Struct, frozen=True):
         cpu = max(0, self.cpu - before.cpu)
         kept = 0
         for number, (ran, waited, turns) in self.threads.items():
+            if number == CARRIER and number not in before.threads:
+                continue  # Its life is the arena's: what it waited before the bot was there is not known.
             ran_before, waited_before, turns_before = before.threads.get(number, (0, 0, 0))
             others = max(0, cpu - (ran - ran_before))
             kept += max(0, waited - waited_before - others - (turns - turns_before) * TURN)

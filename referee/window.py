@@ -38,6 +38,8 @@ class Part:
         """Time charged, once settled."""
         self.reserve_used = 0
         """Of it, from the reserve."""
+        self.late_by: int | None = None
+        """By how much the first submission that came after the end of its time was late."""
 
     def refusal(self, reading: int) -> Refusal | None:
         """Why a submission or undo that arrives now must be turned down; None where it may be acted on."""
@@ -47,6 +49,11 @@ class Part:
         if self.final:
             return Refusal.FINAL
         return Refusal.LATE if self.settled else None
+
+    def note_late(self, reading: int) -> None:
+        """A submission was turned down for having come too late."""
+        if self.late_by is None and self.clock is not None:
+            self.late_by = max(0, reading - self.clock.deadline)
 
     def submit(self, action: Action, *, final: bool, reading: int) -> None:
         """A legal submission arrives; `refusal` has let it pass."""

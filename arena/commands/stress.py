@@ -3,6 +3,7 @@
 import platform
 import secrets
 import sys
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, get_args
 
@@ -161,7 +162,9 @@ def _play_real(
             found = _real_with_bar(load)
     except SandboxError as error:
         raise MachineCannot(str(error)) from None
-    safe = max((level.concurrent for level in found if level.is_safe), default=None)
+    levels_up = sorted(found, key=lambda level: level.concurrent)
+    # A level above one that was not safe was lucky.
+    safe = max((level.concurrent for level in takewhile(lambda level: level.is_safe, levels_up)), default=None)
     machine = f"{platform.system()} {platform.release()}, {cores()} cores"
     if html is not None:
         html.write_text(page(load, found, machine))

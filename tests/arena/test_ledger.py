@@ -183,6 +183,16 @@ def test_a_void_attempt_takes_its_block_with_it_also_what_ends_later(ledger: Led
     assert [(0, 0, "no memory"), (0, 0, "no socket")] == ledger.set_aside()
 
 
+def test_what_was_set_aside_and_ends_after_its_block_has_been_committed_changes_nothing(ledger: Ledger) -> None:
+    first, second = ledger.try_match(FIRST, FOLDER, "m"), ledger.try_match(SECOND, FOLDER, "n")
+    ledger.void_block(0, second, "no memory")
+    assert (finish(ledger, FIRST), finish(ledger, SECOND)) == (False, True)
+    before = ledger.results()
+    assert ledger.finish(FIRST, first, result_of(FIRST), seatings=2) is False
+    assert before == ledger.results()
+    assert [(0, 0, "no memory")] == ledger.set_aside()
+
+
 def test_a_ledger_of_the_first_schema_is_brought_up_to_date_with_all_that_is_in_it(tmp_path: Path) -> None:
     played = """{"block": 0, "seating": %d, "entrants": [0, 1], "conduct": ["ok", "ok"], "charged_us": [1, 2],
         "windows": [3, 4], "defaults": [0, 0], "head": "%s", "outcome":

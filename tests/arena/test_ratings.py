@@ -110,6 +110,17 @@ class TestMoreSeats:
         played = [result(block, 0, (0, 1, 2, 3, 4), [[0, 1, 2, 3, 4]]) for block in range(40)]
         assert [0] * 5 == pytest.approx([one.elo for one in rated(played, 5).ratings], abs=1e-6)
 
+    @pytest.mark.parametrize("plays", [False, True])
+    def test_the_house_takes_nobodys_interval(self, plays: bool) -> None:
+        """It never plays, or loses all."""
+        of_both = pairs(*[1, 0, 1, 1] * 30)
+        against = [result(60 + n // 2, n % 2, (n // 2 % 2, 2), [[0], [1]]) for n in range(60)]
+        alone = rated(of_both).ratings
+        first, second, house = rated(of_both + against * plays, 3, house=2).ratings
+        assert None not in {first.low, first.high, second.low, second.high}
+        assert plays or [first.low, second.high] == pytest.approx([alone[0].low, alone[1].high], abs=1)
+        assert house.low is None
+
     def test_the_house_in_many_seats_is_rated_and_does_not_move_the_middle(self) -> None:
         """Two bots and the house thrice; one always first, the other in the midst of the house's seats."""
         played = [

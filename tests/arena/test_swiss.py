@@ -81,7 +81,7 @@ def test_a_bye_counts_as_won_and_against_the_house_points_must_be_made() -> None
 
 
 def test_buchholz_is_the_points_of_those_one_met_a_bye_like_one_of_equal_points() -> None:
-    score = SwissScore(points=[3, 2, 1, 0, 9], byes=[0, 0, 1, 1], met=[{1, 2}, {0, 3}, {0}, {1}])
+    score = SwissScore(points=[3, 2, 1, 0, 9], byes=[0, 0, 1, 1], met=[[1, 2], [0, 3], [0], [1]])
     assert [3, 3, 4, 2] == [score.buchholz(bot, filled=False) for bot in range(4)]
     assert [3, 3, 12, 11] == [score.buchholz(bot, filled=True) for bot in range(4)]
 
@@ -113,3 +113,11 @@ def test_more_blocks_of_a_pair_have_other_deals() -> None:
     blocks: list[Block] = rounds[0]
     assert [blocks[0].entrants] * 3 == [block.entrants for block in blocks[::2]]
     assert all(one.matches[0].seed != other.matches[0].seed for one, other in pairwise(blocks))
+
+
+def test_whom_one_meets_twice_counts_twice_for_buchholz() -> None:
+    score = SwissScore.of(2)
+    for _ in range(2):
+        score.add_round([(0, 1)], None)
+    score.points[1] = 3
+    assert 6 == score.buchholz(0, filled=False)

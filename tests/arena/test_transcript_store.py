@@ -35,6 +35,14 @@ def test_a_transcript_is_moved_with_its_bots_logs_and_nothing_else(transcript: P
     assert ["00001b.jsonl"] == [path.name for path in transcript.parent.iterdir()]
 
 
+def test_what_another_attempt_at_the_match_writes_stays(transcript: Path) -> None:
+    others = [transcript.with_name(f"00001a-x[1].2.{end}") for end in ("jsonl.part", "seat-0.log")]
+    for other in others:
+        other.touch()
+    Store("memory://cup/two").move(transcript)
+    assert all(other.exists() for other in others)
+
+
 def test_one_that_is_there_is_not_written_over(transcript: Path, tmp_path: Path) -> None:
     store = Store(f"file://{tmp_path}/store")
     first = store.move(transcript)
