@@ -14,7 +14,7 @@ from arena.commands.cap_option import cap_option, caps_given
 from arena.commands.policy_options import clock_option, policy_options, read_policy
 from arena.commands.where_options import where_options
 from arena.counted import counted
-from arena.exits import AnswerIsNo, Stopped, Undecided, WrongUse
+from arena.exits import AnswerIsNo, MachineCannot, Stopped, Undecided, WrongUse
 from arena.explain import asking, explain
 from arena.explain_report import (
     decisions_table,
@@ -38,6 +38,7 @@ from arena.tables import show
 from arena.typed import command_line
 from arena.venues import Where, venue_for
 from referee.plan import Isolation
+from referee.printable import printable
 
 EXPLAINED = 20
 """Of base's matches, unless it is said: some minutes at most, for bots that take seconds a match."""
@@ -164,12 +165,16 @@ def _print(regression: Regression, finding: Finding, elsewhere: str | None) -> N
     screen.print(f"transcripts: {transcripts}", highlight=False, markup=False, soft_wrap=True)
 
 
-def _explained(regression: Regression, finding: Finding, *, at_once: int, limit: int) -> list[Explained]:
-    """What head answers to base's questions."""
+def _explained(regression: Regression, finding: Finding, *, at_once: int, limit: int) -> list[Explained] | None:
+    """What head answers to base's questions; None where it cannot be asked: the test's answer stands."""
     arena = regression.arena
-    (head,) = ready((arena.bots[HEAD],), arena.form.isolation)
-    open_asking = asking(head, arena.plan())
-    return explain(regression, finding.state.blocks, open_asking, at_once=at_once, limit=limit)
+    try:
+        (head,) = ready((arena.bots[HEAD],), arena.form.isolation)
+        open_asking = asking(head, arena.plan())
+        return explain(regression, finding.state.blocks, open_asking, at_once=at_once, limit=limit)
+    except (WrongUse, MachineCannot) as error:
+        click.echo(f"arena: not explained: {printable(error.format_message())}", err=True)
+        return None
 
 
 def _print_explained(regression: Regression, matches: list[Explained]) -> None:

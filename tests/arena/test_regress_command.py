@@ -12,7 +12,7 @@ from click.testing import Result as Ended
 from msgspec.structs import replace
 
 from arena import cli
-from arena.exits import DONE, NO, UNDECIDED, WRONG_USE
+from arena.exits import DONE, NO, UNDECIDED, WRONG_USE, WrongUse
 from arena.explained import Explained
 from arena.runner import Worker
 from referee.plan import Plan, Result
@@ -134,6 +134,15 @@ class TestExplain:
         assert "head parts from base in 2 of 4 decisions (50.0%), in 1 of 2 matches\n" in after
         assert '{"name":"b"}' in after
         assert [{"blocks": 7, "at_once": 2, "limit": 20}] == answers
+
+    def test_where_it_fails_the_finding_is_told_all_the_same(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        def explain(*_given: object, **_named: object) -> list[Explained]:
+            raise WrongUse("a transcript is not there")
+
+        monkeypatch.setattr("arena.commands.regress.explain", explain)
+        ended = regress(monkeypatch, "rejected", "--explain", "--json")
+        assert ("rejected", NO) == (json.loads(ended.stdout)["verdict"], ended.exit_code)
+        assert "arena: not explained: a transcript is not there\n" in ended.stderr
 
     def test_in_json_it_is_beside_the_verdict(self, monkeypatch: pytest.MonkeyPatch) -> None:
         found = json.loads(regress(monkeypatch, "accepted", "--explain", "--json").stdout)
