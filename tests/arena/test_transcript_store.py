@@ -39,7 +39,7 @@ def test_what_another_attempt_at_the_match_writes_stays(transcript: Path) -> Non
     others = [transcript.with_name(f"00001a-x[1].2.{end}") for end in ("jsonl.part", "seat-0.log")]
     for other in others:
         other.touch()
-    Store("memory://cup/two").move(transcript)
+    Store("memory://cup/beside").move(transcript)
     assert all(other.exists() for other in others)
 
 
