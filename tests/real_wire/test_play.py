@@ -96,22 +96,6 @@ async def test_a_match_whose_bots_end_with_what_they_were_forked_from_is_void(tm
     assert (await played(plan(), sandboxed("mist_random", "mist_random"), tmp_path / "next")).void is None
 
 
-async def test_bots_whose_sandbox_ends_with_what_it_was_forked_from_are_started_once_more(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ready, killed = warm.Warm.ready, list[int]()
-
-    async def ready_at_last(bot: warm.Warm) -> None:
-        if not killed:
-            killed.append(bot._starter._popen.pid)
-            bot._starter._popen.kill()
-        await ready(bot)
-
-    monkeypatch.setattr(warm.Warm, "ready", ready_at_last)
-    result = await played(plan(), sandboxed("mist_random", "mist_random"), tmp_path)
-    assert (None, (Conduct.OK, Conduct.OK), 1) == (result.void, result.conduct, len(killed))
-
-
 async def test_what_a_bot_writes_is_kept_beside_the_transcript_and_bounded(tmp_path: Path) -> None:
     players = [SandboxedBot(bad_bot(tmp_path, "talker")), SandboxedBot(bad_bot(tmp_path, "crash"))]
     await played(plan(max_turns=2, main_ms=500), players, tmp_path)

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 import trio
 
-from referee import sandbox
+from referee import sandbox, warm
 from referee.bot_environment import PROJECT
 from referee.cgroups import tree
 from referee.layers import find_layers
@@ -420,3 +420,18 @@ async def test_of_a_bot_that_could_not_be_started_nothing_is_left(
             await lab.start(nursery, bot, isolation)
     assert before == left_over()
     assert [] == lab.alive()
+
+
+async def test_a_bot_whose_sandbox_ends_with_what_it_was_forked_from_is_started_once_more(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ready, killed = warm.Warm.ready, list[int]()
+
+    async def ready_at_last(bot: warm.Warm) -> None:
+        if not killed:
+            killed.append(bot._starter._popen.pid)
+            bot._starter._popen.kill()
+        await ready(bot)
+
+    monkeypatch.setattr(warm.Warm, "ready", ready_at_last)
+    assert (0, 1) == (await lab.run(lab.bot("print()"), "warm"), len(killed))
