@@ -109,7 +109,7 @@ def own_content() -> str:
     total = sha256()
     for package in (protocol, referee):
         total.update(content_hash(Path(package.__path__[0])).encode())
-    for module in (*sorted(BUILT_IN.glob("*.py")), *_deciding()):
+    for module in _modules():
         total.update(module.name.encode() + b"\n" + module.read_bytes())
     return f"sha256:{total.hexdigest()}"
 
@@ -118,20 +118,16 @@ def _own_files() -> dict[str, str]:
     """The same file by file."""
     packages = (Path(package.__path__[0]) for package in (protocol, referee))
     own = {f"{folder.name}/{name}": digest for folder in packages for name, digest in file_hashes(folder).items()}
-    shared = {
-        f"bots/{module.name}": sha256(module.read_bytes()).hexdigest()[:FILE_HASH_DIGITS]
-        for module in sorted(BUILT_IN.glob("*.py"))
+    modules = {
+        f"{module.parent.name}/{module.name}": sha256(module.read_bytes()).hexdigest()[:FILE_HASH_DIGITS]
+        for module in _modules()
     }
-    deciding = {
-        f"arena/{module.name}": sha256(module.read_bytes()).hexdigest()[:FILE_HASH_DIGITS]
-        for module in _deciding()
-    }
-    return own | shared | deciding
+    return own | modules
 
 
-def _deciding() -> list[Path]:
-    """What says who meets whom, and what a regression comes to."""
-    return [Path(__file__).with_name(f"{name}.py") for name in DECIDING]
+def _modules() -> list[Path]:
+    """What built-in bots share; then what says who meets whom, and what a regression comes to."""
+    return [*sorted(BUILT_IN.glob("*.py")), *(Path(__file__).with_name(f"{name}.py") for name in DECIDING)]
 
 
 def _dotted(name: str, values: Any) -> Terms:

@@ -61,9 +61,7 @@ class Course:
         window = self._open.window
         main, reserve = self._terms.main_ms[window.name], seat.reserve_ms
         if part.clock is not None:
-            used = part.clock.used(self.reading)
-            main = max(0, part.clock.main - used) // MICROSECONDS_PER_MS
-            reserve -= part.clock.reserve_used(used) // MICROSECONDS_PER_MS
+            main, reserve = part.clock.left_ms(self.reading, reserve)
         owed = next(owed for owed in window.owed if owed.seat == seat.number)
         game, state = self.table.game, self.table.state
         return reveal.opened(game, state, window, owed, number=part.number, main_ms=main, reserve_ms=reserve)

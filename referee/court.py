@@ -26,7 +26,6 @@ class Case(Struct):
     lateness: int
     """How late the referee woke at the window's end."""
     used: Used | None = None
-    late_by: int | None = None
 
     @property
     def by_default(self) -> bool:
@@ -57,13 +56,13 @@ class Court:
         # Where there is no main time, a reserve is the budget that all windows draw on.
         overdrawn = part.reserve_used and part.clock is not None and part.clock.main
         if defaulted or overdrawn:
-            self._cases[seat, part.number] = Case(part, gone=gone, lateness=lateness, late_by=part.late_by)
+            self._cases[seat, part.number] = Case(part, gone=gone, lateness=lateness)
 
     def late(self, seat: int, number: int, reading: int, refusal: Refusal) -> None:
         """A submission was turned down. If it was for the window in question, it tells by how much it was late."""
         case = self._cases.get((seat, number))
-        if refusal is Refusal.LATE and case is not None and case.part.clock is not None and case.late_by is None:
-            case.late_by = max(0, reading - case.part.clock.deadline)
+        if refusal is Refusal.LATE and case is not None:
+            case.part.note_late(reading)
 
     def used(self, used: Used) -> list[Judged]:
         """What a part in a window was like; the judgements that can be made now: of it, or of those before."""
@@ -99,7 +98,7 @@ def _judged(seat: int, number: int, at: int, case: Case, used: Used) -> Judged:
         time=case.part.charged * scale,
         reserve=case.part.reserve_used * scale,
         by_default=case.by_default,
-        late_by=case.late_by,
+        late_by=case.part.late_by,
         behind=max(used.behind, case.lateness),
         withheld=used.withheld,
     )

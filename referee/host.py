@@ -20,9 +20,9 @@ from referee.rules import Told
 MICROSECONDS = 1_000_000
 LATER_SECONDS = 0.25
 """How long after a window that a bot has missed its counters are read: a thread's waiting counts when it ends."""
-
-Ended = tuple[PartOver, float, Reading, float]
-"""A part that is over, when its window was sent, the counters then, and how long the loop was behind since."""
+Unread = tuple[PartOver, float, Reading, float]
+"""A part that is over and whose counters are to be read: when its window was sent, what they were then, and how
+long the loop was behind in between, in seconds."""
 
 
 class Alarm:
@@ -96,7 +96,7 @@ class Host:
         """Seats whose bot is being started, and does not run yet."""
         self._inputs: deque[Callable[[Match, int], None]] = deque()
         self._outgoing: list[list[Outgoing]] = [[] for _ in lines]
-        self._later: deque[tuple[float, Ended]] = deque()
+        self._later: deque[tuple[float, Unread]] = deque()
         """Evidence that is to be read a little later, and when."""
         self._begun: set[int] = set()
         """Seats that have been sent a window of which the counters at its beginning are not read yet."""
@@ -223,9 +223,7 @@ class Host:
         if self._measure is not None:
             for seat in match.silent(woke):
                 start = PartOver(seat, START, is_missed=True)
-                since, before = self._start[seat]
-                part = (start, since, before, self._was_behind(start, since, now))
-                self._tell_used(match, self._measure, now, part)
+                self._tell_used(match, self._measure, now, self._evidence(start, *self._start[seat], now))
         match.woke(woke)
         self._step_out(match)
 
@@ -257,8 +255,7 @@ class Host:
         now = trio.current_time()
         readings: dict[int, Reading] = {}
         for over in match.closed():
-            since, before = self._before[over.seat]
-            evidence = (over, since, before, self._was_behind(over, since, now))
+            evidence = self._evidence(over, *self._before[over.seat], now)
             if over.is_missed:
                 # A thread that waits for a processor has that counted when it gets one.
                 self._later.append((now + LATER_SECONDS, evidence))
@@ -271,14 +268,14 @@ class Host:
         self._begun.clear()
         self._send_out()
 
-    def _was_behind(self, over: PartOver, since: float, now: float) -> float:
-        """How long the loop was busy at most since a moment, in seconds."""
+    def _evidence(self, over: PartOver, since: float, before: Reading, now: float) -> Unread:
+        """Of a part that is over now. Of a start not brought about yet, the loop was behind throughout."""
         if over.number == START and over.seat in self._starting:
-            return now - since
-        return 0.0 if self._behind is None else self._behind(since)
+            return over, since, before, now - since
+        return over, since, before, 0.0 if self._behind is None else self._behind(since)
 
-    def _tell_used(self, match: Match, measure: Callable[[int], Reading], now: float, part: Ended) -> Reading:
-        over, since, before, behind = part
+    def _tell_used(self, match: Match, measure: Callable[[int], Reading], now: float, unread: Unread) -> Reading:
+        over, since, before, behind = unread
         reading = measure(over.seat)
         # Of a bot that has been started again meanwhile, they count from there.
         cpu, waited = max(0, reading.cpu - before.cpu), max(0, reading.waited - before.waited)

@@ -193,9 +193,7 @@ class Interview:
         """The open question, with the time it has left."""
         if clock is None:
             return opened
-        used = clock.used(at)
-        main = max(0, clock.main - used) // self._scale
-        reserve = opened.reserve_ms - clock.reserve_used(used) // self._scale
+        main, reserve = clock.left_ms(at, opened.reserve_ms, self._scale)
         return replace(opened, main_ms=main, reserve_ms=reserve)
 
     def _submit(self, at: int, said: Submit) -> None:

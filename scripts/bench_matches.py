@@ -119,10 +119,11 @@ async def unrefereed(folder: Path, number: int, matches: int, at_once: int) -> f
     left = iter(range(matches))
     context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
     limiter = trio.CapacityLimiter(at_once)
+    both = players(folder)
 
     async def lane() -> None:
         for _ in left:
-            await unrefereed_match(folder, script, context, limiter)
+            await unrefereed_match(both, script, context, limiter)
 
     began = time.perf_counter()
     async with trio.open_nursery() as nursery:
@@ -134,7 +135,10 @@ async def unrefereed(folder: Path, number: int, matches: int, at_once: int) -> f
 
 
 async def unrefereed_match(
-    folder: Path, script: Script, context: "zmq.Context[zmq.Socket[bytes]]", limiter: trio.CapacityLimiter
+    both: list[SandboxedBot],
+    script: Script,
+    context: "zmq.Context[zmq.Socket[bytes]]",
+    limiter: trio.CapacityLimiter,
 ) -> None:
     """Starts both bots, tells them what they were told, and waits until they have ended."""
     with tempfile.TemporaryDirectory() as name:
@@ -149,7 +153,7 @@ async def unrefereed_match(
 
         async with trio.open_nursery() as nursery:
             async with trio.open_nursery() as starts:
-                for seat, bot in enumerate(players(folder)):
+                for seat, bot in enumerate(both):
                     path = Path(name, str(seat), SOCKET_NAME)
                     path.parent.mkdir(mode=0o700)
                     sockets.append(context.socket(zmq.PAIR))
@@ -173,6 +177,7 @@ def tell(sockets: "list[zmq.Socket[bytes]]", script: Script) -> None:
 
 async def one_by_one(folder: Path, matches: int, name: str, *, written: bool) -> float:
     """Seconds a match, with its transcript or without."""
+    both = players(folder)
     async with open_wire() as wire:
         began = 0.0
         for number in range(matches + 1):
@@ -180,7 +185,7 @@ async def one_by_one(folder: Path, matches: int, name: str, *, written: bool) ->
                 began = time.perf_counter()  # The first one starts what others are forked from.
             path = folder / f"{name}-{number}.jsonl"
             with nullcontext() if written else mock.patch("referee.play.open_transcript", _no_transcript):
-                await play(plan(), players(folder), transcript=path, wire=wire)
+                await play(plan(), both, transcript=path, wire=wire)
         return (time.perf_counter() - began) / matches
 
 

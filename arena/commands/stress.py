@@ -108,8 +108,7 @@ def command(
     if script_file is not None:
         _play_one(script_file, as_json=as_json)
         return
-    if keep.is_dir() or not keep.parent.is_dir():
-        raise WrongUse(f"--keep: {keep}: cannot be written: it is a folder, or is in none")
+    _check_place("--keep", keep)
     campaign = _with_bar(secrets.randbits(SEED_BITS) if seed is None else seed, windows, processes)
     finding = campaign.finding
     if as_json:
@@ -123,6 +122,12 @@ def command(
         keep.write_text(script_text(finding.script))
         again = command_line("stress", "--virtual", "--script", keep)
         raise AnswerIsNo(f"a rule of time is broken: {finding.what}; to see it again: {again}")
+
+
+def _check_place(option: str, file: Path) -> None:
+    """Tried before hours of play, not after."""
+    if file.is_dir() or not file.parent.is_dir():
+        raise WrongUse(f"{option}: {file}: cannot be written: it is a folder, or is in none")
 
 
 def _refuse_of_other_modes(context: click.Context) -> None:
@@ -152,8 +157,8 @@ def _play_real(
     calibrate: bool,
     as_json: bool,
 ) -> None:
-    if html is not None and (html.is_dir() or not html.parent.is_dir()):
-        raise WrongUse(f"--html: {html}: cannot be written: it is a folder, or is in none")
+    if html is not None:
+        _check_place("--html", html)
     load = Load(
         levels=_levels(levels), matches=matches, main_ms=main_ms, hogs=hogs, seed=seed, isolation=isolation
     )

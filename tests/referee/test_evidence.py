@@ -1,5 +1,7 @@
 """When evidence comes, and what comes of it: no missed window goes unjudged, and nothing follows the end."""
 
+from typing import Any
+
 import pytest
 import trio
 from msgspec import Raw
@@ -24,6 +26,17 @@ def withheld_always(_seat: int) -> Reading:
     """Nine tenths of all time since the clock's zero."""
     waited = round(trio.current_time() * SECOND * 0.9)
     return Reading(0, waited, 0, 1.0, {1: (0, waited, 0)})
+
+
+def idle_match(max_turns: int, **policy: Any) -> Played:
+    """Of Mist, whose bots neither run nor wait, with a loop that is never behind."""
+    return set_up(
+        2,
+        options={"first": 0, "max_turns": max_turns},
+        policy=Policy(reserve_ms=0, **policy),
+        measure=lambda _seat: IDLE,
+        behind=lambda _since: 0.0,
+    )
 
 
 def verdicts(played: Played, seat: int = 0) -> list[tuple[int, Verdict]]:
@@ -62,13 +75,7 @@ async def test_a_missed_window_is_judged_though_the_next_ones_are_over_before_it
 async def test_a_late_submission_tells_how_late_it_was_whenever_it_is_heard(
     autojump_clock: object, heard_before_the_deadline_was_acted_on: bool
 ) -> None:
-    played = set_up(
-        2,
-        options={"first": 0, "max_turns": 2},
-        policy=Policy(main_ms=1_000, reserve_ms=0, unfair="note"),
-        measure=lambda _seat: IDLE,
-        behind=lambda _since: 0.0,
-    )
+    played = idle_match(2, main_ms=1_000, unfair="note")
 
     async def late(bot: Bot) -> None:
         bot.hello()
@@ -173,13 +180,7 @@ async def test_what_libzmqs_thread_waited_before_a_bot_was_started_again_was_not
 async def test_a_game_that_is_over_is_not_forfeited_while_its_last_evidence_is_awaited(
     autojump_clock: object,
 ) -> None:
-    played = set_up(
-        2,
-        options={"first": 0, "max_turns": 2},
-        policy=Policy(main_ms=400, reserve_ms=0, fault="forfeit"),
-        measure=lambda _seat: IDLE,
-        behind=lambda _since: 0.0,
-    )
+    played = idle_match(2, main_ms=400, fault="forfeit")
 
     async def ends() -> None:
         await trio.sleep(0.45)
