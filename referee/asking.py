@@ -20,7 +20,8 @@ from referee.bot_folder import BotFolder
 from referee.clock import MICROSECONDS_PER_MS
 from referee.host import MICROSECONDS
 from referee.interview import Answer, Interview
-from referee.line import Arrived, Bell, HandedOver, Line, Outgoing
+from referee.line import INBOX_FRAMES, Arrived, Bell, HandedOver, Line, Outgoing
+from referee.loop_probe import TURN_SECONDS
 from referee.plan import Isolation, Policy
 from referee.play import END_SECONDS
 from referee.questions import Greeting, Question, Settled, Step, Telling, questions
@@ -185,7 +186,11 @@ class Conversation:
                 continue
             # What arrived before the deadline counts, however late we woke.
             await self._line.settle()
-            self._drain()
+            for _ in range(INBOX_FRAMES):
+                self._drain()
+                if not self._line.has_more():
+                    break
+                await trio.lowlevel.checkpoint()
             self._interview.pass_time(woke)
             if woke >= deadline:
                 return
@@ -194,12 +199,16 @@ class Conversation:
         return bool(self._interview.gone)
 
     def _drain(self) -> None:
-        """Hears everything that is there."""
+        """Hears what is there, for a turn's time; the bell rings where there is more."""
+        began = trio.current_time()
         while self._line.has_more():
+            if trio.current_time() - began >= TURN_SECONDS:
+                self._bell.ring()
+                break
             item = self._line.receive_nowait()
             at = round((item.at - self._zero) * MICROSECONDS)
             if isinstance(item, Arrived):
-                self._interview.hear(at, item.frame)
+                self._interview.hear(at, item.frame, item.size)
             elif isinstance(item, HandedOver):
                 self._interview.handed(at)
             else:

@@ -1,12 +1,15 @@
 """Keeps the windows of a match that somebody may be at fault for until all is known, then judges them. Pure."""
 
-from msgspec import Struct
+from msgspec import UNSET, Struct
 
 from protocol.refusals import Refusal
-from referee.records import Judged, Used
+from referee.records import FLOOD_US, Judged, Used
 from referee.seat import Seat
 from referee.verdict import Evidence, Verdict, judge
 from referee.window import Part
+
+MOSTLY = 2
+"""A bot brought about what made the referee late if it took one part in so many of that, or more."""
 
 
 class Over(Struct, frozen=True):
@@ -92,15 +95,17 @@ def _judged(seat: int, number: int, at: int, case: Case, used: Used) -> Judged:
     clock = case.part.clock
     # What waiting took from a bot is on the wall: so is what it is compared with.
     scale = 1 if clock is None else clock.wall_factor
+    behind = max(used.behind, case.lateness)
     evidence = Evidence(
         gone=case.gone,
-        own=clock is not None and clock.own(case.part.charged),
+        own=used.flooded or (clock is not None and clock.own(case.part.charged)),
         time=case.part.charged * scale,
         reserve=case.part.reserve_used * scale,
         by_default=case.by_default,
         late_by=case.part.late_by,
-        behind=max(used.behind, case.lateness),
+        behind=behind,
         withheld=used.withheld,
+        hog=UNSET if used.hog is None or used.hog_taken < max(FLOOD_US, behind // MOSTLY) else used.hog,
     )
     return Judged(at=at, seat=seat, number=number, verdict=judge(evidence), evidence=evidence)
 

@@ -9,9 +9,12 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 import trio
+from msgspec import Struct
+from msgspec.structs import replace
 
 from referee.court import Over as PartOver
-from referee.line import INBOX_FRAMES, Arrived, Bell, HandedOver, Incoming, Line, Outgoing
+from referee.line import INBOX_FRAMES, Arrived, Bell, HandedOver, Line, Outgoing
+from referee.loop_probe import TURN_SECONDS
 from referee.match import Match
 from referee.meter import NOTHING, Reading
 from referee.records import START, Record, Used
@@ -20,9 +23,28 @@ from referee.rules import Told
 MICROSECONDS = 1_000_000
 LATER_SECONDS = 0.25
 """How long after a window that a bot has missed its counters are read: a thread's waiting counts when it ends."""
-Unread = tuple[PartOver, float, Reading, float]
-"""A part that is over and whose counters are to be read: when its window was sent, what they were then, and how
-long the loop was behind in between, in seconds."""
+
+
+class Beginning(Struct, frozen=True):
+    """What was so when a seat's window, or its bot's start, began."""
+
+    at: float
+    """On trio's clock."""
+    reading: Reading = NOTHING
+    """Its bot's counters."""
+    took: tuple[float, ...] = ()
+    """By seat: for how many seconds trio's loop had been busy with what its bot sends in vain."""
+
+
+class Unread(Struct, frozen=True):
+    """A part that is over and whose bot's counters are to be read."""
+
+    over: PartOver
+    began: Beginning
+    behind: float
+    """The longest that the loop was busy at a stretch meanwhile, in seconds."""
+    took: tuple[float, ...]
+    """As `Beginning.took`, at its end."""
 
 
 class Alarm:
@@ -88,10 +110,12 @@ class Host:
         self._stopped = [False] * len(lines)
         self._measure = measure
         self._behind = behind
-        self._before = [(0.0, NOTHING)] * len(lines)
-        """By seat: when its last window was sent, and its bot's counters then."""
-        self._start = [(0.0, NOTHING)] * len(lines)
-        """By seat: when its bot's start-up time began, and its counters then."""
+        self._before = [Beginning(0.0)] * len(lines)
+        """By seat: of its last window."""
+        self._start = [Beginning(0.0)] * len(lines)
+        """By seat: of its bot's start."""
+        self._took = [0.0] * len(lines)
+        """By seat: for how many seconds messages were acted on that had to be refused."""
         self._starting: set[int] = set()
         """Seats whose bot is being started, and does not run yet."""
         self._inputs: deque[Callable[[Match, int], None]] = deque()
@@ -113,7 +137,7 @@ class Host:
 
     def nobody_handed(self, seat: int) -> None:
         """See `World`."""
-        self._before[seat] = (trio.current_time(), self._before[seat][1])
+        self._before[seat] = Beginning(trio.current_time(), self._before[seat].reading, self._taken())
         self._input(lambda match, at: match.handed(at, seat))
 
     def reconnected(self, seat: int) -> None:
@@ -155,8 +179,8 @@ class Host:
 
     def _starts(self, seat: int, reading: Reading = NOTHING) -> None:
         """What is counted for its bot counts from here."""
-        self._start[seat] = (trio.current_time(), reading)
-        self._before[seat] = (self._before[seat][0], reading)
+        self._start[seat] = Beginning(trio.current_time(), reading, self._taken())
+        self._before[seat] = replace(self._before[seat], reading=reading)
 
     async def left(self, seat: int, exit_code: int) -> None:
         """A bot's process has ended. What it said before it did is heard first."""
@@ -180,7 +204,7 @@ class Host:
     async def run(self, match: Match) -> None:
         """Plays the match to its end. Its zero is now."""
         self._zero = trio.current_time()
-        self._start = [(self._zero, NOTHING)] * len(self._lines)
+        self._start = [Beginning(self._zero)] * len(self._lines)
         async with trio.open_nursery() as nursery:
             alarm = Alarm(self._bell)
             nursery.start_soon(alarm.keep)
@@ -219,11 +243,11 @@ class Host:
             for line in self._lines:
                 # All at once: what brings in one's frames may bring in another's.
                 nursery.start_soon(line.settle)
-        self._drain(match)
+        await self._drain_all(match)
         if self._measure is not None:
             for seat in match.silent(woke):
                 start = PartOver(seat, START, is_missed=True)
-                self._tell_used(match, self._measure, now, self._evidence(start, *self._start[seat], now))
+                self._tell_used(match, self._measure, now, self._evidence(start, self._start[seat], now))
         match.woke(woke)
         self._step_out(match)
 
@@ -255,7 +279,7 @@ class Host:
         now = trio.current_time()
         readings: dict[int, Reading] = {}
         for over in match.closed():
-            evidence = self._evidence(over, *self._before[over.seat], now)
+            evidence = self._evidence(over, self._before[over.seat], now)
             if over.is_missed:
                 # A thread that waits for a processor has that counted when it gets one.
                 self._later.append((now + LATER_SECONDS, evidence))
@@ -264,31 +288,44 @@ class Host:
         while self._later and now >= self._later[0][0]:
             self._tell_used(match, measure, now, self._later.popleft()[1])
         for seat in self._begun:
-            self._before[seat] = (now, readings[seat] if seat in readings else measure(seat))
+            reading = readings[seat] if seat in readings else measure(seat)
+            self._before[seat] = Beginning(now, reading, self._taken())
         self._begun.clear()
         self._send_out()
 
-    def _evidence(self, over: PartOver, since: float, before: Reading, now: float) -> Unread:
+    def _evidence(self, over: PartOver, began: Beginning, now: float) -> Unread:
         """Of a part that is over now. Of a start not brought about yet, the loop was behind throughout."""
         if over.number == START and over.seat in self._starting:
-            return over, since, before, now - since
-        return over, since, before, 0.0 if self._behind is None else self._behind(since)
+            behind = now - began.at
+        else:
+            behind = 0.0 if self._behind is None else self._behind(began.at)
+        return Unread(over, began, behind, self._taken())
+
+    def _taken(self) -> tuple[float, ...]:
+        """By seat: for how many seconds the loop has been busy with what its bot sends in vain."""
+        return tuple(took + line.took for took, line in zip(self._took, self._lines, strict=True))
 
     def _tell_used(self, match: Match, measure: Callable[[int], Reading], now: float, unread: Unread) -> Reading:
-        over, since, before, behind = unread
-        reading = measure(over.seat)
+        seat, before = unread.over.seat, unread.began.reading
+        reading = measure(seat)
+        taken = [_to_micros(end - start) for end, start in zip(unread.took, unread.began.took, strict=False)]
+        others = {other: took for other, took in enumerate(taken) if other != seat and took > 0}
+        hog = max(others, key=others.__getitem__, default=None)
         # Of a bot that has been started again meanwhile, they count from there.
         cpu, waited = max(0, reading.cpu - before.cpu), max(0, reading.waited - before.waited)
         match.used(
             Used(
                 at=self._micros(now),
-                seat=over.seat,
-                number=over.number,
+                seat=seat,
+                number=unread.over.number,
                 cpu=cpu,
                 waited=waited,
-                withheld=reading.withheld(before, now - since),
+                withheld=reading.withheld(before, now - unread.began.at),
                 throttled=max(0, reading.throttled - before.throttled),
-                behind=round(behind * MICROSECONDS),
+                behind=_to_micros(unread.behind),
+                taken=taken[seat] if taken else 0,
+                hog=hog,
+                hog_taken=0 if hog is None else others[hog],
             )
         )
         return reading
@@ -307,29 +344,56 @@ class Host:
                 self._outgoing[seat] = []
                 self._lines[seat].send_burst(frames)
 
-    def _drain(self, match: Match) -> None:
-        """Hears everything that is there; of one seat no more than its inbox holds, so that none delays others."""
+    async def _drain_all(self, match: Match) -> None:
+        """Hears everything that had come, with turns for others in between."""
+        heard = [0] * len(self._lines)
+        while self._drain(match, heard):
+            await trio.lowlevel.checkpoint()
+
+    def _drain(self, match: Match, heard: list[int] | None = None) -> bool:
+        """Hears what is there, for a turn's time; whether that was too short for all that is to be heard.
+
+        Of one seat no more is heard than its inbox holds, so that none delays others. If more is there, the bell
+        rings.
+
+        `heard`: by seat, how much of it was heard before, and what this adds to that.
+        """
+        heard = [0] * len(self._lines) if heard is None else heard
+        turn = TURN_SECONDS / len(self._lines)
+        more = False
         for seat, line in enumerate(self._lines):
-            heard = 0
             if self._cpu is not None and line.has_more() and seat in match.counted():
                 self._read_cpu(match, (seat,))
-            while line.has_more() and heard < INBOX_FRAMES:
-                item = line.receive_nowait()
-                _tell(match, seat, item, self._micros(item.at))
-                heard += 1
-            if heard == INBOX_FRAMES:
+            began = last = trio.current_time()
+            while line.has_more() and heard[seat] < INBOX_FRAMES and last - began < turn:
+                last = self._hear(match, seat, last)
+                heard[seat] += 1
+            if line.has_more():
                 self._bell.ring()
+                more = more or heard[seat] < INBOX_FRAMES
         while self._inputs:
             self._inputs.popleft()(match, self._micros(trio.current_time()))
+        return more
+
+    def _hear(self, match: Match, seat: int, began: float) -> float:
+        """Tells the match the next thing that came from a seat; when that was done, on trio's clock."""
+        item = self._lines[seat].receive_nowait()
+        at = self._micros(item.at)
+        accepted = True
+        if isinstance(item, Arrived):
+            accepted = match.heard(at, seat, item.frame, size=item.size)
+        elif isinstance(item, HandedOver):
+            match.handed(at, seat)
+        else:
+            match.left(at, seat, None)
+        ended = trio.current_time()
+        if not accepted:
+            self._took[seat] += ended - began
+        return ended
 
     def _micros(self, time: float) -> int:
-        return round((time - self._zero) * MICROSECONDS)
+        return _to_micros(time - self._zero)
 
 
-def _tell(match: Match, seat: int, item: Incoming, at: int) -> None:
-    if isinstance(item, Arrived):
-        match.heard(at, seat, item.frame)
-    elif isinstance(item, HandedOver):
-        match.handed(at, seat)
-    else:
-        match.left(at, seat, None)
+def _to_micros(seconds: float) -> int:
+    return round(seconds * MICROSECONDS)

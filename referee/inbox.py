@@ -26,11 +26,11 @@ class Inbox:
         """Whether there is something to take out."""
         return bool(self._items)
 
-    def arrived(self, at: float, frame: bytes) -> None:
-        """A frame has come, at a moment of trio's clock."""
+    def arrived(self, at: float, frame: bytes, size: int) -> None:
+        """A frame has come, at a moment of trio's clock; see `Arrived`."""
         self._frames += 1
         self._bytes += len(frame)
-        self._items.append(Arrived(self._stamp(at), frame))
+        self._items.append(Arrived(self._stamp(at), frame, max(size, len(frame))))
 
     def handed_over(self, frames: int = 1) -> None:
         """The transport has taken so many timed frames, now."""

@@ -138,11 +138,11 @@ class Interview:
         """How soon time could decide something."""
         return (question.opened.main_ms or question.opened.reserve_ms) * self._scale
 
-    def hear(self, at: int, frame: bytes) -> None:
-        """A frame arrived from the bot."""
+    def hear(self, at: int, frame: bytes, size: int = 0) -> None:
+        """A frame arrived from the bot. `size`: how many bytes it took on the wire, where that is more."""
         if self.gone:
             return
-        flood = self._allowance.hear(len(frame))
+        flood = self._allowance.hear(max(size, len(frame)))
         if flood is not None:
             self._refuse(at, flood.refusal, flood.text)
             return

@@ -21,6 +21,8 @@ MAX_TAKEN_BYTES = 4 * MAX_FRAME_BYTES
 OUTBOX_FRAMES = 10_000
 OUTBOX_BYTES = 4 * 1024 * 1024
 """More than this unsent, in frames or bytes, and the bot counts as not reading."""
+MUCH = 32
+"""So many reads and messages in one turn of a line are much: no legal action is half as large."""
 FAREWELL_SECONDS = 1.0
 """How long a line that was hung up on tries to get its last frames out."""
 
@@ -30,6 +32,8 @@ class Arrived(Struct, frozen=True):
 
     at: float
     frame: bytes
+    size: int
+    """What it took on the wire, in bytes, of a message of parts; else the frame's own."""
 
 
 class HandedOver(Struct, frozen=True):
@@ -111,6 +115,9 @@ class Bell:
 
 class Line(ABC):
     """The host's end of one bot's line. No method but `settle` waits; none raises for what a bot does."""
+
+    took = 0.0
+    """For how many seconds in all trio's loop was busy with turns of this line in which `MUCH` came."""
 
     @abstractmethod
     def send_burst(self, frames: Sequence[Outgoing]) -> None:

@@ -10,6 +10,10 @@ from referee.run_delay import RunDelay
 WORTH_KEEPING = 0.001
 """Seconds: a loop that is busy for less is not behind."""
 KEPT = 10_000
+TURN_SECONDS = 0.005
+"""Whatever has much to do lets others have their turn when the loop has been busy for so long."""
+LEAST_TURN_SECONDS = 0.0005
+"""But it gets so long in any case: many that have much to do must not keep each other from all progress."""
 
 
 class LoopProbe(trio.abc.Instrument):
@@ -62,6 +66,10 @@ class LoopProbe(trio.abc.Instrument):
                 break
             longest = max(longest, length)
         return longest
+
+    def turn_ends(self, began: float) -> float:
+        """When a turn that begins at a moment of trio's clock is over: others wait."""
+        return max(self.looked + TURN_SECONDS, began + LEAST_TURN_SECONDS)
 
     def close(self) -> None:
         """Gives up what it holds open."""

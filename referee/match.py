@@ -8,6 +8,8 @@ Times (`at`) are whole microseconds since the match's zero.
 
 from functools import partial
 
+from msgspec import UNSET
+
 from protocol.codec import Refused, decode_said
 from protocol.messages import (
     MAX_NOTE_CHARACTERS,
@@ -104,13 +106,22 @@ class Match:
         for seat in self.seats:
             seat.start_up.begin(self.now)
 
-    def heard(self, at: int, number: int, frame: bytes, kept: In | None = None) -> None:
-        """A frame arrived from a bot. `kept`: in a replay, the record of one that was not kept whole."""
+    def heard(self, at: int, number: int, frame: bytes, *, size: int = 0, kept: In | None = None) -> bool:
+        """A frame arrived from a bot; whether it was not in vain: neither refused, nor from one that is gone.
+
+        Args:
+            at: when.
+            number: the bot's seat.
+            frame: its bytes.
+            size: how many it took on the wire, where that is more.
+            kept: in a replay, the record of a frame that was not kept whole.
+        """
         seat = self.seats[number]
         if seat.gone or self.over:
-            return
+            return False
         self._post.now = max(self.now, at)
-        flood = seat.allowance.hear(kept.cut if kept else len(frame))
+        size = kept.cut if kept else max(size, len(frame))
+        flood = seat.allowance.hear(size)
         refused = flood or (kept.refusal() if kept else None)
         said: Said | None = None
         if refused is None:
@@ -118,13 +129,15 @@ class Match:
                 said = decode_said(frame)
             except Refused as not_said:
                 refused = not_said
-        self._world.record(kept or In.of(at, number, frame, refused, KEPT_OF_REFUSED))
+        self._world.record(kept or In.of(at, number, frame, refused, size=size, kept=KEPT_OF_REFUSED))
+        before = seat.refusals
         if refused is not None or said is None:
             refused = refused or Refused(Refusal.MALFORMED, "")
             self._refuse(seat, refused.refusal, refused.text)
         else:
             self._act_on(seat, said, at)
         self._advance()
+        return seat.refusals == before
 
     def handed(self, at: int, number: int) -> None:
         """The transport took the `window` message of this seat: its clock runs from here."""
@@ -230,16 +243,33 @@ class Match:
 
     def _end_once_measured(self) -> None:
         if self._outcome is not None and not self.over and not self._course.court.unmeasured:
-            self._end(self._outcome)
+            self._end(with_forfeits(self._outcome, self._forfeited()))
 
     def _judge(self, verdicts: list[Judged]) -> None:
         for judged in verdicts:
             self._world.record(judged)
             self.seats[judged.seat].verdicts[judged.verdict.value] += 1
-        unfair = next(filter(is_unfair, verdicts), None)
-        if unfair is not None and self._policy.unfair == "void" and not self.over:
-            why = f"the {unfair.verdict.value} is at fault"
-            self._end(None, f"{why}: window {unfair.number} of seat {unfair.seat} took the default")
+        unfair = [judged for judged in verdicts if is_unfair(judged)]
+        for judged in unfair:
+            if judged.evidence.hog is not UNSET:
+                self._put_out(self.seats[judged.evidence.hog])
+        nobodys = next((judged for judged in unfair if judged.evidence.hog is UNSET), None)
+        if nobodys is not None and self._policy.unfair == "void" and not self.over:
+            why = f"the {nobodys.verdict.value} is at fault"
+            self._end(None, f"{why}: window {nobodys.number} of seat {nobodys.seat} took the default")
+
+    def _put_out(self, seat: Seat) -> None:
+        """A bot kept the referee so busy that another lost a window: it forfeits, whatever the policy."""
+        seat.forfeited = True
+        if self.over:
+            return
+        if seat.gone:
+            self._decided_by_forfeits()
+        else:
+            text = "what you sent kept the referee busy, and others waiting"
+            self._hang_up(seat, Conduct.MISBEHAVED, Fault.MISBEHAVED, text)
+        if self._playing and self._outcome is None:
+            self._advance()
 
     def abort(self, at: int, reason: str) -> None:
         """The attempt is void: a fault of the referee or the machine, not of a bot."""
@@ -346,9 +376,10 @@ class Match:
 
     def _refuse(self, seat: Seat, refusal: Refusal, text: str, window: int | None = None) -> None:
         seat.refused[refusal.value] += 1
+        seat.refusals += 1
         if seat.allowance.is_told(refusal):
             self._post.send_at_the_door(seat, Rejected(window=window, reason=refusal, text=text))
-        if seat.refused.total() > self._policy.refusals_per_match:
+        if seat.refusals > self._policy.refusals_per_match:
             text = f"more than {self._policy.refusals_per_match} of your messages had to be refused"
             self._hang_up(seat, Conduct.MISBEHAVED, Fault.MISBEHAVED, text)
 
@@ -379,7 +410,7 @@ class Match:
     def _gone(self, seat: Seat) -> None:
         seat.gone = True
         seat.start_up.end()
-        seat.forfeited = self._policy.fault == "forfeit" and self._outcome is None
+        seat.forfeited = seat.forfeited or (self._policy.fault == "forfeit" and self._outcome is None)
         self._world.hang_up(seat.number)
         if not self._decided_by_forfeits():
             self._course.give_up(seat)
@@ -406,7 +437,7 @@ class Match:
             self._course.begin()
         if self._playing and not self.over and self._course.advance():
             assert self.table.outcome is not None  # noqa: S101 - it has just said so
-            self._outcome = with_forfeits(self.table.outcome, self._forfeited())
+            self._outcome = self.table.outcome
             if not self._measured:
                 self._course.court.unmeasured.clear()
             self._end_once_measured()

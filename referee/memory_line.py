@@ -64,7 +64,7 @@ class MemoryLine(Line):
         """
         if self._inbox.full():
             raise trio.WouldBlock
-        self._inbox.arrived(trio.current_time() if at is None else at, frame)
+        self._inbox.arrived(trio.current_time() if at is None else at, frame, len(frame))
         self._bell.ring()
 
     async def hear(self) -> bytes:

@@ -19,6 +19,11 @@ THREADS = 16
 """No more are looked at: a bot may have hundreds, and each is a file to be held open."""
 TURN = 20
 """Microseconds that an idle machine may take to let a thread run that is ready to."""
+FREE_TURNS, FREE_TURNS_A_SECOND = 10, 20
+"""So many turns of a thread count, however short they are."""
+USEFUL_TURN = 1_000
+"""Microseconds that it must have run for each further one: of a thread that sleeps and wakes all the time to no
+purpose, which waits a little each time, nothing is kept."""
 CARRIER = -1
 """Among the numbers of a bot's threads: the thread of the referee's that carries its messages."""
 NANOSECONDS_PER_MICROSECOND = 1_000
@@ -40,8 +45,9 @@ class Reading(Struct, frozen=True):
         """How much processor time others than itself kept from it since a reading before, in microseconds.
 
         A thread that waits may wait for the bot's own others: as long as those ran is not counted. Nor is what a
-        processor takes anyway to come to a thread, of which a bot could make much by sleeping often; nor more than
-        the bot was short of its `cpus`: what it did not want to use was not kept from it.
+        processor takes anyway to come to a thread, of which a bot could make much by sleeping often; of one that
+        does so only as many turns count as it had a use for. Nor is more counted than the bot was short of its
+        `cpus`: what it did not want to use was not kept from it.
         """
         cpu = max(0, self.cpu - before.cpu)
         kept = 0
@@ -50,7 +56,10 @@ class Reading(Struct, frozen=True):
                 continue  # Its life is the arena's: what it waited before the bot was there is not known.
             ran_before, waited_before, turns_before = before.threads.get(number, (0, 0, 0))
             others = max(0, cpu - (ran - ran_before))
-            kept += max(0, waited - waited_before - others - (turns - turns_before) * TURN)
+            let = turns - turns_before
+            useful = max(FREE_TURNS, seconds * FREE_TURNS_A_SECOND) + (ran - ran_before) / USEFUL_TURN
+            share = useful / let if let > useful else 1.0
+            kept += max(0, round((waited - waited_before - others - let * TURN) * share))
         return max(0, min(kept, round(self.cpus * seconds * MICROSECONDS) - cpu))
 
 

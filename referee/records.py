@@ -18,6 +18,8 @@ from referee.verdict import Evidence, Verdict
 
 FORMAT = 1
 """The version of this file, named in every transcript's header."""
+FLOOD_US = 5_000
+"""A bot that kept the referee's loop busy in vain for so many microseconds of a window has flooded it."""
 START = -1
 """Where a seat's windows are counted from 0: not one of them, but its bot's start, in which it said no `hello`."""
 
@@ -75,21 +77,22 @@ class In(Struct, frozen=True, kw_only=True, tag="in", tag_field="kind", omit_def
     frame: str = ""
     octets: str = ""
     cut: int = 0
-    """The frame's true length in bytes, where only its beginning is kept: it was refused for what it is."""
+    """The frame's true length in bytes, where only its beginning is kept: it was refused for what it is. Of a
+    message of parts, what all of them took on the wire: `frame` says only that it was one."""
     refused: str = ""
     """Of a frame that was cut: the `Refusal`."""
     text: str = ""
     """Of a frame that was cut: what its sender was told."""
 
     @classmethod
-    def of(cls, at: int, seat: int, frame: bytes, refused: Refused | None, kept: int) -> "In":
-        """The record of a frame; of a refused one, no more than its first `kept` bytes."""
-        cut = refused is not None and len(frame) > kept
+    def of(cls, at: int, seat: int, frame: bytes, refused: Refused | None, *, size: int, kept: int) -> "In":
+        """The record of a frame that took `size` bytes; of a refused one, no more than its first `kept` bytes."""
+        cut = refused is not None and size > min(len(frame), kept)
         text, octets = _as_text(frame[:kept] if cut else frame)
         if not cut or refused is None:
             return cls(at=at, seat=seat, frame=text, octets=octets)
         refusal = refused.refusal.value
-        return cls(at=at, seat=seat, frame=text, octets=octets, cut=len(frame), refused=refusal, text=refused.text)
+        return cls(at=at, seat=seat, frame=text, octets=octets, cut=size, refused=refusal, text=refused.text)
 
     def raw(self) -> bytes:
         """The frame, or what was kept of it."""
@@ -190,7 +193,7 @@ class WindowTime(Struct, frozen=True, kw_only=True, tag="window", tag_field="kin
     """By how many microseconds the referee woke after the deadline that closed it; 0 if none did."""
 
 
-class Used(Struct, frozen=True, kw_only=True, tag="used", tag_field="kind"):
+class Used(Struct, frozen=True, kw_only=True, tag="used", tag_field="kind", omit_defaults=True):
     """Input: what one seat's part in a window was like for its bot, in microseconds. Follows the window's end.
 
     Or what its start was like so far, where it has said no `hello` in time; before what comes of that.
@@ -212,6 +215,17 @@ class Used(Struct, frozen=True, kw_only=True, tag="used", tag_field="kind"):
     behind: int
     """The longest that the referee's loop was busy at a stretch meanwhile; of a start that the referee had not
     brought about yet, all of its time."""
+    taken: int = 0
+    """How long the loop was busy with what this bot sent in vain: floods, and messages that were refused."""
+    hog: int | None = None
+    """The other seat of this match whose bot kept the loop busy so for the longest; None: none did."""
+    hog_taken: int = 0
+    """How long that was."""
+
+    @property
+    def flooded(self) -> bool:
+        """Whether the bot kept the loop busy itself: then nothing that was kept from it excuses it."""
+        return self.taken >= FLOOD_US
 
 
 class Judged(Struct, frozen=True, kw_only=True, tag="verdict", tag_field="kind"):

@@ -18,6 +18,7 @@ from protocol.messages import Invited
 from referee.inbox import Inbox
 from referee.line import (
     FAREWELL_SECONDS,
+    MUCH,
     OUTBOX_BYTES,
     OUTBOX_FRAMES,
     Bell,
@@ -30,12 +31,12 @@ from referee.remote_connection import Connection
 from referee.zmtp import PING, NotSpoken
 
 READ_BYTES = 64 * 1024
-READS = 32
-"""From the kernel at a stretch, before other tasks run."""
 SEND_BYTES = 64 * 1024
 """Frames are sealed together, up to this size, when the kernel has taken those before."""
 PING_SECONDS = 2.0
 """After so long without a byte, the other end is asked for a sign of life: its ZeroMQ gives it by itself."""
+CUT_SECONDS = 1.0
+"""A bot that was cut off for what it said stays out for so long: else it could say it all anew at once."""
 DEAD_SECONDS = 8.0
 """After so long without one, the line is cut: a network that went away does not say so."""
 
@@ -53,6 +54,7 @@ class RemoteLine(Line):
         self._connection: Connection | None = None
         self._nobody, self._somebody = trio.Event(), trio.Event()
         self._nobody.set()
+        self._free_at = -math.inf
 
         self._outbox: deque[Outgoing] = deque()
         self._outbox_bytes = 0
@@ -82,7 +84,8 @@ class RemoteLine(Line):
 
     def free(self) -> bool:
         """Whether a connection would be let in now."""
-        return self._connection is None and not self._farewell.is_set()
+        closed = self._farewell.is_set() or trio.current_time() < self._free_at
+        return self._connection is None and not closed
 
     async def present(self) -> None:
         """Returns when somebody is connected."""
@@ -147,8 +150,8 @@ class RemoteLine(Line):
 
     async def settle(self) -> None:
         """See `Line`: what had reached this machine is with the kernel, and is read at once."""
-        if self._connection is not None:
-            self._hear(self._connection)
+        while self._connection is not None and self._hear(self._connection):
+            await trio.lowlevel.checkpoint()
         await trio.lowlevel.checkpoint()
 
     def forget_unsent(self) -> None:
@@ -171,7 +174,8 @@ class RemoteLine(Line):
             else:
                 await trio.lowlevel.wait_readable(connection.socket)
             # With room again, there may be more in what was read already, and nothing in the kernel.
-            self._hear(connection)
+            while self._hear(connection):
+                await trio.lowlevel.checkpoint()
 
     async def _write(self, connection: Connection) -> None:
         """What the kernel did not take at once."""
@@ -208,36 +212,59 @@ class RemoteLine(Line):
 
     # Reading. None of it waits.
 
-    def _hear(self, connection: Connection) -> None:
-        """Takes what has come. It was not there before the loop's last look, or our own."""
+    def _hear(self, connection: Connection) -> bool:
+        """Takes what has come; whether it stopped only to let others run."""
+        began = trio.current_time()
+        moves, more = 0, True
+        until = self._probe.turn_ends(began)
         try:
-            for _ in range(READS):
-                self._take(connection)
-                if self._inbox.full():
-                    return
-                said = connection.socket.recv(READ_BYTES)
-                connection.heard = trio.current_time()
-                if not said:
-                    connection.end()
-                    return
-                connection.conversation.hear(said)
-            self._take(connection)
-        except BlockingIOError:
-            self._since = trio.current_time()
-        except (NotSpoken, OSError):
+            while more and not self._inbox.full() and not (moves and trio.current_time() >= until):
+                more = self._take(connection) or self._read_more(connection)
+                moves += 1
+        except NotSpoken:
+            self._free_at = trio.current_time() + CUT_SECONDS
             connection.end()
+            more = False
+        except OSError:
+            connection.end()
+            more = False
+        now = trio.current_time()
+        if moves >= MUCH:
+            self.took += now - began
+        # What there is more of may have been there when this began.
+        self._since = max(self._since, began) if more else now
+        return more and not self._inbox.full()
 
-    def _take(self, connection: Connection) -> None:
-        """What has become whole goes to the inbox, as far as there is room."""
-        at = max(self._since, self._probe.came)
-        while not self._inbox.full() and (frame := connection.conversation.next()) is not None:
-            if self._bell is None:
-                raise NotSpoken("something before it was invited")
-            if not self._farewell.is_set() and not self._not_reading:
-                self._inbox.arrived(at, frame)
-                self._ring()
+    def _read_more(self, connection: Connection) -> bool:
+        """Reads what has come; false where nothing has."""
+        try:
+            said = connection.socket.recv(READ_BYTES)
+        except BlockingIOError:
+            return False
+        connection.heard = trio.current_time()
+        if not said:
+            connection.end()
+            return False
+        connection.conversation.hear(said, connection.heard)
+        return True
+
+    def _take(self, connection: Connection) -> bool:
+        """Takes what is next of what was read; False where more has to be read for it."""
+        conversation = connection.conversation
+        frame = conversation.next()
+        if frame is None:
+            self._answer(connection)
+            return conversation.unfinished
+        if self._bell is None:
+            raise NotSpoken("something before it was invited")
+        if not self._farewell.is_set() and not self._not_reading:
+            self._inbox.arrived(max(self._since, self._probe.came), frame, conversation.size)
+            self._ring()
+        return True
+
+    def _answer(self, connection: Connection) -> None:
+        """Says what ZeroMQ says for itself. Who asks for signs of life and does not read them gets none."""
         answer = connection.conversation.answer()
-        # Who asks for signs of life and does not read them gets none: nothing is kept for it.
         if answer and len(connection.leaving) < SEND_BYTES:
             connection.leaving += answer
             self._send(connection)

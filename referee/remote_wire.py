@@ -156,7 +156,7 @@ class Lobby:
             said = socket.recv(HANDSHAKE_MOST)
             if not said:
                 return None
-            conversation.hear(said)
+            conversation.hear(said, trio.current_time())
         key = z85(conversation.client)
         line = self.lines.get(key)
         if line is None:

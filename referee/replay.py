@@ -80,7 +80,8 @@ class Replayed:
         """Tells the match an input; other records are only compared."""
         match record:
             case In():
-                self.match.heard(record.at, record.seat, record.raw(), record if record.cut else None)
+                kept = record if record.cut else None
+                self.match.heard(record.at, record.seat, record.raw(), kept=kept)
             case Handed():
                 self.match.handed(record.at, record.seat)
             case Cpu():

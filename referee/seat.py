@@ -36,6 +36,9 @@ class Seat:
         self.allowance = Allowance(policy)
         """What it may still say until its next window opens."""
         self.refused: Counter[str] = Counter()
+        """Messages of its bot that were turned down, by `Refusal`."""
+        self.refusals = 0
+        """All of them."""
         self.pauses_left = policy.pauses
         self.restarts_left = policy.restarts if policy.fault == "restart" else 0
         self.reserve = terms.reserve_ms * MICROSECONDS_PER_MS

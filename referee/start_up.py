@@ -43,7 +43,7 @@ class StartUp:
         What they took follows from `used`, and is prolonged for once.
         """
         used, self.used = self.used, None
-        if used is None:
+        if used is None or used.flooded:
             return False
         taken = used.withheld + used.behind
         more, self._prolonged = taken - self._prolonged, taken

@@ -5,7 +5,7 @@ The rule is published in docs/timing.md. It reads only what stands in the transc
 
 from enum import StrEnum
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 ENOUGH = 4
 """Where nobody can say how much more time a bot would have needed: it was not its own fault if one part in so many
@@ -27,7 +27,8 @@ class Evidence(Struct, frozen=True, kw_only=True):
     gone: bool
     """Its bot's part in the match was over."""
     own: bool = False
-    """It had nothing left of its budget; or all that is charged is processor time, which it used itself."""
+    """It had nothing left of its budget; or all that is charged is processor time, which it used itself; or it
+    flooded the referee in this window: see `records.Used`."""
     time: int
     """The time that it had, or used."""
     reserve: int
@@ -36,9 +37,11 @@ class Evidence(Struct, frozen=True, kw_only=True):
     late_by: int | None
     """By default: how long after the end its submission for this window arrived; None: none did, or not yet."""
     behind: int
-    """The longest that the referee's loop was busy at a stretch in the window, and how late it woke at its end."""
+    """The longest that the referee's loop was busy at a stretch in the window, or how late it woke at its end."""
     withheld: int
     """How long the bot was ready to run, and others were running instead: see `records.Used`."""
+    hog: int | UnsetType = UNSET
+    """The other seat whose bot brought about most of `behind` by what it sent in vain; left out: none did."""
 
 
 def judge(evidence: Evidence) -> Verdict:

@@ -21,6 +21,7 @@ from referee.inbox import Inbox
 from referee.line import (
     FAREWELL_SECONDS,
     INBOX_FRAMES,
+    MUCH,
     OUTBOX_BYTES,
     OUTBOX_FRAMES,
     Bell,
@@ -40,8 +41,10 @@ QUIET_PASSAGES = 2
 """Settled is a line that got nothing from this many passages of libzmq's thread: a large frame takes it two."""
 SETTLE_READS = 128
 """More than libzmq and the kernel can hold of what a bot said before the line began to settle."""
-PASS_FRAMES = 256
-"""Frames an owner moves before it lets other tasks run."""
+PASS_MOVES = 256
+"""Messages or reads that an owner moves before it lets other tasks run."""
+SENT_FRAMES = 256
+"""Frames given to libzmq at once."""
 
 
 class Stream(Protocol):
@@ -258,17 +261,27 @@ class ZmqLine(Line):
 
     def _pass(self) -> bool:
         """Moves all that can be moved; true when it stopped only to let others run."""
-        for _ in range(PASS_FRAMES):
-            has_come = self._stream.has_come()
-            # Taken first: what a bot said before it was given a window must not be stamped after it.
-            taking = self._wants() and self._take(can_read=has_come)
-            sending = bool(self._outbox) and self._send_frames()
-            if not (taking or sending):
-                if self._timed:
-                    self._stamp_timed(self._queued)
-                break
+        began = trio.current_time()
+        moves = 0
+        until = self._probe.turn_ends(began)
+        while (more := self._move()) and moves < PASS_MOVES and trio.current_time() < until:
+            moves += 1
+        now = trio.current_time()
+        if moves >= MUCH:
+            self.took += now - began
         if not self._holds:
-            self._since = trio.current_time()
+            # What there is more of may have been there when this pass began.
+            self._since = max(self._since, began) if more else now
+        return more
+
+    def _move(self) -> bool:
+        """Takes one message or read, and sends what can be sent; false where there is nothing of either."""
+        has_come = self._stream.has_come()
+        # Taken first: what a bot said before it was given a window must not be stamped after it.
+        taking = self._wants() and self._take(can_read=has_come)
+        sending = bool(self._outbox) and self._send_frames()
+        if not (taking or sending) and self._timed:
+            self._stamp_timed(self._queued)
         return taking or sending
 
     def _wants(self) -> bool:
@@ -277,14 +290,14 @@ class ZmqLine(Line):
     def _take(self, *, can_read: bool) -> bool:
         """Takes the next message, or reads what may become one; false when there is neither."""
         frame = self._next_message() if self._unread else None
-        if frame is None and can_read:
+        if frame is None and not self._unread:
+            if not can_read:
+                return self._change_peers()
             self._read()
             frame = self._next_message()
-        elif frame is None:
-            return self._change_peers()
         if frame is not None:
             self._messages += 1
-            self._inbox.arrived(min(self._since, self._ceiling), frame)
+            self._inbox.arrived(min(self._since, self._ceiling), *frame)
             self._told = True
         return True
 
@@ -296,7 +309,7 @@ class ZmqLine(Line):
         if peer is not None and peer.name == name:
             said = self._stream.take()
             if peer.conversation is not None:
-                peer.conversation.hear(said)
+                peer.conversation.hear(said, trio.current_time())
         else:
             self._meet(name, *self._stream.take_with_descriptor())
 
@@ -327,8 +340,11 @@ class ZmqLine(Line):
         self._unread = self._peer is not None
         return self._unread
 
-    def _next_message(self) -> bytes | None:
-        """The next whole message, if who is in has said one; if not, ZeroMQ's own words are answered."""
+    def _next_message(self) -> tuple[bytes, int] | None:
+        """The next whole message of who is in, and its size on the wire, if it has said one.
+
+        If not, ZeroMQ's own words are answered.
+        """
         self._unread = False
         peer = self._peer
         if peer is None or peer.conversation is None:
@@ -339,9 +355,9 @@ class ZmqLine(Line):
             peer.conversation = None
             self._door.disconnect(peer.descriptor)
             return None
+        self._unread = message is not None or peer.conversation.unfinished
         if message is not None:
-            self._unread = True
-            return message
+            return message, peer.conversation.size
         if answer := peer.conversation.answer():
             self._send(peer, answer)
             self._again = True  # The call may have used up the socket's word that something has come.
@@ -355,7 +371,7 @@ class ZmqLine(Line):
         if peer is None or peer.conversation is None or not peer.conversation.open:
             return False
         before = len(outbox)
-        while outbox and before - len(outbox) < PASS_FRAMES:
+        while outbox and before - len(outbox) < SENT_FRAMES:
             burst, size = [], 0
             for frame in outbox:
                 burst.append(framed(frame))

@@ -17,8 +17,16 @@ PING = _PING + bytes(_TTL_BYTES)
 """Asks the other end for a sign of life."""
 MORE, _LONG, COMMAND = 1, 2, 4
 _SHORT_HEAD, _LONG_HEAD, _SHORT_MOST = 2, 9, 255
-MOST_COMMANDS = 100_000
-"""Of ZeroMQ's own after the opening, a connection: a heartbeat each second for a day."""
+MOST_PARTS = 512
+"""Parts of one message. One of fewer is refused by name; one of more costs its sender the connection."""
+COMMAND_BYTES = 1_024
+"""The size of one command: a heartbeat takes some 25."""
+COMMANDS_AT_ONCE = 1_000
+"""Commands of a connection that are borne at any time, as far as they have not come back since."""
+COMMANDS_A_SECOND = 10
+"""So many come back in a second: heartbeats at any sane pace, for as long as a match takes."""
+FRAMES_AT_A_TIME = 64
+"""`next` looks at so many frames without a message in them, then lets its caller do something else."""
 
 
 class NotSpoken(Exception):  # noqa: N818 - a finding about a bot, not an error of ours
@@ -49,7 +57,7 @@ def says_pair(body: bytes) -> bool:
 class Conversation:
     """The other end's bytes of one connection, and the messages they make up. Holds one message's bytes at most.
 
-    Call `hear` with what came, then `next` until it gives nothing; then hear more.
+    Call `hear` with what came, then `next` until it gives nothing and `unfinished` is false; then hear more.
     """
 
     greeting = GREETING
@@ -62,16 +70,26 @@ class Conversation:
         """
         self.open = False
         """Whether both ends have said what they are: messages may be sent from now on."""
+        self.size = 0
+        """What the last message took on the wire, in bytes: its body; of one of parts, all of them with their
+        heads."""
+        self.unfinished = False
+        """Whether `next` gave nothing although it has not looked at all that came."""
         self._most = most
         self._held = bytearray(said)
         self._greeted = False
         self._answer = self.greeting
         self._parts = 0  # of the message that is being read, but for the last one
         self._parts_bytes = 0
-        self._commands = 0
+        self._frame_size = 0  # of the last frame, on the wire
+        self._commands_left = float(COMMANDS_AT_ONCE)
+        self._heard_at = 0.0
 
-    def hear(self, data: bytes) -> None:
-        """Bytes that came."""
+    def hear(self, data: bytes, at: float) -> None:
+        """Bytes that came, and when: in seconds of any clock that does not go back."""
+        more = (at - self._heard_at) * COMMANDS_A_SECOND
+        self._commands_left = min(COMMANDS_AT_ONCE, self._commands_left + more)
+        self._heard_at = at
         self._held += data
 
     def answer(self) -> bytes:
@@ -88,7 +106,7 @@ class Conversation:
         return framed_command(body)
 
     def next(self) -> bytes | None:
-        """The next message, or None while it is not whole.
+        """The next message, or None while it is not whole, or after `FRAMES_AT_A_TIME` frames.
 
         One of several parts, which is no message of the protocol, is told as text that says so and that does not
         decode.
@@ -96,23 +114,40 @@ class Conversation:
         Raises:
             NotSpoken: see there. Nothing that the other end says afterwards has a meaning.
         """
+        self.unfinished = False
         if not self._greeted and not self._greeting():
             return None
-        while (frame := self._frame()) is not None:
+        for _ in range(FRAMES_AT_A_TIME):
+            frame = self._frame()
+            if frame is None:
+                return None
             flags, body = frame
             if flags & COMMAND:
                 self._command(body)
             elif not self.open:
                 raise NotSpoken("a message before READY")
             elif flags & MORE:
-                self._parts += 1
-                self._parts_bytes += len(body) + (_SHORT_HEAD if len(body) <= _SHORT_MOST else _LONG_HEAD)
+                self._part()
             elif self._parts:
-                parts, self._parts, self._parts_bytes = self._parts + 1, 0, 0
-                return b"(a message of %d parts)" % parts
+                return self._parts_end()
             else:
+                self.size = len(body)
                 return body
+        self.unfinished = True
         return None
+
+    def _part(self) -> None:
+        """A part that others follow: counted, and dropped."""
+        self._parts += 1
+        self._parts_bytes += self._frame_size
+        if self._parts >= MOST_PARTS:
+            raise NotSpoken("a message of too many parts")
+
+    def _parts_end(self) -> bytes:
+        """The last part: what stands for the whole message."""
+        self.size = self._parts_bytes + self._frame_size
+        parts, self._parts, self._parts_bytes = self._parts + 1, 0, 0
+        return b"(a message of %d parts)" % parts
 
     def _frame(self) -> tuple[int, bytes] | None:
         """The next frame's flags and body, once it is there."""
@@ -131,6 +166,7 @@ class Conversation:
         end = head + size
         if len(held) < end:
             return None
+        self._frame_size = end
         body = bytes(held[head:end])
         del held[:end]
         return flags, body
@@ -166,11 +202,11 @@ class Conversation:
 
     def _command(self, body: bytes) -> None:
         """Acts on what ZeroMQ says for itself."""
-        self._commands += 1
+        self._commands_left -= 1
+        if self._commands_left < 0 or len(body) > COMMAND_BYTES:
+            raise NotSpoken("too many commands, or one too large")
         if not self.open:
             self._hear_opening(body)
-        elif self._commands > MOST_COMMANDS:
-            raise NotSpoken("too many commands")
         elif body.startswith(_PING):
             pong = _PONG + body[len(_PING) + _TTL_BYTES :][:_CONTEXT_BYTES]
             self._answer += self.framed_command(pong)

@@ -12,6 +12,8 @@ from arena.memory import resident_bytes
 from referee import remote_line, remote_wire
 from referee.keys import new_pair
 from referee.line import INBOX_FRAMES, MAX_TAKEN_BYTES, HandedOver, NotReading
+from referee.loop_probe import LoopProbe
+from referee.zmtp import COMMAND_BYTES, COMMANDS_AT_ONCE
 from tests.real_wire.remote import Client, Door, clients, open_door
 from tests.real_wire.seat import hear
 from tests.referee import curve_client
@@ -278,7 +280,8 @@ class TestWhoIsIn:
             door.line.begin(door.bell, "t")
             connection, bot = await by_hand(door)
             connection.setsockopt(kernel.SOL_SOCKET, kernel.SO_RCVBUF, 4_096)
-            flood = b"".join(bot.message(b"\4PING\0\0" + bytes(16), flags=2) for _ in range(20_000))
+            pings = COMMANDS_AT_ONCE // 2
+            flood = b"".join(bot.message(b"\4PING\0\0" + bytes(16), flags=2) for _ in range(pings))
             flood += bot.message(b"all said")
             with trio.fail_after(10):
                 while flood:
@@ -289,6 +292,40 @@ class TestWhoIsIn:
             assert current is not None
             assert len(current.leaving) <= remote_line.SEND_BYTES + 2 * remote_line.READ_BYTES
             connection.close()
+
+    @pytest.mark.parametrize("body", [b"", b"\4PING\0\0", bytes(COMMAND_BYTES)], ids=["empty", "pings", "large"])
+    async def test_commands_without_end_cost_their_sender_the_connection_and_keep_it_out_for_a_while(
+        self, body: bytes, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(remote_line, "CUT_SECONDS", 0.3)
+        async with open_door() as door:
+            door.line.begin(door.bell, "t")
+            connection, bot = await by_hand(door)
+            with connection, suppress(OSError), trio.fail_after(10):
+                while True:
+                    await trio.lowlevel.wait_writable(connection)
+                    connection.send(bot.message(body, flags=2))
+            assert not door.line.free()
+            with trio.fail_after(5):
+                while not door.line.free():  # noqa: ASYNC110 - it is told by no event
+                    await trio.sleep(0.01)
+
+    async def test_one_that_says_much_at_once_lets_others_have_their_turn(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A turn of no time ends after one move: of what has come, each message takes a turn of its own."""
+        monkeypatch.setattr(LoopProbe, "turn_ends", lambda _probe, began: began + 1e-9)
+        async with open_door() as door:
+            door.line.begin(door.bell, "t")
+            connection, bot = await by_hand(door)
+            with connection, trio.fail_after(10):
+                connection.send(b"".join(bot.message(b"%d" % n) for n in range(20)))
+                before = 0
+                while before < 20:
+                    await trio.lowlevel.checkpoint()
+                    # Two: which of two tasks is first in a turn of trio's is a matter of chance.
+                    assert door.line._inbox._frames - before <= 2
+                    before = door.line._inbox._frames
 
 
 class TestACutLine:

@@ -17,6 +17,7 @@ from protocol.messages import MAX_FRAME_BYTES
 from protocol.refusals import Refusal
 from referee import wire, wire_door
 from referee.line import INBOX_BYTES, INBOX_FRAMES, MAX_TAKEN_BYTES, Arrived, HandedOver, NotReading
+from referee.zmtp import MOST_PARTS
 from tests.real_wire.peer import GREETING, raw_connection, raw_frame, raw_pair
 from tests.real_wire.seat import BotSocket, Seat, hear, open_seat
 
@@ -125,7 +126,7 @@ async def test_a_huge_frame_costs_its_sender_the_connection(tmp_path: Path, bot:
 async def test_a_message_of_several_parts_is_one_frame_that_does_not_decode(tmp_path: Path, bot: Bot) -> None:
     async with open_seat(tmp_path) as seat:
         socket = bot(seat.line.endpoint)
-        for parts in (2, 3, 5000):
+        for parts in (2, 3, MOST_PARTS):
             socket.send_multipart([b'{"type":"undo","window":1}', *[b""] * (parts - 1)])
             frame = await seat.frame()
             assert b"(a message of %d parts)" % parts == frame

@@ -18,6 +18,8 @@ WINDOWS = 3
 """How many each seat has in the zoo's matches."""
 LONG_FRAMES = 4
 """Frames of the greatest length that a window's bytes allow."""
+HOGS = ("flood_of_commands", "flood_of_parts", "flood_of_words", "parts_without_end")
+"""Those that keep the referee as busy as they can and submit nothing."""
 SOME = range(1, REFUSALS + 1)
 """Refused at least once; how often depends on who is quicker."""
 
@@ -88,6 +90,10 @@ TABLE: dict[str, Expected] = {
     "endless_message": _misbehaves(),
     "garbage": _misbehaves(malformed=REFUSALS + 1),
     "huge_frame": _plays(),
+    "flood_of_commands": _misbehaves(),
+    "flood_of_parts": _misbehaves(malformed=REFUSALS, flood=1),
+    "flood_of_words": _misbehaves(malformed=SOME, flood=SOME),
+    "parts_without_end": _plays(),
     "parts": _plays(malformed=3 * WINDOWS),
     "too_much": _plays(oversized=SOME, flood=SOME),
     # What it says is not for now, against the rules, or too much.

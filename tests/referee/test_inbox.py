@@ -9,12 +9,12 @@ from referee.line import INBOX_BYTES, INBOX_FRAMES, Arrived, HandedOver, NotRead
 
 async def test_what_came_is_taken_out_in_order() -> None:
     inbox = Inbox()
-    inbox.arrived(-1.0, b"first")
+    inbox.arrived(-1.0, b"first", 7)
     inbox.handed_over(2)
     inbox.not_reading()
     now = trio.current_time()
     taken = [inbox.take() for _ in range(4)]
-    assert [Arrived(-1.0, b"first"), HandedOver, HandedOver, NotReading] == [taken[0], *map(type, taken[1:])]
+    assert [Arrived(-1.0, b"first", 7), HandedOver, HandedOver, NotReading] == [taken[0], *map(type, taken[1:])]
     assert taken[3].at <= now
     assert not inbox.has_more()
 
@@ -27,7 +27,7 @@ async def test_nothing_to_take_out_would_block() -> None:
 async def test_no_stamp_is_before_one_that_was_given_already() -> None:
     inbox = Inbox()
     inbox.handed_over()
-    inbox.arrived(-1.0, b"of before")
+    inbox.arrived(-1.0, b"of before", 9)
     handed, arrived = inbox.take(), inbox.take()
     assert handed.at == arrived.at
 
@@ -42,7 +42,7 @@ def test_it_is_full_until_one_is_taken_out(most: int, frame: bytes) -> None:
     inbox = Inbox()
     for _ in range(most):
         assert not inbox.full()
-        inbox.arrived(0.0, frame)
+        inbox.arrived(0.0, frame, len(frame))
     assert inbox.full()
     inbox.take()
     assert not inbox.full()

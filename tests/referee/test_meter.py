@@ -41,7 +41,11 @@ def reading(cpus: float, *threads: tuple[int, int], ended: int = 0) -> Reading:
             0,
             Reading(0, 0, 0, 1.0, {1: (0, 50 * MS, 10_000)}),
         ),  # It slept ten thousand times, and not a moment longer.
-        (30, Reading(0, 0, 0, 1.0, {1: (0, 50 * MS, 1_000)})),
+        (700, Reading(0, 0, 0, 1.0, {1: (0, 700 * MS + 200, 10)})),  # A few wakings, each of which took long.
+        # It slept and woke to no purpose: 20 turns count, and one more for each 1 ms that it ran.
+        (60, Reading(0, 0, 0, 1.0, {1: (0, 3_020 * MS, 1_000)})),
+        (360, Reading(100 * MS, 0, 0, 1.0, {1: (100 * MS, 3_020 * MS, 1_000)})),
+        (600, Reading(300 * MS, 0, 0, 1.0, {1: (300 * MS, 602 * MS, 100)})),  # It computed, and was interrupted.
     ],
 )
 def test_a_bots_own_threads_are_not_others_that_kept_it_waiting(kept: int, counted: Reading) -> None:

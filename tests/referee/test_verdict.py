@@ -9,8 +9,10 @@ from protocol.messages import Opened
 from protocol.refusals import Conduct
 from referee.match import Match
 from referee.plan import Policy
-from referee.records import Judged, Used
+from referee.records import FLOOD_US, Judged, Used
+from referee.replay import replay
 from referee.verdict import Evidence, Verdict, judge
+from tests.referee.retold import whole
 from tests.referee.virtual import Bot, Played, answering, hear_out, play, set_up, silent
 
 SECOND = 1_000_000
@@ -51,12 +53,12 @@ def test_what_a_bot_was_short_of_is_compared_with_what_was_taken_from_it(
     assert wanted == judge(Evidence(**known))
 
 
-def measured(unfair: str = "void") -> Played:
+def measured(max_turns: int = 4, **policy: Any) -> Played:
     """A match of Mist of which evidence is told: by the test, not by a kernel."""
     played = set_up(
         2,
-        options={"first": 0, "max_turns": 4},
-        policy=Policy(main_ms=1_000, reserve_ms=0, unfair=unfair),  # type: ignore[arg-type]
+        options={"first": 0, "max_turns": max_turns},
+        policy=Policy(main_ms=1_000, reserve_ms=0, **policy),
     )
     match = played.match
     played.match = Match(
@@ -72,9 +74,10 @@ def measured(unfair: str = "void") -> Played:
 
 
 class Kernel:
-    """Says the same of every window of a seat."""
+    """Says the same of every window of seat 0, and nothing of the other's."""
 
-    def __init__(self, played: Played, *, withheld: int) -> None:
+    def __init__(self, played: Played, *, withheld: int = 0, **more: Any) -> None:
+        """`more`: fields of `Used` besides."""
         host = played.host
         send_out = host._send_out
 
@@ -92,7 +95,7 @@ class Kernel:
                         waited=held,
                         withheld=held,
                         throttled=0,
-                        behind=0,
+                        **{"behind": 0, **(more if seat == 0 else {})},
                     )
                 )
             send_out()
@@ -151,6 +154,59 @@ async def test_by_how_much_a_submission_was_late_is_waited_for(autojump_clock: o
     judged = [record for record in played.records if isinstance(record, Judged) and record.seat == 0]
     assert 100_000 == judged[0].evidence.late_by
     assert Verdict.HOST is judged[0].verdict
+
+
+@pytest.mark.parametrize("excuse", ["behind", "withheld"])
+async def test_a_bot_that_floods_the_referee_is_excused_by_nothing(autojump_clock: object, excuse: str) -> None:
+    played = measured()
+    Kernel(played, **{excuse: 900_000}, taken=FLOOD_US)
+    await play(played, [silent, answers])
+    assert [(0, Verdict.BOT)] * 2 == verdicts(played)
+    assert played.match.ended is not None
+    assert played.match.ended.outcome is not None
+    assert played.match.ended == replay(whole(played)).match.ended
+
+
+@pytest.mark.parametrize("excuse", ["behind", "withheld"])
+async def test_but_one_that_says_a_little_in_vain_is(autojump_clock: object, excuse: str) -> None:
+    played = measured()
+    Kernel(played, **{excuse: 900_000}, taken=FLOOD_US - 1)
+    await play(played, [silent, answers])
+    assert verdicts(played)[0][1] is not Verdict.BOT
+
+
+@pytest.mark.parametrize("fault", ["default", "forfeit", "restart"])
+async def test_who_keeps_the_referee_busy_until_another_loses_a_window_forfeits_and_the_match_counts(
+    autojump_clock: object, fault: Any
+) -> None:
+    played = measured(fault=fault)
+    Kernel(played, behind=600_000, hog=1, hog_taken=300_000)
+    await play(played, [silent, answers])
+    ended = played.match.ended
+    assert ended is not None
+    assert ended.outcome is not None
+    assert (((0,), (1,)), "forfeit") == (ended.outcome.ranking, ended.outcome.reason)
+    assert (Conduct.OK, Conduct.MISBEHAVED) == ended.conduct
+    assert {(0, Verdict.REFEREE)} == set(verdicts(played))
+    assert ended == replay(whole(played)).match.ended
+
+
+async def test_who_did_so_in_the_last_window_forfeits_too(autojump_clock: object) -> None:
+    played = measured(max_turns=1)
+    Kernel(played, behind=600_000, hog=1, hog_taken=600_000)
+    await play(played, [silent, answers])
+    ended = played.match.ended
+    assert ended is not None
+    assert ended.outcome is not None
+    assert ((0,), (1,)) == ended.outcome.ranking
+
+
+async def test_who_took_less_than_half_of_it_does_not_and_the_match_is_void(autojump_clock: object) -> None:
+    played = measured()
+    Kernel(played, behind=600_000, hog=1, hog_taken=299_999)
+    await play(played, [silent, answers])
+    assert played.match.ended is not None
+    assert "the referee is at fault: window 0 of seat 0 took the default" == played.match.ended.void
 
 
 async def test_a_default_that_was_asked_for_gets_no_verdict(autojump_clock: object) -> None:

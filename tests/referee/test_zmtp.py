@@ -4,12 +4,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.zmtp import GREETING, MOST_COMMANDS, READY, Conversation, NotSpoken, framed
+from referee.zmtp import (
+    COMMAND_BYTES,
+    COMMANDS_A_SECOND,
+    COMMANDS_AT_ONCE,
+    FRAMES_AT_A_TIME,
+    GREETING,
+    MOST_PARTS,
+    READY,
+    Conversation,
+    NotSpoken,
+    framed,
+    framed_command,
+)
 
-MOST = 1_000
+MOST = 1_100
 OPENING = GREETING + READY
-ENDLESS = b"\1\0" * 10_000
-"""Parts without a byte in them, and no last one."""
 
 
 def command(body: bytes) -> bytes:
@@ -20,12 +30,13 @@ def part(body: bytes) -> bytes:
     return b"\1%c%b" % (len(body), body)
 
 
-def heard(conversation: Conversation, data: bytes) -> list[bytes]:
+def heard(conversation: Conversation, data: bytes, at: float = 0.0) -> list[bytes]:
     """The messages that become whole by some bytes."""
-    conversation.hear(data)
+    conversation.hear(data, at)
     found = []
-    while (message := conversation.next()) is not None:
-        found.append(message)
+    while (message := conversation.next()) is not None or conversation.unfinished:
+        if message is not None:
+            found.append(message)
     return found
 
 
@@ -100,19 +111,37 @@ def test_a_message_of_parts_is_one_message_that_says_so() -> None:
     )
 
 
-def test_parts_without_end_are_not_spoken_and_nothing_is_kept_of_them() -> None:
+@pytest.mark.parametrize(("body", "borne"), [(b"", MOST_PARTS - 1), (b"xxxx", MOST // 6)])
+def test_parts_without_end_are_not_spoken_and_nothing_is_kept_of_them(body: bytes, borne: int) -> None:
     conversation = opened()
-    for n in range(MOST // 2):
-        assert [] == heard(conversation, ENDLESS[:2]), n
+    for n in range(borne):
+        assert [] == heard(conversation, part(body)), n
         assert b"" == conversation._held
     with pytest.raises(NotSpoken):
-        heard(conversation, part(b"x"))
+        heard(conversation, part(body))
 
 
 def test_many_messages_of_parts_are_each_within_the_bound() -> None:
     conversation = opened()
     for _ in range(10):
         assert [b"(a message of 201 parts)"] == heard(conversation, part(b"xx") * 200 + framed(b""))
+
+
+def test_of_a_message_of_parts_every_byte_counts_and_of_a_whole_one_its_own() -> None:
+    conversation = opened()
+    for said, size in ((part(b"") * 200 + framed(b""), 402), (part(b"xyz") + framed(bytes(300)), 5 + 309)):
+        heard(conversation, said)
+        assert size == conversation.size == len(said)
+    heard(conversation, framed(bytes(300)))
+    assert 300 == conversation.size
+
+
+def test_after_some_frames_without_a_message_its_caller_has_a_turn() -> None:
+    conversation = opened()
+    conversation.hear(part(b"") * (FRAMES_AT_A_TIME + 1) + framed(b""), 0.0)
+    assert (None, True) == (conversation.next(), conversation.unfinished)
+    assert b"(a message of %d parts)" % (FRAMES_AT_A_TIME + 2) == conversation.next()
+    assert (None, False) == (conversation.next(), conversation.unfinished)
 
 
 def test_a_ping_is_answered_by_a_pong_with_its_context() -> None:
@@ -130,4 +159,17 @@ def test_other_commands_are_passed_over() -> None:
 def test_commands_without_end_are_not_spoken() -> None:
     conversation = opened()
     with pytest.raises(NotSpoken):
-        heard(conversation, command(b"\4PONG") * MOST_COMMANDS)
+        heard(conversation, command(b"\4PONG") * COMMANDS_AT_ONCE)
+
+
+def test_heartbeats_may_go_on_for_ever() -> None:
+    conversation = opened()
+    for n in range(3 * COMMANDS_AT_ONCE):
+        assert [] == heard(conversation, command(b"\4PING\0\0"), n / COMMANDS_A_SECOND)
+
+
+def test_a_large_command_is_not_spoken() -> None:
+    conversation = opened()
+    assert [] == heard(conversation, framed_command(bytes(COMMAND_BYTES)))
+    with pytest.raises(NotSpoken):
+        Conversation(OPENING + framed_command(bytes(COMMAND_BYTES + 1)), 2 * COMMAND_BYTES).next()

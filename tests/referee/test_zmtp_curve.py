@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from referee.keys import KeyPair, new_pair
-from referee.zmtp import MOST_COMMANDS, NotSpoken, framed, framed_command
+from referee.zmtp import MOST_PARTS, NotSpoken, framed, framed_command
 from referee.zmtp_curve import HANDSHAKE_MOST, SERVER_GREETING, SecureConversation
 from tests.referee.curve_client import GREETING, Client, commands
 
@@ -21,7 +21,7 @@ def host() -> SecureConversation:
 
 def heard(conversation: SecureConversation, data: bytes) -> list[bytes]:
     """The messages that become whole by some bytes."""
-    conversation.hear(data)
+    conversation.hear(data, 0.0)
     found = []
     while (message := conversation.next()) is not None:
         found.append(message)
@@ -271,16 +271,26 @@ class TestHostileBytes:
     def test_sealed_parts_without_end_are_not_spoken_and_nothing_is_kept_of_them(self) -> None:
         client = Client(HOST.public)
         conversation = let_in(client)
-        for n in range(MOST // 2):
+        sealed = len(client.message(b"", flags=1))
+        client = Client(HOST.public)
+        conversation = let_in(client)
+        for n in range(min(MOST_PARTS - 1, MOST // sealed)):
             assert [] == heard(conversation, client.message(b"", flags=1)), n
             assert b"" == conversation._held
-        refused(conversation, client.message(b"", flags=1) + client.message(b"x" * MOST))
+        refused(conversation, client.message(b"", flags=1) * 3)
 
     def test_a_sealed_message_of_parts_is_one_message_that_says_so(self) -> None:
         client = Client(HOST.public)
         conversation = let_in(client)
         said = client.message(b"{}", flags=1) + client.message(b"{}") + client.message(b"next")
         assert [b"(a message of 2 parts)", b"next"] == heard(conversation, said)
+
+    def test_of_a_sealed_message_of_parts_every_byte_of_the_wire_counts(self) -> None:
+        client = Client(HOST.public)
+        conversation = let_in(client)
+        said = client.message(b"{}", flags=1) + client.message(b"{}")
+        heard(conversation, said)
+        assert len(said) == conversation.size
 
     def test_flags_that_mean_nothing_are_not_spoken(self) -> None:
         client = Client(HOST.public)
@@ -289,7 +299,7 @@ class TestHostileBytes:
     def test_commands_without_end_are_not_spoken(self) -> None:
         client = Client(HOST.public)
         conversation = let_in(client)
-        conversation._commands = MOST_COMMANDS - 1
+        conversation._commands_left = 1.0
         assert [] == heard(conversation, client.message(b"\4PONG", flags=2))
         refused(conversation, client.message(b"\4PONG", flags=2))
 
