@@ -3,32 +3,31 @@
 What arrives is believed only after its hash was taken anew: it is what the sender has, or it is not kept.
 """
 
-import io
-import shutil
-import tarfile
-import tempfile
-from contextlib import suppress
+import re
 from pathlib import Path
 
 from msgspec.structs import replace
 
-from referee.archive import ArchiveError, unpack
-from referee.bot_folder import BotFolder, BotFolderError, content_hash, entries, read_bot
+from referee.archive import ArchiveError, pack, unpack
+from referee.bot_folder import BotFolder, BotFolderError, content_hash, read_bot
 from referee.bot_revision import cache_folder
+from referee.cache_entry import CacheError, making, private, settle
 
-LEVEL = 6
-"""Of compression: a parcel is made once, and sent to each machine."""
 MOST_BYTES = 4 * 1024**3
 """Of a bot's files."""
+_CONTENT = re.compile(r"sha256:[0-9a-f]{64}", re.ASCII)
 
 
 def packed(folder: Path) -> bytes:
-    """All that counts as a bot's content, compressed."""
-    parcel = io.BytesIO()
-    with tarfile.open(fileobj=parcel, mode="w:gz", compresslevel=LEVEL) as tar:
-        for path in sorted(entries(folder)):
-            tar.add(path, arcname=path.relative_to(folder), recursive=False)
-    return parcel.getvalue()
+    """All that counts as a bot's content, compressed.
+
+    Raises:
+        BotFolderError: it cannot be sent.
+    """
+    try:
+        return pack(folder, most=MOST_BYTES)
+    except (ArchiveError, OSError) as error:
+        raise BotFolderError(f"{folder}: cannot be sent to another machine: {error}") from None
 
 
 def place_of(content: str) -> Path:
@@ -40,24 +39,27 @@ def keep(content: str, parcel: bytes) -> None:
     """Keeps a bot that has arrived.
 
     Raises:
-        BotFolderError: it is not what was announced.
+        BotFolderError: it is not what was announced, or others may write to where it would be kept.
         OSError: it cannot be written.
     """
+    if not _CONTENT.fullmatch(content):
+        raise BotFolderError(f"{content[:100]!r}: no hash of a content")
     place = place_of(content)
-    place.parent.mkdir(parents=True, exist_ok=True)
-    arriving = Path(tempfile.mkdtemp(prefix="arriving-", dir=place.parent))
     try:
-        _unpack(parcel, arriving)
-        if (found := content_hash(arriving)) != content:
+        private(cache_folder())
+        private(place.parent)
+    except CacheError as error:
+        raise BotFolderError(str(error)) from None
+    with making(place.parent) as made:
+        bot = made / "bot"
+        bot.mkdir()
+        try:
+            unpack(parcel, bot, most=MOST_BYTES)
+        except ArchiveError as error:
+            raise BotFolderError(f"a bot arrived broken: {error}") from None
+        if (found := content_hash(bot)) != content:
             raise BotFolderError(f"a bot of content {content} was announced, and {found} arrived")
-        arriving.chmod(0o755)
-        with suppress(OSError):
-            # Somebody else may have been faster: a folder that is not empty is never replaced.
-            arriving.rename(place)
-        if not place.is_dir():
-            raise BotFolderError(f"{place}: cannot be kept")
-    finally:
-        shutil.rmtree(arriving, ignore_errors=True)
+        settle(bot, place)
 
 
 def arrived(bot: BotFolder) -> BotFolder:
@@ -70,10 +72,3 @@ def arrived(bot: BotFolder) -> BotFolder:
     if here.content != bot.content:
         raise BotFolderError(f"{here.folder}: was changed since it arrived: delete it")
     return replace(here, given=bot.given)
-
-
-def _unpack(parcel: bytes, into: Path) -> None:
-    try:
-        unpack(io.BytesIO(parcel), into, mode="r:gz", most=MOST_BYTES)
-    except ArchiveError as error:
-        raise BotFolderError(f"a bot arrived broken: {error}") from None

@@ -2,12 +2,15 @@
 
 from collections.abc import Iterable
 
-from arena.exits import WrongUse
+import click
+
+from arena.exits import MachineCannot, WrongUse
 from arena.results_folder import cannot_write
 from arena.screens import progress_console
-from referee.bot_build import built, built_folder
+from referee.bot_build import BuildError, built, is_built, log_of
 from referee.bot_folder import BotFolder, BotFolderError
 from referee.plan import Isolation
+from referee.sandbox import SandboxError, demand
 
 
 def ready(bots: Iterable[BotFolder], isolation: Isolation) -> list[BotFolder]:
@@ -21,11 +24,20 @@ def ready(bots: Iterable[BotFolder], isolation: Isolation) -> list[BotFolder]:
 
 
 def _ready(bot: BotFolder, isolation: Isolation) -> BotFolder:
-    if bot.build and not built_folder(bot).is_dir():
+    if not bot.build:
+        return bot
+    if not is_built(bot, isolation):
         progress_console().print(f"building {bot.given}", highlight=False, markup=False)
     try:
+        demand(isolation)
         return built(bot, isolation)
+    except BuildError as error:
+        for line in error.said:
+            click.echo(f"  {line}", err=True)
+        raise WrongUse(str(error)) from None
     except BotFolderError as error:
         raise WrongUse(str(error)) from None
+    except SandboxError as error:
+        raise MachineCannot(str(error)) from None
     except OSError as error:
-        raise cannot_write(built_folder(bot), error) from None
+        raise cannot_write(log_of(bot, isolation).parent, error) from None

@@ -22,11 +22,12 @@ from arena import bot_parcel, cluster_place
 from arena.cluster_words import Arrival, Asked, Ordered, Readiness, received
 from arena.counted import counted
 from arena.dask_client import SLOTS, DaskClient, Task, address_of, connected
-from arena.exits import MachineCannot
+from arena.exits import MachineCannot, WrongUse
 from arena.roster import Roster
 from arena.runner import Worker, WorkerGoneError
 from arena.terms import own_content
 from arena.worker_words import Done, decoded, encoded, error_of, order
+from referee.bot_folder import BotFolderError
 from referee.plan import Plan, Result
 from referee.printable import printable
 
@@ -192,8 +193,15 @@ class _Cluster:
 
     @cached_property
     def _parcels(self) -> dict[str, bytes]:
-        """Each bot's content, packed once, and only if somebody lacks one."""
-        return {bot.content: bot_parcel.packed(bot.folder) for bot in self._asked.bots}
+        """Each bot's content, packed once, and only if somebody lacks one.
+
+        Raises:
+            WrongUse: one cannot be sent.
+        """
+        try:
+            return {bot.content: bot_parcel.packed(bot.folder) for bot in self._asked.bots}
+        except BotFolderError as error:
+            raise WrongUse(str(error)) from None
 
     async def _ready(self, address: str, function: Callable[..., bytes], *arguments: Any) -> None:
         readiness: Readiness = decoded(await self._ask(address, function, *arguments), Readiness)

@@ -21,6 +21,7 @@ from referee.bot_build import built
 from referee.bot_folder import BotFolder
 from referee.plan import Isolation
 from referee.play import SandboxedBot
+from referee.sandbox import demand
 
 
 def arrive(asked: bytes) -> bytes:
@@ -79,4 +80,7 @@ def leave(arena: str) -> None:
 @cache
 def _ready(bot: BotFolder, isolation: Isolation) -> BotFolder:
     """The bot as it lies here, built. Looked at once: what is in the cache is no bot's to change."""
-    return built(bot_parcel.arrived(bot), isolation)
+    here = bot_parcel.arrived(bot)
+    if here.build:
+        demand(isolation)
+    return built(here, isolation)

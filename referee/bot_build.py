@@ -1,51 +1,54 @@
 """Makes a bot's program by the `build` commands of its bot.toml: once a content, in a sandbox like the bot's.
 
-The commands work on a copy of the folder in the sandbox's memory. What they leave there comes out as one archive,
-through a pipe, is read with suspicion, and is kept in a cache under the hash of the folder that it was made from.
-Nothing they do reaches this machine otherwise, and there is no network: what a build needs lies in the folder.
+The commands work on a copy of the folder in the sandbox's memory. When all their processes are gone, what they
+left there is copied, by `archive`'s rules, into a cache: no process of theirs hands it over. There is no network:
+what a build needs lies in the folder. A result is used again only where all that the commands saw is the same, as
+far as that is known, and only as it was when it was made.
 """
 
+import hashlib
 import os
-import shlex
-import shutil
+import platform
+import re
 import signal
-import subprocess
-import tempfile
-from contextlib import suppress
+import sys
+from functools import cache
+from importlib.metadata import distributions
 from pathlib import Path
-from threading import Thread
-from typing import IO
 
+import msgspec
 from msgspec.structs import replace
 
-from referee import bare, bubblewrap
-from referee.archive import ArchiveError, unpack
-from referee.bot_environment import PROJECT, environment, this_machine, with_interpreter
+from referee import build_process
+from referee.archive import ArchiveError, copy, fingerprint
+from referee.bot_environment import PROJECT, shared_modules, this_machine
 from referee.bot_folder import BotFolder, BotFolderError
 from referee.bot_revision import cache_folder
-from referee.bubblewrap_arguments import SCRATCH
+from referee.build_process import Ended
+from referee.cache_entry import CacheError, making, private, settle
 from referee.plan import Isolation
 from referee.printable import printable
 
 MEGABYTE = 1024 * 1024
 BUILD_SECONDS = 600
 """A build that takes longer is ended."""
-LAST_LINES = 5
-"""Of a failed build's output, in the error."""
-LOG_BYTES = 256 * 1024
-"""Of a build's output that are kept, the last ones."""
-OUT = 9
-TO_SHELL = f"""
-import os, sys
-out = int(sys.argv[1])
-if out != {OUT}:
-    os.dup2(out, {OUT})
-    os.close(out)
-os.execvp("sh", ["sh", "-c", sys.argv[2]])
-"""
-"""A plain shell knows no descriptors of two digits."""
-WORKSHOP = "build"
-"""The folder in the sandbox's scratch that the commands work in."""
+SHOWN_LINES = 20
+"""Of a failed build's output."""
+LONGEST_LINE = 500
+"""Characters of such a line."""
+CONTENT, FINGERPRINT = "bot", "fingerprint"
+"""In the cache's folder of a result: the bot's folder, and the hash of what is in it."""
+_ERROR = re.compile(r"\berror(\[\w+\])?:|Error:", re.IGNORECASE)
+"""What compilers and interpreters write before what is wrong."""
+
+
+class BuildError(BotFolderError):
+    """A build that failed. The text is one line, which names the log."""
+
+    def __init__(self, text: str, said: list[str]) -> None:
+        super().__init__(text)
+        self.said = said
+        """What matters of its output: lines, each fit for a terminal."""
 
 
 def built(bot: BotFolder, isolation: Isolation) -> BotFolder:
@@ -56,32 +59,52 @@ def built(bot: BotFolder, isolation: Isolation) -> BotFolder:
         isolation: as for its matches; `none` builds without a sandbox.
 
     Raises:
-        BotFolderError: a command failed, took too long or made too much; or what they made has no program.
+        BuildError: a command failed, took too long or made too much.
+        BotFolderError: what they made has no program, or was changed since; or others may write to the cache.
+        SandboxError: there is no sandbox to build it in.
         OSError: the cache cannot be written, or no process is to be had.
     """
     if not bot.build:
         return bot
-    wanted = built_folder(bot)
-    if not wanted.is_dir():
-        wanted.parent.mkdir(parents=True, exist_ok=True)
-        making = Path(tempfile.mkdtemp(prefix="making-", dir=wanted.parent))
-        try:
-            _make(bot, isolation, making)
-            making.chmod(0o755)
-            try:
-                making.rename(wanted)
-            except OSError:
-                # Somebody else may have been faster: a folder that is not empty is never replaced.
-                if not wanted.is_dir():
-                    raise
-        finally:
-            shutil.rmtree(making, ignore_errors=True)
-    return _checked(replace(bot, folder=wanted, build=()))
+    place = _place(bot, isolation)
+    try:
+        private(cache_folder())
+        private(place.parent)
+    except CacheError as error:
+        raise BotFolderError(f"{bot.given}: build: {error}") from None
+    if not place.is_dir():
+        with making(place.parent) as made:
+            settle(_make(bot, isolation, made), place)
+    if not _is_as_made(bot, place):
+        raise BotFolderError(f"{bot.given}: build: {place}: was changed since it was made: delete it")
+    return _checked(replace(bot, folder=place / CONTENT, build=()))
 
 
-def built_folder(bot: BotFolder) -> Path:
-    """Where what is built of a bot's content is kept; not there before it is built."""
-    return cache_folder() / "built" / bot.content.removeprefix("sha256:")
+def is_built(bot: BotFolder, isolation: Isolation) -> bool:
+    """Whether the result of a bot's build is in the cache."""
+    return _place(bot, isolation).is_dir()
+
+
+def log_of(bot: BotFolder, isolation: Isolation) -> Path:
+    """Where the output of a bot's last build is."""
+    return _place(bot, isolation).with_suffix(".log")
+
+
+def _place(bot: BotFolder, isolation: Isolation) -> Path:
+    """Where a result is kept. No two levels share one: what is built without a sandbox, bots may change."""
+    seen = (bot.content, bot.build, bot.build_limits, isolation, _toolchain())
+    return cache_folder() / "built" / hashlib.sha256(msgspec.json.encode(seen)).hexdigest()
+
+
+@cache
+def _toolchain() -> tuple[str, ...]:
+    """What a build sees of this machine: the interpreter, packages, kit; of the system the C library's version."""
+    machine = this_machine()
+    packages = {f"{each.name} {each.version}" for each in distributions(path=[*map(str, machine.packages)])}
+    kit = [*(PROJECT / "protocol").rglob("*.py"), *(path for path in shared_modules() if path.is_file())]
+    files = {f"{path.relative_to(PROJECT)} {hashlib.sha256(path.read_bytes()).hexdigest()}" for path in kit}
+    system = (platform.machine(), *platform.libc_ver(), sys.version, str(machine.interpreter))
+    return (*system, *sorted(packages), *sorted(files))
 
 
 def _checked(bot: BotFolder) -> BotFolder:
@@ -92,97 +115,93 @@ def _checked(bot: BotFolder) -> BotFolder:
     return bot
 
 
-def _make(bot: BotFolder, isolation: Isolation, into: Path) -> None:
-    """Runs the commands; what they made lies in `into`."""
-    most = bot.build_limits.scratch_mb * MEGABYTE
-    with tempfile.TemporaryFile() as archive, tempfile.TemporaryFile() as log:
-        theirs, ours = os.pipe()
-        reader = Thread(target=_keep, args=(theirs, archive, most))
-        reader.start()
-        try:
-            code = (_run_bare if isolation == "none" else _run_sandboxed)(bot, ours, log.fileno())
-        except subprocess.TimeoutExpired:
-            raise BotFolderError(f"{bot.given}: build: takes more than {BUILD_SECONDS} seconds") from None
-        finally:
-            os.close(ours)
-            reader.join()
-        if code != 0:
-            raise BotFolderError(f"{bot.given}: build: {_last_words(log.fileno(), code)}")
-        if archive.tell() > most:
-            raise BotFolderError(
-                f"{bot.given}: build: makes more than build_limits.scratch_mb = {most // MEGABYTE}"
-            )
-        archive.seek(0)
-        try:
-            unpack(archive, into, mode="r:", most=most)
-        except (ArchiveError, OSError) as error:
-            raise BotFolderError(f"{bot.given}: build: what it made cannot be kept: {error}") from None
+def _is_as_made(bot: BotFolder, place: Path) -> bool:
+    try:
+        return (place / FINGERPRINT).read_text() == fingerprint(place / CONTENT, most=_most(bot))
+    except (ArchiveError, OSError, UnicodeDecodeError):
+        return False
 
 
-def _keep(pipe: int, archive: IO[bytes], most: int) -> None:
-    """Takes what comes through the pipe, to its end; what is more than allowed is only counted as more."""
-    with open(pipe, "rb", buffering=0) as source:
-        while block := source.read(MEGABYTE):
-            if archive.tell() <= most:
-                archive.write(block)
+def _most(bot: BotFolder) -> int:
+    """Bytes of what a build may leave."""
+    return bot.build_limits.scratch_mb * MEGABYTE
 
 
-def _steps(bot: BotFolder, scratch: str, out: int) -> list[str]:
-    """Copies the folder, runs the commands there, archives what is there then; as a command line."""
-    interpreter = this_machine().interpreter
-    commands = [shlex.join(with_interpreter(command, interpreter)) for command in bot.build]
-    workshop = shlex.quote(f"{scratch}/{WORKSHOP}")
-    steps = [f"cp -R . {workshop}", f"cd {workshop}", *(f"{command} {OUT}>&-" for command in commands)]
-    script = " && ".join([*steps, f"exec tar -cf - --exclude=__pycache__ . >&{OUT}"])
-    return [str(interpreter), "-I", "-S", "-c", TO_SHELL, str(out), script]
+def _make(bot: BotFolder, isolation: Isolation, into: Path) -> Path:
+    """Runs the commands; the folder, within `into`, of what they made."""
+    aside, result = into / "aside", into / "result"
+    aside.mkdir()
+    (result / CONTENT).mkdir(parents=True)
+    log = log_of(bot, isolation)
+    ours = into / log.name
+    try:
+        with build_process.run(bot, isolation, aside=aside, log=ours, seconds=BUILD_SECONDS) as ended:
+            if complaint := _complaint(bot, ended):
+                said = _telling(ours.read_text(errors="replace"))
+                error = next((f": {line.strip()}" for line in (*filter(_ERROR.search, said), *said[-1:])), "")
+                raise BuildError(f"{bot.given}: build: {complaint}{error}; its log: {log}", said)
+            _keep(bot, ended, result)
+    finally:
+        if ours.exists():
+            ours.replace(log)
+    return result
 
 
-def _run_sandboxed(bot: BotFolder, out: int, log: int) -> int:
-    """Runs the commands; the exit code. `out` and `log` are descriptors."""
-    builder = replace(
-        bot,
-        command=tuple(_steps(bot, SCRATCH, out)),
-        limits=bot.build_limits,
-        transport="zmq",
-    )
-    told = environment(endpoint="", token="", scratch=SCRATCH, python_path=bubblewrap.python_path())
-    with tempfile.TemporaryDirectory() as folder:
-        line = Path(folder, "none.sock")
-        return bubblewrap.run(builder, line, told, log, kept=[out], seconds=BUILD_SECONDS)
-
-
-def _run_bare(bot: BotFolder, out: int, log: int) -> int:
-    """The same without a sandbox: in a folder of its own, with limits for each process."""
-    machine = this_machine()
-    with tempfile.TemporaryDirectory(prefix="build-") as scratch:
-        told = environment(
-            endpoint="",
-            token="",
-            scratch=scratch,
-            python_path=":".join([str(PROJECT), *map(str, machine.packages)]),
-        )
-        process = subprocess.Popen(  # noqa: S603 - as a bot is started
-            [*bare.launcher(bot.build_limits), *_steps(bot, scratch, out)],
-            env=told,
-            cwd=bot.folder,
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            pass_fds=[out],
-            start_new_session=True,
+def _keep(bot: BotFolder, ended: Ended, result: Path) -> None:
+    """Copies what a build left."""
+    most = _most(bot)
+    try:
+        workshop = os.open(
+            build_process.WORKSHOP,
+            os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC,
+            dir_fd=ended.scratch,
         )
         try:
-            return process.wait(BUILD_SECONDS)
+            copy(workshop, result / CONTENT, most=most)
         finally:
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+            os.close(workshop)
+        (result / FINGERPRINT).write_text(fingerprint(result / CONTENT, most=most))
+    except (ArchiveError, OSError) as error:
+        raise BotFolderError(f"{bot.given}: build: what it made cannot be kept: {error}") from None
 
 
-def _last_words(log: int, code: int) -> str:
-    """The end of what a failed build printed, on one line."""
-    size = os.fstat(log).st_size
-    text = os.pread(log, LOG_BYTES, max(0, size - LOG_BYTES)).decode(errors="replace")
-    said = " | ".join(printable(line.strip()) for line in text.splitlines()[-LAST_LINES:] if line.strip())
-    ended = f"ended by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
-    return f"{ended}: {said}" if said else ended
+def _complaint(bot: BotFolder, ended: Ended) -> str | None:
+    """How a build failed, if it did."""
+    limits = bot.build_limits
+    match ended:
+        case Ended(code=0):
+            return None
+        case Ended(code=None):
+            return f"takes more than {BUILD_SECONDS} seconds"
+        case Ended(is_memory_up=True):
+            return f"uses more than build_limits.memory_mb = {limits.memory_mb}"
+        case Ended(is_scratch_full=True):
+            return f"makes more than build_limits.scratch_mb = {limits.scratch_mb}"
+        case Ended(code=int(code)) if code < 0:
+            return f"ended by {_signal(-code)}{_limit_of(bot, -code)}"
+    return f"exit code {ended.code}"
+
+
+def _signal(number: int) -> str:
+    return signal.Signals(number).name if number in list(signal.Signals) else f"signal {number}"
+
+
+def _limit_of(bot: BotFolder, number: int) -> str:
+    """The limit that a signal may have come from."""
+    limits = bot.build_limits
+    if number == signal.SIGXFSZ:
+        return f", for a file of more than build_limits.scratch_mb = {limits.scratch_mb}"
+    if number in (signal.SIGKILL, signal.SIGXCPU) and limits.cpu_seconds is not None:
+        return f", as a process is that uses more than build_limits.cpu_seconds = {limits.cpu_seconds}"
+    return ""
+
+
+def _telling(output: str) -> list[str]:
+    """What matters of a failed build's output: its end, and where its first error stands before that."""
+    lines = [printable(line.rstrip())[:LONGEST_LINE] for line in output.splitlines() if line.strip()]
+    first = next((number for number, line in enumerate(lines) if _ERROR.search(line)), len(lines))
+    if first >= len(lines) - SHOWN_LINES:
+        return lines[-SHOWN_LINES:]
+    half = SHOWN_LINES // 2
+    begin = max(0, first - 1)
+    return [*lines[begin : begin + half], "[…]", *lines[-half:]]

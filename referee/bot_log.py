@@ -1,4 +1,4 @@
-"""A bot's standard output and error, kept in a file of bounded size: its first half and its last.
+"""The output of a bot, or of a build, kept in a file of bounded size: its first half and its last.
 
 A bot may write without end. It then waits for us, in its own time; we never wait for it, and nothing grows.
 """
@@ -17,6 +17,48 @@ BREATH_SECONDS = 0.02
 """Between two full reads of what is thrown away: a flood costs us at most three megabytes of copying a second."""
 
 
+class BoundedFile:
+    """A file that holds the first half of what is written to it, and at its end the last."""
+
+    def __init__(self, path: Path, limit_bytes: int) -> None:
+        """Opens it, for its owner alone.
+
+        Raises:
+            OSError: it cannot be made.
+        """
+        self._half = limit_bytes // 2
+        self._tail = bytearray()
+        self._head_bytes = 0
+        self.dropped_bytes = 0
+        """What is in neither half."""
+        self._file = open(path, "wb", buffering=0, opener=for_owner)  # noqa: SIM115 - closed by `close`
+
+    def add(self, taken: bytes) -> None:
+        """Keeps this, or drops what was in the middle for it."""
+        head = taken[: self._half - self._head_bytes]
+        self._head_bytes += len(head)
+        self._write(head)
+        self._tail += taken[len(head) :]
+        excess = len(self._tail) - self._half
+        if excess > 0:
+            self.dropped_bytes += excess
+            del self._tail[:excess]
+
+    def close(self) -> None:
+        """Completes the file."""
+        if self.dropped_bytes:
+            self._write(f"\n[{self.dropped_bytes} bytes left out here]\n".encode())
+        self._write(self._tail)
+        self._file.close()
+
+    def _write(self, data: bytes | bytearray) -> None:
+        try:
+            self._file.write(data)
+        except OSError:
+            # A full disk. The transcript says so aloud; no match is stopped for what a bot prints.
+            return
+
+
 class BotLog:
     """Reads one pipe into one file."""
 
@@ -26,11 +68,8 @@ class BotLog:
         Raises:
             OSError: the file cannot be made, or descriptors have run out.
         """
-        self._half = limit_bytes // 2
-        self._tail = bytearray()
-        self._head_bytes = self._dropped_bytes = 0
         self._latest = b""
-        self._file = open(path, "wb", buffering=0, opener=for_owner)  # noqa: SIM115 - closed by `finish`
+        self._file = BoundedFile(path, limit_bytes)
         try:
             self._pipe, self._bots_end = os.pipe()
         except OSError:
@@ -54,7 +93,7 @@ class BotLog:
         with self._following:
             # It may have been about to go on when `finish` came: the pipe is closed then.
             while not self._finished and self._take() != 0:
-                if self._dropped_bytes:
+                if self._file.dropped_bytes:
                     await trio.sleep(BREATH_SECONDS)
                 await trio.lowlevel.wait_readable(self._pipe)
 
@@ -64,9 +103,6 @@ class BotLog:
         self._finished = True
         self._take()
         os.close(self._pipe)
-        if self._dropped_bytes:
-            self._write(f"\n[{self._dropped_bytes} bytes left out here]\n".encode())
-        self._write(self._tail)
         self._file.close()
         lines = self._latest.decode(errors="replace").strip().splitlines()
         return lines[-1] if lines else ""
@@ -77,23 +113,6 @@ class BotLog:
             taken = os.read(self._pipe, READ_BYTES)
         except BlockingIOError:
             return -1
-        self._keep(taken)
+        self._file.add(taken)
         self._latest = (self._latest + taken)[-LINE_BYTES:]
         return len(taken)
-
-    def _keep(self, taken: bytes) -> None:
-        head = taken[: self._half - self._head_bytes]
-        self._head_bytes += len(head)
-        self._write(head)
-        self._tail += taken[len(head) :]
-        excess = len(self._tail) - self._half
-        if excess > 0:
-            self._dropped_bytes += excess
-            del self._tail[:excess]
-
-    def _write(self, data: bytes | bytearray) -> None:
-        try:
-            self._file.write(data)
-        except OSError:
-            # A full disk. The transcript says so aloud; no match is stopped for what a bot prints.
-            return

@@ -51,8 +51,6 @@ class Setting:
         line: Path,
         told: dict[str, str],
         output: int,
-        *,
-        kept: Sequence[int] = (),
     ) -> None:
         """Starts bubblewrap.
 
@@ -61,7 +59,6 @@ class Setting:
             line: the socket's file, in a folder that holds nothing else.
             told: the bot's environment.
             output: descriptor for its standard output and error.
-            kept: descriptors that it inherits beside these.
 
         Raises:
             OSError: no process, descriptor or control group is to be had.
@@ -95,13 +92,24 @@ class Setting:
                     stdin=gate.fileno(),
                     stdout=out,
                     stderr=output,
-                    pass_fds=[self._info, options, *([] if syscalls is None else [syscalls]), *kept],
+                    pass_fds=[self._info, options, *([] if syscalls is None else [syscalls])],
                     process_group=0,  # a Ctrl-C at the terminal is the arena's to act on
                 )
             undo.pop_all()
 
     def admit(self) -> int | None:
-        """Puts its processes into their group and lets the bot begin, once `gate` can be read.
+        """Lets the bot begin, once `gate` can be read. Returns as `take_hold`."""
+        init = self.take_hold()
+        if init is not None:
+            self.begin()
+        return init
+
+    def begin(self) -> None:
+        """Lets the bot begin, once `take_hold` has found its sandbox."""
+        self.gate.send(GO)
+
+    def take_hold(self) -> int | None:
+        """Puts its processes into their group, once `gate` can be read. Nothing of the bot's runs yet.
 
         A descriptor of the sandbox's first process; None: it did not stand.
         """
@@ -121,7 +129,6 @@ class Setting:
             # Who spoke is known from the kernel: nothing of the bot's runs before it hears the word.
             for pid in (self.first, *_speakers(ancillary)):
                 self.group.add(pid)
-        self.gate.send(GO)
         return init
 
     def abandon(self) -> None:
@@ -231,9 +238,7 @@ class Bubble(InSandbox):
         return self._first is not None
 
 
-def run(
-    bot: BotFolder, line: Path, told: dict[str, str], output: int, *, kept: Sequence[int], seconds: float
-) -> int:
+def run(bot: BotFolder, line: Path, told: dict[str, str], output: int, *, seconds: float) -> int:
     """Runs a bot's command to its end, in a sandbox as a bot's; the exit code as bubblewrap gives it.
 
     Args: as for `Setting`. `seconds`: then all is killed.
@@ -242,7 +247,7 @@ def run(
         subprocess.TimeoutExpired: the time was up.
         OSError: as for `Setting`.
     """
-    setting = Setting(bot, line, told, output, kept=kept)
+    setting = Setting(bot, line, told, output)
     try:
         setting.gate.settimeout(seconds)
         init = setting.admit()
@@ -279,6 +284,6 @@ def probe() -> str | None:
     )
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile() as log:
         line = Path(folder, "none.sock")
-        code = run(nobody, line, dict(os.environ), log.fileno(), kept=(), seconds=PROBE_SECONDS)
+        code = run(nobody, line, dict(os.environ), log.fileno(), seconds=PROBE_SECONDS)
         log.seek(0)
         return None if code == 0 else " ".join(log.read().decode(errors="replace").split())

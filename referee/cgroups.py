@@ -181,6 +181,12 @@ class Group:
         told = self._counter("cpu", "cpu.stat")
         return _field(told, b"throttled_time") // 1000 if self._version == 1 else _field(told, b"throttled_usec")
 
+    def memory_kills(self) -> int:
+        """How many of its processes the kernel ended because they used more memory than they may together."""
+        return _field(
+            self._counter("memory", "memory.oom_control" if self._version == 1 else "memory.events"), b"oom_kill"
+        )
+
     def _counter(self, controller: str, name: str) -> bytes:
         """What a file of the group's says now; it is kept open, for it is read at every window."""
         if name not in self._counters:

@@ -50,7 +50,7 @@ def find_isolation() -> Isolation:
     try:
         complaint = bubblewrap.probe()
     except OSError as error:
-        raise _cannot(error) from None
+        raise cannot(error) from None
     if complaint is not None:
         raise SandboxError(f"no sandbox: bubblewrap says: {complaint}; {NAMESPACES}")
     return "standard" if missing() else "strict"
@@ -79,7 +79,7 @@ def demand(isolation: Isolation) -> None:
         raise SandboxError(f"no strict sandbox: {'; '.join(lacks)}; {LESS}")
 
 
-def _cannot(error: OSError) -> Exception:
+def cannot(error: OSError) -> Exception:
     """What to do about what stands in a sandbox's way; the error itself, where something has run out."""
     match error:
         case FileNotFoundError():
@@ -238,7 +238,7 @@ async def _start(
     except OSError as error:
         kept.handed_over()
         kept.finish()
-        raise error if isolation == "none" else _cannot(error) from None
+        raise error if isolation == "none" else cannot(error) from None
     kept.handed_over()
     process = Process(box, kept, bot.limits.cpus)
     nursery.start_soon(kept.follow)

@@ -1,9 +1,9 @@
 """Bots on their way to another machine: the same content arrives, or none."""
 
-import io
-import tarfile
+import zlib
 from pathlib import Path
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
@@ -33,13 +33,13 @@ def bot(tmp_path: Path) -> BotFolder:
     return read_bot(folder, given="bot")
 
 
+def header(name: str, size: int) -> bytes:
+    text = msgspec.json.encode({"name": name, "kind": "file", "size": size})
+    return len(text).to_bytes(4) + text
+
+
 def parcel(name: str, content: bytes) -> bytes:
-    made = io.BytesIO()
-    with tarfile.open(fileobj=made, mode="w:gz") as tar:
-        entry = tarfile.TarInfo(name)
-        entry.size = len(content)
-        tar.addfile(entry, io.BytesIO(content))
-    return made.getvalue()
+    return zlib.compress(header(name, len(content)) + content + bytes(4))
 
 
 def test_a_bot_arrives_as_it_was_sent_under_its_contents_name(bot: BotFolder) -> None:
@@ -61,6 +61,37 @@ def test_what_would_be_put_elsewhere_is_not_kept(bot: BotFolder, tmp_path: Path)
     with pytest.raises(BotFolderError, match="a bot arrived broken"):
         keep(bot.content, b"no archive")
     assert not (tmp_path / "out").exists()
+
+
+def test_what_no_hash_covers_does_not_come_along(bot: BotFolder, cache: Path) -> None:
+    """A sender could put beside a bot's content what its hash does not tell, and Python would run."""
+    whole = zlib.decompress(packed(bot.folder))
+    folder = msgspec.json.encode({"name": "__pycache__", "kind": "folder"})
+    more = len(folder).to_bytes(4) + folder + header("__pycache__/run.pyc", 4) + b"evil"
+    with pytest.raises(BotFolderError, match="__pycache__ is never part of a bot's content"):
+        keep(bot.content, zlib.compress(whole[:-4] + more + bytes(4)))
+    assert [] == list((cache / "mist-arena/arrived").iterdir())
+
+
+@pytest.mark.parametrize("content", ["../../out", "sha256:../../out", "", "sha256:", f"sha256:{'a' * 63}\n"])
+def test_a_hash_that_is_none_names_no_place(bot: BotFolder, cache: Path, content: str) -> None:
+    with pytest.raises(BotFolderError, match="no hash of a content"):
+        keep(content, packed(bot.folder))
+    assert not cache.exists()
+
+
+def test_a_folder_that_others_may_write_to_is_not_used(bot: BotFolder, cache: Path) -> None:
+    (cache / "mist-arena/arrived").mkdir(parents=True)
+    (cache / "mist-arena/arrived").chmod(0o777)
+    with pytest.raises(BotFolderError, match="arrived: may be written by other users"):
+        keep(bot.content, packed(bot.folder))
+
+
+def test_what_cannot_be_sent_is_named(bot: BotFolder) -> None:
+    (bot.folder / "link").unlink()
+    (bot.folder / "link").symlink_to("/etc/passwd")
+    with pytest.raises(BotFolderError, match="bot: cannot be sent to another machine: 'link': is a link"):
+        packed(bot.folder)
 
 
 def test_a_bot_that_was_changed_since_is_not_used(bot: BotFolder) -> None:
