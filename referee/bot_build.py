@@ -25,7 +25,7 @@ from referee.bot_environment import PROJECT, shared_modules, this_machine
 from referee.bot_folder import BotFolder, BotFolderError
 from referee.bot_revision import cache_folder
 from referee.build_process import Ended
-from referee.cache_entry import CacheError, making, private, settle
+from referee.cache_entry import CacheError, locked, making, private
 from referee.plan import Isolation
 from referee.printable import printable
 
@@ -36,8 +36,8 @@ SHOWN_LINES = 20
 """Of a failed build's output."""
 LONGEST_LINE = 500
 """Characters of such a line."""
-CONTENT, FINGERPRINT = "bot", "fingerprint"
-"""In the cache's folder of a result: the bot's folder, and the hash of what is in it."""
+RESULT = "result"
+"""The folder of what was made, until it has its place in the cache."""
 _ERROR = re.compile(r"\berror(\[\w+\])?:|Error:", re.IGNORECASE)
 """What compilers and interpreters write before what is wrong."""
 
@@ -66,32 +66,37 @@ def built(bot: BotFolder, isolation: Isolation) -> BotFolder:
     """
     if not bot.build:
         return bot
-    place = _place(bot, isolation)
+    key = _key(bot, isolation)
     try:
         private(cache_folder())
-        private(place.parent)
+        private(key.parent)
     except CacheError as error:
         raise BotFolderError(f"{bot.given}: build: {error}") from None
-    if not place.is_dir():
-        with making(place.parent) as made:
-            settle(_make(bot, isolation, made), place)
-    if not _is_as_made(bot, place):
-        raise BotFolderError(f"{bot.given}: build: {place}: was changed since it was made: delete it")
-    return _checked(replace(bot, folder=place / CONTENT, build=()))
+    folder = _found(key)
+    if folder is None:
+        with making(key.parent) as made:
+            _make(bot, isolation, made)
+            folder = _settled(bot, made / RESULT, key)
+    if not _is_as_made(bot, folder):
+        raise BotFolderError(f"{bot.given}: build: {folder}: was changed since it was made: delete it")
+    return _checked(replace(bot, folder=folder, build=()))
 
 
 def is_built(bot: BotFolder, isolation: Isolation) -> bool:
     """Whether the result of a bot's build is in the cache."""
-    return _place(bot, isolation).is_dir()
+    return _found(_key(bot, isolation)) is not None
 
 
 def log_of(bot: BotFolder, isolation: Isolation) -> Path:
     """Where the output of a bot's last build is."""
-    return _place(bot, isolation).with_suffix(".log")
+    return _key(bot, isolation).with_suffix(".log")
 
 
-def _place(bot: BotFolder, isolation: Isolation) -> Path:
-    """Where a result is kept. No two levels share one: what is built without a sandbox, bots may change."""
+def _key(bot: BotFolder, isolation: Isolation) -> Path:
+    """What the names of a build's log and result begin with.
+
+    No two levels share a result: what is built without a sandbox, bots may change.
+    """
     seen = (bot.content, bot.build, bot.build_limits, isolation, _toolchain())
     return cache_folder() / "built" / hashlib.sha256(msgspec.json.encode(seen)).hexdigest()
 
@@ -115,10 +120,22 @@ def _checked(bot: BotFolder) -> BotFolder:
     return bot
 
 
-def _is_as_made(bot: BotFolder, place: Path) -> bool:
+def _found(key: Path) -> Path | None:
+    """The result, if there is one: its name ends with its fingerprint."""
+    return min(key.parent.glob(f"{key.name}-*"), default=None)
+
+
+def _settled(bot: BotFolder, made: Path, key: Path) -> Path:
+    """Where a result is kept: the first of those who made it at the same time decides."""
+    digest = fingerprint(made, most=_most(bot)).removeprefix("sha256:")
+    with locked(key.parent):
+        return _found(key) or made.rename(key.with_name(f"{key.name}-{digest}"))
+
+
+def _is_as_made(bot: BotFolder, folder: Path) -> bool:
     try:
-        return (place / FINGERPRINT).read_text() == fingerprint(place / CONTENT, most=_most(bot))
-    except (ArchiveError, OSError, UnicodeDecodeError):
+        return folder.name.endswith(fingerprint(folder, most=_most(bot)).removeprefix("sha256:"))
+    except (ArchiveError, OSError):
         return False
 
 
@@ -127,11 +144,12 @@ def _most(bot: BotFolder) -> int:
     return bot.build_limits.scratch_mb * MEGABYTE
 
 
-def _make(bot: BotFolder, isolation: Isolation, into: Path) -> Path:
-    """Runs the commands; the folder, within `into`, of what they made."""
-    aside, result = into / "aside", into / "result"
+def _make(bot: BotFolder, isolation: Isolation, into: Path) -> None:
+    """Runs the commands; what they made is in the folder `RESULT` of `into`."""
+    aside, result = into / "aside", into / RESULT
     aside.mkdir()
-    (result / CONTENT).mkdir(parents=True)
+    result.mkdir()
+    result.chmod(0o755)
     log = log_of(bot, isolation)
     ours = into / log.name
     try:
@@ -144,12 +162,10 @@ def _make(bot: BotFolder, isolation: Isolation, into: Path) -> Path:
     finally:
         if ours.exists():
             ours.replace(log)
-    return result
 
 
 def _keep(bot: BotFolder, ended: Ended, result: Path) -> None:
     """Copies what a build left."""
-    most = _most(bot)
     try:
         workshop = os.open(
             build_process.WORKSHOP,
@@ -157,10 +173,9 @@ def _keep(bot: BotFolder, ended: Ended, result: Path) -> None:
             dir_fd=ended.scratch,
         )
         try:
-            copy(workshop, result / CONTENT, most=most)
+            copy(workshop, result, most=_most(bot))
         finally:
             os.close(workshop)
-        (result / FINGERPRINT).write_text(fingerprint(result / CONTENT, most=most))
     except (ArchiveError, OSError) as error:
         raise BotFolderError(f"{bot.given}: build: what it made cannot be kept: {error}") from None
 
@@ -188,11 +203,9 @@ def _signal(number: int) -> str:
 
 def _limit_of(bot: BotFolder, number: int) -> str:
     """The limit that a signal may have come from."""
-    limits = bot.build_limits
-    if number == signal.SIGXFSZ:
-        return f", for a file of more than build_limits.scratch_mb = {limits.scratch_mb}"
-    if number in (signal.SIGKILL, signal.SIGXCPU) and limits.cpu_seconds is not None:
-        return f", as a process is that uses more than build_limits.cpu_seconds = {limits.cpu_seconds}"
+    seconds = bot.build_limits.cpu_seconds
+    if number == signal.SIGKILL and seconds is not None:
+        return f", as a process is that uses more than build_limits.cpu_seconds = {seconds}"
     return ""
 
 

@@ -34,21 +34,31 @@ LAST_READS = 64
 """Of a pipe whose writers are gone: more than it can hold. One that has a writer yet would have no end."""
 SUPERVISOR = """
 import ctypes, os, signal, sys
-child = os.fork()
-if child == 0:
-    ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)
-    os.execvp("sh", ["sh", "-c", sys.argv[1]])
-code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+ctypes.CDLL(None).prctl(1, signal.SIGTERM, 0, 0, 0)
 try:
-    while True:
-        with open(f"/proc/self/task/{os.getpid()}/children") as file:
-            for left in file.read().split():
-                os.kill(int(left), signal.SIGKILL)
-        os.wait()
-except ChildProcessError:
+    child = os.fork()
+    if child == 0:
+        os.execvp("sh", ["sh", "-c", sys.argv[1]])
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     sys.exit(code if code >= 0 else 128 - code)
+finally:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    try:
+        while True:
+            with open(f"/proc/self/task/{os.getpid()}/children") as file:
+                for left in file.read().split():
+                    os.kill(int(left), signal.SIGKILL)
+            os.wait()
+    except ChildProcessError:
+        pass
 """
-"""Without a sandbox: runs a shell, then ends what is left of it: `bare_launcher` has made these its children."""
+"""Without a sandbox: runs a shell, and ends when nothing is left of it: `bare_launcher` has made its orphans ours.
+
+It ends all of them when the shell has ended, when it is asked to, and when the arena is gone.
+"""
+PATIENCE_SECONDS = 10
+"""Processes that multiply faster than they are killed need a sandbox."""
 
 
 class Ended(Struct, frozen=True):
@@ -208,14 +218,23 @@ def _run_bare(bot: BotFolder, aside: Path, output: Output, seconds: float, kept:
         kept.callback(os.close, descriptor)
         in_time = output.follow(descriptor, seconds)
     finally:
-        orphans.kill([process.pid])
-        code = process.wait()
+        code = _end(process)
     return Ended(
         scratch=_open_folder(aside, kept),
         code=_code(code) if in_time else None,
         is_memory_up=False,
         is_scratch_full=False,
     )
+
+
+def _end(supervisor: subprocess.Popen[bytes]) -> int:
+    """Ends what is left of a build without a sandbox; its exit code."""
+    supervisor.terminate()
+    try:
+        return supervisor.wait(PATIENCE_SECONDS)
+    except subprocess.TimeoutExpired:
+        orphans.kill([supervisor.pid])
+        return supervisor.wait()
 
 
 def _open_folder(folder: Path, kept: ExitStack) -> int:
