@@ -86,12 +86,14 @@ def copy(folder: int, into: Path, *, most: int) -> None:
         most: bytes of all files together; holes count.
 
     Raises:
-        ArchiveError: it is refused; what was copied before lies in `into`.
+        ArchiveError: it is refused; of what was packed a part may lie in `into`.
         OSError: the machine cannot write it.
     """
+    # All is looked at first: what is refused in the end would be long in writing.
     rules = _Rules(most)
-    for member, content in _walk(folder):
+    for member, _ in _walk(folder):
         rules.check(member)
+    for member, content in _walk(folder):
         _write(member, content, into)
 
 
