@@ -3,7 +3,6 @@
 Nothing is lowered for a bot that asks for more: it would fail somewhere in a match, and nobody would know by what.
 """
 
-import tomllib
 from collections.abc import Iterable
 from typing import Annotated
 
@@ -12,7 +11,7 @@ from msgspec import Meta, Struct
 
 from referee.bot_folder import BUILD_LIMITS, FILE, BotFolder, Limits
 from referee.plan import Positive
-from referee.toml_text import line_of
+from referee.toml_text import TomlError, line_of, parse
 
 
 class Caps(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -43,12 +42,12 @@ def read_caps(given: Iterable[str]) -> BotCaps:
     """
     for cap in given:
         try:
-            msgspec.convert(tomllib.loads(cap), BotCaps)
-        except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+            msgspec.convert(parse(cap), BotCaps)
+        except (TomlError, msgspec.ValidationError, RecursionError) as error:
             raise ValueError(f"{cap}: {error}; right would be, say, limits.memory_mb=2048") from None
     try:
-        return msgspec.convert(tomllib.loads("\n".join(given)), BotCaps)
-    except tomllib.TOMLDecodeError:
+        return msgspec.convert(parse("\n".join(given)), BotCaps)
+    except TomlError:
         raise ValueError("one of them is there twice") from None
 
 

@@ -1,12 +1,16 @@
 """TOML files that people write (bot.toml, tournament files), read strictly: an error names file, line and field.
 
 `tomllib` knows lines only for broken syntax, and msgspec names a wrong value only by its path; `line_of` finds the
-line that belongs to such a path.
+line that belongs to such a path. Some of these files are strangers': size, nesting and numbers have bounds.
 """
 
+import math
+import os
 import re
+import stat
 import tomllib
 from enum import Enum
+from itertools import islice
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin
@@ -14,42 +18,168 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin
 import msgspec
 from msgspec import Struct
 
+from referee.printable import printable
+
 FormT = TypeVar("FormT", bound=Struct)
 Steps = tuple[str | int, ...]
 """A path, taken apart: keys of tables and indexes of arrays."""
 
+MOST_BYTES = 256 * 1024
+"""Of a file: a tournament of a thousand bots has a quarter of that."""
+MOST_PARTS = 32
+"""Of a dotted key: `tomllib` takes a time that grows with their square."""
+LONGEST_COMPLAINT = 400
+"""Characters: a key or a value may be as long as the file."""
+_INT64 = range(-(2**63), 2**63)
+"""What TOML demands of integers, and what JSON carries."""
+
 _STEP = re.compile(r"\[(\d+)\]|\.?([^.\[\]]+)")
-_HEADER = re.compile(r"\s*(\[\[?)\s*([^\]]+?)\s*\]")
-_ASSIGNMENT = re.compile(r"\s*((?:[\w-]+|\"[^\"]*\"|'[^']*')(?:\s*\.\s*(?:[\w-]+|\"[^\"]*\"|'[^']*'))*)\s*=")
-_KEY = re.compile(r"\"[^\"]*\"|'[^']*'|[\w-]+")
-_SYNTAX = re.compile(r"(?P<what>.*) \(at (?:line (?P<line>\d+), column \d+|end of document)\)")
-_AT = re.compile(r"(?P<what>.*?) - at `(?P<path>.*)`")
-_MISSING = re.compile(r"Object missing required field `(?P<key>.*)`")
+_HEADER = re.compile(r"\s*+(\[\[?+)([^\]]++)\]")
+_PART = r"(?:[\w-]++|\"[^\"\n]*+\"|'[^'\n]*+')"
+_ASSIGNMENT = re.compile(rf"\s*+({_PART}(?:[ \t]*+\.[ \t]*+{_PART})*+)[ \t]*+=")
+_KEY = re.compile(_PART)
+_LONG_KEY = re.compile(rf"(?<![\w-])(?:{_PART}[ \t]*+\.[ \t]*+){{{MOST_PARTS}}}")
+_LONG_NUMBER = re.compile(r"(?<![0-9_])[0-9_]{1000}")
+_SYNTAX = re.compile(r"(?P<what>.*) \(at (?:line (?P<line>\d+), column \d+|end of document)\)", re.DOTALL)
+_AT = re.compile(r"(?P<what>.*?) - at `(?P<path>.*)`", re.DOTALL)
+_MISSING = re.compile(r"Object missing required field `(?P<key>.*)`", re.DOTALL)
 _NOT_ALLOWED = "Invalid enum value"
-_UNKNOWN = re.compile(r"Object contains unknown field `(?P<key>.*)`")
+_UNKNOWN = re.compile(r"Object contains unknown field `(?P<key>.*)`", re.DOTALL)
 
 
 class TomlError(ValueError):
     """A file that cannot be read as what it should be. The text is one line: `FILE:LINE: FIELD: what is wrong`."""
 
 
-def read_toml(path: Path, form: type[FormT]) -> FormT:
+def read_toml(path: Path, form: type[FormT], *, shown: Path | None = None) -> FormT:
     """The file's content, in exactly the form's fields and types.
 
+    Args:
+        path: the file.
+        form: what it must fit.
+        shown: how errors name the file; None: by its path.
+
     Raises:
-        TomlError: it is missing, is not TOML, or does not fit the form.
+        TomlError: it is missing, too long, is not TOML, or does not fit the form.
     """
+    shown = shown or path
+    text = read_text(path, shown=shown)
     try:
-        text = path.read_bytes().decode()
-        return msgspec.convert(tomllib.loads(text), form)
-    except OSError as error:
-        raise TomlError(f"{path}: cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise TomlError(f"{path}: is not UTF-8 text, from byte {error.start} on") from None
-    except tomllib.TOMLDecodeError as error:
-        raise TomlError(f"{path}:{_syntax(text, str(error))}") from None
+        return msgspec.convert(parse(text), form)
+    except TomlError as error:
+        raise _error(f"{shown}:{error}") from None
+    except RecursionError:
+        raise _error(f"{shown}:{_deepest_line(text)}: is nested too deeply") from None
     except msgspec.ValidationError as error:
-        raise TomlError(f"{path}:{_misfit(text, form, str(error))}") from None
+        raise _error(f"{shown}:{_misfit(text, form, str(error))}") from None
+
+
+def read_text(path: Path, *, shown: Path | None = None, most: int = MOST_BYTES, must_be_file: bool = False) -> str:
+    """A text file's content, as much of it as is allowed.
+
+    Args:
+        path: the file.
+        shown: how errors name it; None: by its path.
+        most: bytes.
+        must_be_file: whether links, pipes, devices and the like are refused, without being opened.
+
+    Raises:
+        TomlError: it cannot be read, is too long, is no such file, or not UTF-8.
+    """
+    shown = shown or path
+    try:
+        if must_be_file and not stat.S_ISREG(path.lstat().st_mode):
+            raise _error(f"{shown}: is not a regular file")
+        # Should it become a pipe meanwhile, nobody waits for it.
+        flags = os.O_NOFOLLOW | os.O_NONBLOCK if must_be_file else 0
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_CLOEXEC | flags), "rb") as file:
+            content = file.read(most + 1)
+    except OSError as error:
+        raise _error(f"{shown}: cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise _error(f"{shown}: cannot be read: {error}") from None
+    if len(content) > most:
+        raise _error(f"{shown}: is longer than {most} bytes")
+    try:
+        return content.decode()
+    except UnicodeDecodeError as error:
+        raise _error(f"{shown}: is not UTF-8 text, from byte {error.start} on") from None
+
+
+def parse(text: str) -> dict[str, Any]:
+    """A TOML document as plain values: all integers of 64 bits, all floats finite, no text with a NUL.
+
+    Raises:
+        TomlError: it is none, or one that nobody needs: `LINE: what is wrong`.
+    """
+    if long := _LONG_KEY.search(text):
+        raise _error(f"{_line_at(text, long.start())}: a key has more than {MOST_PARTS} parts")
+    try:
+        content = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise _error(_syntax(text, str(error))) from None
+    except RecursionError:
+        raise _error(f"{_deepest_line(text)}: is nested too deeply") from None
+    except (ValueError, OverflowError) as error:
+        # Of the numbers: Python reads no integer of more than 4,300 digits.
+        long = _LONG_NUMBER.search(text)
+        line, what = (1, str(error)) if long is None else (_line_at(text, long.start()), "a number is too long")
+        raise _error(f"{line}: {what}") from None
+    try:
+        _check(content)
+    except _UnfitError as error:
+        path = "".join(reversed(error.steps)).removeprefix(".")
+        raise _error(f"{line_of(text, path)}: {path}: {error}") from None
+    return content
+
+
+class _UnfitError(ValueError):
+    """A value that no field takes. The text says why; `steps` are its path, from its end."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what)
+        self.steps: list[str] = []
+
+
+def _check(value: Any) -> None:
+    """Raises: _UnfitError: there is a value that no field takes."""
+    if isinstance(value, dict | list):
+        pairs = value.items() if isinstance(value, dict) else enumerate(value)
+        for step, each in pairs:
+            try:
+                _check(each)
+                _check(step)
+            except _UnfitError as error:
+                error.steps.append(f".{step}" if isinstance(step, str) else f"[{step}]")
+                raise
+    elif isinstance(value, int) and value not in _INT64:
+        raise _UnfitError("an integer of more than 64 bits")
+    elif isinstance(value, float) and not math.isfinite(value):
+        raise _UnfitError(f"{value} is no number")
+    elif isinstance(value, str) and "\0" in value:
+        raise _UnfitError("text has a NUL character")
+
+
+def _error(text: str) -> TomlError:
+    """Of one line, and not a long one, whatever it quotes."""
+    line = printable(text)
+    return TomlError(line if len(line) <= LONGEST_COMPLAINT else f"{line[: LONGEST_COMPLAINT - 3]}...")
+
+
+def _line_at(text: str, at: int) -> int:
+    """The line, from 1, of a character."""
+    return text.count("\n", 0, at) + 1
+
+
+def _deepest_line(text: str) -> int:
+    """The line, from 1, on which most brackets are open."""
+    depth, deepest, best = 0, 0, 1
+    for number, line in enumerate(text.split("\n"), start=1):
+        depth += line.count("[") + line.count("{")
+        if depth > deepest:
+            deepest, best = depth, number
+        depth -= line.count("]") + line.count("}")
+    return best
 
 
 def line_of(text: str, path: str) -> int:
@@ -63,7 +193,7 @@ def line_of(text: str, path: str) -> int:
     tables: dict[Steps, int] = {}
     table: Steps = ()
     best, best_length = 1, 0
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(text.split("\n"), start=1):
         if header := _HEADER.match(line):
             table = _table(_keys(header[2]), tables, is_array=header[1] == "[[")
             here = table
@@ -101,7 +231,7 @@ def _shared(here: Steps, wanted: Steps) -> int:
 
 
 def _keys(dotted: str) -> Steps:
-    return tuple(key.strip("\"'") for key in _KEY.findall(dotted))
+    return tuple(found[0].strip("\"'") for found in islice(_KEY.finditer(dotted), MOST_PARTS + 1))
 
 
 def _steps(path: str) -> Steps:
@@ -114,7 +244,7 @@ def _syntax(text: str, complaint: str) -> str:
     found = _SYNTAX.fullmatch(complaint)
     if found is None:
         return f"1: {complaint}"
-    return f"{found['line'] or max(1, len(text.splitlines()))}: {found['what']}"
+    return f"{found['line'] or _line_at(text.rstrip(), len(text))}: {found['what']}"
 
 
 def _misfit(text: str, form: type[Struct], complaint: str) -> str:
@@ -178,6 +308,10 @@ def _value(text: str, steps: Steps) -> str:
     """What stands at a path, short enough for one line."""
     value: Any = tomllib.loads(text)
     for step in steps:
-        value = value[step]
+        try:
+            value = value[step]
+        except (KeyError, IndexError, TypeError):
+            # msgspec does not name the keys of a table that may have any.
+            break
     shown = str(value).lower() if isinstance(value, bool) else repr(value)
     return shown if len(shown) <= 60 else f"{shown[:57]}..."  # noqa: PLR2004 - a line's worth

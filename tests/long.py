@@ -1,4 +1,4 @@
-"""How many cases a test of generated input tries: a few each time, many when ARENA_LONG is set."""
+"""How much the tests try: a little at each run, much in the long suite, `ARENA_LONG=1 scripts/test`."""
 
 import os
 
@@ -6,5 +6,5 @@ LONG = bool(os.environ.get("ARENA_LONG"))
 
 
 def cases(short: int, long: int) -> int:
-    """The number of cases: `long` in the long suite, else `short`."""
+    """How many cases a test tries."""
     return long if LONG else short
