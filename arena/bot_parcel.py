@@ -1,25 +1,23 @@
-"""Bots on their way to another machine: a folder as one archive, and a cache there by the hash of its content.
+"""Bots on their way to another machine: all that counts as a bot's content, as one parcel.
 
 What arrives is believed only after its hash was taken anew: it is what the sender has, or it is not kept.
 """
 
 import re
+import tempfile
 from pathlib import Path
 
-from msgspec.structs import replace
-
 from referee.archive import ArchiveError, pack, unpack
-from referee.bot_folder import BotFolder, BotFolderError, content_hash, read_bot
-from referee.bot_revision import cache_folder
-from referee.cache_entry import CacheError, making, private, settle
+from referee.bot_content import MEGABYTE, MOST_MB, ContentError, copied, copy_place, folder_items
+from referee.bot_folder import BotFolder, BotFolderError, kept_bot
 
-MOST_BYTES = 4 * 1024**3
+MOST_BYTES = MOST_MB * MEGABYTE
 """Of a bot's files."""
 _CONTENT = re.compile(r"sha256:[0-9a-f]{64}", re.ASCII)
 
 
 def packed(folder: Path) -> bytes:
-    """All that counts as a bot's content, compressed.
+    """A bot's copy, compressed.
 
     Raises:
         BotFolderError: it cannot be sent.
@@ -31,35 +29,27 @@ def packed(folder: Path) -> bytes:
 
 
 def place_of(content: str) -> Path:
-    """Where a bot of this content is kept; not there before it has arrived."""
-    return cache_folder() / "arrived" / content.removeprefix("sha256:")
+    """Where a bot of this content is kept; not there before it has arrived, or was found here."""
+    return copy_place(content)
 
 
 def keep(content: str, parcel: bytes) -> None:
     """Keeps a bot that has arrived.
 
     Raises:
-        BotFolderError: it is not what was announced, or others may write to where it would be kept.
+        BotFolderError: it is not what was announced.
         OSError: it cannot be written.
     """
     if not _CONTENT.fullmatch(content):
         raise BotFolderError(f"{content[:100]!r}: no hash of a content")
-    place = place_of(content)
-    try:
-        private(cache_folder())
-        private(place.parent)
-    except CacheError as error:
-        raise BotFolderError(str(error)) from None
-    with making(place.parent) as made:
-        bot = made / "bot"
-        bot.mkdir()
+    with tempfile.TemporaryDirectory(prefix="arriving-") as folder:
         try:
-            unpack(parcel, bot, most=MOST_BYTES)
-        except ArchiveError as error:
+            unpack(parcel, Path(folder), most=MOST_BYTES)
+            found, _ = copied(folder_items(Path(folder), frozenset()))
+        except (ArchiveError, ContentError) as error:
             raise BotFolderError(f"a bot arrived broken: {error}") from None
-        if (found := content_hash(bot)) != content:
-            raise BotFolderError(f"a bot of content {content} was announced, and {found} arrived")
-        settle(bot, place)
+    if found != content:
+        raise BotFolderError(f"a bot of content {content} was announced, and {found} arrived")
 
 
 def arrived(bot: BotFolder) -> BotFolder:
@@ -68,7 +58,4 @@ def arrived(bot: BotFolder) -> BotFolder:
     Raises:
         BotFolderError: it is not here, was changed here, or cannot be used here.
     """
-    here = read_bot(place_of(bot.content), given=bot.given)
-    if here.content != bot.content:
-        raise BotFolderError(f"{here.folder}: was changed since it arrived: delete it")
-    return replace(here, given=bot.given)
+    return kept_bot(bot.content, given=bot.given)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from referee.bot_revision import cache_folder
+from referee.bot_content import cache_folder
 
 
 def cores() -> int:

@@ -18,6 +18,7 @@ from arena.terms import own_content
 from arena.transcript_store import Store
 from arena.worker_words import Done, Order, decoded, encoded, failed
 from referee.bot_build import built
+from referee.bot_content import is_whole
 from referee.bot_folder import BotFolder
 from referee.plan import Isolation
 from referee.play import SandboxedBot
@@ -27,7 +28,7 @@ from referee.sandbox import demand
 def arrive(asked: bytes) -> bytes:
     """Says what is here, and what is missing for a tournament: `Asked`, `Arrival`."""
     bots = decoded(asked, Asked).bots
-    missing = dict.fromkeys(bot.content for bot in bots if not bot_parcel.place_of(bot.content).is_dir())
+    missing = dict.fromkeys(bot.content for bot in bots if not is_whole(bot.content))
     return encoded(Arrival(arena=own_content(), calibrated=capacity.calibrated(), missing=tuple(missing)))
 
 

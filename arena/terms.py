@@ -15,7 +15,8 @@ from arena.exits import WrongUse
 from arena.ledger import Ledger
 from arena.schedule import SEED_BITS
 from arena.tournament_file import Tournament
-from referee.bot_folder import BUILT_IN, FILE_HASH_DIGITS, content_hash, file_hashes
+from referee.bot_content import FILE_HASH_DIGITS, content_hash, file_hashes
+from referee.bot_folder import BUILT_IN
 
 Terms = dict[str, Any]
 """Dotted name to plain JSON value."""

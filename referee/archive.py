@@ -22,7 +22,7 @@ from typing import Annotated, Literal, Protocol
 import msgspec
 from msgspec import Meta, Struct
 
-from referee.bot_folder import IGNORED
+from referee import bot_content
 
 MOST_MEMBERS = 200_000
 """Files, folders and links together."""
@@ -39,6 +39,7 @@ LONGEST_HEADER = 16 * 1024
 BLOCK = 256 * 1024
 LEVEL = 6
 """Of compression: a folder is packed once, and sent to each machine."""
+IGNORED = frozenset(map(os.fsdecode, bot_content.IGNORED))
 _LENGTH = 4
 """Bytes of a header's length."""
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -75,7 +76,7 @@ NOTHING = io.BytesIO()
 
 
 def copy(folder: int, into: Path, *, most: int) -> None:
-    """Copies what lies in a folder, without what is never part of a bot's content (`bot_folder.IGNORED`).
+    """Copies what lies in a folder, without what is never part of a bot's content (`bot_content.IGNORED`).
 
     Nobody may write to it any more. Owners, times, and rights other than to execute are not copied; files that are
     one by hard links become files of their own.

@@ -1,30 +1,29 @@
-"""Bots as they lie on disk: a folder with a bot.toml. Finds one by name, reads it, checks it, hashes its content.
+"""Bots as they lie on disk: a folder with a bot.toml. Finds one by name, copies its content, reads and checks it.
 
-Starting it is `sandbox`'s; folders of another git revision are fetched by `bot_revision`.
+Starting it is `sandbox`'s; what is content, and its copy, is `bot_content`'s; folders of another git revision are
+read by `bot_revision`.
 """
 
-import hashlib
 import os
 import shutil
-import stat
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Literal, get_args
 
 from msgspec import Meta, Struct
 
-from referee.bot_revision import RevisionError, folder_at
-from referee.toml_text import TomlError, line_of, read_toml
+from referee.bot_content import ContentError, copied, copy_of, copy_place, is_whole
+from referee.bot_revision import RevisionError, revision_items
+from referee.toml_text import TomlError, line_of, read_text, read_toml
 
 FILE = "bot.toml"
 PATH = "/usr/local/bin:/usr/bin:/bin"
 """Where a bot's command is looked for, after its own folder; inside the sandbox as well."""
 PYTHON = "python"
 """As a command's first word: the interpreter that the arena runs on."""
-IGNORED = frozenset({"__pycache__", ".git"})
-"""Folders that are not part of a bot's content."""
-FILE_HASH_DIGITS = 12
-"""Of a single file's hash are kept: it names what changed, the folder's whole hash says that something did."""
+MOST_FILE_BYTES = 64 * 1024
+"""Of bot.toml."""
+MOST_COMMAND_BYTES = 16 * 1024
+"""Of a command with its arguments: it must fit into one message to the process that bots are forked from."""
 BUILT_IN = Path(__file__).resolve().parent.parent / "bots"
 NOT_OFFERED = frozenset({"stress_edge"})
 """Of the built-in bots, those that measure the referee and play no match that anyone would want to see."""
@@ -86,7 +85,7 @@ class BotFolder(Struct, frozen=True, kw_only=True):
     given: str
     """How it was asked for; tells two revisions of one bot apart."""
     folder: Path
-    """Absolute."""
+    """Absolute. The copy of its content that it is run from, or what was built of that."""
     name: str
     version: str
     command: tuple[str, ...]
@@ -99,7 +98,7 @@ class BotFolder(Struct, frozen=True, kw_only=True):
     """As in bot.toml."""
     build_limits: Limits = BUILD_LIMITS
     content: str
-    """Hash of all that is in the folder, `sha256:…`."""
+    """Hash of all that is in the folder that it was found in, `sha256:…`."""
 
     def plays(self, game: str) -> bool:
         """Whether it says that it plays a game."""
@@ -129,25 +128,53 @@ def built_in() -> list[str]:
 
 
 def read_bot(folder: Path, *, given: str) -> BotFolder:
-    """The bot in a folder.
+    """The bot in a folder, which is copied unless its content has been.
 
     Raises:
         BotFolderError: bot.toml is missing or says what cannot be, or the folder holds what a bot may not have.
+        OSError: the copy cannot be written.
     """
-    file = folder / FILE
     try:
-        told = read_toml(file, BotFile)
+        # Said before all else, and before anything is copied. What counts is what is in the copy.
+        read_text(folder / FILE, most=MOST_FILE_BYTES, must_be_file=True)
+        content, copy = copy_of(folder)
+    except TomlError as error:
+        raise BotFolderError(str(error)) from None
+    except ContentError as error:
+        raise _unfit(folder, error) from None
+    return _read(copy, folder, given, content)
+
+
+def kept_bot(content: str, *, given: str) -> BotFolder:
+    """The bot of a content that has been copied.
+
+    Raises:
+        BotFolderError: it is not there, is not as it was made, or cannot be used here.
+    """
+    if not is_whole(content):
+        raise BotFolderError(f"{copy_place(content)}: is not there, or was changed since it was made")
+    return _read(copy_place(content), copy_place(content), given, content)
+
+
+def _read(copy: Path, shown: Path, given: str, content: str) -> BotFolder:
+    """The bot whose content was copied, and which is called by the name of the folder that it came from."""
+    file = _File(copy, shown)
+    try:
+        told = read_toml(copy / FILE, BotFile, shown=file.shown)
     except TomlError as error:
         raise BotFolderError(str(error)) from None
     if told.transport not in get_args(Transport):
         known = " and ".join(map(repr, get_args(Transport)))
-        raise _wrong(file, "transport", f"{told.transport!r} is not known; {known} are")
+        raise file.wrong("transport", f"{told.transport!r} is not known; {known} are")
     games = None if told.games == "*" else tuple(told.games)
     for field, words in {"name": (told.name,), "version": (told.version,), "games": games or ()}.items():
         _check_printable(file, field, words)
+    for command in (told.command, *told.build):
+        if sum(len(word.encode()) for word in command) > MOST_COMMAND_BYTES:
+            raise file.wrong("command", f"is longer than {MOST_COMMAND_BYTES} bytes")
     return BotFolder(
         given=given,
-        folder=folder.resolve(),
+        folder=copy,
         name=told.name,
         version=told.version,
         command=_command(file, told.command, is_built=bool(told.build)),
@@ -156,106 +183,71 @@ def read_bot(folder: Path, *, given: str) -> BotFolder:
         transport="stdio" if told.transport == "stdio" else "zmq",
         build=told.build,
         build_limits=told.build_limits,
-        content=content_hash(folder),
+        content=content,
     )
 
 
-def _check_printable(file: Path, field: str, words: tuple[str, ...]) -> None:
+class _File(Struct, frozen=True):
+    """A bot.toml: where it is read, and where its author knows it."""
+
+    copy: Path
+    folder: Path
+
+    @property
+    def shown(self) -> Path:
+        """The name that the author knows it by."""
+        return self.folder / FILE
+
+    def wrong(self, field: str, what: str) -> BotFolderError:
+        """What is wrong with a field."""
+        line = line_of((self.copy / FILE).read_text(encoding="utf-8"), field)
+        return BotFolderError(f"{self.shown}:{line}: {field}: {what}")
+
+
+def _check_printable(file: _File, field: str, words: tuple[str, ...]) -> None:
     """These words reach the terminals of all who see the bot in a table: none may hold an escape sequence."""
     for word in words:
         if not word.isprintable():
-            raise _wrong(file, field, f"{word!a} has characters that cannot be printed")
+            raise file.wrong(field, f"{word!a} has characters that cannot be printed")
 
 
-def content_hash(folder: Path) -> str:
-    """The hash of a folder's content: names, which are executable, and bytes. `sha256:…`.
-
-    Raises:
-        BotFolderError: something in it cannot be read, is neither file nor folder, or is a link to outside.
-    """
-    total = hashlib.sha256()
-    for name, kind, content in _files(folder):
-        # Lengths keep one file's end from being read as another's beginning.
-        total.update(b"%s %d %d\n%s" % (kind, len(name), len(content), name) + content)
-    return f"sha256:{total.hexdigest()}"
-
-
-def file_hashes(folder: Path) -> dict[str, str]:
-    """The same for each file by itself, by its name in the folder: to tell which of them changed.
-
-    Raises:
-        BotFolderError: as `content_hash`.
-    """
-    return {
-        os.fsdecode(name): hashlib.sha256(kind + content).hexdigest()[:FILE_HASH_DIGITS]
-        for name, kind, content in _files(folder)
-    }
-
-
-def _files(folder: Path) -> Iterator[tuple[bytes, bytes, bytes]]:
-    """All that is in a folder, in order of names: name, a letter for its kind, and what stands for its bytes."""
-    root = folder.resolve()
-    for path in sorted(entries(folder), key=lambda path: os.fsencode(path.relative_to(folder))):
-        try:
-            kind, content = _content(root, path, path.lstat().st_mode)
-        except OSError as error:
-            raise BotFolderError(f"{path}: cannot be read: {error.strerror}") from None
-        yield os.fsencode(path.relative_to(folder)), kind, content
-
-
-def _content(root: Path, path: Path, mode: int) -> tuple[bytes, bytes]:
-    """What stands for one file in the hash: a letter for its kind, and its bytes."""
-    if stat.S_ISLNK(mode):
-        if not path.resolve().is_relative_to(root):
-            raise BotFolderError(f"{path}: is a link to {path.readlink()}, outside the bot's folder")
-        return b"l", os.fsencode(path.readlink())
-    if not stat.S_ISREG(mode):
-        raise BotFolderError(f"{path}: is neither a file nor a folder")
-    with path.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").digest()
-    return (b"x" if mode & stat.S_IXUSR else b"f"), digest
-
-
-def entries(folder: Path) -> list[Path]:
-    """All files and links below a folder, without what is ignored."""
-
-    def refuse(error: OSError) -> None:
-        raise BotFolderError(f"{error.filename}: cannot be read: {error.strerror}")
-
-    found: list[Path] = []
-    for directory, folders, files in os.walk(folder, onerror=refuse):
-        folders[:] = [name for name in folders if name not in IGNORED]
-        links = [name for name in folders if Path(directory, name).is_symlink()]
-        found += [Path(directory, name) for name in files + links]
-    return found
-
-
-def _command(file: Path, command: tuple[str, ...], *, is_built: bool) -> tuple[str, ...]:
+def _command(file: _File, command: tuple[str, ...], *, is_built: bool) -> tuple[str, ...]:
     """The command as it will be run, once it is sure that its program is there, or will be made."""
     program, *arguments = command
     if program == PYTHON:
         script = arguments[0] if arguments else None
-        if script and not (is_built or script.startswith("-") or (file.parent / script).is_file()):
-            raise _wrong(file, "command", f"{script!r} is no file in {file.parent}")
+        if script and not (is_built or script.startswith("-") or (file.copy / script).is_file()):
+            raise file.wrong("command", f"{script!r} is no file in {file.folder}")
         return command
-    own = file.parent / program
-    if own.is_file() and own.resolve().is_relative_to(file.parent.resolve()):
+    own = file.copy / program
+    if own.is_file() and own.resolve().is_relative_to(file.copy.resolve()):
         if not os.access(own, os.X_OK):
-            raise _wrong(file, "command", f"{program!r} is not executable; try chmod +x {own}")
+            shown = file.folder / program
+            raise file.wrong("command", f"{program!r} is not executable; try chmod +x {shown}")
         return (f"./{Path(program)}", *arguments)
     if "/" not in program and shutil.which(program, path=PATH):
         return command
     if is_built and not Path(program).is_absolute():
         return (f"./{Path(program)}", *arguments)
-    raise _wrong(file, "command", f"{program!r} is neither a file in {file.parent} nor a program in {PATH}")
+    raise file.wrong("command", f"{program!r} is neither a file in {file.folder} nor a program in {PATH}")
 
 
 def _at_revision(folder: Path, revision: str, given: str) -> BotFolder:
+    shown = Path(f"{folder}@{revision}")
     try:
-        return read_bot(folder_at(folder, revision), given=given)
+        with revision_items(folder, revision) as items:
+            content, copy = copied(items)
     except RevisionError as error:
         raise BotFolderError(f"{given}: {error}") from None
+    except ContentError as error:
+        raise _unfit(shown, error) from None
+    try:
+        read_text(copy / FILE, shown=shown / FILE, most=MOST_FILE_BYTES, must_be_file=True)
+    except TomlError as error:
+        raise BotFolderError(str(error)) from None
+    return _read(copy, shown, given, content)
 
 
-def _wrong(file: Path, field: str, what: str) -> BotFolderError:
-    return BotFolderError(f"{file}:{line_of(file.read_text(encoding='utf-8'), field)}: {field}: {what}")
+def _unfit(shown: Path, error: ContentError) -> BotFolderError:
+    where = shown / error.name if error.name else shown
+    return BotFolderError(f"{where}: {error.what}")

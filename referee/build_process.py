@@ -21,7 +21,7 @@ from msgspec.structs import replace
 
 from referee import bare, bubblewrap, orphans
 from referee.bot_environment import PROJECT, environment, this_machine, with_interpreter
-from referee.bot_folder import IGNORED, BotFolder
+from referee.bot_folder import BotFolder
 from referee.bot_log import READ_BYTES, BoundedFile
 from referee.bubblewrap_arguments import SCRATCH
 from referee.plan import Isolation
@@ -145,13 +145,12 @@ def run(bot: BotFolder, isolation: Isolation, *, aside: Path, log: Path, seconds
 
 
 def _command(bot: BotFolder, scratch: str) -> str:
-    """For a shell: copies the folder, without what its hash leaves out, and runs the commands there."""
+    """For a shell: copies the folder and runs the commands there."""
     interpreter = this_machine().interpreter
     commands = [shlex.join(with_interpreter(command, interpreter)) for command in bot.build]
     workshop = shlex.quote(f"{scratch}/{WORKSHOP}")
-    ignored = " -o ".join(f"-name {name}" for name in sorted(IGNORED))
-    left_out = rf"find {workshop} \( {ignored} \) -prune -exec rm -rf {{}} +"
-    return " && ".join([f"cp -R . {workshop}", left_out, f"cd {workshop}", *commands])
+    # The copy of the content holds what is hashed alone, and nobody may write to it.
+    return " && ".join([f"cp -R . {workshop}", f"chmod -R u+w {workshop}", f"cd {workshop}", *commands])
 
 
 def _run_sandboxed(bot: BotFolder, output: Output, seconds: float, kept: ExitStack) -> Ended | None:

@@ -79,7 +79,10 @@ class Stage:
         for path in (folder, *folder.rglob("*")):
             # As root, bots run as other users.
             path.chmod(0o755 if path.is_dir() else 0o644)
-        return Place(find_bot(str(folder)), self._lines[name], self.folder / f"{name}.log")
+        bot = find_bot(str(folder))
+        # It holds baits, and is of no use to any other run.
+        self._held.callback(shutil.rmtree, bot.folder, ignore_errors=True)
+        return Place(bot, self._lines[name], self.folder / f"{name}.log")
 
     def arrivals(self) -> dict[str, str]:
         """What has arrived so far, by the attempt that it came from."""

@@ -28,8 +28,10 @@ TOML = 'name = "b"\nversion = "1"\ncommand = ["python", "bot.py"]\ngames = "*"\n
 class Client:
     """A cluster whose workers all are this process."""
 
-    def __init__(self, **workers: dict[str, Any]) -> None:
+    def __init__(self, cache: Path | None = None, **workers: dict[str, Any]) -> None:
         self._workers = workers
+        self._cache = cache
+        """Where they keep bots; None: where this process does."""
         self.asked: list[tuple[str, str]] = []
         self.closed = False
 
@@ -45,7 +47,10 @@ class Client:
 
     def submit(self, address: str, function: Callable[..., bytes], *arguments: Any, slots: int) -> "Client.Task":
         self.asked.append((address, function.__name__))
-        return Client.Task(function(*arguments))
+        with pytest.MonkeyPatch.context() as there:
+            if self._cache is not None:
+                there.setenv("XDG_CACHE_HOME", str(self._cache))
+            return Client.Task(function(*arguments))
 
     def close(self, farewell: Callable[[str], None], argument: str) -> None:
         assert cluster_place.leave is farewell
@@ -92,14 +97,29 @@ async def refusal(monkeypatch: pytest.MonkeyPatch, client: Client, asked: Asked)
 
 
 async def test_a_bot_is_sent_once_to_a_host_and_not_again_another_time(
-    monkeypatch: pytest.MonkeyPatch, asked: Asked
+    monkeypatch: pytest.MonkeyPatch, asked: Asked, tmp_path: Path
 ) -> None:
-    client = Client(first=INFO, second=INFO | {"resources": {"matches": 1}})
+    there = tmp_path / "there"
+    client = Client(there, first=INFO, second=INFO | {"resources": {"matches": 1}})
     assert [1, 2] == sorted(await opened(monkeypatch, client, asked))
-    again = Client(first=INFO)
+    again = Client(there, first=INFO)
     await opened(monkeypatch, again, asked)
     sent = [name for _, name in client.asked + again.asked if name == "keep_bot"]
     assert ["keep_bot"] == sent
+
+
+async def test_a_bot_that_was_changed_on_a_host_is_sent_again(
+    monkeypatch: pytest.MonkeyPatch, asked: Asked, tmp_path: Path
+) -> None:
+    there = tmp_path / "there"
+    await opened(monkeypatch, Client(there, first=INFO), asked)
+    (program,) = there.glob("mist-arena/contents/*/bot.py")
+    program.chmod(0o644)
+    program.write_text("changed")
+    client = Client(there, first=INFO)
+    assert [2] == await opened(monkeypatch, client, asked)
+    assert "keep_bot" in [name for _, name in client.asked]
+    assert "" == program.read_text()
 
 
 async def test_a_worker_with_another_arena_does_not_play(monkeypatch: pytest.MonkeyPatch, asked: Asked) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from arena.exits import WrongUse
 from arena.tournament_file import read_tournament
+from referee.bot_content import content_hash
 from referee.bot_folder import find_bot
 from referee.plan import Policy
 
@@ -141,7 +142,7 @@ def test_a_folder_beside_the_file_is_found_from_anywhere(file: Path) -> None:
     for name in ("mine", "./mine", str(folder)):
         file.write_text(RIGHT.replace("mist_cautious", name))
         tournament = read_tournament(file, find_bot)
-        assert ("mine", folder.resolve()) == (tournament.labels[1], tournament.bots[1].folder)
+        assert ("mine", content_hash(folder)) == (tournament.labels[1], tournament.bots[1].content)
 
 
 def test_bots_of_the_same_folder_name_are_called_by_their_whole_names(file: Path) -> None:

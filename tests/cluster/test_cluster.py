@@ -238,7 +238,7 @@ def test_bots_are_sent_once_to_each_host_and_built_there(file: Path, cluster: Da
     cluster.add(host="b")
     assert DONE == ended((*ON_CLUSTER, cluster.on), file)[0]
     for host in ("a", "b"):
-        assert 2 == len(list(cluster.cache(host).glob("arrived/*")))
+        assert 2 == len(list(cluster.cache(host).glob("contents/*/bot.toml")))
         assert 2 == len(list(cluster.cache(host).glob("built/*/made-there")))
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from protocol.refusals import Conduct
+from referee.bot_content import content_hash, copy_place
 from referee.bot_folder import BotFolder, find_bot
 
 BAD_BOTS = Path(__file__).parents[1] / "bad_bots"
@@ -136,8 +137,9 @@ def bad_bot(folder: Path, name: str) -> BotFolder:
     bot.mkdir()
     shutil.copy(BAD_BOTS / f"{name}.py", bot / "bot.py")
     shutil.copy(BAD_BOTS / f"{SHARED}.py", bot)
+    # No two tests run one copy: by it a bot's processes are known.
     (bot / "bot.toml").write_text(
-        f'name = "{name}"\nversion = "1"\ncommand = ["python", "bot.py"]\ngames = ["mist"]\n'
+        f'# {bot}\nname = "{name}"\nversion = "1"\ncommand = ["python", "bot.py"]\ngames = ["mist"]\n'
     )
     return find_bot(str(bot))
 
@@ -148,7 +150,9 @@ def processes_of(folder: Path) -> list[str]:
     They are told by what is mounted for them: a bot cannot change that, as it could its environment, and one
     that was forked from a warm process has that one's.
     """
-    mounted = "/".join(folder.parts[-3:]).encode()
+    if not (folder / "bot.toml").exists():
+        return []
+    mounted = "/".join(copy_place(content_hash(folder)).parts[-3:]).encode()
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         try:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from referee.bot_folder import PATH, BotFolder, BotFolderError, Limits, built_in, content_hash, find_bot, read_bot
+from referee.bot_content import content_hash, copy_place
+from referee.bot_folder import PATH, BotFolder, BotFolderError, Limits, built_in, find_bot, read_bot
 
 GOOD = {"name": '"a"', "version": '"1"', "command": '["python", "bot.py"]', "games": '["mist"]'}
 
@@ -37,7 +38,7 @@ def test_a_good_folder_is_read(tmp_path: Path) -> None:
     assert (
         BotFolder(
             given="mine",
-            folder=folder,
+            folder=copy_place(content_hash(folder)),
             name="a",
             version="1",
             command=("python", "bot.py"),
@@ -193,7 +194,7 @@ class TestFinding:
             find_bot("nobody")
 
     def test_a_folder_is_found_by_its_path(self, tmp_path: Path) -> None:
-        assert tmp_path / "x" == find_bot(str(make(tmp_path / "x"))).folder
+        assert content_hash(make(tmp_path / "x")) == find_bot(str(tmp_path / "x")).content
 
     def test_a_revision_is_what_was_there_then(self, repository: Path) -> None:
         then, now = find_bot(f"{repository}/x@one"), find_bot(f"{repository}/x")

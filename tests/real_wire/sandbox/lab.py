@@ -30,6 +30,8 @@ class Lab:
         """Whether bots are forked warm, where they can be."""
         self.folder = folder / "bot"
         self.folder.mkdir(parents=True)
+        self.copies: list[Path] = []
+        """What its bots ran from."""
         self.lines = folder / "line"
         self.lines.mkdir()
         self.line = self.lines / "referee.sock"
@@ -42,10 +44,13 @@ class Lab:
     def bot(self, program: str, *, limits: str = "", command: str = '["python", "bot.py"]') -> BotFolder:
         """A bot that runs a program."""
         (self.folder / "bot.py").write_text(dedent(program))
+        # No two labs run one copy: by it a warm bot's processes are known.
         (self.folder / "bot.toml").write_text(
-            f'name = "b"\nversion = "1"\ncommand = {command}\ngames = "*"\n[limits]\n{limits}\n'
+            f'# {self.folder}\nname = "b"\nversion = "1"\ncommand = {command}\ngames = "*"\n[limits]\n{limits}\n'
         )
-        return find_bot(str(self.folder))
+        bot = find_bot(str(self.folder))
+        self.copies.append(bot.folder)
+        return bot
 
     @asynccontextmanager
     async def started(self, bot: BotFolder, isolation: How = "strict") -> AsyncIterator[sandbox.Process]:
@@ -100,6 +105,6 @@ class Lab:
                 if entry.name.isdecimal() and (
                     self.token.encode() in (entry / "environ").read_bytes()
                     # A warm bot's environment is not where the kernel looks for it.
-                    or f"{self.folder} /bot " in (entry / "mountinfo").read_text()
+                    or any(f"{copy} /bot " in (entry / "mountinfo").read_text() for copy in self.copies)
                 ):
                     yield entry

@@ -349,9 +349,11 @@ class TestNoSandbox:
     @pytest.mark.parametrize("name", ["", "bot.py"])
     async def test_what_roots_bot_could_not_read_is_named(self, lab: Lab, name: str) -> None:
         bot = lab.bot("pass")
-        (lab.folder / name).chmod(0o700)
+        (bot.folder / name).chmod(0o700)
         async with trio.open_nursery() as nursery:
-            with pytest.raises(sandbox.SandboxError, match=r"bot/?[a-z.]*: may not be read by others; .*chmod"):
+            with pytest.raises(
+                sandbox.SandboxError, match=r"/[0-9a-f]{64}/?[a-z.]*: may not be read by others; .*chmod"
+            ):
                 await sandbox.start(nursery, bot, line=lab.line, token="", isolation="strict", log=lab.log)
 
     async def test_a_machine_without_bubblewrap_is_an_error_of_the_start(

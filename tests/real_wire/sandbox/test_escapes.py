@@ -276,7 +276,8 @@ for run in (lambda _: os.kill(os.getpid(), signal.SIGSYS), breaks, leaves, sleep
     ] == said.stdout.splitlines()
 
 
-async def test_nothing_of_an_examination_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_nothing_of_an_examination_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     # A socket's path is short.
     with TemporaryDirectory(dir="/tmp") as folder:
         monkeypatch.chdir(folder)
@@ -284,3 +285,4 @@ async def test_nothing_of_an_examination_is_left(monkeypatch: pytest.MonkeyPatch
         monkeypatch.setenv("HOME", folder)
         assert "escaped" == (await one_attempt("reads-transcripts", "none"))[0]
         assert [] == list(Path(folder).iterdir())
+    assert ["lock"] == [path.name for path in (tmp_path / "mist-arena" / "contents").iterdir()]

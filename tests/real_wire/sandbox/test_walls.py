@@ -1,5 +1,6 @@
 """What a bot can and cannot do under bubblewrap: each is tried by a program that is started as bots are."""
 
+import json
 import os
 import socket
 import sys
@@ -59,9 +60,7 @@ class TestFiles:
     async def test_it_starts_in_its_own_folder_which_is_read_only(self, lab: Lab) -> None:
         # Not by its permissions: the folder itself cannot be written to.
         (lab.folder / "x").write_text("")
-        for path in (lab.folder, lab.folder / "x"):
-            path.chmod(0o777)
-        told = await lab.told(f"""{TRY}
+        bot = lab.bot(f"""{TRY}
 print(json.dumps([
     sorted(os.listdir()),
     attempt(open, "y", "w"),
@@ -70,6 +69,10 @@ print(json.dumps([
     attempt(os.chmod, "x", 0o777),
 ]))
 """)
+        for path in (bot.folder, bot.folder / "x"):
+            path.chmod(0o777)
+        assert 0 == await lab.run(bot)
+        told = json.loads(lab.log.read_text().splitlines()[-1])
         assert [["bot.py", "bot.toml", "x"], "EROFS", "EROFS", "EROFS", "EROFS"] == told
 
     async def test_nothing_but_its_scratch_can_be_written(self, lab: Lab) -> None:
