@@ -9,6 +9,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta, Struct
 
+from referee.bot_content import MEGABYTE, size_of
 from referee.bot_folder import BUILD_LIMITS, FILE, BotFolder, Limits
 from referee.plan import Positive
 from referee.toml_text import TomlError, line_of, parse
@@ -27,11 +28,21 @@ class Caps(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     log_kb: Positive | None = None
 
 
+class EntryCaps(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The most that a bot's folder may hold; None: as much as any bot's."""
+
+    size_mb: Positive | None = None
+    """Of all its files together."""
+    files: Positive | None = None
+    """Files and links."""
+
+
 class BotCaps(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """By table of bot.toml."""
+    """By table of bot.toml; and what its folder holds."""
 
     limits: Caps = Caps()
     build_limits: Caps = Caps()
+    entry: EntryCaps = EntryCaps()
 
 
 def read_caps(given: Iterable[str]) -> BotCaps:
@@ -52,7 +63,12 @@ def read_caps(given: Iterable[str]) -> BotCaps:
 
 
 def over(bot: BotFolder, caps: BotCaps) -> str | None:
-    """What a bot asks for that is more than it may, in one line that names its bot.toml and the field; or None."""
+    """What a bot asks for that is more than it may, in one line that names its bot.toml and the field; or None.
+
+    Args:
+        bot: as `bot_folder.find_bot` gives it, not yet built.
+        caps: the host's.
+    """
     asked = {"limits": (bot.limits, Limits(), caps.limits)}
     if bot.build:
         asked["build_limits"] = (bot.build_limits, BUILD_LIMITS, caps.build_limits)
@@ -64,6 +80,19 @@ def over(bot: BotFolder, caps: BotCaps) -> str | None:
                 line = line_of((bot.folder / FILE).read_text(encoding="utf-8"), f"{table}.{field}")
                 place = f"{bot.given}/{FILE}:{line}: {table}.{field}"
                 return f"{place}: {why} than {cap:g}, the most that may be asked for here"
+    return _larger(bot, caps.entry)
+
+
+def _larger(bot: BotFolder, most: EntryCaps) -> str | None:
+    """What of a bot's folder is more than it may hold."""
+    if most == EntryCaps():
+        return None
+    files, size = size_of(bot.folder)
+    if most.files is not None and files > most.files:
+        return f"{bot.given}: entry.files: {files} is more than {most.files}, the most that a bot may have here"
+    if most.size_mb is not None and size > most.size_mb * MEGABYTE:
+        over = f"{size} bytes are more than {most.size_mb} MB"
+        return f"{bot.given}: entry.size_mb: {over}, the most that a bot may have here"
     return None
 
 

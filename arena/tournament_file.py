@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
-from arena.caps import BotCaps, Caps, over
+from arena.caps import BotCaps, Caps, EntryCaps, over
 from arena.console import NAME as CONSOLE
 from arena.exits import WrongUse
 from arena.formats import Form, Format, complaint, schedule_of
@@ -61,6 +61,8 @@ class TournamentFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """The most that a bot's bot.toml may ask for in its table of this name."""
     build_limits: Caps = Caps()
     """The same for those that are built."""
+    entry: EntryCaps = EntryCaps()
+    """The most that a bot's folder may hold."""
     isolation: Isolation = "strict"
     warm: bool = True
     """Whether Python bots are forked from a process that holds the kit: as well shut in, and sooner there."""
@@ -232,7 +234,7 @@ def _bot(field: str, name: str, form: TournamentFile, place: _Place, resolve: Re
         raise place.wrong(
             field, f"{name!r} does not play {form.game}: its bot.toml has games = {list(bot.games or ())}"
         )
-    if asks := over(bot, BotCaps(limits=form.limits, build_limits=form.build_limits)):
+    if asks := over(bot, BotCaps(limits=form.limits, build_limits=form.build_limits, entry=form.entry)):
         raise place.wrong(field, asks)
     return bot
 

@@ -110,6 +110,21 @@ def test_a_tournaments_file_caps_what_its_bots_may_ask_for(anna: Path) -> None:
     assert 8192 == read_tournament(tournament(anna.parent, ""), find_bot).bots[1].limits.memory_mb
 
 
+def test_what_a_bots_folder_may_hold_is_capped(anna: Path) -> None:
+    (anna / "net").write_bytes(bytes(1_500_000))
+    assert said(anna, BOT, "entry.size_mb=2", "entry.files=3") is None
+    assert (
+        said(anna, BOT, "entry.files=2")
+        == f"{anna}: entry.files: 3 is more than 2, the most that a bot may have here"
+    )
+    told = said(anna, BOT, "entry.size_mb=1")
+    assert told is not None
+    assert told.startswith(f"{anna}: entry.size_mb: 15")
+    assert told.endswith(" bytes are more than 1 MB, the most that a bot may have here")
+    with pytest.raises(WrongUse, match=r"cup\.toml:2: bots\[1\]: .*anna: entry\.files: 3 is more than 2"):
+        read_tournament(tournament(anna.parent, "[entry]\nfiles = 2\n"), find_bot)
+
+
 def test_the_house_is_no_exception(anna: Path) -> None:
     file = tournament(anna.parent, "[limits]\nmemory_mb = 2048\n")
     file.write_text(
