@@ -13,6 +13,8 @@ from protocol.words import Options, Setup
 from referee.luck import Luck
 from referee.rules import BadSetupError, Game
 
+MOST_BYTES = 1024 * 1024
+"""Of a file: the longest that is drawn is far shorter."""
 _PLACE = re.compile(r" \(byte (\d+)\)$")
 """Where in its text msgspec says that JSON breaks off."""
 
@@ -37,7 +39,10 @@ def read_setup(path: Path, game: Game[Any], variant: str, options: Options) -> R
             that is off.
     """
     try:
-        content = path.read_bytes()
+        with path.open("rb") as file:
+            content = file.read(MOST_BYTES + 1)
+        if len(content) > MOST_BYTES:
+            raise WrongUse(f"{path}: is longer than {MOST_BYTES} bytes")
         content.decode()
         msgspec.json.decode(content)
         refuse_repeated_keys(content)

@@ -152,3 +152,7 @@ def test_a_match_is_played_with_the_setup_of_the_file(tmp_path: Path, monkeypatc
     refused = arena(*words)
     assert (WRONG_USE, f"arena: {file}:1: Input data was truncated\n") == (refused.exit_code, refused.stderr)
     assert 1 == len(plans)
+
+
+def test_a_file_without_end_is_refused() -> None:
+    assert " is longer than 1048576 bytes" == complaint(Path("/dev/zero"))
