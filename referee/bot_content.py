@@ -19,6 +19,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from referee.cache_entry import CacheError, private
 from referee.printable import printable
 
 IGNORED = frozenset({b"__pycache__", b".git"})
@@ -170,14 +171,14 @@ def _hold(copies: Path) -> None:
     Where nobody else holds it, this first removes what was not used for long.
 
     Raises:
-        OSError: it cannot be made, or is another user's, who could change what bots run.
+        ContentError: another user could change what bots run.
+        OSError: it cannot be made.
     """
-    copies.mkdir(parents=True, exist_ok=True)
-    if copies.stat().st_uid != os.geteuid():
-        raise OSError(
-            errno.EPERM, "belongs to another user; set XDG_CACHE_HOME to a folder of your own", str(copies)
-        )
-    copies.chmod(0o700)
+    try:
+        private(cache_folder())
+        private(copies)
+    except CacheError as error:
+        raise ContentError(b"", str(error)) from None
     lock = os.open(copies / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     # A file system without locks is one on which nothing is removed.
     with suppress(OSError):

@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from arena.bot_parcel import arrived, keep, packed, place_of
+from referee import bot_content
 from referee.bot_content import is_whole
 from referee.bot_folder import BotFolder, BotFolderError, read_bot
 
@@ -71,27 +72,28 @@ def test_what_no_hash_covers_does_not_come_along(bot: BotFolder, cache: Path) ->
     more = len(folder).to_bytes(4) + folder + header("__pycache__/run.pyc", 4) + b"evil"
     with pytest.raises(BotFolderError, match="__pycache__ is never part of a bot's content"):
         keep(bot.content, zlib.compress(whole[:-4] + more + bytes(4)))
-    assert [] == list((cache / "mist-arena/arrived").iterdir())
+    assert {bot.folder.name, "lock"} == {path.name for path in (cache / "mist-arena/contents").iterdir()}
 
 
 @pytest.mark.parametrize("content", ["../../out", "sha256:../../out", "", "sha256:", f"sha256:{'a' * 63}\n"])
 def test_a_hash_that_is_none_names_no_place(bot: BotFolder, cache: Path, content: str) -> None:
     with pytest.raises(BotFolderError, match="no hash of a content"):
         keep(content, packed(bot.folder))
-    assert not cache.exists()
+    assert ["mist-arena"] == [path.name for path in cache.iterdir()]
+    assert {bot.folder.name, "lock"} == {path.name for path in (cache / "mist-arena/contents").iterdir()}
 
 
 def test_a_folder_that_others_may_write_to_is_not_used(bot: BotFolder, cache: Path) -> None:
-    (cache / "mist-arena/arrived").mkdir(parents=True)
-    (cache / "mist-arena/arrived").chmod(0o777)
-    with pytest.raises(BotFolderError, match="arrived: may be written by other users"):
+    (cache / "mist-arena/contents").chmod(0o777)
+    bot_content._hold.cache_clear()
+    with pytest.raises(BotFolderError, match="contents: may be written by other users"):
         keep(bot.content, packed(bot.folder))
 
 
 def test_what_cannot_be_sent_is_named(bot: BotFolder) -> None:
     (bot.folder / "link").unlink()
     (bot.folder / "link").symlink_to("/etc/passwd")
-    with pytest.raises(BotFolderError, match="bot: cannot be sent to another machine: 'link': is a link"):
+    with pytest.raises(BotFolderError, match="cannot be sent to another machine: 'link': is a link"):
         packed(bot.folder)
 
 

@@ -133,8 +133,9 @@ async def test_a_worker_that_cannot_make_a_bot_does_not_play(
 ) -> None:
     (tmp_path / "bot" / "bot.toml").write_text(TOML + 'build = [["sh", "-c", "echo no compiler; exit 3"]]\n')
     asked = Asked(bots=(read_bot(tmp_path / "bot", given="bot"),), isolation="none")
-    why = "first cannot use a bot: bot: build: exit code 3: no compiler"
-    assert f"--on {ON}: no worker there can play: {why}" == await refusal(monkeypatch, Client(first=INFO), asked)
+    why = "first cannot use a bot: bot: build: exit code 3: no compiler; its log: "
+    said = await refusal(monkeypatch, Client(first=INFO), asked)
+    assert said.startswith(f"--on {ON}: no worker there can play: {why}")
 
 
 async def test_who_cannot_play_is_named_where_others_can(

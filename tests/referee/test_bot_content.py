@@ -282,7 +282,7 @@ class TestCopy:
     def test_a_cache_of_another_user_is_not_trusted(self, folder: Path, cache: Path) -> None:
         (cache / "mist-arena" / "contents").mkdir(parents=True)
         os.chown(cache / "mist-arena" / "contents", 12_345, 12_345)
-        with pytest.raises(OSError, match="belongs to another user"):
+        with pytest.raises(BotFolderError, match="belongs to user 12345"):
             find_bot(str(folder))
 
     @pytest.mark.parametrize(
