@@ -3,8 +3,11 @@
 from collections.abc import Sequence
 
 from msgspec import Struct
+from rich.cells import cell_len
 
 from arena.knockout import Tie
+from arena.shortened import shortened
+from referee.printable import printable_name
 
 
 class Strokes(Struct, frozen=True):
@@ -20,24 +23,34 @@ class Strokes(Struct, frozen=True):
 
 BOXES = Strokes(" ─┐ ", " ─┘ ", "  │ ", "  ├─")
 ASCII = Strokes(" -. ", " -' ", "  | ", "  |-")
+LONGEST_NAME = 40
+"""Columns of a name, at most: a bracket has one for each round beside each other."""
 Column = dict[int, str]
 """Row to text."""
 
 
 def draw(bracket: Sequence[Sequence[Tie]], labels: Sequence[str], strokes: Strokes) -> list[str]:
     """The lines of the drawing. Of a round that is not played to its end, those who got there are shown."""
+    labels = [shortened(printable_name(label), LONGEST_NAME) for label in labels]
     columns: list[Column] = []
     for turn, ties in enumerate(bracket):
         names, lines = _names(ties, turn, labels), _lines(ties, turn, strokes)
         columns += [_aligned(names), lines]
     columns.append(_winners(bracket, labels))
     height = max((row for column in columns for row in column), default=0) + 1
-    widths = [max(map(len, column.values()), default=0) for column in columns]
+    widths = [max(map(cell_len, column.values()), default=0) for column in columns]
     first = min((row for column in columns for row in column), default=0)
     return [
-        "".join(column.get(row, "").ljust(width) for column, width in zip(columns, widths, strict=True)).rstrip()
+        "".join(
+            _filled(column.get(row, ""), width) for column, width in zip(columns, widths, strict=True)
+        ).rstrip()
         for row in range(first, height)
     ]
+
+
+def _filled(text: str, width: int) -> str:
+    """The text with spaces up to so many columns, of which some letters take two and some none."""
+    return text + " " * (width - cell_len(text))
 
 
 def _row(turn: int, place: int) -> int:
@@ -63,9 +76,9 @@ def _points(tie: Tie, side: int) -> str:
 
 def _aligned(names: dict[int, tuple[str, str]]) -> Column:
     """Names to the left, points to the right."""
-    left = max((len(name) for name, _ in names.values()), default=0)
+    left = max((cell_len(name) for name, _ in names.values()), default=0)
     right = max((len(points) for _, points in names.values()), default=0)
-    return {row: f"{name:{left}} {points:>{right}}" for row, (name, points) in names.items()}
+    return {row: f"{_filled(name, left)} {points:>{right}}" for row, (name, points) in names.items()}
 
 
 def _lines(ties: Sequence[Tie], turn: int, strokes: Strokes) -> Column:

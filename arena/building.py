@@ -27,7 +27,7 @@ def _ready(bot: BotFolder, isolation: Isolation) -> BotFolder:
     if not bot.build:
         return bot
     if not is_built(bot, isolation):
-        progress_console().print(f"building {bot.given}", highlight=False, markup=False)
+        progress_console().say(f"building {bot.given}")
     try:
         demand(isolation)
         return built(bot, isolation)

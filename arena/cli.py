@@ -10,12 +10,15 @@ import select
 import signal
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from importlib import import_module
+from io import TextIOWrapper
+from pathlib import Path
 from typing import Any, NoReturn
 
 import click
 
-from arena.exits import CANNOT, DONE, SIGNALLED, WRONG_USE, Stopped
+from arena.exits import CANNOT, DONE, SIGNALLED, WRONG_USE, Stopped, WrongUse
 from referee.printable import printable
 
 COMMANDS = {
@@ -72,7 +75,11 @@ class Arena(click.Group):
     ) -> Any:
         """Runs the command line and leaves with its exit code."""
         del standalone_mode
+        if isinstance(sys.stdout, TextIOWrapper):
+            # A terminal that is not of UTF-8 is shown what it has no letters for.
+            sys.stdout.reconfigure(errors="backslashreplace")
         try:
+            _check_text(sys.argv[1:] if args is None else args)
             code = super().main(
                 args,
                 prog_name,
@@ -85,6 +92,19 @@ class Arena(click.Group):
         except BaseException as error:  # noqa: BLE001 - every way a command can end is told in one line here
             _leave(error)
         sys.exit(code if isinstance(code, int) else DONE)
+
+
+def _check_text(args: Sequence[str]) -> None:
+    """What is given, and where we are, will be written into transcripts, ledgers and JSON, which are UTF-8.
+
+    Raises:
+        WrongUse: it is none.
+    """
+    with suppress(FileNotFoundError):  # Not every command needs to be anywhere.
+        args = [*args, str(Path.cwd())]
+    for word in args:
+        if not word.isascii() and any("\ud800" <= char <= "\udfff" for char in word):
+            raise WrongUse(f"{word}: is not UTF-8")
 
 
 def _leave(error: BaseException) -> NoReturn:
@@ -104,7 +124,7 @@ def _leave(error: BaseException) -> NoReturn:
         sys.exit(WRONG_USE)
     code, text = _verdict(reason)
     wiped = CLEAR_LINE if code >= SIGNALLED and sys.stderr.isatty() else ""
-    click.echo(f"{wiped}arena: {printable(' '.join(text.split()))}", err=True)
+    click.echo(f"{wiped}arena: {printable(' '.join(text.split()))}", err=True)  # noqa: TID251 - no error waits for rich
     sys.exit(code)
 
 

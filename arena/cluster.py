@@ -13,7 +13,6 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-import click
 import trio
 from msgspec import Raw
 from msgspec.structs import replace
@@ -25,11 +24,11 @@ from arena.dask_client import SLOTS, DaskClient, Task, address_of, connected
 from arena.exits import MachineCannot, WrongUse
 from arena.roster import Roster
 from arena.runner import Worker, WorkerGoneError
+from arena.screens import say
 from arena.terms import own_content
 from arena.worker_words import Done, decoded, encoded, error_of, order
 from referee.bot_folder import BotFolderError
 from referee.plan import Plan, Result
-from referee.printable import printable
 
 PATIENCE_SECONDS = 60
 """How long the arena waits for workers when the last is gone: Dask's nannies start a new one in a few."""
@@ -111,7 +110,7 @@ class _Cluster:
             why = "; ".join(f"{address} {reason}" for address, reason in refused.items()) or "it has none"
             raise MachineCannot(f"--on {self._on}: no worker there can play: {why}")
         for address, reason in refused.items():
-            click.echo(f"not played on: {address} {printable(reason)}", err=True)
+            say(f"not played on: {address} {reason}")
 
     async def _listen(self, events: trio.MemoryReceiveChannel[dict[str, Any]]) -> None:
         """Hears who comes and who goes."""
@@ -129,16 +128,16 @@ class _Cluster:
             try:
                 await self._welcome(address, workers[address])
             except RefusedError as error:
-                click.echo(f"not played on: {address} {printable(str(error))}", err=True)
+                say(f"not played on: {address} {error}")
             else:
-                click.echo(f"{address} has come, and plays too", err=True)
+                say(f"{address} has come, and plays too")
 
     def _lost(self, address: str) -> None:
         """A worker is gone: what it was playing is played again by others."""
         number = self._numbers.pop(address, None)
         if number is not None:
             self.roster.remove(number)
-            click.echo(f"{address} is gone; what it was playing is played again", err=True)
+            say(f"{address} is gone; what it was playing is played again")
         for task in self._pending.pop(address, ()):
             task.lose()
         if not self.roster:
@@ -175,7 +174,7 @@ class _Cluster:
             await self._ready(address, cluster_place.make_ready, asked)
         if arrival.calibrated is not None and slots > arrival.calibrated:
             at_once = f"{counted(slots, 'match')} at once"
-            click.echo(f"{address} plays {at_once}, calibrated for {arrival.calibrated}", err=True)
+            say(f"{address} plays {at_once}, calibrated for {arrival.calibrated}")
         worker = Worker(play=partial(self._play, address, slots), slots=slots)
         self._numbers[address] = self.roster.add(worker)
 

@@ -19,7 +19,7 @@ from protocol.messages import PROTOCOL, Closed, Hello, Opened, Paused, Resumed, 
 from referee.memory_line import MemoryLine
 
 if TYPE_CHECKING:
-    from rich.console import Console as Terminal
+    from arena.screens import Screen
 
 NAME = "console"
 READ_BYTES = 4096
@@ -49,7 +49,7 @@ async def lines_typed(fd: int) -> AsyncGenerator[str, None]:
 class Console:
     """One person's seat in one match."""
 
-    def __init__(self, typed: AsyncGenerator[str, None], terminal: "Terminal") -> None:
+    def __init__(self, typed: AsyncGenerator[str, None], terminal: "Screen") -> None:
         """`typed`: the lines; `terminal`: where to show things.
 
         At a terminal a submission can be replaced, and the clock is shown live. Where lines come from a file or a

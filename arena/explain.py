@@ -6,13 +6,11 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol
 
-import click
 import trio
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
-    TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
@@ -24,7 +22,7 @@ from arena.explained import Explained, Place, explained, places
 from arena.ledger import Ledger
 from arena.regression import Regression
 from arena.results_folder import EXPLAINED, LEDGER, TRANSCRIPTS, cannot_write, held
-from arena.screens import progress_console
+from arena.screens import Words, progress_console, say
 from referee.asking import Interviewed, ask
 from referee.bot_folder import BotFolder
 from referee.owners_file import FOLDER_MODE
@@ -77,7 +75,7 @@ def explain(
         except OSError as error:
             raise cannot_write(logs, error) from None
         files = [folder / TRANSCRIPTS / names[place.block, place.seating] for place in chosen]
-        click.echo(f"asking head what base was asked in {counted(len(chosen), 'match')}", err=True)
+        say(f"asking head what base was asked in {counted(len(chosen), 'match')}")
         run = _Run(list(zip(chosen, files, strict=True)), logs)
         loop.run(partial(run.ask_all, open_asking, at_once))
         with suppress(OSError):
@@ -94,7 +92,7 @@ class _Run:
         self._logs = logs
         self._found: dict[int, Explained] = {}
         self._bar = Progress(
-            TextColumn("{task.description}"),
+            Words(),
             BarColumn(),
             MofNCompleteColumn(),
             TimeElapsedColumn(),

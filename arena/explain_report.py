@@ -5,13 +5,11 @@ from string import ascii_lowercase
 from typing import Any
 
 import msgspec
-from rich.table import Table
-from rich.text import Text
 
 from arena.counted import counted
 from arena.explained import Decision, Explained, Group, Place, total
 from arena.markdown import escaped, table_lines
-from arena.tables import grid
+from arena.tables import Grid
 from arena.tournament_file import TWO
 from protocol.codec import encode
 
@@ -50,12 +48,12 @@ def said_of(matches: Sequence[Explained]) -> list[str]:
     return lines
 
 
-def decisions_table(matches: Sequence[Explained], seats: int) -> Table:
+def decisions_table(matches: Sequence[Explained], seats: int) -> Grid:
     """Where they part."""
     return _filled(HEADINGS, NUMBERS, listed(matches, seats))
 
 
-def outcomes_table(matches: Sequence[Explained]) -> Table:
+def outcomes_table(matches: Sequence[Explained]) -> Grid:
     """How it went in matches that part, and in others."""
     return _filled(GROUPS, GROUPS[1:], outcome_rows(matches))
 
@@ -174,9 +172,8 @@ def _name(place: Place) -> str:
     return f"{place.block + 1:05d}{ascii_lowercase[place.seating]}"
 
 
-def _filled(headings: Row, numbers: Sequence[str], rows: Sequence[Row]) -> Table:
-    made = grid({heading: heading in numbers for heading in headings})
+def _filled(headings: Row, numbers: Sequence[str], rows: Sequence[Row]) -> Grid:
+    made = Grid({heading: heading in numbers for heading in headings})
     for row in rows:
-        # As they stand: an action's brackets are no markup.
-        made.add_row(*map(Text, row))
+        made.add_row(*row)
     return made

@@ -2,22 +2,20 @@
 
 from collections.abc import Sequence
 
-from rich.table import Table
-
 from arena.bracket import Strokes, draw
 from arena.contest import Contest, format_rows
 from arena.knockout import Knockout, bracket_of
 from arena.standings import Line
-from arena.tables import grid
+from arena.tables import Grid
 
 
-def own_table(contest: Contest, lines: Sequence[Line]) -> Table | None:
+def own_table(contest: Contest, lines: Sequence[Line]) -> Grid | None:
     """The standings as the format counts them; None where each against each says it all."""
     found = format_rows(contest, lines)
     if found is None:
         return None
     headings, rows = found
-    table = grid({heading: heading != "bot" for heading in headings})
+    table = Grid({heading: heading != "bot" for heading in headings})
     for row in rows:
         table.add_row(*row)
     return table

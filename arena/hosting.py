@@ -6,11 +6,10 @@ from pathlib import Path
 
 import trio
 from msgspec import Struct
-from rich.console import Console
 
 from arena.exits import AnswerIsNo, MachineCannot
 from arena.one_match import Watch
-from arena.screens import progress_console
+from arena.screens import Screen, progress_console
 from referee.keys import KeyPair, z85
 from referee.plan import Plan, Result
 from referee.play import Player, play
@@ -58,14 +57,14 @@ async def play_hosted(
             )
 
 
-async def _open(hosting: Hosting, known: Sequence[str], screen: Console, stack: AsyncExitStack) -> Lobby:
+async def _open(hosting: Hosting, known: Sequence[str], screen: Screen, stack: AsyncExitStack) -> Lobby:
     told = 0
 
     def turned_away(address: str, why: str) -> None:
         nonlocal told
         told += 1
         if told <= TOLD_AWAY:
-            _say(screen, f"turned away {address}: {why}{'; more are not told' * (told == TOLD_AWAY)}")
+            screen.say(f"turned away {address}: {why}{'; more are not told' * (told == TOLD_AWAY)}")
 
     address = hosting.address
     try:
@@ -74,11 +73,11 @@ async def _open(hosting: Hosting, known: Sequence[str], screen: Console, stack: 
         where = address.endpoint(address.port)
         raise MachineCannot(f"{where}: cannot listen there: {error.strerror or error}") from None
     reach = " (only from this machine: another --at opens it)" if address.loopback else ""
-    _say(screen, f"listening at {lobby.endpoint}{reach}, key {z85(hosting.keys.public)}")
+    screen.say(f"listening at {lobby.endpoint}{reach}, key {z85(hosting.keys.public)}")
     return lobby
 
 
-async def _gather(lobby: Lobby, bots: Sequence[RemoteBot], seconds: float, screen: Console) -> None:
+async def _gather(lobby: Lobby, bots: Sequence[RemoteBot], seconds: float, screen: Screen) -> None:
     """Returns when all are connected at once."""
     until = trio.current_time() + seconds
     here: set[str] = set()
@@ -89,19 +88,15 @@ async def _gather(lobby: Lobby, bots: Sequence[RemoteBot], seconds: float, scree
             left = until - trio.current_time()
             if left <= 0:
                 raise AnswerIsNo(f"{names} did not come within {seconds:.0f} s")
-            status.update(f"waiting for {names}: {left:.0f} s left")
+            status.update(screen.render_str(f"waiting for {names}: {left:.0f} s left"))
             with trio.move_on_after(min(LOOK_SECONDS, left)):
                 await lobby.lines[missing[0].key].present()
     _tell_changes(here, {bot.name for bot in bots}, screen)
 
 
-def _tell_changes(before: set[str], now: set[str], screen: Console) -> set[str]:
+def _tell_changes(before: set[str], now: set[str], screen: Screen) -> set[str]:
     for name in sorted(now - before):
-        _say(screen, f"{name} is here")
+        screen.say(f"{name} is here")
     for name in sorted(before - now):
-        _say(screen, f"{name} has left again")
+        screen.say(f"{name} has left again")
     return now
-
-
-def _say(screen: Console, text: str) -> None:
-    screen.print(text, highlight=False, markup=False, soft_wrap=True)

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from arena.screens import results_console
-from arena.tables import duration, grid, show
+from arena.tables import Grid, duration, show
 from protocol.refusals import Conduct
 from referee.plan import Result
 
@@ -18,7 +18,7 @@ def show_match(result: Result, names: Sequence[str]) -> None:
     if outcome is None:
         raise AssertionError("a void attempt is not printed")
     screen = results_console()
-    table = grid(
+    table = Grid(
         {"seat": True, "bot": False, "place": True, "score": True, "conduct": False}
         | {"windows": True, "defaults": True, "refused": True, "charged": True}
     )
@@ -37,13 +37,13 @@ def show_match(result: Result, names: Sequence[str]) -> None:
             duration(result.charged_us[seat]),
         )
     show(screen, table)
-    screen.print(f"over: {outcome.reason}", highlight=False)
+    screen.say(f"over: {outcome.reason}")
     for seat, conduct in enumerate(result.conduct):
         if conduct is not Conduct.OK:
             for log in _logs(result, seat):
                 told = f"what {names[seat]} wrote, seat {seat}: {log}"
-                screen.print(told, highlight=False, markup=False, soft_wrap=True)
-    screen.print(f"transcript: {result.transcript} {result.head}", highlight=False, markup=False, soft_wrap=True)
+                screen.say(told)
+    screen.say(f"transcript: {result.transcript} {result.head}")
 
 
 def match_json(result: Result) -> dict[str, Any]:

@@ -6,12 +6,12 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-import click
 import trio
 
 from arena import loop
 from arena.exits import MachineCannot, Stopped, WrongUse
 from arena.results_folder import cannot_write, transcript_failed
+from arena.screens import say
 from referee.owners_file import FOLDER_MODE
 from referee.plan import Plan, Result
 from referee.rules import BadSetupError, Told
@@ -102,5 +102,5 @@ async def _pass_on_signals(orders: trio.MemorySendChannel[bool], task_status: tr
         task_status.started()
         async for _ in signals:
             paused = not paused
-            click.echo("paused by the operator" if paused else "resumed by the operator", err=True)
+            say("paused by the operator" if paused else "resumed by the operator")
             await orders.send(paused)

@@ -4,12 +4,14 @@ Colours are the page's: classes here, their looks in the page's style, so that a
 """
 
 from collections.abc import Callable, Sequence
-from html import escape
 from math import ceil, floor, log10
 
 from msgspec import Struct
 
 from arena.counted import counted
+from arena.html_text import html_text
+from arena.shortened import shortened
+from referee.printable import printable_name
 
 WIDTH = 760
 ROW = 26
@@ -110,7 +112,7 @@ def courses(
         line = " ".join(f"{times.at(when):.1f},{lows.at(values[number]):.1f}" for when, values in moments)
         dots = "".join(
             f'<circle class="{kind}" cx="{times.at(when):.1f}" cy="{lows.at(values[number]):.1f}" r="2.5">'
-            f"<title>{escape(name)} after {counted(when, 'block')}: {values[number]:+z.0f}</title></circle>"
+            f"<title>{html_text(name)} after {counted(when, 'block')}: {values[number]:+z.0f}</title></circle>"
             for when, values in moments
         )
         drawn.append(f'<polyline class="{kind}" points="{line}"/>{dots}')
@@ -130,7 +132,7 @@ def _bar(row: Bar, axis: Axis, middle: float) -> str:
         if end is None
     )
     return (
-        f"<g><title>{escape(row.name)}: {escape(row.told)}</title>{_name(row.name, middle)}"
+        f"<g><title>{html_text(row.name)}: {html_text(row.told)}</title>{_name(row.name, middle)}"
         f'<line class="span" x1="{left:.1f}" x2="{right:.1f}" y1="{middle:.1f}" y2="{middle:.1f}"/>{arrows}'
         f'<circle class="dot" cx="{axis.at(row.value):.1f}" cy="{middle:.1f}" r="5"/></g>'
     )
@@ -142,7 +144,7 @@ def _cell(left: float, top: float, share: float | None, told: str) -> str:
         return f'<rect class="none" x="{left}" y="{top}" width="{CELL - 2}" height="{ROW - 2}"/>'
     kind, depth = ("good", share - 0.5) if share >= 0.5 else ("bad", 0.5 - share)  # noqa: PLR2004 - the middle
     return (
-        f"<g><title>{escape(told)}: {share:.1%}</title>"
+        f"<g><title>{html_text(told)}: {share:.1%}</title>"
         f'<rect class="none" x="{left}" y="{top}" width="{CELL - 2}" height="{ROW - 2}"/>'
         f'<rect class="{kind}" x="{left}" y="{top}" width="{CELL - 2}" height="{ROW - 2}"'
         f' fill-opacity="{min(1, depth * 1.6):.2f}"/>'
@@ -192,15 +194,16 @@ def _name(name: str, middle: float) -> str:
 
 
 def _short(name: str) -> str:
-    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
+    """As wide as there is room for."""
+    return shortened(printable_name(name), LONGEST_NAME)
 
 
 def _text(x: float, y: float, text: str, anchor: str, kind: str = "") -> str:
-    return f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'
+    return f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{html_text(text)}</text>'
 
 
 def _picture(title: str, height: float, drawn: Sequence[str], width: float = WIDTH) -> str:
     return (
-        f'<svg viewBox="0 0 {width:g} {height:g}" width="{width:g}" role="img" aria-label="{escape(title)}">'
+        f'<svg viewBox="0 0 {width:g} {height:g}" width="{width:g}" role="img" aria-label="{html_text(title)}">'
         f"{''.join(drawn)}</svg>"
     )

@@ -5,19 +5,18 @@ from time import monotonic
 from types import TracebackType
 from typing import Self
 
-from rich.console import Console
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
     ProgressColumn,
-    TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
 
 from arena.counted import counted
 from arena.schedule import Match
+from arena.screens import Screen, Words
 from referee.plan import Result
 
 LINE_SECONDS = 10
@@ -27,7 +26,7 @@ LINE_SECONDS = 10
 class Gauge(ABC):
     """Shows one task's progress while its block runs."""
 
-    def __init__(self, console: Console, *columns: ProgressColumn) -> None:
+    def __init__(self, console: Screen, *columns: ProgressColumn) -> None:
         self._console = console
         self._last_line = monotonic()
         self._bar = Progress(*columns, console=console, disable=not console.is_terminal)
@@ -63,16 +62,16 @@ class Gauge(ABC):
 
     def _line(self) -> None:
         self._last_line = monotonic()
-        self._console.print(self._said(), highlight=False, markup=False)
+        self._console.say(self._said())
 
 
 class LiveProgress(Gauge):
     """Of a tournament. `ended` and `void` are told by the runner."""
 
-    def __init__(self, console: Console, done: int, total: int) -> None:
+    def __init__(self, console: Screen, done: int, total: int) -> None:
         super().__init__(
             console,
-            TextColumn("{task.description}"),
+            Words(),
             BarColumn(),
             MofNCompleteColumn(),
             TimeElapsedColumn(),

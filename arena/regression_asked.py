@@ -16,6 +16,7 @@ from arena.sprt import EloModel, Sprt
 from arena.tournament_file import TWO, Tournament, TournamentFile
 from referee.bot_folder import BotFolder, BotFolderError, built_in, find_bot
 from referee.plan import Isolation, Policy
+from referee.printable import printable_name
 
 OF_TWO = ("elo0", "elo1", "model")
 """What only games of two seats are asked."""
@@ -83,7 +84,7 @@ def regression_of(asked: Asked) -> Regression:
         options=options,
         seats=seats,
         bots=bots,
-        labels=("base", "head", *(f"field {bot.given}" for bot in bots[FIELD:])),
+        labels=("base", "head", *(f"field {printable_name(bot.given)}" for bot in bots[FIELD:])),
         results=Path(),
     )
     return Regression(arena=arena, test=_test(asked, seats), limit=asked.blocks)
@@ -103,7 +104,7 @@ def _check_for_seats(asked: Asked, seats: int) -> None:
     if seats > TWO and 2 * (asked.rotations or seats) > MOST_SEATINGS:
         raise WrongUse(f"--rotations: a block would be too long; at most {MOST_SEATINGS // 2} can be")
     for index, name in enumerate(asked.field):
-        if name in asked.field[:index]:
+        if printable_name(name) in map(printable_name, asked.field[:index]):
             raise WrongUse(f"--field: {name!r} is there twice")
 
 

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, TimeElapsedColumn
 
 from arena.counted import counted
 from arena.progress import Gauge
 from arena.regression import Reckoning, Regression, Sat, evidence
 from arena.schedule import Match
+from arena.screens import Screen, Words
 from referee.plan import Result
 
 
@@ -16,15 +16,15 @@ class RegressionProgress(Gauge):
     """Passes what ends on to the reckoning, shows how far it is, and says when it is decided."""
 
     def __init__(
-        self, console: Console, regression: Regression, reckoning: Reckoning, decided: Callable[[], None]
+        self, console: Screen, regression: Regression, reckoning: Reckoning, decided: Callable[[], None]
     ) -> None:
         """`decided` is called once, with the block that decides."""
         super().__init__(
             console,
-            TextColumn("{task.description}", markup=False),
+            Words(),
             BarColumn(),
             MofNCompleteColumn(),
-            TextColumn("blocks"),
+            Words("blocks"),
             TimeElapsedColumn(),
         )
         self._test = regression.test

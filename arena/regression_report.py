@@ -4,16 +4,15 @@ from math import log
 from typing import Any
 
 import msgspec
-from rich.table import Table
 
 from arena.contest import Row, conduct
 from arena.counted import counted
-from arena.markdown import table_lines
+from arena.markdown import escaped, table_lines
 from arena.regression import BASE, FIELD, HEAD, Regression, evidence
 from arena.regression_run import Finding
 from arena.sprt import ELO, Progress, Sprt, Verdict
 from arena.standings import Line
-from arena.tables import duration, grid
+from arena.tables import Grid, duration
 
 HEADINGS = ("bot", "played", "W-T-L", "mean points")
 """Then what `conduct` has."""
@@ -47,10 +46,10 @@ def said(regression: Regression, finding: Finding) -> list[str]:
     return [*lines, _estimate(regression, finding)]
 
 
-def table(regression: Regression, finding: Finding) -> Table:
+def table(regression: Regression, finding: Finding) -> Grid:
     """A line for each bot."""
     headings, rows = _rows(regression, finding)
-    made = grid({heading: heading != "bot" for heading in headings})
+    made = Grid({heading: heading != "bot" for heading in headings})
     for row in rows:
         made.add_row(*row)
     return made
@@ -62,9 +61,9 @@ def markdown(regression: Regression, finding: Finding) -> str:
     seconds = duration(1e6 * finding.seconds)
     return "\n".join(
         [
-            f"## {arena.form.game} ({arena.variant}): {WORDS[finding.state.verdict]}",
+            f"## {escaped(arena.form.game)} ({escaped(arena.variant)}): {WORDS[finding.state.verdict]}",
             "",
-            *(f"- {line}" for line in said(regression, finding)),
+            *(f"- {escaped(line)}" for line in said(regression, finding)),
             f"- {counted(len(finding.voids), 'void attempt')}, made again; {seconds} of play; seed {finding.seed}",
             "",
             *table_lines(*_rows(regression, finding)),

@@ -7,7 +7,6 @@ from pathlib import Path
 from time import monotonic
 from typing import TypeVar
 
-import click
 import msgspec
 import trio
 from msgspec import Struct
@@ -19,7 +18,7 @@ from arena.regression import Reckoning, Regression, Sat, State, interval
 from arena.regression_progress import RegressionProgress
 from arena.results_folder import TRANSCRIPTS, open_ledger
 from arena.runner import Field, run
-from arena.screens import progress_console
+from arena.screens import progress_console, say
 from arena.standings import Line, standings
 from arena.terms import Terms, begin_or_go_on, terms_of
 from arena.tournament import Venue
@@ -107,11 +106,11 @@ def _play_rest(
 ) -> None:
     """Plays until it is decided. What is being played then is given up: it would not count."""
     if stopped := ledger.give_up_unfinished():
-        click.echo(f"going on; {counted(stopped, 'match')} had been interrupted", err=True)
+        say(f"going on; {counted(stopped, 'match')} had been interrupted")
     done = reckoning.state.blocks
     done_before = f" ({done} of them played before)" if done else ""
     limit = f"at most {counted(regression.limit, 'block')} of {counted(regression.seatings, 'match')}"
-    click.echo(f"{limit}{done_before}, isolation {field.plan.isolation}", err=True)
+    say(f"{limit}{done_before}, isolation {field.plan.isolation}")
     if reckoning.decided or done == regression.limit:
         return
     # Those beyond a limit that was higher before are finished too.

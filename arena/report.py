@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import msgspec
-from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from arena.bracket import ASCII, BOXES
@@ -15,18 +13,19 @@ from arena.counted import counted
 from arena.digest import Digest
 from arena.format_json import format_json
 from arena.format_tables import bracket_lines, own_table
+from arena.screens import Screen
 from arena.standings import Line, Score
-from arena.tables import grid, rounded, show
+from arena.tables import Grid, rounded, show
 from arena.tournament import Results
 from arena.tournament_file import TWO, Tournament
 
 
-def crosstable(lines: Sequence[Line], labels: Sequence[str], seats: int) -> Table:
+def crosstable(lines: Sequence[Line], labels: Sequence[str], seats: int) -> Grid:
     """The standings, with how each bot did against each other."""
     return _table_of_pairs(lines, labels) if seats == TWO else _table_of_many(lines, labels)
 
 
-def print_result(screen: Console, contest: Contest, lines: Sequence[Line], seats: int) -> None:
+def print_result(screen: Screen, contest: Contest, lines: Sequence[Line], seats: int) -> None:
     """What came out, as the format counts: a bracket, where there is one, and the table."""
     if bracket := bracket_lines(contest, BOXES if sys.stdout.isatty() else ASCII):
         # Not folded: a bracket that is cut to the screen is none.
@@ -41,10 +40,10 @@ def void_text(voids: int, set_aside: int) -> str:
     return f"{counted(voids, 'attempt')} {were} void, and made again{again}"
 
 
-def _table_of_pairs(lines: Sequence[Line], labels: Sequence[str]) -> Table:
+def _table_of_pairs(lines: Sequence[Line], labels: Sequence[str]) -> Grid:
     """For two seats: points against each other; narrow enough for four bots in 80 columns."""
     last, conducts = conduct(lines)
-    table = grid(
+    table = Grid(
         {"#": True, "bot": False, "points": True, "W-T-L": True}
         | {str(place): True for place in range(1, len(lines) + 1)}
         | dict.fromkeys(last, True)
@@ -61,11 +60,11 @@ def _table_of_pairs(lines: Sequence[Line], labels: Sequence[str]) -> Table:
     return table
 
 
-def _table_of_many(lines: Sequence[Line], labels: Sequence[str]) -> Table:
+def _table_of_many(lines: Sequence[Line], labels: Sequence[str]) -> Grid:
     """For more seats: the mean share of others that a bot was ranked before, and of matches before each other."""
     places = [HOUSE if line.house else str(place) for place, line in enumerate(lines, start=1)]
     last, conducts = conduct(lines)
-    table = grid(
+    table = Grid(
         {"#": True, "bot": False, "mean points": True, "played": True, "wins": True}
         | dict.fromkeys(places, True)
         | dict.fromkeys(last, True)

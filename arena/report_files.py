@@ -66,7 +66,7 @@ def found_in(path: Path) -> Found:
     try:
         terms = ledger.terms()
         labels = tuple(terms.get("bots", ()))
-        house = len(labels) - 1 if labels and labels[-1].endswith(HOUSE_MARK) else None
+        house = len(labels) - 1 if _has_house(terms, labels) else None
         played = ledger.results()
         voids, set_aside = len(ledger.voids()), len(ledger.set_aside())
     finally:
@@ -74,6 +74,12 @@ def found_in(path: Path) -> Found:
     contest = _contest(terms, labels, house, played)
     order = tuple if contest is None else partial(in_order, contest)
     return Found(terms, digest_of(labels, played, house, order), contest, voids, set_aside)
+
+
+def _has_house(terms: Terms, labels: Sequence[str]) -> bool:
+    """Whether the last of these fills seats. An earlier arena did not write it down: its label's end says so."""
+    marked = bool(labels) and labels[-1].endswith(HOUSE_MARK)
+    return bool(terms.get("house", marked))
 
 
 def _contest(terms: Terms, labels: Sequence[str], house: int | None, played: list[Played]) -> Contest | None:
@@ -130,7 +136,7 @@ def _write(path: Path, text: str) -> None:
     """Writes a file whole: nobody reads half a page."""
     part = path.with_name(f"{path.name}.part")
     try:
-        part.write_text(text)
+        part.write_text(text, encoding="utf-8")
         part.replace(path)
     except OSError as error:
         raise cannot_write(path, error) from None

@@ -1,13 +1,13 @@
 """A tournament's report as one page of HTML: plots and tables, no script, nothing fetched from anywhere."""
 
 from collections.abc import Iterable, Sequence
-from html import escape
 from importlib.resources import files
 
 from msgspec import Struct
 
 from arena.counted import counted
 from arena.digest import Digest, TimeUse
+from arena.html_text import html_lines, html_text
 from arena.plots import Bar, bars, courses, heat, spans
 from arena.ratings import Rating
 from arena.standings import Line
@@ -34,20 +34,20 @@ class About(Struct, frozen=True):
 def page(about: About, digest: Digest) -> str:
     """The whole page."""
     style = files("arena").joinpath("report.css").read_text()
-    facts = "".join(f"<div><dt>{escape(what)}</dt><dd>{escape(how)}</dd></div>" for what, how in about.facts)
+    facts = "".join(f"<div><dt>{html_text(what)}</dt><dd>{html_text(how)}</dd></div>" for what, how in about.facts)
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
         '<meta name="viewport" content="width=device-width">'
-        f"<title>{escape(about.title)}</title><style>{style}</style></head><body>"
-        f"<h1>{escape(about.title)}</h1><dl>{facts}</dl>{''.join(_sections(about, digest))}</body></html>\n"
+        f"<title>{html_text(about.title)}</title><style>{style}</style></head><body>"
+        f"<h1>{html_text(about.title)}</h1><dl>{facts}</dl>{''.join(_sections(about, digest))}</body></html>\n"
     )
 
 
 def _sections(about: About, digest: Digest) -> Iterable[str]:
     """Headed parts of the page, those that have something to show."""
     if about.bracket:
-        yield _section("Bracket", f"<pre>{escape(about.bracket)}</pre>", "Points, of tie-breaks behind a +.")
+        yield _section("Bracket", f"<pre>{html_lines(about.bracket)}</pre>", "Points, of tie-breaks behind a +.")
     if about.own is not None:
         yield _section("Result", _table(*about.own), "As the format counts.")
     lines, labels = digest.lines, [digest.labels[line.entrant] for line in digest.lines]
@@ -177,10 +177,10 @@ def _superiority(digest: Digest) -> list[list[float | None]]:
 
 
 def _section(title: str, body: str, told: str) -> str:
-    return f'<section><h2>{escape(title)}</h2><p>{escape(told)}</p><div class="wide">{body}</div></section>'
+    return f'<section><h2>{html_text(title)}</h2><p>{html_text(told)}</p><div class="wide">{body}</div></section>'
 
 
 def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    head = "".join(f"<th>{escape(each)}</th>" for each in heads)
-    body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
+    head = "".join(f"<th>{html_text(each)}</th>" for each in heads)
+    body = "".join(f"<tr>{''.join(f'<td>{html_text(cell)}</td>' for cell in row)}</tr>" for row in rows)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

@@ -1,16 +1,14 @@
 """The parts of a report that a terminal shows, and what programs get: plain values, a row of CSV a bot."""
 
-import csv
 from collections.abc import Sequence
-from io import StringIO
 from typing import Any
 
 import msgspec
-from rich.table import Table
 
+from arena.csv_text import csv_text
 from arena.digest import Digest, TimeUse
 from arena.report_page import interval, labels_of, seat_rows
-from arena.tables import duration, grid, rounded
+from arena.tables import Grid, duration, rounded
 
 COLUMNS = (
     "place", "bot", "house", "elo", "elo_low", "elo_high", "elo_error", "blocks", "played", "wins", "ties",
@@ -21,9 +19,9 @@ COLUMNS = (
 or what an earlier arena did not count."""
 
 
-def ratings_table(digest: Digest) -> Table:
+def ratings_table(digest: Digest) -> Grid:
     """Ratings with intervals, and how sure it is that each is stronger than the next."""
-    table = grid(
+    table = Grid(
         {"#": True, "bot": False, "rating": True, "95 % interval": True, "blocks": True, "above the next": True}
     )
     for place, (number, line) in zip(labels_of(digest.lines), enumerate(digest.lines), strict=True):
@@ -36,19 +34,19 @@ def ratings_table(digest: Digest) -> Table:
     return table
 
 
-def seats_table(digest: Digest) -> Table:
+def seats_table(digest: Digest) -> Grid:
     """Mean points by seat, of everyone and of each bot."""
-    table = grid({"bot": False} | {f"seat {seat}": True for seat in range(digest.seats)})
+    table = Grid({"bot": False} | {f"seat {seat}": True for seat in range(digest.seats)})
     names = ["all", *(digest.labels[line.entrant] for line in digest.lines)]
     for name, row in zip(names, seat_rows(digest, digest.lines), strict=True):
         table.add_row(name, *("-" if value is None else f"{value:.3f}" for value in row))
     return table
 
 
-def conduct_table(digest: Digest) -> Table:
+def conduct_table(digest: Digest) -> Grid:
     """Matches by conduct, and charged time a window from match to match."""
     kinds = list(dict.fromkeys(kind for counts in digest.conduct for kind in counts))
-    table = grid({"bot": False} | dict.fromkeys((*kinds, "a tenth below", "median", "nine tenths", "most"), True))
+    table = Grid({"bot": False} | dict.fromkeys((*kinds, "a tenth below", "median", "nine tenths", "most"), True))
     for line in digest.lines:
         counts, use = digest.conduct[line.entrant], digest.time[line.entrant]
         table.add_row(digest.labels[line.entrant], *(str(counts.get(kind, 0)) for kind in kinds), *_times(use))
@@ -88,14 +86,12 @@ def digest_csv(digest: Digest) -> str:
     order = [line.entrant for line in digest.lines]
     seats = [f"seat {seat}" for seat in range(digest.seats)]
     others = [f"against {digest.labels[entrant]}" for entrant in order]
-    text = StringIO()
-    rows = csv.writer(text, lineterminator="\n")
-    rows.writerow([*COLUMNS, *seats, *others])
+    rows: list[list[Any]] = [[*COLUMNS, *seats, *others]]
     for number, (place, line) in enumerate(zip(labels_of(digest.lines), digest.lines, strict=True)):
         by_seat = [mean.value for mean in digest.by_bot_and_seat[line.entrant]]
         against = [line.against[other].mean if other in line.against else None for other in order]
-        rows.writerow([*_row(digest, place, number).values(), *by_seat, *against])
-    return text.getvalue()
+        rows.append([*_row(digest, place, number).values(), *by_seat, *against])
+    return csv_text(rows)
 
 
 def _row(digest: Digest, place: str, number: int) -> dict[str, Any]:

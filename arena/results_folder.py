@@ -8,10 +8,9 @@ from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-import click
-
 from arena.exits import MachineCannot, WrongUse
 from arena.ledger import Ledger
+from arena.screens import say
 from referee.owners_file import FOLDER_MODE, MODE
 from referee.transcript_chain import TranscriptError
 
@@ -63,7 +62,7 @@ def open_ledger(folder: Path, *, fresh: bool) -> Iterator[Ledger]:
     """
     with held(folder):
         if fresh and (aside := set_aside(folder)):
-            click.echo(f"earlier results are now in {aside}", err=True)
+            say(f"earlier results are now in {aside}")
         with closing(Ledger(folder / LEDGER)) as ledger:
             yield ledger
 

@@ -5,6 +5,7 @@ worker's; what counts is the ledger's. The ledger is written in a thread, one ca
 for the disk, and none for another to end.
 """
 
+import re
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from functools import partial
@@ -29,6 +30,9 @@ ATTEMPTS = 3
 """How often one run begins a block that turns out void, before it says that the machine cannot do it."""
 INTERRUPTIONS = 20
 """How often in one run a match may take its worker with it, before it says so: somebody may be killing workers."""
+NAME_BYTES = 90
+"""Of each bot's name in a file's: Linux takes 255 in all."""
+_UNUSUAL = re.compile(r"[^\w.+@-]")
 NAMED = 2
 """With so many seats or fewer, a match is named after those who play it."""
 
@@ -275,4 +279,9 @@ def _name(field: Field[PlayerT], match: Match) -> str:
     number = f"{match.block + 1:05d}{'abcdefghijklmnopqrstuvwxyz'[match.seating]}"
     if len(match.entrants) > NAMED:
         return number
-    return "-".join((number, *(field.names[entrant].replace("/", "_") for entrant in match.entrants)))
+    return "-".join((number, *(_in_file_name(field.names[entrant]) for entrant in match.entrants)))
+
+
+def _in_file_name(name: str) -> str:
+    """What any file system, shell and URL takes as it is, and short enough for some of them and an ending."""
+    return _UNUSUAL.sub("_", name).encode()[:NAME_BYTES].decode(errors="ignore")

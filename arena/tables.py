@@ -3,14 +3,22 @@
 import sys
 
 from rich.box import SIMPLE_HEAD, Box
-from rich.console import Console
+from rich.console import JustifyMethod
 from rich.measure import Measurement
 from rich.segment import Segments
-from rich.table import Table
+from rich.table import Table  # noqa: TID251 - this is the door
+from rich.text import Text
+
+from arena.screens import Screen
+from arena.shortened import shortened
+from referee.printable import printable_name
 
 PLAIN_HEAD = Box("    \n    \n -- \n    \n    \n    \n    \n    \n", ascii=True)
 NARROW_WORDS = 16
 """Columns that words are given where the terminal is too narrow for the table; the rest goes below."""
+LONGEST_CELL = 160
+"""Columns of a cell, at most: a path may have 4,096 letters, and a table is to stay one."""
+LONGEST_HEADING = 30
 NO_LIMIT = 10_000
 LARGEST = 1_000
 """From this many of a unit on, the next one is used."""
@@ -18,17 +26,31 @@ SMALL = 10
 """Below this many of a unit, a decimal place is of use."""
 
 
-def grid(headings: dict[str, bool]) -> Table:
-    """An empty table; each heading says whether its column holds numbers."""
-    box = SIMPLE_HEAD if sys.stdout.isatty() else PLAIN_HEAD
-    table = Table(box=box, show_edge=False, pad_edge=False, collapse_padding=True)
-    for heading, is_number in headings.items():
-        table.add_column(heading, justify="right" if is_number else "left", no_wrap=is_number, overflow="fold")
-    return table
+class Grid:
+    """A table whose cells are words and numbers, shown as they stand; many of the words are strangers' names."""
+
+    def __init__(self, headings: dict[str, bool]) -> None:
+        """Each heading says whether its column holds numbers."""
+        box = SIMPLE_HEAD if sys.stdout.isatty() else PLAIN_HEAD
+        self.table = Table(box=box, show_edge=False, pad_edge=False, collapse_padding=True)
+        for heading, is_number in headings.items():
+            justify: JustifyMethod = "right" if is_number else "left"
+            self.table.add_column(
+                _cell(heading, LONGEST_HEADING), justify=justify, no_wrap=is_number, overflow="fold"
+            )
+
+    def add_row(self, *cells: str) -> None:
+        """One row."""
+        self.table.add_row(*map(_cell, cells))
 
 
-def show(screen: Console, table: Table) -> None:
+def _cell(text: str, most: int = LONGEST_CELL) -> Text:
+    return Text(shortened(printable_name(text), most))
+
+
+def show(screen: Screen, grid: Grid) -> None:
     """Prints a table whole: where it is too wide its words are folded, and if that is not enough it stays so."""
+    table = grid.table
     if _width(screen, table) > screen.width:
         for column in table.columns:
             if not column.no_wrap:
@@ -52,6 +74,6 @@ def rounded(value: float | None, places: int = 2) -> float | None:
     return None if value is None else round(value, places) + 0.0
 
 
-def _width(screen: Console, table: Table) -> int:
+def _width(screen: Screen, table: Table) -> int:
     """How wide it would like to be, whatever the screen's width."""
     return Measurement.get(screen, screen.options.update(max_width=NO_LIMIT), table).maximum

@@ -51,6 +51,7 @@ def terms_of(tournament: Tournament, seed: int) -> Terms:
         **({} if form.clock is None else _dotted("clock", form.clock)),
         "isolation": form.isolation,
         "bots": list(tournament.labels),
+        "house": tournament.house is not None,
         **{
             f"{what} of {label}": value
             for label, bot in zip(tournament.labels, tournament.bots, strict=True)

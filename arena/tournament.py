@@ -5,7 +5,6 @@ from contextlib import AbstractAsyncContextManager
 from functools import partial
 from typing import TypeVar
 
-import click
 from msgspec import Struct
 
 from arena import loop
@@ -19,7 +18,7 @@ from arena.report_files import Found, write_beside
 from arena.results_folder import TRANSCRIPTS, open_ledger
 from arena.rounds import Blocks, Fixed, blocks_so_far, rounds_of
 from arena.runner import Field, Workers, run
-from arena.screens import progress_console
+from arena.screens import progress_console, say
 from arena.standings import Line, Played
 from arena.terms import begin_or_go_on, terms_of
 from arena.tournament_file import TWO, Tournament
@@ -82,7 +81,7 @@ def play_tournament(
         so_far = [] if isinstance(schedule, Fixed) else ledger.results()
         design = _design(tournament, seed, so_far)
         if tournament.seats > TWO:
-            click.echo(design.text, err=True)
+            say(design.text)
         # Rounds that depend on results are not known yet, nor does `matches` know of tie-breaks.
         total = max(design.matches, schedule.matches or 0)
         rounds = rounds_of(schedule.rounds(seed), ledger.results)
@@ -126,10 +125,10 @@ def _play_rest(
 ) -> None:
     """Plays the matches that are left."""
     if stopped := ledger.give_up_unfinished():
-        click.echo(f"going on; {counted(stopped, 'match')} had been interrupted", err=True)
+        say(f"going on; {counted(stopped, 'match')} had been interrupted")
     done = len(ledger.finished())
     done_before = f" ({done} of them played before)" if done else ""
-    click.echo(f"{counted(total, 'match')}{done_before}, isolation {field.plan.isolation}", err=True)
+    say(f"{counted(total, 'match')}{done_before}, isolation {field.plan.isolation}")
     with LiveProgress(progress_console(), done, total) as progress:
 
         async def play_all() -> None:

@@ -20,6 +20,7 @@ from referee.clock import clock_terms
 from referee.clock_table import BadClockError, ClockTable
 from referee.games.registry import GAMES
 from referee.plan import Isolation, Plan, Policy, Positive
+from referee.printable import printable_name
 from referee.rules import BadSetupError, Game
 from referee.toml_text import TomlError, line_of, read_toml
 
@@ -84,7 +85,7 @@ class Tournament(Struct, frozen=True, kw_only=True):
     bots: tuple[BotFolder, ...]
     """Those who compete and, last, the house's, if it fills seats."""
     labels: tuple[str, ...]
-    """What the bots are called in tables and file names: unique."""
+    """What the bots are called: unique, and fit to be shown."""
     results: Path
 
     @property
@@ -148,7 +149,7 @@ def read_tournament(path: Path, resolve: Resolve) -> Tournament:
         options=options,
         seats=seats,
         bots=_bots(form, place, resolve) + house,
-        labels=_labels(form.bots) + tuple(f"{Path(bot.given).name}{HOUSE_MARK}" for bot in house),
+        labels=_labels(form, place),
         results=results_of(path, form),
     )
 
@@ -245,7 +246,19 @@ def _anchored(name: str, folder: Path) -> str:
     return str(folder / name) if "/" in name or beside.is_dir() else name
 
 
-def _labels(names: tuple[str, ...]) -> tuple[str, ...]:
+def _labels(form: TournamentFile, place: _Place) -> tuple[str, ...]:
+    """What each bot, and last the house's, is called: none reads as another."""
+    labels = [printable_name(name) for name in _short(form.bots)]
+    if form.fill is not None:
+        labels.append(f"{printable_name(Path(form.fill).name)}{HOUSE_MARK}")
+    for index, label in enumerate(labels):
+        if label in labels[:index]:
+            field = f"bots[{index}]" if index < len(form.bots) else "fill"
+            raise place.wrong(field, f"{label!r} is what bots[{labels.index(label)}] is called, too")
+    return tuple(labels)
+
+
+def _short(names: tuple[str, ...]) -> tuple[str, ...]:
     """The last part of each bot's path, where these differ; otherwise the whole."""
     short = tuple(Path(name).name for name in names)
-    return short if len(set(short)) == len(short) else names
+    return short if len(set(map(printable_name, short))) == len(short) else names

@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from typing import Literal
 
-from rich.console import Console
-
 from arena.drawing.registry import drawing_of
+from arena.screens import Screen
 from protocol.words import View
 from referee.reveal import shown
 from referee.rules import Told
@@ -18,7 +17,7 @@ Eyes = int | Literal["spectator", "host"]
 class Watcher:
     """Called with the table after each window; prints what happened and the board."""
 
-    def __init__(self, console: Console, eyes: Eyes, names: Sequence[str]) -> None:
+    def __init__(self, console: Screen, eyes: Eyes, names: Sequence[str]) -> None:
         self._console = console
         self._eyes = eyes
         self._names = names

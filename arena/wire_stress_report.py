@@ -1,11 +1,9 @@
 """What a stress test found, as a table for the terminal and as a page with histograms."""
 
 from collections.abc import Sequence
-from html import escape
 
-from rich.table import Table
-
-from arena.tables import grid
+from arena.html_text import html_text
+from arena.tables import Grid
 from arena.wire_stress import Level, Load, Percentiles
 
 BINS = (0, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000)
@@ -16,9 +14,9 @@ STYLE = (
 )
 
 
-def table(levels: Sequence[Level]) -> Table:
+def table(levels: Sequence[Level]) -> Grid:
     """One row a level."""
-    made = grid(
+    made = Grid(
         {
             "at once": True,
             "matches": True,
@@ -79,9 +77,9 @@ def page(load: Load, levels: Sequence[Level], machine: str) -> str:
     ]
     told = f"{machine}. Windows of {load.main_ms} ms; {load.hogs} hogs beside; isolation {load.isolation}."
     parts = [
-        f"<h1>arena stress</h1><p>{escape(told)} Times in milliseconds.</p>",
-        "<table><tr>" + "".join(f"<th>{escape(name)}</th>" for name in head) + "</tr>",
-        *("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows),
+        f"<h1>arena stress</h1><p>{html_text(told)} Times in milliseconds.</p>",
+        "<table><tr>" + "".join(f"<th>{html_text(name)}</th>" for name in head) + "</tr>",
+        *("<tr>" + "".join(f"<td>{html_text(cell)}</td>" for cell in row) + "</tr>" for row in rows),
         "</table>",
     ]
     for level in levels:

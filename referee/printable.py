@@ -1,17 +1,34 @@
-"""Text of others made fit for a terminal: what would move its cursor, or turn its lines around, is spelled out."""
+r"""Text of others made fit to be shown: what would act on a terminal or could not be seen is spelled, as `\x1b`.
+
+Two names that look alike because one has a control, a zero-width character or another space in it look different
+then. Letters of one script that look like another's stay as they are: nobody can tell which of them is meant.
+"""
 
 import re
 
-_HIDDEN = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\u202a-\\u202e\\u2066-\\u2069]")
-"""Control characters (C0, DEL, C1) and Unicode's controls of the direction of writing."""
-_TWO_DIGITS = 0xFF
+_BLANK = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
+"""What Unicode counts among letters and marks, and shows nothing: fillers, joiners, selectors of a variant."""
+_LOST_SPACE = re.compile("^ | $|(?<= ) ")
+"""Spaces that HTML and Markdown drop, and that nobody sees at the end of a cell."""
+_TWO_DIGITS, _FOUR_DIGITS = 0xFF, 0xFFFF
 
 
 def printable(text: str) -> str:
-    r"""The text with each such character, line ends too, as `\xNN` or `\uNNNN`: one line that does nothing."""
-    return _HIDDEN.sub(_spelled, text)
+    r"""The text on one line that does nothing, with each such character as `\xNN`, `\uNNNN` or `\UNNNNNNNN`."""
+    if text.isprintable() and not _BLANK.search(text):
+        return text
+    return "".join(char if char.isprintable() and not _BLANK.match(char) else _spelled(char) for char in text)
 
 
-def _spelled(found: re.Match[str]) -> str:
-    code = ord(found[0])
-    return f"\\x{code:02x}" if code <= _TWO_DIGITS else f"\\u{code:04x}"
+def printable_name(text: str) -> str:
+    """The same of a name, where spaces count too: one at an end, or behind another, is spelled."""
+    return _LOST_SPACE.sub(r"\\x20", printable(text))
+
+
+def _spelled(char: str) -> str:
+    code = ord(char)
+    if code <= _TWO_DIGITS:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code <= _FOUR_DIGITS else f"\\U{code:08x}"

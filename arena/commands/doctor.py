@@ -1,18 +1,16 @@
 """`arena doctor`: which walls this machine can put around bots, each proved by trying to get past it."""
 
-import sys
 from typing import get_args
 
 import click
 import msgspec
 import trio
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn
 
 from arena.counted import counted
 from arena.exits import AnswerIsNo, MachineCannot
-from arena.screens import progress_console, results_console
-from arena.tables import grid, show
+from arena.screens import Screen, Words, print_json, progress_console, results_console
+from arena.tables import Grid, show
 from referee import sandbox
 from referee.escapes.examination import examine
 from referee.escapes.finding import Finding, How, Report
@@ -52,7 +50,7 @@ def command(isolation: Isolation | None, warm: bool | None, as_json: bool) -> No
             "holds": all(report.holds for report in reports),
             "reports": [{**msgspec.to_builtins(report), "holds": report.holds} for report in reports],
         }
-        sys.stdout.write(msgspec.json.encode(content).decode() + "\n")
+        print_json(content)
     else:
         _print(reports)
     failed = [finding.attempt for report in reports for finding in report.findings if not finding.is_proved]
@@ -60,9 +58,9 @@ def command(isolation: Isolation | None, warm: bool | None, as_json: bool) -> No
         raise AnswerIsNo(f"{level} is not proved to hold what it promises: {', '.join(dict.fromkeys(failed))}")
 
 
-def _examined(how: How, screen: Console) -> Report:
+def _examined(how: How, screen: Screen) -> Report:
     """The report, with a bar while it is made, at a terminal."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    columns = (Words(), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=screen, disable=not screen.is_terminal, transient=True) as bar:
         task = bar.add_task(f"attempts on {how.isolation}, {_start(how)}", total=None)
 
@@ -79,7 +77,7 @@ def _start(how: How | Report) -> str:
 def _print(reports: list[Report]) -> None:
     screen = results_console()
     starts = {_start(report): False for report in reports}
-    table = grid({"layer": False, "in force": False, "attempt": False, **starts})
+    table = Grid({"layer": False, "in force": False, "attempt": False, **starts})
     for layers in zip(*(report.layers for report in reports), strict=True):
         name = layers[0].layer
         in_force = "/".join(dict.fromkeys(IN_FORCE[layer.in_force] for layer in layers))
@@ -107,7 +105,7 @@ def _print(reports: list[Report]) -> None:
             f" it promises to hold {len(promised)}, of which {_proved(promised)}"
         )
     for line in said:
-        screen.print(line, highlight=False, markup=False, soft_wrap=True)
+        screen.say(line)
 
 
 def _proved(promised: list[Finding]) -> str:

@@ -12,9 +12,9 @@ from msgspec import Raw
 from arena.clock_file import clock_json, clock_text
 from arena.exits import WrongUse
 from arena.schedule import SEED_BITS
-from arena.screens import results_console
+from arena.screens import print_json, results_console, say
 from arena.setup_file import drawn_setup
-from arena.tables import grid, show
+from arena.tables import Grid, show
 from protocol.words import Options
 from referee.games.registry import GAMES
 from referee.rules import BadSetupError, Game
@@ -47,7 +47,7 @@ def command(game: str | None, as_json: bool, **asked: Any) -> None:
     chosen = [describe(each) for name, each in GAMES.items() if game in (None, name)]
     if as_json:
         content = chosen if game is None else chosen[0]
-        sys.stdout.write(msgspec.json.encode(content).decode() + "\n")
+        print_json(content)
     elif game is None:
         _list(chosen)
     else:
@@ -104,7 +104,7 @@ def _print_setup(game: str | None, variant: str | None, seed: int | None) -> Non
     deal = SystemRandom().getrandbits(SEED_BITS) if seed is None else seed
     setup = drawn_setup(GAMES[game], variant_named(GAMES[game], variant), deal)
     if seed is None:
-        click.echo(f"seed {deal}", err=True)
+        say(f"seed {deal}")
     sys.stdout.write(f"{setup}\n")
 
 
@@ -117,7 +117,7 @@ def _print_clock(game: str | None, variant: str | None, *, as_json: bool) -> Non
 
 
 def _list(games: list[dict[str, Any]]) -> None:
-    table = grid({"game": False, "seats": True, "variants, the default first": False})
+    table = Grid({"game": False, "seats": True, "variants, the default first": False})
     for game in games:
         variants = ", ".join(variant["variant"] for variant in game["variants"])
         table.add_row(game["game"], str(game["seats"]), variants)
@@ -126,18 +126,18 @@ def _list(games: list[dict[str, Any]]) -> None:
 
 def _describe(game: dict[str, Any]) -> None:
     screen = results_console()
-    screen.print(f"{game['game']}: {game['seats']} seats", highlight=False)
-    variants = grid({"variant": False, "time of each window": False, "reserve": True})
+    screen.say(f"{game['game']}: {game['seats']} seats")
+    variants = Grid({"variant": False, "time of each window": False, "reserve": True})
     for variant in game["variants"]:
         times = ", ".join(f"{window} {main / 1000:g} s" for window, main in variant["main_ms"].items())
         variants.add_row(variant["variant"], times, f"{variant['reserve_ms'] / 1000:g} s")
     show(screen, variants)
-    options = grid({"option": False, "default": False})
+    options = Grid({"option": False, "default": False})
     for name, value in game["options"].items():
         options.add_row(name, msgspec.json.encode(value).decode())
     show(screen, options)
-    windows = grid({"window": False, "keys of its actions": False})
+    windows = Grid({"window": False, "keys of its actions": False})
     for window, keys in game["windows"].items():
         windows.add_row(window, ", ".join(keys))
     show(screen, windows)
-    screen.print(f"events: {', '.join(game['events'])}", highlight=False)
+    screen.say(f"events: {', '.join(game['events'])}")

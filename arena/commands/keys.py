@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from arena.exits import MachineCannot, WrongUse
+from arena.screens import results_console, say
 from referee.keys import KeyFileError, new_pair, write_pair, z85
 
 
@@ -26,5 +27,5 @@ def command(name: Path) -> None:
         raise WrongUse(str(error)) from None
     except OSError as error:
         raise MachineCannot(f"{name}: cannot be written: {error.strerror}") from None
-    click.echo(z85(pair.public))
-    click.echo(f"{public} is to be given away; keep {secret} to yourself", err=True)
+    results_console().say(z85(pair.public))
+    say(f"{public} is to be given away; keep {secret} to yourself")

@@ -1,7 +1,6 @@
 """`arena match`: one match, shown as it goes."""
 
 import secrets
-import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
@@ -10,7 +9,6 @@ from random import SystemRandom
 from typing import Any, TypeVar, get_args
 
 import click
-import msgspec
 from msgspec import Raw
 
 from arena import console
@@ -25,7 +23,7 @@ from arena.exits import WrongUse
 from arena.match_shown import match_json, show_match
 from arena.one_match import play_match
 from arena.schedule import SEED_BITS
-from arena.screens import progress_console
+from arena.screens import print_json, progress_console, say
 from arena.setup_file import read_setup
 from arena.watching import Eyes, Watcher, read_eyes
 from referee.bot_folder import BotFolderError, find_bot
@@ -127,10 +125,10 @@ def play_asked(
     eyes = None if given["watch"] is None else _eyes(given["watch"], len(players))
     watch = None if eyes is None else Watcher(progress_console(), eyes, [_name(player) for player in players])
     of_whom = " (of bots on this machine)" if awaited else ""
-    click.echo(f"match {plan.match}, seed {plan.seed}, isolation {plan.isolation}{of_whom}", err=True)
+    say(f"match {plan.match}, seed {plan.seed}, isolation {plan.isolation}{of_whom}")
     result = play_it(plan, players, transcripts, watch=watch)
     if as_json:
-        sys.stdout.write(msgspec.json.encode(match_json(result)).decode() + "\n")
+        print_json(match_json(result))
     else:
         show_match(result, [_name(player) for player in players])
 

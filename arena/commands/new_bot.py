@@ -7,6 +7,7 @@ import msgspec
 
 from arena.exits import WrongUse
 from arena.results_folder import cannot_write
+from arena.screens import results_console
 from arena.typed import command_line
 from referee.bot_folder import FILE
 from referee.games.registry import GAMES
@@ -33,8 +34,8 @@ def command(folder: Path, game: str) -> None:
         raise cannot_write(folder, error) from None
     rules = GAMES[game]
     seats = rules.seats(rules.read_options(rules.variants[0].name, None))
-    click.echo(f"edit `decide` in {folder / PROGRAM}; it plays already:")
-    click.echo(command_line("match", game, *[folder] * seats))
+    results_console().say(f"edit `decide` in {folder / PROGRAM}; it plays already:")
+    results_console().say(command_line("match", game, *[folder] * seats))
 
 
 def _template(game: str) -> Path:

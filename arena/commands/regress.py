@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any, get_args
 
 import click
-import msgspec
 from msgspec.structs import replace
 
 from arena import capacity
@@ -32,13 +31,12 @@ from arena.regression_report import finding_json, markdown, said, table
 from arena.regression_run import Finding, folder_for, play_regression
 from arena.report import void_text
 from arena.results_folder import TRANSCRIPTS, cannot_write
-from arena.screens import results_console
+from arena.screens import print_json, results_console, say
 from arena.sprt import EloModel, Verdict
 from arena.tables import show
 from arena.typed import command_line
 from arena.venues import Where, venue_for
 from referee.plan import Isolation
-from referee.printable import printable
 
 EXPLAINED = 20
 """Of base's matches, unless it is said: some minutes at most, for bots that take seconds a match."""
@@ -135,7 +133,7 @@ def command(
     if as_json:
         told = finding_json(regression, finding)
         told |= {} if matches is None else {"explained": explained_json(matches)}
-        sys.stdout.write(msgspec.json.encode(told).decode() + "\n")
+        print_json(told)
     elif matches is not None:
         _print_explained(regression, matches)
     if summary is not None and matches is not None:
@@ -158,11 +156,11 @@ def _print(regression: Regression, finding: Finding, elsewhere: str | None) -> N
     show(screen, table(regression, finding))
     screen.print()
     for line in said(regression, finding):
-        screen.print(line, highlight=False, markup=False, soft_wrap=True)
+        screen.say(line)
     if finding.voids:
-        screen.print(void_text(len(finding.voids), 0), highlight=False)
+        screen.say(void_text(len(finding.voids), 0))
     transcripts = elsewhere or regression.arena.results / TRANSCRIPTS
-    screen.print(f"transcripts: {transcripts}", highlight=False, markup=False, soft_wrap=True)
+    screen.say(f"transcripts: {transcripts}")
 
 
 def _explained(regression: Regression, finding: Finding, *, at_once: int, limit: int) -> list[Explained] | None:
@@ -173,7 +171,7 @@ def _explained(regression: Regression, finding: Finding, *, at_once: int, limit:
         open_asking = asking(head, arena.plan())
         return explain(regression, finding.state.blocks, open_asking, at_once=at_once, limit=limit)
     except (WrongUse, MachineCannot) as error:
-        click.echo(f"arena: not explained: {printable(error.format_message())}", err=True)
+        say(f"arena: not explained: {error.format_message()}")
         return None
 
 
@@ -183,12 +181,12 @@ def _print_explained(regression: Regression, matches: list[Explained]) -> None:
     if listed(matches, seats):
         show(screen, decisions_table(matches, seats))
         if more := left_out(matches, seats):
-            screen.print(f"the first of each match; {more} more are in --json", highlight=False)
+            screen.say(f"the first of each match; {more} more are in --json")
         screen.print()
     show(screen, outcomes_table(matches))
     screen.print()
     for line in said_of(matches):
-        screen.print(line, highlight=False, markup=False, soft_wrap=True)
+        screen.say(line)
 
 
 def _add(file: Path, text: str) -> None:

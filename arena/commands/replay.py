@@ -5,12 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import click
-import msgspec
 from msgspec import UNSET
 
 from arena.counted import counted
 from arena.exits import AnswerIsNo, WrongUse
-from arena.screens import results_console
+from arena.screens import print_json, results_console
 from arena.watching import Eyes, Watcher, read_eyes
 from referee.printable import printable
 from referee.records import AnyRecord, BotIdentity, Header
@@ -58,7 +57,7 @@ def command(transcript: Path | None, seat: int | None, boards: str | None, as_js
     eyes = None if boards is None or replayed is None else _eyes(boards, len(replayed.header.bots))
     found = _found(transcript, verified, replayed)
     if as_json:
-        sys.stdout.write(msgspec.json.encode(found).decode() + "\n")
+        print_json(found)
     else:
         _print(found)
     if boards is None:
@@ -79,7 +78,7 @@ def _no(transcript: Path, line: int, what: str, *, as_json: bool) -> AnswerIsNo:
     """It does not hold."""
     if as_json:
         found = {"transcript": str(transcript), "holds": False, "line": line, "error": what}
-        sys.stdout.write(msgspec.json.encode(found).decode() + "\n")
+        print_json(found)
     return AnswerIsNo(f"{transcript}: {what}")
 
 
@@ -137,7 +136,7 @@ def _print(found: dict[str, Any]) -> None:
         lines.append(f"the rules lead to every line of it: {', '.join(names)}, seed {found['seed']}")
         lines.append(_ending(found))
     for line in lines:
-        screen.print(printable(line), highlight=False, markup=False, soft_wrap=True)
+        screen.say(line)
 
 
 def _ending(found: dict[str, Any]) -> str:

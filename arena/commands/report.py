@@ -1,17 +1,15 @@
 """`arena report`: what a tournament has come to so far, whether it is at its end or still being played."""
 
-import sys
 from pathlib import Path
 
 import click
-import msgspec
 
 from arena.contest import format_rows
 from arena.counted import counted
 from arena.report import crosstable, print_result, void_text
 from arena.report_files import found_in, ledger_of, told_of, write_csv, write_page
 from arena.report_tables import conduct_table, digest_json, ratings_table, seats_table
-from arena.screens import results_console
+from arena.screens import print_json, results_console
 from arena.tables import show
 
 OUT = click.Path(path_type=Path, dir_okay=False)
@@ -33,17 +31,17 @@ def command(results: Path, *, html: Path | None, table: Path | None, as_json: bo
         write_csv(table, digest)
     if as_json:
         told = told_of(terms) | digest_json(digest) | {"void": found.voids, "set_aside": found.set_aside}
-        sys.stdout.write(msgspec.json.encode(told).decode() + "\n")
+        print_json(told)
         return
     screen = results_console()
     words = [f"{counted(digest.matches, 'match')} in {counted(digest.blocks, 'block')}", *told_of(terms).values()]
-    screen.print(", ".join(words), highlight=False, markup=False)
+    screen.say(", ".join(words))
     if found.contest is not None and format_rows(found.contest, digest.lines) is not None:
         print_result(screen, found.contest, digest.lines, digest.seats)
         screen.print()
     show(screen, crosstable(digest.lines, digest.labels, digest.seats))
     if found.voids:
-        screen.print(void_text(found.voids, found.set_aside), highlight=False)
+        screen.say(void_text(found.voids, found.set_aside))
     for each in (ratings_table(digest), seats_table(digest), conduct_table(digest)):
         screen.print()
         show(screen, each)

@@ -14,7 +14,6 @@ from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
-    TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
@@ -22,7 +21,7 @@ from rich.progress import (
 from arena.capacity import cores, keep_calibration
 from arena.counted import counted
 from arena.exits import AnswerIsNo, MachineCannot, WrongUse
-from arena.screens import progress_console, results_console
+from arena.screens import Words, print_json, progress_console, results_console, say
 from arena.tables import show
 from arena.typed import command_line
 from arena.virtual_stress import Campaign, play_campaign
@@ -113,9 +112,9 @@ def command(
     finding = campaign.finding
     if as_json:
         content = {**msgspec.to_builtins(campaign), "windows_a_second": round(campaign.pace)}
-        sys.stdout.write(msgspec.json.encode(content).decode() + "\n")
+        print_json(content)
     else:
-        results_console().print(_summary(campaign), highlight=False, markup=False, soft_wrap=True)
+        results_console().say(_summary(campaign))
     if finding is not None:
         if not as_json:
             sys.stdout.write(script_text(finding.script))
@@ -180,16 +179,16 @@ def _play_real(
             for level in found
         ]
         content = {"machine": machine, "seed": seed, "safe": safe, "levels": told}
-        sys.stdout.write(msgspec.json.encode(content).decode() + "\n")
+        print_json(content)
     else:
         screen = results_console()
         show(screen, table(found))
         said = f"safe: up to {counted(safe, 'match')} at once" if safe else "no level was safe"
-        screen.print(f"{said}; times in ms; seed {seed}", highlight=False, soft_wrap=True)
+        screen.say(f"{said}; times in ms; seed {seed}")
     if calibrate:
         if safe is None:
             raise AnswerIsNo("no level was safe: nothing is kept; try smaller ones, or a quieter machine")
-        click.echo(f"kept in {keep_calibration(safe)}", err=True)
+        say(f"kept in {keep_calibration(safe)}")
 
 
 def _levels(text: str) -> tuple[int, ...]:
@@ -204,7 +203,7 @@ def _levels(text: str) -> tuple[int, ...]:
 
 def _real_with_bar(load: Load) -> list[Level]:
     screen = progress_console()
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    columns = (Words(), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=screen, disable=not screen.is_terminal, transient=True) as bar:
         tasks = {level: bar.add_task(f"{level} at once", total=load.matches or 2 * level) for level in load.levels}
         return run_load(load, lambda level, done: bar.update(tasks[level], completed=done))
@@ -212,7 +211,7 @@ def _real_with_bar(load: Load) -> list[Level]:
 
 def _with_bar(seed: int, windows: int, processes: int) -> Campaign:
     screen = progress_console()
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    columns = (Words(), BarColumn(), MofNCompleteColumn())
     times = (TimeElapsedColumn(), TimeRemainingColumn())
     with Progress(*columns, *times, console=screen, disable=not screen.is_terminal, transient=True) as bar:
         task = bar.add_task("windows", total=windows)
@@ -232,11 +231,11 @@ def _play_one(file: Path, *, as_json: bool) -> None:
     script = _read(file)
     what = judge_script(script)
     if as_json:
-        sys.stdout.write(msgspec.json.encode({"script": str(file), "broken": what}).decode() + "\n")
+        print_json({"script": str(file), "broken": what})
     if what is not None:
         raise AnswerIsNo(f"{file}: a rule of time is broken: {what}")
     if not as_json:
-        results_console().print(f"{file}: no rule is broken", highlight=False, markup=False, soft_wrap=True)
+        results_console().say(f"{file}: no rule is broken")
 
 
 def _read(file: Path) -> Script:

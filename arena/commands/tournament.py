@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import get_args
 
 import click
-import msgspec
 from msgspec.structs import replace
 
 from arena.commands.where_options import where_options
@@ -13,7 +12,7 @@ from arena.exits import Stopped
 from arena.report import print_result, results_json, void_text
 from arena.report_tables import ratings_table
 from arena.results_folder import PAGE, TRANSCRIPTS
-from arena.screens import results_console
+from arena.screens import print_json, results_console
 from arena.tables import show
 from arena.tournament import Results, play_tournament
 from arena.tournament_file import Tournament, read_tournament
@@ -59,7 +58,7 @@ def command(
         again = command_line(*(word for word in sys.argv[1:] if word != "--fresh"))
         raise Stopped(stopped.signal, f"stopped; to go on where it was: {again}") from None
     if as_json:
-        sys.stdout.write(msgspec.json.encode(results_json(tournament, came_out)).decode() + "\n")
+        print_json(results_json(tournament, came_out))
     else:
         _print(tournament, came_out, transcripts)
 
@@ -69,9 +68,9 @@ def _print(tournament: Tournament, came_out: Results, elsewhere: str | None) -> 
     screen = results_console()
     print_result(screen, came_out.contest, came_out.lines, tournament.seats)
     if came_out.voids:
-        screen.print(void_text(len(came_out.voids), len(came_out.set_aside)), highlight=False)
+        screen.say(void_text(len(came_out.voids), len(came_out.set_aside)))
     screen.print()
     show(screen, ratings_table(came_out.digest))
     transcripts = elsewhere or tournament.results / TRANSCRIPTS
-    screen.print(f"transcripts: {transcripts}", highlight=False, markup=False, soft_wrap=True)
-    screen.print(f"report: {tournament.results / PAGE}", highlight=False, markup=False, soft_wrap=True)
+    screen.say(f"transcripts: {transcripts}")
+    screen.say(f"report: {tournament.results / PAGE}")

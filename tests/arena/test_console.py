@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 import trio
 from msgspec import Raw, Struct
-from rich.console import Console as Terminal
 
 from arena.console import NAME, Console, lines_typed
+from arena.screens import Screen
 from arena.time_left import TimeLeft
 from protocol.refusals import Conduct
 from referee.clock_table import ClockTable
@@ -51,7 +51,7 @@ async def play_evening(
 ) -> Evening:
     """Mist with a pie rule; the person has seat 0."""
     screen = io.StringIO()
-    terminal = Terminal(file=screen, force_terminal=live, color_system=None, width=200)
+    terminal = Screen(file=screen, force_terminal=live, color_system=None, width=200)
     person = LocalSeat(NAME, Console(typed(*lines), terminal).play)
     plan = Plan(
         match="m",
@@ -164,7 +164,7 @@ async def test_a_swap_that_may_not_be_is_refused(tmp_path: Path, autojump_clock:
 async def test_who_goes_first_is_typed_as_first_and_a_seat(tmp_path: Path, autojump_clock: object) -> None:
     """R6."""
     screen = io.StringIO()
-    terminal = Terminal(file=screen, force_terminal=True, color_system=None, width=200)
+    terminal = Screen(file=screen, force_terminal=True, color_system=None, width=200)
     lines = typed((1, "first"), (1, "first 1!"), STAY)
     plan = Plan(match="m", game="mist", variant="contractual-obligation", seed=1, options=Raw(b'{"max_turns":1}'))
     person = LocalSeat(NAME, Console(lines, terminal).play)

@@ -3,13 +3,13 @@
 from io import StringIO
 
 import pytest
-from rich.console import Console
 
 from arena.counted import counted
 from arena.design import design_of
 from arena.progress import LiveProgress
 from arena.report import void_text
 from arena.schedule import SWAPPED, Block
+from arena.screens import Screen
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_a_schedule_of_one_block_is_told_so() -> None:
 
 
 def test_progress_of_one_match_and_one_void_attempt_is_of_one() -> None:
-    console = Console(file=StringIO())
+    console = Screen(file=StringIO())
     with LiveProgress(console, 0, 1) as progress:
         progress.void(Block(0, 0, (0, 1), SWAPPED, 1).matches[0], "a power cut", 0)
     assert isinstance(console.file, StringIO)

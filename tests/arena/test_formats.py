@@ -5,7 +5,6 @@ from typing import Any
 
 import msgspec
 import pytest
-from rich.console import Console
 
 from arena.contest import format_rows
 from arena.exits import MachineCannot
@@ -13,6 +12,7 @@ from arena.formats import swiss_rounds
 from arena.report import print_result, results_json
 from arena.report_files import found_in
 from arena.results_folder import LEDGER, PAGE, TABLE
+from arena.screens import Screen
 from arena.tournament import Results
 from arena.tournament_file import read_tournament
 from referee.bot_folder import find_bot
@@ -52,7 +52,7 @@ def cup(folder: Path, format_: str, more: tuple[str, ...] = (), bots: str = "abc
 def shown(file: Path, results: Results) -> list[str]:
     """Bracket and table, as they are printed."""
     seats = read_tournament(file, find_bot).seats
-    screen = Console(width=120)
+    screen = Screen(width=120)
     with screen.capture() as capture:
         print_result(screen, results.contest, results.lines, seats)
     return [line.rstrip() for line in capture.get().splitlines()]

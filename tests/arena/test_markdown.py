@@ -10,11 +10,13 @@ from arena.markdown import escaped, table_lines
     [
         (r"a\|b", "a|b"),
         (r"a\\\|b", r"a\|b"),
-        (r"\<script>", "<script>"),
-        (r"\!\[x\](http://y)", "![x](http://y)"),
+        (r"\<script\>", "<script>"),
+        (r"\!\[x\](http\://y)", "![x](http://y)"),
         (r"\`rm\`", "`rm`"),
-        (r"a\\x0d\\x0a## b", "a\r\n## b"),
+        (r"a\\x0d\\x0a\#\# b", "a\r\n## b"),
+        ("my_bot`@`e.vil", "my_bot@e.vil"),
         ("plain (1.5 %)", "plain (1.5 %)"),
+        ("my_bot@main: -1.5 to +2", "my_bot@main: -1.5 to +2"),
     ],
 )
 def test_what_would_do_something_is_escaped(told: str, text: str) -> None:

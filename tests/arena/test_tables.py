@@ -3,14 +3,14 @@
 from io import StringIO
 
 import pytest
-from rich.console import Console
 
-from arena.tables import duration, grid, show
+from arena.screens import Screen
+from arena.tables import Grid, duration, show
 
 
 def lines(width: int, *names: str) -> list[str]:
-    screen = Console(file=StringIO(), width=width)
-    table = grid({"bot": False, "points": True})
+    screen = Screen(file=StringIO(), width=width)
+    table = Grid({"bot": False, "points": True})
     for name in names:
         table.add_row(name, "17.5")
     show(screen, table)

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from rich.console import Console
 
 from arena.exits import MachineCannot, WrongUse
 from arena.ledger import Ledger
 from arena.report import crosstable, results_json
+from arena.screens import Screen
 from arena.tables import show
 from arena.tournament import Results
 from arena.tournament_file import read_tournament
@@ -45,7 +45,7 @@ def complaint(file: Path) -> str:
 
 def shown(file: Path, results: Results) -> list[str]:
     tournament = read_tournament(file, find_bot)
-    screen = Console(file=StringIO(), width=100)
+    screen = Screen(file=StringIO(), width=100)
     show(screen, crosstable(results.lines, tournament.labels, tournament.seats))
     assert isinstance(screen.file, StringIO)
     return [line.rstrip() for line in screen.file.getvalue().splitlines()]

@@ -3,8 +3,8 @@
 import io
 
 import pytest
-from rich.console import Console
 
+from arena.screens import Screen
 from arena.watching import Eyes, Watcher, read_eyes
 from tests.arena.test_drawing import TURNS, table
 
@@ -12,7 +12,7 @@ from tests.arena.test_drawing import TURNS, table
 def watched(eyes: Eyes) -> str:
     screen = io.StringIO()
     game, told = table(*TURNS)
-    Watcher(Console(file=screen, width=200), eyes, ("ann", "bob"))(game, told)
+    Watcher(Screen(file=screen, width=200), eyes, ("ann", "bob"))(game, told)
     return screen.getvalue()
 
 

@@ -12,6 +12,9 @@ from referee.printable import printable
         (r"\x0d\x0a\x09", "\r\n\t"),
         (r"\x7f\x9b31m", "\x7f\x9b31m"),
         (r"\u202eevil\u2069", "\u202eevil\u2069"),
+        (r"a\u200b\xad\ufe0f\u3164", "a\u200b\xad\ufe0f\u3164"),
+        (r"a\xa0b\u2028", "a\xa0b\u2028"),
+        (r"\udcff\U000e0041", "\udcff\U000e0041"),
     ],
 )
 def test_controls_are_spelled_out(spelled: str, text: str) -> None:

@@ -1,0 +1,272 @@
+"""What others call their bots is shown as it stands and does nothing in terminals, HTML, Markdown, CSV, JSON."""
+
+import csv
+import io
+import json
+import re
+from html import unescape
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from markdown_it import MarkdownIt
+from rich.cells import cell_len
+from rich.progress import Progress
+
+from arena.bracket import ASCII, draw
+from arena.cli import main
+from arena.csv_text import csv_text
+from arena.digest import digest_of
+from arena.exits import WrongUse
+from arena.knockout import Tie
+from arena.ledger import Ledger
+from arena.markdown import escaped, table_lines
+from arena.match_shown import show_match
+from arena.plots import heat
+from arena.report_page import About, page
+from arena.results_folder import LEDGER
+from arena.screens import Screen, Words, json_line
+from arena.tables import Grid, show
+from arena.tournament import play_tournament
+from arena.tournament_file import read_tournament
+from referee.bot_folder import find_bot
+from referee.plan import Plan
+from referee.printable import printable, printable_name
+from tests.arena.simulated import result
+from tests.arena.stand_in import AtOnce
+from tests.arena.stand_in import result as match_result
+from tests.arena.test_tournament import venue
+from tests.hostile_names import FOLDERS, NAMES
+
+SURROGATE = "a\udcffb"
+"""A file's name that is not UTF-8, as Python has it."""
+each_name = pytest.mark.parametrize("name", [*NAMES.values(), SURROGATE], ids=[*NAMES, "not UTF-8"])
+
+
+def terminal(width: int = 300) -> tuple[Screen, io.StringIO]:
+    out = io.StringIO()
+    return Screen(file=out, width=width, force_terminal=True, color_system=None), out
+
+
+def harmless(text: str) -> bool:
+    """Whether it is lines of what can be seen."""
+    return all(line == printable(line) for line in text.split("\n"))
+
+
+@each_name
+def test_a_line_says_it_as_it_stands(name: str) -> None:
+    screen, out = terminal(20)
+    screen.say(f"{name} is here")
+    assert f"{printable(name)} is here\n" == out.getvalue()
+
+
+@each_name
+def test_a_printed_text_says_it_line_by_line(name: str) -> None:
+    screen, out = terminal(1_000)
+    screen.print(name)
+    assert "\n".join(map(printable, name.split("\n"))).rstrip() == out.getvalue().rstrip("\n").rstrip()
+
+
+@each_name
+def test_a_table_stays_a_table(name: str) -> None:
+    screen, out = terminal()
+    grid = Grid({"bot": False, f"against {name}": True, "points": True})
+    for each in ("mist_random", name, printable_name(name)):
+        grid.add_row(each, "7", "17.5")
+    show(screen, grid)
+    assert harmless(out.getvalue())
+    lines = [line for line in out.getvalue().splitlines() if line.strip()]
+    assert 5 == len(lines)
+    assert 1 == len({cell_len(line) for line in lines[2:]})
+    assert lines[3] == lines[4]
+    if len(name) < 100:
+        assert printable_name(name) in lines[3]
+
+
+@each_name
+def test_what_is_in_progress_is_text(name: str) -> None:
+    screen, out = terminal()
+    with Progress(Words(), console=screen) as bar:
+        bar.add_task(name)
+    assert printable(name.split("\n", maxsplit=1)[0])[:60] in out.getvalue()
+
+
+@each_name
+def test_a_played_matchs_result_is_shown(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    plan = Plan(match="m", game="mist", variant="fog", seed=1)
+    show_match(match_result(plan, (name, "b"), Path("t.jsonl")), [name, "b"])
+    shown = capsys.readouterr().out
+    assert harmless(shown)
+    assert len(name) > 100 or printable_name(name) in shown
+
+
+class Reader(HTMLParser):
+    """Notes the elements of a page, and the text of each cell."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.attributes: set[str] = set()
+        self.words: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.attributes |= {name for name, _ in attrs}
+
+    def handle_data(self, data: str) -> None:
+        self.words.append(data)
+
+
+def digest(*names: str) -> Any:
+    return digest_of(
+        names, [result(n // 2, n % 2, (n % 2, 1 - n % 2), [[n % 3 % 2], [1 - n % 3 % 2]]) for n in range(12)]
+    )
+
+
+TAME = Reader(page(About("cup", (("game", "mist"),), (("#", "bot"), [("1", "one")]), "one"), digest("one", "two")))
+
+
+@each_name
+def test_a_page_has_it_as_text(name: str) -> None:
+    about = About(name, ((name, name),), (("#", name), [("1", name)]), f"{name}\n{name}")
+    text = page(about, digest(name, "other"))
+    assert harmless(text)
+    text.encode()
+    found = Reader(text)
+    assert (TAME.tags, TAME.attributes) == (found.tags, found.attributes)
+    assert printable_name(name) in found.words
+
+
+@each_name
+def test_a_plots_names_have_room(name: str) -> None:
+    drawn = re.findall(r"<text[^>]*>([^<]*)</text>", heat("t", [name], ["1"], [[0.5]]))
+    assert 28 >= max(cell_len(unescape(text)) for text in drawn)
+
+
+@each_name
+def test_markdown_shows_it_as_it_stands(name: str) -> None:
+    parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+    found = Reader(parser.render(escaped(name)))
+    assert found.tags <= {"p", "code"}
+    assert printable_name(name) == "".join(found.words).strip("\n")
+    found = Reader(parser.render("\n".join(table_lines(("bot", "points"), [(name, "1"), ("b", "2")]))))
+    assert found.tags <= {"table", "thead", "tbody", "tr", "th", "td", "code"}
+    assert f"bot,points,{printable_name(name)},1,b,2" == re.sub(r"\n+", ",", "".join(found.words).strip("\n"))
+
+
+@each_name
+def test_markdown_makes_no_link_of_it_and_names_nobody(name: str) -> None:
+    """As GitHub does, of what CommonMark leaves alone."""
+    text = re.sub(r"`@`", "", escaped(name))
+    assert not re.search(r"(?<!\\)(?:://|:\w+:|(?<!\w)@\w|@\w+\.)|www\.", text)
+
+
+@each_name
+def test_no_cell_is_a_formula(name: str) -> None:
+    text = csv_text([("bot", "elo"), (name, -12.5), ("b", 3)])
+    assert harmless(text)
+    rows = list(csv.reader(io.StringIO(text)))
+    assert [["bot", "elo"], ["b", "3"]] == rows[::2]
+    cell, number = rows[1]
+    assert "-12.5" == number
+    assert cell.removeprefix("'") == printable(name).removeprefix("'")
+    assert not re.match(r"\s*[=+\-@|%＝＋－＠]|[\t\r]", cell)  # noqa: RUF001 - see there
+
+
+@pytest.mark.parametrize("name", NAMES.values(), ids=NAMES)
+def test_programs_get_the_very_name_on_one_harmless_line(name: str) -> None:
+    text = json_line({name: [name, 1]})
+    assert {name: [name, 1]} == json.loads(text)
+    assert text == printable(text)
+
+
+@each_name
+def test_a_bracket_stands_in_columns(name: str) -> None:
+    tie = Tie(one=0, other=1, points=[2.0, 1.0], tie_breaks=[0, 0], winner=0)
+    upper, _, lower = draw([[tie]], [name, "b"], ASCII)
+    assert cell_len(upper[: upper.rindex(" -.")]) == cell_len(lower[: lower.rindex(" -'")])
+
+
+@pytest.fixture(scope="module")
+def cup(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tournament of entries with all these names, the first of them against each other; its results."""
+    place = tmp_path_factory.mktemp("entries")
+    kinds: dict[str, str] = {printable_name(name): name for name in FOLDERS.values()}
+    for name in kinds.values():
+        (place / name).mkdir()
+        (place / name / "bot.toml").write_text(
+            'name = "x"\nversion = "1"\ncommand = ["python", "-V"]\ngames = "*"\n'
+        )
+    file = place / "cup.toml"
+    bots = json.dumps([f"./{name}" for name in kinds.values()], ensure_ascii=False).replace("\x7f", "\\u007f")
+    file.write_text(f'game = "mist"\nformat = "gauntlet"\nseed = 7\nbots = {bots}\n')
+    tournament = read_tournament(file, find_bot)
+    assert list(kinds) == list(tournament.labels)
+    play_tournament(tournament, tournament.labels, venue(AtOnce()), fresh=False)
+    return place / "runs/cup"
+
+
+def test_every_entry_is_in_every_report(cup: Path, tmp_path: Path) -> None:
+    html, table = tmp_path / "page.html", tmp_path / "table.csv"
+    shown = CliRunner().invoke(main, ["report", str(cup), "--html", str(html), "--csv", str(table)])
+    assert (0, "") == (shown.exit_code, shown.stderr)
+    told = CliRunner().invoke(main, ["report", str(cup), "--json"])
+    labels = {printable_name(name) for name in FOLDERS.values()}
+    assert labels == {bot["bot"] for bot in json.loads(told.stdout)["bots"]}
+    for text in (shown.stdout, told.stdout, html.read_text(), table.read_text()):
+        assert harmless(text)
+    for label in labels:
+        assert cell_len(label) > 60 or label in shown.stdout
+    assert labels <= set(Reader(html.read_text()).words)
+    cells = [row["bot"] for row in csv.DictReader(table.read_text().splitlines())]
+    assert labels == {cell if cell in labels else cell.removeprefix("'") for cell in cells}
+    assert not any(cell.startswith(("=", "+", "-", "@")) for cell in cells)
+
+
+def test_an_entry_that_is_called_like_the_house_competes(cup: Path) -> None:
+    told = json.loads(CliRunner().invoke(main, ["report", str(cup), "--json"]).stdout)
+    assert not any(bot["house"] for bot in told["bots"])
+
+
+def test_transcripts_have_names_that_any_file_system_takes(cup: Path) -> None:
+    ledger = Ledger(cup / LEDGER)
+    names = ledger.transcripts().values()
+    ledger.close()
+    assert len(names) == 2 * (len({printable_name(name) for name in FOLDERS.values()}) - 1)
+    assert all(re.fullmatch(r"[\w.+@-]+", name) and len(name.encode()) < 220 for name in names)
+
+
+@pytest.mark.parametrize(
+    ("bots", "wrong"),
+    [
+        (["a ", "a\\x20"], "bots[1]: 'a\\\\\\\\x20' is what bots[0] is called, too"),
+        (["b", "b (house)"], "fill: 'b (house)' is what bots[1] is called, too"),
+    ],
+)
+def test_two_that_would_be_called_the_same_are_refused(tmp_path: Path, bots: list[str], wrong: str) -> None:
+    for name in {*bots, "b"}:
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "bot.toml").write_text(
+            'name = "x"\nversion = "1"\ncommand = ["python", "-V"]\ngames = "*"\n'
+        )
+    file = tmp_path / "cup.toml"
+    file.write_text(f'game = "hive-mind"\nfill = "b"\nbots = {json.dumps(bots)}\n')
+    with pytest.raises(WrongUse) as refused:
+        read_tournament(file, find_bot)
+    assert refused.value.format_message().endswith(wrong.replace("\\\\", "\\"))
+
+
+def test_a_word_that_is_not_utf_8_is_refused_before_it_is_written_anywhere(tmp_path: Path) -> None:
+    for words in (["match", "mist", SURROGATE, "b"], ["report", f"{tmp_path}/{SURROGATE}"], ["replay", SURROGATE]):
+        refused = CliRunner().invoke(main, words)
+        assert 2 == refused.exit_code
+        assert r"a\udcffb: is not UTF-8" in refused.stderr
+        assert 1 == refused.stderr.count("\n")
+
+
+def test_a_terminal_that_is_not_of_utf_8_is_shown_what_it_has_no_letters_for() -> None:
+    shown = CliRunner(charset="ascii").invoke(main, ["match", "将棋", "b", "c"])
+    assert 2 == shown.exit_code
