@@ -57,6 +57,19 @@ def _places(contest: Contest, lines: Sequence[Line]) -> dict[int, float]:
     return {line.entrant: places.get(line.entrant, 0.0) for line in lines}
 
 
+def order_text(contest: Contest) -> str:
+    """By what `in_order` places the bots."""
+    match contest.schedule:
+        case Swiss():
+            return "By points, byes counted, then Buchholz."
+        case Ladder():
+            return "By the ladder's rating."
+        case Knockout():
+            return "By the round that was reached, then mean points."
+        case _:
+            return "By mean points."
+
+
 def format_rows(contest: Contest, lines: Sequence[Line]) -> tuple[Row, list[Row]] | None:
     """Headings and rows of the format's own table; None where each against each says it all.
 

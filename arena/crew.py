@@ -6,6 +6,7 @@ the kernel ends a worker with the thread that started it.
 
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -127,7 +128,7 @@ class _Process:
                 await _end(process, stream)
                 await self._crew.left(process.pid)
                 await trio.to_thread.run_sync(shutil.rmtree, scratch, True)
-            self._last_words = f"exit code {process.returncode}"
+            self._last_words = ending(process.returncode)
 
     async def _hear(self, stream: trio.SocketStream) -> None:
         """Takes its answers, until it is gone."""
@@ -136,6 +137,15 @@ class _Process:
             call = self._calls.pop(answer.number)
             call.answer = answer
             call.answered.set()
+
+
+def ending(code: int) -> str:
+    """How a process ended."""
+    if code >= 0:
+        return f"exit code {code}"
+    return (
+        f"killed by {signal.Signals(-code).name}" if -code in set(signal.Signals) else f"killed by signal {-code}"
+    )
 
 
 async def _send(stream: trio.SocketStream, first: bytes, orders: trio.MemoryReceiveChannel[bytes]) -> None:

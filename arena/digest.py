@@ -59,7 +59,7 @@ class Digest(Struct, frozen=True, kw_only=True):
     blocks: int
     matches: int
     lines: tuple[Line, ...]
-    """Best first."""
+    """In the order of the format."""
     ratings: Ratings
     moments: tuple[Moment, ...]
     by_seat: tuple[Mean, ...]
@@ -69,7 +69,7 @@ class Digest(Struct, frozen=True, kw_only=True):
     conduct: tuple[dict[str, int], ...]
     """Matches by conduct."""
     time: tuple[TimeUse | None, ...]
-    """None for who has had no window."""
+    """None for who has had no window in a match in which it started."""
 
 
 def digest_of(
@@ -142,8 +142,9 @@ def _time(entrants: int, played: Sequence[Played]) -> tuple[TimeUse | None, ...]
     """Charged time a window, match by match."""
     used: list[list[float]] = [[] for _ in range(entrants)]
     for match in played:
-        for entrant, charged, windows in zip(match.entrants, match.charged_us, match.windows, strict=True):
-            if windows:
+        seats = zip(match.entrants, match.charged_us, match.windows, match.conduct, strict=True)
+        for entrant, charged, windows, conduct in seats:
+            if windows and conduct is not Conduct.NEVER_STARTED:
                 used[entrant].append(charged / windows)
     return tuple(_time_use(times) if times else None for times in used)
 

@@ -13,6 +13,7 @@ from arena.ladder import Ladder
 from arena.rounds import Fixed, Schedule
 from arena.schedule import gauntlet, round_robin
 from arena.swiss import Swiss
+from arena.table_design import table_sizes
 from arena.table_rounds import Tables
 
 Format = Literal["round_robin", "gauntlet", "swiss", "knockout", "ladder"]
@@ -59,6 +60,21 @@ def schedule_of(form: Form) -> Schedule:
             return Knockout(entrants=form.entrants, blocks=form.blocks)
         case "ladder":
             return Ladder(entrants=form.entrants, turns=form.rounds or 0, blocks=form.blocks, filled=form.filled)
+
+
+def matches_in_all(form: Form) -> int:
+    """How many matches a form has, tie-breaks left out: they come on top."""
+    if form.seats > TWO:
+        tables = table_sizes(form.entrants, form.seats, filled=form.filled)
+        return form.blocks * len(tables) * (form.rotations or form.seats)
+    heads = form.heads or 1
+    match form.format:
+        case "round_robin":
+            return form.blocks * form.entrants * (form.entrants - 1)
+        case "gauntlet":
+            return form.blocks * 2 * heads * (form.entrants - heads)
+        case _:
+            return schedule_of(form).matches or 0
 
 
 def swiss_rounds(entrants: int) -> int:

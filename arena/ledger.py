@@ -112,6 +112,12 @@ class Ledger:
         with self._told(), self._transaction():
             self._void(attempt, reason)
 
+    def lose_worker(self, attempt: Attempt, how: str) -> None:
+        """The referee process that was making an attempt ended; `how`."""
+        with self._told(), self._transaction():
+            self._void(attempt, INTERRUPTED)
+            self._db.execute("UPDATE attempts SET worker = ? WHERE id = ?", (how, attempt.id))
+
     def void_block(self, block: int, attempt: Attempt, reason: str) -> int:
         """An attempt ended without a result, and its block is played again: how many results it had.
 
@@ -183,6 +189,13 @@ class Ledger:
             return self._db.execute(
                 "SELECT block, seating, void FROM attempts WHERE void IS NOT NULL AND void != ? ORDER BY id",
                 (INTERRUPTED,),
+            ).fetchall()
+
+    def lost_with_workers(self) -> list[tuple[int, int, str]]:
+        """Block and seating of every attempt whose referee process ended before it, and how that ended."""
+        with self._told():
+            return self._db.execute(
+                "SELECT block, seating, worker FROM attempts WHERE worker IS NOT NULL ORDER BY id"
             ).fetchall()
 
     def set_aside(self) -> list[tuple[int, int, str]]:

@@ -55,7 +55,12 @@ PLACES = """
 ALTER TABLE attempts ADD COLUMN place TEXT;
 """
 
-MIGRATIONS = (FIRST, SET_ASIDE_AND_HEADS, PLACES)
+WORKERS = """
+-- Of an interrupted attempt: how the referee process ended that was making it, if it was that and not the arena.
+ALTER TABLE attempts ADD COLUMN worker TEXT;
+"""
+
+MIGRATIONS = (FIRST, SET_ASIDE_AND_HEADS, PLACES, WORKERS)
 SCHEMA = len(MIGRATIONS)
 
 

@@ -29,6 +29,7 @@ class Gauge(ABC):
     def __init__(self, console: Screen, *columns: ProgressColumn) -> None:
         self._console = console
         self._last_line = monotonic()
+        self._lost = 0
         self._bar = Progress(*columns, console=console, disable=not console.is_terminal)
 
     def __enter__(self) -> Self:
@@ -54,11 +55,17 @@ class Gauge(ABC):
             self._line()
 
     def _tell_void(self, match: Match, reason: str) -> None:
-        self._bar.console.print(
-            f"block {match.block + 1}: an attempt is void, and its block played again: {reason}",
-            markup=False,
-            soft_wrap=True,
+        self._console.say(f"block {match.block + 1}: an attempt is void, and its block played again: {reason}")
+
+    def lost(self, match: Match, reason: str) -> None:
+        """See `runner.Progress`."""
+        self._lost += 1
+        self._console.say(
+            f"block {match.block + 1}: a referee process ended ({reason}), and a match of it is played again"
         )
+
+    def _lost_said(self) -> str:
+        return f", {counted(self._lost, 'attempt')} lost with a referee process" if self._lost else ""
 
     def _line(self) -> None:
         self._last_line = monotonic()
@@ -97,4 +104,5 @@ class LiveProgress(Gauge):
         self._tell_void(match, reason)
 
     def _said(self) -> str:
-        return f"{self._done}/{counted(self._total, 'match')}, {counted(self._voids, 'void attempt')}"
+        voids = counted(self._voids, "void attempt")
+        return f"{self._done}/{counted(self._total, 'match')}, {voids}{self._lost_said()}"

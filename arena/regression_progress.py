@@ -51,7 +51,7 @@ class RegressionProgress(Gauge):
         self._tell_void(match, reason)
 
     def _said(self) -> str:
-        return f"{counted(self._reckoning.state.blocks, 'block')}, {self._found()}"
+        return f"{counted(self._reckoning.state.blocks, 'block')}, {self._found()}{self._lost_said()}"
 
     def _found(self) -> str:
         return evidence(self._test, self._reckoning.state)

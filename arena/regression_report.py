@@ -13,9 +13,8 @@ from arena.regression_run import Finding
 from arena.sprt import ELO, Progress, Sprt, Verdict
 from arena.standings import Line
 from arena.tables import Grid, duration
+from arena.tournament_file import TWO
 
-HEADINGS = ("bot", "played", "W-T-L", "mean points")
-"""Then what `conduct` has."""
 WORDS = {
     Verdict.ACCEPTED: "accepted: head is better",
     Verdict.REJECTED: "rejected: head is not better",
@@ -109,6 +108,7 @@ def finding_json(regression: Regression, finding: Finding) -> dict[str, Any]:
         "void": [
             {"block": block, "seating": seating, "reason": reason} for block, seating, reason in finding.voids
         ],
+        "lost": [{"block": block, "seating": seating, "reason": how} for block, seating, how in finding.lost],
         "seconds": round(finding.seconds, 3),
         "results": str(arena.results),
     }
@@ -146,19 +146,20 @@ def _elo_text(difference: float) -> str:
 def _rows(regression: Regression, finding: Finding) -> tuple[Row, list[Row]]:
     """Headings and a row for each bot."""
     last, conducts = conduct(finding.lines)
+    seats = regression.arena.seats
     named = zip(regression.arena.labels, regression.arena.bots, finding.lines, conducts, strict=True)
     rows = [
-        (*_results(label if label.endswith(bot.given) else f"{label} ({bot.given})", line), *behaved)
+        (*_results(label if label.endswith(bot.given) else f"{label} ({bot.given})", line, seats), *behaved)
         for label, bot, line, behaved in named
     ]
-    return (*HEADINGS, *last), rows
+    return ("bot", "played", "W-T-L" if seats == TWO else "wins", "mean points", *last), rows
 
 
-def _results(name: str, line: Line) -> Row:
+def _results(name: str, line: Line, seats: int) -> Row:
     return (
         name,
         str(line.played),
-        f"{line.wins}-{line.ties}-{line.losses}",
+        f"{line.wins}-{line.ties}-{line.losses}" if seats == TWO else str(line.wins),
         "-" if line.mean is None else f"{line.mean:.3f}",
     )
 

@@ -21,7 +21,7 @@ from arena.runner import Field, run
 from arena.screens import progress_console, say
 from arena.standings import Line, standings
 from arena.terms import Terms, begin_or_go_on, terms_of
-from arena.tournament import Venue
+from arena.tournament import Venue, try_out
 
 PlayerT = TypeVar("PlayerT")
 DIGITS = 12
@@ -39,6 +39,8 @@ class Finding(Struct, frozen=True):
     """By entrant, of the blocks that counted."""
     voids: list[tuple[int, int, str]]
     """Block, seating and reason of every void attempt."""
+    lost: list[tuple[int, int, str]]
+    """The same of attempts whose referee process ended before them."""
     seconds: float
     """How long this run played; earlier ones are not counted."""
 
@@ -59,7 +61,7 @@ def play_regression(
     """
     started = monotonic()
     folder = regression.arena.results
-    with open_ledger(folder, fresh=fresh) as ledger:
+    with open_ledger(folder, fresh=fresh, try_out=partial(try_out, open_venue)) as ledger:
         otherwise = f"{folder}: its results were begun otherwise"
         seed = begin_or_go_on(ledger, regression.arena.form.seed, partial(_terms, regression), otherwise)
         reckoning = _reckoned(regression, ledger)
@@ -136,4 +138,6 @@ def _finding(regression: Regression, ledger: Ledger, reckoning: Reckoning, seed:
     entrants = len(regression.arena.bots)
     lines = sorted(standings(entrants, counted), key=lambda line: line.entrant)
     within = interval(regression, reckoning.observations)
-    return Finding(seed, reckoning.state, within, tuple(lines), ledger.voids(), seconds)
+    return Finding(
+        seed, reckoning.state, within, tuple(lines), ledger.voids(), ledger.lost_with_workers(), seconds
+    )

@@ -33,8 +33,17 @@ def print_result(screen: Screen, contest: Contest, lines: Sequence[Line], seats:
     show(screen, own_table(contest, lines) or crosstable(lines, contest.labels, seats))
 
 
+def attempts_text(voids: int, set_aside: int, lost: int) -> list[str]:
+    """What is said of attempts that did not count, a line each; nothing, if all did."""
+    said = [void_text(voids, set_aside)] if voids else []
+    if lost:
+        was, its = ("was", "its") if lost == 1 else ("were", "their")
+        said.append(f"{counted(lost, 'attempt')} {was} lost with {its} referee process, and made again")
+    return said
+
+
 def void_text(voids: int, set_aside: int) -> str:
-    """What is said of attempts that did not count."""
+    """What is said of those that were void."""
     were, of_them = ("was", "its block") if voids == 1 else ("were", "their blocks")
     again = f"; {counted(set_aside, 'other match')} of {of_them} too" if set_aside else ""
     return f"{counted(voids, 'attempt')} {were} void, and made again{again}"
@@ -102,6 +111,7 @@ def results_json(tournament: Tournament, results: Results) -> dict[str, Any]:
         "ratings": ratings_json(results.digest),
         "void": [_attempt_json(*void) for void in results.voids],
         "set_aside": [_attempt_json(*match) for match in results.set_aside],
+        "lost": [_attempt_json(*match) for match in results.lost],
         "results": str(tournament.results),
     }
 

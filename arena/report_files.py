@@ -4,14 +4,15 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from msgspec import Struct
+import msgspec
+from msgspec import Raw, Struct
 
 from arena.bracket import BOXES
-from arena.contest import Contest, format_rows, in_order
+from arena.contest import Contest, format_rows, in_order, order_text
 from arena.digest import Digest, digest_of
 from arena.exits import WrongUse
 from arena.format_tables import bracket_lines
-from arena.formats import Form
+from arena.formats import Form, matches_in_all
 from arena.ledger import Ledger
 from arena.report_page import About, page
 from arena.report_tables import digest_csv
@@ -19,6 +20,7 @@ from arena.results_folder import LEDGER, PAGE, TABLE, cannot_write
 from arena.standings import Played
 from arena.terms import Terms
 from arena.tournament_file import HOUSE_MARK, TournamentFile, results_of
+from referee.games.registry import GAMES
 from referee.toml_text import TomlError, read_toml
 
 TOLD = ("game", "variant", "format", "isolation")
@@ -42,7 +44,7 @@ def ledger_of(place: Path) -> Path:
     return path
 
 
-class Found(Struct, frozen=True):
+class Found(Struct, frozen=True, kw_only=True):
     """What was played, and what came of it so far."""
 
     terms: Terms
@@ -53,6 +55,10 @@ class Found(Struct, frozen=True):
     """Attempts that did not count, interrupted ones left out."""
     set_aside: int
     """Matches that had been played, and were played again with their block."""
+    lost: int
+    """Attempts whose referee process ended before them."""
+    total: int | None
+    """Matches that it has in all, tie-breaks that may come left out; None of results that are no tournament's."""
 
 
 def found_in(path: Path) -> Found:
@@ -68,12 +74,25 @@ def found_in(path: Path) -> Found:
         labels = tuple(terms.get("bots", ()))
         house = len(labels) - 1 if _has_house(terms, labels) else None
         played = ledger.results()
-        voids, set_aside = len(ledger.voids()), len(ledger.set_aside())
+        voids, set_aside, lost = (
+            len(each) for each in (ledger.voids(), ledger.set_aside(), ledger.lost_with_workers())
+        )
     finally:
         ledger.close()
-    contest = _contest(terms, labels, house, played)
+    form = _form(terms, labels, house, played)
+    contest = None
+    if form is not None and played:
+        contest = Contest(form=form, labels=labels, house=house, seed=int(terms["seed"]), played=played)
     order = tuple if contest is None else partial(in_order, contest)
-    return Found(terms, digest_of(labels, played, house, order), contest, voids, set_aside)
+    return Found(
+        terms=terms,
+        digest=digest_of(labels, played, house, order),
+        contest=contest,
+        voids=voids,
+        set_aside=set_aside,
+        lost=lost,
+        total=None if form is None else max(matches_in_all(form), len(played)),
+    )
 
 
 def _has_house(terms: Terms, labels: Sequence[str]) -> bool:
@@ -82,21 +101,33 @@ def _has_house(terms: Terms, labels: Sequence[str]) -> bool:
     return bool(terms.get("house", marked))
 
 
-def _contest(terms: Terms, labels: Sequence[str], house: int | None, played: list[Played]) -> Contest | None:
-    """The contest that a tournament's terms describe."""
-    if "format" not in terms or not played:
+def _form(terms: Terms, labels: Sequence[str], house: int | None, played: list[Played]) -> Form | None:
+    """What a tournament's terms say of its schedule; None of a regression test, which has none."""
+    if "format" not in terms or not (played or terms["game"] in GAMES):
         return None
-    form = Form(
+    return Form(
         format=terms["format"],
         entrants=len(labels) - (house is not None),
-        seats=len(played[0].entrants),
+        seats=len(played[0].entrants) if played else _seats(terms),
         blocks=terms["blocks"],
         rounds=terms.get("rounds"),
         heads=terms.get("heads"),
         rotations=terms.get("rotations"),
         filled=house is not None,
     )
-    return Contest(form=form, labels=tuple(labels), house=house, seed=int(terms["seed"]), played=played)
+
+
+def _seats(terms: Terms) -> int:
+    """How many the game has, as it is played."""
+    game = GAMES[terms["game"]]
+    options = {key.removeprefix("options."): value for key, value in terms.items() if key.startswith("options.")}
+    return game.seats(game.read_options(terms["variant"], Raw(msgspec.json.encode(options))))
+
+
+def matches_text(found: Found) -> str:
+    """How many matches count, and of how many: `32 of 180`."""
+    played = found.digest.matches
+    return str(played) if found.total in (None, played) else f"{played} of {found.total}"
 
 
 def told_of(terms: Terms) -> dict[str, str]:
@@ -118,12 +149,16 @@ def write_beside(folder: Path, found: Found) -> None:
 def write_page(path: Path, title: str, found: Found) -> None:
     """Writes the page; see `write_beside`."""
     digest, contest = found.digest, found.contest
-    played = [("matches", str(digest.matches)), ("blocks", str(digest.blocks))]
+    played = [("matches", matches_text(found)), ("blocks", str(digest.blocks))]
     if found.voids:
         played.append(("void attempts", str(found.voids)))
+    if found.lost:
+        played.append(("lost with a referee process", str(found.lost)))
     own = None if contest is None else format_rows(contest, digest.lines)
     bracket = [] if contest is None else bracket_lines(contest, BOXES)
-    about = About(title, (*told_of(found.terms).items(), *played), own, "\n".join(bracket))
+    facts = (*told_of(found.terms).items(), *played)
+    order = "By mean points." if contest is None else order_text(contest)
+    about = About(title, facts, own, "\n".join(bracket), order)
     _write(path, page(about, digest))
 
 

@@ -1,12 +1,13 @@
 """A tournament's report as one page of HTML: plots and tables, no script, nothing fetched from anywhere."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.resources import files
 
 from msgspec import Struct
 
 from arena.counted import counted
-from arena.digest import Digest, TimeUse
+from arena.digest import Digest
+from arena.formats import TWO
 from arena.html_text import html_lines, html_text
 from arena.plots import Bar, bars, courses, heat, spans
 from arena.ratings import Rating
@@ -15,6 +16,8 @@ from arena.tables import duration
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 """What the page asks of its browser: to fetch nothing, whatever stands in it."""
+WORDS = ("bot",)
+"""Headings of columns that hold no numbers."""
 MOST_COLUMNS = 26
 """Bots that a heat map has columns for: the best ones."""
 
@@ -29,6 +32,8 @@ class About(Struct, frozen=True):
     """Headings and rows of the format's own table, if it has one."""
     bracket: str = ""
     """A knock-out's, drawn with letters."""
+    order: str = "By mean points."
+    """How the bots are placed."""
 
 
 def page(about: About, digest: Digest) -> str:
@@ -51,7 +56,7 @@ def _sections(about: About, digest: Digest) -> Iterable[str]:
     if about.own is not None:
         yield _section("Result", _table(*about.own), "As the format counts.")
     lines, labels = digest.lines, [digest.labels[line.entrant] for line in digest.lines]
-    yield _section("Standings", _standings(digest), "Best first.")
+    yield _section("Standings", _standings(digest), about.order)
     if not digest.matches:
         return
     yield _section(
@@ -79,8 +84,9 @@ def _sections(about: About, digest: Digest) -> Iterable[str]:
     yield _section("Seats", _seats(digest, labels), "Mean points of a hundred, by seat; 50 is the middle.")
     yield _section(
         "Time",
-        spans("Charged time a window", [_timed(digest, line) for line in lines], duration),
-        "Charged for a window, on average of a match: the median match, and from the tenth to the nine tenths.",
+        spans("Charged time a window", list(_timed(digest)), duration),
+        "Charged for a window, on average of a match: the median match, and from the tenth to the nine tenths."
+        " A bot that never started is not there.",
     )
     yield _section("Conduct", _conduct(digest), "Matches by how the bot behaved.")
 
@@ -107,7 +113,9 @@ def seat_rows(digest: Digest, order: Sequence[Line]) -> list[list[float | None]]
 
 def _standings(digest: Digest) -> str:
     """The table: one row a bot."""
-    numbers = ("played", "won", "tied", "lost", "faults", "defaults", "refused")
+    # With more seats nobody has lost who is second: only who was first is counted.
+    ended = ("won", "tied", "lost") if digest.seats <= TWO else ("wins", "shared wins")
+    numbers = ("played", *ended, "faults", "defaults", "refused")
     return _table(
         ("#", "bot", "rating", "95 % interval", "mean points", *numbers),
         (
@@ -120,7 +128,7 @@ def _standings(digest: Digest) -> str:
                 *(
                     "-" if each is None else str(each)
                     for each in (
-                        *(line.played, line.wins, line.ties, line.losses),
+                        *(line.played, *(line.wins, line.ties, line.losses)[: len(ended)]),
                         *(line.faults, line.defaults, line.refused),
                     )
                 ),
@@ -147,12 +155,16 @@ def _rated(digest: Digest, line: Line) -> Bar:
     return Bar(digest.labels[line.entrant], rating.elo, rating.low, rating.high, told)
 
 
-def _timed(digest: Digest, line: Line) -> Bar:
-    use = digest.time[line.entrant] or TimeUse(0, 0, 0, 0)
-    told = f"median {duration(use.median)}, {duration(use.tenth)} to {duration(use.nine_tenths)}"
-    return Bar(
-        digest.labels[line.entrant], use.median, use.tenth, use.nine_tenths, f"{told}, most {duration(use.most)}"
-    )
+def _timed(digest: Digest) -> Iterator[Bar]:
+    """Of those who have been asked anything."""
+    for line in digest.lines:
+        use = digest.time[line.entrant]
+        if use is not None:
+            told = (
+                f"median {duration(use.median)}, {duration(use.tenth)} to {duration(use.nine_tenths)},"
+                f" most {duration(use.most)}"
+            )
+            yield Bar(digest.labels[line.entrant], use.median, use.tenth, use.nine_tenths, told)
 
 
 def _seats(digest: Digest, labels: Sequence[str]) -> str:
@@ -181,6 +193,10 @@ def _section(title: str, body: str, told: str) -> str:
 
 
 def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    head = "".join(f"<th>{html_text(each)}</th>" for each in heads)
-    body = "".join(f"<tr>{''.join(f'<td>{html_text(cell)}</td>' for cell in row)}</tr>" for row in rows)
+    kinds = [' class="words"' if head in WORDS else "" for head in heads]
+    head = "".join(f"<th{kind}>{html_text(each)}</th>" for kind, each in zip(kinds, heads, strict=True))
+    body = "".join(
+        f"<tr>{''.join(f'<td{kind}>{html_text(cell)}</td>' for kind, cell in zip(kinds, row, strict=True))}</tr>"
+        for row in rows
+    )
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

@@ -3,7 +3,7 @@
 import errno
 import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -53,15 +53,22 @@ def held(folder: Path) -> Iterator[None]:
 
 
 @contextmanager
-def open_ledger(folder: Path, *, fresh: bool) -> Iterator[Ledger]:
-    """The folder's ledger, while the folder is `held`. `fresh`: a new one, and earlier results are set aside.
+def open_ledger(folder: Path, *, fresh: bool, try_out: Callable[[], None]) -> Iterator[Ledger]:
+    """The folder's ledger, while the folder is `held`.
+
+    Args:
+        folder: the results folder.
+        fresh: begin a new ledger, and set earlier results aside.
+        try_out: raises if nothing could be played now; called before earlier results are moved.
 
     Raises:
         WrongUse: as `held`; or the ledger is none, or one of a newer arena.
         MachineCannot: as `held`; or the ledger cannot be read or written.
     """
     with held(folder):
-        if fresh and (aside := set_aside(folder)):
+        if fresh and (folder / LEDGER).exists():
+            try_out()
+            aside = set_aside(folder)
             say(f"earlier results are now in {aside}")
         with closing(Ledger(folder / LEDGER)) as ledger:
             yield ledger

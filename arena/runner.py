@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from arena.agenda import Agenda, Ticket
 from arena.exits import MachineCannot
-from arena.ledger import INTERRUPTED, Attempt, Ledger
+from arena.ledger import Attempt, Ledger
 from arena.results_folder import transcript_failed
 from arena.roster import Roster
 from arena.schedule import Block, Match
@@ -54,6 +54,9 @@ class Progress(Protocol):
 
     def ended(self, match: Match, result: Result) -> None:
         """A match has its result."""
+
+    def lost(self, match: Match, reason: str) -> None:
+        """The referee process of an attempt is gone, and the match is played again."""
 
     def void(self, match: Match, reason: str, set_aside: int) -> None:
         """An attempt is void, and its block played again, of which so many matches had a result."""
@@ -259,8 +262,9 @@ class _Run(Generic[PlayerT]):
         Raises:
             MachineCannot: that has happened too often.
         """
-        await self._write(partial(self._ledger.void, attempt, INTERRUPTED))
+        await self._write(partial(self._ledger.lose_worker, attempt, reason))
         self._agenda.interrupted(ticket)
+        self._progress.lost(ticket.match, reason)
         self._interruptions[ticket.match] += 1
         if self._interruptions[ticket.match] >= INTERRUPTIONS:
             name = _name(self._field, ticket.match)

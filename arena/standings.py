@@ -58,13 +58,16 @@ class Line(Score, kw_only=True):
     """Messages that the referee could not take; None: not counted in all of its matches."""
     windows: int = 0
     charged_us: int = 0
+    untimed: int = 0
+    """Windows of matches in which it never started: no time was charged there, since nobody was asked."""
     against: dict[int, Score] = {}
     """By the other's entrant number."""
 
     @property
     def mean_us(self) -> float | None:
-        """Charged time a window, in microseconds; None before there was a window."""
-        return self.charged_us / self.windows if self.windows else None
+        """Charged time a window, in microseconds; None before there was one in a match in which it started."""
+        timed = self.windows - self.untimed
+        return self.charged_us / timed if timed else None
 
 
 def standings(entrants: int, played: Iterable[Played], house: int | None = None) -> list[Line]:
@@ -118,7 +121,16 @@ def _sums(entrants: int, table: Table, matches: Sequence[Played]) -> dict[str, l
         "refused": total([match.refused for match in matches]) if known else [None] * entrants,
         "windows": total([match.windows for match in matches]),
         "charged_us": total([match.charged_us for match in matches]),
+        "untimed": total([_untimed(match) for match in matches]),
     }
+
+
+def _untimed(match: Played) -> list[int]:
+    """By seat."""
+    return [
+        windows if conduct is Conduct.NEVER_STARTED else 0
+        for windows, conduct in zip(match.windows, match.conduct, strict=True)
+    ]
 
 
 def _against(entrants: int, table: Table) -> list[dict[int, Score]]:

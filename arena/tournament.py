@@ -41,6 +41,8 @@ class Results(Struct, frozen=True, kw_only=True):
     """Block, seating and reason of every void attempt."""
     set_aside: list[tuple[int, int, str]]
     """The same of matches that had been played, and were played again with their block."""
+    lost: list[tuple[int, int, str]]
+    """The same of attempts whose referee process ended before them: played again, they are nobody's fault."""
 
     @property
     def played(self) -> list[Played]:
@@ -67,7 +69,7 @@ def play_tournament(
         MachineCannot: it cannot be played to its end now.
         Stopped: a signal came; run again, it goes on.
     """
-    with open_ledger(tournament.results, fresh=fresh) as ledger:
+    with open_ledger(tournament.results, fresh=fresh, try_out=partial(try_out, open_venue)) as ledger:
         otherwise = f"{tournament.file}: not as when its results in {tournament.results} were begun"
         seed = begin_or_go_on(ledger, tournament.form.seed, partial(terms_of, tournament), otherwise)
         schedule = tournament.schedule
@@ -95,8 +97,17 @@ def play_tournament(
             played=results,
         )
         digest = digest_of(tournament.labels, results, tournament.house, partial(in_order, contest))
-        voids, again = ledger.voids(), ledger.set_aside()
-        write_beside(tournament.results, Found(ledger.terms(), digest, contest, len(voids), len(again)))
+        voids, again, lost = ledger.voids(), ledger.set_aside(), ledger.lost_with_workers()
+        found = Found(
+            terms=ledger.terms(),
+            digest=digest,
+            contest=contest,
+            voids=len(voids),
+            set_aside=len(again),
+            lost=len(lost),
+            total=len(results),
+        )
+        write_beside(tournament.results, found)
         return Results(
             seed=seed,
             contest=contest,
@@ -104,7 +115,24 @@ def play_tournament(
             digest=digest,
             voids=voids,
             set_aside=again,
+            lost=lost,
         )
+
+
+def try_out(open_venue: Venue[PlayerT]) -> None:
+    """Opens a venue, and plays nothing there.
+
+    Raises:
+        WrongUse: it cannot be as it was asked for.
+        MachineCannot: it cannot be opened now.
+        Stopped: a signal came.
+    """
+
+    async def open_it() -> None:
+        async with open_venue(1):
+            pass
+
+    loop.run(open_it)
 
 
 def _design(tournament: Tournament, seed: int, results: Sequence[Played]) -> Design:

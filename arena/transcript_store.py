@@ -23,6 +23,17 @@ class Store:
         except Exception as error:  # noqa: BLE001 - each kind of store has errors of its own
             raise WrongUse(f"transcripts cannot go to {url}: {error}") from None
 
+    def prepare(self) -> None:
+        """Makes the place, if it is not there.
+
+        Raises:
+            WrongUse: that cannot be.
+        """
+        try:
+            self._files.makedirs(self._root, exist_ok=True)
+        except Exception as error:  # noqa: BLE001 - each kind of store has errors of its own
+            raise WrongUse(f"transcripts cannot go to {self._root}: {error}") from None
+
     def move(self, transcript: Path) -> str:
         """Moves a transcript there, and its bots' logs beside it; where the transcript is now.
 

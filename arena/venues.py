@@ -16,10 +16,11 @@ from arena.cluster import open_cluster
 from arena.cluster_words import Asked
 from arena.crew import open_crew
 from arena.dask_client import address_of, dask_for
-from arena.exits import WrongUse
+from arena.exits import MachineCannot, WrongUse
 from arena.runner import Play, Worker
 from arena.tournament import Venue
 from arena.transcript_store import Store
+from referee import sandbox
 from referee.bot_folder import BotFolder
 from referee.plan import Isolation, Plan, Result
 from referee.play import SandboxedBot
@@ -39,7 +40,12 @@ class Where(Struct, frozen=True, kw_only=True):
 
 
 def venue_for(
-    where: Where, bots: Sequence[BotFolder], isolation: Isolation, *, at_once: int | None = None
+    where: Where,
+    bots: Sequence[BotFolder],
+    isolation: Isolation,
+    *,
+    at_once: int | None = None,
+    fresh: bool = False,
 ) -> tuple[tuple[SandboxedBot, ...], Venue[Any]]:
     """The bots as players, and whoever plays them. Bots are built where they play.
 
@@ -48,6 +54,7 @@ def venue_for(
         bots: by entrant's number.
         isolation: how they are shut in.
         at_once: matches at once on this machine, if the command was not told; None: as it was found to carry.
+        fresh: earlier results will be moved aside: first it is tried whether there is a sandbox to play in.
 
     Raises:
         WrongUse: something asked for cannot be, or a bot's build failed.
@@ -62,6 +69,8 @@ def venue_for(
         dask_for(where.on)
         asked = Asked(bots=tuple(bots), isolation=isolation)
         return _players(bots), lambda _: open_cluster(where.on, asked, where.transcripts)
+    if fresh:
+        _demand(isolation)
     most = where.concurrency or at_once or capacity.matches_at_once()
 
     def local(matches: int) -> AbstractAsyncContextManager[list[Worker[Any]]]:
@@ -69,6 +78,16 @@ def venue_for(
         return crew if store is None else _storing(crew, store)
 
     return _players(ready(bots, isolation)), local
+
+
+def _demand(isolation: Isolation) -> None:
+    """Complains now of what the first bot would be refused for: earlier results are still in their place."""
+    try:
+        if isolation != "none":
+            sandbox.find_isolation()
+            sandbox.demand(isolation)
+    except sandbox.SandboxError as error:
+        raise MachineCannot(str(error)) from None
 
 
 def _players(bots: Sequence[BotFolder]) -> tuple[SandboxedBot, ...]:
@@ -80,6 +99,7 @@ async def _storing(
     crew: AbstractAsyncContextManager[list[Worker[Any]]], store: Store
 ) -> AsyncIterator[list[Worker[Any]]]:
     """The same workers, whose transcripts do not stay here."""
+    await trio.to_thread.run_sync(store.prepare)
     async with crew as workers:
         yield [replace(worker, play=partial(_play_and_store, worker.play, store)) for worker in workers]
 

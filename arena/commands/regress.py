@@ -29,7 +29,7 @@ from arena.regression import HEAD, Regression
 from arena.regression_asked import Asked, regression_of
 from arena.regression_report import finding_json, markdown, said, table
 from arena.regression_run import Finding, folder_for, play_regression
-from arena.report import void_text
+from arena.report import attempts_text
 from arena.results_folder import TRANSCRIPTS, cannot_write
 from arena.screens import print_json, results_console, say
 from arena.sprt import EloModel, Verdict
@@ -142,7 +142,7 @@ def command(
 
 
 def _played(regression: Regression, where: Where, *, fresh: bool) -> Finding:
-    players, venue = venue_for(where, regression.arena.bots, regression.arena.form.isolation)
+    players, venue = venue_for(where, regression.arena.bots, regression.arena.form.isolation, fresh=fresh)
     try:
         return play_regression(regression, players, venue, fresh=fresh)
     except Stopped as stopped:
@@ -157,8 +157,8 @@ def _print(regression: Regression, finding: Finding, elsewhere: str | None) -> N
     screen.print()
     for line in said(regression, finding):
         screen.say(line)
-    if finding.voids:
-        screen.say(void_text(len(finding.voids), 0))
+    for line in attempts_text(len(finding.voids), 0, len(finding.lost)):
+        screen.say(line)
     transcripts = elsewhere or regression.arena.results / TRANSCRIPTS
     screen.say(f"transcripts: {transcripts}")
 

@@ -6,8 +6,8 @@ import click
 
 from arena.contest import format_rows
 from arena.counted import counted
-from arena.report import crosstable, print_result, void_text
-from arena.report_files import found_in, ledger_of, told_of, write_csv, write_page
+from arena.report import attempts_text, crosstable, print_result
+from arena.report_files import found_in, ledger_of, matches_text, told_of, write_csv, write_page
 from arena.report_tables import conduct_table, digest_json, ratings_table, seats_table
 from arena.screens import print_json, results_console
 from arena.tables import show
@@ -30,18 +30,20 @@ def command(results: Path, *, html: Path | None, table: Path | None, as_json: bo
     if table is not None:
         write_csv(table, digest)
     if as_json:
-        told = told_of(terms) | digest_json(digest) | {"void": found.voids, "set_aside": found.set_aside}
+        attempts = {"void": found.voids, "set_aside": found.set_aside, "lost": found.lost}
+        told = told_of(terms) | digest_json(digest) | {"matches_in_all": found.total} | attempts
         print_json(told)
         return
     screen = results_console()
-    words = [f"{counted(digest.matches, 'match')} in {counted(digest.blocks, 'block')}", *told_of(terms).values()]
+    matches = f"{matches_text(found)} {'match' if digest.matches == found.total == 1 else 'matches'}"
+    words = [f"{matches} in {counted(digest.blocks, 'block')}", *told_of(terms).values()]
     screen.say(", ".join(words))
     if found.contest is not None and format_rows(found.contest, digest.lines) is not None:
         print_result(screen, found.contest, digest.lines, digest.seats)
         screen.print()
     show(screen, crosstable(digest.lines, digest.labels, digest.seats))
-    if found.voids:
-        screen.say(void_text(found.voids, found.set_aside))
+    for line in attempts_text(found.voids, found.set_aside, found.lost):
+        screen.say(line)
     for each in (ratings_table(digest), seats_table(digest), conduct_table(digest)):
         screen.print()
         show(screen, each)

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from arena.commands.where_options import where_options
 from arena.exits import Stopped
-from arena.report import print_result, results_json, void_text
+from arena.report import attempts_text, print_result, results_json
 from arena.report_tables import ratings_table
 from arena.results_folder import PAGE, TRANSCRIPTS
 from arena.screens import print_json, results_console
@@ -51,7 +51,7 @@ def command(
         tournament = replace(tournament, results=results)
     where = Where(on=on, transcripts=transcripts, concurrency=concurrency, workers=workers)
     form = tournament.form
-    players, venue = venue_for(where, tournament.bots, form.isolation, at_once=form.concurrency)
+    players, venue = venue_for(where, tournament.bots, form.isolation, at_once=form.concurrency, fresh=fresh)
     try:
         came_out = play_tournament(tournament, players, venue, fresh=fresh)
     except Stopped as stopped:
@@ -67,8 +67,8 @@ def _print(tournament: Tournament, came_out: Results, elsewhere: str | None) -> 
     """The final table."""
     screen = results_console()
     print_result(screen, came_out.contest, came_out.lines, tournament.seats)
-    if came_out.voids:
-        screen.say(void_text(len(came_out.voids), len(came_out.set_aside)))
+    for line in attempts_text(len(came_out.voids), len(came_out.set_aside), len(came_out.lost)):
+        screen.say(line)
     screen.print()
     show(screen, ratings_table(came_out.digest))
     transcripts = elsewhere or tournament.results / TRANSCRIPTS

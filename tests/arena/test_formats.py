@@ -8,15 +8,18 @@ import pytest
 
 from arena.contest import format_rows
 from arena.exits import MachineCannot
-from arena.formats import swiss_rounds
+from arena.formats import Form, matches_in_all, schedule_of, swiss_rounds
 from arena.report import print_result, results_json
 from arena.report_files import found_in
 from arena.results_folder import LEDGER, PAGE, TABLE
+from arena.rounds import rounds_of
 from arena.screens import Screen
+from arena.standings import Played
 from arena.tournament import Results
 from arena.tournament_file import read_tournament
 from referee.bot_folder import find_bot
 from referee.transcript_chain import TranscriptError
+from tests.arena.simulated import result
 from tests.arena.stand_in import AtOnce
 from tests.arena.test_tournament import playing
 
@@ -30,6 +33,37 @@ FORMATS = {
     "ladder": ("ladder", ("rounds = 6",)),
     "ladder with a house": ("ladder", ("rounds = 3", 'fill = "filler"')),
 }
+
+
+@pytest.mark.parametrize(
+    ("entrants", "seats", "form"),
+    [
+        (5, 2, {"format": "round_robin"}),
+        (6, 2, {"format": "gauntlet", "heads": 2}),
+        (7, 2, {"format": "swiss", "rounds": 3}),
+        (7, 2, {"format": "ladder", "rounds": 3, "filled": True}),
+        (6, 2, {"format": "knockout"}),
+        (7, 5, {"format": "round_robin"}),
+        (7, 5, {"format": "round_robin", "filled": True, "rotations": 3}),
+        (26, 13, {"format": "round_robin", "rotations": 2}),
+    ],
+)
+def test_how_many_matches_there_will_be_is_known_beforehand(
+    entrants: int, seats: int, form: dict[str, Any]
+) -> None:
+    given: dict[str, Any] = dict.fromkeys(("rounds", "heads", "rotations")) | {"filled": False} | form
+    whole = Form(entrants=entrants, seats=seats, blocks=3, **given)
+    schedule, played = schedule_of(whole), list[Played]()
+    for number, blocks in enumerate(
+        rounds_of(schedule.rounds(1), lambda first, end: played[-2 * (end - first) :])
+    ):
+        assert number < 9
+        for block in blocks():
+            for match in block.matches:
+                winner = match.entrants.index(min(match.entrants))
+                ranking = [[winner], [seat for seat in range(seats) if seat != winner]]
+                played.append(result(block.number, match.seating, match.entrants, ranking))
+    assert len(played) == matches_in_all(whole)
 
 
 @pytest.fixture(params=FORMATS)

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
@@ -13,11 +14,13 @@ from click.testing import CliRunner, Result
 from msgspec.structs import replace
 
 from arena.cli import main
+from arena.exits import MachineCannot
 from arena.ledger import Ledger
 from arena.results_folder import LEDGER, PAGE, TABLE, set_aside
 from arena.runner import Play
 from arena.tournament import play_tournament
 from arena.tournament_file import read_tournament
+from protocol.refusals import Conduct
 from referee.bot_folder import find_bot
 from referee.plan import Plan
 from referee.plan import Result as Attempted
@@ -180,6 +183,86 @@ def test_a_tournament_that_has_just_begun_has_a_report(tmp_path: Path) -> None:
     ledger.close()
     assert 0 == done.exit_code
     assert "0 matches in 0 blocks, mist" in done.stdout
+
+
+def test_an_unfinished_tournament_says_of_how_many_matches_it_has_played(tmp_path: Path) -> None:
+    class Stops(AtOnce):
+        async def __call__(self, plan: Plan, players: Sequence[str], *, transcript: Path) -> Attempted:
+            if len(self.played) == 5:
+                raise MachineCannot("a full disk")
+            return await super().__call__(plan, players, transcript=transcript)
+
+    with pytest.RaisesGroup(MachineCannot, allow_unwrapped=True, flatten_subgroups=True):
+        cup(tmp_path, play=Stops())
+    file = tmp_path / "cup.toml"
+    told = report(file, "--html", tmp_path / "out.html").stdout
+    assert told.startswith("4 of 12 matches in 2 blocks, mist")
+    assert "<dt>matches</dt><dd>4 of 12</dd>" in (tmp_path / "out.html").read_text()
+    assert (4, 12) == (as_json(file)["matches"], as_json(file)["matches_in_all"])
+    cup(tmp_path)
+    assert report(file).stdout.startswith("12 matches in 6 blocks, mist")
+
+
+@pytest.mark.parametrize(
+    ("form", "order"),
+    [
+        ("", "By mean points."),
+        ('format = "swiss"', "By points, byes counted, then Buchholz."),
+        ('format = "ladder"\nrounds = 3', "By the ladder&#x27;s rating."),
+        ('format = "knockout"', "By the round that was reached, then mean points."),
+    ],
+)
+def test_the_page_says_by_what_the_bots_are_placed(tmp_path: Path, form: str, order: str) -> None:
+    cup(tmp_path, f"{form}\n{TEXT}")
+    page = (tmp_path / "runs/cup" / PAGE).read_text()
+    assert f"<h2>Standings</h2><p>{order}</p>" in page
+    assert "Best first" not in page
+
+
+def test_with_more_than_two_seats_nobody_has_lost_who_is_second(tmp_path: Path) -> None:
+    cup(tmp_path, OF_MANY)
+    page = (tmp_path / "runs/cup" / PAGE).read_text()
+    assert "<th>wins</th><th>shared wins</th><th>faults</th>" in page
+    assert ">lost<" not in page
+
+
+class NeverStarts(AtOnce):
+    """One bot never does: nothing is charged for windows in which nobody was asked."""
+
+    async def __call__(self, plan: Plan, players: Sequence[str], *, transcript: Path) -> Attempted:
+        done = await super().__call__(plan, players, transcript=transcript)
+        seats = [player == "mist_cautious" for player in players]
+        return replace(
+            done,
+            conduct=tuple(Conduct.NEVER_STARTED if never else Conduct.OK for never in seats),
+            charged_us=tuple(0 if never else 700 for never in seats),
+            windows=(5, 5),
+        )
+
+
+def test_a_bot_that_never_started_has_no_time_a_window(tmp_path: Path) -> None:
+    file = cup(tmp_path, play=NeverStarts())
+    times = {bot["bot"]: (bot["us_per_window"], bot["time_us_per_window"]) for bot in as_json(file)["bots"]}
+    assert (None, None) == times.pop("mist_cautious")
+    assert [140, 140] == [mean for mean, _ in times.values()]
+    row = next(line for line in report(file).stdout.splitlines() if "mist_cautious" in line)
+    assert row.endswith(" -")
+    page = (tmp_path / "runs/cup" / PAGE).read_text()
+    (plot,) = re.findall(r'aria-label="Charged time a window">.*?</svg>', page)
+    assert "mist_random" in plot
+    assert "mist_cautious" not in plot
+
+
+def test_in_every_table_of_the_page_words_are_to_the_left_and_numbers_to_the_right(tmp_path: Path) -> None:
+    cup(tmp_path, 'format = "swiss"\n' + TEXT, NeverStarts())
+    page = (tmp_path / "runs/cup" / PAGE).read_text()
+    tables = re.findall(r"<table>.*?</table>", page)
+    assert 3 == len(tables)
+    for table in tables:
+        assert ["bot"] == re.findall(r'<th class="words">(.*?)</th>', table)
+        assert {"mist_random", "mist_cautious", "mist_hunter"} == set(
+            re.findall(r'<td class="words">(.*?)</td>', table)
+        )
 
 
 def test_a_place_without_results_is_named_and_left_as_it_is(tmp_path: Path) -> None:

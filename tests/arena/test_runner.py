@@ -39,6 +39,7 @@ class Heard:
     def __init__(self) -> None:
         self.done: list[Match] = []
         self.voids: list[str] = []
+        self.losses: list[tuple[int, int, str]] = []
 
     def ended(self, match: Match, result: Result) -> None:
         del result
@@ -47,6 +48,9 @@ class Heard:
     def void(self, match: Match, reason: str, set_aside: int) -> None:
         del match, set_aside
         self.voids.append(reason)
+
+    def lost(self, match: Match, reason: str) -> None:
+        self.losses.append((match.block, match.seating, reason))
 
 
 async def play_all(
@@ -169,12 +173,14 @@ async def test_a_match_whose_worker_is_gone_is_played_again_and_it_is_nobodys_fa
 
     async def often_gone(plan: Plan, players: Sequence[str], *, transcript: Path) -> Result:
         if luck.random() < 0.5:
-            raise WorkerGoneError
+            raise WorkerGoneError("exit code 1")
         return await good(plan, players, transcript=transcript)
 
-    ledger = Ledger(tmp_path / "l")
-    await play_all(ledger, tmp_path, often_gone)
+    ledger, heard = Ledger(tmp_path / "l"), Heard()
+    await play_all(ledger, tmp_path, often_gone, heard=heard)
     assert (MATCHES, []) == (len(good.played), ledger.voids())
+    assert heard.losses
+    assert sorted(heard.losses) == sorted(ledger.lost_with_workers())
     assert expected == table(ledger)
 
 

@@ -6,9 +6,11 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from click.testing import CliRunner
 
 from arena import terms
-from arena.exits import MachineCannot, WrongUse
+from arena.cli import main
+from arena.exits import CANNOT, MachineCannot, WrongUse
 from arena.ledger import Ledger
 from arena.report import crosstable, results_json
 from arena.results_folder import held
@@ -16,6 +18,7 @@ from arena.runner import Play, Worker
 from arena.tournament import Results, play_tournament
 from arena.tournament_file import read_tournament
 from referee.bot_folder import find_bot
+from referee.sandbox import SandboxError
 from referee.transcript_chain import TranscriptError
 from tests.arena.stand_in import AtOnce
 
@@ -141,6 +144,37 @@ def test_fresh_begins_anew_and_keeps_the_earlier_results_aside(
     assert MATCHES == len(again.played)
     assert MATCHES == len(Ledger(aside / "ledger.sqlite").results())
     assert f"earlier results are now in {aside}\n" in capsys.readouterr().err
+
+
+def test_fresh_moves_nothing_where_nothing_could_be_played(file: Path) -> None:
+    @asynccontextmanager
+    async def nobody(matches: int) -> AsyncIterator[list[Worker[str]]]:
+        if matches:
+            raise MachineCannot("there is no worker")
+        yield []
+
+    playing(file)
+    results = file.parent / "runs/cup"
+    before = sorted(results.iterdir())
+    tournament = read_tournament(file, find_bot)
+    with pytest.RaisesGroup(MachineCannot, allow_unwrapped=True, flatten_subgroups=True):
+        play_tournament(tournament, tournament.labels, nobody, fresh=True)
+    assert before == sorted(results.iterdir())
+    assert MATCHES == len(Ledger(results / "ledger.sqlite").results())
+
+
+def test_fresh_is_refused_before_anything_is_moved_where_there_is_no_sandbox(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def none() -> str:
+        raise SandboxError("no sandbox: bwrap is not installed")
+
+    playing(file)
+    before = sorted((file.parent / "runs/cup").iterdir())
+    monkeypatch.setattr("referee.sandbox.find_isolation", none)
+    refused = CliRunner().invoke(main, ["tournament", str(file), "--fresh"])
+    assert (CANNOT, "arena: no sandbox: bwrap is not installed\n") == (refused.exit_code, refused.stderr)
+    assert before == sorted((file.parent / "runs/cup").iterdir())
 
 
 def test_how_much_there_is_to_play_and_its_isolation_are_said(

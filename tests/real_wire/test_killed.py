@@ -5,6 +5,7 @@ A bot that is killed is started again: its moves follow from the match's seed an
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -70,7 +71,7 @@ import subprocess
 subprocess.Popen(["sleep", "1000"], start_new_session=True)
 """
 BOT_TOML = 'name = "{}"\nversion = "1"\ncommand = ["python", "bot.py"]\ngames = ["mist"]\n'
-WHERE_IT_IS = ("results", "set_aside", "void")
+WHERE_IT_IS = ("results", "set_aside", "void", "lost")
 TIMES = ("us_per_window",)
 KILLED = ("us_per_window", "faults")
 """That somebody killed a bot is told of it; its moves are the same."""
@@ -197,6 +198,23 @@ def test_in_the_sandbox_too(tmp_path: Path) -> None:
         pytest.skip(str(error))
     wanted = {"arena": 2, "worker": 3}
     same_table_over_and_over(tmp_path, text, ARENA, wanted, seconds=0.5, without=TIMES)
+
+
+def test_a_worker_that_is_killed_is_told_of_while_the_rest_goes_on_and_afterwards(tmp_path: Path) -> None:
+    file = cup(tmp_path / "cup", REAL_MATCHES)
+    with start(ARENA, file) as arena:
+        os.kill(until(lambda: [each for each in children(arena.pid) if children(each)])[0], signal.SIGKILL)
+        assert arena.stderr is not None
+        said = next(line for line in map(bytes.decode, arena.stderr) if "referee process" in line)
+        assert arena.poll() is None
+        assert re.fullmatch(
+            r"block \d: a referee process ended \(killed by SIGKILL\), and a match of it is played again\n", said
+        )
+        output, complaints = arena.communicate()
+    (lost,) = json.loads(output)["lost"]
+    assert ("killed by SIGKILL", []) == (lost["reason"], json.loads(output)["void"])
+    assert b"6/6 matches, 0 void attempts, 1 attempt lost with a referee process" in complaints
+    assert "<dt>lost with a referee process</dt><dd>1</dd>" in (file.parent / "runs/cup/report.html").read_text()
 
 
 def test_what_the_bots_of_a_killed_worker_had_started_is_ended_by_the_arena(tmp_path: Path) -> None:
