@@ -94,7 +94,8 @@ def courses(
     title: str, names: Sequence[str], moments: Sequence[tuple[int, Sequence[float]]], unit: str, measure: str
 ) -> str:
     """Values over time, a line each, with its name at its end; `unit` is of the time, `measure` of the values."""
-    height, foot = 320, 320 - FOOT
+    height = max(320, TOP + NEAR * len(names) + FOOT)
+    foot = height - FOOT
     every = [value for _, values in moments for value in values]
     lows, ticks = _axis(min(every, default=0), max(every, default=1), foot, TOP)
     times = Axis(0, max((when for when, _ in moments), default=1), 56, WIDTH - LABEL)
@@ -104,7 +105,7 @@ def courses(
         for tick in ticks
     ]
     last = moments[-1][1] if moments else ()
-    ends = _apart([lows.at(value) for value in last])
+    ends = _apart([lows.at(value) for value in last], foot)
     for number, name in enumerate(names):
         if not moments:
             break
@@ -171,11 +172,15 @@ def _tick(axis: Axis, value: float, text: str, height: float) -> str:
     )
 
 
-def _apart(places: Sequence[float]) -> list[float]:
-    """The places, moved down where they would lie on each other."""
+def _apart(places: Sequence[float], foot: float = float("inf")) -> list[float]:
+    """The places, moved down where they would lie on each other, and up again from below the foot."""
     moved, lowest = list(places), float("-inf")
-    for number in sorted(range(len(places)), key=lambda number: places[number]):
+    order = sorted(range(len(places)), key=lambda number: places[number])
+    for number in order:
         moved[number] = lowest = max(places[number], lowest + NEAR)
+    highest = foot + NEAR
+    for number in reversed(order):
+        moved[number] = highest = min(moved[number], highest - NEAR)
     return moved
 
 

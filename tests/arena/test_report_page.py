@@ -20,6 +20,9 @@ TWO = digest_of(
 FIVE = digest_of(
     tuple("abcdefg"), tournament(np.random.default_rng(3), np.linspace(-1, 1, 7), 5, 14, alike=0.2, ties=0.2)
 )
+MANY = digest_of(
+    tuple(map(str, range(40))), tournament(np.random.default_rng(3), np.zeros(40), 5, 3, alike=0.2, ties=0.2)
+)
 NONE = digest_of(("a", "b"), [])
 ABOUT = About("cup & saucer", (("game", "mist"),))
 
@@ -76,7 +79,7 @@ def test_it_has_a_plot_for_each_thing_that_is_to_be_seen() -> None:
     ] == titles
 
 
-@pytest.mark.parametrize("digest", [TWO, FIVE], ids=["two seats", "five seats"])
+@pytest.mark.parametrize("digest", [TWO, FIVE, MANY], ids=["two seats", "five seats", "many bots"])
 def test_every_plot_is_well_formed_and_within_its_frame(digest: Digest) -> None:
     for drawn in re.findall(r"<svg.*?</svg>", page(ABOUT, digest), re.DOTALL):
         picture = ET.fromstring(drawn)  # noqa: S314 - our own

@@ -7,12 +7,13 @@ import json
 import os
 import re
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -21,7 +22,10 @@ from typing import Any
 import pytest
 
 from arena.exits import DONE
+from referee.records import Judged
 from referee.sandbox import SandboxError, find_isolation
+from referee.transcript_reading import read_transcript
+from referee.verdict import Verdict
 from tests.real_wire.processes import alive, children, family, until
 
 ROOT = Path(__file__).parents[2]
@@ -235,3 +239,43 @@ def test_what_the_bots_of_a_killed_worker_had_started_is_ended_by_the_arena(tmp_
 def test_killed_with_their_real_matches_and_bots_they_change_nothing_and_leave_nothing(tmp_path: Path) -> None:
     wanted = {"arena": 3, "worker": 6, "bot": 15}
     same_table_over_and_over(tmp_path, REAL_MATCHES, ARENA, wanted, seconds=0.5, without=KILLED)
+
+
+def test_a_stalled_worker_voids_nothing_in_another(tmp_path: Path) -> None:
+    """Each match is played by one process's loop: what holds that up reaches no match of another process."""
+    file = cup(tmp_path / "cup", REAL_MATCHES)
+    transcripts = file.parent / "runs/cup/transcripts"
+    with start(ARENA, file) as arena:
+        stalled = until(lambda: [each for each in children(arena.pid) if len(children(each)) == BOTS // 2])[0]
+        try:
+            os.kill(stalled, signal.SIGSTOP)
+            # All matches but the one that it was playing.
+            done = until(lambda: [found] if len(found := ended_matches(file)) == 5 else [])[0]
+            assert {b"T"} == {Path(f"/proc/{stalled}/stat").read_bytes().rpartition(b")")[2].split()[0]}
+            verdicts = Counter(
+                record.verdict
+                for name in done
+                for record in read_transcript(transcripts / name)
+                if isinstance(record, Judged)
+            )
+            assert 0 == verdicts[Verdict.REFEREE]
+            assert set() == set(voids(file))
+        finally:
+            os.kill(stalled, signal.SIGCONT)
+        arena.communicate()
+    assert DONE == arena.returncode
+
+
+def ended_matches(file: Path) -> list[str]:
+    """Transcripts of what has been played of a tournament."""
+    return rows(file, "SELECT transcript FROM attempts WHERE played IS NOT NULL")
+
+
+def voids(file: Path) -> list[str]:
+    return rows(file, "SELECT void FROM attempts WHERE void IS NOT NULL")
+
+
+def rows(file: Path, query: str) -> list[str]:
+    """A column of a tournament's ledger, while it is being written."""
+    with closing(sqlite3.connect(file.parent / "runs/cup/ledger.sqlite")) as book:
+        return [text for (text,) in book.execute(query)]
