@@ -2,8 +2,6 @@
 
 from collections.abc import Iterable
 
-import click
-
 from arena.exits import MachineCannot, WrongUse
 from arena.results_folder import cannot_write
 from arena.screens import progress_console
@@ -33,7 +31,7 @@ def _ready(bot: BotFolder, isolation: Isolation) -> BotFolder:
         return built(bot, isolation)
     except BuildError as error:
         for line in error.said:
-            click.echo(f"  {line}", err=True)
+            progress_console().say(f"  {line}")
         raise WrongUse(str(error)) from None
     except BotFolderError as error:
         raise WrongUse(str(error)) from None
