@@ -359,7 +359,7 @@ def test_a_result_that_was_changed_is_not_played(tmp_path: Path, spoil: Callable
 def test_a_cache_that_others_may_write_to_is_refused(tmp_path: Path, cache: Path, name: str) -> None:
     (cache / name).mkdir(parents=True)
     (cache / name).chmod(0o777)
-    with pytest.raises(BotFolderError, match=f"bot: build: .*{name}: may be written by other users"):
+    with pytest.raises(BotFolderError, match=f"bot: .*{name}: may be written by other users"):
         built(bot(tmp_path, MAKES), "none")
 
 
