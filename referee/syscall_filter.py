@@ -5,24 +5,29 @@ numbers (32-bit calls, x32). What is not listed does not exist for a bot (ENOSYS
 they take on an older kernel. Not listed, on purpose: io_uring, userfaultfd, bpf, keys, perf events, ptrace and the
 memory of others, mounts and namespaces, memfd and System V memory (both outside a process's own limits), clocks
 that can be set, `sync` (it waits for the whole machine's disks), modules, reboot. Nor what tells of others, or
-talks to them, through the read-only files that all bots share: locks, leases and watches (inotify, fanotify).
+talks to them, through the read-only files that all bots share: locks, leases and watches (inotify, fanotify), and
+what asks for or steers what the kernel keeps of them in memory (`mincore`, `fadvise64`, `preadv2` and the like).
+Nor `sendmsg`: it passes descriptors on, and who receives one has to free what is behind it.
 """
 
 import errno
 import fcntl
+import mmap
 import socket
 import tempfile
 from functools import cache
 
+WIPE_ON_FORK, KEEP_ON_FORK, GUARD, NO_GUARD = 18, 19, 102, 103
+"""Of `madvise`, what Python has no names for."""
 ALLOWED = frozenset(
     # Files, by path.
-    "open openat openat2 creat access faccessat faccessat2 stat lstat newfstatat statx statfs readlink "
+    "open openat creat access faccessat faccessat2 stat lstat newfstatat statx statfs readlink "
     "readlinkat mknod mknodat getcwd chdir rename renameat renameat2 mkdir mkdirat rmdir unlink unlinkat link "
     "linkat symlink symlinkat chmod fchmodat fchmodat2 chown lchown fchownat utime utimes utimensat futimesat "
     "truncate umask getxattr lgetxattr fgetxattr listxattr llistxattr flistxattr "
     # Files, by descriptor.
-    "read write readv writev pread64 pwrite64 preadv pwritev preadv2 pwritev2 close close_range lseek fstat "
-    "fstatfs getdents getdents64 fchdir fchmod fchown ftruncate fallocate fsync fdatasync fadvise64 readahead "
+    "read write readv writev pread64 pwrite64 preadv pwritev close close_range lseek fstat "
+    "fstatfs getdents getdents64 fchdir fchmod fchown ftruncate fallocate fsync fdatasync "
     "dup dup2 dup3 pipe pipe2 splice tee sendfile copy_file_range "
     # Waiting.
     "select pselect6 poll ppoll epoll_create epoll_create1 epoll_ctl epoll_wait epoll_pwait epoll_pwait2 "
@@ -30,8 +35,7 @@ ALLOWED = frozenset(
     "clock_nanosleep pause alarm getitimer setitimer timer_create timer_settime timer_gettime timer_getoverrun "
     "timer_delete "
     # Memory.
-    "brk mmap munmap mremap mprotect madvise mincore msync mlock mlock2 munlock membarrier pkey_alloc "
-    "pkey_mprotect pkey_free get_mempolicy "
+    "brk mmap munmap mremap mprotect msync membarrier pkey_alloc pkey_mprotect pkey_free "
     # Processes and threads.
     "fork vfork execve exit exit_group wait4 waitid kill tkill tgkill getpid getppid gettid getpgid getpgrp "
     "setpgid getsid setsid set_tid_address set_robust_list get_robust_list rseq futex futex_waitv sched_yield "
@@ -45,7 +49,7 @@ ALLOWED = frozenset(
     "setresgid setgroups capget capset landlock_create_ruleset landlock_add_rule landlock_restrict_self uname "
     "sysinfo getcpu getrandom gettimeofday time clock_gettime clock_getres "
     # Its socket, and pipes of the same kind among its own processes.
-    "connect bind listen accept accept4 sendto recvfrom sendmsg recvmsg sendmmsg recvmmsg shutdown getsockname "
+    "connect bind listen accept accept4 sendto recvfrom recvmsg recvmmsg shutdown getsockname "
     "getpeername setsockopt getsockopt".split()
 )
 NAMESPACES = 0x7E02_0000
@@ -58,6 +62,14 @@ HARMLESS = (
     *(fcntl.F_ADD_SEALS, fcntl.F_GET_SEALS),
 )
 """What `fcntl` may do: what concerns the descriptor alone, not the file behind it, which others may share."""
+ADVICE = (
+    *(mmap.MADV_NORMAL, mmap.MADV_RANDOM, mmap.MADV_SEQUENTIAL),
+    *(mmap.MADV_DONTNEED, mmap.MADV_FREE, mmap.MADV_HUGEPAGE, mmap.MADV_NOHUGEPAGE),
+    *(mmap.MADV_DONTFORK, mmap.MADV_DOFORK, mmap.MADV_DONTDUMP, mmap.MADV_DODUMP),
+    *(WIPE_ON_FORK, KEEP_ON_FORK, GUARD, NO_GUARD),
+)
+"""What `madvise` may do: what allocators need, and what ends with the process's own tables. Nothing that drops a
+file's pages from memory, or has them read before they are used; the kernel would do both for all bots."""
 QUERY_PERSONALITY = 0xFFFF_FFFF
 LOW_HALF = 0xFFFF_FFFF
 """Of an int the kernel looks at this half alone: a filter that looked at all of it could be passed by."""
@@ -96,6 +108,8 @@ def program() -> bytes:
         allowed.add_rule(allow, "ioctl", pyseccomp.Arg(1, masked, LOW_HALF, command))
     for command in HARMLESS:
         allowed.add_rule(allow, "fcntl", pyseccomp.Arg(1, masked, LOW_HALF, command))
+    for advice in ADVICE:
+        allowed.add_rule(allow, "madvise", pyseccomp.Arg(2, masked, LOW_HALF, advice))
     for persona in (0, QUERY_PERSONALITY):
         allowed.add_rule(allow, "personality", pyseccomp.Arg(0, masked, LOW_HALF, persona))
     with tempfile.TemporaryFile() as file:

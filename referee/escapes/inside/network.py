@@ -3,7 +3,10 @@
 import ctypes
 import os
 import socket
+import struct
+import tempfile
 from collections.abc import Callable
+from socket import SCM_RIGHTS, SOL_SOCKET
 
 from .attempt import Verdict, Way, any_of, attacks
 from .kernel import call
@@ -11,6 +14,8 @@ from .scene import Scene
 
 PATIENCE_SECONDS = 1.0
 NAME_INSIDE = "bot"
+DESCRIPTOR = struct.Struct("Niii")
+"""A control message that carries one."""
 SERVICES = (
     "/run/docker.sock",
     "/run/containerd/containerd.sock",
@@ -210,3 +215,40 @@ def changes_the_machines_name(scene: Scene) -> Verdict:
         return "set"
 
     return any_of([("sethostname", changed)])
+
+
+@attacks("system-call filter")
+def sends_descriptors(scene: Scene) -> Verdict:
+    """Passes a file on to whoever receives it, at its own socket too: he has to free what is behind it."""
+    del scene
+    line = os.environ["ARENA_ENDPOINT"].removeprefix("ipc://")
+
+    def with_file(send: Callable[[socket.socket, int], object]) -> Callable[[], str]:
+        def sent() -> str:
+            near, far = socket.socketpair()
+            with tempfile.TemporaryFile() as file, near, far:
+                return f"the kernel answered {send(near, file.fileno())}"
+
+        return sent
+
+    def to_the_referee(_: socket.socket, file: int) -> object:
+        with socket.socket(socket.AF_UNIX) as near:
+            near.connect(line)
+            return socket.send_fds(near, [b"x"], [file])
+
+    def many(near: socket.socket, file: int) -> int:
+        byte = ctypes.create_string_buffer(b"x", 1)
+        data = (ctypes.c_size_t * 2)(ctypes.addressof(byte), 1)
+        size = DESCRIPTOR.size
+        control = ctypes.create_string_buffer(DESCRIPTOR.pack(size, SOL_SOCKET, SCM_RIGHTS, file), 24)
+        message = (ctypes.c_size_t * 8)(0, 0, ctypes.addressof(data), 1, ctypes.addressof(control), size)
+        return call("sendmmsg", near.fileno(), message, 1, 0)
+
+    return any_of(
+        [
+            ("sendmsg", with_file(lambda near, file: socket.send_fds(near, [b"x"], [file]))),
+            ("sendmsg to the referee", with_file(to_the_referee)),
+            ("sendmmsg", with_file(many)),
+            ("pidfd_getfd", with_file(lambda _, file: call("pidfd_getfd", os.pidfd_open(os.getpid()), file, 0))),
+        ]
+    )

@@ -8,13 +8,28 @@ import signal
 import time
 from contextlib import suppress
 
-from . import bounds, files, memory, network, privileges, processes, processor, sharing, staying, syscalls
+from . import (
+    bounds,
+    files,
+    memory,
+    memory_of_files,
+    network,
+    privileges,
+    processes,
+    processor,
+    sharing,
+    staying,
+    syscalls,
+)
 from .attempt import ATTEMPTS, Attempt, Verdict
 from .kernel import UnknownMachineError
 from .looking import look
 from .scene import FILE, Scene, read_scene
 
-FAMILIES = (files, network, processes, privileges, syscalls, sharing, bounds, memory, processor, staying)
+FAMILIES = (
+    *(files, network, processes, privileges, syscalls, sharing, memory_of_files),
+    *(bounds, memory, processor, staying),
+)
 """In this order: what is left behind to stay comes last."""
 IN_ORDER = tuple(
     attempt for family in FAMILIES for attempt in ATTEMPTS.values() if attempt.run.__module__ == family.__name__

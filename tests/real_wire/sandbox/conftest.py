@@ -39,3 +39,10 @@ def sandboxed() -> None:
         find_isolation()
     except SandboxError as error:
         pytest.skip(str(error))
+
+
+@pytest.fixture
+def all_walls(sandboxed: None) -> None:
+    """Skips where this machine lacks one."""
+    if missing():
+        pytest.skip("; ".join(missing()))

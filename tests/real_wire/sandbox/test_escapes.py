@@ -48,6 +48,9 @@ ASKED_FOR = {
     "signalling them": "signals-others changes-how-others-run",
     "talking to another bot by files that both may read": "locks-shared-files",
     "seeing which files another bot uses": "watches-shared-files",
+    "a memory of the last match in what the kernel keeps of files": "asks-what-lies-in-memory "
+    "steers-what-lies-in-memory leaves-marks-by-reading",
+    "giving the referee files to free": "sends-descriptors",
     "another bot's terminals": "sees-others-terminals",
     "/proc of the referee: environ": "reads-the-referees-environment",
     "/proc of the referee: mem": "reads-others-memory",
@@ -89,7 +92,8 @@ WITHOUT_WALLS = (
     "changes-how-others-run reads-others-shared-memory types-into-a-terminal has-capabilities "
     "forks-without-end starts-threads-without-end fills-its-scratch fills-shared-memory "
     "takes-memory-in-many-processes takes-memory-by-memfd takes-memory-by-system-v traces-itself "
-    "changes-its-personality locks-shared-files watches-shared-files sees-others-terminals"
+    "changes-its-personality locks-shared-files watches-shared-files sees-others-terminals "
+    "asks-what-lies-in-memory steers-what-lies-in-memory sends-descriptors"
 )
 """What anybody's process gets that nothing stops."""
 ROOTS = (

@@ -2,7 +2,6 @@
 
 import pytest
 
-from referee.sandbox import missing
 from tests.real_wire.sandbox.lab import How, Lab
 
 pytestmark = [pytest.mark.usefixtures("all_walls"), pytest.mark.parametrize("start", ["strict", "warm"])]
@@ -45,13 +44,6 @@ for how in ("", "?nolock=1", "?vfs=unix-dotfile"):
 kept[":memory:"] = sqlite3.connect(":memory:").execute("select 'C5'").fetchone()[0]
 print(json.dumps(kept))
 """
-
-
-@pytest.fixture
-def all_walls(sandboxed: None) -> None:
-    """Skips where this machine lacks one."""
-    if missing():
-        pytest.skip("; ".join(missing()))
 
 
 async def test_descriptors_can_be_copied_and_set(start: How, lab: Lab) -> None:
