@@ -21,6 +21,7 @@ import trio
 
 from arena.runner import Worker, WorkerGoneError
 from arena.worker_words import Answer, Done, decoded, encoded, error_of, framed, frames, order
+from referee import cgroups
 from referee.orphans import adopt_orphans, children, end_all
 from referee.plan import Plan, Result
 
@@ -57,7 +58,10 @@ class _Crew:
     async def left(self, pid: int) -> None:
         """A worker is gone: what is left of its bots is ended."""
         self._spared.discard(pid)
-        await end_all(lambda: [child.pid for child in children() if child.pid not in self._spared])
+        # First: who is frozen cannot be ended otherwise.
+        await trio.to_thread.run_sync(cgroups.sweep)
+        spared = self._spared | cgroups.guards()
+        await end_all(lambda: [child.pid for child in children() if child.pid not in spared])
 
 
 class _Call:

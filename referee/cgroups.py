@@ -2,13 +2,18 @@
 
 Version 1, a folder for each bot in each controller's tree, or version 2, one folder for each bot: where the
 arena may write to them. That is so for root on most machines, and for an ordinary user where systemd hands a
-part of the tree over (`systemd-run --user --scope -p Delegate=yes …`).
+part of the tree over (`systemd-run --user --scope -p Delegate=yes …`). What is left in them of an arena that was
+killed is ended by its guard (`group_guard`), or when the next arena starts.
 """
 
 import atexit
+import fcntl
 import os
 import re
+import secrets
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -19,6 +24,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from referee.bot_folder import Limits
+from referee.group_guard import clear
 
 MEGABYTE = 1024 * 1024
 PERIOD_US = 100_000
@@ -29,11 +35,15 @@ OVERHEAD_MB = 16
 """For what the sandbox itself holds: bubblewrap's processes, the kernel's tables."""
 CONTROLLERS = ("memory", "pids", "cpu")
 FREEZER = "freezer"
-PREFIX = "mist-arena-"
-PROCESSES = f"{PREFIX}processes"
+NAME = "mist-arena"
+"""Of an arena's own groups, before its number and something that no other arena has, in no container."""
+PROCESSES = f"{NAME}-processes"
 """Of version 2: where an arena itself goes, so that there can be groups beside it."""
 _MOUNT = re.compile(r"^\d+ \d+ \S+ (\S+) (\S+) .* - (cgroup2?) \S+ (\S+)$", re.MULTILINE)
+SWEEP_SECONDS = 10
+GUARD = Path(__file__).with_name("group_guard.py")
 _numbers = count(1)
+_guards: "list[subprocess.Popen[bytes]]" = []
 
 
 class NoGroupsError(Exception):
@@ -46,33 +56,80 @@ class Tree(Struct, frozen=True):
     version: int
     places: dict[str, Path]
     """By controller, the folder of the arena's own. In version 2 they are all the same."""
+    locks: tuple[int, ...]
+    """Descriptors of these folders, locked: they tell others that this arena lives."""
     home: tuple[int, ...] = ()
     """Version 1: descriptors by which a thread of the arena's goes back to where the arena itself is."""
 
 
 @cache
 def tree() -> Tree:
-    """This arena's own part of the control groups, made on the first call.
+    """This arena's own part of the control groups. The first call makes it, and ends what killed arenas left.
 
     Raises:
         NoGroupsError: there is none that it may write to.
     """
+    sweep()
     found = _first_version() or _second_version()
     if found is None:
         raise NoGroupsError(
             "this user may write to no control groups with memory, pids and cpu (start the arena as root, or in "
             "a part of the tree of its own: systemd-run --user --scope -p Delegate=yes scripts/arena …)"
         )
-    atexit.register(_clear_away, found)
+    atexit.register(_clear_away, found, os.getpid())
+    _set_guard(found)
     return found
 
 
-def _clear_away(made: Tree) -> None:
-    if not made.places["pids"].name.endswith(f"-{os.getpid()}"):
+def _clear_away(made: Tree, owner: int) -> None:
+    if owner != os.getpid():
         return  # A fork of the arena: these are not its own.
     for place in set(made.places.values()):
         with suppress(OSError):
             place.rmdir()
+
+
+def _set_guard(made: Tree) -> None:
+    """Starts the process that ends this arena's bots if it is killed: see `group_guard`."""
+    itself = os.pidfd_open(os.getpid())
+    try:
+        guard = subprocess.Popen(  # noqa: S603 - our own interpreter, and our own words
+            [sys.executable, "-I", "-S", str(GUARD), str(itself), *map(str, set(made.places.values()))],
+            env={},
+            cwd="/",
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            pass_fds=[itself],
+            process_group=0,  # a Ctrl-C at the terminal is the arena's to act on
+        )
+    except OSError as error:
+        _clear_away(made, os.getpid())
+        raise NoGroupsError(f"no process can be started to end bots with the arena: {error.strerror}") from None
+    finally:
+        os.close(itself)
+    _guards.append(guard)
+
+
+def guards() -> set[int]:
+    """The processes that end this arena's bots if it is killed. They end with it."""
+    return {guard.pid for guard in _guards}
+
+
+def sweep() -> None:
+    """Ends the bots of arenas that were killed, and takes their groups away, for some seconds at most. Blocks.
+
+    An arena that lives holds a lock on its groups; another container's, whose processes are not to be seen, too.
+    """
+    with ExitStack() as held:
+        gone = []
+        for _, _, place in _own_places():
+            above = place.parent if place.name == PROCESSES else place
+            for left in above.glob(f"{NAME}.*"):
+                with suppress(OSError):
+                    held.callback(os.close, _locked(left, fcntl.LOCK_NB))
+                    gone.append(left)
+        clear(gone, SWEEP_SECONDS)
 
 
 class Group:
@@ -244,15 +301,13 @@ def _first_version() -> Tree | None:
     places = {name: place for version, names, place in _own_places() if version == 1 for name in names}
     if not {*CONTROLLERS, "cpuacct"} <= set(places):
         return None
-    own = {}
-    for controller in (*CONTROLLERS, "cpuacct", FREEZER):
-        if controller in places:
-            made = _make(places[controller])
-            if made is None:
-                return None
-            own[controller] = made
+    wanted = [name for name in (*CONTROLLERS, "cpuacct", FREEZER) if name in places]
+    made = _make({places[name] for name in wanted})
+    if made is None:
+        return None
+    own = {name: made.folders[places[name]] for name in wanted}
     home = tuple(os.open(place.parent / "tasks", os.O_WRONLY | os.O_CLOEXEC) for place in own.values())
-    return Tree(1, own, home)
+    return Tree(1, own, made.locks, home)
 
 
 def _second_version() -> Tree | None:
@@ -262,15 +317,16 @@ def _second_version() -> Tree | None:
         place = place.parent
     if place is None or not set(CONTROLLERS) <= set(_words(place / "cgroup.controllers")):
         return None
-    own = _make(place)
-    if own is None:
+    made = _make({place})
+    if made is None:
         return None
+    own = made.folders[place]
     try:
         _hand_down(place)
         (own / "cgroup.subtree_control").write_text(" ".join(f"+{name}" for name in CONTROLLERS))
     except OSError:
         return None
-    return Tree(2, dict.fromkeys((*CONTROLLERS, FREEZER), own))
+    return Tree(2, dict.fromkeys((*CONTROLLERS, FREEZER), own), made.locks)
 
 
 def _hand_down(place: Path) -> None:
@@ -293,16 +349,51 @@ def _words(file: Path) -> list[str]:
         return []
 
 
-def _make(place: Path) -> Path | None:
-    """This arena's own group below a place, after those of arenas that were killed are cleared away."""
-    for left in place.glob(f"{PREFIX}[0-9]*"):
-        if not Path("/proc", left.name.removeprefix(PREFIX)).exists():
-            for folder in (*left.glob("[0-9]*"), left):
-                with suppress(OSError):
-                    folder.rmdir()
-    own = place / f"{PREFIX}{os.getpid()}"
+class _Made(Struct, frozen=True):
+    """This arena's own groups, as they have just been made."""
+
+    folders: dict[Path, Path]
+    """By the folder they are in."""
+    locks: tuple[int, ...]
+
+
+def _make(places: set[Path]) -> _Made | None:
+    """Groups of this arena's own, below each of these; None: it may not make them."""
+    name = f"{NAME}.{os.getpid()}.{secrets.token_hex(4)}"
+    folders = {place: place / name for place in places}
+    with ExitStack() as undo:
+        locks = []
+        for own in folders.values():
+            try:
+                locks.append(_own(own))
+            except OSError:
+                return None
+            undo.callback(own.rmdir)
+            undo.callback(os.close, locks[-1])
+        undo.pop_all()
+    return _Made(folders, tuple(locks))
+
+
+def _own(folder: Path) -> int:
+    """Makes a group and locks it. Another arena may take it for an abandoned one just before it is locked."""
+    while True:
+        folder.mkdir(exist_ok=True)
+        lock = _locked(folder)
+        if folder.exists():
+            return lock
+        os.close(lock)
+
+
+def _locked(folder: Path, how: int = 0) -> int:
+    """A descriptor of a folder, locked for as long as it is open.
+
+    Raises:
+        OSError: somebody else holds the lock, and `how` says not to wait; or the folder is not there.
+    """
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        own.mkdir(exist_ok=True)
+        fcntl.flock(descriptor, fcntl.LOCK_EX | how)
     except OSError:
-        return None
-    return own
+        os.close(descriptor)
+        raise
+    return descriptor

@@ -1,5 +1,6 @@
 """Control groups of both versions: what is written where. Version 2 on a tree of plain files."""
 
+import fcntl
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -31,6 +32,7 @@ def second(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         (tmp_path / name).write_text(text)
     monkeypatch.setattr(cgroups, "_own_places", lambda: iter([(2, [""], tmp_path)]))
     monkeypatch.setattr("atexit.register", lambda *_: None)
+    monkeypatch.setattr(cgroups, "_set_guard", lambda _: None)
     cgroups.tree.cache_clear()
     yield tmp_path
     cgroups.tree.cache_clear()
@@ -38,7 +40,7 @@ def second(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 def test_of_version_2_one_folder_for_each_bot_has_all_bounds(second: Path) -> None:
     group = Group(LIMITS)
-    (folder,) = (second / f"mist-arena-{os.getpid()}").glob("[0-9]*")
+    (folder,) = second.glob(f"mist-arena.{os.getpid()}.*/[0-9]*")
     told = {file.name: file.read_text() for file in folder.iterdir()}
     assert {
         "memory.max": str((100 + 10 + cgroups.OVERHEAD_MB) * MIB),
@@ -58,7 +60,8 @@ def test_of_version_2_the_arena_moves_down_before_it_hands_controllers_on(second
     cgroups.tree()
     assert str(os.getpid()) == (second / "mist-arena-processes" / "cgroup.procs").read_text()
     assert "+memory +pids +cpu" == (second / "cgroup.subtree_control").read_text()
-    assert "+memory +pids +cpu" == (second / f"mist-arena-{os.getpid()}" / "cgroup.subtree_control").read_text()
+    (own,) = second.glob(f"mist-arena.{os.getpid()}.*")
+    assert "+memory +pids +cpu" == (own / "cgroup.subtree_control").read_text()
 
 
 def test_of_version_2_processes_of_one_arena_make_their_groups_side_by_side(
@@ -70,12 +73,12 @@ def test_of_version_2_processes_of_one_arena_make_their_groups_side_by_side(
     (moved / "cgroup.controllers").write_text("cpu memory pids\n")
     monkeypatch.setattr(cgroups, "_own_places", lambda: iter([(2, [""], moved)]))
     cgroups.tree.cache_clear()
-    assert second / f"mist-arena-{os.getpid()}" == cgroups.tree().places["memory"]
+    assert second == cgroups.tree().places["memory"].parent
 
 
 def test_processor_time_and_throttling_are_read_in_microseconds(second: Path) -> None:
     group = Group(LIMITS)
-    (folder,) = (second / f"mist-arena-{os.getpid()}").glob("[0-9]*")
+    (folder,) = second.glob(f"mist-arena.{os.getpid()}.*/[0-9]*")
     (folder / "cpu.stat").write_text("usage_usec 1234\nuser_usec 1000\nnr_throttled 2\nthrottled_usec 77\n")
     assert (1234, 77) == (group.cpu_us(), group.throttled_us())
 
@@ -87,10 +90,48 @@ def test_without_a_controller_the_error_says_what_helps(second: Path) -> None:
 
 
 def test_groups_of_arenas_that_were_killed_are_cleared_away(second: Path) -> None:
-    left = second / "mist-arena-4194999"
+    left = second / "mist-arena.4194999.0a1b2c3d"
     (left / "17").mkdir(parents=True)
     cgroups.tree()
     assert not left.exists()
+
+
+def test_groups_of_an_arena_that_lives_are_left_alone_whatever_its_number(second: Path) -> None:
+    """In another container it has a number that nobody has here."""
+    left = second / "mist-arena.4194999.0a1b2c3d"
+    (left / "17").mkdir(parents=True)
+    lives = os.open(left, os.O_RDONLY)
+    fcntl.flock(lives, fcntl.LOCK_EX)
+    cgroups.tree()
+    assert (left / "17").exists()
+    os.close(lives)
+    cgroups.sweep()
+    assert not left.exists()
+
+
+def test_two_arenas_of_one_number_have_groups_of_their_own(second: Path) -> None:
+    """They are in two containers."""
+    first = cgroups.tree().places["memory"]
+    cgroups.tree.cache_clear()
+    assert first != cgroups.tree().places["memory"]
+    assert first.exists()
+
+
+def test_a_group_that_is_taken_for_an_abandoned_one_while_it_is_made_is_made_again(
+    second: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    locked, swept = cgroups._locked, list[Path]()
+
+    def removed_before_it_is_locked(folder: Path, how: int = 0) -> int:
+        lock = locked(folder, how)
+        if not swept:
+            swept.append(folder)
+            folder.rmdir()
+        return lock
+
+    monkeypatch.setattr(cgroups, "_locked", removed_before_it_is_locked)
+    assert cgroups.tree().places["memory"].exists()
+    assert [cgroups.tree().places["memory"]] == swept
 
 
 @pytest.mark.parametrize(
