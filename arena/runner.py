@@ -66,7 +66,7 @@ class Field(Struct, Generic[PlayerT], frozen=True, kw_only=True):
     """What all matches of a tournament have in common."""
 
     plan: Plan
-    """For every match but for its name and seed."""
+    """For every match but for its name, seed and seating."""
     players: tuple[PlayerT, ...]
     """By entrant's number."""
     names: tuple[str, ...]
@@ -199,7 +199,7 @@ class _Run(Generic[PlayerT]):
         attempt = await self._write(partial(self._ledger.try_match, match, field.transcripts, name))
         try:
             result = await play(
-                replace(field.plan, match=match.name, seed=match.seed),
+                replace(field.plan, match=match.name, seed=match.seed, seating=match.seating),
                 [field.players[entrant] for entrant in match.entrants],
                 transcript=attempt.transcript,
             )

@@ -53,6 +53,9 @@ class Plan(Struct, frozen=True, kw_only=True):
     game: str
     variant: str
     seed: int
+    seating: NotNegative = 0
+    """Counts the matches of one deal. Bots' own seeds follow from it as well, and so tell no bot that it has seen
+    this deal before."""
     options: Raw | None = None
     """JSON object; None: all defaults."""
     setup: Raw | None = None

@@ -131,7 +131,7 @@ class _Play:
         self.path = transcript
         self.wire = wire
         self.remote = remote
-        self.bots = tuple(identity(plan, seat, player) for seat, player in enumerate(players))
+        self.bots = tuple(identity(plan, seat, player, seats=len(players)) for seat, player in enumerate(players))
         self.terms = clock_terms(table.game, plan.variant, plan.policy, plan.clock)
         self.processes: dict[int, Process] = {}
         self.cpu_before = [0] * len(players)
@@ -371,9 +371,12 @@ def _version() -> str:
     return version("mist-arena")
 
 
-def identity(plan: Plan, seat: int, player: Player) -> BotIdentity:
-    """Who sits at a seat. A bot's own seed follows from the match's, from which it cannot be told back."""
-    digest = hashlib.sha256(f"{plan.seed}/bot/{seat}".encode()).digest()
+def identity(plan: Plan, seat: int, player: Player, *, seats: int) -> BotIdentity:
+    """Who sits at a seat. A bot's own seed follows from the match's, from which it cannot be told back.
+
+    No two bots have the same one in all the matches of one deal: seats are counted through them all.
+    """
+    digest = hashlib.sha256(f"{plan.seed}/bot/{plan.seating * seats + seat}".encode()).digest()
     seed = int.from_bytes(digest[:8], "big") >> (64 - BOT_SEED_BITS)
     if isinstance(player, LocalSeat):
         return BotIdentity(name=player.name, version="", content="", seed=seed, token="")

@@ -18,6 +18,7 @@ from arena.runner import ATTEMPTS, INTERRUPTIONS, Field, Play, Worker, WorkerGon
 from arena.schedule import Match, round_robin
 from arena.standings import standings
 from referee.plan import Plan, Result
+from referee.play import LocalSeat, identity
 from referee.sandbox import SandboxError
 from referee.transcript_chain import TranscriptError
 from tests.arena.stand_in import StandIn, result
@@ -80,6 +81,40 @@ async def test_every_match_is_played_once_and_no_more_than_asked_for_at_once(
     expected = [match.name for block in BLOCKS() for match in block.matches]
     assert sorted(expected) == sorted(plan.match for plan in play.played)
     assert (MATCHES, 5) == (len(heard.done), play.most_at_once)
+
+
+def seeds(played: Sequence[Plan]) -> dict[str, tuple[int, ...]]:
+    """By match, those that its bots are told."""
+
+    async def never(_: object) -> None:
+        raise AssertionError
+
+    nobody = LocalSeat("", never)
+    return {plan.match: tuple(identity(plan, seat, nobody, seats=2).seed for seat in (0, 1)) for plan in played}
+
+
+async def test_no_bot_is_told_a_seed_twice_not_even_in_the_matches_of_one_deal(
+    tmp_path: Path, autojump_clock: object
+) -> None:
+    play = StandIn()
+    await play_all(Ledger(tmp_path / "l"), tmp_path, play)
+    told = [seed for match in seeds(play.played).values() for seed in match]
+    assert (2 * MATCHES, 2 * MATCHES) == (len(told), len(set(told)))
+
+
+async def test_a_match_that_is_played_again_has_the_seeds_that_it_had(
+    tmp_path: Path, autojump_clock: object
+) -> None:
+    undisturbed, disturbed = StandIn(), StandIn(void=["no memory"], order=1)
+    await play_all(Ledger(tmp_path / "l"), tmp_path, undisturbed)
+    with trio.move_on_after(2.3):
+        await play_all(Ledger(tmp_path / "again"), tmp_path, disturbed)
+    ledger = Ledger(tmp_path / "again")
+    ledger.give_up_unfinished()
+    await play_all(ledger, tmp_path, disturbed)
+    assert len(disturbed.played) > MATCHES
+    assert seeds(undisturbed.played) == seeds(disturbed.played)
+    assert seeds(disturbed.played[::-1]) == seeds(disturbed.played)
 
 
 async def test_the_order_in_which_matches_end_does_not_change_the_table(
