@@ -14,6 +14,9 @@ from referee.bot_folder import BUILD_LIMITS, FILE, BotFolder, Limits
 from referee.plan import Positive
 from referee.toml_text import TomlError, line_of, parse
 
+SCRATCH_MB = 1_024
+"""The most, unless the host says otherwise. No bot that we know of needs a hundredth of it."""
+
 
 class Caps(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The most of each of `Limits`; None: as much as bot.toml may say at all."""
@@ -23,7 +26,7 @@ class Caps(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     cpus: Annotated[float, Meta(gt=0)] | None = None
     processes: Positive | None = None
     files: Positive | None = None
-    scratch_mb: Positive | None = None
+    scratch_mb: Positive | None = SCRATCH_MB
     cpu_seconds: Positive | None = None
     log_kb: Positive | None = None
 

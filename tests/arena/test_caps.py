@@ -42,6 +42,15 @@ def test_without_caps_a_bot_may_ask_for_all_that_its_file_may_say(anna: Path) ->
     assert said(anna, GREEDY) is None
 
 
+@pytest.mark.parametrize("table", ["limits", "build_limits"])
+def test_scratch_is_capped_unless_the_host_allows_more(anna: Path, table: str) -> None:
+    """It is memory, and who ends a bot waits until it is freed."""
+    toml = f'{BOT}build = [["true"]]\n[{table}]\nscratch_mb = 1025\n'
+    assert f"7: {table}.scratch_mb: 1025 is more than 1024, {HERE}" == said(anna, toml)
+    assert said(anna, toml, f"{table}.scratch_mb=1025") is None
+    assert said(anna, toml.replace("1025", "1024"), f"{table}.memory_mb=4096") is None
+
+
 @pytest.mark.parametrize("field", Limits.__struct_fields__)
 def test_as_much_as_the_cap_may_be_asked_for_and_no_more(anna: Path, field: str) -> None:
     toml = f"{BOT}[limits]\naddress_space_mb = 2048\ncpu_seconds = 9\n"

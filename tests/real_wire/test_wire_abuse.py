@@ -1,5 +1,6 @@
 """Nothing a bot does on its socket raises, stops the line, or makes it grow."""
 
+import socket as kernel
 import threading
 import time
 from collections.abc import Callable
@@ -16,7 +17,7 @@ from protocol.codec import Refused, decode_said
 from protocol.messages import MAX_FRAME_BYTES
 from protocol.refusals import Refusal
 from referee import wire, wire_door
-from referee.line import INBOX_BYTES, INBOX_FRAMES, MAX_TAKEN_BYTES, Arrived, HandedOver, NotReading
+from referee.line import INBOX_BYTES, INBOX_FRAMES, MAX_TAKEN_BYTES, Arrived, Bell, HandedOver, NotReading
 from referee.zmtp import MOST_PARTS
 from tests.real_wire.peer import GREETING, raw_connection, raw_frame, raw_pair
 from tests.real_wire.seat import BotSocket, Seat, hear, open_seat
@@ -35,6 +36,36 @@ async def serves(seat: Seat, socket: BotSocket) -> None:
 def descriptors() -> int:
     """How many this process has open."""
     return len(list(Path("/proc/self/fd").iterdir()))
+
+
+def refuses_descriptors() -> bool:
+    """Whether this kernel can: Linux 6.16."""
+    with kernel.socket(kernel.AF_UNIX) as socket:
+        try:
+            socket.setsockopt(kernel.SOL_SOCKET, wire.PASS_RIGHTS, 0)
+        except OSError:
+            return False
+        return True
+
+
+@pytest.mark.skipif(not refuses_descriptors(), reason="this kernel passes descriptors to every socket")
+async def test_no_descriptor_can_be_sent(tmp_path: Path) -> None:
+    """Neither before the connection is accepted nor later: whoever receives one has to free what is behind it."""
+    async with open_seat(tmp_path) as seat:
+        with kernel.socket(kernel.AF_UNIX) as connection:
+            connection.connect(str(seat.line.path))
+            for _ in range(2):
+                with pytest.raises(PermissionError):
+                    kernel.send_fds(connection, [b"x"], [connection.fileno()])
+                connection.sendall(GREETING)
+                connection.settimeout(5)
+                assert await trio.to_thread.run_sync(connection.recv, 1)
+
+
+async def test_a_path_that_is_too_long_is_an_error_of_its_own(tmp_path: Path) -> None:
+    async with wire.open_wire() as opened, trio.open_nursery() as nursery:
+        with pytest.raises(OSError, match=r"File name too long: .*referee\.sock"):
+            opened.open_line(nursery, Bell(), tmp_path / ("x" * 107))
 
 
 @pytest.mark.parametrize("size", [100, 60_000])
