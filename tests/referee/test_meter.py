@@ -3,11 +3,12 @@
 import os
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
 from referee.host import LATER_SECONDS
-from referee.meter import AGAIN_SECONDS, CARRIER, NOTHING, Meter, Reading
+from referee.meter import AGAIN_SECONDS, CARRIER, LOOKED_AT, NOTHING, THREADS, Meter, Reading
 
 MS = 1_000
 
@@ -113,3 +114,22 @@ def test_threads_are_looked_for_at_the_first_readings_and_then_now_and_again(
 
 def test_no_thread_is_missing_when_the_counters_of_a_missed_window_are_read() -> None:
     assert AGAIN_SECONDS < LATER_SECONDS
+
+
+def test_of_processes_without_end_only_the_nearest_are_looked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked = []
+
+    def with_two_children(process: int) -> list[str]:
+        task = tmp_path / str(process)
+        task.mkdir()
+        (task / "children").write_text(f"{2 * process} {2 * process + 1}")
+        (task / "schedstat").write_text("1000 2000 3\n")
+        looked.append(process)
+        return [str(task)]
+
+    monkeypatch.setattr("referee.stopping.tasks", with_two_children)
+    meter = Meter(1, None, 1.0)
+    assert (THREADS, list(range(1, LOOKED_AT + 1))) == (meter.read().cpu, looked)
+    meter.close()
