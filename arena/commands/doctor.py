@@ -33,7 +33,7 @@ def command(isolation: Isolation | None, warm: bool | None, as_json: bool) -> No
 
     One row an attempt: the layer that should stop it, whether that is in force, and the result, of a bot that is
     started fresh and of one that is forked warm. `(escaped)` in brackets is not promised by the level to be held;
-    `not tried` is what this machine has nothing for. `too busy`: the machine had too little time left to tell.
+    `not tried` is what this machine has nothing for. `too busy`: the machine had no time left to tell, also later.
     What is promised and was not proved, because it escaped or could not be told, is exit code 1.
     """
     screen = progress_console()
@@ -53,9 +53,22 @@ def command(isolation: Isolation | None, warm: bool | None, as_json: bool) -> No
         print_json(content)
     else:
         _print(reports)
-    failed = [finding.attempt for report in reports for finding in report.findings if not finding.is_proved]
+    failed = [finding for report in reports for finding in report.findings if not finding.is_proved]
     if failed:
-        raise AnswerIsNo(f"{level} is not proved to hold what it promises: {', '.join(dict.fromkeys(failed))}")
+        raise AnswerIsNo(f"{level} is not proved to hold what it promises: {_names(failed)}{_remedy(failed)}")
+
+
+def _names(findings: list[Finding]) -> str:
+    return ", ".join(dict.fromkeys(finding.attempt for finding in findings))
+
+
+def _remedy(failed: list[Finding]) -> str:
+    """What to do where nothing got out, but could not be told."""
+    busy = [finding for finding in failed if finding.result == "too busy"]
+    if not busy:
+        return ""
+    which = "" if len(busy) == len(failed) else f" of {_names(busy)}"
+    return f"; this machine was too busy to tell{which}: stop other work on it, and run it again"
 
 
 def _examined(how: How, screen: Screen) -> Report:

@@ -6,6 +6,7 @@ each went; whether something arrived, or stayed, is looked at from here.
 
 import secrets
 import signal
+import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -13,15 +14,17 @@ from types import FrameType
 
 import trio
 
-from referee.escapes import processes
+from referee.bot_environment import PROJECT
+from referee.escapes import doomed, processes
 from referee.escapes.finding import Finding, How, Layer, Report, Result
 from referee.escapes.inside.memory import remove_segments
+from referee.escapes.inside.processor import NOTHING_LEFT, idle_seconds
 from referee.escapes.inside.running import IN_ORDER, LAST
 from referee.escapes.inside.scene import Scene
 from referee.escapes.promises import FILTER, promised
-from referee.escapes.stage import Stage, staged, target
+from referee.escapes.stage import CPUS, Stage, staged, target
 from referee.escapes.standing import look_at, view_of
-from referee.escapes.subject import ExaminationError, Subject, start
+from referee.escapes.subject import GLANCE_SECONDS, ExaminationError, Subject, start
 from referee.unwrapped import unwrapped
 
 PATIENCE_SECONDS = 90.0
@@ -34,6 +37,13 @@ FREEZING = "burns-in-the-others-turn"
 FREE_SECONDS, FROZEN_SECONDS = 0.2, 0.5
 NEARLY_NONE = 0.1
 """Of the time that it was frozen: processor time is counted by hundredths of a second."""
+FORSAKEN = "outlives-a-killed-referee"
+FORSAKEN_SECONDS = 20.0
+"""For what is left of a killed referee's bot to end."""
+AGAIN = 3
+"""How often attempts are made again of which the machine was too busy to tell."""
+QUIET_SECONDS, QUIET_LOOK_SECONDS = 20.0, 0.5
+"""How long to wait for a machine to be less busy, each time, and over what that is seen."""
 Told = Callable[[int, int], None]
 """Called with how many attempts have been made, of how many."""
 
@@ -93,12 +103,26 @@ class Examination:
             await self._attempts(nursery, replace(scene, done=tuple(self.said)))
             if len(self.said) == before:
                 break
+        await self.make_again(nursery, scene)
+        if self.said.get(FORSAKEN, ("",))[0] == "sent":
+            await self._forsake()
         if not await neighbour.goes_on():
             raise ExaminationError("the other bot ended before the attempts at it were over")
         if neighbour.said["signalled"]:
             self.got_out["signals-others"] = "the other bot was signalled"
         self.got_out |= self.stage.arrivals()
         await neighbour.process.kill()
+
+    async def make_again(self, nursery: trio.Nursery, scene: Scene) -> None:
+        """Makes those attempts again of which the machine was too busy to tell, when it is less so."""
+        for _ in range(AGAIN):
+            busy = {name: said for name, said in self.said.items() if said[0] == "too busy"}
+            if not busy:
+                break
+            await _less_busy()
+            self.said = {name: said for name, said in self.said.items() if name not in busy}
+            await self._attempts(nursery, replace(scene, done=tuple(self.said)))
+            self.said = busy | self.said
 
     def findings(self) -> Iterator[Finding]:
         """One for each attempt."""
@@ -149,7 +173,7 @@ class Examination:
         with trio.move_on_after(PATIENCE_SECONDS):
             await self._hear(attacker, token)
         shared = namespace == processes.namespace_of("self", "pid")
-        await self._end(attacker, token, None if shared else namespace)
+        await self._end(attacker, token, None if shared else namespace, left=set(LAST) - set(scene.done))
 
     async def _hear(self, attacker: Subject, token: str) -> None:
         """Takes down what becomes of each attempt, until all are made or the bot has ended."""
@@ -191,14 +215,14 @@ class Examination:
         elif min(before, after) <= 0:
             self.said[FREEZING] = ("failed", f"it did not burn when it might: {told}")
 
-    async def _end(self, attacker: Subject, token: str, namespace: str | None) -> None:
-        """Ends the bot, and looks whether what it left behind was there before and is there still."""
+    async def _end(self, attacker: Subject, token: str, namespace: str | None, left: set[str]) -> None:
+        """Ends the bot, and looks whether what it may have left behind was there before and is there still."""
 
         def staying() -> set[str]:
             names = processes.of_bot(token, self.stage.mark, namespace).values()
             return {name for name in LAST if name[:NAME_LETTERS] in names}
 
-        left = {name for name in LAST if self.said.get(name, ("",))[0] == "sent"}
+        left = {name for name in left if self.said.get(name, ("",))[0] == "sent"}
         with trio.move_on_after(SHOW_SECONDS):
             while staying() < left and await attacker.goes_on():
                 pass
@@ -208,6 +232,40 @@ class Examination:
             if name not in before:
                 self.said[name] = ("failed", f"{self.said[name][1]}, and was not seen at the end of the match")
         self.got_out |= dict.fromkeys(staying(), "it was there after the end")
+
+    async def _forsake(self) -> None:
+        """Kills a referee while its bot is frozen, and looks what is left of that."""
+        place, token = self.stage.place("forsaken"), secrets.token_hex(16)
+        with subprocess.Popen(  # noqa: ASYNC220, S603 - our own interpreter, and our own words
+            doomed.command(place, self.how), cwd=PROJECT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        ) as referee:
+            assert referee.stdin is not None  # noqa: S101 - they are pipes
+            assert referee.stdout is not None  # noqa: S101
+            referee.stdin.write(f"{token}\n")
+            referee.stdin.flush()
+            frozen = await trio.to_thread.run_sync(referee.stdout.readline)
+            bots = processes.of_start(token, place.bot.folder)
+            referee.kill()
+        if not frozen or not bots:
+            self.said[FORSAKEN] = ("failed", "the referee that was to be killed had no bot")
+            return
+        with trio.move_on_after(FORSAKEN_SECONDS):
+            while processes.of_start(token, place.bot.folder):  # noqa: ASYNC110 - the kernel ends them
+                await trio.sleep(GLANCE_SECONDS)
+        left = len(processes.of_start(token, place.bot.folder))
+        self.seen_outside[FORSAKEN] = f"{left} of {len(bots)} processes were left"
+        if left:
+            self.got_out[FORSAKEN] = f"{self.seen_outside[FORSAKEN]} after {FORSAKEN_SECONDS:g} s"
+
+
+async def _less_busy() -> None:
+    """Waits until a bot could burn all that it may and leave some over; for so long at most."""
+    with trio.move_on_after(QUIET_SECONDS):
+        idle = 0.0
+        while idle < CPUS + 2 * NOTHING_LEFT:
+            before = idle_seconds()
+            await trio.sleep(QUIET_LOOK_SECONDS)
+            idle = (idle_seconds() - before) / QUIET_LOOK_SECONDS
 
 
 def _ended_within(attacker: Subject, begun: dict[str, str]) -> tuple[str, str]:

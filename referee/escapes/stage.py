@@ -29,7 +29,8 @@ SECRETS = (
     *("/etc/ssh/ssh_host_ed25519_key", "/etc/ssh/ssh_host_rsa_key"),
 )
 INSIDE = Path(__file__).with_name("inside")
-PROGRAMS = {"attacker": "running", "neighbour": "neighbour"}
+PROGRAMS = {"attacker": "running", "neighbour": "neighbour", "forsaken": "neighbour"}
+"""What each bot runs. The referee of the last one is killed."""
 MEMORY_MB, PROCESSES, FILES, SCRATCH_MB, CPU_SECONDS, LOG_KB = 256, 32, 96, 8, 2, 1024
 """Of the bots here: small, so that twice as much hurts no machine."""
 CPUS = 1.0
@@ -41,7 +42,7 @@ CREATE, EXCLUSIVE = 0o1000, 0o2000
 
 
 class Place(Struct, frozen=True):
-    """Where one of the two bots is started: its folder, its socket, its log."""
+    """Where one of the bots is started: its folder, its socket, its log."""
 
     bot: BotFolder
     line: Path
@@ -144,6 +145,7 @@ class Stage:
         for path, attempt in (
             # To reach its own is no attempt.
             (self._lines["attacker"], None),
+            (self._lines["forsaken"], None),
             (self._lines["neighbour"], "reaches-another-bots-socket"),
             (self._lines["other"], "reaches-the-referees-other-endpoints"),
             (service, "reaches-path-sockets"),

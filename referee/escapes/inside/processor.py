@@ -37,7 +37,7 @@ def burns_many_processors(scene: Scene) -> Verdict:
 
 def _burn_many(scene: Scene) -> Verdict:
     """Whether more processors were used than the bot may have, or could not have been."""
-    idle, began = _idle_seconds(), time.monotonic()
+    idle, began = idle_seconds(), time.monotonic()
     before = _of_children()
     for _ in range(PROCESSES):
         if os.fork() == 0:
@@ -47,7 +47,7 @@ def _burn_many(scene: Scene) -> Verdict:
     for _ in range(PROCESSES):
         os.wait()
     took = time.monotonic() - began
-    idle = (_idle_seconds() - idle) / took
+    idle = (idle_seconds() - idle) / took
     verdict = bounded((_of_children() - before) / took, scene.cpus * SLACK, "processors")
     if verdict.result == "held" and idle < NOTHING_LEFT:
         return Verdict("too busy", f"this machine is too busy to tell: {verdict.evidence}, and no more were left")
@@ -60,7 +60,7 @@ def _of_children() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def _idle_seconds() -> float:
+def idle_seconds() -> float:
     """How long the machine's processors have had nothing to do, all together; always, if that is not shown."""
     try:
         with open("/proc/stat", encoding="ascii") as file:
@@ -120,6 +120,13 @@ def burns_in_the_others_turn(scene: Scene) -> Verdict:
         time.sleep(PAUSE_SECONDS)
     time.sleep(AFTER_SECONDS)
     return Verdict("sent", "burned in many processes")
+
+
+@attacks("freezer")
+def outlives_a_killed_referee(scene: Scene) -> Verdict:
+    """Stands still while the referee that froze it is killed: a frozen process may be unable to end."""
+    del scene
+    return Verdict("sent", "a referee of its own was killed while its bot was frozen")
 
 
 def _burn() -> None:

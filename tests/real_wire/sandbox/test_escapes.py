@@ -16,9 +16,10 @@ import trio
 from referee import landlock, sandbox
 from referee.bot_environment import PROJECT
 from referee.bubblewrap_arguments import arguments
-from referee.escapes.examination import Examination, examine
+from referee.escapes.examination import AGAIN, Examination, examine
 from referee.escapes.finding import How, Report
 from referee.escapes.inside.running import IN_ORDER
+from referee.escapes.inside.scene import Scene
 from referee.escapes.promises import ONLY_STRICT, PROMISED, promised
 from referee.escapes.stage import staged
 from referee.escapes.standing import LAYERS
@@ -79,6 +80,7 @@ ASKED_FOR = {
     "outliving by daemon": "outlives-as-a-daemon",
     "outliving by ignored signals": "outlives-by-ignoring-signals",
     "outliving by stopped processes": "outlives-by-being-stopped",
+    "outliving by being frozen": "outlives-a-killed-referee",
 }
 """What a host fears, and the attempts at it."""
 
@@ -109,6 +111,12 @@ ROOTS = (
 @cache
 def report(level: Isolation, *, warm: bool = False) -> Report:
     return trio.run(examine, How(isolation=level, warm=warm))
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Attempts of which a busy machine cannot tell are not made again: here they need not be proved."""
+    monkeypatch.setattr("referee.escapes.examination.AGAIN", 0)
 
 
 def possible(level: Isolation) -> None:
@@ -254,6 +262,28 @@ async def test_a_hole_in_a_wall_is_found(monkeypatch: pytest.MonkeyPatch) -> Non
 async def test_a_bot_that_is_not_frozen_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sandbox.Process, "freeze", lambda _: None)
     assert "escaped" == (await one_attempt("burns-in-the-others-turn", "standard"))[0]
+
+
+@pytest.mark.parametrize(("busy", "told"), [(1, "held"), (10, "too busy")])
+async def test_what_the_machine_was_too_busy_to_tell_is_tried_again(
+    busy: int, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[tuple[str, ...]] = []
+
+    async def made(examination: Examination, nursery: trio.Nursery, scene: Scene) -> None:
+        tried.append(tuple(NAMES - set(scene.done)))
+        examination.said["burns-many-processors"] = "too busy" if len(tried) < busy else "held", ""
+
+    monkeypatch.setattr(Examination, "_attempts", made)
+    monkeypatch.setattr("referee.escapes.examination.AGAIN", AGAIN)
+    monkeypatch.setattr("referee.escapes.examination.QUIET_SECONDS", 0)
+    with staged() as stage:
+        examination = Examination(stage, How(isolation="none", warm=False), lambda _made, _all: None)
+        examination.said = dict.fromkeys(NAMES, ("held", "")) | {"burns-many-processors": ("too busy", "")}
+        async with trio.open_nursery() as nursery:
+            await examination.make_again(nursery, stage.scene)
+    assert [("burns-many-processors",)] * min(busy, AGAIN) == tried
+    assert (set(NAMES), told) == (set(examination.said), examination.said["burns-many-processors"][0])
 
 
 def test_an_attempt_that_is_ended_by_a_signal_is_held_and_one_that_breaks_has_failed() -> None:
