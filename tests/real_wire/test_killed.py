@@ -195,9 +195,9 @@ def test_arenas_and_workers_killed_at_random_moments_change_nothing(tmp_path: Pa
     same_table_over_and_over(tmp_path, MANY_MATCHES, STAND_INS, wanted, seconds=0.3, without=TIMES)
 
 
-def test_in_the_sandbox_too(tmp_path: Path) -> None:
+def test_in_the_sandbox_too_where_bots_are_frozen_when_it_is_not_their_turn(tmp_path: Path) -> None:
     try:
-        text = REAL_MATCHES.replace('"none"', f'"{find_isolation()}"')
+        text = REAL_MATCHES.replace('"none"', f'"{find_isolation()}"') + "policy.ponder = false\n"
     except SandboxError as error:
         pytest.skip(str(error))
     wanted = {"arena": 2, "worker": 3}
