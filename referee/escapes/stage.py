@@ -5,6 +5,7 @@ The listeners are never waited for: the kernel keeps what arrives until it is lo
 
 import ctypes
 import hashlib
+import marshal
 import os
 import pty
 import secrets
@@ -14,6 +15,7 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from importlib.util import MAGIC_NUMBER, cache_from_source, source_hash
 from pathlib import Path
 
 from msgspec import Struct
@@ -36,6 +38,8 @@ MEMORY_MB, PROCESSES, FILES, SCRATCH_MB, CPU_SECONDS, LOG_KB = 256, 32, 96, 8, 2
 CPUS = 1.0
 """Processors that one bot may use."""
 ARRIVED_BYTES = 200
+UNCHECKED = 1
+"""Of a compiled module: it is run without a look at its source."""
 REMOVE = 0
 SEGMENT_BYTES = 4096
 CREATE, EXCLUSIVE = 0o1000, 0o2000
@@ -70,6 +74,7 @@ class Stage:
         folder.mkdir(exist_ok=True)
         if not (folder / "inside").exists():
             shutil.copytree(INSIDE, folder / "inside", ignore=shutil.ignore_patterns("__pycache__"))
+            _hide_a_program(folder / "inside" / "hashed.py")
         (folder / "bot.py").write_text(f"from inside.{PROGRAMS[name]} import main\n\nmain()\n")
         (folder / "bot.toml").write_text(
             f'name = "{name}"\nversion = "1"\ncommand = ["python", "bot.py"]\ngames = "*"\n[limits]\n'
@@ -243,6 +248,15 @@ def staged() -> Iterator[Stage]:
         held.callback(shutil.rmtree, folder, ignore_errors=True)
         folder.chmod(0o755)
         yield Stage(folder, held)
+
+
+def _hide_a_program(file: Path) -> None:
+    """Lays another program where Python looks for a module's compiled form, and believes what it finds."""
+    hidden = Path(cache_from_source(str(file)))
+    hidden.parent.mkdir()
+    code = compile('WHAT_RUNS = "another program"', str(file), "exec")
+    # The word that begins each, that no source is asked for, and that source's hash.
+    hidden.write_bytes(MAGIC_NUMBER + UNCHECKED.to_bytes(4, "little") + source_hash(b"") + marshal.dumps(code))
 
 
 def target(name: str, pid: int, address: int, descriptor: int | None = None) -> Target:

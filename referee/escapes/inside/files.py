@@ -133,6 +133,19 @@ def _creating(scene: Scene, folder: str) -> Way:
     return folder, created
 
 
+@attacks("minimal root")
+def runs_what_its_hash_does_not_cover(scene: Scene) -> Verdict:
+    """Runs a compiled module that lies in `__pycache__`, in place of the module that everybody can read."""
+    del scene
+
+    def compiled() -> str:
+        from .hashed import WHAT_RUNS  # noqa: PLC0415 - that is the attempt
+
+        return WHAT_RUNS if WHAT_RUNS != "this" else ""
+
+    return any_of([("import", compiled)])
+
+
 @attacks("read-only root")
 def writes_to_the_system(scene: Scene) -> Verdict:
     """Makes a file in /, /usr and other folders of the machine."""

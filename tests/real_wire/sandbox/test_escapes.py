@@ -12,9 +12,11 @@ from tempfile import TemporaryDirectory
 
 import pytest
 import trio
+from msgspec.structs import replace
 
 from referee import landlock, sandbox
 from referee.bot_environment import PROJECT
+from referee.bot_folder import BotFolder, find_bot
 from referee.bubblewrap_arguments import arguments
 from referee.escapes.examination import AGAIN, Examination, examine
 from referee.escapes.finding import How, Report
@@ -33,6 +35,7 @@ ASKED_FOR = {
     "reads-the-referees-code inherits-secrets opens-devices reads-the-kernels-memory reads-the-kernels-log "
     "sees-the-machines-name sees-the-machines-control-groups reads-others-shared-memory",
     "another bot's folder": "reads-another-bots-folder",
+    "another program under one hash": "runs-what-its-hash-does-not-cover",
     "another bot's scratch": "reads-another-bots-scratch",
     "another bot's socket": "reaches-another-bots-socket",
     "another bot's log": "reads-another-bots-log",
@@ -256,6 +259,15 @@ async def test_a_hole_in_a_wall_is_found(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr("tempfile.tempdir", "/tmp")  # noqa: S108
     result, evidence = await one_attempt("reads-another-bots-folder", "standard")
     assert ("escaped", True) == (result, evidence.endswith("the bait was read")), evidence
+
+
+@pytest.mark.usefixtures("sandboxed")
+async def test_a_folder_with_more_in_it_than_its_hash_covers_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    def as_it_lies(given: str) -> BotFolder:
+        return replace(find_bot(given), folder=Path(given))
+
+    monkeypatch.setattr("referee.escapes.stage.find_bot", as_it_lies)
+    assert "escaped" == (await one_attempt("runs-what-its-hash-does-not-cover", "standard"))[0]
 
 
 @pytest.mark.usefixtures("sandboxed")
