@@ -11,6 +11,9 @@ from protocol.words import Action
 
 ActionT = TypeVar("ActionT", bound=Action)
 
+MAX_COMPLAINT_CHARACTERS = 200
+"""A complaint about bytes may quote them; this bounds it."""
+
 encode: Callable[[Any], bytes] = msgspec.json.Encoder().encode
 """Compact JSON of a message, event, view or record. Field order is the Struct's, so bytes are repeatable."""
 _said: msgspec.json.Decoder[Said] = msgspec.json.Decoder(Said)
@@ -33,12 +36,19 @@ def decode_said(frame: bytes) -> Said:
     Raises:
         Refused: it is larger than `MAX_FRAME_BYTES`, or not exactly one known message.
     """
-    if len(frame) > MAX_FRAME_BYTES:
-        raise Refused(Refusal.OVERSIZED, f"a frame of {len(frame)} bytes; {MAX_FRAME_BYTES} are allowed")
+    if refused := oversized(len(frame)):
+        raise refused
     try:
         return _said.decode(frame)
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
         raise Refused(Refusal.MALFORMED, _short(error)) from None
+
+
+def oversized(size: int) -> Refused | None:
+    """Why a frame of so many bytes is refused; None: it is not too large."""
+    if size <= MAX_FRAME_BYTES:
+        return None
+    return Refused(Refusal.OVERSIZED, f"a frame of {size} bytes; {MAX_FRAME_BYTES} are allowed")
 
 
 def decode_told(frame: bytes) -> Told:
@@ -73,4 +83,4 @@ def decode_json(raw: bytes | msgspec.Raw) -> Any:
 
 def _short(error: Exception) -> str:
     """The decoder's complaint, bounded: it may quote what the sender wrote."""
-    return "nested too deeply" if isinstance(error, RecursionError) else str(error)[:200]
+    return "nested too deeply" if isinstance(error, RecursionError) else str(error)[:MAX_COMPLAINT_CHARACTERS]

@@ -5,6 +5,7 @@ stopwatch, which stands still while the match is paused. Deadlines and charges a
 however it falls, costs anybody anything.
 """
 
+from bisect import bisect_left
 from enum import Enum
 from typing import Any
 
@@ -45,7 +46,9 @@ class Stopwatch:
     """A match's running time: stops in a pause, and can be read for any moment past."""
 
     def __init__(self) -> None:
-        self._pauses: list[tuple[int, int]] = []
+        self._starts: list[int] = []
+        self._lengths: list[int] = [0]
+        """Of the first so many pauses together: a match may have had any number, and no reading counts them."""
         self._paused_at: int | None = None
 
     @property
@@ -54,28 +57,31 @@ class Stopwatch:
         return self._paused_at is not None
 
     def pause(self, at: int) -> None:
-        """Stops it."""
+        """Stops it; not before its last start."""
         self._paused_at = at
 
     def resume(self, at: int) -> None:
         """Starts it again."""
         if self._paused_at is not None:
-            self._pauses.append((self._paused_at, at))
+            self._starts.append(self._paused_at)
+            self._lengths.append(self._lengths[-1] + at - self._paused_at)
             self._paused_at = None
 
     def reading(self, at: int) -> int:
         """What it showed at `at`: also for a moment before or within a pause, when a frame tells of one late."""
         if self._paused_at is not None:
             at = min(at, self._paused_at)
-        if not self._pauses:
+        if not self._starts:
             return at
-        return at - sum(min(end, at) - start for start, end in self._pauses if start < at)
+        begun = bisect_left(self._starts, at)
+        if begun == 0:
+            return at
+        start, before = self._starts[begun - 1], self._lengths[begun - 1]
+        return at - before - min(self._lengths[begun] - before, at - start)
 
     def when(self, reading: int) -> int | None:
         """The moment at which it will show `reading`, from its last start on; None while it stands still."""
-        if self.paused:
-            return None
-        return reading + sum(end - start for start, end in self._pauses)
+        return None if self.paused else reading + self._lengths[-1]
 
 
 class Stage(Enum):

@@ -16,6 +16,8 @@ LONGEST_MS = 10**12
 WALL_FACTOR = 10
 """A bot that is given less than a tenth of a core pays for more than it used."""
 
+MOST_WALL_FACTOR = 1_000
+
 Some = Annotated[int, Meta(ge=1, le=LONGEST_MS)]
 AnyOrNone = Annotated[int, Meta(ge=0, le=LONGEST_MS)]
 
@@ -25,7 +27,7 @@ class ClockTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     kind: Literal["wall", "cpu"] = "wall"
     """What is counted: time on the wall, or the bot's own processor time."""
-    wall_factor: Annotated[int, Meta(ge=1, le=1_000)] | None = None
+    wall_factor: Annotated[int, Meta(ge=1, le=MOST_WALL_FACTOR)] | None = None
     """Of a `cpu` clock: so many milliseconds on the wall count as one of processor time, at least. None: ten."""
     main_ms: AnyOrNone | dict[str, AnyOrNone] | None = None
     """Main time of every window, or of each by its name."""

@@ -378,7 +378,8 @@ class Host:
     def _hear(self, match: Match, seat: int, began: float) -> float:
         """Tells the match the next thing that came from a seat; when that was done, on trio's clock."""
         item = self._lines[seat].receive_nowait()
-        at = self._micros(item.at)
+        # What a line held before the match began came when it began.
+        at = max(0, self._micros(item.at))
         accepted = True
         if isinstance(item, Arrived):
             accepted = match.heard(at, seat, item.frame, size=item.size)

@@ -9,8 +9,9 @@ Times (`at`) are whole microseconds since the match's zero.
 from functools import partial
 
 from msgspec import UNSET
+from msgspec.structs import replace
 
-from protocol.codec import Refused, decode_said
+from protocol.codec import Refused, decode_said, oversized
 from protocol.messages import (
     MAX_NOTE_CHARACTERS,
     PROTOCOL,
@@ -121,8 +122,10 @@ class Match:
             return False
         self._post.now = max(self.now, at)
         size = kept.cut if kept else max(size, len(frame))
-        flood = seat.allowance.hear(size)
-        refused = flood or (kept.refusal() if kept else None)
+        refused = seat.allowance.hear(size) or oversized(size)
+        if kept:
+            refused = refused or Refused(Refusal.MALFORMED, kept.text)
+            kept = replace(kept, refused=refused.refusal.value, text=refused.text)
         said: Said | None = None
         if refused is None:
             try:
@@ -231,7 +234,9 @@ class Match:
 
     def used(self, used: Used) -> None:
         """What a part in a closed window, or its start, was like for a bot: whose fault it was follows from it."""
-        if self.over:
+        # Anything else would be no part that has closed, or one that was told of.
+        known = (used.seat, used.number) in self._course.court.unmeasured
+        if self.over or not (known or self._is_silent(used)):
             return
         self._post.now = max(self.now, used.at)
         self._world.record(used)
@@ -240,6 +245,9 @@ class Match:
             return
         self._judge(self._course.court.used(used))
         self._end_once_measured()
+
+    def _is_silent(self, used: Used) -> bool:
+        return used.number == START and self.seats[used.seat].start_up.is_out(used.at)
 
     def _end_once_measured(self) -> None:
         if self._outcome is not None and not self.over and not self._course.court.unmeasured:

@@ -6,10 +6,12 @@ from msgspec import Meta, Raw, Struct
 
 from protocol.refusals import Conduct
 from protocol.words import Outcome
-from referee.clock_table import ClockTable
+from referee.clock_table import AnyOrNone, ClockTable, Some
 
-NotNegative = Annotated[int, Meta(ge=0)]
-Positive = Annotated[int, Meta(ge=1)]
+MOST = 2**63 - 1
+"""As good as no bound, and a number that every reader takes."""
+NotNegative = Annotated[int, Meta(ge=0, le=MOST)]
+Positive = Annotated[int, Meta(ge=1, le=MOST)]
 Isolation = Literal["strict", "standard", "none"]
 """How bots are shut in; `sandbox` says what each level promises."""
 
@@ -17,15 +19,15 @@ Isolation = Literal["strict", "standard", "none"]
 class Policy(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How a match treats time and faults."""
 
-    main_ms: Positive | None = None
+    main_ms: Some | None = None
     """Main time of every window; None: as the variant's rules give it."""
-    reserve_ms: NotNegative | None = None
+    reserve_ms: AnyOrNone | None = None
     """Reserve a match of each seat; None: as the variant's rules give it."""
-    startup_ms: Positive = 10_000
+    startup_ms: Some = 10_000
     """From a bot's start to its `hello`; on no clock."""
-    pauses: NotNegative = 0
+    pauses: AnyOrNone = 0
     """Pauses each bot may ask for."""
-    pause_ms: NotNegative = 10_000
+    pause_ms: AnyOrNone = 10_000
     """How long a bot's pause lasts."""
     pacing: Literal["prompt", "fixed"] = "prompt"
     ponder: bool = True

@@ -6,13 +6,13 @@ other record again, which is how a transcript is proved.
 """
 
 import base64
-from typing import Any
+from typing import Annotated, Any
 
-from msgspec import UNSET, Raw, Struct, UnsetType
+from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
 from protocol.codec import Refused
 from protocol.messages import ClockTerms
-from protocol.refusals import Conduct, Refusal
+from protocol.refusals import Conduct
 from protocol.words import Outcome
 from referee.verdict import Evidence, Verdict
 
@@ -22,6 +22,14 @@ FLOOD_US = 5_000
 """A bot that kept the referee's loop busy in vain for so many microseconds of a window has flooded it."""
 START = -1
 """Where a seat's windows are counted from 0: not one of them, but its bot's start, in which it said no `hello`."""
+LARGEST = 2**53 - 1
+"""The largest number of a record that counts or measures: 285 years in microseconds, and every JSON reader's."""
+
+Microseconds = Annotated[int, Meta(ge=0, le=LARGEST)]
+Count = Annotated[int, Meta(ge=0, le=LARGEST)]
+SeatNumber = Annotated[int, Meta(ge=0, le=LARGEST)]
+"""Whether there is such a seat, the header says."""
+ExitCode = Annotated[int, Meta(ge=-LARGEST, le=LARGEST)]
 
 
 class BotIdentity(Struct, frozen=True, kw_only=True):
@@ -72,11 +80,11 @@ class Header(Struct, frozen=True, kw_only=True, tag="header", tag_field="kind"):
 class In(Struct, frozen=True, kw_only=True, tag="in", tag_field="kind", omit_defaults=True):
     """Input: a frame arrived from a bot. `frame` as text, or as base64 in `octets` where it is not UTF-8."""
 
-    at: int
-    seat: int
+    at: Microseconds
+    seat: SeatNumber
     frame: str = ""
     octets: str = ""
-    cut: int = 0
+    cut: Count = 0
     """The frame's true length in bytes, where only its beginning is kept: it was refused for what it is. Of a
     message of parts, what all of them took on the wire: `frame` says only that it was one."""
     refused: str = ""
@@ -94,20 +102,23 @@ class In(Struct, frozen=True, kw_only=True, tag="in", tag_field="kind", omit_def
         refusal = refused.refusal.value
         return cls(at=at, seat=seat, frame=text, octets=octets, cut=size, refused=refusal, text=refused.text)
 
+    def spelled(self) -> bool:
+        """Whether `frame` and `octets` are what `of` writes for the bytes that they stand for."""
+        try:
+            return _as_text(self.raw()) == (self.frame, self.octets)
+        except ValueError:
+            return False
+
     def raw(self) -> bytes:
         """The frame, or what was kept of it."""
         return base64.b64decode(self.octets) if self.octets else self.frame.encode()
-
-    def refusal(self) -> Refused | None:
-        """Why a frame that was cut was refused; None for one that was kept whole."""
-        return Refused(Refusal(self.refused), self.text) if self.cut else None
 
 
 class Out(Struct, frozen=True, kw_only=True, tag="out", tag_field="kind"):
     """A message was sent to a bot: its exact bytes."""
 
-    at: int
-    seat: int
+    at: Microseconds
+    seat: SeatNumber
     frame: Raw
 
 
@@ -117,34 +128,34 @@ class Handed(Struct, frozen=True, kw_only=True, tag="handed", tag_field="kind"):
     Of a seat whose bot is being restarted: it would have taken it.
     """
 
-    at: int
-    seat: int
+    at: Microseconds
+    seat: SeatNumber
 
 
 class Cpu(Struct, frozen=True, kw_only=True, tag="cpu", tag_field="kind"):
     """Input, of a match whose clock counts processor time: a bot's was read."""
 
-    at: int
+    at: Microseconds
     """Just after."""
-    seat: int
-    used: int
+    seat: SeatNumber
+    used: Microseconds
     """By all its processes over the match, in microseconds."""
-    cores: int
+    cores: Annotated[int, Meta(ge=1, le=LARGEST)]
     """On how many at once, at most."""
 
 
 class Woke(Struct, frozen=True, kw_only=True, tag="woke", tag_field="kind"):
     """Input: the deadline at `deadline` was acted on at `at`; the difference is the referee's lateness."""
 
-    at: int
-    deadline: int
+    at: Microseconds
+    deadline: Microseconds
 
 
 class Started(Struct, frozen=True, kw_only=True, tag="started", tag_field="kind"):
     """Input: a seat's bot runs; its start-up time counts from here."""
 
-    at: int
-    seat: int
+    at: Microseconds
+    seat: SeatNumber
 
 
 class Left(Struct, frozen=True, kw_only=True, tag="left", tag_field="kind"):
@@ -153,15 +164,15 @@ class Left(Struct, frozen=True, kw_only=True, tag="left", tag_field="kind"):
     Of a bot on another machine, to which there was no line for too long, it is 0.
     """
 
-    at: int
-    seat: int
-    exit: int | None
+    at: Microseconds
+    seat: SeatNumber
+    exit: ExitCode | None
 
 
 class PauseOrder(Struct, frozen=True, kw_only=True, tag="pause", tag_field="kind"):
     """Input: the operator stopped (`on`) or restarted the match's clocks."""
 
-    at: int
+    at: Microseconds
     on: bool
 
 
@@ -185,7 +196,7 @@ class SeatTime(Struct, frozen=True, kw_only=True):
 class WindowTime(Struct, frozen=True, kw_only=True, tag="window", tag_field="kind"):
     """A window was closed: what was taken and in what time."""
 
-    at: int
+    at: Microseconds
     number: int
     window: str
     seats: tuple[SeatTime, ...]
@@ -199,27 +210,27 @@ class Used(Struct, frozen=True, kw_only=True, tag="used", tag_field="kind", omit
     Or what its start was like so far, where it has said no `hello` in time; before what comes of that.
     """
 
-    at: int
-    seat: int
-    number: int
+    at: Microseconds
+    seat: SeatNumber
+    number: Annotated[int, Meta(ge=START, le=LARGEST)]
     """The seat's own count of its windows, or `START`."""
-    cpu: int
+    cpu: Microseconds
     """Processor time of all the bot's processes."""
-    waited: int
+    waited: Microseconds
     """How long its threads were ready to run, and did not, all together."""
-    withheld: int
+    withheld: Microseconds
     """Of `waited`, what is not the bot's own doing, and what the thread that carries its messages waited: see
     `meter.Reading`."""
-    throttled: int
+    throttled: Microseconds
     """How long it was kept from running because it had used up its `cpus`."""
-    behind: int
+    behind: Microseconds
     """The longest that the referee's loop was busy at a stretch meanwhile; of a start that the referee had not
     brought about yet, all of its time."""
-    taken: int = 0
+    taken: Microseconds = 0
     """How long the loop was busy with what this bot sent in vain: floods, and messages that were refused."""
-    hog: int | None = None
+    hog: SeatNumber | None = None
     """The other seat of this match whose bot kept the loop busy so for the longest; None: none did."""
-    hog_taken: int = 0
+    hog_taken: Microseconds = 0
     """How long that was."""
 
     @property
@@ -231,8 +242,8 @@ class Used(Struct, frozen=True, kw_only=True, tag="used", tag_field="kind", omit
 class Judged(Struct, frozen=True, kw_only=True, tag="verdict", tag_field="kind"):
     """Whose fault it is that a seat's part in a window took the default, or used reserve: see `verdict`."""
 
-    at: int
-    seat: int
+    at: Microseconds
+    seat: SeatNumber
     number: int
     """The seat's own count of its windows."""
     verdict: Verdict
@@ -242,7 +253,7 @@ class Judged(Struct, frozen=True, kw_only=True, tag="verdict", tag_field="kind")
 class Ended(Struct, frozen=True, kw_only=True, tag="ended", tag_field="kind"):
     """The match is over. Void attempts have no outcome, but a reason."""
 
-    at: int
+    at: Microseconds
     outcome: Outcome | None
     conduct: tuple[Conduct, ...]
     refused: tuple[dict[str, int], ...]
@@ -267,7 +278,7 @@ class SeatHeader(Struct, frozen=True, kw_only=True, tag="seat-header", tag_field
     variant: str
     options: Raw
     clock: ClockTerms
-    seat: int
+    seat: SeatNumber
     seats: int
     """How many there were."""
     bot: BotIdentity

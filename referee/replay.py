@@ -5,14 +5,9 @@ Reading the file, and proving that its bytes are the ones written, is `transcrip
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
-
-import msgspec
 
 from protocol.codec import encode
-from referee.games.registry import GAMES
 from referee.match import Match
-from referee.plan import Policy
 from referee.records import (
     AnyRecord,
     Cpu,
@@ -28,8 +23,8 @@ from referee.records import (
     Used,
     Woke,
 )
-from referee.rules import BadSetupError, Told
-from referee.table import Deal, Table
+from referee.rules import Told
+from referee.transcript_terms import BadTermsError, dealt
 
 
 class Differs(Exception):  # noqa: N818 - the answer to a question, not a failure of ours
@@ -38,10 +33,6 @@ class Differs(Exception):  # noqa: N818 - the answer to a question, not a failur
     def __init__(self, line: int, what: str) -> None:
         super().__init__(f"line {line}: {what}")
         self.line = line
-
-
-OF_OLD = {"bytes_per_window": 2**63 - 1}
-"""What policies did not bound before they named it: so it stands for what an older transcript's leaves out."""
 
 
 class Replayed:
@@ -60,10 +51,8 @@ class Replayed:
         """Records made and not yet compared."""
         self._watch = watch
         try:
-            game = GAMES[header.game]
-            self.table = Table(game, Deal(header.variant, header.seed, header.options, header.setup))
-            policy = msgspec.convert(OF_OLD | msgspec.convert(header.policy, dict[str, Any]), Policy)
-        except (KeyError, BadSetupError, msgspec.ValidationError) as error:
+            self.table, policy = dealt(header)
+        except BadTermsError as error:
             raise Differs(1, f"cannot be dealt: {error}") from None
         self.match = Match(
             header.match,
@@ -163,15 +152,24 @@ def steps(
     for number, record in lines:
         if isinstance(record, Footer):
             break
-        replayed.feed(record)
-        if not replayed.made:
-            raise Differs(number, f"the rules lead to no such line: {_short(record)}")
-        made = replayed.made.popleft()
-        if encode(made) != encode(record):
-            raise Differs(number, f"the rules lead to {_short(made)}, the transcript says {_short(record)}")
+        try:
+            _take(replayed, number, record)
+        except RecursionError:
+            # How deep is too deep depends on who reads.
+            raise Differs(number, "nested too deeply") from None
         yield record, replayed
     if replayed.made or not replayed.match.over:
         raise Differs(number, "the match is not over here")
+
+
+def _take(replayed: Replayed, number: int, record: AnyRecord) -> None:
+    """The next record: told to the match, if it is an input, and compared with what the match makes."""
+    replayed.feed(record)
+    if not replayed.made:
+        raise Differs(number, f"the rules lead to no such line: {_short(record)}")
+    made = replayed.made.popleft()
+    if encode(made) != encode(record):
+        raise Differs(number, f"the rules lead to {_short(made)}, the transcript says {_short(record)}")
 
 
 def _short(record: AnyRecord) -> str:

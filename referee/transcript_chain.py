@@ -75,7 +75,7 @@ class Chain:
 
     def seal(self, footer: Footer) -> bytes:
         """The last line."""
-        line = _sealed(opening(self.lines + 1, self.head) + encode(footer)[1:])
+        line = sealed(opening(self.lines + 1, self.head) + encode(footer)[1:])
         self._add(line)
         return line
 
@@ -97,8 +97,9 @@ def hash_of(line: bytes) -> str:
 
 def seal_holds(line: bytes) -> bool:
     """Whether a footer's line, its seal included, is byte for byte as it was written."""
-    return line == _sealed(line[:-_SEAL_BYTES] + b"}")
+    return line == sealed(line[:-_SEAL_BYTES] + b"}")
 
 
-def _sealed(unsealed: bytes) -> bytes:
+def sealed(unsealed: bytes) -> bytes:
+    """The last line, given what it is before its seal is put in, without an end of line."""
     return unsealed[:-1] + _BEFORE_SEAL + sha256(unsealed).hexdigest().encode() + _AFTER_SEAL

@@ -148,6 +148,8 @@ def _check_seat(first: AnyRecord, seat: int) -> None:
         raise TranscriptError("there is no header")
     if not 0 <= seat < len(first.bots):
         raise TranscriptError(f"there is no seat {seat}: the seats are 0 to {len(first.bots) - 1}")
+    if len(first.salts) != len(first.bots):
+        raise TranscriptError("the header has no salts for the seats' own transcripts")
 
 
 def _seat_header(header: Header, seat: int) -> SeatHeader:

@@ -1,6 +1,8 @@
 """`arena replay`: is a transcript as it was written, and do the rules lead to what it says? Then what happened."""
 
 import sys
+from collections import deque
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +14,13 @@ from arena.exits import AnswerIsNo, WrongUse
 from arena.screens import print_json, results_console
 from arena.watching import Eyes, Watcher, read_eyes
 from referee.printable import printable
-from referee.records import AnyRecord, BotIdentity, Header
+from referee.records import BotIdentity, Header, SeatHeader
 from referee.replay import Differs, Replayed, replay
 from referee.rules import Told
 from referee.transcript_chain import Broken, TranscriptError
-from referee.transcript_reading import Verified, read_transcript, verify_transcript
+from referee.transcript_reading import Reading, Verified, read_transcript
 from referee.transcript_seat import seat_lines
+from referee.transcript_terms import BadTermsError, check_seat_terms
 
 
 @click.command("replay")
@@ -43,28 +46,44 @@ def command(transcript: Path | None, seat: int | None, boards: str | None, as_js
             f"--boards: goes without {'--json' if as_json else '--seat'}; --boards N has the eyes of seat N"
         )
     try:
-        verified = verify_transcript(transcript)
+        verified, replayed = _proved(transcript)
         if seat is not None:
             _write_seat(transcript, seat)
             return
-        replayed = replay(read_transcript(transcript)) if isinstance(verified.header, Header) else None
+        eyes = None if boards is None or replayed is None else _eyes(boards, len(replayed.header.bots))
+        found = _found(transcript, verified, replayed)
+        if as_json:
+            print_json(found)
+        else:
+            _print(found)
+        if boards is None:
+            return
+        if replayed is None or eyes is None:
+            raise WrongUse(f"{transcript}: one seat's own file has no boards to show")
+        _show_boards(transcript, replayed, eyes)
     except Broken as broken:
         raise _no(transcript, broken.line, broken.what, as_json=as_json) from None
     except Differs as differs:
         raise _no(transcript, differs.line, str(differs), as_json=as_json) from None
     except TranscriptError as error:
         raise WrongUse(str(error) if error.path else f"{transcript}: {error}") from None
-    eyes = None if boards is None or replayed is None else _eyes(boards, len(replayed.header.bots))
-    found = _found(transcript, verified, replayed)
-    if as_json:
-        print_json(found)
-    else:
-        _print(found)
-    if boards is None:
-        return
-    if replayed is None or eyes is None:
-        raise WrongUse(f"{transcript}: one seat's own file has no boards to show")
-    _show_boards(transcript, replayed, eyes)
+
+
+def _proved(transcript: Path) -> tuple[Verified, Replayed | None]:
+    """Reads a transcript once: its hashes are verified, and of a whole one the rules must lead to every line."""
+    reading = Reading(transcript)
+    records = iter(reading)
+    header = next(records)
+    if isinstance(header, Header):
+        replayed = replay(chain([header], records))
+        return reading.verified(), replayed
+    if isinstance(header, SeatHeader):
+        try:
+            check_seat_terms(header)
+        except BadTermsError as error:
+            raise Differs(1, str(error)) from None
+    deque(records, maxlen=0)
+    return reading.verified(), None
 
 
 def _behind_boards(word: str | None) -> Path:
@@ -160,8 +179,7 @@ def _show_boards(transcript: Path, replayed: Replayed, eyes: Eyes) -> None:
         if stepwise and click.prompt("Enter: next, q: quit", default="", show_default=False, err=True) == "q":
             raise click.exceptions.Exit(0)
 
-    records: list[AnyRecord] = list(read_transcript(transcript))
-    replay(records, step)
+    replay(read_transcript(transcript), step)
 
 
 def _eyes(text: str, seats: int) -> Eyes:

@@ -43,7 +43,7 @@ Position = Literal[0, 1, 2, 3, 4, 5, 6, 7]
 class FightOptions(Options, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a host may set."""
 
-    rounds: Annotated[int, Meta(ge=1, examples=[1, 2, 3, 4, 6, 12])] = 12
+    rounds: Annotated[int, Meta(ge=1, le=1_000, examples=[1, 2, 3, 4, 6, 12])] = 12
     """After so many rounds the match ends."""
 
 

@@ -22,7 +22,7 @@ class MistOptions(Options, frozen=True, kw_only=True, forbid_unknown_fields=True
     """Who names the first player, and wins full ties (R6, R8)."""
     first: Seat | Literal["choose"] = "choose"
     """Who goes first; `choose` leaves it to the seat with the advantage (R6)."""
-    max_turns: Annotated[int, Meta(ge=1)] = 400
+    max_turns: Annotated[int, Meta(ge=1, le=10_000)] = 400
     """After so many turns the match ends as it stands (R9)."""
 
 

@@ -29,7 +29,7 @@ Answer = dict[str, bool] | tuple[int | str, ...] | str | bool | int
 class RunesOptions(Options, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a host may set."""
 
-    rounds: Annotated[int, Meta(ge=2)] = 30
+    rounds: Annotated[int, Meta(ge=2, le=1_000)] = 30
     """After so many rounds the match ends as it stands."""
     artefacts: dict[SeatKey, tuple[Artefact, ...]] = {}  # noqa: RUF012 - msgspec gives each its own
     """Seat to the artefacts it has, each at most once."""

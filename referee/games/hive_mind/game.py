@@ -39,6 +39,8 @@ from referee.rules import BadSetupError, Game, Illegal, Owed, Step, Taken, TimeT
 
 DAY_MS = 86_400_000
 """The only time that the sources give is 24 hours, for the guessing of scores; every other window gets as long."""
+MOST_GARNETS = 10**100
+"""As good as any number, and one whose sums can still be written down."""
 NOT_IN_PLAY = Turn((), 0)
 
 
@@ -65,6 +67,10 @@ class HiveMind(Game[HiveMindState]):
     def read_options(self, variant: str, given: Raw | None) -> HiveMindOptions:
         """See `Game.read_options`: how many garnets each starts with depends on the variant (R6)."""
         options = read_given(HiveMindOptions, given, "options")
+        if options.garnets is not UNSET:
+            each = options.garnets if isinstance(options.garnets, tuple) else (options.garnets,)
+            if max(each) > MOST_GARNETS:
+                raise BadSetupError("options.garnets: at most 10 to the power of 100")
         return replace(options, garnets=RULE_SETS[variant].garnets) if options.garnets is UNSET else options
 
     def read_setup(self, variant: str, options: Options, given: Raw | None, luck: Luck) -> HiveMindSetup:

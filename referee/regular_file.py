@@ -1,0 +1,53 @@
+"""Opens and reads files that others wrote: regular ones only, and no more of them than was agreed.
+
+A fifo would be waited for, a device has no end. What is wrong is an OSError like any other.
+"""
+
+import errno
+import os
+import stat
+from pathlib import Path
+from typing import BinaryIO
+
+_KINDS = {
+    stat.S_IFDIR: "a folder",
+    stat.S_IFIFO: "a fifo",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
+
+
+def open_regular(path: Path) -> BinaryIO:
+    """Opens a file for reading, or what a link leads to. Never waits for another process.
+
+    Raises:
+        OSError: it cannot be opened, or is no regular file; `strerror` says what it is.
+    """
+    _check(path.stat().st_mode, path)  # Some devices do something when they are opened.
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+    try:
+        _check(os.fstat(descriptor).st_mode, path)
+        return os.fdopen(descriptor, "rb")
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def read_regular(path: Path, limit: int) -> bytes:
+    """The content of a file of at most `limit` bytes; no more of it is ever in memory.
+
+    Raises:
+        OSError: as `open_regular`, or it is longer.
+    """
+    with open_regular(path) as file:
+        content = file.read(limit + 1)
+    if len(content) > limit:
+        raise OSError(errno.EFBIG, f"it is longer than {limit} bytes", str(path))
+    return content
+
+
+def _check(mode: int, path: Path) -> None:
+    if not stat.S_ISREG(mode):
+        kind = _KINDS.get(stat.S_IFMT(mode), "something else")
+        raise OSError(errno.EINVAL, f"it is {kind}, not a regular file", str(path))
