@@ -23,6 +23,7 @@ from arena.scenario import (
 )
 from protocol.codec import encode
 from protocol.words import Action, Event
+from referee.clock_table import LONGEST_MS
 from referee.games.registry import GAMES
 from referee.rules import BadSetupError, Game, Illegal, Taken, Told, Window
 from referee.table import Deal, Table
@@ -31,7 +32,7 @@ MAX_ERROR_CHARACTERS = 300
 """An error may quote the scenario; this bounds it."""
 
 Games = Mapping[str, Game[Any]]
-Milliseconds = Annotated[int, Meta(ge=0)]
+Milliseconds = Annotated[int, Meta(ge=0, le=LONGEST_MS)]
 PresentT = TypeVar("PresentT")
 
 

@@ -3,10 +3,16 @@
 import os
 import platform
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
 
 from referee.bot_content import cache_folder
+from referee.regular_file import read_regular
+
+MAX_CALIBRATION_BYTES = 64 * 1024
+MAX_CONCURRENCY = 100_000
+"""More matches at once than any machine carries."""
 
 
 def cores() -> int:
@@ -22,7 +28,7 @@ def matches_at_once() -> int:
 def calibrated() -> int | None:
     """What `arena stress --calibrate` found safe on this machine, if it was asked."""
     try:
-        kept = msgspec.json.decode(_calibration().read_bytes(), type=Calibration)
+        kept = msgspec.json.decode(read_regular(_calibration(), MAX_CALIBRATION_BYTES), type=Calibration)
     except (OSError, msgspec.MsgspecError):
         return None
     # Another machine with the same home has another limit.
@@ -33,7 +39,7 @@ class Calibration(msgspec.Struct):
     """What a machine was found to carry."""
 
     machine: str
-    concurrency: int
+    concurrency: Annotated[int, msgspec.Meta(ge=1, le=MAX_CONCURRENCY)]
 
 
 def keep_calibration(concurrency: int) -> Path:

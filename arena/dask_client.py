@@ -96,7 +96,7 @@ class DaskClient:
 
     async def workers(self) -> dict[str, dict[str, Any]]:
         """Those there are, by address, with what the scheduler knows of each."""
-        info = await trio.to_thread.run_sync(self._client.scheduler_info)
+        info = await self._told(self._client.scheduler_info)
         found: dict[str, dict[str, Any]] = info["workers"]
         return found
 
@@ -111,7 +111,7 @@ class DaskClient:
         else:
             ask = partial(self._client.run, exec, text, workers=[address])
         try:
-            await trio.to_thread.run_sync(ask)
+            await self._told(ask)
         except ImportError as error:
             return f"has no arena ({error}); there: {INSTALL}"
         except (OSError, TimeoutError) as error:
@@ -132,10 +132,33 @@ class DaskClient:
         return Task(future, self._on)
 
     def close(self, farewell: Callable[[str], None], argument: str) -> None:
-        """Has every worker call `farewell`, beside its tasks, and hangs up. Waits."""
-        with suppress(OSError, TimeoutError, ValueError):
+        """Has every worker call `farewell`, beside its tasks, and hangs up. Waits.
+
+        It comes at the end of all, and never hides why that came: without a scheduler Dask's client fails in any
+        way it likes.
+        """
+        with suppress(Exception):
             self._client.run(farewell, argument, on_error="ignore")
-        self._client.close(timeout=CONNECT_SECONDS)
+        with suppress(Exception):
+            self._client.close(timeout=CONNECT_SECONDS)
+
+    async def _told(self, ask: Callable[[], Any]) -> Any:
+        """What the scheduler says, or a worker through it.
+
+        Raises:
+            MachineCannot: the scheduler is gone.
+            Exception: what Dask says is wrong.
+        """
+        try:
+            return await trio.to_thread.run_sync(ask)
+        except AttributeError:
+            if self._client.scheduler is None:  # Dask's client does not ask whether it has one.
+                raise _gone(self._on) from None
+            raise
+
+
+def _gone(on: str) -> MachineCannot:
+    return MachineCannot(f"--on {on}: the scheduler is gone; run again when it is back, it goes on")
 
 
 class Task:
@@ -170,9 +193,7 @@ class Task:
             with self._waiting:
                 await self._over.wait()
                 if self._future.status == "cancelled":
-                    raise MachineCannot(
-                        f"--on {self._on}: the scheduler is gone; run again when it is back, it goes on"
-                    )
+                    raise _gone(self._on)
                 # A worker that is lost now takes the result with it, and Dask would wait for ever.
                 given: bytes = await trio.to_thread.run_sync(self._future.result, abandon_on_cancel=True)
                 return given

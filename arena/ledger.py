@@ -23,9 +23,24 @@ from arena.schedule import Match
 from arena.standings import Played
 from referee.owners_file import for_owner
 from referee.plan import Result
+from referee.regular_file import open_regular
 
 LAST = 2**63 - 1
 """SQLite's largest number: no block has it."""
+PRIMARY_CODE = 0xFF
+OF_THE_MACHINE = frozenset(
+    {
+        sqlite3.SQLITE_BUSY,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_LOCKED,
+        sqlite3.SQLITE_NOMEM,
+        sqlite3.SQLITE_PERM,
+        sqlite3.SQLITE_READONLY,
+    }
+)
+"""Errors of SQLite that are not the file's; by its primary codes."""
 INTERRUPTED = "interrupted"
 """Why an attempt is void whose process was stopped: it is no fault of anyone's."""
 
@@ -51,6 +66,7 @@ class Ledger:
         """
         self.path = path
         with self._told():
+            self._check_file()
             _begin(path)
             # Calls come from trio's worker threads, one at a time.
             self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
@@ -69,7 +85,7 @@ class Ledger:
         """What the tournament was begun with; empty for a new book."""
         with self._told():
             rows = self._db.execute("SELECT key, value FROM terms ORDER BY rowid").fetchall()
-        return {key: msgspec.json.decode(value) for key, value in rows}
+            return {key: msgspec.json.decode(value) for key, value in rows}
 
     def begin(self, terms: dict[str, Any]) -> None:
         """Writes down what the tournament is begun with."""
@@ -163,7 +179,7 @@ class Ledger:
                 " WHERE results.block >= ? AND results.block < ? ORDER BY results.block, results.seating",
                 (first, end),
             ).fetchall()
-        return [msgspec.json.decode(played, type=Played) for (played,) in rows]
+            return [msgspec.json.decode(played, type=Played) for (played,) in rows]
 
     def transcripts(self) -> dict[tuple[int, int], str]:
         """By block and seating: the name of the transcript of every match that counts."""
@@ -181,7 +197,7 @@ class Ledger:
                 "SELECT played FROM attempts WHERE played IS NOT NULL AND set_aside IS NULL"
                 " ORDER BY block, seating"
             ).fetchall()
-        return [msgspec.json.decode(played, type=Played) for (played,) in rows]
+            return [msgspec.json.decode(played, type=Played) for (played,) in rows]
 
     def voids(self) -> list[tuple[int, int, str]]:
         """Block, seating and reason of every void attempt, interrupted ones left out."""
@@ -209,6 +225,16 @@ class Ledger:
     def _void(self, attempt: Attempt, reason: str) -> None:
         self._db.execute("UPDATE attempts SET ended = ?, void = ? WHERE id = ?", (_now(), reason, attempt.id))
 
+    def _check_file(self) -> None:
+        """SQLite would wait for a fifo, and read a device."""
+        with suppress(FileNotFoundError):
+            try:
+                open_regular(self.path).close()
+            except FileNotFoundError:
+                raise
+            except OSError as error:
+                raise WrongUse(f"{self.path}: cannot be read: {error.strerror}") from None
+
     @contextmanager
     def _transaction(self) -> Iterator[None]:
         """All of it, or nothing."""
@@ -228,10 +254,12 @@ class Ledger:
             yield
         except StrangeBookError as error:
             raise WrongUse(f"{self.path}: {error}") from None
-        except sqlite3.OperationalError as error:
-            raise MachineCannot(f"{self.path}: {error}") from None
-        except sqlite3.DatabaseError as error:
-            raise WrongUse(f"{self.path}: {error}") from None
+        except sqlite3.Error as error:
+            code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & PRIMARY_CODE
+            kind = MachineCannot if code in OF_THE_MACHINE else WrongUse
+            raise kind(f"{self.path}: {error}") from None
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, TypeError) as error:
+            raise WrongUse(f"{self.path}: not as an arena writes it: {error}") from None
 
 
 def _begin(path: Path) -> None:

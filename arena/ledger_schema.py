@@ -5,6 +5,7 @@ all. A script that was released is never changed.
 """
 
 import sqlite3
+from contextlib import closing
 
 APPLICATION = 0x41524E41
 """Marks the file as one of ours, for `file` and for us ("ARNA")."""
@@ -81,9 +82,24 @@ def prepare(book: sqlite3.Connection) -> None:
         raise StrangeBookError("not a tournament's ledger")
     if version > SCHEMA:
         raise StrangeBookError(f"a ledger of schema {version}; this arena reads schemas up to {SCHEMA}")
+    if version < 0 or _tables(book) != _tables_of(version):
+        # A view or a trigger would be a program of whoever made the file.
+        raise StrangeBookError(f"not a tournament's ledger: its tables are not those of schema {version}")
     if version < SCHEMA:
         # One script is one transaction here: half a book cannot be left behind.
         book.executescript(
             f"BEGIN IMMEDIATE; PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {SCHEMA};"
             f"{''.join(MIGRATIONS[version:])} COMMIT;"
         )
+
+
+def _tables(book: sqlite3.Connection) -> set[tuple[str, str, str | None]]:
+    """All that a book is made of: kind, name, and how it was made."""
+    return set(book.execute("SELECT type, name, sql FROM sqlite_master"))
+
+
+def _tables_of(version: int) -> set[tuple[str, str, str | None]]:
+    """The same of a book that is as it should be."""
+    with closing(sqlite3.connect(":memory:")) as book:
+        book.executescript("".join(MIGRATIONS[:version]))
+        return _tables(book)

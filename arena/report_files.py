@@ -3,16 +3,17 @@
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import Meta, Raw, Struct
 
 from arena.bracket import BOXES
 from arena.contest import Contest, format_rows, in_order, order_text
 from arena.digest import Digest, digest_of
 from arena.exits import WrongUse
 from arena.format_tables import bracket_lines
-from arena.formats import Form, matches_in_all
+from arena.formats import Form, Format, matches_in_all
 from arena.ledger import Ledger
 from arena.report_page import About, page
 from arena.report_tables import digest_csv
@@ -21,8 +22,11 @@ from arena.standings import Played
 from arena.terms import Terms
 from arena.tournament_file import HOUSE_MARK, TournamentFile, results_of
 from referee.games.registry import GAMES
+from referee.rules import BadSetupError
 from referee.toml_text import TomlError, read_toml
 
+MOST_BLOCKS = 10_000_000
+"""More than anybody plays: a ledger may come from anybody, too."""
 TOLD = ("game", "variant", "format", "isolation")
 """Terms that a report tells. The seed is not among them: whoever knows it knows the deals that are to come."""
 
@@ -42,6 +46,17 @@ def ledger_of(place: Path) -> Path:
     if not path.exists():
         raise WrongUse(f"{path}: there is no such ledger; give a tournament's results folder, or its file")
     return path
+
+
+class _Asked(Struct, frozen=True, kw_only=True):
+    """What of a tournament's terms says who met whom."""
+
+    format: Format
+    seed: int
+    blocks: Annotated[int, Meta(ge=1, le=MOST_BLOCKS)]
+    rounds: Annotated[int, Meta(ge=1, le=MOST_BLOCKS)] | None = None
+    heads: Annotated[int, Meta(ge=1, le=MOST_BLOCKS)] | None = None
+    rotations: Annotated[int, Meta(ge=1, le=MOST_BLOCKS)] | None = None
 
 
 class Found(Struct, frozen=True, kw_only=True):
@@ -79,7 +94,14 @@ def found_in(path: Path) -> Found:
         )
     finally:
         ledger.close()
-    form = _form(terms, labels, house, played)
+    if not labels or not all(isinstance(label, str) for label in labels):
+        raise WrongUse(f"{path}: holds no tournament: its terms name no bots")
+    if not all(each.fits(len(labels)) and len(each.entrants) == len(played[0].entrants) for each in played):
+        raise WrongUse(f"{path}: holds a result that is none of a match among its {len(labels)} bots")
+    try:
+        form = _form(terms, labels, house, played)
+    except (msgspec.ValidationError, KeyError, BadSetupError) as error:
+        raise WrongUse(f"{path}: holds terms of no tournament: {error}") from None
     contest = None
     if form is not None and played:
         contest = Contest(form=form, labels=labels, house=house, seed=int(terms["seed"]), played=played)
@@ -105,14 +127,15 @@ def _form(terms: Terms, labels: Sequence[str], house: int | None, played: list[P
     """What a tournament's terms say of its schedule; None of a regression test, which has none."""
     if "format" not in terms or not (played or terms["game"] in GAMES):
         return None
+    asked = msgspec.convert(terms, _Asked, strict=False)
     return Form(
-        format=terms["format"],
+        format=asked.format,
         entrants=len(labels) - (house is not None),
         seats=len(played[0].entrants) if played else _seats(terms),
-        blocks=terms["blocks"],
-        rounds=terms.get("rounds"),
-        heads=terms.get("heads"),
-        rotations=terms.get("rotations"),
+        blocks=asked.blocks,
+        rounds=asked.rounds,
+        heads=asked.heads,
+        rotations=asked.rotations,
         filled=house is not None,
     )
 

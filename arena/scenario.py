@@ -5,15 +5,14 @@ window: it maps seats (`"0"`) to actions; a seat that is left out or null submit
 taken. Where a rule depends on time taken, a step's `elapsed_ms` maps seats to milliseconds.
 """
 
-import json
 import re
-from collections import Counter
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 from msgspec import Raw, Struct
 
 from protocol.words import Action, Event, Options, Outcome, Setup
+from referee.repeated_keys import RepeatedKeyError, refuse_repeated_keys
 
 MAX_SCENARIO_BYTES = 8 * 1024 * 1024
 """The longest scenario that is read, far above what the longest matches take."""
@@ -28,10 +27,6 @@ FormT = TypeVar("FormT")
 
 class ScenarioError(ValueError):
     """A scenario that cannot be adjudicated as a whole. The text names the place: `steps[3].elapsed_ms: …`."""
-
-
-class RepeatedKeyError(ValueError):
-    """A key that stands twice in one JSON object."""
 
 
 class Scenario(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -139,21 +134,3 @@ def decode_part(raw: bytes | Raw, form: type[FormT], place: str) -> FormT:
         complaint, _, path = str(error).partition(" - at `$")
         where = re.sub(r"^scenario[.]", "", place + path.removesuffix("`"))
         raise ScenarioError(f"{where}: {complaint}") from None
-
-
-def refuse_repeated_keys(text: bytes) -> None:
-    """A key that stands twice reads differently with different readers; what is so written would settle nothing.
-
-    Raises:
-        RepeatedKeyError: names the key.
-        RecursionError: the text is nested too deeply.
-    """
-
-    def once(pairs: list[tuple[str, Any]]) -> None:
-        counts = Counter(key for key, _ in pairs)
-        for key, count in counts.items() if len(counts) < len(pairs) else ():
-            if count > 1:
-                raise RepeatedKeyError(f'the key "{key}" stands twice in one object')
-
-    # Numbers stay text: nothing here reads them, and a long one would be refused for its length.
-    json.loads(text, object_pairs_hook=once, parse_int=str, parse_float=str)

@@ -8,13 +8,14 @@ import msgspec
 from msgspec import Raw
 
 from arena.exits import WrongUse
-from arena.scenario import RepeatedKeyError, refuse_repeated_keys
 from protocol.words import Options, Setup
 from referee.luck import Luck
+from referee.regular_file import read_regular
+from referee.repeated_keys import RepeatedKeyError, refuse_repeated_keys
 from referee.rules import BadSetupError, Game
 
-MOST_BYTES = 1024 * 1024
-"""Of a file: the longest that is drawn is far shorter."""
+MAX_SETUP_BYTES = 1024 * 1024
+"""Far above the longest setup of any game."""
 _PLACE = re.compile(r" \(byte (\d+)\)$")
 """Where in its text msgspec says that JSON breaks off."""
 
@@ -39,10 +40,7 @@ def read_setup(path: Path, game: Game[Any], variant: str, options: Options) -> R
             that is off.
     """
     try:
-        with path.open("rb") as file:
-            content = file.read(MOST_BYTES + 1)
-        if len(content) > MOST_BYTES:
-            raise WrongUse(f"{path}: is longer than {MOST_BYTES} bytes")
+        content = read_regular(path, MAX_SETUP_BYTES)
         content.decode()
         msgspec.json.decode(content)
         refuse_repeated_keys(content)

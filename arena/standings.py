@@ -1,32 +1,49 @@
 """What a tournament's results come to: a line for each bot, and who did how against whom. Pure."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from arena.table_of_places import Table, table_of
 from protocol.refusals import Conduct
 from protocol.words import Outcome
 
+Count = Annotated[int, Meta(ge=0, le=2**53)]
+
 
 class Played(Struct, frozen=True, kw_only=True):
     """One match that counts."""
 
-    block: int
-    seating: int
-    entrants: tuple[int, ...]
+    block: Count
+    seating: Count
+    entrants: tuple[Count, ...]
     """By seat."""
     outcome: Outcome
     conduct: tuple[Conduct, ...]
-    charged_us: tuple[int, ...]
-    windows: tuple[int, ...]
-    defaults: tuple[int, ...]
-    refused: tuple[int, ...] = ()
+    charged_us: tuple[Count, ...]
+    windows: tuple[Count, ...]
+    defaults: tuple[Count, ...]
+    refused: tuple[Count, ...] = ()
     """Of each seat's messages so many; nothing: an earlier arena wrote this, and did not count."""
     head: str = ""
     """Hash of the last line of the match's transcript."""
+
+    def fits(self, entrants: int) -> bool:
+        """Whether it can be a match among so many bots: a ledger may come from anybody."""
+        seats = range(len(self.entrants))
+        by_seat = (self.conduct, self.charged_us, self.windows, self.defaults, self.refused or self.conduct)
+        ranked = sorted(seat for group in self.outcome.ranking for seat in group)
+        return (
+            len(seats) > 1
+            and all(len(each) == len(seats) for each in by_seat)
+            and ranked == list(seats)
+            and all(self.outcome.ranking)
+            and set(self.outcome.winners) <= set(seats)
+            and self.outcome.eliminated in (None, *seats)
+            and max(self.entrants) < entrants
+        )
 
 
 class Score(Struct, kw_only=True):

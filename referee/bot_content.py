@@ -70,7 +70,9 @@ class Item(NamedTuple):
 
 def cache_folder() -> Path:
     """Where the arena keeps what it can make again."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "mist-arena"
+    given = os.environ.get("XDG_CACHE_HOME", "")
+    # By the XDG base directory specification, a relative path is to be ignored.
+    return (Path(given) if Path(given).is_absolute() else Path.home() / ".cache") / "mist-arena"
 
 
 def content_hash(folder: Path) -> str:

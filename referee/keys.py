@@ -10,9 +10,13 @@ from pathlib import Path
 from msgspec import Struct
 from nacl.bindings import crypto_box_keypair, crypto_scalarmult_base
 
+from referee.regular_file import read_regular
+
 PUBLIC, SECRET = ".key", ".key_secret"
 """How the files' names end."""
 KEY_BYTES, KEY_CHARACTERS = 32, 40
+MAX_KEY_FILE_BYTES = 64 * 1024
+"""The longest file in which a key is looked for: it may come from anybody."""
 _LETTERS = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#"
 _VALUES = {letter: value for value, letter in enumerate(_LETTERS)}
 _WORD_BYTES, _WORD_LETTERS = 4, 5
@@ -132,7 +136,7 @@ def read_pair(file: Path) -> KeyPair:
 
 def _field(file: Path, field: str) -> bytes:
     try:
-        lines = file.read_text(encoding="utf-8").splitlines()
+        lines = read_regular(file, MAX_KEY_FILE_BYTES).decode().splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise KeyFileError(f"{file}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
     for number, line in enumerate(lines, start=1):

@@ -28,6 +28,7 @@ def open_regular(path: Path) -> BinaryIO:
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     try:
         _check(os.fstat(descriptor).st_mode, path)
+        os.pread(descriptor, 1, 0)  # Some of /proc call themselves regular, and are not.
         return os.fdopen(descriptor, "rb")
     except BaseException:
         os.close(descriptor)

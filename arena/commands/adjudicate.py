@@ -1,15 +1,17 @@
 """`arena adjudicate`: what the rules make of matches that are written down."""
 
 import sys
-from io import BytesIO
 from pathlib import Path
+from typing import BinaryIO
 
 import click
 import msgspec
 
 from arena.adjudicate import adjudicate_line, adjudicate_stream
 from arena.exits import WrongUse
+from arena.scenario import MAX_SCENARIO_BYTES
 from protocol.codec import decode_json
+from referee.regular_file import open_regular
 
 
 @click.command("adjudicate")
@@ -23,13 +25,12 @@ def command(file: str) -> None:
     if file == "-":
         adjudicate_stream(sys.stdin.buffer, sys.stdout.buffer)
         return
-    try:
-        content = Path(file).read_bytes()
-    except OSError as error:
-        raise WrongUse(f"{file}: cannot be read: {error.strerror}") from None
-    if _is_many(content):
-        adjudicate_stream(BytesIO(content), sys.stdout.buffer)
-        return
+    with _opened(Path(file)) as opened:
+        content = opened.read(MAX_SCENARIO_BYTES + 1)
+        if _is_many(content):
+            opened.seek(0)
+            adjudicate_stream(opened, sys.stdout.buffer)
+            return
     result = adjudicate_line(content)
     failed = decode_json(result).get("error")
     if failed is not None:
@@ -37,11 +38,21 @@ def command(file: str) -> None:
     sys.stdout.buffer.write(result + b"\n")
 
 
-def _is_many(content: bytes) -> bool:
-    """Whether a file holds a scenario a line, and more than one."""
-    first, *rest = [line for line in content.splitlines() if line.strip()] or [b""]
+def _opened(file: Path) -> BinaryIO:
     try:
-        decode_json(first)
+        return open_regular(file)
+    except OSError as error:
+        raise WrongUse(f"{file}: cannot be read: {error.strerror}") from None
+
+
+def _is_many(content: bytes) -> bool:
+    """Whether a file, of which this is the beginning, holds a scenario a line, and more than one."""
+    first, *rest = [line for line in content.split(b"\n") if line.strip()] or [b""]
+    try:
+        # Whether it is text and how deep it is nested is for the line's own reader to say.
+        decode_json(first.decode(errors="replace").encode())
+    except RecursionError:
+        return bool(rest)
     except msgspec.MsgspecError:
         return False
     return bool(rest)

@@ -27,9 +27,10 @@ from arena.screens import print_json, progress_console, say
 from arena.setup_file import read_setup
 from arena.watching import Eyes, Watcher, read_eyes
 from referee.bot_folder import BotFolderError, find_bot
-from referee.keys import PUBLIC, KeyFileError, read_public, z85
+from referee.keys import MAX_KEY_FILE_BYTES, PUBLIC, KeyFileError, read_public, z85
 from referee.plan import Isolation, Plan, Result
 from referee.play import LocalSeat, Player, SandboxedBot, play
+from referee.regular_file import read_regular
 from referee.remote_bot import RemoteBot, cannot_play
 
 OUR_INPUT = 0
@@ -190,7 +191,10 @@ def _remote(file: Path) -> RemoteBot:
 
 def _holds_secret(file: Path) -> bool:
     """Whether a key's file is one that nobody but its owner should have."""
-    return any(line.partition("=")[0].strip() == "secret-key" for line in file.read_text().splitlines())
+    return any(
+        line.partition("=")[0].strip() == "secret-key"
+        for line in read_regular(file, MAX_KEY_FILE_BYTES).decode().splitlines()
+    )
 
 
 def _name(player: Player) -> str:

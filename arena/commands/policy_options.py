@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 import click
 import msgspec
 
+from arena.exits import WrongUse
 from referee.plan import Policy
 
 CommandT = TypeVar("CommandT", bound=Callable[..., Any])
@@ -44,5 +45,14 @@ def policy_options(command: CommandT) -> CommandT:
 
 
 def read_policy(given: dict[str, Any]) -> Policy:
-    """The policy that the options ask for; what was not given keeps its default."""
-    return Policy(**{name: given[name] for name in NAMES if given[name] is not None})
+    """The policy that the options ask for; what was not given keeps its default.
+
+    Raises:
+        WrongUse: a number is beyond what a policy takes.
+    """
+    asked = {name: given[name] for name in NAMES if given[name] is not None}
+    try:
+        return msgspec.convert(asked, Policy)
+    except msgspec.ValidationError as error:
+        what, _, field = str(error).partition(" - at `$.")
+        raise WrongUse(f"--{field.removesuffix('`').replace('_', '-')}: {what}") from None

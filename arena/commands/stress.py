@@ -28,8 +28,9 @@ from arena.virtual_stress import Campaign, play_campaign
 from arena.wire_stress import Level, Load, run_load
 from arena.wire_stress_report import page, table
 from referee.fuzzing.campaign import judge_script
-from referee.fuzzing.script import BadScriptError, Script, read_script, script_text
+from referee.fuzzing.script import MAX_SCRIPT_BYTES, BadScriptError, Script, read_script, script_text
 from referee.plan import Isolation
+from referee.regular_file import read_regular
 from referee.sandbox import SandboxError
 from referee.unwrapped import unwrapped
 
@@ -240,7 +241,7 @@ def _play_one(file: Path, *, as_json: bool) -> None:
 
 def _read(file: Path) -> Script:
     try:
-        return read_script(file.read_bytes())
+        return read_script(read_regular(file, MAX_SCRIPT_BYTES))
     except OSError as error:
         raise WrongUse(f"{file}: {error.strerror}") from None
     except BadScriptError as error:
