@@ -87,7 +87,6 @@ def found_in(path: Path) -> Found:
     try:
         terms = ledger.terms()
         labels = tuple(terms.get("bots", ()))
-        house = len(labels) - 1 if _has_house(terms, labels) else None
         played = ledger.results()
         voids, set_aside, lost = (
             len(each) for each in (ledger.voids(), ledger.set_aside(), ledger.lost_with_workers())
@@ -98,6 +97,7 @@ def found_in(path: Path) -> Found:
         raise WrongUse(f"{path}: holds no tournament: its terms name no bots")
     if not all(each.fits(len(labels)) and len(each.entrants) == len(played[0].entrants) for each in played):
         raise WrongUse(f"{path}: holds a result that is none of a match among its {len(labels)} bots")
+    house = len(labels) - 1 if _has_house(terms, labels) else None
     try:
         form = _form(terms, labels, house, played)
     except (msgspec.ValidationError, KeyError, BadSetupError) as error:
@@ -119,8 +119,7 @@ def found_in(path: Path) -> Found:
 
 def _has_house(terms: Terms, labels: Sequence[str]) -> bool:
     """Whether the last of these fills seats. An earlier arena did not write it down: its label's end says so."""
-    marked = bool(labels) and labels[-1].endswith(HOUSE_MARK)
-    return bool(terms.get("house", marked))
+    return bool(terms.get("house", labels[-1].endswith(HOUSE_MARK)))
 
 
 def _form(terms: Terms, labels: Sequence[str], house: int | None, played: list[Played]) -> Form | None:

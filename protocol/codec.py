@@ -1,5 +1,6 @@
 """Bytes to messages and back: the only encoder and decoder. Whoever reads a bot's bytes calls this."""
 
+import re
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -13,6 +14,12 @@ ActionT = TypeVar("ActionT", bound=Action)
 
 MAX_COMPLAINT_CHARACTERS = 200
 """A complaint about bytes may quote them; this bounds it."""
+MAX_NESTING = 64
+"""How deep a message may be nested. Without this bound the interpreter's stack would be the bound: a replay, which
+has another stack, would say otherwise than the match did."""
+TOO_DEEP = "nested too deeply"
+_ALIKE = bytes.maketrans(b"{}", b"[]")
+_NO_BRACKET = re.compile(rb'"(?:[^"\\]|\\.)*"|[^"\[\]{}]+')
 
 encode: Callable[[Any], bytes] = msgspec.json.Encoder().encode
 """Compact JSON of a message, event, view or record. Field order is the Struct's, so bytes are repeatable."""
@@ -39,9 +46,12 @@ def decode_said(frame: bytes) -> Said:
     if refused := oversized(len(frame)):
         raise refused
     try:
-        return _said.decode(frame)
+        said = _said.decode(frame)
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
         raise Refused(Refusal.MALFORMED, _short(error)) from None
+    if _is_deeper(frame, MAX_NESTING):
+        raise Refused(Refusal.MALFORMED, TOO_DEEP)
+    return said
 
 
 def oversized(size: int) -> Refused | None:
@@ -83,4 +93,16 @@ def decode_json(raw: bytes | msgspec.Raw) -> Any:
 
 def _short(error: Exception) -> str:
     """The decoder's complaint, bounded: it may quote what the sender wrote."""
-    return "nested too deeply" if isinstance(error, RecursionError) else str(error)[:MAX_COMPLAINT_CHARACTERS]
+    return TOO_DEEP if isinstance(error, RecursionError) else str(error)[:MAX_COMPLAINT_CHARACTERS]
+
+
+def _is_deeper(text: bytes, most: int) -> bool:
+    """Whether a text that is JSON is nested deeper than so many levels."""
+    if text.count(b"[") + text.count(b"{") <= most:
+        return False
+    brackets = _NO_BRACKET.sub(b"", text).translate(_ALIKE)
+    for _ in range(most):
+        brackets = brackets.replace(b"[]", b"")  # The innermost ones, all at once.
+        if not brackets:
+            return False
+    return True

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET
 
-from protocol.codec import Refused, decode_action, decode_said, decode_told, encode
+from protocol.codec import MAX_NESTING, TOO_DEEP, Refused, decode_action, decode_said, decode_told, encode
 from protocol.games.mist import Turn
 from protocol.messages import MAX_FRAME_BYTES, Hello, Note, Pause, Rejected, Submit, Undo
 from protocol.refusals import Conduct, Fault, Refusal
@@ -85,3 +85,22 @@ def test_a_bot_reads_what_the_referee_writes() -> None:
 def test_the_words_of_each_closed_list_are_different() -> None:
     for words in (Refusal, Fault, Conduct):
         assert len(words) == len({word.value for word in words})
+
+
+@pytest.mark.parametrize(("opening", "closing"), [(b"[", b"]"), (b'{"x":', b"}")])
+def test_how_deep_a_message_may_be_nested_is_said_by_no_stack(opening: bytes, closing: bytes) -> None:
+    """Or a replay would judge otherwise than the match: it stands elsewhere on its stack."""
+
+    def frame(levels: int) -> bytes:
+        return b'{"type":"submit","window":0,"action":' + opening * levels + b"1" + closing * levels + b"}"
+
+    decode_said(frame(MAX_NESTING - 1))
+    for levels in (MAX_NESTING, 500, 900, 1_000, 5_000):
+        with pytest.raises(Refused) as refused:
+            decode_said(frame(levels))
+        assert (Refusal.MALFORMED, TOO_DEEP) == (refused.value.refusal, refused.value.text)
+
+
+def test_brackets_in_a_text_and_side_by_side_are_not_nested() -> None:
+    for action in (b'"' + b"[" * 500 + b'"', b"[" + b",".join([b"[]"] * 500) + b"]", b'"\\"' + b"{" * 500 + b'"'):
+        decode_said(b'{"type":"submit","window":0,"action":%b}' % action)
