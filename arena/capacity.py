@@ -12,7 +12,7 @@ from referee.regular_file import read_regular
 
 MAX_CALIBRATION_BYTES = 64 * 1024
 MAX_CONCURRENCY = 100_000
-"""More matches at once than any machine carries."""
+"""More matches at once than any machine carries, or processes."""
 
 
 def cores() -> int:

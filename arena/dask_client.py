@@ -4,6 +4,7 @@ Dask's client lives in threads of its own; here it is waited for from trio.
 """
 
 import logging
+import re
 import secrets
 from collections.abc import Callable
 from contextlib import suppress
@@ -25,6 +26,7 @@ SCHEMES = {"dask": "tcp", "dask+tls": "tls"}
 CONNECT_SECONDS = 10
 FAMILIES = ["dask", "msgpack"]
 """Of Dask's ways to write objects: bytes and plain data. Pickled results are refused, whoever sends them."""
+_PORT = re.compile("[0-9]{1,5}")
 Heard = Callable[[dict[str, Any]], None]
 
 
@@ -36,7 +38,7 @@ def address_of(on: str) -> str:
     """
     scheme, _, place = on.partition("://")
     host, _, port = place.rpartition(":")
-    if scheme not in SCHEMES or not host or not port.isdecimal():
+    if scheme not in SCHEMES or not host or not _PORT.fullmatch(port):
         raise WrongUse(f"--on {on}: neither local nor dask://HOST:PORT (with TLS dask+tls://HOST:PORT)")
     return f"{SCHEMES[scheme]}://{place}"
 

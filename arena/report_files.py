@@ -18,6 +18,7 @@ from arena.ledger import Ledger
 from arena.report_page import About, page
 from arena.report_tables import digest_csv
 from arena.results_folder import LEDGER, PAGE, TABLE, cannot_write
+from arena.schedule import MOST_BLOCKS
 from arena.standings import Played
 from arena.terms import Terms
 from arena.tournament_file import HOUSE_MARK, TournamentFile, results_of
@@ -25,8 +26,6 @@ from referee.games.registry import GAMES
 from referee.rules import BadSetupError
 from referee.toml_text import TomlError, read_toml
 
-MOST_BLOCKS = 10_000_000
-"""More than anybody plays: a ledger may come from anybody, too."""
 TOLD = ("game", "variant", "format", "isolation")
 """Terms that a report tells. The seed is not among them: whoever knows it knows the deals that are to come."""
 
@@ -42,8 +41,12 @@ def ledger_of(place: Path) -> Path:
             place = results_of(place, read_toml(place, TournamentFile))
         except TomlError as error:
             raise WrongUse(str(error)) from None
-    path = place / LEDGER if place.is_dir() or not place.exists() else place
-    if not path.exists():
+    try:
+        path = place / LEDGER if place.is_dir() or not place.exists() else place
+        is_there = path.exists()
+    except OSError as error:  # A name that is too long, for one.
+        raise WrongUse(f"{place}: cannot be read: {error.strerror}") from None
+    if not is_there:
         raise WrongUse(f"{path}: there is no such ledger; give a tournament's results folder, or its file")
     return path
 
@@ -86,15 +89,13 @@ def found_in(path: Path) -> Found:
     ledger = Ledger(path)
     try:
         terms = ledger.terms()
-        labels = tuple(terms.get("bots", ()))
+        labels = _labels(path, terms)
         played = ledger.results()
         voids, set_aside, lost = (
             len(each) for each in (ledger.voids(), ledger.set_aside(), ledger.lost_with_workers())
         )
     finally:
         ledger.close()
-    if not labels or not all(isinstance(label, str) for label in labels):
-        raise WrongUse(f"{path}: holds no tournament: its terms name no bots")
     if not all(each.fits(len(labels)) and len(each.entrants) == len(played[0].entrants) for each in played):
         raise WrongUse(f"{path}: holds a result that is none of a match among its {len(labels)} bots")
     house = len(labels) - 1 if _has_house(terms, labels) else None
@@ -115,6 +116,13 @@ def found_in(path: Path) -> Found:
         lost=lost,
         total=None if form is None else max(matches_in_all(form), len(played)),
     )
+
+
+def _labels(path: Path, terms: Terms) -> tuple[str, ...]:
+    labels = terms.get("bots")
+    if not isinstance(labels, list) or not labels or not all(isinstance(label, str) for label in labels):
+        raise WrongUse(f"{path}: holds no tournament: its terms name no bots")
+    return tuple(labels)
 
 
 def _has_house(terms: Terms, labels: Sequence[str]) -> bool:

@@ -10,6 +10,8 @@ from itertools import combinations
 
 from msgspec import Struct
 
+MOST_BLOCKS = 10_000_000
+"""Of one tournament: more than anybody plays."""
 SEED_BITS = 53
 """Seeds of matches stay whole numbers in every JSON reader, JavaScript's included."""
 

@@ -6,6 +6,7 @@ taken from the kernel. Names are not looked up, and nothing is spoken in the cle
 """
 
 import ipaddress
+import re
 import socket as kernel
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable
@@ -64,6 +65,9 @@ class Address(Struct, frozen=True):
         return f"tcp://[{self.host}]:{port}" if ":" in self.host else f"tcp://{self.host}:{port}"
 
 
+_PORT = re.compile("[0-9]{1,5}")
+
+
 def read_address(text: str) -> Address:
     """The address of `ADDRESS:PORT`, `[ADDRESS]:PORT` or `:PORT`, which is this machine only.
 
@@ -76,7 +80,7 @@ def read_address(text: str) -> Address:
         ipaddress.ip_address(host)
     except ValueError:
         raise BadAddressError(f"{text!r}: {host!r} is no address in numbers; names are not looked up") from None
-    if not colon or not port.isdecimal() or int(port) > 65_535:  # noqa: PLR2004 - ports have two bytes
+    if not colon or not _PORT.fullmatch(port) or int(port) > 65_535:  # noqa: PLR2004 - ports have two bytes
         raise BadAddressError(f"{text!r}: a port from 0 to 65535 follows the address: 127.0.0.1:5555")
     return Address(host, int(port))
 

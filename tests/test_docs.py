@@ -21,6 +21,7 @@ from referee.line import MAX_TAKEN_BYTES, OUTBOX_BYTES, OUTBOX_FRAMES
 from referee.plan import Policy
 from referee.records import AnyRecord
 from referee.wire_door import HANDSHAKE_MS, MAX_CONNECTIONS
+from referee.zmtp import COMMAND_BYTES, COMMANDS_A_SECOND, COMMANDS_AT_ONCE, MOST_PARTS
 from tests.docs_pages import PAGES, anchors, blocks, first_words, links, name, page, prose, section, tables, words
 
 PROTOCOL = page("docs/protocol.md")
@@ -69,7 +70,8 @@ class TestProtocol:
         listed = " ".join(f"{row[1]}; {row[2]};" for row in tables(section(PROTOCOL, "Limits"))[0])
         for limit in (
             f"above {MAX_TAKEN_BYTES // 1024} KiB the connection is closed",
-            f"above {MAX_TAKEN_BYTES // 1024} KiB, all of them together",
+            f"above {MOST_PARTS}, or {MAX_TAKEN_BYTES // 1024} KiB for all of them together",
+            f"{COMMANDS_AT_ONCE:,}, and {COMMANDS_A_SECOND} more each second; {COMMAND_BYTES:,} bytes each",
             f"{HELLOS_PER_MATCH}; fault `misbehaved`",
             f"{OUTBOX_FRAMES:,} frames or {OUTBOX_BYTES // 1024**2} MiB",
             f"{MAX_CONNECTIONS}; no further one",

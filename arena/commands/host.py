@@ -1,5 +1,6 @@
 """`arena host`: one match, with seats for bots on their authors' own machines."""
 
+import math
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ from arena.hosting import Hosting, play_hosted
 from arena.one_match import play_match
 from referee.keys import KeyFileError, KeyPair, new_pair, read_pair
 from referee.remote_wire import BadAddressError, read_address
+
+MAX_WAIT_SECONDS = 365 * 86_400
 
 
 @click.command("host")
@@ -32,7 +35,7 @@ from referee.remote_wire import BadAddressError, read_address
 @click.option(
     "--wait",
     metavar="SECONDS",
-    type=click.FloatRange(min=1),
+    type=click.FloatRange(1, MAX_WAIT_SECONDS),
     default=600,
     show_default=True,
     help="How long to wait for bots.",
@@ -55,6 +58,8 @@ def command(
     """
     if not any(name.startswith(REMOTE) for name in bots):
         raise WrongUse(f"BOT: none is {REMOTE}NAME.key; `arena match` plays among bots on this machine")
+    if math.isnan(wait):
+        raise WrongUse("--wait: nan is no time")
     try:
         hosting = Hosting(read_address(at), _keys(key), wait)
     except BadAddressError as error:

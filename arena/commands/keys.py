@@ -4,7 +4,8 @@ from pathlib import Path
 
 import click
 
-from arena.exits import MachineCannot, WrongUse
+from arena.exits import WrongUse
+from arena.results_folder import cannot_write
 from arena.screens import results_console, say
 from referee.keys import KeyFileError, new_pair, write_pair, z85
 
@@ -26,6 +27,6 @@ def command(name: Path) -> None:
     except KeyFileError as error:
         raise WrongUse(str(error)) from None
     except OSError as error:
-        raise MachineCannot(f"{name}: cannot be written: {error.strerror}") from None
+        raise cannot_write(name, error) from None
     results_console().say(z85(pair.public))
     say(f"{public} is to be given away; keep {secret} to yourself")

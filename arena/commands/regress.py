@@ -31,6 +31,7 @@ from arena.regression_report import finding_json, markdown, said, table
 from arena.regression_run import Finding, folder_for, play_regression
 from arena.report import attempts_text
 from arena.results_folder import TRANSCRIPTS, cannot_write
+from arena.schedule import MOST_BLOCKS
 from arena.screens import print_json, results_console, say
 from arena.sprt import EloModel, Verdict
 from arena.tables import show
@@ -39,6 +40,7 @@ from arena.venues import Where, venue_for
 from referee.plan import Isolation
 
 EXPLAINED = 20
+BLOCKS = click.IntRange(1, MOST_BLOCKS)
 """Of base's matches, unless it is said: some minutes at most, for bots that take seconds a match."""
 
 
@@ -56,9 +58,13 @@ EXPLAINED = 20
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="How often H0 may be rejected wrongly.")
 @click.option("--beta", type=float, default=0.05, show_default=True, help="How often H1 may be rejected wrongly.")
 @click.option("--field", multiple=True, metavar="BOT", help="More seats: who has the others; may be repeated.")
-@click.option("--rotations", type=click.IntRange(min=1), help="More seats: seatings of a deal.  [default: all]")
+@click.option("--rotations", type=BLOCKS, help="More seats: seatings of a deal.  [default: all]")
 @click.option(
-    "--blocks", type=click.IntRange(min=1), default=40_000, show_default=True, help="After so many, give up."
+    "--blocks",
+    type=BLOCKS,
+    default=40_000,
+    show_default=True,
+    help="After so many, give up.",
 )
 @click.option("--seed", type=int, help="Of all deals.  [default: drawn, and kept with the results]")
 @clock_option
@@ -78,7 +84,7 @@ EXPLAINED = 20
     "--markdown", "summary", type=click.Path(path_type=Path), metavar="FILE", help="Add a summary for CI to FILE."
 )
 @click.option("--explain", "explains", is_flag=True, help="Then ask head what base was asked: where do they part?")
-@click.option("--limit", type=click.IntRange(min=1), help="Of --explain: base's matches.  [default: the first 20]")
+@click.option("--limit", type=BLOCKS, help="Of --explain: base's matches.  [default: the first 20]")
 @cap_option
 @policy_options
 def command(

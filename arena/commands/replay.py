@@ -46,7 +46,7 @@ def command(transcript: Path | None, seat: int | None, boards: str | None, as_js
             f"--boards: goes without {'--json' if as_json else '--seat'}; --boards N has the eyes of seat N"
         )
     try:
-        verified, replayed = _proved(transcript)
+        verified, replayed = proved(transcript)
         if seat is not None:
             _write_seat(transcript, seat)
             return
@@ -69,7 +69,7 @@ def command(transcript: Path | None, seat: int | None, boards: str | None, as_js
         raise WrongUse(str(error) if error.path else f"{transcript}: {error}") from None
 
 
-def _proved(transcript: Path) -> tuple[Verified, Replayed | None]:
+def proved(transcript: Path) -> tuple[Verified, Replayed | None]:
     """Reads a transcript once: its hashes are verified, and of a whole one the rules must lead to every line."""
     reading = Reading(transcript)
     records = iter(reading)

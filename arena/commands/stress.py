@@ -18,7 +18,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from arena.capacity import cores, keep_calibration
+from arena.capacity import MAX_CONCURRENCY, cores, keep_calibration
 from arena.counted import counted
 from arena.exits import AnswerIsNo, MachineCannot, WrongUse
 from arena.screens import Words, print_json, progress_console, results_console, say
@@ -27,6 +27,7 @@ from arena.typed import command_line
 from arena.virtual_stress import Campaign, play_campaign
 from arena.wire_stress import Level, Load, run_load
 from arena.wire_stress_report import page, table
+from referee.clock_table import LONGEST_MS
 from referee.fuzzing.campaign import judge_script
 from referee.fuzzing.script import MAX_SCRIPT_BYTES, BadScriptError, Script, read_script, script_text
 from referee.plan import Isolation
@@ -35,6 +36,8 @@ from referee.sandbox import SandboxError
 from referee.unwrapped import unwrapped
 
 SEED_BITS = 32
+PROCESSES, HOGS = click.IntRange(1, MAX_CONCURRENCY), click.IntRange(0, MAX_CONCURRENCY)
+MATCHES = click.IntRange(1, 10_000_000)
 OF_VIRTUAL = ("windows", "processes", "keep")
 OF_REAL = ("levels", "matches", "main_ms", "hogs", "isolation", "html", "calibrate")
 
@@ -46,7 +49,11 @@ OF_REAL = ("levels", "matches", "main_ms", "hogs", "isolation", "html", "calibra
 )
 @click.option("--seed", type=click.IntRange(min=0), help="Draws the same matches again.  [default: drawn]")
 @click.option(
-    "--processes", type=click.IntRange(min=1), default=1, show_default=True, help="Virtual: to share the work."
+    "--processes",
+    type=PROCESSES,
+    default=1,
+    show_default=True,
+    help="Virtual: to share the work.",
 )
 @click.option(
     "--script",
@@ -65,12 +72,19 @@ OF_REAL = ("levels", "matches", "main_ms", "hogs", "isolation", "html", "calibra
     "--levels", default="1,10,50", show_default=True, help="Real: matches at once, one level after another."
 )
 @click.option(
-    "--matches", type=click.IntRange(min=1), help="Real: matches at each level.  [default: twice the level]"
+    "--matches",
+    type=MATCHES,
+    help="Real: matches at each level.  [default: twice the level]",
 )
 @click.option(
-    "--main-ms", type=click.IntRange(min=50), default=200, show_default=True, help="Real: time a window."
+    "--main-ms", type=click.IntRange(50, LONGEST_MS), default=200, show_default=True, help="Real: time a window."
 )
-@click.option("--hogs", type=click.IntRange(min=0), default=0, help="Real: processes beside that only burn time.")
+@click.option(
+    "--hogs",
+    type=click.IntRange(0, MAX_CONCURRENCY),
+    default=0,
+    help="Real: processes beside that only burn time.",
+)
 @click.option("--isolation", type=click.Choice(get_args(Isolation)), default="strict", show_default=True)
 @click.option("--html", type=click.Path(path_type=Path), help="Real: write a page with histograms.")
 @click.option("--calibrate", is_flag=True, help="Real: keep the largest safe level as `tournament`'s concurrency.")
@@ -197,8 +211,8 @@ def _levels(text: str) -> tuple[int, ...]:
         levels = tuple(int(word) for word in text.split(","))
     except ValueError:
         raise WrongUse(f"--levels: {text!r} is no list of numbers, as 1,10,50") from None
-    if min(levels) < 1:
-        raise WrongUse("--levels: at least 1 match at once")
+    if not 1 <= min(levels) <= max(levels) <= MAX_CONCURRENCY:
+        raise WrongUse(f"--levels: from 1 to {MAX_CONCURRENCY} matches at once")
     return levels
 
 

@@ -5,8 +5,10 @@ from typing import Any, TypeVar
 
 import click
 
+from arena.capacity import MAX_CONCURRENCY
 from arena.venues import LOCAL
 
+AT_ONCE = click.IntRange(1, MAX_CONCURRENCY)
 CommandT = TypeVar("CommandT", bound=Callable[..., Any])
 
 
@@ -27,11 +29,13 @@ def where_options(command: CommandT) -> CommandT:
         ),
         click.option(
             "--workers",
-            type=click.IntRange(min=1),
+            type=AT_ONCE,
             help="Referee processes for them.  [default: one for each core]",
         ),
         click.option(
-            "--concurrency", type=click.IntRange(min=1), help="Matches at once.  [default: one for each core]"
+            "--concurrency",
+            type=AT_ONCE,
+            help="Matches at once.  [default: one for each core]",
         ),
     ):
         command = option(command)

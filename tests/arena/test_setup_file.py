@@ -155,4 +155,4 @@ def test_a_match_is_played_with_the_setup_of_the_file(tmp_path: Path, monkeypatc
 
 
 def test_a_file_without_end_is_refused() -> None:
-    assert " is longer than 1048576 bytes" == complaint(Path("/dev/zero"))
+    assert " cannot be read: it is a device, not a regular file" == complaint(Path("/dev/zero"))
