@@ -10,6 +10,7 @@ import msgspec
 
 from protocol.codec import MAX_COMPLAINT_CHARACTERS, decode_json, encode
 from protocol.refusals import Refusal
+from referee.line import MAX_TAKEN_BYTES
 from referee.match import KEPT_OF_REFUSED
 from referee.records import (
     AnyRecord,
@@ -27,7 +28,10 @@ from referee.records import (
     Started,
     Used,
 )
+from referee.zmtp import stands_for_parts
 
+MOST_PARTS_BYTES = MAX_TAKEN_BYTES + 1_024
+"""On the wire, the last one's head and seal included."""
 _SALT = re.compile(r"[0-9a-f]{32}")
 _HASH = re.compile(r"[0-9a-f]{64}")
 _OF_FRAMES = frozenset({Refusal.FLOOD, Refusal.OVERSIZED, Refusal.MALFORMED})
@@ -130,7 +134,10 @@ def _check_frame(record: In) -> None:
             raise ValueError("refused and text: only of a frame that was cut")
         return
     kept = len(record.raw())
-    if kept != KEPT_OF_REFUSED or record.cut <= kept:
+    if stands_for_parts(record.raw()):
+        if not kept < record.cut <= MOST_PARTS_BYTES:
+            raise ValueError(f"cut: {record.cut} bytes are more than a message of parts may have")
+    elif kept != KEPT_OF_REFUSED or record.cut <= kept:
         raise ValueError(f"cut: {kept} bytes kept of {record.cut}; of a longer frame {KEPT_OF_REFUSED} are")
     if record.refused not in _OF_FRAMES:
         raise ValueError(f"refused: no frame is refused as {record.refused!r}")

@@ -7,6 +7,8 @@ process grow without end. Here a message has one bound, all its parts together, 
 The same over an open network, in secret and only with those whose key is known, is `zmtp_curve`'s.
 """
 
+import re
+
 GREETING = b"\xff" + bytes(8) + b"\x7f\x03\x01" + b"NULL".ljust(20, b"\0") + bytes(32)
 """Signature, version 3.1, mechanism, and filler."""
 SIGNATURE_ENDS, VERSION_AT, MECHANISM = 9, 10, slice(12, 32)
@@ -29,6 +31,10 @@ FRAMES_AT_A_TIME = 64
 """`next` looks at so many frames without a message in them, then lets its caller do something else."""
 
 
+_PARTS = b"(a message of %d parts)"
+_PARTS_SAID = re.compile(rb"\(a message of ([1-9][0-9]{0,2}) parts\)")
+
+
 class NotSpoken(Exception):  # noqa: N818 - a finding about a bot, not an error of ours
     """The other end says what no ZeroMQ PAIR socket says, or a message that is too large."""
 
@@ -47,6 +53,11 @@ def framed_command(body: bytes) -> bytes:
     if size <= _SHORT_MOST:
         return b"\4%c%b" % (size, body)
     return b"\6%b%b" % (size.to_bytes(8, "big"), body)
+
+
+def stands_for_parts(message: bytes) -> bool:
+    """Whether this is what `Conversation.next` tells of a message of parts."""
+    return _PARTS_SAID.fullmatch(message) is not None
 
 
 def says_pair(body: bytes) -> bool:
@@ -147,7 +158,7 @@ class Conversation:
         """The last part: what stands for the whole message."""
         self.size = self._parts_bytes + self._frame_size
         parts, self._parts, self._parts_bytes = self._parts + 1, 0, 0
-        return b"(a message of %d parts)" % parts
+        return _PARTS % parts
 
     def _frame(self) -> tuple[int, bytes] | None:
         """The next frame's flags and body, once it is there."""
