@@ -14,6 +14,8 @@ class Inbox:
     def __init__(self) -> None:
         self.stamped = -math.inf
         """The latest stamp that was given."""
+        self.arrivals = 0
+        """How many frames have ever come."""
         self._items: deque[Incoming] = deque()
         self._frames = 0
         self._bytes = 0
@@ -28,6 +30,7 @@ class Inbox:
 
     def arrived(self, at: float, frame: bytes, size: int) -> None:
         """A frame has come, at a moment of trio's clock; see `Arrived`."""
+        self.arrivals += 1
         self._frames += 1
         self._bytes += len(frame)
         self._items.append(Arrived(self._stamp(at), frame, max(size, len(frame))))

@@ -27,8 +27,6 @@ FREE_TURNS, FREE_TURNS_A_SECOND = 10, 20
 USEFUL_TURN = 1_000
 """Microseconds that it must have run for each further one: of a thread that sleeps and wakes all the time to no
 purpose, which waits a little each time, nothing is kept."""
-CARRIER = -1
-"""Among the numbers of a bot's threads: the thread of the referee's that carries its messages."""
 NANOSECONDS_PER_MICROSECOND = 1_000
 
 
@@ -41,8 +39,7 @@ class Reading(Struct, frozen=True):
     cpus: float
     """Not counted: how many cores it may keep busy."""
     threads: dict[int, tuple[int, int, int]]
-    """Of each thread there is, by its number: how long it ran, was ready to, and how often it was let. And of
-    `CARRIER`."""
+    """Of each thread there is, by its number: how long it ran, was ready to, and how often it was let."""
 
     def withheld(self, before: "Reading", seconds: float) -> int:
         """How much processor time others than itself kept from it since a reading before, in microseconds.
@@ -55,8 +52,6 @@ class Reading(Struct, frozen=True):
         cpu = max(0, self.cpu - before.cpu)
         kept = 0
         for number, (ran, waited, turns) in self.threads.items():
-            if number == CARRIER and number not in before.threads:
-                continue  # Its life is the arena's: what it waited before the bot was there is not known.
             ran_before, waited_before, turns_before = before.threads.get(number, (0, 0, 0))
             others = max(0, cpu - (ran - ran_before))
             let = turns - turns_before
@@ -84,12 +79,8 @@ class Meter:
         """What threads ran and waited that are gone, as was last read."""
         self._last = NOTHING
 
-    def read(self, carried: int = 0) -> Reading:
-        """The counters now; of a bot that is gone, the last that were read.
-
-        `carried`: how long the thread that carries its messages has waited for a processor, in microseconds: that
-        keeps the bot waiting, too, unless it was for the bot itself.
-        """
+    def read(self) -> Reading:
+        """The counters now; of a bot that is gone, the last that were read."""
         now = monotonic()
         if self._readings < AT_FIRST or now - self._looked >= AGAIN_SECONDS:
             self._look()
@@ -109,7 +100,6 @@ class Meter:
         for its_cpu, its_waiting, _ in threads.values():
             cpu += its_cpu
             waited += its_waiting
-        threads[CARRIER] = 0, carried, 0
         throttled = 0
         if self._group is not None:
             with suppress(OSError, ValueError):

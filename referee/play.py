@@ -285,7 +285,7 @@ class _Play:
         meter = self.meters.get(seat)
         if meter is None or self.wire is None:
             return NOTHING
-        return meter.read(self.wire.waited())
+        return meter.read()
 
     async def _end(self, seat: int) -> None:
         """Ends the bot that the match has hung up on."""

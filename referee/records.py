@@ -219,8 +219,7 @@ class Used(Struct, frozen=True, kw_only=True, tag="used", tag_field="kind", omit
     waited: Microseconds
     """How long its threads were ready to run, and did not, all together."""
     withheld: Microseconds
-    """Of `waited`, what is not the bot's own doing, and what the thread that carries its messages waited: see
-    `meter.Reading`."""
+    """Of `waited`, what is not the bot's own doing: see `meter.Reading`."""
     throttled: Microseconds
     """How long it was kept from running because it had used up its `cpus`."""
     behind: Microseconds

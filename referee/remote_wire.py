@@ -17,9 +17,9 @@ from msgspec import Struct
 
 from referee.keys import KeyPair, z85
 from referee.line import FAREWELL_SECONDS, MAX_TAKEN_BYTES
-from referee.loop_probe import LoopProbe
-from referee.remote_connection import Connection
+from referee.poll import Poll, open_poll
 from referee.remote_line import RemoteLine
+from referee.wire_line import Connection
 from referee.zmtp import NotSpoken
 from referee.zmtp_curve import HANDSHAKE_MOST, SecureConversation
 
@@ -99,9 +99,9 @@ class Lobby:
     """An open port, and the lines behind it. Made by `open_lobby`."""
 
     def __init__(
-        self, keys: KeyPair, known: Iterable[str], probe: LoopProbe, turned_away: Callable[[str, str], None]
+        self, keys: KeyPair, known: Iterable[str], poll: Poll, turned_away: Callable[[str, str], None]
     ) -> None:
-        self.lines = {key: RemoteLine(probe) for key in known}
+        self.lines = {key: RemoteLine(poll) for key in known}
         """By public key, as Z85."""
         self.endpoint = ""
         self._keys = keys
@@ -194,26 +194,21 @@ async def open_lobby(
     Raises:
         OSError: the port cannot be had.
     """
-    probe = LoopProbe()
-    lobby = Lobby(keys, known, probe, turned_away)
-    with kernel.socket(address.family, kernel.SOCK_STREAM) as listener:
-        listener.setsockopt(kernel.SOL_SOCKET, kernel.SO_REUSEADDR, 1)
-        for way in (kernel.SO_RCVBUF, kernel.SO_SNDBUF):
-            listener.setsockopt(kernel.SOL_SOCKET, way, KERNEL_BYTES)
-        listener.bind((address.host, address.port))
-        listener.listen(BACKLOG)
-        listener.setblocking(False)
-        lobby.endpoint = address.endpoint(listener.getsockname()[1])
-        trio.lowlevel.add_instrument(probe)
-        try:
+    async with open_poll() as poll:
+        lobby = Lobby(keys, known, poll, turned_away)
+        with kernel.socket(address.family, kernel.SOCK_STREAM) as listener:
+            listener.setsockopt(kernel.SOL_SOCKET, kernel.SO_REUSEADDR, 1)
+            for way in (kernel.SO_RCVBUF, kernel.SO_SNDBUF):
+                listener.setsockopt(kernel.SOL_SOCKET, way, KERNEL_BYTES)
+            listener.bind((address.host, address.port))
+            listener.listen(BACKLOG)
+            listener.setblocking(False)
+            lobby.endpoint = address.endpoint(listener.getsockname()[1])
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(lobby.listen, listener, nursery)
                 yield lobby
                 await _part(lobby)
                 nursery.cancel_scope.cancel()
-        finally:
-            trio.lowlevel.remove_instrument(probe)
-            probe.close()
 
 
 async def _part(lobby: Lobby) -> None:

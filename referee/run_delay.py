@@ -3,11 +3,8 @@
 import os
 import threading
 from contextlib import suppress
-from pathlib import Path
 
 NANOSECONDS_PER_SECOND = 1e9
-IO_THREAD = "ZMQbg/IO"
-"""How libzmq calls the threads that carry its messages."""
 
 
 def read_schedstat(file: int) -> tuple[int, int, int]:
@@ -23,11 +20,11 @@ def read_schedstat(file: int) -> tuple[int, int, int]:
 class RunDelay:
     """How long one thread was ready to run, and did not, as the kernel counts it; nothing where it does not."""
 
-    def __init__(self, thread: int | None = None) -> None:
-        """`thread`: its number; None: the thread that calls."""
+    def __init__(self) -> None:
+        """Of the thread that calls."""
         self._counters: int | None = None
         with suppress(OSError):
-            path = f"/proc/self/task/{thread or threading.get_native_id()}/schedstat"
+            path = f"/proc/self/task/{threading.get_native_id()}/schedstat"
             self._counters = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
 
     def seconds(self) -> float:
@@ -41,13 +38,3 @@ class RunDelay:
         if self._counters is not None:
             os.close(self._counters)
             self._counters = None
-
-
-def io_threads() -> set[int]:
-    """The numbers of all threads of this process that carry libzmq's messages."""
-    found = set()
-    for task in Path("/proc/self/task").iterdir():
-        with suppress(OSError):
-            if (task / "comm").read_text().startswith(IO_THREAD):
-                found.add(int(task.name))
-    return found

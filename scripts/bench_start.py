@@ -25,8 +25,7 @@ from referee.bot_environment import PROJECT, environment, this_machine
 from referee.bot_folder import BotFolder, find_bot
 from referee.line import Arrived, Bell
 from referee.plan import Isolation
-from referee.wire import Wire, open_wire
-from referee.wire_line import ZmqLine
+from referee.wire import LocalLine, Wire, open_wire
 
 AT_MOST = {"sandboxed": 1.2, "warm": 0.25}
 """The ratios of medians to the bare start that are asked for."""
@@ -99,7 +98,7 @@ def smallest_bot(folder: Path) -> BotFolder:
     return find_bot(str(folder))
 
 
-async def heard(line: ZmqLine, bell: Bell) -> bytes:
+async def heard(line: LocalLine, bell: Bell) -> bytes:
     """The first frame that comes."""
     while True:
         try:

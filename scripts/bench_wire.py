@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from referee.line import Bell, Line
 from referee.wire import open_wire
 from tests.real_wire import peer
-from tests.real_wire.stress import ended_well, next_item, stress
+from tests.real_wire.stress import ended_well, next_arrival, next_item, stress
 
 FRAME = b"." * 200
 
@@ -60,6 +60,8 @@ async def round_trips(blocks: int, trips: int) -> None:
             bell = Bell()
             line = wire.open_line(nursery, bell, Path(directory))
             with peer.start("echo", f"ipc://{directory}/bare"), peer.start("echo", line.endpoint):
+                bare.recv()  # its hello
+                await next_arrival(line, bell)
                 bare_trips(bare, trips)
                 await line_trips(line, bell, trips)
                 pairs = [(bare_trips(bare, trips), await line_trips(line, bell, trips)) for _ in range(blocks)]
@@ -93,8 +95,10 @@ async def settling(times: int) -> None:
     """What a deadline pays to know that it has heard all."""
     async with open_wire() as wire, trio.open_nursery() as nursery:
         with tempfile.TemporaryDirectory() as directory:
-            line = wire.open_line(nursery, Bell(), Path(directory))
+            bell = Bell()
+            line = wire.open_line(nursery, bell, Path(directory))
             with peer.start("echo", line.endpoint):
+                await next_arrival(line, bell)
                 took = []
                 for _ in range(times):
                     began = time.perf_counter()

@@ -20,7 +20,7 @@ from referee.hearing import HELLOS_PER_MATCH
 from referee.line import MAX_TAKEN_BYTES, OUTBOX_BYTES, OUTBOX_FRAMES
 from referee.plan import Policy
 from referee.records import AnyRecord
-from referee.wire_door import HANDSHAKE_MS, MAX_CONNECTIONS
+from referee.wire import HANDSHAKE_SECONDS, MAX_CONNECTIONS
 from referee.zmtp import COMMAND_BYTES, COMMANDS_A_SECOND, COMMANDS_AT_ONCE, MOST_PARTS
 from tests.docs_pages import PAGES, anchors, blocks, first_words, links, name, page, prose, section, tables, words
 
@@ -75,7 +75,7 @@ class TestProtocol:
             f"{HELLOS_PER_MATCH}; fault `misbehaved`",
             f"{OUTBOX_FRAMES:,} frames or {OUTBOX_BYTES // 1024**2} MiB",
             f"{MAX_CONNECTIONS}; no further one",
-            f"{HANDSHAKE_MS // 1000} s; the connection is closed",
+            f"{HANDSHAKE_SECONDS:.0f} s; the connection is closed",
             f"{MAX_FRAME_BYTES // 1024} KiB ({MAX_FRAME_BYTES:,} bytes)",
             f"{MAX_NOTE_CHARACTERS:,} characters",
             f"{policy.messages_per_window:,} (`messages_per_window`)",

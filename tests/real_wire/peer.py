@@ -86,6 +86,7 @@ def numbered(number: int, luck: Random) -> bytes:
 def stress(endpoint: str, messages: int, seed: int) -> None:
     """Sends and hears every round's burst at once, and begins the next round when both are through."""
     bot = connect(endpoint)
+    bot.send(b"hello")
     luck = Random(f"{seed}/peer")
     sent = heard = 0
     for of_host, of_peer in bursts(messages, seed):
@@ -110,8 +111,9 @@ def stress(endpoint: str, messages: int, seed: int) -> None:
 
 
 def echo(endpoint: str) -> None:
-    """Sends back what it hears."""
+    """Sends back what it hears, after a hello."""
     bot = connect(endpoint)
+    bot.send(b"hello")
     while True:
         bot.send(bot.recv())
 

@@ -9,9 +9,8 @@ import trio
 import zmq
 
 from referee.line import Arrived, Bell
-from referee.wire import Wire, open_wire
-from referee.wire_line import ZmqLine
-from tests.real_wire.stress import next_item
+from referee.wire import LocalLine, Wire, open_wire
+from tests.real_wire.stress import next_arrival
 
 BotSocket = zmq.Socket[bytes]
 
@@ -22,16 +21,13 @@ class Seat:
 
     wire: Wire
     nursery: trio.Nursery
-    line: ZmqLine
+    line: LocalLine
     bell: Bell
 
     async def arrival(self) -> Arrived:
         """The next arrival."""
         with trio.fail_after(5):
-            while True:
-                item = await next_item(self.line, self.bell)
-                if isinstance(item, Arrived):
-                    return item
+            return await next_arrival(self.line, self.bell)
 
     async def join(self, socket: BotSocket) -> None:
         """Gets a bot in that says hello until it is welcomed: what it said when it came too soon is lost."""

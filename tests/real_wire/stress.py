@@ -24,6 +24,13 @@ async def next_item(line: Line, bell: Bell) -> Arrived | HandedOver:
             return item
 
 
+async def next_arrival(line: Line, bell: Bell) -> Arrived:
+    """The next frame that comes."""
+    while not isinstance(item := await next_item(line, bell), Arrived):
+        pass
+    return item
+
+
 async def next_handed_over(line: Line) -> HandedOver:
     """The next thing that comes, which must be a HandedOver."""
     with trio.fail_after(STALL_SECONDS):
@@ -65,6 +72,8 @@ async def stress(line: Line, bell: Bell, messages: int, seed: int, *, impatient:
     luck, sending = Random(f"{seed}/host"), Random(f"{seed}/sending")
     sent = heard = 0
     last = 0.0
+    with trio.fail_after(STALL_SECONDS):
+        assert b"hello" == (await next_arrival(line, bell)).frame, "nothing is kept for who is not there"
     for of_host, of_peer in bursts(messages, seed):
         with trio.fail_after(STALL_SECONDS):
             async with trio.open_nursery() as nursery:

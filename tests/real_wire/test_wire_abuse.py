@@ -16,7 +16,7 @@ from arena.memory import resident_bytes
 from protocol.codec import Refused, decode_said
 from protocol.messages import MAX_FRAME_BYTES
 from protocol.refusals import Refusal
-from referee import wire, wire_door
+from referee import wire
 from referee.line import INBOX_BYTES, INBOX_FRAMES, MAX_TAKEN_BYTES, Arrived, Bell, HandedOver, NotReading
 from referee.zmtp import MOST_PARTS
 from tests.real_wire.peer import GREETING, raw_connection, raw_frame, raw_pair
@@ -200,7 +200,7 @@ async def test_a_ping_of_a_bot_is_answered(tmp_path: Path) -> None:
             await serves(seat, socket)
             await trio.sleep(0.5)
             await serves(seat, socket)
-            assert 1 == seat.line._door._accepted
+            assert 1 == seat.line._accepted
 
 
 async def test_half_a_message_and_gone_is_nothing(tmp_path: Path, bot: Bot) -> None:
@@ -232,38 +232,52 @@ async def test_raw_bytes_on_the_socket_harm_nobody(tmp_path: Path, bot: Bot) -> 
         await serves(seat, bot(seat.line.endpoint))
 
 
-async def test_further_connections_are_cut_off_at_once(tmp_path: Path, bot: Bot) -> None:
+async def test_further_connections_wait_with_the_kernel_and_cost_no_descriptor(tmp_path: Path, bot: Bot) -> None:
     async with open_seat(tmp_path) as seat:
         socket = bot(seat.line.endpoint)
         await serves(seat, socket)
         before = descriptors()
-        waiting = raw_connection(seat.line.path)
+        others = [kernel.socket(kernel.AF_UNIX, kernel.SOCK_STREAM | kernel.SOCK_NONBLOCK) for _ in range(20)]
+        for other in others:
+            with suppress(BlockingIOError):
+                other.connect(str(seat.line.path))
         await trio.sleep(0.02)
-        for _ in range(50):
-            with raw_connection(seat.line.path) as connection, suppress(ConnectionResetError):
-                while await trio.to_thread.run_sync(connection.recv, 4096):
-                    pass
-        assert descriptors() <= before + 4, "both ends of the one that waits, and perhaps one that is being closed"
-        waiting.close()
+        assert descriptors() == before + len(others), "our ends of none of them"
         await serves(seat, socket)
+        for other in others:
+            other.close()
+        await serves(seat, socket)
+
+
+async def test_a_line_takes_two_descriptors(tmp_path: Path) -> None:
+    async with open_seat(tmp_path) as seat:
+        (tmp_path / "other").mkdir()
+        before = descriptors()
+        other = seat.wire.open_line(seat.nursery, seat.bell, tmp_path / "other")
+        await trio.sleep(0.01)
+        with raw_pair(other.path):
+            await trio.sleep(0.05)
+            assert before + 2 + 1 == descriptors(), "and one at the bot's end"
 
 
 async def test_a_connection_that_says_nothing_keeps_others_out_for_a_while_only(
     tmp_path: Path, bot: Bot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(wire_door, "HANDSHAKE_MS", 300)
+    monkeypatch.setattr(wire, "HANDSHAKE_SECONDS", 0.3)
     async with open_seat(tmp_path) as seat:
         with raw_connection(seat.line.path) as silent, raw_connection(seat.line.path) as breaks_off:
             breaks_off.sendall(b"\xff\x00")
             await trio.sleep(0.05)
             await seat.join(bot(seat.line.endpoint))
-            assert await trio.to_thread.run_sync(silent.recv, 1) == b""
+            for out in (silent, breaks_off):
+                while await trio.to_thread.run_sync(out.recv, 100):
+                    pass
 
 
 async def test_a_connection_that_keeps_nobody_out_may_take_its_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(wire_door, "HANDSHAKE_MS", 0)
+    monkeypatch.setattr(wire, "HANDSHAKE_SECONDS", 0.0)
     async with open_seat(tmp_path) as seat:
         with raw_connection(seat.line.path) as slow:
             await trio.sleep(0.05)

@@ -9,9 +9,9 @@ from msgspec import Raw
 from protocol.codec import encode
 from protocol.messages import Opened, Submit
 from protocol.refusals import Conduct
-from referee.meter import CARRIER, NOTHING, Reading
+from referee.meter import Reading
 from referee.plan import Policy
-from referee.records import Ended, Judged, Used, WindowTime
+from referee.records import Ended, Judged, WindowTime
 from referee.replay import replay
 from referee.verdict import Verdict
 from tests.referee.retold import whole
@@ -140,41 +140,6 @@ async def test_a_window_opened_while_its_bot_is_started_again_is_looked_at_from_
 
     await play(played, [answering(answers), silent], crash)
     assert 0.3 == asked[-1]
-
-
-async def test_what_libzmqs_thread_waited_before_a_bot_was_started_again_was_not_withheld_from_it(
-    autojump_clock: object,
-) -> None:
-    """Else a bot that is losing could end just before its time is up, and the match would be void."""
-    runs = [True, True]
-    played = set_up(
-        2,
-        options={"first": 0, "max_turns": 4},
-        policy=Policy(main_ms=1_000, reserve_ms=0, fault="restart"),
-        measure=lambda seat: Reading(0, 0, 0, 1.0, {CARRIER: (0, 5 * SECOND, 0)}) if runs[seat] else NOTHING,
-        behind=lambda _since: 0.0,
-        restart=lambda _seat: None,
-    )
-
-    async def ends_in_time(bot: Bot) -> None:
-        bot.hello()
-        await bot.hear_a(Opened)
-        await trio.sleep(0.95)
-        await played.host.left(0, 1)
-        runs[0] = False
-        played.host.starting(0)
-        await trio.sleep(0.1)
-        runs[0] = True
-        played.host.started(0)
-        bot.hello()
-        window = await bot.hear_a(Opened)
-        await trio.sleep(0.5)
-        bot.submit(window.id, window.default)
-        await hear_out(bot)
-
-    await play(played, [ends_in_time, answering(at_once)])
-    assert [(0, Verdict.BOT)] == verdicts(played)
-    assert [0] * 4 == [each.withheld for each in played.records if isinstance(each, Used)]
 
 
 async def test_a_game_that_is_over_is_not_forfeited_while_its_last_evidence_is_awaited(

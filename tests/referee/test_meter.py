@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from referee.host import LATER_SECONDS
-from referee.meter import AGAIN_SECONDS, CARRIER, LOOKED_AT, NOTHING, THREADS, Meter, Reading
+from referee.meter import AGAIN_SECONDS, LOOKED_AT, NOTHING, THREADS, Meter, Reading
 
 MS = 1_000
 
@@ -37,7 +37,6 @@ def reading(cpus: float, *threads: tuple[int, int], ended: int = 0) -> Reading:
         (0, reading(1.0, (0, 300), ended=300)),
         (0, reading(1.0)),
         (0, NOTHING),
-        (0, Reading(0, 0, 0, 1.0, {CARRIER: (0, 400 * MS, 0)})),  # All since the arena began.
         (
             0,
             Reading(0, 0, 0, 1.0, {1: (0, 50 * MS, 10_000)}),
@@ -51,17 +50,6 @@ def reading(cpus: float, *threads: tuple[int, int], ended: int = 0) -> Reading:
 )
 def test_a_bots_own_threads_are_not_others_that_kept_it_waiting(kept: int, counted: Reading) -> None:
     assert kept * MS == counted.withheld(NOTHING, 1.0)
-
-
-@pytest.mark.parametrize(
-    ("kept", "counted"),
-    [
-        (400, Reading(0, 0, 0, 1.0, {CARRIER: (0, 400 * MS, 0)})),
-        (100, Reading(300 * MS, 0, 0, 1.0, {1: (300 * MS, 0, 1), CARRIER: (0, 400 * MS, 0)})),
-    ],
-)
-def test_what_the_carrier_of_its_messages_waited_counts_too(kept: int, counted: Reading) -> None:
-    assert kept * MS == counted.withheld(Reading(0, 0, 0, 1.0, {CARRIER: (0, 0, 0)}), 1.0)
 
 
 def test_only_what_came_since_the_reading_before_counts() -> None:
