@@ -59,7 +59,7 @@ class LocalLine(SocketLine):
         self._nursery: trio.Nursery | None = None
         self._listener = kernel.socket(kernel.AF_UNIX, kernel.SOCK_STREAM | kernel.SOCK_NONBLOCK)
         try:
-            # Received, they would be ours to close: a file of gigabytes that nobody else holds takes a second to free.
+            # Received, they were ours to close: a file of gigabytes takes a second to free.
             with suppress(OSError):
                 self._listener.setsockopt(kernel.SOL_SOCKET, PASS_RIGHTS, 0)
             self._listener.bind(str(path))
