@@ -56,7 +56,9 @@ class LocalLine(SocketLine):
         self.endpoint = f"ipc://{path}"
         """What a bot that sees the same files connects to."""
         self._accepted = 0
-        self._nursery: trio.Nursery | None = None
+        self._nursery: trio.Nursery
+        self._listens = False
+        """Whether somebody is let in: the owner is there, and there were not too many."""
         self._listener = kernel.socket(kernel.AF_UNIX, kernel.SOCK_STREAM | kernel.SOCK_NONBLOCK)
         try:
             # Received, they were ours to close: a file of gigabytes takes a second to free.
@@ -72,15 +74,16 @@ class LocalLine(SocketLine):
     async def own(self) -> None:
         """Lives until the line is hung up on and its last frames have gone out. Started by `Wire.open_line`."""
         try:
-            async with trio.open_nursery() as nursery:
-                self._nursery = nursery
-                self._listen()
-                await self._farewell.wait()
-                self._stop_listening()
+            async with trio.open_nursery() as self._nursery:
+                try:
+                    self._listen()
+                    await self._farewell.wait()
+                finally:
+                    # Who knocks from now on would be served by nobody.
+                    self._stop_listening()
                 await self._part()
-                nursery.cancel_scope.cancel()
+                self._nursery.cancel_scope.cancel()
         finally:
-            self._stop_listening()
             if self._connection is not None:
                 self._end(self._connection)
 
@@ -96,11 +99,13 @@ class LocalLine(SocketLine):
                 return  # It has not gone: a second look would have told.
 
     def _listen(self) -> None:
-        if self._listener.fileno() >= 0:
+        self._listens = self._listener.fileno() >= 0
+        if self._listens:
             self._poll.watch(self._listener.fileno(), IN, self._knocked)
 
     def _stop_listening(self) -> None:
-        if self._listener.fileno() >= 0:
+        if self._listens:
+            self._listens = False
             self._poll.watch(self._listener.fileno(), 0, self._knocked)
             self._listener.close()
 
@@ -116,7 +121,7 @@ class LocalLine(SocketLine):
 
     def _accept(self) -> bool:
         """Lets in who waits; whether there was somebody."""
-        if self._nursery is None or self._listener.fileno() < 0:
+        if not self._listens:
             return False
         try:
             socket, _ = self._listener.accept()

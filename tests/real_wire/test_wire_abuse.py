@@ -326,14 +326,16 @@ async def test_a_storm_of_connections_hinders_neither_the_loop_nor_the_line_s_en
                 with suppress(OSError):
                     raw_connection(path).close()
 
-        async with open_seat(directory):
-            threads = [threading.Thread(target=storm) for _ in range(2)]
+        threads = [threading.Thread(target=storm) for _ in range(2)]
+        try:
+            async with open_seat(directory):
+                for thread in threads:
+                    thread.start()
+                time.sleep(0.02 * (n % 3))  # noqa: ASYNC251 - connections pile up while the loop is held up
+                began = trio.current_time()
+                await trio.sleep(0.01)
+                assert trio.current_time() - began < 3.0, "the loop hangs"
+        finally:
+            stop.set()
             for thread in threads:
-                thread.start()
-            time.sleep(0.02 * (n % 3))  # noqa: ASYNC251 - news of connections pile up while the loop is held up
-            began = trio.current_time()
-            await trio.sleep(0.01)
-            assert trio.current_time() - began < 3.0, "the loop hangs"
-        stop.set()
-        for thread in threads:
-            thread.join()
+                thread.join()
