@@ -67,6 +67,7 @@ class SocketLine(Line):
         self._outbox: deque[bytes] = deque()
         self._outbox_bytes = 0
         self._not_reading = False
+        self._is_to_go_on = False
         self._farewell = trio.Event()
         self._drained = trio.Event()
 
@@ -91,7 +92,7 @@ class SocketLine(Line):
         item = self._inbox.take()
         if was_full and not self._inbox.full():
             # There may be more in what was read already, and nothing with the kernel.
-            self._poll.soon(self._go_on)
+            self._go_on_soon()
         return item
 
     def has_more(self) -> bool:
@@ -123,7 +124,7 @@ class SocketLine(Line):
         self._since = self._probe.came
         self._say(connection)
         self._watch(connection)
-        self._poll.soon(self._go_on)  # It may have said more already.
+        self._go_on_soon()  # It may have said more already.
 
     def _end(self, connection: Connection) -> None:
         """It is over, for whatever reason, and what was for it."""
@@ -167,16 +168,23 @@ class SocketLine(Line):
         if connection is not None and events & OUT:
             self._send(connection)
             self._watch(connection)
-        if connection is not None and events & ~OUT:
+        if connection is not None and events & ~OUT and not self._is_to_go_on:
             self._go_on()
 
     # Reading. None of it waits.
 
+    def _go_on_soon(self) -> None:
+        """Others have their turn first."""
+        if not self._is_to_go_on:
+            self._is_to_go_on = True
+            self._poll.soon(self._go_on)
+
     def _go_on(self) -> None:
+        self._is_to_go_on = False
         connection = self._connection
         if connection is not None:
             if self._hear(connection):
-                self._poll.soon(self._go_on)
+                self._go_on_soon()
             self._watch(connection)
 
     def _hear(self, connection: Connection) -> bool:
