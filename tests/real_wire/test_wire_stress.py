@@ -23,9 +23,11 @@ async def test_bursts_both_ways_lose_nothing_and_never_stall(tmp_path: Path, imp
 
 def reads_once_a_wake(line: LocalLine) -> None:
     """A planted bug: after a turn that was too short for all that had been read, nobody goes on."""
-    if line._connection is not None:
-        line._hear(line._connection)
-        line._watch(line._connection)
+    line._is_to_go_on = False
+    connection = line._connection
+    if connection is not None:
+        line._hear(connection)
+        line._watch(connection)
 
 
 async def test_a_planted_lost_wake_up_is_caught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
