@@ -21,6 +21,10 @@ class Over(Struct, frozen=True):
     """Its bot had time and let it pass."""
 
 
+LONG_US = 100_000
+"""Of a part that took so many microseconds, or more, it is written down what it was like, whatever came of it."""
+
+
 class Case(Struct):
     """A part in a window that took the default, or used reserve."""
 
@@ -44,22 +48,24 @@ class Court:
         self._cases: dict[tuple[int, int], Case] = {}
         # By seat and window's number, in the order of the windows.
         self.closed: list[Over] = []
-        """Parts that are over, as they come; `match.closed` takes them."""
+        """Parts that are over and of which `used` is to tell, as they come; `match.closed` takes them."""
         self.unmeasured: set[tuple[int, int]] = set()
-        """Those not yet told of by `used`."""
+        """Those of which it has not told yet."""
         self._newest: dict[int, int] = {}
-        """By seat: the latest window that was told of."""
+        """By seat: the latest window that is over."""
 
     def close(self, seat: int, part: Part, lateness: int) -> None:
         """A part is over."""
-        self.unmeasured.add((seat, part.number))
+        self._newest[seat] = part.number
         gone = self._seats[seat].gone
         defaulted = part.action is None and not part.final
-        self.closed.append(Over(seat, part.number, is_missed=defaulted and not gone))
         # Where there is no main time, a reserve is the budget that all windows draw on.
         overdrawn = part.reserve_used and part.clock is not None and part.clock.main
         if defaulted or overdrawn:
             self._cases[seat, part.number] = Case(part, gone=gone, lateness=lateness)
+        if defaulted or overdrawn or part.charged >= LONG_US:
+            self.unmeasured.add((seat, part.number))
+            self.closed.append(Over(seat, part.number, is_missed=defaulted and not gone))
 
     def late(self, seat: int, number: int, reading: int, refusal: Refusal) -> None:
         """A submission was turned down. If it was for the window in question, it tells by how much it was late."""
@@ -67,17 +73,22 @@ class Court:
         if refusal is Refusal.LATE and case is not None:
             case.part.note_late(reading)
 
-    def used(self, used: Used) -> list[Judged]:
-        """What a part in a window was like; the judgements that can be made now: of it, or of those before."""
+    def used(self, used: Used) -> None:
+        """What a part in a window was like."""
         self.unmeasured.discard((used.seat, used.number))
         case = self._cases.get((used.seat, used.number))
         if case is not None:
             case.used = used
-        # A missed window is told of a little later: the next one may have been told of before it.
-        newest = self._newest[used.seat] = max(used.number, self._newest.get(used.seat, 0))
-        case = self._cases.get((used.seat, newest))
-        waits = case is not None and case.by_default and not case.gone
-        return self.judge(used.seat, used.at, before=newest if waits else newest + 1)
+
+    def due(self, at: int) -> list[Judged]:
+        """The judgements that can be made now: a seat's latest missed window waits for a late submission."""
+        judged: list[Judged] = []
+        for seat in sorted({seat for seat, _ in self._cases}):
+            newest = self._newest[seat]
+            case = self._cases.get((seat, newest))
+            waits = case is not None and case.by_default and not case.gone
+            judged += self.judge(seat, at, before=newest if waits else newest + 1)
+        return judged
 
     def judge(self, seat: int, at: int, *, before: int | None = None) -> list[Judged]:
         """Judges what is left of a seat, or what came before a window. Of what nothing is known it is silent."""

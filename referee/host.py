@@ -21,6 +21,10 @@ from referee.records import START, Record, Used
 from referee.rules import Told
 
 MICROSECONDS = 1_000_000
+STALE_SECONDS = 0.05
+"""What was read of a bot's counters so long ago still stands for now, but for no longer than `STALE_SHARE` of a
+window's time. What was withheld from it shortly before a window then counts in it, which is in its favour."""
+STALE_SHARE = 0.05
 LATER_SECONDS = 0.25
 """How long after a window that a bot has missed its counters are read: a thread's waiting counts when it ends."""
 
@@ -31,7 +35,9 @@ class Beginning(Struct, frozen=True):
     at: float
     """On trio's clock."""
     reading: Reading = NOTHING
-    """Its bot's counters."""
+    """Its bot's counters, then or up to `STALE_SECONDS` before."""
+    read_at: float = 0.0
+    """When they were read."""
     took: tuple[float, ...] = ()
     """By seat: for how many seconds trio's loop had been busy with what its bot sends in vain."""
 
@@ -110,6 +116,11 @@ class Host:
         self._stopped = [False] * len(lines)
         self._measure = measure
         self._behind = behind
+        self._stale = STALE_SECONDS
+        self._last = [NOTHING] * len(lines)
+        """By seat: its bot's counters, as they were last read."""
+        self._read_at = [-math.inf] * len(lines)
+        """By seat: when that was."""
         self._before = [Beginning(0.0)] * len(lines)
         """By seat: of its last window."""
         self._start = [Beginning(0.0)] * len(lines)
@@ -137,7 +148,7 @@ class Host:
 
     def nobody_handed(self, seat: int) -> None:
         """See `World`."""
-        self._before[seat] = Beginning(trio.current_time(), self._before[seat].reading, self._taken())
+        self._before[seat] = replace(self._before[seat], at=trio.current_time(), took=self._taken())
         self._input(lambda match, at: match.handed(at, seat))
 
     def reconnected(self, seat: int) -> None:
@@ -179,8 +190,10 @@ class Host:
 
     def _starts(self, seat: int, reading: Reading = NOTHING) -> None:
         """What is counted for its bot counts from here."""
-        self._start[seat] = Beginning(trio.current_time(), reading, self._taken())
-        self._before[seat] = replace(self._before[seat], reading=reading)
+        now = trio.current_time()
+        self._start[seat] = Beginning(now, reading, now, self._taken())
+        self._before[seat] = replace(self._before[seat], reading=reading, read_at=now)
+        self._read_at[seat], self._last[seat] = now, reading
 
     async def left(self, seat: int, exit_code: int) -> None:
         """A bot's process has ended. What it said before it did is heard first."""
@@ -204,7 +217,8 @@ class Host:
     async def run(self, match: Match) -> None:
         """Plays the match to its end. Its zero is now."""
         self._zero = trio.current_time()
-        self._start = [Beginning(self._zero)] * len(self._lines)
+        self._stale = min(STALE_SECONDS, STALE_SHARE * match.shortest)
+        self._start = [Beginning(self._zero, read_at=self._zero)] * len(self._lines)
         async with trio.open_nursery() as nursery:
             alarm = Alarm(self._bell)
             nursery.start_soon(alarm.keep)
@@ -277,21 +291,28 @@ class Host:
     def _take_evidence(self, match: Match, measure: Callable[[int], Reading]) -> None:
         """Tells what windows that are over were like, and reads where one begins. Bots think meanwhile."""
         now = trio.current_time()
-        readings: dict[int, Reading] = {}
         for over in match.closed():
             evidence = self._evidence(over, self._before[over.seat], now)
             if over.is_missed:
                 # A thread that waits for a processor has that counted when it gets one.
                 self._later.append((now + LATER_SECONDS, evidence))
             else:
-                readings[over.seat] = self._tell_used(match, measure, now, evidence)
+                self._tell_used(match, measure, now, evidence)
         while self._later and now >= self._later[0][0]:
             self._tell_used(match, measure, now, self._later.popleft()[1])
-        for seat in self._begun:
-            reading = readings[seat] if seat in readings else measure(seat)
-            self._before[seat] = Beginning(now, reading, self._taken())
-        self._begun.clear()
+        if self._begun:
+            took = self._taken()
+            for seat in self._begun:
+                if now - self._read_at[seat] >= self._stale:
+                    self._read(measure, seat, now)
+                self._before[seat] = Beginning(now, self._last[seat], self._read_at[seat], took)
+            self._begun.clear()
         self._send_out()
+
+    def _read(self, measure: Callable[[int], Reading], seat: int, now: float) -> Reading:
+        """A seat's counters, which stand for a while."""
+        self._read_at[seat], self._last[seat] = now, measure(seat)
+        return self._last[seat]
 
     def _evidence(self, over: PartOver, began: Beginning, now: float) -> Unread:
         """Of a part that is over now. Of a start not brought about yet, the loop was behind throughout."""
@@ -305,9 +326,9 @@ class Host:
         """By seat: for how many seconds the loop has been busy with what its bot sends in vain."""
         return tuple(took + line.took for took, line in zip(self._took, self._lines, strict=True))
 
-    def _tell_used(self, match: Match, measure: Callable[[int], Reading], now: float, unread: Unread) -> Reading:
+    def _tell_used(self, match: Match, measure: Callable[[int], Reading], now: float, unread: Unread) -> None:
         seat, before = unread.over.seat, unread.began.reading
-        reading = measure(seat)
+        reading = self._read(measure, seat, now)
         taken = [_to_micros(end - start) for end, start in zip(unread.took, unread.began.took, strict=False)]
         others = {other: took for other, took in enumerate(taken) if other != seat and took > 0}
         hog = max(others, key=others.__getitem__, default=None)
@@ -320,7 +341,7 @@ class Host:
                 number=unread.over.number,
                 cpu=cpu,
                 waited=waited,
-                withheld=reading.withheld(before, now - unread.began.at),
+                withheld=reading.withheld(before, now - unread.began.read_at),
                 throttled=max(0, reading.throttled - before.throttled),
                 behind=_to_micros(unread.behind),
                 taken=taken[seat] if taken else 0,
@@ -328,7 +349,6 @@ class Host:
                 hog_taken=0 if hog is None else others[hog],
             )
         )
-        return reading
 
     def _set_running(self, owes: Sequence[bool], *, to: bool) -> None:
         assert self._let_run is not None  # noqa: S101 - asked by the caller

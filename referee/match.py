@@ -6,6 +6,7 @@ nothing else decides, a transcript's inputs told to a new `Match` give the same 
 Times (`at`) are whole microseconds since the match's zero.
 """
 
+import math
 from functools import partial
 
 from msgspec import UNSET
@@ -56,6 +57,8 @@ from referee.seat import Seat
 from referee.table import Table
 from referee.window import Part
 
+MILLISECONDS = 1_000
+"""Of a second."""
 KEPT_OF_REFUSED = 1_000
 """Bytes kept in the transcript of a frame that was refused for what it is: a flood must not fill the disk."""
 
@@ -243,7 +246,8 @@ class Match:
         if used.number == START:
             self.seats[used.seat].start_up.used = used
             return
-        self._judge(self._course.court.used(used))
+        self._course.court.used(used)
+        self._judge(self._course.court.due(self.now))
         self._end_once_measured()
 
     def _is_silent(self, used: Used) -> bool:
@@ -292,6 +296,11 @@ class Match:
             return True
         part = self._course.part(number)
         return part is not None and not part.settled and not self._course.stopwatch.paused
+
+    @property
+    def shortest(self) -> float:
+        """The least main time of any window that has some, in seconds; infinity where none has."""
+        return min([ms for ms in self._terms.main_ms.values() if ms], default=math.inf) / MILLISECONDS
 
     def next_deadline(self) -> int | None:
         """When `woke` is next to be told, if nothing else comes before."""
@@ -443,7 +452,10 @@ class Match:
         if not self._playing and not self.over and not self._starting() and not self._decided_by_forfeits():
             self._playing = True
             self._course.begin()
-        if self._playing and not self.over and self._course.advance():
+        is_over = self._playing and not self.over and self._course.advance()
+        if not self.over:
+            self._judge(self._course.court.due(self.now))
+        if is_over and not self.over:
             assert self.table.outcome is not None  # noqa: S101 - it has just said so
             self._outcome = self.table.outcome
             if not self._measured:

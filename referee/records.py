@@ -16,7 +16,7 @@ from protocol.refusals import Conduct
 from protocol.words import Outcome
 from referee.verdict import Evidence, Verdict
 
-FORMAT = 1
+FORMAT = 2
 """The version of this file, named in every transcript's header."""
 FLOOD_US = 5_000
 """A bot that kept the referee's loop busy in vain for so many microseconds of a window has flooded it."""
@@ -72,7 +72,8 @@ class Header(Struct, frozen=True, kw_only=True, tag="header", tag_field="kind"):
     started: str
     """Wall time of the match's zero, ISO 8601, UTC. For people; no rule reads it."""
     measured: bool = False
-    """Whether each part in a window that is over is followed by what it was like (`Used`)."""
+    """Whether parts in windows that are over are followed by what they were like (`Used`): those that took the
+    default, drew on the reserve, or took 100 ms."""
     salts: tuple[str, ...] = ()
     """By seat: what the seat's own transcript begins with (`SeatHeader.salt`). `open_transcript` fills it in."""
 

@@ -194,21 +194,20 @@ async def open_lobby(
     Raises:
         OSError: the port cannot be had.
     """
-    async with open_poll() as poll:
-        lobby = Lobby(keys, known, poll, turned_away)
-        with kernel.socket(address.family, kernel.SOCK_STREAM) as listener:
-            listener.setsockopt(kernel.SOL_SOCKET, kernel.SO_REUSEADDR, 1)
-            for way in (kernel.SO_RCVBUF, kernel.SO_SNDBUF):
-                listener.setsockopt(kernel.SOL_SOCKET, way, KERNEL_BYTES)
-            listener.bind((address.host, address.port))
-            listener.listen(BACKLOG)
-            listener.setblocking(False)
+    with kernel.socket(address.family, kernel.SOCK_STREAM) as listener:
+        listener.setsockopt(kernel.SOL_SOCKET, kernel.SO_REUSEADDR, 1)
+        for way in (kernel.SO_RCVBUF, kernel.SO_SNDBUF):
+            listener.setsockopt(kernel.SOL_SOCKET, way, KERNEL_BYTES)
+        listener.bind((address.host, address.port))
+        listener.listen(BACKLOG)
+        listener.setblocking(False)
+        async with open_poll() as poll, trio.open_nursery() as nursery:
+            lobby = Lobby(keys, known, poll, turned_away)
             lobby.endpoint = address.endpoint(listener.getsockname()[1])
-            async with trio.open_nursery() as nursery:
-                nursery.start_soon(lobby.listen, listener, nursery)
-                yield lobby
-                await _part(lobby)
-                nursery.cancel_scope.cancel()
+            nursery.start_soon(lobby.listen, listener, nursery)
+            yield lobby
+            await _part(lobby)
+            nursery.cancel_scope.cancel()
 
 
 async def _part(lobby: Lobby) -> None:

@@ -137,7 +137,7 @@ OF_LINES: dict[str, Change] = {
     "an unknown game": set_in("header", game="chess"),
     "a game that is a path": set_in("header", game="../mist"),
     "an unknown variant": set_in("header", variant="x"),
-    "another format": set_in("header", format=2),
+    "another format": set_in("header", format=1),
     "a huge format": set_in("header", format=HUGE),
     **{f"options {value!r:.20}": set_in("header", options=value)
        for value in (*({"max_turns": turns} for turns in (HUGE, 10**9, 0, 5.0)), {"no": 1}, [], 7, "x")},

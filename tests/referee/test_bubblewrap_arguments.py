@@ -30,8 +30,9 @@ def words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     )
     monkeypatch.setattr(bubblewrap_arguments, "PROJECT", packages)
     monkeypatch.setattr(bubblewrap_arguments, "this_machine", lambda: machine)
+    bot = find_bot("mist_random")
     monkeypatch.setattr("os.geteuid", lambda: 1000)
-    return bubblewrap_arguments.arguments(find_bot("mist_random"), tmp_path / "line" / "s", 9, None)
+    return bubblewrap_arguments.arguments(bot, tmp_path / "line" / "s", 9, None)
 
 
 def test_among_packages_the_judge_and_other_bots_are_hidden(words: list[str]) -> None:

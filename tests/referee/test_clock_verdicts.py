@@ -29,7 +29,8 @@ def verdicts(clock: SeatClock, ends: int, *, answered: bool = False) -> list[str
     assert part.settled
     court.close(0, part, 0)
     used = Used(at=ends, seat=0, number=0, cpu=0, waited=LONG, withheld=LONG, throttled=0, behind=0)
-    return [judged.verdict.value for judged in (*court.used(used), *court.judge(0, ends))]
+    court.used(used)
+    return [judged.verdict.value for judged in (*court.due(ends), *court.judge(0, ends))]
 
 
 def processor(main: int, *, used: int, at: int) -> SeatClock:

@@ -131,7 +131,7 @@ def test_a_second_header_is_found() -> None:
 
 
 def test_a_format_that_is_not_known_is_refused() -> None:
-    with pytest.raises(Broken, match="line 1: format 999 is not known here; 1 is"):
+    with pytest.raises(Broken, match="line 1: format 999 is not known here; 2 is"):
         list(lines_of(BytesIO(chained(replace(header(), format=999)))))
 
 

@@ -79,10 +79,8 @@ class Kernel:
     def __init__(self, played: Played, *, withheld: int = 0, **more: Any) -> None:
         """`more`: fields of `Used` besides."""
         host = played.host
-        send_out = host._send_out
 
         def step() -> None:
-            send_out()
             for over in played.match.closed():
                 seat, number = over.seat, over.number
                 held = withheld if seat == 0 else 0
@@ -98,9 +96,9 @@ class Kernel:
                         **{"behind": 0, **(more if seat == 0 else {})},
                     )
                 )
-            send_out()
+            host._send_out()
 
-        host._send_out = step  # type: ignore[method-assign]
+        host._catch_up = step
 
 
 async def answers(bot: Bot) -> None:
