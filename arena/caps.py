@@ -4,12 +4,13 @@ Nothing is lowered for a bot that asks for more: it would fail somewhere in a ma
 """
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Annotated
 
 import msgspec
 from msgspec import Meta, Struct
 
-from referee.bot_content import MEGABYTE, size_of
+from referee.bot_content import MEGABYTE, ContentError, size_of
 from referee.bot_folder import BUILD_LIMITS, FILE, BotFolder, Limits
 from referee.plan import Positive
 from referee.toml_text import TomlError, line_of, parse
@@ -83,19 +84,31 @@ def over(bot: BotFolder, caps: BotCaps) -> str | None:
                 line = line_of((bot.folder / FILE).read_text(encoding="utf-8"), f"{table}.{field}")
                 place = f"{bot.given}/{FILE}:{line}: {table}.{field}"
                 return f"{place}: {why} than {cap:g}, the most that may be asked for here"
-    return _larger(bot, caps.entry)
+    return _larger(bot.given, bot.folder, caps.entry)
 
 
-def _larger(bot: BotFolder, most: EntryCaps) -> str | None:
-    """What of a bot's folder is more than it may hold."""
+def too_large(given: str, caps: BotCaps) -> str | None:
+    """What of a folder is more than a bot may have here, in one line, before it is read and copied; or None.
+
+    Args:
+        given: how a bot is asked for. Of what is no folder nothing is known before it is found.
+        caps: the host's.
+    """
+    try:
+        return _larger(given, Path(given), caps.entry) if Path(given).is_dir() else None
+    except ContentError:
+        return None  # Who finds it says what is wrong with it.
+
+
+def _larger(given: str, folder: Path, most: EntryCaps) -> str | None:
     if most == EntryCaps():
         return None
-    files, size = size_of(bot.folder)
+    files, size = size_of(folder)
     if most.files is not None and files > most.files:
-        return f"{bot.given}: entry.files: {files} is more than {most.files}, the most that a bot may have here"
+        return f"{given}: entry.files: {files} is more than {most.files}, the most that a bot may have here"
     if most.size_mb is not None and size > most.size_mb * MEGABYTE:
         over = f"{size} bytes are more than {most.size_mb} MB"
-        return f"{bot.given}: entry.size_mb: {over}, the most that a bot may have here"
+        return f"{given}: entry.size_mb: {over}, the most that a bot may have here"
     return None
 
 

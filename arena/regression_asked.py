@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from arena.anytime import Anytime
-from arena.caps import BotCaps, over
+from arena.caps import BotCaps, over, too_large
 from arena.clock_file import read_clock
 from arena.commands.games import rules_asked
 from arena.exits import WrongUse
@@ -115,6 +115,8 @@ def _sample(game: str) -> str:
 
 
 def _bot(flag: str, name: str, asked: Asked) -> BotFolder:
+    if asks := too_large(name, asked.caps):
+        raise WrongUse(f"{flag}: {asks}")
     try:
         bot = find_bot(name)
     except BotFolderError as error:

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
-from arena.caps import BotCaps, Caps, EntryCaps, over
+from arena.caps import BotCaps, Caps, EntryCaps, over, too_large
 from arena.console import NAME as CONSOLE
 from arena.exits import WrongUse
 from arena.formats import Form, Format, complaint, schedule_of
@@ -227,15 +227,19 @@ def _bot(field: str, name: str, form: TournamentFile, place: _Place, resolve: Re
     """The bot that a field names."""
     if name == CONSOLE:
         raise place.wrong(field, "a person plays single matches only: arena match")
+    caps = BotCaps(limits=form.limits, build_limits=form.build_limits, entry=form.entry)
+    given = _anchored(name, place.path.parent)
+    if asks := too_large(given, caps):
+        raise place.wrong(field, asks)
     try:
-        bot = resolve(_anchored(name, place.path.parent))
+        bot = resolve(given)
     except BotFolderError as error:
         raise place.wrong(field, str(error)) from None
     if not bot.plays(form.game):
         raise place.wrong(
             field, f"{name!r} does not play {form.game}: its bot.toml has games = {list(bot.games or ())}"
         )
-    if asks := over(bot, BotCaps(limits=form.limits, build_limits=form.build_limits, entry=form.entry)):
+    if asks := over(bot, caps):
         raise place.wrong(field, asks)
     return bot
 

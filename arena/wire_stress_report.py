@@ -27,7 +27,7 @@ def table(levels: Sequence[Level]) -> Grid:
             "max": True,
             "behind p99.9": True,
             "charged - actual p50": True,
-            "p99.9 ": True,
+            "charged - actual p99.9": True,
             "bot": True,
             "referee": True,
             "host": True,

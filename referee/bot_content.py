@@ -130,6 +130,7 @@ def copied(items: Iterable[Item]) -> tuple[str, Path]:
     making = Path(tempfile.mkdtemp(prefix=_MAKING, dir=copies))
     try:
         content = _hashed(items, making)
+        _check_links(making)
         place = copy_place(content)
         making.chmod(0o755)
         if not is_whole(content):
@@ -137,6 +138,17 @@ def copied(items: Iterable[Item]) -> tuple[str, Path]:
     finally:
         shutil.rmtree(making, ignore_errors=True)
     return content, place
+
+
+def _check_links(copy: Path) -> None:
+    """Raises: ContentError: a link leads to itself, perhaps by way of others."""
+    for item in folder_items(copy, frozenset()):
+        if item.kind == b"l":
+            try:
+                (copy / os.fsdecode(item.name)).stat()
+            except OSError as error:
+                if error.errno == errno.ELOOP:
+                    raise ContentError(item.name, "is a link that leads in a circle") from None
 
 
 def copy_place(content: str) -> Path:

@@ -12,7 +12,7 @@ from arena.exits import AnswerIsNo, MachineCannot
 from arena.screens import Screen, Words, print_json, progress_console, results_console
 from arena.tables import Grid, show
 from referee import sandbox
-from referee.escapes.examination import examine
+from referee.escapes.examination import QUIET_SECONDS, examine
 from referee.escapes.finding import Finding, How, Report
 from referee.escapes.subject import ExaminationError
 from referee.plan import Isolation
@@ -80,7 +80,11 @@ def _examined(how: How, screen: Screen) -> Report:
         def told(made: int, total: int) -> None:
             bar.update(task, completed=made, total=total)
 
-        return trio.run(examine, how, told)
+        def waits(attempts: tuple[str, ...]) -> None:
+            which = ", ".join(attempts)
+            screen.say(f"this machine is too busy to tell of {which}: waiting, at most {QUIET_SECONDS:.0f} s")
+
+        return trio.run(examine, how, told, waits)
 
 
 def _start(how: How | Report) -> str:

@@ -13,7 +13,7 @@ from msgspec import Raw
 
 from arena import console
 from arena.building import ready
-from arena.caps import BotCaps, over
+from arena.caps import BotCaps, over, too_large
 from arena.clock_file import read_clock
 from arena.commands.cap_option import cap_option, caps_given
 from arena.commands.games import rules_asked
@@ -163,6 +163,8 @@ def _player(name: str, game: str, caps: BotCaps) -> Player:
         return LocalSeat(console.NAME, person.play)
     if name.startswith(REMOTE):
         return _remote(Path(name.removeprefix(REMOTE)))
+    if asks := too_large(name, caps):
+        raise WrongUse(asks)
     try:
         bot = find_bot(name)
     except BotFolderError as error:

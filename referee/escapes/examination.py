@@ -46,14 +46,19 @@ QUIET_SECONDS, QUIET_LOOK_SECONDS = 20.0, 0.5
 """How long to wait for a machine to be less busy, each time, and over what that is seen."""
 Told = Callable[[int, int], None]
 """Called with how many attempts have been made, of how many."""
+Waits = Callable[[tuple[str, ...]], None]
+"""Called with the attempts that the machine was too busy for, when they wait to be made again."""
 
 
-async def examine(how: How, told: Told = lambda _made, _all: None) -> Report:
+async def examine(
+    how: How, told: Told = lambda _made, _all: None, waits: Waits = lambda _attempts: None
+) -> Report:
     """Makes all attempts. Call it from the main thread.
 
     Args:
         how: at which level; under `none` most get out, bounded by themselves.
         told: hears of the progress.
+        waits: hears of it when attempts wait for a machine that is less busy.
 
     Raises:
         SandboxError: this machine cannot give that isolation.
@@ -61,7 +66,7 @@ async def examine(how: How, told: Told = lambda _made, _all: None) -> Report:
         OSError: the machine has run out of something.
     """
     with staged() as stage, _signals() as signalled:
-        examination = Examination(stage, how, told)
+        examination = Examination(stage, how, told, waits)
         try:
             with unwrapped():
                 async with trio.open_nursery() as nursery:
@@ -82,10 +87,11 @@ async def examine(how: How, told: Told = lambda _made, _all: None) -> Report:
 class Examination:
     """One examination, from its first bot to its findings."""
 
-    def __init__(self, stage: Stage, how: How, told: Told) -> None:
+    def __init__(self, stage: Stage, how: How, told: Told, waits: Waits = lambda _attempts: None) -> None:
         self.stage = stage
         self.how = how
         self.told = told
+        self.waits = waits
         self.layers: tuple[Layer, ...] = ()
         self.said: dict[str, tuple[str, str]] = {}
         """What the program says of each attempt: result and evidence."""
@@ -119,6 +125,7 @@ class Examination:
             busy = {name: said for name, said in self.said.items() if said[0] == "too busy"}
             if not busy:
                 break
+            self.waits(tuple(busy))
             await _less_busy()
             self.said = {name: said for name, said in self.said.items() if name not in busy}
             await self._attempts(nursery, replace(scene, done=tuple(self.said)))

@@ -203,3 +203,11 @@ def test_a_cap_on_the_command_line_that_is_none_is_named(caps: list[str], told: 
     ended = CliRunner().invoke(cli.main, ["match", "mist", "mist_random", "mist_random", *options])
     assert WRONG_USE == ended.exit_code
     assert ended.stderr.startswith(f"arena: {told}")
+
+
+def test_a_folder_that_is_too_large_is_not_copied_first(anna: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(anna.parent / "cache"))
+    ended = CliRunner().invoke(cli.main, ["match", "mist", str(anna), "mist_random", "--cap", "entry.files=1"])
+    assert WRONG_USE == ended.exit_code
+    assert f"{anna}: entry.files: 2 is more than 1" in ended.stderr
+    assert not (anna.parent / "cache").exists()

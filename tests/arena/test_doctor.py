@@ -7,7 +7,7 @@ from click.testing import CliRunner, Result
 
 from arena import cli
 from arena.exits import CANNOT, DONE, NO, WRONG_USE
-from referee.escapes.examination import Told
+from referee.escapes.examination import Told, Waits
 from referee.escapes.finding import Finding, How, Layer, Report
 from referee.escapes.finding import Result as CameOut
 from referee.sandbox import SandboxError
@@ -28,7 +28,7 @@ def finding(came: CameOut, *, promised: bool = True) -> Finding:
 def doctor(monkeypatch: pytest.MonkeyPatch, found: Finding, *arguments: str) -> Result:
     """The command, where one attempt is made."""
 
-    async def examine(how: How, told: Told) -> Report:
+    async def examine(how: How, told: Told, waits: Waits) -> Report:
         told(1, 1)
         layers = (
             Layer(layer="moat", in_force=True, evidence="deep"),
@@ -91,7 +91,7 @@ def test_json_has_all_that_was_seen(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_machine_that_cannot_give_a_level_is_code_3(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def examine(how: How, told: Told) -> Report:
+    async def examine(how: How, told: Told, waits: Waits) -> Report:
         raise SandboxError(f"no {how.isolation} sandbox: nothing is there")
 
     monkeypatch.setattr("arena.commands.doctor.examine", examine)
