@@ -213,7 +213,7 @@ class Conversation:
                 self._interview.handed(at)
             else:
                 self._interview.left(at, "it leaves unread what it is sent")
-        if self._exit is not None:
+        if self._exit is not None and not self._line.has_more():
             self._interview.left(self._now(), _ended(self._exit))
         self._send_out()
 

@@ -130,6 +130,8 @@ class Host:
         self._starting: set[int] = set()
         """Seats whose bot is being started, and does not run yet."""
         self._inputs: deque[Callable[[Match, int], None]] = deque()
+        self._all_heard: dict[int, trio.Event] = {}
+        """By seat: to be set when what has come from its bot was heard."""
         self._outgoing: list[list[Outgoing]] = [[] for _ in lines]
         self._later: deque[tuple[float, Unread]] = deque()
         """Evidence that is to be read a little later, and when."""
@@ -196,8 +198,18 @@ class Host:
         self._read_at[seat], self._last[seat] = now, reading
 
     async def left(self, seat: int, exit_code: int) -> None:
-        """A bot's process has ended. What it said before it did is heard first."""
-        await self._lines[seat].settle()
+        """A bot's process has ended. What it said before it did is heard first.
+
+        Heard later, it would be taken for the words of the bot that is started again in the seat: by its `hello`
+        that one would count as being there, be told what nobody hears, or hear it twice.
+        """
+        line = self._lines[seat]
+        await line.settle()
+        while line.has_more():
+            self._all_heard[seat] = all_heard = trio.Event()
+            self._bell.ring()
+            await all_heard.wait()
+            await line.settle()  # It may have said more than a line holds.
         self._input(lambda match, at: match.left(at, seat, exit_code))
 
     def order(self, *, pause: bool) -> None:
@@ -393,6 +405,8 @@ class Host:
                 more = more or heard[seat] < INBOX_FRAMES
         while self._inputs:
             self._inputs.popleft()(match, self._micros(trio.current_time()))
+        for seat in [seat for seat in self._all_heard if not self._lines[seat].has_more()]:
+            self._all_heard.pop(seat).set()
         return more
 
     def _hear(self, match: Match, seat: int, began: float) -> float:

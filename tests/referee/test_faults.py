@@ -21,9 +21,11 @@ from protocol.messages import (
     Welcome,
 )
 from protocol.refusals import Conduct, Fault, Refusal
+from referee import host
+from referee.line import Bell
 from referee.match import KEPT_OF_REFUSED
 from referee.plan import Policy
-from referee.records import Ended, In
+from referee.records import Ended, In, Left
 from tests.referee.virtual import Bot, Play, Played, after, answering, hear_out, mist, play, set_up, silent
 
 C3, G7, E5 = {"cells": ["C3"]}, {"cells": ["G7"]}, {"cells": ["E5"]}
@@ -296,6 +298,45 @@ class TestPolicies:
         await play(played, [crashing, after(1, E5)], supervise)
         assert (G7, 10_000) == (played.closed(0)[-1].taken, played.closed(0)[-1].charged_ms)
         assert [Conduct.CRASHED, Conduct.OK] == conduct(played)
+
+    async def test_what_a_bot_said_before_it_ended_is_heard_as_its_own_and_not_as_of_the_next_one_in_its_seat(
+        self, autojump_clock: object, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """However little of it the host hears at a time, as where a machine is busy."""
+        monkeypatch.setattr(host, "INBOX_FRAMES", 1)
+        lives = [trio.Event() for _ in range(3)]
+        started = iter(lives[1:])
+        played = set_up(
+            2,
+            options={"first": 0, "max_turns": 4},
+            policy=Policy(fault="restart"),
+            restart=lambda _seat: next(started).set(),
+        )
+
+        async def one_after_the_other(bot: Bot) -> None:
+            bot.hello()
+            await bot.hear_a(Opened)
+            await trio.sleep(1)
+            await played.host.left(0, -9)
+            await lives[1].wait()
+            with monkeypatch.context() as at_once:
+                at_once.setattr(Bell, "ring", lambda _bell: None)
+                bot.hello()
+                bot.note("here I am again")
+                bot.submit(0, C3)
+            await played.host.left(0, -9)
+            await lives[2].wait()
+            while bot.line.hear_nowait() is not None:
+                pass  # What was for the one before.
+            await trio.sleep(1)
+            assert bot.line.hear_nowait() is None, "it has not said hello"
+            await after(1, G7)(bot)
+
+        await play(played, [one_after_the_other, after(1, E5)])
+        said = [type(record) for record in played.records if isinstance(record, In | Left) and record.seat == 0]
+        assert [In, Left, In, In, In, Left, In, In] == said
+        assert {} == played.match.seats[0].refused
+        assert [G7] == [closed.taken for closed in played.closed(0)]
 
     async def test_a_bot_that_does_not_come_back_in_the_start_up_time_is_gone(
         self, autojump_clock: object
