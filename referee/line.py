@@ -14,12 +14,13 @@ from protocol.messages import MAX_FRAME_BYTES
 INBOX_FRAMES = 128
 """How many frames a line holds for the host, more than a bot may say in a window. When it is full, the transport
 leaves the rest with the sender."""
-INBOX_BYTES = 1024 * 1024
-"""Like `INBOX_FRAMES`: no further frame is taken from the transport while the host has this much to read."""
+INBOX_BYTES = 512 * 1024
+"""Like `INBOX_FRAMES`: no further frame is taken from the transport while the host has this much to read: twice
+what a bot may say in a window. With the largest message besides, a line holds less than 1 MiB."""
 MAX_TAKEN_BYTES = 4 * MAX_FRAME_BYTES
 """Messages up to this size are handed up, to be refused by name. A larger one costs its sender the connection."""
-OUTBOX_FRAMES = 10_000
-OUTBOX_BYTES = 4 * 1024 * 1024
+OUTBOX_FRAMES = 4_000
+OUTBOX_BYTES = 512 * 1024
 """More than this unsent, in frames or bytes, and the bot counts as not reading."""
 MUCH = 32
 """So many reads and messages in one turn of a line are much: no legal action is half as large."""

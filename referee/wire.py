@@ -95,7 +95,7 @@ class LocalLine(SocketLine):
             if connection is None:
                 if not self._accept():
                     return
-            elif not self._hear(connection) and self._connection is connection:
+            elif self._is_closed() or (not self._hear(connection) and self._connection is connection):
                 return  # It has not gone: a second look would have told.
 
     def _listen(self) -> None:
@@ -145,7 +145,8 @@ class LocalLine(SocketLine):
 
     async def _listen_again(self) -> None:
         await trio.sleep(NO_DESCRIPTORS_SECONDS)
-        self._listen()
+        if self._connection is None:
+            self._listen()
 
     async def _hurry(self, connection: Connection) -> None:
         """Of one that is not ZeroMQ's in time, the next one takes the place."""

@@ -101,7 +101,8 @@ class SocketLine(Line):
 
     async def settle(self) -> None:
         """See `Line`: what had reached this machine is with the kernel, and is read at once."""
-        while self._connection is not None and self._hear(self._connection):
+        # Of who is not heard any more there is no end to what comes.
+        while self._connection is not None and not self._is_closed() and self._hear(self._connection):
             await trio.lowlevel.checkpoint()
         await trio.lowlevel.checkpoint()
 
@@ -116,6 +117,10 @@ class SocketLine(Line):
 
     def _is_closed(self) -> bool:
         return self._not_reading or self._farewell.is_set()
+
+    def _is_full(self) -> bool:
+        """Whether what comes is to wait with the kernel: not if it is dropped, and its end waited for."""
+        return self._inbox.full() and not self._is_closed()
 
     # A connection, from its beginning to its end.
 
@@ -145,6 +150,8 @@ class SocketLine(Line):
 
         What the other end says is read: else the kernel would take back what that has not read.
         """
+        if self._connection is not None:
+            self._watch(self._connection)  # There may have been no room for it.
         with trio.move_on_after(FAREWELL_SECONDS):
             while (connection := self._connection) is not None and (connection.leaving or self._outbox):
                 self._drained = trio.Event()
@@ -156,7 +163,7 @@ class SocketLine(Line):
 
     def _watch(self, connection: Connection) -> None:
         """Watches for what can be done now."""
-        events = 0 if self._inbox.full() else IN
+        events = 0 if self._is_full() else IN
         if (connection.leaving or self._outbox) and not connection.deaf:
             events |= OUT
         if events != connection.events and self._connection is connection:
@@ -195,7 +202,7 @@ class SocketLine(Line):
         came = self._inbox.arrivals
         connection.emptied = -math.inf
         try:
-            while more and not self._inbox.full() and not (moves and trio.current_time() >= until):
+            while more and not self._is_full() and not (moves and trio.current_time() >= until):
                 more = self._take(connection) or self._read(connection)
                 moves += 1
         except NotSpoken:
@@ -209,7 +216,7 @@ class SocketLine(Line):
         self._since = max(self._since, began if more else connection.emptied)
         if self._bell is not None and self._inbox.arrivals > came:
             self._bell.ring()
-        return more and not self._inbox.full() and self._connection is connection
+        return more and not self._is_full() and self._connection is connection
 
     def _take(self, connection: Connection) -> bool:
         """Takes what is next of what was read; False where more has to be read for it."""

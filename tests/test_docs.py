@@ -73,7 +73,7 @@ class TestProtocol:
             f"above {MOST_PARTS}, or {MAX_TAKEN_BYTES // 1024} KiB for all of them together",
             f"{COMMANDS_AT_ONCE:,}, and {COMMANDS_A_SECOND} more each second; {COMMAND_BYTES:,} bytes each",
             f"{HELLOS_PER_MATCH}; fault `misbehaved`",
-            f"{OUTBOX_FRAMES:,} frames or {OUTBOX_BYTES // 1024**2} MiB",
+            f"{OUTBOX_FRAMES:,} frames or {OUTBOX_BYTES // 1024} KiB",
             f"{MAX_CONNECTIONS}; no further one",
             f"{HANDSHAKE_SECONDS:.0f} s; the connection is closed",
             f"{MAX_FRAME_BYTES // 1024} KiB ({MAX_FRAME_BYTES:,} bytes)",
