@@ -21,6 +21,8 @@ LONG_FRAMES = 4
 """Frames of the greatest length that a window's bytes allow."""
 HOGS = ("flood_of_commands", "flood_of_parts", "flood_of_words", "parts_without_end")
 """Those that keep the referee as busy as they can and submit nothing."""
+LIMITS = {"eats_memory": "[limits]\nmemory_mb = 128\n"}
+"""Of those that must come to a limit before their match is over: a busy machine takes long for a gigabyte."""
 SOME = range(1, REFUSALS + 1)
 """Refused at least once; how often depends on who is quicker."""
 
@@ -140,6 +142,7 @@ def bad_bot(folder: Path, name: str) -> BotFolder:
     # No two tests run one copy: by it a bot's processes are known.
     (bot / "bot.toml").write_text(
         f'# {bot}\nname = "{name}"\nversion = "1"\ncommand = ["python", "bot.py"]\ngames = ["mist"]\n'
+        + LIMITS.get(name, "")
     )
     return find_bot(str(bot))
 
