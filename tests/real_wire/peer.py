@@ -15,6 +15,8 @@ from random import Random
 import zmq
 
 ROOT = Path(__file__).parents[2]
+HEARTBEAT_PATIENCE_MS = 5_000
+"""How long `echo` waits for a sign of life before it connects anew. `echo.c` has the same."""
 
 
 @contextmanager
@@ -110,9 +112,14 @@ def stress(endpoint: str, messages: int, seed: int) -> None:
     bot.close()
 
 
-def echo(endpoint: str) -> None:
+def echo(endpoint: str, heartbeat_ms: int) -> None:
     """Sends back what it hears, after a hello."""
-    bot = connect(endpoint)
+    bot: zmq.Socket[bytes] = zmq.Context.instance().socket(zmq.PAIR)
+    if heartbeat_ms:
+        bot.set(zmq.HEARTBEAT_IVL, heartbeat_ms)
+        for patience in (zmq.HEARTBEAT_TTL, zmq.HEARTBEAT_TIMEOUT):
+            bot.set(patience, HEARTBEAT_PATIENCE_MS)
+    bot.connect(endpoint)
     bot.send(b"hello")
     while True:
         bot.send(bot.recv())
@@ -124,7 +131,7 @@ def main() -> None:
     if mode == "stress":
         stress(endpoint, int(rest[0]), int(rest[1]))
     elif mode == "echo":
-        echo(endpoint)
+        echo(endpoint, int(rest[0]) if rest else 0)
     else:
         sys.exit(f"no such peer: {mode}")
 
