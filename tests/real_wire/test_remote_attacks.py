@@ -1,0 +1,168 @@
+"""What can be done to the open port with bare TCP: resets, half-closed connections, urgent bytes, noise."""
+
+import errno
+import os
+import socket as kernel
+import struct
+from contextlib import suppress
+from random import Random
+from typing import Any
+
+import pytest
+import trio
+
+from referee import remote_line, remote_wire
+from referee.line import INBOX_FRAMES
+from tests.real_wire.remote import Client, Door, clients, open_door
+from tests.real_wire.seat import hear
+from tests.real_wire.test_remote_door import INVITED, by_hand, raw
+from tests.real_wire.test_wire_abuse import descriptors
+from tests.real_wire.test_wire_attacks import resting
+from tests.referee import curve_client
+
+
+def reset(connection: kernel.socket) -> None:
+    """Ends it as a crashed machine would: whatever is on its way is lost."""
+    connection.setsockopt(kernel.SOL_SOCKET, kernel.SO_LINGER, struct.pack("ii", 1, 0))
+    connection.close()
+
+
+async def comes_and_plays(door: Door, client: Client) -> None:
+    """A bot gets in and is served."""
+    bot = client(door.lobby.endpoint, door.host.public, door.bot)
+    assert INVITED == await hear(bot)
+    await door.serves(bot)
+
+
+async def test_a_reset_makes_room_whenever_it_comes() -> None:
+    async with open_door() as door:
+        door.line.begin(door.bell, "t")
+        for said in (b"", curve_client.GREETING[:20], curve_client.GREETING):
+            connection = raw(door)
+            connection.send(said)
+            reset(connection)
+        for _ in range(3):
+            connection, bot = await by_hand(door)
+            connection.send(bot.message(b"words"))
+            assert b"words" == await door.frame()
+            reset(connection)
+            with trio.fail_after(5):
+                await door.line.missing(0)
+        with clients() as client:
+            await comes_and_plays(door, client)
+
+
+async def test_a_reset_while_the_inbox_is_full_is_seen_when_there_is_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remote_line, "PING_SECONDS", 600)
+    async with open_door() as door:
+        door.line.begin(door.bell, "t")
+        connection, bot = await by_hand(door)
+        connection.send(b"".join(bot.message(b"%d" % n) for n in range(2 * INBOX_FRAMES)))
+        await trio.sleep(0.1)
+        async with resting():
+            reset(connection)
+            door.line.send(b"window", timed=True)
+        heard = [await door.frame() for _ in range(INBOX_FRAMES)]
+        assert [b"%d" % n for n in range(INBOX_FRAMES)] == heard
+        door.line.send(b"window", timed=True)
+        with trio.fail_after(5):
+            while door.line.connected:
+                with suppress(trio.WouldBlock):
+                    door.line.receive_nowait()
+                await trio.sleep(0.001)
+        while door.line.has_more():
+            door.line.receive_nowait()
+        with clients() as client:
+            await comes_and_plays(door, client)
+
+
+async def test_one_that_says_no_more_has_left_and_one_that_takes_nothing_is_heard_on() -> None:
+    async with open_door() as door:
+        door.line.begin(door.bell, "t")
+        connection, bot = await by_hand(door)
+        async with resting():
+            connection.shutdown(kernel.SHUT_RD)
+            for n in range(5):
+                door.line.send(b"window", timed=True)
+                connection.send(bot.message(b"%d" % n))
+                assert b"%d" % n == await door.frame()
+        async with resting():
+            connection.send(bot.message(b"last words"))
+            connection.shutdown(kernel.SHUT_WR)
+            assert b"last words" == await door.frame()
+            with trio.fail_after(5):
+                await door.line.missing(0)
+        connection.close()
+
+
+async def test_urgent_bytes_harm_nobody() -> None:
+    """TCP carries them beside the others."""
+    async with open_door() as door:
+        door.line.begin(door.bell, "t")
+        connection, bot = await by_hand(door)
+        async with resting():
+            connection.send(b"!", kernel.MSG_OOB)
+        connection.send(bot.message(b"words"))
+        assert b"words" == await door.frame()
+        connection.close()
+
+
+async def test_where_no_descriptor_is_to_be_had_who_knocks_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with open_door() as door:
+        door.line.begin(door.bell, "t")
+        accept, refused = kernel.socket.accept, list[int]()
+
+        def exhausted(listener: kernel.socket) -> Any:
+            refused.append(1)
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+        with clients() as client:
+            with monkeypatch.context() as scarcity:
+                scarcity.setattr(kernel.socket, "accept", exhausted)
+                bot = client(door.lobby.endpoint, door.host.public, door.bot)
+                async with resting():
+                    pass
+                assert 1 < len(refused) < 20
+            assert accept is kernel.socket.accept
+            assert INVITED == await hear(bot)
+            await door.serves(bot)
+
+
+async def test_whatever_strangers_and_the_bot_do_the_port_lives(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is raised there would end the matches of all remote seats."""
+    monkeypatch.setattr(remote_wire, "ACCEPT_SECONDS", 0.0)
+    monkeypatch.setattr(remote_wire, "HANDSHAKE_SECONDS", 0.1)
+    monkeypatch.setattr(remote_line, "CUT_SECONDS", 0.0)
+    luck = Random(3)
+    async with open_door() as door:
+        door.line.begin(door.bell, "t")
+        before = descriptors()
+        for n in range(150):
+            known = luck.random() < 0.3
+            if known:
+                with trio.fail_after(5):
+                    await door.line.missing(0)
+                connection, bot = await by_hand(door)
+                said = bot.message(luck.randbytes(luck.randrange(300)), flags=luck.choice((0, 0, 1, 2, 3, 7)))
+            else:
+                connection = raw(door)
+                bot = curve_client.Client(door.host.public, keys=door.bot)
+                said = curve_client.GREETING + luck.choice((b"", bot.hello(), luck.randbytes(300)))
+            spoiled = bytearray(said)
+            if luck.random() < 0.5:
+                spoiled[luck.randrange(len(said))] ^= 1 << luck.randrange(8)
+            with suppress(OSError):
+                connection.send(spoiled[: luck.randrange(1, len(said) + 1)])
+                if luck.random() < 0.2:
+                    connection.shutdown(luck.choice((kernel.SHUT_RD, kernel.SHUT_WR, kernel.SHUT_RDWR)))
+            door.line.send(b"window %d" % n, timed=True)
+            await trio.sleep(0.01 * luck.random())
+            luck.choice((reset, kernel.socket.close))(connection)
+            while door.line.has_more():
+                door.line.receive_nowait()
+        with trio.fail_after(5):
+            await door.line.missing(0)
+            while door.lobby._strangers or descriptors() > before:  # noqa: ASYNC110 - it is told by no event
+                await trio.sleep(0.01)
+        with clients() as client:
+            await comes_and_plays(door, client)
