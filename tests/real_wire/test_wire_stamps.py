@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
-from statistics import median
 
 import pytest
 import trio
@@ -44,16 +43,20 @@ def said_during_a_stall(
 async def test_a_frame_that_wakes_a_quiet_loop_is_stamped_when_it_came(tmp_path: Path) -> None:
     async with open_seat(tmp_path) as seat:
         with raw_pair(seat.line.path) as connection:
-            after = []
+            offset = trio.current_time() - time.perf_counter()
+            differences, sent = [], list[float]()
+
+            def send() -> None:
+                sent.append(time.perf_counter() + offset)
+                connection.sendall(raw_frame(b"answer"))
+
             for _ in range(20):
-                send = threading.Timer(0.005, connection.sendall, [raw_frame(b"answer")])
-                began = trio.current_time()
-                send.start()
+                threading.Timer(0.02, send).start()
                 arrival = await seat.arrival()
                 assert arrival.at <= trio.current_time()
-                after.append(arrival.at - began)
-            # The median: where the machine held this process up, a stamp is earlier, and rightly so.
-            assert 0.005 <= median(after) < 0.010
+                differences.append(abs(arrival.at - sent[-1]))
+            # Not all: where the machine holds up the thread that sends, nobody knows when it was sent.
+            assert sorted(differences)[5] < 0.005
 
 
 async def test_a_frame_that_came_in_a_stall_is_not_stamped_after_it(tmp_path: Path) -> None:
@@ -128,11 +131,14 @@ async def test_a_bot_cannot_get_an_old_stamp_by_keeping_its_line_full(tmp_path: 
             await trio.to_thread.run_sync(thread.join)
 
 
-async def test_only_a_look_that_slept_counts_as_the_time_of_coming(tmp_path: Path) -> None:
+async def test_only_a_look_that_slept_counts_as_the_time_of_coming(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with open_seat(tmp_path) as seat:
         probe = seat.line._probe
+        monkeypatch.setattr(probe, "_delayed", lambda: 0.0)
         await trio.sleep(0.01)
-        assert probe.looked - 0.005 < probe.came <= probe.looked, "it slept until the timer"
+        assert probe.came == probe.looked, "it slept until the timer"
         last = probe.looked
         time.sleep(0.02)  # noqa: ASYNC251 - the loop is to be held up
         await trio.lowlevel.checkpoint()
