@@ -96,7 +96,7 @@ def too_large(given: str, caps: BotCaps) -> str | None:
     """
     try:
         return _larger(given, Path(given), caps.entry) if Path(given).is_dir() else None
-    except ContentError:
+    except (ContentError, OSError):
         return None  # Who finds it says what is wrong with it.
 
 

@@ -99,7 +99,7 @@ def _short(error: Exception) -> str:
 
 
 def _is_deeper(text: bytes, most: int) -> bool:
-    """Whether a text that is JSON is nested deeper than so many levels, or has more than `MOST_BRACKETS` to look at.
+    """Whether a text that is JSON is nested deeper than so many levels, or has more than `MOST_BRACKETS`.
 
     All but the last step, which those bound, is done by loops in C: a frame must not hold up whoever reads it.
     """

@@ -35,6 +35,8 @@ LONGEST_NAME = 1_000
 """Bytes of a name in the folder, or of where a link leads."""
 FILE_HASH_DIGITS = 12
 """Of a single file's hash are kept: it names what changed, the folder's whole hash says that something did."""
+LONGEST_PART = 255
+"""Bytes of a name in its own folder, as the kernel has it."""
 UNUSED_DAYS = 7
 """A copy that nobody used for longer is removed."""
 _BLOCK = MEGABYTE
@@ -318,6 +320,8 @@ def check_name(name: bytes) -> None:
     if len(name) > LONGEST_NAME:
         raise ContentError(name[:100], f"has a name of more than {LONGEST_NAME} bytes")
     parts = name.split(b"/")
+    if any(len(part) > LONGEST_PART for part in parts):
+        raise ContentError(name[:100], f"has a name of more than {LONGEST_PART} bytes in its folder")
     if any(part in (b"", b".", b"..") for part in parts):
         raise ContentError(name, "is no name for a file inside")
     if len(parts) > DEEPEST + 1:
@@ -333,7 +337,8 @@ def _checked_target(item: Item, target: bytes) -> bytes:
         up += 1
     if target.startswith(b"/") or up > item.name.count(b"/") or b".." in parts[up:]:
         raise ContentError(item.name, f"is a link to {shown}, outside the bot's folder")
-    if not target or len(target) > LONGEST_NAME:
+    too_long = len(target) > LONGEST_NAME or max(map(len, parts), default=0) > LONGEST_PART
+    if not target or too_long or b"\0" in target:
         raise ContentError(item.name, "is a link that leads nowhere")
     return target
 

@@ -11,7 +11,7 @@ from typing import Annotated, Literal, get_args
 
 from msgspec import Meta, Struct
 
-from referee.bot_content import ContentError, copied, copy_of, copy_place, is_whole
+from referee.bot_content import LONGEST_PART, ContentError, copied, copy_of, copy_place, is_whole
 from referee.bot_revision import RevisionError, revision_items
 from referee.toml_text import TomlError, line_of, read_text, read_toml
 
@@ -25,6 +25,8 @@ MOST_FILE_BYTES = 64 * 1024
 MOST_COMMAND_BYTES = 16 * 1024
 """Of a command with its arguments: it must fit into one message to the process that bots are forked from."""
 BUILT_IN = Path(__file__).resolve().parent.parent / "bots"
+LONGEST_PATH = 4_096
+"""Bytes of what names a bot, as the kernel has it."""
 NOT_OFFERED = frozenset({"stress_edge"})
 """Of the built-in bots, those that measure the referee and play no match that anyone would want to see."""
 
@@ -72,7 +74,7 @@ class BotFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The games it plays, or `"*"` for any."""
     transport: str = "zmq"
     """How its program is spoken to: a `Transport`."""
-    build: tuple[tuple[str, ...], ...] = ()
+    build: tuple[Annotated[tuple[str, ...], Meta(min_length=1)], ...] = ()
     """Commands that make the program, run once for each content, in a sandbox like the bot's."""
     limits: Limits = Limits()
     build_limits: Limits = BUILD_LIMITS
@@ -111,6 +113,9 @@ def find_bot(given: str) -> BotFolder:
     Raises:
         BotFolderError: there is none, or it cannot be used as it is.
     """
+    path = os.fsencode(given)
+    if len(path) > LONGEST_PATH or max(map(len, path.split(b"/"))) > LONGEST_PART:
+        raise BotFolderError(f"{given[:100]}…: is longer than the name of any folder")
     if Path(given).is_dir():
         return read_bot(Path(given), given=given)
     name, at, revision = given.partition("@")

@@ -3,13 +3,13 @@
 from msgspec import UNSET, Struct
 
 from protocol.refusals import Refusal
-from referee.records import FLOOD_US, Judged, Used
+from referee.records import Judged, Used
 from referee.seat import Seat
 from referee.verdict import Evidence, Verdict, judge
 from referee.window import Part
 
 MOSTLY = 2
-"""A bot brought about what made the referee late if it took one part in so many of that, or more."""
+"""Bots brought about what made the referee late if they took one part in so many of that, or more."""
 
 
 class Over(Struct, frozen=True):
@@ -107,6 +107,8 @@ def _judged(seat: int, number: int, at: int, case: Case, used: Used) -> Judged:
     # What waiting took from a bot is on the wall: so is what it is compared with.
     scale = 1 if clock is None else clock.wall_factor
     behind = max(used.behind, case.lateness)
+    # Together: many that each take a little make the referee as late as one that takes much.
+    brought_about = used.hogs and used.hogs_taken * MOSTLY >= behind
     evidence = Evidence(
         gone=case.gone,
         own=used.flooded or (clock is not None and clock.own(case.part.charged)),
@@ -116,7 +118,7 @@ def _judged(seat: int, number: int, at: int, case: Case, used: Used) -> Judged:
         late_by=case.part.late_by,
         behind=behind,
         withheld=used.withheld,
-        hog=UNSET if used.hog is None or used.hog_taken < max(FLOOD_US, behind // MOSTLY) else used.hog,
+        hogs=used.hogs if brought_about else UNSET,
     )
     return Judged(at=at, seat=seat, number=number, verdict=judge(evidence), evidence=evidence)
 

@@ -17,7 +17,7 @@ from referee.line import INBOX_FRAMES, Arrived, Bell, HandedOver, Line, Outgoing
 from referee.loop_probe import TURN_SECONDS
 from referee.match import Match
 from referee.meter import NOTHING, Reading
-from referee.records import START, Record, Used
+from referee.records import FLOOD_US, START, Record, Used
 from referee.rules import Told
 
 MICROSECONDS = 1_000_000
@@ -51,6 +51,8 @@ class Unread(Struct, frozen=True):
     """The longest that the loop was busy at a stretch meanwhile, in seconds."""
     took: tuple[float, ...]
     """As `Beginning.took`, at its end."""
+    ended: float
+    """When it was over, on trio's clock."""
 
 
 class Alarm:
@@ -332,7 +334,7 @@ class Host:
             behind = now - began.at
         else:
             behind = 0.0 if self._behind is None else self._behind(began.at)
-        return Unread(over, began, behind, self._taken())
+        return Unread(over, began, behind, self._taken(), now)
 
     def _taken(self) -> tuple[float, ...]:
         """By seat: for how many seconds the loop has been busy with what its bot sends in vain."""
@@ -342,8 +344,7 @@ class Host:
         seat, before = unread.over.seat, unread.began.reading
         reading = self._read(measure, seat, now)
         taken = [_to_micros(end - start) for end, start in zip(unread.took, unread.began.took, strict=False)]
-        others = {other: took for other, took in enumerate(taken) if other != seat and took > 0}
-        hog = max(others, key=others.__getitem__, default=None)
+        hogs = tuple(other for other, took in enumerate(taken) if other != seat and took >= FLOOD_US)
         # Of a bot that has been started again meanwhile, they count from there.
         cpu, waited = max(0, reading.cpu - before.cpu), max(0, reading.waited - before.waited)
         match.used(
@@ -353,12 +354,12 @@ class Host:
                 number=unread.over.number,
                 cpu=cpu,
                 waited=waited,
-                withheld=reading.withheld(before, now - unread.began.read_at),
+                withheld=reading.withheld(before, unread.ended - unread.began.read_at),
                 throttled=max(0, reading.throttled - before.throttled),
                 behind=_to_micros(unread.behind),
                 taken=taken[seat] if taken else 0,
-                hog=hog,
-                hog_taken=0 if hog is None else others[hog],
+                hogs=hogs,
+                hogs_taken=sum(taken[hog] for hog in hogs),
             )
         )
 

@@ -55,6 +55,7 @@ from referee.records import (
 from referee.rules import Illegal
 from referee.seat import Seat
 from referee.table import Table
+from referee.verdict import Verdict, judge
 from referee.window import Part
 
 MILLISECONDS = 1_000
@@ -262,10 +263,15 @@ class Match:
             self._world.record(judged)
             self.seats[judged.seat].verdicts[judged.verdict.value] += 1
         unfair = [judged for judged in verdicts if is_unfair(judged)]
+        nobodys: Judged | None = None
         for judged in unfair:
-            if judged.evidence.hog is not UNSET:
-                self._put_out(self.seats[judged.evidence.hog])
-        nobodys = next((judged for judged in unfair if judged.evidence.hog is UNSET), None)
+            hogs = judged.evidence.hogs
+            # Only if it would not have been lost otherwise, too.
+            if hogs is not UNSET and judge(replace(judged.evidence, behind=0)) is Verdict.BOT:
+                for hog in hogs:
+                    self._put_out(self.seats[hog])
+            else:
+                nobodys = nobodys or judged
         if nobodys is not None and self._policy.unfair == "void" and not self.over:
             why = f"the {nobodys.verdict.value} is at fault"
             self._end(None, f"{why}: window {nobodys.number} of seat {nobodys.seat} took the default")

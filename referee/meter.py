@@ -24,6 +24,8 @@ TURN = 20
 """Microseconds that an idle machine may take to let a thread run that is ready to."""
 FREE_TURNS, FREE_TURNS_A_SECOND = 10, 20
 """So many turns of a thread count, however short they are."""
+LONGEST = 2
+"""Threads whose waiting counts: a Python bot's answer goes through its own and one of ZeroMQ's."""
 USEFUL_TURN = 1_000
 """Microseconds that it must have run for each further one: of a thread that sleeps and wakes all the time to no
 purpose, which waits a little each time, nothing is kept."""
@@ -44,21 +46,24 @@ class Reading(Struct, frozen=True):
     def withheld(self, before: "Reading", seconds: float) -> int:
         """How much processor time others than itself kept from it since a reading before, in microseconds.
 
-        A thread that waits may wait for the bot's own others: as long as those ran is not counted. Nor is what a
-        processor takes anyway to come to a thread, of which a bot could make much by sleeping often; of one that
-        does so only as many turns count as it had a use for. Nor is more counted than the bot was short of its
+        A thread that waits may wait for the bot's own others: as long as those ran is not counted. Nor is as long
+        as the bot was throttled to its own `cpus`, which the kernel counts as waiting. Nor is what a processor
+        takes anyway to come to a thread, of which a bot could make much by sleeping often; of one that does so
+        only as many turns count as it had a use for. Only the two threads count that waited longest: one stall
+        that hundreds of them wait for is no longer by that. Nor is more counted than the bot was short of its
         `cpus`: what it did not want to use was not kept from it.
         """
         cpu = max(0, self.cpu - before.cpu)
-        kept = 0
+        own = max(0, self.throttled - before.throttled)
+        kept: list[int] = []
         for number, (ran, waited, turns) in self.threads.items():
             ran_before, waited_before, turns_before = before.threads.get(number, (0, 0, 0))
             others = max(0, cpu - (ran - ran_before))
             let = turns - turns_before
             useful = max(FREE_TURNS, seconds * FREE_TURNS_A_SECOND) + (ran - ran_before) / USEFUL_TURN
             share = useful / let if let > useful else 1.0
-            kept += max(0, round((waited - waited_before - others - let * TURN) * share))
-        return max(0, min(kept, round(self.cpus * seconds * MICROSECONDS) - cpu))
+            kept.append(max(0, round((waited - waited_before - others - own - let * TURN) * share)))
+        return max(0, min(sum(sorted(kept)[-LONGEST:]), round(self.cpus * seconds * MICROSECONDS) - cpu))
 
 
 NOTHING = Reading(0, 0, 0, 0.0, {})

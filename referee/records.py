@@ -228,10 +228,10 @@ class Used(Struct, frozen=True, kw_only=True, tag="used", tag_field="kind", omit
     brought about yet, all of its time."""
     taken: Microseconds = 0
     """How long the loop was busy with what this bot sent in vain: floods, and messages that were refused."""
-    hog: SeatNumber | None = None
-    """The other seat of this match whose bot kept the loop busy so for the longest; None: none did."""
-    hog_taken: Microseconds = 0
-    """How long that was."""
+    hogs: tuple[SeatNumber, ...] = ()
+    """The other seats of this match whose bots flooded the loop meanwhile, each for `FLOOD_US` or more."""
+    hogs_taken: Microseconds = 0
+    """For how long all of them together kept it busy."""
 
     @property
     def flooded(self) -> bool:

@@ -94,6 +94,9 @@ class Form:
             raise ValueError("is of one seat's own transcript, and this is a whole one")  # noqa: TRY004 - see above
         if isinstance(record, _SEATED):
             self._check_seat(record.seat)
+        if isinstance(record, Used):
+            for hog in record.hogs:
+                self._check_seat(hog)
         elif isinstance(record, Ended):
             self._ended = True
             if (len(record.conduct), len(record.refused)) != (self._seats, self._seats):

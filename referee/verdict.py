@@ -40,8 +40,8 @@ class Evidence(Struct, frozen=True, kw_only=True):
     """The longest that the referee's loop was busy at a stretch in the window, or how late it woke at its end."""
     withheld: int
     """How long the bot was ready to run, and others were running instead: see `records.Used`."""
-    hog: int | UnsetType = UNSET
-    """The other seat whose bot brought about most of `behind` by what it sent in vain; left out: none did."""
+    hogs: tuple[int, ...] | UnsetType = UNSET
+    """The other seats whose bots brought about most of `behind` by what they sent in vain; left out: none did."""
 
 
 def judge(evidence: Evidence) -> Verdict:

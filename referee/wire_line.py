@@ -68,6 +68,7 @@ class SocketLine(Line):
         self._outbox_bytes = 0
         self._not_reading = False
         self._is_to_go_on = False
+        self._in_vain = 0  # moves since a frame came
         self._farewell = trio.Event()
         self._drained = trio.Event()
 
@@ -210,7 +211,9 @@ class SocketLine(Line):
             self._cut(connection)
         except OSError:
             self._end(connection)
-        if moves >= MUCH:
+        # What comes in bits too small to be anything is as much, however many turns it comes in.
+        self._in_vain = 0 if self._inbox.arrivals > came else self._in_vain + moves
+        if max(moves, self._in_vain) >= MUCH:
             self.took += trio.current_time() - began
         # What there is more of may have been there when this began.
         self._since = max(self._since, began if more else connection.emptied)

@@ -138,6 +138,10 @@ HOSTILE: dict[str, tuple[str, Callable[[Path], object]]] = {
         lambda folder: (folder / "z").symlink_to("z"),
     ),
     "links_in_a_circle": ("one: is a link that leads in a circle", _circle),
+    "link_to_a_long_name": (
+        "z: is a link that leads nowhere",
+        lambda folder: (folder / "z").symlink_to("y" * 300),
+    ),
     "hard_link": ("mine: is another user's file, under a second name", _hard_link),
     "unreadable": ("bot.py: cannot be read: Permission denied", _unreadable),
     "not_text": (r"\xff: has a name that is not UTF-8", lambda folder: (folder / os.fsdecode(b"\xff")).touch()),
@@ -295,6 +299,7 @@ class TestCopy:
             ("a: is there twice", ["a", "a/b"]),
             ("is no name for a file inside", ["../a"]),
             ("is no name for a file inside", ["/a"]),
+            ("has a name of more than 255 bytes in its folder", ["a/" + "x" * 256]),
             ("is no name for a file inside", ["a//b"]),
         ],
     )
@@ -362,3 +367,9 @@ def _fill(luck: Random, folder: Path) -> None:
                     with path.open("xb") as file:
                         file.write(luck.randbytes(luck.randint(0, 99)))
                     path.chmod(luck.choice((0o644, 0o755, 0o4755, 0o400)))
+
+
+def test_a_link_that_no_kernel_takes_is_refused(cache: Path) -> None:
+    """A git tree may hold what no folder can."""
+    with pytest.raises(ContentError, match="z: is a link that leads nowhere"):
+        copied([Item(b"z", b"l", 3, [b"b\0c"])])

@@ -263,3 +263,19 @@ def test_what_would_command_a_terminal_is_refused(tmp_path: Path, field: str, li
     assert said.startswith(f"x/bot.toml:{line}: {field}: ")
     assert said.endswith("has characters that cannot be printed")
     assert said.isprintable()
+
+
+@pytest.mark.parametrize(
+    "given", ["./" + "x" * 300, "./" + "x" * 300 + "@HEAD", "x@" + "y" * 100_000, "x/" * 3_000]
+)
+def test_what_is_longer_than_any_folders_name_is_no_bot(given: str) -> None:
+    with pytest.raises(BotFolderError, match="is longer than the name of any folder"):
+        find_bot(given)
+
+
+def test_a_build_command_has_a_program(tmp_path: Path) -> None:
+    (tmp_path / "bot.toml").write_text(
+        'name = "b"\nversion = "1"\ncommand = ["./x"]\ngames = "*"\nbuild = [["make"], []]\n'
+    )
+    with pytest.raises(BotFolderError, match=r"bot\.toml:5: build\[1\]: \[\]: "):
+        find_bot(str(tmp_path))

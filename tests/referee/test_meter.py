@@ -45,6 +45,10 @@ def reading(cpus: float, *threads: tuple[int, int], ended: int = 0) -> Reading:
         # It slept and woke to no purpose: 20 turns count, and one more for each 1 ms that it ran.
         (60, Reading(0, 0, 0, 1.0, {1: (0, 3_020 * MS, 1_000)})),
         (360, Reading(100 * MS, 0, 0, 1.0, {1: (100 * MS, 3_020 * MS, 1_000)})),
+        # Throttled to its own `cpus`, with a dozen threads that wait meanwhile.
+        (0, Reading(0, 0, 70 * MS, 1.0, dict.fromkeys(range(12), (0, 70 * MS, 1)))),
+        # A stall of 70 ms is no longer by the number of those who wait for its end.
+        (140, Reading(0, 0, 0, 1.0, dict.fromkeys(range(12), (0, 70 * MS + 20, 1)))),
         (600, Reading(300 * MS, 0, 0, 1.0, {1: (300 * MS, 602 * MS, 100)})),  # It computed, and was interrupted.
     ],
 )

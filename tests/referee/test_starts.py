@@ -141,7 +141,7 @@ async def test_what_its_start_was_like_is_told_before_what_comes_of_it(autojump_
             number=START,
             cpu=7,
             waited=SECOND,
-            withheld=SECOND,
+            withheld=SECOND - 5,
             throttled=5,
             behind=SECOND // 4,
         )

@@ -178,7 +178,7 @@ async def test_who_keeps_the_referee_busy_until_another_loses_a_window_forfeits_
     autojump_clock: object, fault: Any
 ) -> None:
     played = measured(fault=fault)
-    Kernel(played, behind=600_000, hog=1, hog_taken=300_000)
+    Kernel(played, behind=600_000, hogs=(1,), hogs_taken=300_000)
     await play(played, [silent, answers])
     ended = played.match.ended
     assert ended is not None
@@ -191,7 +191,7 @@ async def test_who_keeps_the_referee_busy_until_another_loses_a_window_forfeits_
 
 async def test_who_did_so_in_the_last_window_forfeits_too(autojump_clock: object) -> None:
     played = measured(max_turns=1)
-    Kernel(played, behind=600_000, hog=1, hog_taken=600_000)
+    Kernel(played, behind=600_000, hogs=(1,), hogs_taken=600_000)
     await play(played, [silent, answers])
     ended = played.match.ended
     assert ended is not None
@@ -201,7 +201,7 @@ async def test_who_did_so_in_the_last_window_forfeits_too(autojump_clock: object
 
 async def test_who_took_less_than_half_of_it_does_not_and_the_match_is_void(autojump_clock: object) -> None:
     played = measured()
-    Kernel(played, behind=600_000, hog=1, hog_taken=299_999)
+    Kernel(played, behind=600_000, hogs=(1,), hogs_taken=299_999)
     await play(played, [silent, answers])
     assert played.match.ended is not None
     assert "the referee is at fault: window 0 of seat 0 took the default" == played.match.ended.void
