@@ -23,6 +23,8 @@ CODE = "/arena/code"
 PACKAGES = "/arena/packages"
 MEGABYTE = 1024 * 1024
 TERMINALS = "/dev/pts"
+FILES_COUNTERS = "/proc/sys/fs"
+"""Hidden: the kernel counts there which names were looked up in vain, and a bot in a later match could read it."""
 SHARED_MEMORY = "/dev/shm"  # noqa: S108 - a bot's own
 SHARED_MEMORY_BYTES = 4 * MEGABYTE
 """Of /dev/shm: enough for Python's semaphores."""
@@ -143,6 +145,7 @@ def _root(sources: list[Source], machine: Machine) -> list[str]:
         *("--proc", "/proc", "--dev", "/dev"),
         # Warm bots would share one set of terminals. No bot needs any.
         *("--tmpfs", TERMINALS, "--remount-ro", TERMINALS),
+        *("--tmpfs", FILES_COUNTERS, "--remount-ro", FILES_COUNTERS),
     ]
 
 

@@ -33,7 +33,7 @@ NEW_MOUNTS, NEW_CGROUP, NEW_UTS, NEW_IPC, NEW_USER, NEW_PIDS, NEW_NET = (
     0x2000_0000,
     0x4000_0000,
 )
-BIND, RECURSIVE, NO_SUID, NO_DEVICES, NO_EXEC, DETACH = 4096, 16384, 2, 4, 8, 2
+BIND, RECURSIVE, READ_ONLY, NO_SUID, NO_DEVICES, NO_EXEC, DETACH = 4096, 16384, 1, 2, 4, 8, 2
 SET_MOUNT_ATTRIBUTES, FROM_HERE, ATTRIBUTES_RECURSIVE = 442, -100, 0x8000
 READ_ONLY_NO_SUID_NO_DEVICES = 1 | 2 | 4
 SET_DEATH_SIGNAL, SET_SECCOMP, FILTER = 1, 22, 2
@@ -201,6 +201,7 @@ def furnish(request: Request) -> None:
         make_read_only(inside)
     check(libc.umount2(b"/proc", DETACH), "the starter's processes")
     mount("proc", "/proc", "proc", NO_SUID | NO_DEVICES | NO_EXEC)
+    mount("tmpfs", "/proc/sys/fs", "tmpfs", NO_SUID | NO_DEVICES | NO_EXEC | READ_ONLY, "size=4k,mode=0555")
     for place, size in (("/tmp", request.scratch_bytes), ("/dev/shm", request.shared_bytes)):  # noqa: S108 - its own
         mount("tmpfs", place, "tmpfs", NO_SUID | NO_DEVICES, f"size={size},mode=1777")
     check(libc.umount2(OUTSIDE.encode(), DETACH), "the machine's root")
