@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from protocol.feed import FeedMessage
 from protocol.messages import MAX_FRAME_BYTES, Said, Told
 from protocol.refusals import Refusal
 from protocol.words import Action
@@ -27,6 +28,7 @@ encode: Callable[[Any], bytes] = msgspec.json.Encoder().encode
 """Compact JSON of a message, event, view or record. Field order is the Struct's, so bytes are repeatable."""
 _said: msgspec.json.Decoder[Said] = msgspec.json.Decoder(Said)
 _told: msgspec.json.Decoder[Told] = msgspec.json.Decoder(Told)
+_feed: msgspec.json.Decoder[FeedMessage] = msgspec.json.Decoder(FeedMessage)
 _json = msgspec.json.Decoder()
 
 
@@ -70,6 +72,15 @@ def decode_told(frame: bytes) -> Told:
         msgspec.MsgspecError: it is not a message of this protocol.
     """
     return _told.decode(frame)
+
+
+def decode_feed(frame: bytes) -> FeedMessage:
+    """What the feed told: for spectators.
+
+    Raises:
+        msgspec.MsgspecError: it is not a message of the feed.
+    """
+    return _feed.decode(frame)
 
 
 def decode_action(raw: bytes | msgspec.Raw, form: type[ActionT]) -> ActionT:

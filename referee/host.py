@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from referee.court import Over as PartOver
+from referee.feed import Feed
 from referee.line import INBOX_FRAMES, Arrived, Bell, HandedOver, Line, Outgoing
 from referee.loop_probe import TURN_SECONDS
 from referee.match import Match
@@ -25,6 +26,8 @@ STALE_SECONDS = 0.05
 """What was read of a bot's counters so long ago still stands for now, but for no longer than `STALE_SHARE` of a
 window's time. What was withheld from it shortly before a window then counts in it, which is in its favour."""
 STALE_SHARE = 0.05
+SNAPSHOT_SECONDS = 3.0
+"""From one snapshot of a match's feed to the next."""
 LATER_SECONDS = 0.25
 """How long after a window that a bot has missed its counters are read: a thread's waiting counts when it ends."""
 
@@ -90,6 +93,7 @@ class Host:
         restart: Callable[[int], None] | None = None,
         hung_up: Callable[[int], None] | None = None,
         watch: Callable[[tuple[Told, ...]], None] | None = None,
+        feed: Feed | None = None,
         catch_up: Callable[[], None] | None = None,
         let_run: Callable[[int, bool], None] | None = None,
         cpu: Callable[[int], tuple[int, int]] | None = None,
@@ -105,6 +109,8 @@ class Host:
         `cpu`: the processor time of a seat's bot over the match, in microseconds, and on how many cores at most it
         is used; for a clock that counts it, None for others.
 
+        `feed`: what spectators are told.
+
         `catch_up`: what can wait until bots have what a step has for them; called after each, while they think.
         """
         self._bell = bell
@@ -112,6 +118,7 @@ class Host:
         self._restart = restart
         self._hung_up = hung_up
         self._watch = watch
+        self._feed = feed
         self._catch_up = catch_up
         self._let_run = let_run
         self._cpu = cpu
@@ -139,8 +146,8 @@ class Host:
         """Evidence that is to be read a little later, and when."""
         self._begun: set[int] = set()
         """Seats that have been sent a window of which the counters at its beginning are not read yet."""
-        self.record = record
-        """See `World`. The transcript's own method: one call less a message."""
+        self.record = record if feed is None else partial(_record_for_both, record, feed)
+        """See `World`. The transcript's own method, where it can be: one call less a message."""
 
     # What a match asks for.
 
@@ -178,6 +185,18 @@ class Host:
         """See `World`."""
         if self._watch is not None:
             self._watch(told)
+        if self._feed is not None:
+            self._feed.told(told)
+
+    def paused(self, reason: str) -> None:
+        """See `World`."""
+        if self._feed is not None:
+            self._feed.paused(reason)
+
+    def resumed(self) -> None:
+        """See `World`."""
+        if self._feed is not None:
+            self._feed.resumed()
 
     # What happens besides frames: said from any task of this trio.
 
@@ -236,6 +255,9 @@ class Host:
         async with trio.open_nursery() as nursery:
             alarm = Alarm(self._bell)
             nursery.start_soon(alarm.keep)
+            if self._feed is not None:
+                self._feed.begin()
+                nursery.start_soon(self._tell_again, self._feed)
             match.begin()
             step = partial(self._step, match, alarm)
             while not match.over:
@@ -245,6 +267,12 @@ class Host:
                     await self._deadline(match)
             self._step_out(match)
             nursery.cancel_scope.cancel()
+
+    async def _tell_again(self, feed: Feed) -> None:
+        """Whoever comes late to the feed has the whole picture some seconds later."""
+        while True:
+            await trio.sleep(SNAPSHOT_SECONDS)
+            feed.snapshot(self._micros(trio.current_time()))
 
     def _step(self, match: Match, alarm: Alarm) -> bool:
         """Does what there is to do without waiting; whether the match's task is to go on: a deadline has come."""
@@ -429,6 +457,11 @@ class Host:
 
     def _micros(self, time: float) -> int:
         return _to_micros(time - self._zero)
+
+
+def _record_for_both(record: Callable[[Record], None], feed: Feed, line: Record) -> None:
+    record(line)
+    feed.record(line)
 
 
 def _to_micros(seconds: float) -> int:

@@ -66,6 +66,8 @@ class Plan(Struct, frozen=True, kw_only=True):
     clock: ClockTable | None = None
     """The match's times; None: as the variant's rules give them, but for what the policy sets."""
     isolation: Isolation = "strict"
+    labels: tuple[str, ...] = ()
+    """What spectators read of who sits where, by seat; none: the bots' own names. No bot is told."""
     warm: bool = True
     """Whether Python bots in a sandbox are forked from a process that holds the kit already: see `warm`."""
 

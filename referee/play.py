@@ -19,6 +19,7 @@ from protocol.codec import encode
 from referee import sandbox
 from referee.bot_folder import BotFolder
 from referee.clock import clock_terms
+from referee.feed import Feed, FeedTerms, Publish
 from referee.games.registry import GAMES
 from referee.host import MICROSECONDS, Host
 from referee.line import Bell, Line
@@ -80,6 +81,7 @@ async def play(
     operator: trio.MemoryReceiveChannel[bool] | None = None,
     wire: Wire | None = None,
     remote: Mapping[str, RemoteLine] | None = None,
+    publish: Publish | None = None,
 ) -> Result:
     """Plays a match.
 
@@ -92,6 +94,7 @@ async def play(
         operator: True pauses the match, False lets it go on.
         wire: the process's lines; None makes some for this match alone.
         remote: the lines of the players' keys, as far as they are on other machines.
+        publish: takes the messages of the match's feed; None: it has none.
 
     Raises:
         BadSetupError: options or setup break the game's rules.
@@ -106,10 +109,12 @@ async def play(
     with unwrapped():
         if any(isinstance(player, SandboxedBot) for player in players) and wire is None:
             async with open_wire() as own:
-                return await _Play(plan, players, table, transcript, own, remote=remote or {}).play(
-                    watch, operator
-                )
-        return await _Play(plan, players, table, transcript, wire, remote=remote or {}).play(watch, operator)
+                return await _Play(
+                    plan, players, table, transcript, own, remote=remote or {}, publish=publish
+                ).play(watch, operator)
+        return await _Play(plan, players, table, transcript, wire, remote=remote or {}, publish=publish).play(
+            watch, operator
+        )
 
 
 class _Play:
@@ -124,6 +129,7 @@ class _Play:
         wire: Wire | None,
         *,
         remote: Mapping[str, RemoteLine],
+        publish: Publish | None,
     ) -> None:
         self.plan = plan
         self.players = players
@@ -138,6 +144,8 @@ class _Play:
         self.locals_done: list[trio.Event] = []
         self.logs: list[tuple[int, Path]] = []
         self.meters: dict[int, Meter] = {}
+        self.started = datetime.now(UTC).isoformat(timespec="milliseconds")
+        self.feed = None if publish is None else self._feed(publish)
         self.measured = not all(isinstance(player, LocalSeat) for player in players)
         self.host: Host
         self.match: Match
@@ -150,14 +158,18 @@ class _Play:
             vars(self).clear()
 
     async def _play(self, watch: Watch | None, operator: trio.MemoryReceiveChannel[bool] | None) -> Result:
+        head = ""
         try:
             async with open_transcript(self.path, self._header()) as transcript:
                 await self._run(transcript, watch, operator)
+            head = transcript.head or ""
         finally:
             for meter in self.meters.values():
                 meter.close()
             self._drop_empty_logs()
-        return self._result(transcript.head or "")
+            if self.feed is not None:
+                self.feed.over(head)
+        return self._result(head)
 
     async def _run(
         self, transcript: Transcript, watch: Watch | None, operator: trio.MemoryReceiveChannel[bool] | None
@@ -197,6 +209,7 @@ class _Play:
             restart=lambda seat: nursery.start_soon(self._seat, nursery, seat),
             hung_up=lambda seat: nursery.start_soon(self._end, seat),
             watch=None if watch is None else partial(watch, self.table),
+            feed=self.feed,
             catch_up=transcript.catch_up,
             measure=self._measure if self.measured else None,
             behind=next((source.behind for source in (self.wire, *self.remote.values()) if source), None),
@@ -312,6 +325,12 @@ class _Play:
         async for pause in operator:
             self.host.order(pause=pause)
 
+    def _feed(self, publish: Publish) -> Feed:
+        """What spectators are told of it."""
+        names = self.plan.labels or tuple(bot.name for bot in self.bots)
+        terms = FeedTerms(match=self.plan.match, players=names, clock=self.terms, started=self.started)
+        return Feed(self.table, terms, publish, lambda: self.match.now)
+
     def _header(self) -> Header:
         table = self.table
         return Header(
@@ -330,7 +349,7 @@ class _Play:
             measured=self.measured,
             machine=f"{platform.system()} {platform.release()}, {os.cpu_count()} cores, "
             f"Python {platform.python_version()}",
-            started=datetime.now(UTC).isoformat(timespec="milliseconds"),
+            started=self.started,
         )
 
     def _next_log(self, seat: int) -> Path:

@@ -36,6 +36,12 @@ class World(Protocol):
     def told(self, told: tuple[Told, ...]) -> None:
         """This is being told to the seats: for those who watch."""
 
+    def paused(self, reason: str) -> None:
+        """Every clock of the match stands still: for those who watch."""
+
+    def resumed(self) -> None:
+        """The clocks run again: for those who watch."""
+
 
 class Post:
     """Sends a match's messages, each with its record. `now` is the latest moment the match has been told of."""

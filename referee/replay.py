@@ -99,6 +99,12 @@ class Replayed:
         if self._watch is not None:
             self._watch(self, told)
 
+    def paused(self, reason: str) -> None:
+        """See `World`."""
+
+    def resumed(self) -> None:
+        """See `World`."""
+
     def send(self, seat: int, frame: bytes, *, timed: bool = False) -> None:
         """See `World`."""
 

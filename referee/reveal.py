@@ -5,11 +5,11 @@ Nothing of a state reaches a bot, a spectator or a seat's transcript but through
 
 from typing import Any
 
-from msgspec import Raw
+from msgspec import Raw, Struct
 
 from protocol.messages import Heard, Opened
 from protocol.words import Audience, View
-from referee.rules import Game, Owed, Told, Window
+from referee.rules import Announced, Game, Owed, Told, Window
 
 
 class Leak(Exception):  # noqa: N818 - names what would happen if this did not stop it
@@ -45,6 +45,25 @@ def heard(event: Raw, n: int) -> Heard:
 def shown(game: Game[Any], state: Any, seat: int | None) -> View:
     """What a seat, or a spectator, sees now."""
     return game.view(state, seat)
+
+
+class Announcement(Struct, frozen=True):
+    """What everyone may know of the open window."""
+
+    window: str
+    seats: tuple[int, ...] | None
+    """Who owes an action in it; None: that is secret."""
+
+
+def announced(game: Game[Any], window: Window) -> Announcement | None:
+    """What everyone may know of an open window; None: not even that it is open."""
+    match game.announced.get(window.name):
+        case None:
+            return None
+        case Announced.NAME:
+            return Announcement(window.name, None)
+        case Announced.SEATS:
+            return Announcement(window.name, tuple(owed.seat for owed in window.owed))
 
 
 def opened(

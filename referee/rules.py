@@ -5,6 +5,7 @@ reads a clock, never rolls dice but with the luck it is handed, and says whom ea
 """
 
 from abc import ABC, abstractmethod
+from enum import Enum
 from random import Random
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -71,6 +72,15 @@ class Window(Struct, frozen=True):
     """A rule depends on the time a seat took (`Taken.elapsed_ms`)."""
 
 
+class Announced(Enum):
+    """What everyone may know of an open window, spectators included."""
+
+    NAME = "name"
+    """That it is open, and what it is; not who owes an action in it."""
+    SEATS = "seats"
+    """Who owes an action in it, too."""
+
+
 class Taken(Struct, frozen=True):
     """What a seat's part in a closed window came to."""
 
@@ -104,6 +114,8 @@ class Game(ABC, Generic[StateT]):
     """All its variants, the default first."""
     actions: ClassVar[dict[str, type[Action]]]
     """Window name to the form of its actions."""
+    announced: ClassVar[dict[str, Announced]] = {}
+    """Window name to what everyone may know of it while it is open; of one left out, not even that it is."""
     events: ClassVar[tuple[type[Event], ...]]
     """Every event it may tell."""
     options: ClassVar[type[Options]]

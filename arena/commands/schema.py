@@ -7,6 +7,7 @@ from typing import Any, Union
 import click
 import msgspec
 
+from protocol.feed import FeedMessage
 from protocol.messages import PROTOCOL, Said, Told
 from referee.games.registry import GAMES
 from referee.rules import Game
@@ -16,15 +17,15 @@ from referee.rules import Game
 def command() -> None:
     """Print the JSON Schema of the protocol and of all games' words.
 
-    `says` and `hears` are what a bot may say and will hear. `games` has, for each game, the action of each window,
-    the events, the view, the options and the host's setup.
+    `says` and `hears` are what a bot may say and will hear, `feed` is what the live feed tells. `games` has, for
+    each game, the action of each window, the events, the view, the options and the host's setup.
     """
     sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(schema()), indent=2) + b"\n")
 
 
 def schema() -> dict[str, Any]:
     """One JSON Schema document with every word under `$defs`."""
-    forms = [Said, Told, *(form for game in GAMES.values() for form in _forms(game))]
+    forms = [Said, Told, FeedMessage, *(form for game in GAMES.values() for form in _forms(game))]
     schemas, words = msgspec.json.schema_components(forms, ref_template="#/$defs/{name}")
     given = iter(schemas)
     return {
@@ -32,6 +33,7 @@ def schema() -> dict[str, Any]:
         "title": f"Arena protocol {PROTOCOL}",
         "says": next(given),
         "hears": next(given),
+        "feed": next(given),
         "games": {name: _words_of(game, given) for name, game in GAMES.items()},
         "$defs": words,
     }

@@ -2,15 +2,21 @@
 
 What an observer was told is kept as a hash that grows with everything sent to it: the terms of the match, events,
 windows opened to it, what was taken of it, the outcome. Two histories with equal hashes look the same from there.
+What a spectator is shown includes the match's live feed.
 """
 
 from hashlib import blake2b
 from random import Random
 from typing import Any
+from zlib import crc32
 
 from protocol.codec import encode
 from referee import reveal
+from referee.clock import clock_terms
 from referee.conformance.guessing import Guesser
+from referee.feed import Feed, FeedTerms
+from referee.plan import Policy
+from referee.records import Ended, SeatTime, WindowTime
 from referee.rules import SPECTATOR, Illegal, Taken, Told, Window
 from referee.table import Table
 
@@ -38,6 +44,12 @@ class Sitting:
         """Observer to the hash of all it was told."""
         self.last: dict[Observer, tuple[bytes, ...]] = {}
         """Observer to the events it was told by the last step."""
+        self.fed: list[bytes] = []
+        """What the feed published since the last step began, with its topics."""
+        clock = clock_terms(table.game, table.deal.variant, Policy())
+        spectated = FeedTerms(match="", players=(), clock=clock, started="")
+        self.feed = Feed(table, spectated, self.publish, _no_time)
+        self.feed.begin()
         self._hear(table.start)
         self._open()
 
@@ -48,6 +60,8 @@ class Sitting:
         fork.observers = self.observers
         fork.told = self.told.copy()
         fork.last = self.last
+        fork.fed = self.fed.copy()
+        fork.feed = self.feed.fork(fork.table, fork.publish)
         return fork
 
     def owes(self, observer: Observer) -> bool:
@@ -55,13 +69,17 @@ class Sitting:
         return any(owed.seat == observer for owed in self.table.owed)
 
     def shown(self, observer: Observer) -> bytes:
-        """What the observer would be sent now: the message that opens its window, or else its view."""
+        """What the observer would be sent now: the message that opens its window, or else its view.
+
+        A spectator's view comes with what the feed told in the last step, and with what it tells who comes late.
+        """
         game, state, window = self.table.game, self.table.state, self.table.window
         for owed in self.table.owed:
             if window and owed.seat == observer:
                 main_ms = game.variant(self.table.deal.variant).time.main_ms[window.name]
                 return encode(reveal.opened(game, state, window, owed, number=0, main_ms=main_ms, reserve_ms=0))
-        return encode(reveal.shown(game, state, observer))
+        view = encode(reveal.shown(game, state, observer))
+        return view if observer is not SPECTATOR else b"\n".join((view, *self.fed, self._snapshot()))
 
     def disguised(self, state: Any) -> "Sitting":
         """This match in another state."""
@@ -80,11 +98,13 @@ class Sitting:
         """Takes this from the open window: answers at once whom it answers, in the order given, and closes it."""
         window = open_window(self.table)
         self.last = dict.fromkeys(self.observers, ())
+        self.fed.clear()
         for seat in answered(chosen) if window.asap else ():
             self.answer(seat, chosen[seat])
         for seat, taken in chosen.items():
             elapsed = taken.elapsed_ms if window.timed else 0
             self._note(seat, b"taken", encode([window.name, taken.action, taken.by_default, elapsed]))
+        self.feed.record(_window_time(self.table.number, window, chosen))
         self._hear(self.table.close(tuple(chosen.get(seat) for seat in range(self.table.seats))))
         # A spectator sees that the match goes on; a seat is told of its own windows only.
         self._note(SPECTATOR, b"window", b"")
@@ -102,6 +122,8 @@ class Sitting:
         for owed in self.table.owed:
             self._note(owed.seat, b"opened", encode([open_window(self.table).name, owed.shown]))
         if self.table.outcome:
+            self.feed.record(Ended(at=0, outcome=self.table.outcome, conduct=(), refused=()))
+            self.feed.over("head")
             for observer in self.observers:
                 self._note(observer, b"over", encode(self.table.outcome))
 
@@ -111,9 +133,50 @@ class Sitting:
             for observer in self.observers if each.seat is None else (each.seat,):
                 self._note(observer, b"event", event)
                 self.last[observer] = (*self.last.get(observer, ()), event)
+        self.feed.told(told)
+
+    def publish(self, topic: str, message: bytes) -> None:
+        """See `feed.Publish`."""
+        self.fed.append(topic.encode() + message)
+
+    def _snapshot(self) -> bytes:
+        """What the feed tells who comes late."""
+        before = len(self.fed)
+        self.feed.snapshot(0)
+        snapshot = b"\n".join(self.fed[before:])
+        del self.fed[before:]
+        return snapshot
 
     def _note(self, observer: Observer, what: bytes, text: bytes) -> None:
         self.told[observer] = blake2b(b"%b %b %b" % (self.told[observer], what, text), digest_size=16).digest()
+
+
+def _no_time() -> int:
+    return 0
+
+
+def _window_time(number: int, window: Window, chosen: Chosen) -> WindowTime:
+    """The record of a window. Where it had several seats, their times differ with what they submitted."""
+    sealed = len(chosen) > 1
+    return WindowTime(
+        at=0,
+        number=number,
+        window=window.name,
+        seats=tuple(
+            SeatTime(
+                seat=seat,
+                opened=0,
+                deadline=0,
+                arrived=None if taken.by_default else 0,
+                taken=taken.action,
+                by_default=taken.by_default,
+                charged_ms=(spent := crc32(encode(taken.action)) if sealed else 0),
+                reserve_ms=spent,
+            )
+            for seat, taken in chosen.items()
+        ),
+        lateness=0,
+    )
 
 
 def answered(chosen: Chosen) -> list[int]:

@@ -30,7 +30,7 @@ from protocol.games.mist import (
 from protocol.words import Action, Options, Outcome, Setup
 from referee.games.hexes import POINTED, Hexes, centred_rows
 from referee.luck import Luck
-from referee.rules import Game, Illegal, Owed, Step, Taken, TimeTerms, Told, Variant, Window
+from referee.rules import Announced, Game, Illegal, Owed, Step, Taken, TimeTerms, Told, Variant, Window
 
 BOARD = Hexes(
     centred_rows([[f"{row}{n + 1}" for n in range(9 - abs(y - 4))] for y, row in enumerate("ABCDEFGHI")]),
@@ -142,6 +142,7 @@ class Mist(Game[MistState]):
         Variant("heaven-and-hell", TimeTerms({"first": MINUTE_MS, "turn": MINUTE_MS}, reserve_ms=5 * MINUTE_MS)),
     )
     actions = {"first": ChooseFirst, "turn": Turn}  # noqa: RUF012 - a ClassVar of the contract
+    announced = {"first": Announced.SEATS, "turn": Announced.SEATS}  # noqa: RUF012 - a ClassVar of the contract
     events = (FirstChosen, FirstMove, Swapped, Placed, OpponentPlaced, Vision, Reveal)
     options = MistOptions
     view_type = MistView

@@ -26,7 +26,7 @@ from protocol.games.pointing import (
 from protocol.words import Action, Options, Outcome, Setup
 from referee.games.pointing_map import Connections, Targets, anonymous, connect, points
 from referee.luck import Luck
-from referee.rules import Game, Illegal, Owed, Step, Taken, TimeTerms, Told, Variant, Window
+from referee.rules import Announced, Game, Illegal, Owed, Step, Taken, TimeTerms, Told, Variant, Window
 
 ROUNDS = 3
 ALWAYS_END, ALWAYS_START = 1, -2
@@ -88,6 +88,7 @@ class Pointing(Game[PointingState]):
     name = "pointing"
     variants = (Variant("tempo-up", TimeTerms({"point": DAY_MS, "vote": DAY_MS})),)
     actions = {"point": Point, "vote": Vote}  # noqa: RUF012 - a ClassVar of the contract
+    announced = {"point": Announced.SEATS, "vote": Announced.NAME}  # noqa: RUF012 - a ClassVar of the contract
     events = (Map, Tied, Reveal)
     options = PointingOptions
     view_type = PointingView

@@ -8,7 +8,7 @@ from protocol.games.mist import MistView, Placed, Turn
 from protocol.words import Action, View
 from referee.games.mist import BOARD, Mist, MistState
 from referee.luck import Luck
-from referee.rules import Game, Illegal, Owed, Step, Taken, Told, Window
+from referee.rules import Announced, Game, Illegal, Owed, Step, Taken, Told, Window
 from tests.referee.toy import CUPS, Bid, Cups, CupState, CupView, Look, RoundOver
 
 
@@ -149,6 +149,12 @@ class LeakOfSealed(Cups):
         return replace(cast("CupView", super().view(state, seat)), spent=self.last)
 
 
+class LeakOfLookers(Cups):
+    """Everyone may know, it says, who looks under a cup: those who bid most, in secret."""
+
+    announced: ClassVar[dict[str, Announced]] = {**Cups.announced, "look": Announced.SEATS}
+
+
 SECRET = "secret swap: told the same"  # noqa: S105 - a promise, not a password
 SEALED = "sealed swap"
 
@@ -167,4 +173,5 @@ LEAKS: dict[type[Game], str] = {  # type: ignore[type-arg]
     LeakInAnswer: SEALED,
     LeakOfAnswered: SEALED,
     LeakOfSealed: SEALED,
+    LeakOfLookers: SECRET,
 }

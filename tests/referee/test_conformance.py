@@ -9,6 +9,7 @@ from referee.conformance import ConformanceError, check_game
 from referee.conformance.finding import difference
 from referee.rules import Game
 from tests.referee.planted_faults import FAULTS
+from tests.referee.planted_feed_leaks import FEED_LEAKS, FeedLeak
 from tests.referee.planted_leaks import LEAKS, LeakInReason, LeakInView
 from tests.referee.toy import Cups
 
@@ -20,6 +21,13 @@ FEW = range(12)
 def test_what_is_planted_is_caught_and_named(planted: type[Game[Any]]) -> None:
     with pytest.raises(ConformanceError, match=re.escape(PLANTED[planted])):
         check_game(planted(), FEW)
+
+
+@pytest.mark.parametrize("leak", FEED_LEAKS, ids=lambda leak: leak.__name__)
+def test_a_leak_that_is_planted_in_the_feed_is_caught(leak: FeedLeak, monkeypatch: pytest.MonkeyPatch) -> None:
+    leak(monkeypatch)
+    with pytest.raises(ConformanceError, match=FEED_LEAKS[leak]):
+        check_game(Cups(), FEW)
 
 
 def test_a_sound_game_passes_and_the_report_says_how_much_was_compared() -> None:

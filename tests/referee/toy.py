@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from protocol.words import Action, Audience, Event, Options, Outcome, Setup, View
 from referee.luck import Luck
 from referee.rules import (
+    Announced,
     BadSetupError,
     Game,
     Illegal,
@@ -100,6 +101,11 @@ class Cups(Game[CupState]):
         Variant("blind", TimeTerms({"bid": 1000, "look": 1000, "guess": 1000})),
     )
     actions = {"bid": Bid, "look": Look, "guess": Guess}  # noqa: RUF012 - a ClassVar of the contract
+    announced = {  # noqa: RUF012 - a ClassVar of the contract
+        "bid": Announced.SEATS,
+        "look": Announced.NAME,
+        "guess": Announced.SEATS,
+    }
     events = (RoundOver, Hand, Looked, Reveal)
     options = CupOptions
     view_type = CupView

@@ -10,6 +10,7 @@ from protocol.codec import decode_told, encode
 from protocol.messages import PROTOCOL, Closed, Hello, Note, Opened, Pause, Submit, Told, Undo, Welcome
 from referee.clock import clock_terms
 from referee.clock_table import ClockTable
+from referee.feed import Feed, FeedTerms
 from referee.games.registry import GAMES
 from referee.host import Host
 from referee.line import Bell
@@ -116,13 +117,22 @@ class Played:
     """A match that was played: its bots' ends, the records, and the match itself."""
 
     def __init__(
-        self, match: Match, host: Host, bots: list[Bot], records: list[Record], policy: Policy = RULES
+        self,
+        match: Match,
+        host: Host,
+        bots: list[Bot],
+        records: list[Record],
+        policy: Policy = RULES,
+        *,
+        fed: list[tuple[float, bytes]] | None = None,
     ) -> None:
         self.match = match
         self.policy = policy
         self.host = host
         self.bots = bots
         self.records = records
+        self.fed = [] if fed is None else fed
+        """What the feed published, if there is one, with the (virtual) time."""
 
     def closed(self, seat: int) -> list[Closed]:
         return self.bots[seat].all_of(Closed)
@@ -145,24 +155,33 @@ def set_up(
     cpu: Callable[[int], tuple[int, int]] | None = None,
     measure: Callable[[int], Reading] | None = None,
     behind: Callable[[float], float] | None = None,
+    fed: bool = False,
 ) -> Played:
-    """A match ready to run; measured, if there is something to measure it with."""
+    """A match ready to run; measured, if there is something to measure it with; with a feed, if it is `fed`."""
     table = Table(game, Deal(variant, 7, Raw(encode(options)) if options else None))
     bell, records = Bell(), list[Record]()
     bots = [Bot(MemoryLine(bell), f"token-{seat}") for seat in range(players)]
+    terms = clock_terms(game, variant, policy, clock)
+    published: list[tuple[float, bytes]] = []
+    told = FeedTerms(match="test", players=tuple("abcdefgh"[:players]), clock=terms, started="")
+
+    def publish(topic: str, message: bytes) -> None:
+        assert topic == "match/test"
+        published.append((trio.current_time(), message))
+
+    feed = Feed(table, told, publish, lambda: match.now) if fed else None
     host = Host(
-        bell, [bot.line for bot in bots], records.append,
+        bell, [bot.line for bot in bots], records.append, feed=feed,
         restart=restart, let_run=let_run, cpu=cpu, measure=measure, behind=behind,
     )  # fmt: skip
     identities = tuple(
         BotIdentity(name=f"bot-{seat}", version="1", content="", seed=seat, token=bot.token)
         for seat, bot in enumerate(bots)
     )
-    terms = clock_terms(game, variant, policy, clock)
     match = Match(
         "test", table, terms=terms, policy=policy, bots=identities, world=host, measured=measure is not None
     )
-    return Played(match, host, bots, records, policy)
+    return Played(match, host, bots, records, policy, fed=published)
 
 
 async def play(played: Played, players: Sequence[Play], *extra: Callable[[], Awaitable[None]]) -> Played:

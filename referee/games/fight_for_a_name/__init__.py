@@ -38,7 +38,7 @@ from referee.games.fight_for_a_name.rounds import close_moves, end_round, next_r
 from referee.games.fight_for_a_name.setup import checked_setup, drawn_setup
 from referee.games.fight_for_a_name.state import SEATS, FightState
 from referee.luck import Luck
-from referee.rules import Game, Illegal, Owed, Step, Taken, TimeTerms, Told, Variant, Window, read_given
+from referee.rules import Announced, Game, Illegal, Owed, Step, Taken, TimeTerms, Told, Variant, Window, read_given
 
 MINUTE_MS = 60_000
 DAY_MS = 24 * 60 * MINUTE_MS
@@ -71,6 +71,7 @@ class FightForAName(Game[FightState]):
         "pillar": Ask,
         **dict.fromkeys(_VOTES, Vote),
     }
+    announced = {"challenge": Announced.SEATS, "move": Announced.SEATS}  # noqa: RUF012 - a ClassVar of the contract
     events = (BoardShown, ChallengeShown, PillarShows, Crowded, PillarAnswer, RoundResult, Standing, Reveal)
     options = FightOptions
     setup = FightSetup

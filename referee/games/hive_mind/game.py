@@ -35,7 +35,19 @@ from referee.games.hive_mind.result import outcome
 from referee.games.hive_mind.scoring import count, values_now
 from referee.games.hive_mind.state import RULE_SETS, SEATS, HiveMindState, Turn, play_on, turn, wallet
 from referee.luck import Luck
-from referee.rules import BadSetupError, Game, Illegal, Owed, Step, Taken, TimeTerms, Variant, Window, read_given
+from referee.rules import (
+    Announced,
+    BadSetupError,
+    Game,
+    Illegal,
+    Owed,
+    Step,
+    Taken,
+    TimeTerms,
+    Variant,
+    Window,
+    read_given,
+)
 
 DAY_MS = 86_400_000
 """The only time that the sources give is 24 hours, for the guessing of scores; every other window gets as long."""
@@ -59,6 +71,7 @@ class HiveMind(Game[HiveMindState]):
         "give_token": GiveToken,
         "break_tie": BreakTie,
     }
+    announced = {"round": Announced.SEATS, "scores": Announced.SEATS}  # noqa: RUF012 - a ClassVar of the contract
     events = (Hint, RoundResult, Doubles, Blocks, ScoreGuesses, TokenGiven, Reveal)
     options = HiveMindOptions
     setup = HiveMindSetup

@@ -34,7 +34,7 @@ from referee.games.runes_to_ruins.spelling import without_empty
 from referee.games.runes_to_ruins.state import SEATS, RunesState
 from referee.games.runes_to_ruins.symbols import draw_symbol
 from referee.luck import Luck
-from referee.rules import BadSetupError, Game, Illegal, Owed, Step, Taken, TimeTerms, Variant, Window
+from referee.rules import Announced, BadSetupError, Game, Illegal, Owed, Step, Taken, TimeTerms, Variant, Window
 
 DAY_MS = 86_400_000
 
@@ -48,6 +48,7 @@ class RunesToRuins(Game[RunesState]):
         Variant("guardians", TimeTerms({"symbol": DAY_MS, "round": DAY_MS})),
     )
     actions = {"symbol": ChooseSymbol, "round": PlayRound}  # noqa: RUF012 - a ClassVar of the contract
+    announced = {"symbol": Announced.SEATS, "round": Announced.SEATS}  # noqa: RUF012 - a ClassVar of the contract
     events = (
         Resubmit,
         SymbolSet,
