@@ -19,6 +19,7 @@ from typing import Any
 
 import trio
 
+from arena.feed import FeedLine
 from arena.runner import Worker, WorkerGoneError
 from arena.worker_words import Answer, Done, decoded, encoded, error_of, framed, frames, order
 from referee import cgroups
@@ -32,12 +33,17 @@ FAREWELL_SECONDS = 30
 
 
 @asynccontextmanager
-async def open_crew(slots: Sequence[int], command: Sequence[str] = COMMAND) -> AsyncIterator[list[Worker[Any]]]:
-    """Workers that play so many matches at once, each. At the end nothing of them or of their bots is left."""
+async def open_crew(
+    slots: Sequence[int], command: Sequence[str] = COMMAND, feed: FeedLine | None = None
+) -> AsyncIterator[list[Worker[Any]]]:
+    """Workers that play so many matches at once, each. At the end nothing of them or of their bots is left.
+
+    `feed`: where they publish what spectators may know.
+    """
     adopt_orphans()
     crew = _Crew({child.pid for child in children()})
     async with trio.open_nursery() as nursery:
-        processes = [_Process(crew, command) for _ in slots]
+        processes = [_Process(crew, command, feed) for _ in slots]
         for process in processes:
             nursery.start_soon(process.keep)
         yield [Worker(play=process.play, slots=own) for process, own in zip(processes, slots, strict=True)]
@@ -76,9 +82,10 @@ class _Call:
 class _Process:
     """One worker, and its successors."""
 
-    def __init__(self, crew: _Crew, command: Sequence[str]) -> None:
+    def __init__(self, crew: _Crew, command: Sequence[str], feed: FeedLine | None) -> None:
         self._crew = crew
         self._command = command
+        self._feed = [] if feed is None else [feed.fileno()]
         self._numbers = count(1)
         self._calls: dict[int, _Call] = {}
         self._orders, self._to_send = trio.open_memory_channel[bytes](sys.maxsize)
@@ -112,10 +119,10 @@ class _Process:
         with theirs:
             # Not by trio: it would start it from a thread, and with that thread's end the worker would be killed.
             process = subprocess.Popen(  # noqa: ASYNC220, S603 - our own interpreter, and our own words
-                [*self._command, str(theirs.fileno()), str(os.getpid())],
+                [*self._command, *map(str, (theirs.fileno(), os.getpid(), *self._feed))],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                pass_fds=[theirs.fileno()],
+                pass_fds=[theirs.fileno(), *self._feed],
                 # What a killed one leaves behind lies in one place.
                 env=os.environ | {"TMPDIR": scratch},
                 process_group=0,  # a Ctrl-C at the terminal is the arena's to act on

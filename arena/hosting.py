@@ -10,6 +10,7 @@ from msgspec import Struct
 from arena.exits import AnswerIsNo, MachineCannot
 from arena.one_match import Watch
 from arena.screens import Screen, progress_console
+from referee.feed import Publish
 from referee.keys import KeyPair, z85
 from referee.plan import Plan, Result
 from referee.play import Player, play
@@ -39,6 +40,7 @@ async def play_hosted(
     transcript: Path,
     watch: Watch | None,
     operator: trio.MemoryReceiveChannel[bool] | None,
+    publish: Publish | None = None,
 ) -> Result:
     """Plays a match with all that `referee.play.play` does, once the bots of remote seats are here.
 
@@ -53,7 +55,13 @@ async def play_hosted(
             lobby = await _open(hosting, [bot.key for bot in awaited], screen, stack)
             await _gather(lobby, awaited, hosting.wait_seconds, screen)
             return await play(
-                plan, players, transcript=transcript, watch=watch, operator=operator, remote=lobby.lines
+                plan,
+                players,
+                transcript=transcript,
+                watch=watch,
+                operator=operator,
+                remote=lobby.lines,
+                publish=publish,
             )
 
 

@@ -196,10 +196,11 @@ class _Run(Generic[PlayerT]):
         """Makes one attempt at a match, and sees to what is to be done after it."""
         match, field = ticket.match, self._field
         name = _name(field, match)
+        labels = tuple(field.names[entrant] for entrant in match.entrants)
         attempt = await self._write(partial(self._ledger.try_match, match, field.transcripts, name))
         try:
             result = await play(
-                replace(field.plan, match=match.name, seed=match.seed, seating=match.seating),
+                replace(field.plan, match=match.name, seed=match.seed, seating=match.seating, labels=labels),
                 [field.players[entrant] for entrant in match.entrants],
                 transcript=attempt.transcript,
             )

@@ -5,6 +5,7 @@ from contextlib import AbstractAsyncContextManager
 from functools import partial
 from typing import TypeVar
 
+import trio
 from msgspec import Struct
 
 from arena import loop
@@ -12,16 +13,18 @@ from arena.contest import Contest, in_order
 from arena.counted import counted
 from arena.design import Design, design_of
 from arena.digest import Digest, digest_of
+from arena.feed_standings import AlsoFed, FedStandings, Terms
 from arena.ledger import Ledger
 from arena.progress import LiveProgress
 from arena.report_files import Found, write_beside
 from arena.results_folder import TRANSCRIPTS, open_ledger
 from arena.rounds import Blocks, Fixed, blocks_so_far, rounds_of
-from arena.runner import Field, Workers, run
+from arena.runner import Field, InThread, Workers, run
 from arena.screens import progress_console, say
 from arena.standings import Line, Played
 from arena.terms import begin_or_go_on, terms_of
 from arena.tournament_file import TWO, Tournament
+from referee.feed import Publish
 
 PlayerT = TypeVar("PlayerT")
 Venue = Callable[[int], AbstractAsyncContextManager[Workers[PlayerT]]]
@@ -61,8 +64,16 @@ def play_tournament(
     open_venue: Venue[PlayerT],
     *,
     fresh: bool,
+    publish: Publish | None = None,
 ) -> Results:
-    """Plays what is left. `players` are the entrants, as the venue's workers want them.
+    """Plays what is left.
+
+    Args:
+        tournament: what is to be played.
+        players: the entrants, as the venue's workers want them.
+        open_venue: gives the workers.
+        fresh: begin anew.
+        publish: takes the standings for the live feed; None: there is none.
 
     Raises:
         WrongUse: the results there are were played under other terms.
@@ -87,7 +98,8 @@ def play_tournament(
         # Rounds that depend on results are not known yet, nor does `matches` know of tie-breaks.
         total = max(design.matches, schedule.matches or 0)
         rounds = rounds_of(schedule.rounds(seed), ledger.results)
-        _play_rest(field, ledger, rounds, total, open_venue=open_venue)
+        fed = None if publish is None else FedStandings(_fed_terms(tournament), publish)
+        _play_rest(field, ledger, rounds, total, open_venue=open_venue, fed=fed)
         results = ledger.results()
         contest = Contest(
             form=tournament.shape,
@@ -97,6 +109,8 @@ def play_tournament(
             played=results,
         )
         digest = digest_of(tournament.labels, results, tournament.house, partial(in_order, contest))
+        if fed is not None:
+            fed.tell_final(digest.lines, len(results))
         voids, again, lost = ledger.voids(), ledger.set_aside(), ledger.lost_with_workers()
         found = Found(
             terms=ledger.terms(),
@@ -135,6 +149,17 @@ def try_out(open_venue: Venue[PlayerT]) -> None:
     loop.run(open_it)
 
 
+def _fed_terms(tournament: Tournament) -> Terms:
+    form = tournament.form
+    return Terms(
+        game=form.game,
+        variant=tournament.variant,
+        format=form.format,
+        labels=tournament.labels,
+        house=tournament.house,
+    )
+
+
 def _design(tournament: Tournament, seed: int, results: Sequence[Played]) -> Design:
     """What the schedule comes to: where it depends on results, as far as these lead."""
     schedule = tournament.schedule
@@ -150,19 +175,27 @@ def _play_rest(
     total: int,
     *,
     open_venue: Venue[PlayerT],
+    fed: FedStandings | None,
 ) -> None:
     """Plays the matches that are left."""
     if stopped := ledger.give_up_unfinished():
         say(f"going on; {counted(stopped, 'match')} had been interrupted")
-    done = len(ledger.finished())
+    finished = ledger.finished()
+    done = len(finished)
     done_before = f" ({done} of them played before)" if done else ""
     say(f"{counted(total, 'match')}{done_before}, isolation {field.plan.isolation}")
     with LiveProgress(progress_console(), done, total) as progress:
 
         async def play_all() -> None:
-            async with open_venue(total - done) as workers:
+            write = InThread()
+            followed = progress if fed is None else AlsoFed(progress, fed)
+            async with open_venue(total - done) as workers, trio.open_nursery() as nursery:
+                if fed is not None:
+                    before = max((block for block, _ in finished), default=-1) + 1
+                    nursery.start_soon(fed.keep, ledger, write, before)
                 # The next round is made when this one is played: it may depend on it.
                 for blocks in rounds:
-                    await run(field, blocks, ledger, workers=workers, progress=progress)
+                    await run(field, blocks, ledger, workers=workers, progress=followed, write=write)
+                nursery.cancel_scope.cancel()
 
         loop.run(play_all)

@@ -17,6 +17,7 @@ from arena.cluster_words import Asked
 from arena.crew import open_crew
 from arena.dask_client import address_of, dask_for
 from arena.exits import MachineCannot, WrongUse
+from arena.feed import FeedLine
 from arena.runner import Play, Worker
 from arena.tournament import Venue
 from arena.transcript_store import Store
@@ -46,6 +47,7 @@ def venue_for(
     *,
     at_once: int | None = None,
     fresh: bool = False,
+    feed: FeedLine | None = None,
 ) -> tuple[tuple[SandboxedBot, ...], Venue[Any]]:
     """The bots as players, and whoever plays them. Bots are built where they play.
 
@@ -55,6 +57,7 @@ def venue_for(
         isolation: how they are shut in.
         at_once: matches at once on this machine, if the command was not told; None: as it was found to carry.
         fresh: earlier results will be moved aside: first it is tried whether there is a sandbox to play in.
+        feed: where matches are published; of this machine only.
 
     Raises:
         WrongUse: something asked for cannot be, or a bot's build failed.
@@ -63,6 +66,8 @@ def venue_for(
     store = None if where.transcripts is None else Store(where.transcripts)
     if where.on != LOCAL:
         # All complaints now, before anything is begun.
+        if feed is not None:
+            raise WrongUse("--feed: only matches of this machine can be followed, not a cluster's")
         address_of(where.on)
         if where.concurrency is not None or where.workers is not None:
             raise WrongUse("--concurrency and --workers are of this machine; a cluster's workers have slots")
@@ -74,7 +79,7 @@ def venue_for(
     most = where.concurrency or at_once or capacity.matches_at_once()
 
     def local(matches: int) -> AbstractAsyncContextManager[list[Worker[Any]]]:
-        crew = open_crew(capacity.shares(matches, concurrency=most, workers=where.workers))
+        crew = open_crew(capacity.shares(matches, concurrency=most, workers=where.workers), feed=feed)
         return crew if store is None else _storing(crew, store)
 
     return _players(ready(bots, isolation)), local

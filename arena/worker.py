@@ -1,7 +1,8 @@
 """A referee process: plays the matches that the arena orders, over a socket that it was given.
 
-Run as `python -m arena.worker SOCKET ARENA_PID`. It decides nothing about a tournament and writes nothing but
-transcripts, so that it can be killed at any moment. It ends with the arena, however that ends.
+Run as `python -m arena.worker SOCKET ARENA_PID [FEED]`, the last the socket of a live feed. It decides nothing
+about a tournament and writes nothing but transcripts, so that it can be killed at any moment. It ends with the
+arena, however that ends.
 """
 
 import ctypes
@@ -18,11 +19,14 @@ import trio
 
 from arena import loop
 from arena.exits import SIGNALLED, Stopped
+from arena.feed import inherited
 from arena.runner import Play
 from arena.worker_words import Done, Order, decoded, encoded, failed, framed, frames
 from referee.play import SandboxedBot, play
 from referee.wire import open_wire
 
+FEED = 3
+"""Where on the command line the feed's socket is."""
 SET_PDEATHSIG = 1
 """`prctl` of Linux: the signal that the kernel sends a process when its parent is gone."""
 Venue = Callable[[], AbstractAsyncContextManager[Play[Any]]]
@@ -81,9 +85,10 @@ async def _play(play: Play[Any], order: Order, player: Any, answers: trio.Memory
 
 @asynccontextmanager
 async def _venue() -> AsyncIterator[Play[SandboxedBot]]:
-    """All matches of a process share its one wire."""
+    """All matches of a process share its one wire, and its line to the feed, if there is one."""
+    publish = inherited(int(sys.argv[FEED])).publish if len(sys.argv) > FEED else None
     async with open_wire() as wire:
-        yield partial(play, wire=wire)
+        yield partial(play, wire=wire, publish=publish)
 
 
 if __name__ == "__main__":

@@ -8,15 +8,20 @@ from typing import Any, get_args
 import msgspec
 import pytest
 
+from arena.feed_process import MAX_MEMORY_BYTES, MAX_WAITING
+from arena.feed_standings import AGAIN_SECONDS
+from protocol.feed import FeedMessage
 from protocol.games.mist import MistEvent, MistOptions, MistView
 from protocol.messages import MAX_FRAME_BYTES, MAX_NOTE_CHARACTERS, Said, Told
 from protocol.refusals import Conduct, Fault, Refusal
 from referee.bot_folder import BotFile, Limits
 from referee.clock import clock_terms
 from referee.clock_table import WALL_FACTOR, ClockTable
+from referee.feed import MAX_TOLD_BYTES
 from referee.games.mist import BOARD
 from referee.games.registry import GAMES
 from referee.hearing import HELLOS_PER_MATCH
+from referee.host import SNAPSHOT_SECONDS
 from referee.line import MAX_TAKEN_BYTES, OUTBOX_BYTES, OUTBOX_FRAMES
 from referee.plan import Policy
 from referee.records import AnyRecord
@@ -25,6 +30,7 @@ from referee.zmtp import COMMAND_BYTES, COMMANDS_A_SECOND, COMMANDS_AT_ONCE, MOS
 from tests.docs_pages import PAGES, anchors, blocks, first_words, links, name, page, prose, section, tables, words
 
 PROTOCOL = page("docs/protocol.md")
+FEED = page("docs/feed.md")
 TIMING = page("docs/timing.md")
 MIST = page("docs/games/mist.md")
 EACH_PAGE = pytest.mark.parametrize("each", PAGES, ids=name)
@@ -85,6 +91,25 @@ class TestProtocol:
             f"{policy.pause_ms // 1000} s each (`pause_ms`)",
         ):
             assert limit in listed
+
+
+class TestFeed:
+    def test_each_message_is_listed_with_its_fields_in_order(self) -> None:
+        rows = tables(section(FEED, "Topics and messages"))[1]
+        expected = [(tag(form), list(form.__struct_fields__)) for form in get_args(FeedMessage)]
+        assert expected == [(words(row[0])[0], words(row[1])) for row in rows]
+
+    def test_the_limits_are_those_of_the_code(self) -> None:
+        late = " ".join(section(FEED, "Who comes late, who reads slowly").split())
+        for limit in (
+            f"every {SNAPSHOT_SECONDS:.0f} seconds",
+            f"the latest {MAX_TOLD_BYTES // 1024} KiB",
+            f"{MAX_WAITING:,} messages are kept",
+            f"{MAX_MEMORY_BYTES // 1024**2} MiB at most",
+        ):
+            assert limit in late
+        for seconds in (SNAPSHOT_SECONDS, AGAIN_SECONDS):
+            assert f"every {seconds:.0f} s" in section(FEED, "Topics and messages")
 
 
 class TestOtherTables:

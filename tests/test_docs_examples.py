@@ -19,7 +19,7 @@ from arena.cli import main as arena
 from arena.clock_file import clock_text
 from arena.tournament_file import read_tournament
 from bots import kit
-from protocol.codec import decode_said, decode_told, encode
+from protocol.codec import decode_feed, decode_said, decode_told, encode
 from referee.bot_folder import FILE, BotFile, find_bot
 from referee.games.registry import GAMES
 from referee.records import Header, In, Out
@@ -54,6 +54,11 @@ class TestMessages:
     def test_what_a_bot_hears_is_a_message_with_all_its_fields(self, block: Block) -> None:
         for line in block.text.splitlines():
             assert json.loads(line) == json.loads(encode(decode_told(line.encode())))
+
+    @each("json feed")
+    def test_what_the_feed_tells_is_a_message_with_all_its_fields(self, block: Block) -> None:
+        for line in block.text.splitlines():
+            assert json.loads(line) == json.loads(encode(decode_feed(line.encode())))
 
     @each("wire seat 1")
     def test_the_excerpt_is_what_seat_1_said_and_heard_in_the_example(self, block: Block) -> None:

@@ -9,6 +9,7 @@ import click
 
 from arena.commands.match import REMOTE, match_options, play_asked
 from arena.exits import WrongUse
+from arena.feed import open_feed
 from arena.hosting import Hosting, play_hosted
 from arena.one_match import play_match
 from referee.keys import KeyFileError, KeyPair, new_pair, read_pair
@@ -49,6 +50,7 @@ def command(
     at: str,
     key: Path | None,
     wait: float,
+    feed: str | None,
     **given: Any,
 ) -> None:
     """Play one match of GAME in which bots on their authors' own machines have seats.
@@ -64,8 +66,10 @@ def command(
         hosting = Hosting(read_address(at), _keys(key), wait)
     except BadAddressError as error:
         raise WrongUse(f"--at: {error}") from None
-    play_it = partial(play_match, play=partial(play_hosted, hosting))
-    play_asked(game, bots, given, play_it, transcripts=transcripts, as_json=as_json)
+    with open_feed(feed) as line:
+        hosted = partial(play_hosted, hosting, publish=None if line is None else line.publish)
+        play_it = partial(play_match, play=hosted)
+        play_asked(game, bots, given, play_it, transcripts=transcripts, as_json=as_json)
 
 
 def _keys(file: Path | None) -> KeyPair:

@@ -16,10 +16,12 @@ from arena.building import ready
 from arena.caps import BotCaps, over, too_large
 from arena.clock_file import read_clock
 from arena.commands.cap_option import cap_option, caps_given
+from arena.commands.feed_option import feed_option
 from arena.commands.games import rules_asked
 from arena.commands.policy_options import clock_option, policy_options, read_policy
 from arena.counted import counted
 from arena.exits import WrongUse
+from arena.feed import open_feed
 from arena.match_shown import match_json, show_match
 from arena.one_match import play_match
 from arena.schedule import SEED_BITS
@@ -75,6 +77,7 @@ _OPTIONS = (
         show_default=True,
         help="Folder for the transcript.",
     ),
+    feed_option,
     click.option("--json", "as_json", is_flag=True, help="Print the result as JSON."),
 )
 
@@ -88,7 +91,9 @@ def match_options(command: CommandT) -> CommandT:
 
 @click.command("match")
 @match_options
-def command(game: str, bots: tuple[str, ...], transcripts: Path, as_json: bool, **given: Any) -> None:
+def command(
+    game: str, bots: tuple[str, ...], transcripts: Path, as_json: bool, feed: str | None, **given: Any
+) -> None:
     """Play one match of GAME: one BOT for each seat, from seat 0 on.
 
     A BOT is a folder, FOLDER@REVISION, a built-in bot's name, or "console" for a person at this terminal. SIGUSR1
@@ -97,7 +102,9 @@ def command(game: str, bots: tuple[str, ...], transcripts: Path, as_json: bool, 
     for name in bots:
         if name.startswith(REMOTE):
             raise WrongUse(f"{name}: a bot on another machine comes to `arena host`")
-    play_asked(game, bots, given, partial(play_match, play=play), transcripts=transcripts, as_json=as_json)
+    with open_feed(feed) as line:
+        play_it = partial(play_match, play=partial(play, publish=None if line is None else line.publish))
+        play_asked(game, bots, given, play_it, transcripts=transcripts, as_json=as_json)
 
 
 def play_asked(

@@ -7,8 +7,10 @@ from typing import get_args
 import click
 from msgspec.structs import replace
 
+from arena.commands.feed_option import feed_option
 from arena.commands.where_options import where_options
 from arena.exits import Stopped
+from arena.feed import open_feed
 from arena.report import attempts_text, print_result, results_json
 from arena.report_tables import ratings_table
 from arena.results_folder import PAGE, TRANSCRIPTS
@@ -30,6 +32,7 @@ from referee.plan import Isolation
 )
 @click.option("--results", type=click.Path(path_type=Path), help="Folder for ledger and transcripts.")
 @where_options
+@feed_option
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
 def command(
     file: Path,
@@ -41,6 +44,7 @@ def command(
     workers: int | None,
     on: str,
     transcripts: str | None,
+    feed: str | None,
     as_json: bool,
 ) -> None:
     """Play the tournament that FILE describes; run again after a stop, it goes on where it was."""
@@ -51,12 +55,16 @@ def command(
         tournament = replace(tournament, results=results)
     where = Where(on=on, transcripts=transcripts, concurrency=concurrency, workers=workers)
     form = tournament.form
-    players, venue = venue_for(where, tournament.bots, form.isolation, at_once=form.concurrency, fresh=fresh)
-    try:
-        came_out = play_tournament(tournament, players, venue, fresh=fresh)
-    except Stopped as stopped:
-        again = command_line(*(word for word in sys.argv[1:] if word != "--fresh"))
-        raise Stopped(stopped.signal, f"stopped; to go on where it was: {again}") from None
+    with open_feed(feed) as line:
+        players, venue = venue_for(
+            where, tournament.bots, form.isolation, at_once=form.concurrency, fresh=fresh, feed=line
+        )
+        publish = None if line is None else line.publish
+        try:
+            came_out = play_tournament(tournament, players, venue, fresh=fresh, publish=publish)
+        except Stopped as stopped:
+            again = command_line(*(word for word in sys.argv[1:] if word != "--fresh"))
+            raise Stopped(stopped.signal, f"stopped; to go on where it was: {again}") from None
     if as_json:
         print_json(results_json(tournament, came_out))
     else:

@@ -50,7 +50,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def regress(monkeypatch: pytest.MonkeyPatch, verdict: str, *more: str) -> Ended:
     """A test that ends with this verdict, played by a stand-in."""
     workers = [Worker(play=Decided(verdict), slots=2)]
-    monkeypatch.setattr("arena.venues.open_crew", lambda _slots: nullcontext(workers))
+    monkeypatch.setattr("arena.venues.open_crew", lambda _slots, **_: nullcontext(workers))
     words = ["regress", "mist", "--base", "mist_random", "--head", "mist_hunter", "--elo1", "100", *more]
     return CliRunner().invoke(cli.main, words)
 

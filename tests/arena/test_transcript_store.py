@@ -69,7 +69,7 @@ async def test_matches_of_this_machine_can_be_stored_too(
         return result(plan, ("a", "b"), transcript)
 
     @asynccontextmanager
-    async def crew(_: object) -> AsyncIterator[list[Worker[object]]]:
+    async def crew(_: object, **__: object) -> AsyncIterator[list[Worker[object]]]:
         yield [Worker(play=play, slots=1)]
 
     monkeypatch.setattr(venues, "open_crew", crew)
