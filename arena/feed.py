@@ -45,7 +45,8 @@ class FeedLine:
 
 
 def inherited(descriptor: int) -> FeedLine:
-    """The line that whoever started this process has left it."""
+    """The line that whoever started this process has left it; bots that are started here do not get it."""
+    os.set_inheritable(descriptor, False)
     return FeedLine(socket.socket(fileno=descriptor))
 
 

@@ -84,7 +84,10 @@ def joined(line: FeedLine, subscriber: "zmq.Socket[bytes]") -> None:
     """Returns once the subscriber hears what is published, and has heard all that was."""
     while not subscriber.poll(10):
         line.publish("joined", b"yet?")
-    publish_surely(line, subscriber, b"now")
+    # Once: so few are not dropped, and a second one would be heard by whoever asked.
+    line.publish("joined", b"now")
+    while received(subscriber) != ("joined", b"now"):
+        pass
 
 
 def publish_surely(line: FeedLine, subscriber: "zmq.Socket[bytes]", message: bytes) -> None:
