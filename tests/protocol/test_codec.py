@@ -4,11 +4,20 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec import UNSET
+from msgspec import UNSET, Raw
 
-from protocol.codec import MAX_NESTING, TOO_DEEP, Refused, decode_action, decode_said, decode_told, encode
+from protocol.codec import (
+    MAX_NESTING,
+    MOST_BRACKETS,
+    TOO_DEEP,
+    Refused,
+    decode_action,
+    decode_said,
+    decode_told,
+    encode,
+)
 from protocol.games.mist import Turn
-from protocol.messages import MAX_FRAME_BYTES, Hello, Note, Pause, Rejected, Submit, Undo
+from protocol.messages import MAX_FRAME_BYTES, MAX_NOTE_CHARACTERS, Hello, Note, Pause, Rejected, Submit, Undo
 from protocol.refusals import Conduct, Fault, Refusal
 
 JSON = st.recursive(
@@ -104,3 +113,15 @@ def test_how_deep_a_message_may_be_nested_is_said_by_no_stack(opening: bytes, cl
 def test_brackets_in_a_text_and_side_by_side_are_not_nested() -> None:
     for action in (b'"' + b"[" * 500 + b'"', b"[" + b",".join([b"[]"] * 500) + b"]", b'"\\"' + b"{" * 500 + b'"'):
         decode_said(b'{"type":"submit","window":0,"action":%b}' % action)
+
+
+def test_brackets_are_bounded_and_those_in_strings_are_no_levels() -> None:
+    """Looking at them must hold up nobody: eleven bots once voided a match of thirteen by it."""
+    decode_said(encode(Note(text="[" * MAX_NOTE_CHARACTERS)))
+    decode_said(encode(Note(text='\\"[{' * (MAX_NOTE_CHARACTERS // 4))))
+    wide = Submit(window=0, action=Raw(b"[" + b",".join([b"[]"] * (MOST_BRACKETS - 2)) + b"]"))
+    decode_said(encode(wide))
+    wider = Submit(window=0, action=Raw(b"[" + b",".join([b"[]"] * MOST_BRACKETS) + b"]"))
+    with pytest.raises(Refused) as refused:
+        decode_said(encode(wider))
+    assert (Refusal.MALFORMED, TOO_DEEP) == (refused.value.refusal, refused.value.text)
