@@ -18,7 +18,7 @@ from referee.line import INBOX_FRAMES, Arrived, Bell, HandedOver, Line, Outgoing
 from referee.loop_probe import TURN_SECONDS
 from referee.match import Match
 from referee.meter import NOTHING, Reading
-from referee.records import FLOOD_US, START, Record, Used
+from referee.records import HOG_US, START, Record, Used
 from referee.rules import Told
 
 MICROSECONDS = 1_000_000
@@ -372,7 +372,7 @@ class Host:
         seat, before = unread.over.seat, unread.began.reading
         reading = self._read(measure, seat, now)
         taken = [_to_micros(end - start) for end, start in zip(unread.took, unread.began.took, strict=False)]
-        hogs = tuple(other for other, took in enumerate(taken) if other != seat and took >= FLOOD_US)
+        hogs = tuple(other for other, took in enumerate(taken) if other != seat and took >= HOG_US)
         # Of a bot that has been started again meanwhile, they count from there.
         cpu, waited = max(0, reading.cpu - before.cpu), max(0, reading.waited - before.waited)
         match.used(

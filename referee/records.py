@@ -20,6 +20,8 @@ FORMAT = 2
 """The version of this file, named in every transcript's header."""
 FLOOD_US = 5_000
 """A bot that kept the referee's loop busy in vain for so many microseconds of a window has flooded it."""
+HOG_US = 1_000
+"""One that did so for so many microseconds is among those who make the referee late together."""
 START = -1
 """Where a seat's windows are counted from 0: not one of them, but its bot's start, in which it said no `hello`."""
 LARGEST = 2**53 - 1
@@ -229,7 +231,7 @@ class Used(Struct, frozen=True, kw_only=True, tag="used", tag_field="kind", omit
     taken: Microseconds = 0
     """How long the loop was busy with what this bot sent in vain: floods, and messages that were refused."""
     hogs: tuple[SeatNumber, ...] = ()
-    """The other seats of this match whose bots flooded the loop meanwhile, each for `FLOOD_US` or more."""
+    """The other seats of this match whose bots kept the loop busy in vain meanwhile, each for `HOG_US` or more."""
     hogs_taken: Microseconds = 0
     """For how long all of them together kept it busy."""
 
