@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 from referee.archive import ArchiveError, pack, unpack
-from referee.bot_content import MEGABYTE, MOST_MB, ContentError, copied, copy_place, folder_items
+from referee.bot_content import MEGABYTE, MOST_MB, ContentError, copied, folder_items
 from referee.bot_folder import BotFolder, BotFolderError, kept_bot
 
 MOST_BYTES = MOST_MB * MEGABYTE
@@ -26,11 +26,6 @@ def packed(folder: Path) -> bytes:
         return pack(folder, most=MOST_BYTES)
     except (ArchiveError, OSError) as error:
         raise BotFolderError(f"{folder}: cannot be sent to another machine: {error}") from None
-
-
-def place_of(content: str) -> Path:
-    """Where a bot of this content is kept; not there before it has arrived, or was found here."""
-    return copy_place(content)
 
 
 def keep(content: str, parcel: bytes) -> None:

@@ -1,6 +1,7 @@
 """One bot's line as the host sees it: frames out, frames in with the time they arrived. Knows no transport.
 
-`wire_line` is one over ZeroMQ, `remote_line` one from another machine, `memory_line` one within this process.
+`wire_line` is one over a socket, on this machine (`wire`) or from another (`remote_line`); `memory_line` is one
+within this process.
 """
 
 from abc import ABC, abstractmethod

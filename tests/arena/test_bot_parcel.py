@@ -7,9 +7,9 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from arena.bot_parcel import arrived, keep, packed, place_of
+from arena.bot_parcel import arrived, keep, packed
 from referee import bot_content
-from referee.bot_content import is_whole
+from referee.bot_content import copy_place, is_whole
 from referee.bot_folder import BotFolder, BotFolderError, read_bot
 
 TOML = 'name = "b"\nversion = "1"\ncommand = ["./run"]\ngames = "*"\n'
@@ -47,7 +47,7 @@ def parcel(name: str, content: bytes) -> bytes:
 def test_a_bot_arrives_as_it_was_sent_under_its_contents_name(bot: BotFolder) -> None:
     keep(bot.content, packed(bot.folder))
     here = arrived(bot)
-    assert replace(bot, folder=place_of(bot.content)) == here
+    assert replace(bot, folder=copy_place(bot.content)) == here
     assert {"bot.toml", "run", "data", "link"} == {path.name for path in here.folder.iterdir()}
 
 
@@ -99,8 +99,8 @@ def test_what_cannot_be_sent_is_named(bot: BotFolder) -> None:
 
 def test_a_bot_that_was_changed_since_is_not_used(bot: BotFolder) -> None:
     keep(bot.content, packed(bot.folder))
-    (place_of(bot.content) / "run").chmod(0o755)
-    (place_of(bot.content) / "run").write_text("#!/bin/false\n")
+    (copy_place(bot.content) / "run").chmod(0o755)
+    (copy_place(bot.content) / "run").write_text("#!/bin/false\n")
     with pytest.raises(BotFolderError, match="is not there, or was changed since it was made"):
         arrived(bot)
 
