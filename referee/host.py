@@ -22,7 +22,7 @@ from referee.records import HOG_US, START, Record, Used
 from referee.rules import Told
 
 MICROSECONDS = 1_000_000
-STALE_SECONDS = 0.05
+STALE_SECONDS = 0.25
 """What was read of a bot's counters so long ago still stands for now, but for no longer than `STALE_SHARE` of a
 window's time. What was withheld from it shortly before a window then counts in it, which is in its favour."""
 STALE_SHARE = 0.05
