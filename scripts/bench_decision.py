@@ -158,7 +158,7 @@ def many_bare(bot: Path, records: list[Record], folder: Path, at_once: int, deci
                         break
                     socket.send(frame)
                 else:
-                                under_way -= 1
+                    under_way -= 1
     assert steady.seconds is not None  # noqa: S101
     return steady.seconds
 
