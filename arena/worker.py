@@ -22,6 +22,7 @@ from arena.exits import SIGNALLED, Stopped
 from arena.feed import inherited
 from arena.runner import Play
 from arena.worker_words import Done, Order, decoded, encoded, failed, framed, frames
+from referee.kept_bots import open_kept_bots
 from referee.play import SandboxedBot, play
 from referee.wire import open_wire
 
@@ -85,10 +86,10 @@ async def _play(play: Play[Any], order: Order, player: Any, answers: trio.Memory
 
 @asynccontextmanager
 async def _venue() -> AsyncIterator[Play[SandboxedBot]]:
-    """All matches of a process share its one wire, and its line to the feed, if there is one."""
+    """All matches of a process share its wire, the bots that stay, and its line to the feed, if there is one."""
     publish = inherited(int(sys.argv[FEED])).publish if len(sys.argv) > FEED else None
-    async with open_wire() as wire:
-        yield partial(play, wire=wire, publish=publish)
+    async with open_wire() as wire, open_kept_bots(wire) as kept:
+        yield partial(play, wire=wire, kept=kept, publish=publish)
 
 
 if __name__ == "__main__":

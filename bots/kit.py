@@ -31,6 +31,7 @@ from protocol.messages import (
     Faulted,
     Heard,
     Hello,
+    Invited,
     Opened,
     Over,
     Rejected,
@@ -99,7 +100,10 @@ class Bot(Generic[ViewT, EventT]):
     """The bot's own chance, made from its own seed. Set before `welcome` is called."""
 
     def welcome(self) -> None:
-        """The match begins, or goes on after a new start; then the events told so far follow."""
+        """The match begins, or goes on after a new start; then the events told so far follow.
+
+        A bot that is kept for more than one match forgets here what it knew of the last one.
+        """
 
     def event(self, event: EventT) -> None:
         """The game tells this seat something."""
@@ -153,7 +157,7 @@ class Session:
         self._fell_back = False
 
     def hear(self, message: Told) -> bool:
-        """Passes one message on to the bot, and says what the bot answers. False: nothing more will follow."""
+        """Passes one message on to the bot, and says what the bot answers. False: the match is over for it."""
         match message:
             case Welcome():
                 self._welcome(message)
@@ -226,19 +230,34 @@ class Line(Protocol):
         """Waits for the next frame; None when the line has closed."""
 
 
-def play(bot: Bot[Any, Any], line: Line, hello: Hello) -> None:
-    """Plays one match over a line, to its end or the line's."""
+def play(bot: Bot[Any, Any], line: Line, hello: Hello) -> bool:
+    """Plays one match over a line. Whether it came to its end: not if the referee hung up, or the line was cut."""
     session = Session(bot, lambda said: line.send(encode(said)))
     line.send(encode(hello))
+    while (message := _next(line)) is not None:
+        if not session.hear(message):
+            return isinstance(message, Over)
+    return False
+
+
+def play_on(bot: Bot[Any, Any], line: Line, hello: Hello) -> None:
+    """Plays one match after the other, each that it is invited to, until the line is cut."""
+    while play(bot, line, hello):
+        while not isinstance(message := _next(line), Invited):
+            if message is None:
+                return
+        hello = msgspec.structs.replace(hello, token=message.token)
+
+
+def _next(line: Line) -> Told | None:
+    """The next message that is understood; None when the line has closed."""
     while (frame := line.receive()) is not None:
         try:
-            message = decode_told(frame)
+            return decode_told(frame)
         except msgspec.MsgspecError as error:
             # A referee may learn new words within one protocol version: a bot lives on without them.
             print(f"not understood: {error}", file=sys.stderr)
-            continue
-        if not session.hear(message):
-            return
+    return None
 
 
 class _Rehearsal:
@@ -294,6 +313,8 @@ def run(
 ) -> None:
     """Plays the match that this process was started for. Returns when it is over, or the referee hangs up.
 
+    A bot that says `keeps = true` in its bot.toml may be kept for more: `welcome` is called for each.
+
     Args:
         bot: a `Bot`, or a function from a window to an action.
         view_type: for a function: what its views are decoded into. A `Bot` has its own.
@@ -309,8 +330,9 @@ def run(
     name, version = _identity(name, version)
     player = bot if isinstance(bot, Bot) else FunctionBot(bot, view_type)
     line = WireLine(endpoint)
+    hello = Hello(token=token, name=name, version=version, protocol=PROTOCOL)
     try:
-        play(player, line, Hello(token=token, name=name, version=version, protocol=PROTOCOL))
+        (play_on if os.environ.get("ARENA_KEPT") else play)(player, line, hello)
     finally:
         line.close()
 

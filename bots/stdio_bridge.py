@@ -2,7 +2,8 @@
 
 Run inside the bot's sandbox, in front of its program: `python -P -m bots.stdio_bridge NAME VERSION -- COMMAND…`.
 It says `hello` for the program, whose first line is then `welcome`. It knows no message: what the program writes
-goes to the referee as it stands, line by line, and is judged there. It ends as the program ends.
+goes to the referee as it stands, line by line, and is judged there. It ends as the program ends. For one that can
+stay for more matches (`keeps` in bot.toml) it says `hello` to each: after `over` the next line is a `welcome`.
 """
 
 import os
@@ -13,9 +14,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import zmq
+from msgspec.structs import replace
 
-from protocol.codec import encode
-from protocol.messages import MAX_FRAME_BYTES, PROTOCOL, Hello
+from protocol.codec import decode_told, encode
+from protocol.messages import MAX_FRAME_BYTES, PROTOCOL, Hello, Invited
 
 READ_BYTES = 65_536
 MAX_WAITING_BYTES = 1_048_576
@@ -23,6 +25,8 @@ MAX_WAITING_BYTES = 1_048_576
 LINGER_MS = 1_000
 """How long the last words may take to leave after the program is done."""
 COMMAND_NOT_RUN = 127
+INVITED = b'{"type":"invited"'
+"""How the only message begins that is not for the program."""
 
 
 class Lines:
@@ -52,8 +56,8 @@ class Lines:
 class Bridge:
     """The program, its two pipes, and the line to the referee."""
 
-    def __init__(self, endpoint: str, command: list[str]) -> None:
-        """Starts the program; its standard error is ours: the bot's log.
+    def __init__(self, endpoint: str, command: list[str], hello: Hello) -> None:
+        """Starts the program; its standard error is ours: the bot's log. `hello` is what it is introduced by.
 
         Raises:
             OSError: it cannot be started.
@@ -69,6 +73,8 @@ class Bridge:
         self._line.connect(endpoint)
         self._lines = Lines()
         self._waiting = b""  # for the program to read
+        self._hello = hello
+        self.say(encode(hello))
 
     def say(self, frame: bytes) -> None:
         """Sends a frame to the referee."""
@@ -110,7 +116,11 @@ class Bridge:
     def _heard(self) -> None:
         """Takes a frame of the referee's."""
         frame = self._line.recv()
-        if not self._input.closed:
+        if frame.startswith(INVITED):
+            invited = decode_told(frame)
+            assert isinstance(invited, Invited)  # noqa: S101 - that is how it begins
+            self.say(encode(replace(self._hello, token=invited.token)))
+        elif not self._input.closed:
             self._waiting += frame + b"\n"
 
     def _wrote(self) -> bool:
@@ -145,12 +155,12 @@ def main() -> None:
     """Ends with the program's exit code, or by the signal that ended it."""
     name, version, _, *command = sys.argv[1:]
     token = os.environ.pop("ARENA_TOKEN")
+    hello = Hello(token=token, name=name, version=version, protocol=PROTOCOL)
     try:
-        bridge = Bridge(os.environ["ARENA_ENDPOINT"], command)
+        bridge = Bridge(os.environ["ARENA_ENDPOINT"], command, hello)
     except OSError as error:
         sys.stderr.write(f"{command[0]}: {error.strerror}\n")
         sys.exit(COMMAND_NOT_RUN)
-    bridge.say(encode(Hello(token=token, name=name, version=version, protocol=PROTOCOL)))
     code = bridge.run()
     if code < 0:
         signal.signal(-code, signal.SIG_DFL)

@@ -39,6 +39,7 @@ class Bare:
             token=token,
             scratch=self._scratch,
             python_path=":".join([str(PROJECT), *map(str, machine.packages)]),
+            kept=bot.keeps,
         )
         command = command_line(bot, machine.interpreter)
         with ExitStack() as undo:
@@ -71,6 +72,10 @@ class Bare:
     async def exited(self) -> None:
         """Waits until the bot's program has ended; other processes of the bot may still be there."""
         await trio.lowlevel.wait_readable(self._root)
+
+    def scratch(self) -> list[Path]:
+        """The folders that are its own to write to; it may have written elsewhere."""
+        return [Path(self._scratch)]
 
     def freeze(self) -> None:
         """Stops all the bot's processes where they are."""

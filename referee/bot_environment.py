@@ -69,7 +69,9 @@ def shared_modules() -> tuple[Path, ...]:
     return (*sorted(bots.glob("*.py")), *([compiled] if compiled.is_dir() else []))
 
 
-def environment(*, endpoint: str, token: str, scratch: str, python_path: str) -> dict[str, str]:
+def environment(
+    *, endpoint: str, token: str, scratch: str, python_path: str, kept: bool = False
+) -> dict[str, str]:
     """All of a bot's environment.
 
     Args:
@@ -77,8 +79,10 @@ def environment(*, endpoint: str, token: str, scratch: str, python_path: str) ->
         token: what its `hello` must carry.
         scratch: the one folder it may write to.
         python_path: where Python finds packages and our words.
+        kept: whether it is to wait for another match after `over`.
     """
     return {
+        **({"ARENA_KEPT": "1"} if kept else {}),
         "ARENA_ENDPOINT": endpoint,
         "ARENA_TOKEN": token,
         "PATH": PATH,

@@ -76,6 +76,8 @@ class BotFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How its program is spoken to: a `Transport`."""
     build: tuple[Annotated[tuple[str, ...], Meta(min_length=1)], ...] = ()
     """Commands that make the program, run once for each content, in a sandbox like the bot's."""
+    keeps: bool = False
+    """Whether it can play one match after the other: after `over` it waits to be invited to the next."""
     limits: Limits = Limits()
     build_limits: Limits = BUILD_LIMITS
     """What each build command may use; `scratch_mb` is also the size of the folder that they fill."""
@@ -97,6 +99,8 @@ class BotFolder(Struct, frozen=True, kw_only=True):
     limits: Limits
     transport: Transport = "zmq"
     build: tuple[tuple[str, ...], ...] = ()
+    """As in bot.toml."""
+    keeps: bool = False
     """As in bot.toml."""
     build_limits: Limits = BUILD_LIMITS
     content: str
@@ -187,6 +191,7 @@ def _read(copy: Path, shown: Path, given: str, content: str) -> BotFolder:
         limits=told.limits,
         transport="stdio" if told.transport == "stdio" else "zmq",
         build=told.build,
+        keeps=told.keeps,
         build_limits=told.build_limits,
         content=content,
     )

@@ -69,7 +69,7 @@ class BotLog:
             OSError: the file cannot be made, or descriptors have run out.
         """
         self._latest = b""
-        self._file = BoundedFile(path, limit_bytes)
+        self._file: BoundedFile | None = BoundedFile(path, limit_bytes)
         try:
             self._pipe, self._bots_end = os.pipe()
         except OSError:
@@ -93,7 +93,7 @@ class BotLog:
         with self._following:
             # It may have been about to go on when `finish` came: the pipe is closed then.
             while not self._finished and self._take() != 0:
-                if self._file.dropped_bytes:
+                if self._file is not None and self._file.dropped_bytes:
                     await trio.sleep(BREATH_SECONDS)
                 await trio.lowlevel.wait_readable(self._pipe)
 
@@ -102,10 +102,28 @@ class BotLog:
         self._following.cancel()
         self._finished = True
         self._take()
+        self._close_file()
         os.close(self._pipe)
-        self._file.close()
         lines = self._latest.decode(errors="replace").strip().splitlines()
         return lines[-1] if lines else ""
+
+    def complete(self) -> None:
+        """All that a bot has written that is frozen completes the file. What comes before `begin` is not kept."""
+        self._take()  # A pipe holds no more than this takes.
+        self._close_file()
+
+    def begin(self, path: Path, limit_bytes: int) -> None:
+        """What comes from now on goes to another file.
+
+        Raises:
+            OSError: it cannot be made.
+        """
+        self._file = BoundedFile(path, limit_bytes)
+
+    def _close_file(self) -> None:
+        if self._file is not None:
+            self._file.close()
+            self._file = None
 
     def _take(self) -> int:
         """Reads what the pipe holds; 0 at its end."""
@@ -113,6 +131,7 @@ class BotLog:
             taken = os.read(self._pipe, READ_BYTES)
         except BlockingIOError:
             return -1
-        self._file.add(taken)
+        if self._file is not None:
+            self._file.add(taken)
         self._latest = (self._latest + taken)[-LINE_BYTES:]
         return len(taken)

@@ -187,6 +187,7 @@ class Bubble(InSandbox):
             token=token,
             scratch=SCRATCH,
             python_path=python_path(),
+            kept=bot.keeps,
         )
         self._setting = Setting(bot, line, told, output)
         self.pid = self._setting.popen.pid

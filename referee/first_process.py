@@ -3,9 +3,11 @@
 import os
 import signal
 from contextlib import suppress
+from pathlib import Path
 
 import trio
 
+from referee.bubblewrap_arguments import SCRATCH, SHARED_MEMORY
 from referee.cgroups import Group
 from referee.processor_time import tree_us
 from referee.stopping import go_on, stop
@@ -64,6 +66,11 @@ class InSandbox:
     def lost(self) -> bool:
         """Whether it has ended, and nothing that the bot did ended it."""
         return False
+
+    def scratch(self) -> list[Path]:
+        """The folders that it can write to, as they are seen from here."""
+        first = 0 if self._first is None else self._first.pid
+        return [Path(f"/proc/{first}/root{folder}") for folder in (SCRATCH, SHARED_MEMORY)]
 
     def freeze(self) -> None:
         """Stops all the bot's processes where they are."""

@@ -2,6 +2,7 @@
 
 import math
 from collections import deque
+from collections.abc import Callable
 
 import trio
 
@@ -43,6 +44,10 @@ class Inbox:
     def not_reading(self) -> None:
         """The bot does not read: nothing follows."""
         self._items.append(NotReading(self._stamp(trio.current_time())))
+
+    def begins_with(self, is_wanted: Callable[[bytes], bool]) -> bool:
+        """Whether what is next is a frame, and one that is wanted."""
+        return isinstance(item := self._items[0], Arrived) and is_wanted(item.frame)
 
     def take(self) -> Incoming:
         """The next thing that came.

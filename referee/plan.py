@@ -32,6 +32,9 @@ class Policy(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     pacing: Literal["prompt", "fixed"] = "prompt"
     ponder: bool = True
     """Whether a bot may think while it owes nothing; else it is frozen whenever it does not, and during pauses."""
+    processes: Literal["fresh", "kept"] = "fresh"
+    """Whether a bot that can (`keeps` in its bot.toml) stays, in the process it has, for the next matches of its
+    tournament; else it is started for each."""
     fault: Literal["default", "forfeit", "restart"] = "default"
     """What a fault costs: the rest of its windows take defaults; the match; or a new start, with `told`."""
     unfair: Literal["void", "note"] = "void"

@@ -13,15 +13,18 @@ from importlib.metadata import version
 from pathlib import Path
 
 import trio
-from msgspec import Raw, Struct, to_builtins
+from msgspec import UNSET, Raw, Struct, to_builtins
+from msgspec.structs import replace
 
 from protocol.codec import encode
+from protocol.refusals import Conduct
 from referee import sandbox
 from referee.bot_folder import BotFolder
 from referee.clock import clock_terms
 from referee.feed import Feed, FeedTerms, Publish
 from referee.games.registry import GAMES
 from referee.host import MICROSECONDS, Host
+from referee.kept_bots import KeptBot, KeptBots, Kind, can_stay
 from referee.line import Bell, Line
 from referee.match import Match
 from referee.memory_line import MemoryLine
@@ -80,6 +83,7 @@ async def play(
     watch: Watch | None = None,
     operator: trio.MemoryReceiveChannel[bool] | None = None,
     wire: Wire | None = None,
+    kept: KeptBots | None = None,
     remote: Mapping[str, RemoteLine] | None = None,
     publish: Publish | None = None,
 ) -> Result:
@@ -93,6 +97,7 @@ async def play(
         watch: see `Watch`.
         operator: True pauses the match, False lets it go on.
         wire: the process's lines; None makes some for this match alone.
+        kept: where bots of the tournament wait for their next match, if its policy keeps them; None: all end.
         remote: the lines of the players' keys, as far as they are on other machines.
         publish: takes the messages of the match's feed; None: it has none.
 
@@ -109,12 +114,20 @@ async def play(
     with unwrapped():
         if any(isinstance(player, SandboxedBot) for player in players) and wire is None:
             async with open_wire() as own:
-                return await _Play(
-                    plan, players, table, transcript, own, remote=remote or {}, publish=publish
-                ).play(watch, operator)
-        return await _Play(plan, players, table, transcript, wire, remote=remote or {}, publish=publish).play(
-            watch, operator
-        )
+                return await play(
+                    plan,
+                    players,
+                    transcript=transcript,
+                    watch=watch,
+                    operator=operator,
+                    wire=own,
+                    remote=remote,
+                    publish=publish,
+                )
+        if plan.policy.processes == "fresh":
+            kept = None
+        one = _Play(plan, players, table, transcript, wire, kept=kept, remote=remote or {}, publish=publish)
+        return await one.play(watch, operator)
 
 
 class _Play:
@@ -128,6 +141,7 @@ class _Play:
         transcript: Path,
         wire: Wire | None,
         *,
+        kept: KeptBots | None,
         remote: Mapping[str, RemoteLine],
         publish: Publish | None,
     ) -> None:
@@ -136,9 +150,12 @@ class _Play:
         self.table = table
         self.path = transcript
         self.wire = wire
+        self.kept = kept
         self.remote = remote
         self.bots = tuple(identity(plan, seat, player, seats=len(players)) for seat, player in enumerate(players))
         self.terms = clock_terms(table.game, plan.variant, plan.policy, plan.clock)
+        self.staying: dict[int, KeptBot] = {}
+        """By seat, bots that may stay for another match, as long as they are this one's."""
         self.processes: dict[int, Process] = {}
         self.cpu_before = [0] * len(players)
         self.locals_done: list[trio.Event] = []
@@ -160,16 +177,30 @@ class _Play:
     async def _play(self, watch: Watch | None, operator: trio.MemoryReceiveChannel[bool] | None) -> Result:
         head = ""
         try:
+            if self.kept is not None:
+                await self._take_kept(self.kept)
             async with open_transcript(self.path, self._header()) as transcript:
                 await self._run(transcript, watch, operator)
             head = transcript.head or ""
         finally:
+            for bot in self.staying.values():
+                bot.end()
             for meter in self.meters.values():
                 meter.close()
             self._drop_empty_logs()
             if self.feed is not None:
                 self.feed.over(head)
         return self._result(head)
+
+    async def _take_kept(self, kept: KeptBots) -> None:
+        """Bots that wait for another match, and places for those that may from now on."""
+        bots = list(self.bots)
+        for seat, player in enumerate(self.players):
+            if isinstance(player, SandboxedBot) and can_stay(player.folder):
+                kind = Kind(player.folder, self.plan.isolation, self.plan.warm)
+                bot = self.staying[seat] = await kept.take(kind)
+                bots[seat] = replace(bots[seat], token=bot.token, kept=bot.matches or UNSET)
+        self.bots = tuple(bots)
 
     async def _run(
         self, transcript: Transcript, watch: Watch | None, operator: trio.MemoryReceiveChannel[bool] | None
@@ -189,7 +220,7 @@ class _Play:
 
     def _open(self, nursery: trio.Nursery, sockets: Path, transcript: Transcript, watch: Watch | None) -> None:
         """Makes the lines, and the host that holds them."""
-        bell = Bell()
+        bell = self.bell = Bell()
         self.lines: list[Line] = []
         for seat, player in enumerate(self.players):
             if isinstance(player, RemoteBot):
@@ -198,6 +229,9 @@ class _Play:
                 self.lines.append(line)
             elif isinstance(player, LocalSeat) or self.wire is None:
                 self.lines.append(MemoryLine(bell))
+            elif seat in self.staying:
+                self.staying[seat].line.turn_to(bell)
+                self.lines.append(self.staying[seat].line)
             else:
                 directory = sockets / str(seat)
                 directory.mkdir(mode=0o700)
@@ -225,6 +259,22 @@ class _Play:
             world=self.host,
             measured=self.measured,
         )
+        for seat, bot in self.staying.items():
+            if bot.process is not None:
+                self._go_on_with(seat, bot.process)
+
+    def _go_on_with(self, seat: int, process: Process) -> None:
+        """A bot that has stayed is back already, with its `hello` to this match."""
+        process.begin_log(self._next_log(seat))
+        self.cpu_before[seat] = -process.cpu_us()
+        self._runs(seat, process)
+        process.thaw()
+
+    def _runs(self, seat: int, process: Process) -> None:
+        """A seat's bot is there, and is measured from now on."""
+        self.processes[seat] = process
+        self.meters[seat] = process.meter()
+        self.host.started(seat)
 
     async def _judge(self) -> None:
         """Runs the match. A fault in the referee itself voids it: no bot may lose by it."""
@@ -249,23 +299,11 @@ class _Play:
             await self.host.left(seat, 0)
             return
         assert isinstance(player, SandboxedBot)  # noqa: S101 - the others have been served
-        if seat in self.meters:
-            self.meters.pop(seat).close()
-        self.host.starting(seat)
-        process = await sandbox.start(
-            nursery,
-            player.folder,
-            line=line.path,  # type: ignore[attr-defined]
-            token=self.bots[seat].token,
-            isolation=self.plan.isolation,
-            log=self._next_log(seat),
-            warm=self.plan.warm,
-        )
-        if seat in self.processes:
-            self.cpu_before[seat] += self.processes[seat].cpu_us()
-        self.processes[seat] = process
-        self.meters[seat] = process.meter()
-        self.host.started(seat)
+        staying = self.staying.get(seat)
+        if staying is not None and staying.process is not None and not staying.process.has_ended:
+            process = staying.process
+        else:
+            process = await self._start(nursery, seat, player.folder, staying)
         if self.match.seats[seat].gone:
             await process.kill()  # It came too late.
         exit_code = await process.wait()
@@ -273,6 +311,30 @@ class _Play:
             self.host.abort("the process that warm bots are forked from has ended")
         else:
             await self.host.left(seat, exit_code)
+
+    async def _start(
+        self, nursery: trio.Nursery, seat: int, folder: BotFolder, staying: KeptBot | None
+    ) -> Process:
+        """Starts a seat's bot, for the first time or again."""
+        if seat in self.meters:
+            self.meters.pop(seat).close()
+        self.host.starting(seat)
+        process = await sandbox.start(
+            nursery if staying is None else staying.nursery,
+            folder,
+            line=self.lines[seat].path,  # type: ignore[attr-defined]
+            token=self.bots[seat].token,
+            isolation=self.plan.isolation,
+            log=self._next_log(seat),
+            warm=self.plan.warm,
+            kept=staying is not None,
+        )
+        if seat in self.processes:
+            self.cpu_before[seat] += self.processes[seat].cpu_us()
+        if staying is not None:
+            staying.process = process
+        self._runs(seat, process)
+        return process
 
     def _let_run(self, seat: int, runs: bool) -> None:
         """A policy without pondering: who owes nothing is frozen."""
@@ -307,19 +369,54 @@ class _Play:
             await self.processes[seat].kill()
 
     async def _dismiss(self) -> None:
-        """The match is over: bots end by themselves, or are ended. Nothing of them is left afterwards.
+        """The match is over: bots end by themselves, or are ended, and nothing of them is left; or they stay.
 
         One that is only being started meanwhile ends with the match's nursery.
         """
-        for line in self.lines:
-            line.hang_up()
+        invited = self._invite_again()
+        for seat, line in enumerate(self.lines):
+            if seat not in invited:
+                line.hang_up()
         with trio.move_on_after(END_SECONDS):
-            for process in list(self.processes.values()):
-                await process.wait()
+            await self._until_back(invited)
+            for seat, process in list(self.processes.items()):
+                if seat not in invited:
+                    await process.wait()
             for done in self.locals_done:
                 await done.wait()
-        for process in list(self.processes.values()):
-            await process.kill()
+        for seat, process in list(self.processes.items()):
+            if seat not in invited:
+                await process.kill()
+            elif self.kept is not None:
+                await self.kept.keep(self.staying.pop(seat))
+
+    def _invite_again(self) -> set[int]:
+        """Invites those bots to their next match of which nothing is known that speaks against it; their seats."""
+        ended = self.match.ended
+        if ended is None or ended.outcome is None:
+            return set()
+        seats = {seat for seat in self.staying if seat in self.processes and ended.conduct[seat] is Conduct.OK}
+        for seat in seats:
+            self.staying[seat].invite()
+        return seats
+
+    async def _until_back(self, invited: set[int]) -> None:
+        """Freezes those who are back. Those who end instead, or take too long, are invited no more."""
+        waited_for = set(invited)
+        try:
+            while waited_for:
+                for seat in sorted(waited_for):
+                    if self.processes[seat].has_ended:
+                        invited.discard(seat)
+                    elif self.staying[seat].is_back():
+                        self.processes[seat].freeze()
+                    else:
+                        continue
+                    waited_for.discard(seat)
+                if waited_for:
+                    await self.bell.wait()
+        finally:
+            invited -= waited_for
 
     async def _obey(self, operator: trio.MemoryReceiveChannel[bool]) -> None:
         async for pause in operator:

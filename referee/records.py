@@ -45,6 +45,8 @@ class BotIdentity(Struct, frozen=True, kw_only=True):
     """The seed this bot was given for its own luck."""
     token: str
     """What its `hello` must carry."""
+    kept: Annotated[int, Meta(ge=1, le=LARGEST)] | UnsetType = UNSET
+    """How many matches its process had played before this one. Left out: it was started for this one."""
     remote: str | UnsetType = UNSET
     """Of a bot on its author's own machine: the public key that it came with. Nothing shut it in, and of what ran
     there nothing is known. Left out: it ran on the referee's."""

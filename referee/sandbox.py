@@ -13,14 +13,16 @@ from contextlib import suppress
 from pathlib import Path
 
 import trio
+from msgspec.structs import replace
 
 from referee import bare, bubblewrap
-from referee.bot_folder import BotFolder
+from referee.bot_folder import BotFolder, Limits
 from referee.bot_log import BotLog
 from referee.layers import find_layers
 from referee.meter import Meter
 from referee.plan import Isolation
 from referee.processor_time import most_cores
+from referee.scratch import empty, is_empty
 from referee.warm import Warm, can_be_warm
 
 KILOBYTE = 1024
@@ -104,9 +106,9 @@ def _kind(bot: BotFolder, isolation: Isolation, *, warm: bool) -> type[Box]:
 class Process:
     """A bot that was started. Its nursery's end is its own, if nothing was before."""
 
-    def __init__(self, box: Box, log: BotLog, cpus: float) -> None:
+    def __init__(self, box: Box, log: BotLog, limits: Limits) -> None:
         """See `start`."""
-        self._cpus = cpus
+        self._limits = limits
         self._box = box
         self._log = log
         self._until_exit = trio.CancelScope()
@@ -125,7 +127,7 @@ class Process:
 
     def meter(self) -> Meter:
         """Reads what the kernel counts for it; to be closed."""
-        return Meter(self._box.pid, self._box.group, min(self._cpus, most_cores(None)))
+        return Meter(self._box.pid, self._box.group, min(self._limits.cpus, most_cores(None)))
 
     async def wait(self) -> int:
         """The exit code of the bot's program, negative for a signal, once all its processes are gone.
@@ -134,6 +136,30 @@ class Process:
         """
         await self._ended.wait()
         return self._exit
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether `wait` would return at once, or soon."""
+        return self._is_ending
+
+    def end_log(self) -> None:
+        """What a frozen bot has written so far is all that its log gets."""
+        self._log.complete()
+
+    def begin_log(self, path: Path) -> None:
+        """What it writes from now on goes to another file.
+
+        Raises:
+            OSError: that cannot be made.
+        """
+        self._log.begin(path, self._limits.log_kb * KILOBYTE)
+
+    async def empty_scratch(self) -> bool:
+        """Removes what a frozen bot has put into the folders that it can write to; False: not all of it."""
+        folders = self._box.scratch()
+        if all(is_empty(folder) for folder in folders):
+            return True
+        return await trio.to_thread.run_sync(lambda: all(empty(folder) for folder in folders))
 
     def freeze(self) -> None:
         """Stops all its processes where they are. It uses no time then, and cannot tell that time passed.
@@ -188,6 +214,7 @@ async def start(
     isolation: Isolation,
     log: Path,
     warm: bool = False,
+    kept: bool = False,
 ) -> Process:
     """Starts a bot's program in its sandbox.
 
@@ -202,6 +229,7 @@ async def start(
         isolation: `none` limits its processes, hides nothing, and lets it escape if it wants to.
         warm: whether a Python bot may be forked from a process that has its imports already: that saves most of
             the time of its start; the walls are the same.
+        kept: whether it is told to wait for another match when one is over.
         log: file for its standard output and error, bounded; overwritten.
 
     Raises:
@@ -209,6 +237,7 @@ async def start(
         OSError: the log cannot be made, or no process or descriptor is to be had.
     """
     demand(isolation)
+    bot = replace(bot, keeps=kept)
     kind = _kind(bot, isolation, warm=warm)
     try:
         return await _start(nursery, bot, kind, line=line, token=token, isolation=isolation, log=log)
@@ -232,16 +261,16 @@ async def _start(
     log: Path,
 ) -> Process:
     """See `start`."""
-    kept = BotLog(log, bot.limits.log_kb * KILOBYTE)
+    bounded = BotLog(log, bot.limits.log_kb * KILOBYTE)
     try:
-        box = kind(bot, line, token, kept.bots_end)
+        box = kind(bot, line, token, bounded.bots_end)
     except OSError as error:
-        kept.handed_over()
-        kept.finish()
+        bounded.handed_over()
+        bounded.finish()
         raise error if isolation == "none" else cannot(error) from None
-    kept.handed_over()
-    process = Process(box, kept, bot.limits.cpus)
-    nursery.start_soon(kept.follow)
+    bounded.handed_over()
+    process = Process(box, bounded, bot.limits)
+    nursery.start_soon(bounded.follow)
     nursery.start_soon(process._live)  # noqa: SLF001 - its own
     try:
         await box.ready()

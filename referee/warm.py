@@ -81,6 +81,7 @@ class Warm(InSandbox):
                 token=token,
                 scratch=SCRATCH,
                 python_path=python_path(),
+                kept=bot.keeps,
             ),
             "argv": list(bot.command[1:]),
         }

@@ -186,8 +186,8 @@ def prepare(request: Request) -> None:
     """What a process has that is started as a bot, and no more."""
     os.setsid()
     os.chdir("/bot")
-    for name in ("ARENA_ENDPOINT", "ARENA_TOKEN"):
-        os.environ[name] = request.environment[name]
+    # The rest is as this process has it.
+    os.environ.update({name: word for name, word in request.environment.items() if name.startswith("ARENA_")})
     # What Python does itself after a fork of its own, as far as it is needed: no two bots share their chance.
     sys.modules["random"].seed()
     threading.main_thread()._set_native_id()  # type: ignore[attr-defined]  # noqa: SLF001 - nobody else can

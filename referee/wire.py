@@ -55,7 +55,8 @@ class LocalLine(SocketLine):
         """The socket's file."""
         self.endpoint = f"ipc://{path}"
         """What a bot that sees the same files connects to."""
-        self._accepted = 0
+        self.connections = 0
+        """How many were ever let in."""
         self._nursery: trio.Nursery
         self._listens = False
         """Whether somebody is let in: the owner is there, and there were not too many."""
@@ -131,8 +132,8 @@ class LocalLine(SocketLine):
                 self._nursery.start_soon(self._listen_again)
             return False
         socket.setblocking(False)
-        self._accepted += 1
-        if self._accepted >= MAX_CONNECTIONS:
+        self.connections += 1
+        if self.connections >= MAX_CONNECTIONS:
             self._stop_listening()
             with suppress(OSError):
                 self.path.unlink()

@@ -7,7 +7,7 @@ much stays with its sender, and all that had arrived can be read at any moment. 
 import math
 import socket as kernel
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 
 import trio
@@ -99,6 +99,20 @@ class SocketLine(Line):
     def has_more(self) -> bool:
         """See `Line`."""
         return self._inbox.has_more()
+
+    def turn_to(self, bell: Bell) -> None:
+        """What comes from now on, or is there, is another match's to hear."""
+        self._bell = bell
+        if self._inbox.has_more():
+            bell.ring()
+
+    def skip_to(self, is_wanted: Callable[[bytes], bool]) -> bool:
+        """Drops what has come before a frame that is wanted; whether that is there."""
+        while self._inbox.has_more():
+            if self._inbox.begins_with(is_wanted):
+                return True
+            self.receive_nowait()
+        return False
 
     async def settle(self) -> None:
         """See `Line`: what had reached this machine is with the kernel, and is read at once."""

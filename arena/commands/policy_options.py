@@ -38,7 +38,10 @@ NAMES = tuple(field.name for field in msgspec.structs.fields(Policy))
 
 
 def policy_options(command: CommandT) -> CommandT:
-    """Adds an option for each field of `Policy`; `read_policy` takes them out of the command's arguments."""
+    """Adds an option for each field of `Policy` that a match alone has a use for.
+
+    `read_policy` takes them out of the command's arguments.
+    """
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
@@ -50,7 +53,7 @@ def read_policy(given: dict[str, Any]) -> Policy:
     Raises:
         WrongUse: a number is beyond what a policy takes.
     """
-    asked = {name: given[name] for name in NAMES if given[name] is not None}
+    asked = {name: given[name] for name in NAMES if given.get(name) is not None}
     try:
         return msgspec.convert(asked, Policy)
     except msgspec.ValidationError as error:

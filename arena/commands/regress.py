@@ -72,6 +72,7 @@ BLOCKS = click.IntRange(1, MOST_BLOCKS)
 @click.option(
     "--warm/--cold", default=True, show_default=True, help="Fork Python bots from a process with the kit?"
 )
+@click.option("--keep-bots", is_flag=True, help="Let bots that can stay for the next match: quicker, less strict.")
 @where_options
 @click.option(
     "--results",
@@ -100,6 +101,7 @@ def command(
     summary: Path | None,
     explains: bool,
     limit: int | None,
+    keep_bots: bool,
     **given: Any,
 ) -> None:
     """Test whether head is better at GAME than base; run again after a stop, it goes on.
@@ -115,7 +117,7 @@ def command(
     if transcripts is not None and explains:
         raise WrongUse("--explain: reads transcripts in the results folder; --transcripts puts them elsewhere")
     asked = Asked(
-        policy=read_policy(given),
+        policy=replace(read_policy(given), processes="kept" if keep_bots else "fresh"),
         caps=caps_given(caps),
         **{name: given[name] for name in Asked.__struct_fields__ if name in given},
     )

@@ -200,7 +200,7 @@ async def test_a_ping_of_a_bot_is_answered(tmp_path: Path) -> None:
             await serves(seat, socket)
             await trio.sleep(0.5)
             await serves(seat, socket)
-            assert 1 == seat.line._accepted
+            assert 1 == seat.line.connections
 
 
 async def test_half_a_message_and_gone_is_nothing(tmp_path: Path, bot: Bot) -> None:

@@ -148,7 +148,7 @@ async def test_its_heartbeats_are_answered(tmp_path: Path, start: Start) -> None
         await trio.sleep(6)
         seat.line.send(b"still there?")
         assert b"still there?" == await seat.frame()
-        assert 1 == seat.line._accepted
+        assert 1 == seat.line.connections
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 import trio
 
+from referee.bot_folder import Limits
 from referee.sandbox import Process
 
 
@@ -44,7 +45,7 @@ class Log:
 async def test_who_ends_is_let_be(autojump_clock: object, by_itself: bool) -> None:
     box: Any = Box()
     log: Any = Log()
-    process = Process(box, log, 1.0)
+    process = Process(box, log, Limits())
     async with trio.open_nursery() as nursery:
         nursery.start_soon(process._live)
         await trio.sleep(1)

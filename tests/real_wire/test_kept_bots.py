@@ -1,0 +1,360 @@
+"""Bots that stay: each match is told, timed, logged and judged by itself, and their folders are empty at first."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+import pytest
+import trio
+from msgspec import UNSET, Raw
+
+from protocol.codec import encode
+from protocol.refusals import Conduct
+from referee.bot_folder import BotFolder, find_bot
+from referee.kept_bots import MOST_IDLE, KeptBots, Kind, open_kept_bots
+from referee.plan import Isolation, Plan, Policy, Result
+from referee.play import SandboxedBot, play
+from referee.records import BotIdentity, Header, In
+from referee.replay import replay
+from referee.scratch import MOST_DEEP, MOST_ENTRIES, empty, is_empty
+from referee.transcript_reading import read_transcript
+from referee.wire import Wire, open_wire
+
+BOT = """
+import os, sys, threading
+from pathlib import Path
+from bots.kit import Bot, run
+from protocol.messages import Note, Submit
+
+HOME = Path(os.environ["HOME"])
+PROCESS = os.urandom(8).hex()
+
+class Keeper(Bot):
+    matches = 0
+
+    def welcome(self):
+        self.matches += 1
+        print("match", self.matches, self.match.match, flush=True)
+        self.told = False
+
+    def decide(self, window):
+        if not self.told:
+            self.told = True
+            left = os.listdir(HOME) + ([] if HOME.name.startswith("scratch-") else os.listdir("/dev/shm"))
+            window.say(Note(f"{{PROCESS}} {{self.matches}} {{left}}"))
+        {deciding}
+        return {{"cells": ["E5"]}}
+
+    def over(self, outcome):
+        {over}
+
+run(Keeper())
+"""
+
+
+LEAVES = """(HOME / 'left').write_text('x')
+        HOME.name.startswith('scratch-') or Path('/dev/shm', PROCESS).write_text('x')"""
+
+
+def keeper(folder: Path, *, deciding: str = "pass", over: str = "pass", about: str = "keeps = true") -> BotFolder:
+    """A bot that notes at a match's first window: its process, its matches so far, what is in its folders."""
+    folder.mkdir()
+    (folder / "bot.py").write_text(BOT.format(deciding=deciding, over=over))
+    (folder / "bot.toml").write_text(
+        f'name = "{folder.name}"\nversion = "1"\ncommand = ["python", "bot.py"]\ngames = ["mist"]\n{about}\n'
+    )
+    return find_bot(str(folder))
+
+
+class Series:
+    """Matches one after the other, in which bots may stay."""
+
+    def __init__(self, folder: Path, wire: Wire, kept: KeptBots) -> None:
+        self.kept = kept
+        self._folder = folder
+        self._wire = wire
+        self._played = 0
+
+    async def play(self, *bots: BotFolder, isolation: Isolation = "strict", **policy: object) -> "Played":
+        """One match of six windows for each of two seats; mist_random has the second if only one bot is named."""
+        self._played += 1
+        plan = Plan(
+            match=f"match-{self._played}",
+            game="mist",
+            variant="contractual-obligation",
+            seed=self._played,
+            options=Raw(encode({"first": 0, "max_turns": 12})),
+            policy=msgspec.convert({"processes": "kept", **policy}, Policy),
+            isolation=isolation,
+        )
+        players = [SandboxedBot(bot) for bot in (*bots, find_bot("mist_random"))[:2]]
+        transcript = self._folder / f"{self._played}.jsonl"
+        with trio.fail_after(60):
+            result = await play(plan, players, transcript=transcript, wire=self._wire, kept=self.kept)
+        return Played(result)
+
+    @property
+    def idle(self) -> int:
+        """How many bots wait."""
+        return len(self.kept.idle())
+
+
+class Played:
+    """One match."""
+
+    def __init__(self, result: Result) -> None:
+        self.result = result
+        self.path = Path(result.transcript)
+        self.records = list(read_transcript(self.path))
+
+    @property
+    def bots(self) -> Sequence[BotIdentity]:
+        """By seat."""
+        header = self.records[0]
+        assert isinstance(header, Header)
+        return header.bots
+
+    @property
+    def kept(self) -> list[object]:
+        """By seat: how many matches its process had played before."""
+        return [bot.kept for bot in self.bots]
+
+    def note(self, seat: int = 0) -> list[str]:
+        """Process, match, and what was in its scratch."""
+        said = [msgspec.json.decode(r.frame) for r in self.records if isinstance(r, In) and r.seat == seat]
+        text: str = next(each["text"] for each in said if each["type"] == "note")
+        return text.split(" ", 2)
+
+    def log(self, seat: int = 0) -> str:
+        """What the bot printed."""
+        return self.path.with_suffix(f".seat-{seat}.log").read_text()
+
+
+@pytest.fixture
+async def series(tmp_path: Path) -> "object":
+    """Matches over one wire."""
+    async with open_wire() as wire, open_kept_bots(wire) as kept:
+        yield Series(tmp_path, wire, kept)
+
+
+@pytest.mark.parametrize("isolation", ["strict", "standard", "none"])
+async def test_a_bot_plays_match_after_match_in_one_process(
+    tmp_path: Path, series: Series, isolation: Isolation
+) -> None:
+    bot = keeper(tmp_path / "bot", deciding=LEAVES)
+    matches = [await series.play(bot, isolation=isolation) for _ in range(3)]
+    assert [(Conduct.OK, Conduct.OK)] * 3 == [each.result.conduct for each in matches]
+    assert [[UNSET, UNSET], [1, 1], [2, 2]] == [each.kept for each in matches]
+    assert 1 == len({each.note()[0] for each in matches})
+    assert ["1", "2", "3"] == [each.note()[1] for each in matches]
+    assert ["[]"] * 3 == [each.note()[2] for each in matches]
+    # Tokens, seeds and logs are each match's own.
+    assert 3 == len({each.bots[0].token for each in matches}) == len({each.bots[0].seed for each in matches})
+    assert [f"match {n} match-{n}\n" for n in (1, 2, 3)] == [each.log() for each in matches]
+    for each in matches:
+        replay(each.records)
+        assert (0, 0) == each.result.refused
+        assert (6, 6) == each.result.windows
+
+
+async def test_a_policy_of_fresh_processes_keeps_none(tmp_path: Path, series: Series) -> None:
+    bot = keeper(tmp_path / "bot")
+    assert [[UNSET, UNSET]] * 2 == [(await series.play(bot, processes="fresh")).kept for _ in range(2)]
+    assert 0 == series.idle
+
+
+async def test_who_does_not_say_that_it_can_is_started_for_each(tmp_path: Path, series: Series) -> None:
+    bot = keeper(tmp_path / "bot", about="")
+    assert [[UNSET, UNSET], [UNSET, 1]] == [(await series.play(bot)).kept for _ in range(2)]
+
+
+async def test_a_bot_with_a_budget_of_its_own_for_all_its_time_is_started_for_each(
+    tmp_path: Path, series: Series
+) -> None:
+    bot = keeper(tmp_path / "bot", about="keeps = true\n[limits]\ncpu_seconds = 60")
+    assert [[UNSET, UNSET], [UNSET, 1]] == [(await series.play(bot)).kept for _ in range(2)]
+
+
+@pytest.mark.parametrize("ponder", [True, False])
+async def test_both_seats_may_be_the_same_bots(tmp_path: Path, series: Series, *, ponder: bool) -> None:
+    bot = keeper(tmp_path / "bot")
+    matches = [await series.play(bot, bot, ponder=ponder) for _ in range(2)]
+    assert [[UNSET, UNSET], [1, 1]] == [each.kept for each in matches]
+    assert 2 == len({each.note(seat)[0] for each in matches for seat in (0, 1)})
+
+
+async def test_bots_of_other_content_or_name_or_walls_have_their_own(tmp_path: Path, series: Series) -> None:
+    one, other = keeper(tmp_path / "one"), keeper(tmp_path / "other")
+    first = await series.play(one)
+    assert UNSET is (await series.play(other)).bots[0].kept
+    assert UNSET is (await series.play(one, isolation="standard")).bots[0].kept
+    assert 1 == (await series.play(one)).bots[0].kept
+    assert "one" == first.bots[0].name
+
+
+@pytest.mark.parametrize(
+    ("deciding", "conduct"),
+    [
+        ("os._exit(3)", Conduct.CRASHED),
+        ("exit(0)", Conduct.DISCONNECTED),
+        ("[window.say(Note('x')) for _ in range(2_000)]", Conduct.MISBEHAVED),
+    ],
+)
+async def test_a_bot_that_dies_or_misbehaves_is_started_afresh(
+    tmp_path: Path, series: Series, deciding: str, conduct: Conduct
+) -> None:
+    bot = keeper(tmp_path / "bot", deciding=f"if self.match.match == 'match-2': {deciding}")
+    matches = [await series.play(bot) for _ in range(4)]
+    assert [Conduct.OK, conduct, Conduct.OK, Conduct.OK] == [each.result.conduct[0] for each in matches]
+    assert [UNSET, 1, UNSET, 1] == [each.bots[0].kept for each in matches]
+    one, another, again = (matches[number].note()[0] for number in (0, 2, 3))
+    assert one != another == again
+
+
+async def test_a_bot_that_was_started_again_in_a_match_does_not_stay(tmp_path: Path, series: Series) -> None:
+    bot = keeper(tmp_path / "bot", deciding="if self.matches == 2: os._exit(3)")
+    matches = [await series.play(bot, fault="restart") for _ in range(3)]
+    assert [UNSET, 1, UNSET] == [each.bots[0].kept for each in matches]
+    assert [0, 0, 0] == [each.result.defaults[0] for each in matches]
+
+
+@pytest.mark.parametrize(
+    "over",
+    [
+        "exit(0)",
+        "threading.Event().wait()",
+        "[open(HOME / str(n), 'w') for n in range(200)], [os.mkdir(HOME / str(n)) for n in range(1_000, 1_900)]",
+        "os.makedirs(HOME.joinpath(*'abcdefghijklmnopqr'))",
+    ],
+    ids=["leaves", "does not come back", "leaves too much", "leaves too deep"],
+)
+async def test_who_is_not_as_it_began_is_started_afresh(tmp_path: Path, series: Series, over: str) -> None:
+    bot = keeper(tmp_path / "bot", over=over, about="keeps = true\n[limits]\nfiles = 512")
+    matches = [await series.play(bot) for _ in range(2)]
+    assert [Conduct.OK] * 2 == [each.result.conduct[0] for each in matches]
+    assert [UNSET] * 2 == [each.bots[0].kept for each in matches]
+    assert ["[]"] * 2 == [each.note()[2] for each in matches]
+
+
+async def test_what_a_bot_says_when_its_match_is_over_is_held_against_no_match(
+    tmp_path: Path, series: Series
+) -> None:
+    over = "[self.session.say(Note(str(n))) for n in range(150)], self.session.say(Submit(window=5, action=None))"
+    bot = keeper(tmp_path / "bot", deciding="self.session = window", over=over)
+    matches = [await series.play(bot) for _ in range(3)]
+    assert [UNSET, 1, 2] == [each.bots[0].kept for each in matches]
+    assert [0] * 3 == [each.result.refused[0] for each in matches]
+
+
+async def test_who_waits_is_frozen(tmp_path: Path, series: Series) -> None:
+    spin = "threading.Thread(target=lambda: [None for _ in iter(int, 1)], daemon=True).start()"
+    bot = keeper(tmp_path / "bot", deciding=f"if self.matches == 1: {spin}")
+    await series.play(bot)
+    process = next(each.process for each in series.kept.idle() if each.kind.folder.name == "bot")
+    assert process is not None
+    await trio.sleep(0.1)
+    before = process.cpu_us()
+    await trio.sleep(0.5)
+    assert process.cpu_us() - before < 1_000
+    assert 1 == (await series.play(bot)).bots[0].kept
+
+
+async def test_processor_time_is_each_match_s_own(tmp_path: Path, series: Series) -> None:
+    spin = "[None for _ in range(3_000_000)]"
+    bot = keeper(tmp_path / "bot", deciding=f"if self.matches == 1: {spin}")
+    matches = [await series.play(bot, main_ms=60_000) for _ in range(2)]
+    used = [each.result.charged_us[0] for each in matches]
+    assert used[1] < used[0] / 4
+
+
+async def test_a_program_that_speaks_by_lines_stays_too(tmp_path: Path, series: Series) -> None:
+    folder = tmp_path / "sh"
+    folder.mkdir()
+    (folder / "bot.sh").write_text(
+        "while read -r line; do case $line in "
+        """'{"type":"window"'*) id=${line#*'"id":'};"""
+        """ echo '{"type":"submit","window":'"${id%%,*}"',"action":{"cells":["E5"]}}' ;; esac; done\n"""
+    )
+    (folder / "bot.toml").write_text(
+        'name = "sh"\nversion = "1"\ncommand = ["sh", "bot.sh"]\ntransport = "stdio"\n'
+        'games = ["mist"]\nkeeps = true\n'
+    )
+    matches = [await series.play(find_bot(str(folder))) for _ in range(3)]
+    assert [UNSET, 1, 2] == [each.bots[0].kept for each in matches]
+    assert [0] * 3 == [each.result.defaults[0] for each in matches]
+
+
+async def test_only_so_many_wait_and_those_go_that_have_waited_longest(tmp_path: Path, series: Series) -> None:
+    bots = [keeper(tmp_path / f"bot-{number}") for number in range(MOST_IDLE + 1)]
+
+    async def one(bot: BotFolder) -> None:
+        await series.play(bot, isolation="none", startup_ms=50_000)
+
+    async with trio.open_nursery() as nursery:
+        for bot in bots:
+            nursery.start_soon(one, bot)
+    assert MOST_IDLE == series.idle
+
+
+async def test_nothing_is_left_at_the_end(tmp_path: Path) -> None:
+    bot = keeper(tmp_path / "bot")
+    async with open_wire() as wire, open_kept_bots(wire) as kept:
+        series = Series(tmp_path, wire, kept)
+        await series.play(bot)
+        processes = [each.process for each in kept.idle()]
+        assert 2 == len(processes)
+    assert all(process is not None and process.has_ended for process in processes)
+
+
+async def test_one_that_was_killed_while_it_waited_is_not_given_out(tmp_path: Path, series: Series) -> None:
+    bot = keeper(tmp_path / "bot")
+    await series.play(bot)
+    for each in series.kept.idle():
+        assert each.process is not None
+        await each.process.kill()
+    assert [UNSET, UNSET] == (await series.play(bot)).kept
+
+
+async def test_a_place_that_was_taken_is_given_back_when_the_match_cannot_begin(
+    tmp_path: Path, series: Series
+) -> None:
+    bot = keeper(tmp_path / "bot")
+    await series.play(bot)
+    (tmp_path / "2.jsonl").mkdir()
+    with pytest.raises(Exception, match=r"2\.jsonl"):
+        await series.play(bot)
+    assert 0 == series.idle
+    assert isinstance(Kind(bot, "strict", True), Kind)
+
+
+def test_no_link_is_followed_when_a_folder_is_emptied(tmp_path: Path) -> None:
+    scratch, outside = tmp_path / "scratch", tmp_path / "outside"
+    outside.mkdir()
+    (outside / "kept").write_text("kept")
+    (scratch / "a" / "b").mkdir(parents=True)
+    (scratch / "a" / "b" / "link").symlink_to(outside)
+    (scratch / "file").symlink_to(outside / "kept")
+    os.mkfifo(scratch / "a" / "pipe")
+    assert empty(scratch)
+    assert is_empty(scratch)
+    assert "kept" == (outside / "kept").read_text()
+    # Not even where the folder itself is one.
+    (tmp_path / "link").symlink_to(outside)
+    assert not empty(tmp_path / "link")
+    assert (outside / "kept").is_file()
+
+
+def test_a_folder_is_emptied_up_to_a_bound(tmp_path: Path) -> None:
+    most, more = tmp_path / "most", tmp_path / "more"
+    for folder, entries in ((most, MOST_ENTRIES), (more, MOST_ENTRIES + 1)):
+        folder.mkdir()
+        for number in range(entries):
+            (folder / str(number)).touch()
+    assert (True, False) == (empty(most), empty(more))
+    deep, deeper = tmp_path / "deep", tmp_path / "deeper"
+    deep.joinpath(*"a" * MOST_DEEP).mkdir(parents=True)
+    deeper.joinpath(*"a" * (MOST_DEEP + 1)).mkdir(parents=True)
+    assert (True, False) == (empty(deep), empty(deeper))
+    assert not is_empty(tmp_path / "nowhere")
+    assert not empty(tmp_path / "nowhere")
