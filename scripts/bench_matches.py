@@ -4,19 +4,23 @@ Mist of 60 turns between two trivial bots, each in a strict sandbox of its own, 
 kept from match to match. Against: reconchess, which
 plays two random bots in one process without isolation; and kaggle-environments' connectx, if a Python that has it
 is named with --kaggle. Beside it what a faster referee could gain at most: the same bots in the same sandboxes,
-told the same by blocking ZeroMQ, with no rules, clocks or records. Then what of a match's time is its
+told the same by blocking ZeroMQ, with no rules, clocks or records; and as plain processes that are kept, as
+runners of chess engines have them. Then what of a match's time is its
 transcript's: the same matches, one after the other, with and without it. Rounds alternate.
 Exit code 1: less than promised; 3: nothing to compare with.
 """
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+from collections import defaultdict
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import ExitStack, asynccontextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -28,6 +32,8 @@ import zmq
 from msgspec import Raw
 
 from arena import loop
+from protocol.codec import encode
+from protocol.messages import Invited
 from referee import sandbox
 from referee.bot_folder import find_bot
 from referee.plan import Plan
@@ -51,6 +57,7 @@ options.first = 0
 options.max_turns = {turns}
 policy.processes = "{processes}"
 """
+INVITATION = encode(Invited(token=""))
 Script = list[tuple[int, bytes | None]]
 """Of a match: which seat is told which frame, or (None) is to say one."""
 SECONDS = 4.0
@@ -111,15 +118,19 @@ def players(folder: Path) -> list[SandboxedBot]:
     return [SandboxedBot(find_bot(str(folder / name))) for name in ("one", "two")]
 
 
-async def unrefereed(folder: Path, number: int, matches: int, at_once: int) -> float:
-    """Matches a second of the same bots, each told what it was told in a match, with nothing in between."""
-    path = folder / f"script-{number}.jsonl"
+async def script_of(folder: Path) -> Script:
+    """What the bots of a match say and are told."""
+    path = folder / "script.jsonl"
     await play(plan(), players(folder), transcript=path)
-    script: Script = [
+    return [
         (record.seat, bytes(record.frame) if isinstance(record, Out) else None)
         for record in read_transcript(path)
         if isinstance(record, In | Out)
     ]
+
+
+async def unrefereed(folder: Path, script: Script, matches: int, at_once: int) -> float:
+    """Matches a second of the same bots, each told what it was told in a match, with nothing in between."""
     left = iter(range(matches))
     context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
     limiter = trio.CapacityLimiter(at_once)
@@ -170,6 +181,37 @@ async def unrefereed_match(
             socket.close(linger=0)
 
 
+def kept_unrefereed(folder: Path, script: Script, matches: int, at_once: int) -> float:
+    """Matches a second of plain processes that are told match after match, so many pairs at once."""
+    left = iter(range(matches))
+
+    def lane() -> None:
+        with tempfile.TemporaryDirectory() as name, ExitStack() as ends:
+            context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
+            sockets = []
+            for seat, bot in enumerate(("one", "two")):
+                sockets.append(context.socket(zmq.PAIR))
+                endpoint = f"ipc://{name}/{seat}"
+                sockets[seat].bind(endpoint)
+                told = {**os.environ, "ARENA_ENDPOINT": endpoint, "ARENA_TOKEN": "", "ARENA_KEPT": "1"}
+                process = subprocess.Popen([sys.executable, "bot.py"], cwd=folder / bot, env=told)
+                ends.callback(process.wait)
+                ends.callback(process.kill)
+            for _ in left:
+                tell(sockets, script)
+                for socket in sockets:
+                    socket.send(INVITATION)
+            context.destroy(linger=0)
+
+    began = time.perf_counter()
+    threads = [threading.Thread(target=lane) for _ in range(at_once)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return matches / (time.perf_counter() - began)
+
+
 def tell(sockets: "list[zmq.Socket[bytes]]", script: Script) -> None:
     """Says and hears all of a match, by calls that wait."""
     for seat, frame in script:
@@ -193,6 +235,33 @@ async def one_by_one(folder: Path, matches: int, name: str, *, written: bool) ->
         return (time.perf_counter() - began) / matches
 
 
+def measured(asked: argparse.Namespace) -> dict[str, float]:
+    """By what was measured: the median of the rounds."""
+    rounds, blocks, single = (1, 50, 20) if asked.quick else (3, 200, 60)
+    found: defaultdict[str, list[float]] = defaultdict(list)
+    reconchess = bench_yardsticks.python()
+    with tempfile.TemporaryDirectory(prefix="bench-matches-") as name:
+        folder = Path(name)
+        bots(folder)
+        script = loop.run(partial(script_of, folder))
+        for number in range(rounds):
+            fresh, kept = 2 * blocks, 2 * KEPT_BLOCKS * blocks
+            found["fresh"].append(tournament(folder, number, blocks, asked.at_once, "fresh"))
+            found["kept"].append(tournament(folder, number, KEPT_BLOCKS * blocks, asked.at_once, "kept"))
+            found["fresh, bare"].append(loop.run(partial(unrefereed, folder, script, fresh, asked.at_once)))
+            found["kept, bare"].append(kept_unrefereed(folder, script, kept, asked.at_once))
+            if reconchess:
+                games, turns = bench_yardsticks.numbers(reconchess, "bench_reconchess.py", SECONDS)
+                found["reconchess"].append(games)
+                found["its turns"].append(turns)
+            if asked.kaggle:
+                found["kaggle"].append(bench_yardsticks.numbers(asked.kaggle, "bench_kaggle.py", SECONDS)[1])
+            for how in ("written", "unwritten"):
+                one = partial(one_by_one, folder, single, f"{how}-{number}", written=how == "written")
+                found[how].append(loop.run(one))
+    return {what: median(values) for what, values in found.items()}
+
+
 def main() -> int:
     """Prints the ratios."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -200,57 +269,35 @@ def main() -> int:
     parser.add_argument("--kaggle", metavar="PYTHON", type=Path)
     parser.add_argument("--at-once", type=int, default=4)
     asked = parser.parse_args()
-    rounds, blocks, single = (1, 50, 20) if asked.quick else (3, 200, 60)
-    reconchess = bench_yardsticks.python()
-    ours: list[float] = []
-    kept: list[float] = []
-    best: list[float] = []
-    theirs: list[tuple[float, float]] = []
-    kaggle: list[float] = []
-    written: list[float] = []
-    bare: list[float] = []
-    with tempfile.TemporaryDirectory(prefix="bench-matches-") as name:
-        folder = Path(name)
-        bots(folder)
-        for number in range(rounds):
-            ours.append(tournament(folder, number, blocks, asked.at_once, "fresh"))
-            kept.append(tournament(folder, number, KEPT_BLOCKS * blocks, asked.at_once, "kept"))
-            best.append(loop.run(partial(unrefereed, folder, number, 2 * blocks, asked.at_once)))
-            if reconchess:
-                games, turns = bench_yardsticks.numbers(reconchess, "bench_reconchess.py", SECONDS)
-                theirs.append((games, turns))
-            if asked.kaggle:
-                kaggle.append(bench_yardsticks.numbers(asked.kaggle, "bench_kaggle.py", SECONDS)[1])
-            written.append(loop.run(partial(one_by_one, folder, single, f"written-{number}", written=True)))
-            bare.append(loop.run(partial(one_by_one, folder, single, f"bare-{number}", written=False)))
-    matches, stayed, most = median(ours), median(kept), median(best)
-    print(f"Mist, {TURNS} turns, strict, {asked.at_once} at once: {matches:.1f} matches/s")
-    print(f"the same with kept bots: {stayed:.1f} matches/s, {stayed * TURNS:,.0f} moves/s")
-    print(f"fresh bots with no referee: {most:.1f} matches/s; it leaves {matches / most:.0%} of that")
+    found = measured(asked)
+    fresh, kept = found["fresh"], found["kept"]
+    print(f"Mist, {TURNS} turns, strict, {asked.at_once} at once: {fresh:.1f} matches/s")
+    print(f"the same with kept bots: {kept:.1f} matches/s, {kept * TURNS:,.0f} moves/s")
+    bare, kept_bare = found["fresh, bare"], found["kept, bare"]
+    print(f"fresh bots with no referee: {bare:.1f} matches/s; it leaves {fresh / bare:.0%} of that")
+    print(f"kept ones with no referee and no sandbox: {kept_bare:.1f}; it leaves {kept / kept_bare:.0%}")
     good = True
-    if theirs:
-        games, turns = (median(column) for column in zip(*theirs, strict=True))
-        good = good and matches / games >= RATIO_FRESH and stayed / games >= RATIO_KEPT
-        print(f"reconchess, one process, no isolation: {games:.1f} games/s, {turns:,.0f} turns/s")
-        print(f"matches to its games: fresh {matches / games:.2f} (at least {RATIO_FRESH})")
-        print(f"                      kept {stayed / games:.2f} (at least {RATIO_KEPT})")
-        print(f"                      fresh with no referee {most / games:.2f}")
-    if kaggle:
-        ratio = stayed * TURNS / median(kaggle)
-        good = good and ratio >= RATIO_KAGGLE
-        print(
-            f"kaggle-environments: {median(kaggle):,.0f} moves/s; kept {ratio:.1f} (at least {RATIO_KAGGLE:.0f}), "
-            f"fresh {matches * TURNS / median(kaggle):.1f}"
-        )
-    share = 1 - median(bare) / median(written)
+    if "reconchess" in found:
+        games = found["reconchess"]
+        good = good and fresh / games >= RATIO_FRESH and kept / games >= RATIO_KEPT
+        print(f"reconchess, one process, no isolation: {games:.1f} games/s, {found['its turns']:,.0f} turns/s")
+        print(f"matches to its games: fresh {fresh / games:.2f} (at least {RATIO_FRESH})")
+        print(f"                      kept {kept / games:.2f} (at least {RATIO_KEPT})")
+        print(f"                      fresh with no referee {bare / games:.2f}")
+    if "kaggle" in found:
+        moves = found["kaggle"]
+        good = good and kept * TURNS / moves >= RATIO_KAGGLE
+        print(f"kaggle-environments: {moves:,.0f} moves/s")
+        print(f"moves to its moves: kept {kept * TURNS / moves:.1f} (at least {RATIO_KAGGLE:.0f})")
+        print(f"                    fresh {fresh * TURNS / moves:.1f}")
+    written, unwritten = found["written"], found["unwritten"]
+    share = 1 - unwritten / written
     good = good and share <= MOST_TRANSCRIPT
-    print(
-        f"one match after the other: {median(written) * 1e3:.1f} ms, {median(bare) * 1e3:.1f} without transcripts"
-    )
+    print(f"one match after the other: {written * 1e3:.1f} ms, {unwritten * 1e3:.1f} without transcripts")
     print(f"a transcript's share of a match: {share:.0%} (at most {MOST_TRANSCRIPT:.0%})")
     if not good:
         return 1
-    return 0 if theirs else 3
+    return 0 if "reconchess" in found else 3
 
 
 if __name__ == "__main__":

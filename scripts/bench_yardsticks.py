@@ -40,4 +40,5 @@ def numbers(python: Path, script: str, seconds: float) -> list[float]:
         text=True,
         env=os.environ | {"PYGAME_HIDE_SUPPORT_PROMPT": "1"},
     ).stdout
-    return [float(word) for word in told.split()]
+    # Some say other things first.
+    return [float(word) for word in told.splitlines()[-1].split()]
