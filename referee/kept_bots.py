@@ -25,6 +25,10 @@ from referee.plan import Isolation
 from referee.sandbox import Process
 from referee.wire import LocalLine, Wire
 
+MOST_SAID = 1_000
+"""Messages between a match's `over` and the `hello` to the next; a bot that says more is not kept."""
+MOST_HELLO_BYTES = 4_096
+"""A longer message is no `hello`: it is not looked into."""
 MOST_IDLE = 32
 """So many bots wait at most; beyond, those that have waited longest are ended. Each keeps the memory it has."""
 
@@ -56,22 +60,32 @@ class KeptBot:
         """What its next `hello` must carry."""
         self.matches = 0
         """That it has played."""
+        self._said = 0
         self._over = over
 
     def invite(self) -> None:
         """To its next match: whatever it says before its `hello` to that belongs to the last one."""
         self.token = secrets.token_hex(16)
+        self._said = 0
         self.line.send(encode(Invited(token=self.token)))
 
     def is_back(self) -> bool:
         """Whether that `hello` is there. What came before it is dropped."""
-        return self.line.skip_to(self._is_hello)
+        return not self.says_too_much and self.line.skip_to(self._is_hello)
+
+    @property
+    def says_too_much(self) -> bool:
+        """Whether it has said so much since it was invited that it is not waited for."""
+        return self._said > MOST_SAID
 
     def end(self) -> None:
         """It plays no more. Idempotent."""
         self._over.set()
 
     def _is_hello(self, frame: bytes) -> bool:
+        self._said += 1
+        if len(frame) > MOST_HELLO_BYTES:
+            return False
         try:
             said = decode_said(frame)
         except (Refused, ValidationError):

@@ -406,7 +406,7 @@ class _Play:
         try:
             while waited_for:
                 for seat in sorted(waited_for):
-                    if self.processes[seat].has_ended:
+                    if self.processes[seat].has_ended or self.staying[seat].says_too_much:
                         invited.discard(seat)
                     elif self.staying[seat].is_back():
                         self.processes[seat].freeze()

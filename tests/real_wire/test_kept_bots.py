@@ -226,11 +226,17 @@ async def test_a_bot_that_was_started_again_in_a_match_does_not_stay(tmp_path: P
         "threading.Event().wait()",
         "[open(HOME / str(n), 'w') for n in range(200)], [os.mkdir(HOME / str(n)) for n in range(1_000, 1_900)]",
         "os.makedirs(HOME.joinpath(*'abcdefghijklmnopqr'))",
+        "[self.session.say(Note('x')) for _ in range(1_100)]",
     ],
-    ids=["leaves", "does not come back", "leaves too much", "leaves too deep"],
+    ids=["leaves", "does not come back", "leaves too much", "leaves too deep", "says too much"],
 )
 async def test_who_is_not_as_it_began_is_started_afresh(tmp_path: Path, series: Series, over: str) -> None:
-    bot = keeper(tmp_path / "bot", over=over, about="keeps = true\n[limits]\nfiles = 512")
+    bot = keeper(
+        tmp_path / "bot",
+        deciding="self.session = window",
+        over=over,
+        about="keeps = true\n[limits]\nfiles = 512",
+    )
     matches = [await series.play(bot) for _ in range(2)]
     assert [Conduct.OK] * 2 == [each.result.conduct[0] for each in matches]
     assert [UNSET] * 2 == [each.bots[0].kept for each in matches]
