@@ -11,7 +11,8 @@ from msgspec import UNSET, Raw
 
 from protocol.codec import encode
 from protocol.refusals import Conduct
-from referee.bot_folder import BotFolder, find_bot
+from referee.bot_folder import BotFolder, built_in, find_bot
+from referee.games.registry import GAMES
 from referee.kept_bots import MOST_IDLE, KeptBots, Kind, open_kept_bots
 from referee.plan import Isolation, Plan, Policy, Result
 from referee.play import SandboxedBot, play
@@ -89,10 +90,12 @@ class Series:
             isolation=isolation,
         )
         players = [SandboxedBot(bot) for bot in (*bots, find_bot("mist_random"))[:2]]
-        transcript = self._folder / f"{self._played}.jsonl"
         with trio.fail_after(60):
-            result = await play(plan, players, transcript=transcript, wire=self._wire, kept=self.kept)
-        return Played(result)
+            return Played(await self.one(plan, players, self._folder / f"{self._played}.jsonl"))
+
+    async def one(self, plan: Plan, players: list[SandboxedBot], transcript: Path) -> Result:
+        """Any match."""
+        return await play(plan, players, transcript=transcript, wire=self._wire, kept=self.kept)
 
     @property
     def idle(self) -> int:
@@ -156,6 +159,25 @@ async def test_a_bot_plays_match_after_match_in_one_process(
         replay(each.records)
         assert (0, 0) == each.result.refused
         assert (6, 6) == each.result.windows
+
+
+@pytest.mark.parametrize("name", [name for name in built_in() if find_bot(name).keeps])
+async def test_sample_bots_play_a_match_again_as_they_played_it(tmp_path: Path, series: Series, name: str) -> None:
+    bot = find_bot(name)
+    assert bot.games is not None
+    game = GAMES[bot.games[0]]
+    variant = game.variants[0].name
+    seats = game.seats(game.read_options(variant, None))
+    said = []
+    for number in range(2):
+        plan = Plan(match="again", game=game.name, variant=variant, seed=7, policy=Policy(processes="kept"))
+        transcript = tmp_path / f"{number}.jsonl"
+        with trio.fail_after(100):
+            await series.one(plan, [SandboxedBot(bot)] * seats, transcript)
+        records = list(read_transcript(transcript))
+        assert [number or UNSET] * seats == [each.kept for each in records[0].bots]  # type: ignore[union-attr]
+        said.append([(r.seat, r.frame) for r in records if isinstance(r, In) and '"hello"' not in r.frame])
+    assert sorted(said[0]) == sorted(said[1])
 
 
 async def test_a_policy_of_fresh_processes_keeps_none(tmp_path: Path, series: Series) -> None:
