@@ -23,8 +23,9 @@ from referee.transcript_chain import Chain, TranscriptError
 from referee.transcript_file import PartFile
 from referee.transcript_seat import SeatChains, fresh_salts
 
-FLUSH_SECONDS = 0.1
-"""How long a line may wait in memory. One trip to a thread costs as much as writing a hundred lines."""
+FLUSH_SECONDS = 0.5
+"""How long a line may wait in memory. One trip to a thread costs as much as writing a hundred lines, and of many
+matches at once each makes its own."""
 MAX_WAITING = 200_000
 """How many records may wait for a disk that does not keep up."""
 MAX_WAITING_BYTES = 16 * 1024 * 1024
@@ -78,6 +79,12 @@ class Transcript:
                 written, or it was closed. It is raised again for every record that follows, and by
                 `open_transcript`.
         """
+        if self.error is not None or not 0 < len(self._records) < MAX_WAITING:
+            self._begin_step()
+        self._records.append(record)
+
+    def _begin_step(self) -> None:
+        """What is looked at before the first record of a step, for all of them."""
         if (
             self.error is not None
             or self._ends
@@ -85,7 +92,6 @@ class Transcript:
             or self._waiting_bytes >= MAX_WAITING_BYTES
         ):
             self._refuse()
-        self._records.append(record)
         self._bell.ring()
 
     def catch_up(self) -> None:
@@ -166,7 +172,11 @@ class Transcript:
 
     def _make_lines(self, most: int) -> bool:
         """Makes so many records into lines; whether there are more."""
-        records = [self._records.popleft() for _ in range(min(most, len(self._records)))]
+        if most < len(self._records):
+            records = [self._records.popleft() for _ in range(most)]
+        else:
+            records = list(self._records)
+            self._records.clear()
         try:
             self._log.extend(records)
         except (TypeError, ValueError, RecursionError) as error:
@@ -218,10 +228,9 @@ def _link(chain: Chain, made: list[bytes], _log: WrappedLogger, _method: str, ev
 
     Those before a bad one go into `made` by themselves.
     """
-    link, lines = chain.link, []
+    lines: list[bytes] = []
     try:
-        for record in event["records"]:
-            lines.append(link(encode(record)))  # noqa: PERF401 - those before a bad one are kept
+        chain.link_all(map(encode, event["records"]), lines)
     except (TypeError, ValueError, RecursionError):
         made.extend(lines)
         raise

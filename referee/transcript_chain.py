@@ -5,6 +5,7 @@ that `sed -n 16p FILE | sha256sum` gives it. The last line is the footer. No lin
 hash, so it ends with `"seal":"…"`: the SHA-256 of itself as it was before the seal was put in.
 """
 
+from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
 
@@ -59,13 +60,30 @@ class Chain:
         Raises:
             ValueError: it cannot be written as one line.
         """
-        line = b'{"line":%d,"prev":"%b",%b\n' % (self.lines + 1, self._head, body[1:])
-        if len(line) > MAX_LINE_BYTES:
-            raise ValueError(f"{len(line)} bytes are too long for a line; {MAX_LINE_BYTES} are allowed")
-        if b"\n" in body:
-            raise ValueError("JSON that was given as it stands spans lines")
-        self._add(line)
-        return line
+        lines: list[bytes] = []
+        self.link_all((body,), lines)
+        return lines[0]
+
+    def link_all(self, bodies: Iterable[bytes], lines: list[bytes]) -> None:
+        """Adds the lines of records to `lines`, up to the first that cannot be one. One loop for all of a step.
+
+        Raises:
+            ValueError: a record cannot be written as one line, or what `bodies` raises.
+        """
+        number, size, head = self.lines, self.size, self._head
+        try:
+            for body in bodies:
+                line = b'{"line":%d,"prev":"%b",%b\n' % (number + 1, head, body[1:])
+                if len(line) > MAX_LINE_BYTES:
+                    raise ValueError(f"{len(line)} bytes are too long for a line; {MAX_LINE_BYTES} are allowed")
+                if b"\n" in body:
+                    raise ValueError("JSON that was given as it stands spans lines")
+                number += 1
+                size += len(line)
+                head = sha256(line).hexdigest().encode()
+                lines.append(line)
+        finally:
+            self.lines, self.size, self._head = number, size, head
 
     def link_parts(self, before: bytes, number: int, after: bytes) -> bytes:
         """The line of a record that was one already, with another number in it; `after` ends with the newline."""

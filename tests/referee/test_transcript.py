@@ -208,8 +208,8 @@ async def test_once_the_transcript_has_failed_every_append_says_so(tmp_path: Pat
     with pytest.raises(TranscriptError, match=r"line 2 cannot be written: .* spans lines"):
         async with open_transcript(path, header()) as transcript:
             transcript.append(spanning)
-            with trio.move_on_after(1), trio.CancelScope(shield=True):
-                await trio.sleep(0.5)
+            with trio.move_on_after(2 * FLUSH_SECONDS), trio.CancelScope(shield=True):
+                await trio.sleep(FLUSH_SECONDS + 0.4)
             with pytest.raises(TranscriptError, match="line 2 cannot be written"):
                 transcript.append(Handed(at=1, seat=0))
     assert not path.exists()
