@@ -124,7 +124,8 @@ class Course:
     def advance(self) -> bool:
         """Goes on as far as it can without being told more. True once the game has its outcome."""
         while self._open is not None and not self.stopwatch.paused:
-            self._answer(self._open)
+            if self._open.window.asap:
+                self._answer(self._open)
             if not self._open.complete(self.reading):
                 break
             self._close(self._open)
@@ -133,8 +134,6 @@ class Course:
 
     def _answer(self, opened: OpenWindow) -> None:
         """In a window answered at once, answers what has become final."""
-        if not opened.window.asap:
-            return
         for number, part in opened.parts.items():
             if part.settled and part.action is not None and number not in self._answered:
                 self._answered.add(number)
@@ -179,18 +178,30 @@ class Course:
 
     def _close(self, opened: OpenWindow) -> None:
         taken: list[Taken | None] = [None] * self.table.seats
+        closed: list[tuple[Seat, Closed]] = []
+        times: list[SeatTime] = []
         for number, part in opened.parts.items():
-            taken[number] = self._taken(number, part)
             seat = self._seats[number]
             seat.reserve = reserve_after(self._terms, seat.reserve, part.reserve_used)
             seat.charged += part.charged
             seat.defaults += part.action is None
             self.court.close(number, part, self.lateness)
-        closed = {number: self._closed(number, part, taken[number]) for number, part in opened.parts.items()}
-        self._post.world.record(self._window_time(opened, closed))
+            its_taken = taken[number] = self._taken(number, part)
+            message = _closed(seat, part, its_taken)
+            closed.append((seat, message))
+            times.append(_seat_time(number, part, message))
+        self._post.world.record(
+            WindowTime(
+                at=self._post.now,
+                number=self.table.number,
+                window=opened.window.name,
+                seats=tuple(times),
+                lateness=self.lateness,
+            )
+        )
         told = self.table.close(tuple(taken))
-        for number, message in closed.items():
-            self._post.send(self._seats[number], message)
+        for seat, message in closed:
+            self._post.send(seat, message)
         self._post.tell(told)
 
     def _taken(self, number: int, part: Part) -> Taken:
@@ -198,23 +209,15 @@ class Course:
         charged_ms = part.charged // MICROSECONDS_PER_MS
         return Taken(action=action, by_default=part.action is None, elapsed_ms=charged_ms)
 
-    def _closed(self, number: int, part: Part, taken: Taken | None) -> Closed:
-        return Closed(
-            window=part.number,
-            taken=taken and taken.action,
-            by_default=part.action is None,
-            charged_ms=part.charged // MICROSECONDS_PER_MS,
-            reserve_ms=self._seats[number].reserve_ms,
-        )
 
-    def _window_time(self, opened: OpenWindow, closed: dict[int, Closed]) -> WindowTime:
-        return WindowTime(
-            at=self._post.now,
-            number=self.table.number,
-            window=opened.window.name,
-            seats=tuple(_seat_time(number, part, closed[number]) for number, part in opened.parts.items()),
-            lateness=self.lateness,
-        )
+def _closed(seat: Seat, part: Part, taken: Taken) -> Closed:
+    return Closed(
+        window=part.number,
+        taken=taken.action,
+        by_default=taken.by_default,
+        charged_ms=taken.elapsed_ms,
+        reserve_ms=seat.reserve_ms,
+    )
 
 
 def _seat_time(number: int, part: Part, closed: Closed) -> SeatTime:

@@ -83,6 +83,8 @@ class Court:
     def due(self, at: int) -> list[Judged]:
         """The judgements that can be made now: a seat's latest missed window waits for a late submission."""
         judged: list[Judged] = []
+        if not self._cases:
+            return judged
         for seat in sorted({seat for seat, _ in self._cases}):
             newest = self._newest[seat]
             case = self._cases.get((seat, newest))

@@ -113,6 +113,8 @@ class Host:
 
         `catch_up`: what can wait until bots have what a step has for them; called after each, while they think.
         """
+        self._now = trio.lowlevel.current_clock().current_time
+        """Trio's clock: `trio.current_time` finds out anew each time which it is."""
         self._bell = bell
         self._lines = lines
         self._restart = restart
@@ -159,7 +161,7 @@ class Host:
 
     def nobody_handed(self, seat: int) -> None:
         """See `World`."""
-        self._before[seat] = replace(self._before[seat], at=trio.current_time(), took=self._taken())
+        self._before[seat] = replace(self._before[seat], at=self._now(), took=self._taken())
         self._input(lambda match, at: match.handed(at, seat))
 
     def reconnected(self, seat: int) -> None:
@@ -213,7 +215,7 @@ class Host:
 
     def _starts(self, seat: int, reading: Reading = NOTHING) -> None:
         """What is counted for its bot counts from here."""
-        now = trio.current_time()
+        now = self._now()
         self._start[seat] = Beginning(now, reading, now, self._taken())
         self._before[seat] = replace(self._before[seat], reading=reading, read_at=now)
         self._read_at[seat], self._last[seat] = now, reading
@@ -249,7 +251,7 @@ class Host:
 
     async def run(self, match: Match) -> None:
         """Plays the match to its end. Its zero is now."""
-        self._zero = trio.current_time()
+        self._zero = self._now()
         self._stale = min(STALE_SECONDS, STALE_SHARE * match.shortest)
         self._start = [Beginning(self._zero, read_at=self._zero)] * len(self._lines)
         async with trio.open_nursery() as nursery:
@@ -281,7 +283,7 @@ class Host:
         if match.over:
             return True
         due = match.next_deadline()
-        if due is not None and self._micros(trio.current_time()) >= due:
+        if due is not None and self._micros(self._now()) >= due:
             return True
         deadline = math.inf if due is None else self._zero + due / MICROSECONDS
         alarm.set(min(deadline, self._later[0][0]) if self._later else deadline)
@@ -290,7 +292,7 @@ class Host:
     async def _deadline(self, match: Match) -> None:
         """A deadline has come: what arrived before it is heard first, however late we woke."""
         self._read_cpu(match, match.counted())
-        now = trio.current_time()
+        now = self._now()
         woke = self._micros(now)
         due = match.next_deadline()
         if due is None or due > woke:
@@ -328,12 +330,14 @@ class Host:
         for seat in seats:
             assert self._cpu is not None  # noqa: S101 - a clock that counts it was given it
             used, cores = self._cpu(seat)
-            match.read_cpu(self._micros(trio.current_time()), seat, used, cores)
+            match.read_cpu(self._micros(self._now()), seat, used, cores)
 
     def _take_evidence(self, match: Match, measure: Callable[[int], Reading]) -> None:
         """Tells what windows that are over were like, and reads where one begins. Bots think meanwhile."""
-        now = trio.current_time()
-        for over in match.closed():
+        now = self._now()
+        closed = match.closed()
+        there_is_some = bool(closed or self._later)
+        for over in closed:
             evidence = self._evidence(over, self._before[over.seat], now)
             if over.is_missed:
                 # A thread that waits for a processor has that counted when it gets one.
@@ -349,7 +353,8 @@ class Host:
                     self._read(measure, seat, now)
                 self._before[seat] = Beginning(now, self._last[seat], self._read_at[seat], took)
             self._begun.clear()
-        self._send_out()
+        if there_is_some:
+            self._send_out()
 
     def _read(self, measure: Callable[[int], Reading], seat: int, now: float) -> Reading:
         """A seat's counters, which stand for a while."""
@@ -366,7 +371,7 @@ class Host:
 
     def _taken(self) -> tuple[float, ...]:
         """By seat: for how many seconds the loop has been busy with what its bot sends in vain."""
-        return tuple(took + line.took for took, line in zip(self._took, self._lines, strict=True))
+        return tuple([took + line.took for took, line in zip(self._took, self._lines, strict=True)])
 
     def _tell_used(self, match: Match, measure: Callable[[int], Reading], now: float, unread: Unread) -> None:
         seat, before = unread.over.seat, unread.began.reading
@@ -423,19 +428,24 @@ class Host:
         turn = TURN_SECONDS / len(self._lines)
         more = False
         for seat, line in enumerate(self._lines):
-            if self._cpu is not None and line.has_more() and seat in match.counted():
+            if not line.has_more():
+                continue
+            if self._cpu is not None and seat in match.counted():
                 self._read_cpu(match, (seat,))
-            began = last = trio.current_time()
-            while line.has_more() and heard[seat] < INBOX_FRAMES and last - began < turn:
+            began = last = self._now()
+            while heard[seat] < INBOX_FRAMES and last - began < turn:
                 last = self._hear(match, seat, last)
                 heard[seat] += 1
-            if line.has_more():
+                if not line.has_more():
+                    break
+            else:
                 self._bell.ring()
                 more = more or heard[seat] < INBOX_FRAMES
         while self._inputs:
-            self._inputs.popleft()(match, self._micros(trio.current_time()))
-        for seat in [seat for seat in self._all_heard if not self._lines[seat].has_more()]:
-            self._all_heard.pop(seat).set()
+            self._inputs.popleft()(match, self._micros(self._now()))
+        if self._all_heard:
+            for seat in [seat for seat in self._all_heard if not self._lines[seat].has_more()]:
+                self._all_heard.pop(seat).set()
         return more
 
     def _hear(self, match: Match, seat: int, began: float) -> float:
@@ -450,13 +460,13 @@ class Host:
             match.handed(at, seat)
         else:
             match.left(at, seat, None)
-        ended = trio.current_time()
+        ended = self._now()
         if not accepted:
             self._took[seat] += ended - began
         return ended
 
     def _micros(self, time: float) -> int:
-        return _to_micros(time - self._zero)
+        return round((time - self._zero) * MICROSECONDS)
 
 
 def _record_for_both(record: Callable[[Record], None], feed: Feed, line: Record) -> None:

@@ -82,6 +82,8 @@ class Match:
         self.name = name
         self.table = table
         self.seats = [Seat(number, bot, terms, policy) for number, bot in enumerate(bots)]
+        self.over = False
+        """Nothing more is to be told to it."""
         self.ended: Ended | None = None
         self._terms = terms
         self._policy = policy
@@ -93,11 +95,6 @@ class Match:
         self._measured = measured
         self._outcome: Outcome | None = None
         """The game's, while evidence of its last window is still to come."""
-
-    @property
-    def over(self) -> bool:
-        """Whether nothing more is to be told to it."""
-        return self.ended is not None
 
     @property
     def now(self) -> int:
@@ -124,7 +121,7 @@ class Match:
         seat = self.seats[number]
         if seat.gone or self.over:
             return False
-        self._post.now = max(self.now, at)
+        self._post.now = max(self._post.now, at)
         size = kept.cut if kept else max(size, len(frame))
         refused = seat.allowance.hear(size) or oversized(size)
         if kept:
@@ -150,7 +147,7 @@ class Match:
         """The transport took the `window` message of this seat: its clock runs from here."""
         if self.over:
             return
-        self._post.now = max(self.now, at)
+        self._post.now = max(self._post.now, at)
         self._world.record(Handed(at=at, seat=number))
         self._course.handed(at, number)
 
@@ -159,7 +156,7 @@ class Match:
         seat = self.seats[number]
         if seat.start_up.ends is None or self.over:
             return
-        self._post.now = max(self.now, at)
+        self._post.now = max(self._post.now, at)
         self._world.record(Started(at=at, seat=number))
         seat.start_up.begin(self.now)
 
@@ -171,7 +168,7 @@ class Match:
         """The processor time of a seat's bot over the match was read: so many microseconds, by at most `cores`."""
         if self.over:
             return
-        self._post.now = max(self.now, at)
+        self._post.now = max(self._post.now, at)
         self._world.record(Cpu(at=at, seat=number, used=used, cores=cores))
         self._course.read_cpu(number, used, cores)
 
@@ -180,7 +177,7 @@ class Match:
         seat = self.seats[number]
         if seat.gone or self.over:
             return
-        self._post.now = max(self.now, at)
+        self._post.now = max(self._post.now, at)
         self._world.record(Left(at=at, seat=number, exit=exit_code))
         if exit_code is None:
             self._hang_up(seat, Conduct.DISCONNECTED, Fault.NOT_READING, "you leave unread what you are sent")
@@ -192,7 +189,7 @@ class Match:
         """The operator stops the clocks, or lets them run again."""
         if self.over:
             return
-        self._post.now = max(self.now, at)
+        self._post.now = max(self._post.now, at)
         self._world.record(PauseOrder(at=at, on=pause))
         self._pauses.order(pause=pause)
         self._advance()
@@ -202,7 +199,7 @@ class Match:
         due = self.next_deadline()
         if self.over or due is None or at < due:
             return
-        self._post.now = max(self.now, at)
+        self._post.now = max(self._post.now, at)
         self._course.lateness = at - due
         self._world.record(Woke(at=at, deadline=due))
         self._end_starts(at)
@@ -233,7 +230,10 @@ class Match:
 
     def closed(self) -> list[PartOver]:
         """Parts in windows that have closed since the last call, for `used`."""
-        closed, self._course.court.closed = self._course.court.closed, []
+        court = self._course.court
+        if not court.closed:
+            return []
+        closed, court.closed = court.closed, []
         return closed
 
     def used(self, used: Used) -> None:
@@ -242,7 +242,7 @@ class Match:
         known = (used.seat, used.number) in self._course.court.unmeasured
         if self.over or not (known or self._is_silent(used)):
             return
-        self._post.now = max(self.now, used.at)
+        self._post.now = max(self._post.now, used.at)
         self._world.record(used)
         if used.number == START:
             self.seats[used.seat].start_up.used = used
@@ -259,6 +259,8 @@ class Match:
             self._end(with_forfeits(self._outcome, self._forfeited()))
 
     def _judge(self, verdicts: list[Judged]) -> None:
+        if not verdicts:
+            return
         for judged in verdicts:
             self._world.record(judged)
             self.seats[judged.seat].verdicts[judged.verdict.value] += 1
@@ -292,7 +294,7 @@ class Match:
     def abort(self, at: int, reason: str) -> None:
         """The attempt is void: a fault of the referee or the machine, not of a bot."""
         if not self.over:
-            self._post.now = max(self.now, at)
+            self._post.now = max(self._post.now, at)
             self._end(None, reason)
 
     def owes(self, number: int) -> bool:
@@ -310,9 +312,11 @@ class Match:
 
     def next_deadline(self) -> int | None:
         """When `woke` is next to be told, if nothing else comes before."""
-        moments = [seat.start_up.ends for seat in self.seats]
-        moments.extend((self._pauses.ends, self._course.next_change()))
-        return min([moment for moment in moments if moment is not None], default=None)
+        soonest = self._course.next_change()
+        for moment in (self._pauses.ends, *[seat.start_up.ends for seat in self.seats]):
+            if moment is not None and (soonest is None or moment < soonest):
+                soonest = moment
+        return soonest
 
     # What a bot says.
 
@@ -483,6 +487,7 @@ class Match:
             refused=tuple(dict(sorted(seat.refused.items())) for seat in self.seats),
             void=void,
         )
+        self.over = True
         self._world.record(self.ended)
 
     def _forfeited(self) -> frozenset[int]:

@@ -73,7 +73,7 @@ class Table:
         Raises:
             Illegal: it is not one this seat may submit now.
         """
-        if all(owed.seat != seat for owed in self.owed):
+        if seat not in [owed.seat for owed in self.owed]:
             raise Illegal("this seat owes nothing now")
         return self.game.read_action(self.state, seat, raw)
 

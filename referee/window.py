@@ -128,16 +128,21 @@ class OpenWindow:
 
     def complete(self, reading: int) -> bool:
         """Whether it may close now: all is settled, and with fixed pacing main time is over for all."""
-        return all(part.settled for part in self.parts.values()) and reading >= self._earliest_close()
+        return self._all_settled() and (not self._fixed or reading >= self._earliest_close())
 
     def next_change(self) -> int | None:
         """When time will next decide something."""
         changes = [change for part in self.parts.values() if (change := part.next_change()) is not None]
-        if self._fixed and all(part.settled for part in self.parts.values()):
+        if self._fixed and self._all_settled():
             changes.append(self._earliest_close())
         return min(changes, default=None)
 
+    def _all_settled(self) -> bool:
+        # Not by `all` over a generator: a decision asks twice, mostly for one seat.
+        for part in self.parts.values():
+            if not part.settled:
+                return False
+        return True
+
     def _earliest_close(self) -> int:
-        if not self._fixed:
-            return 0
         return max((part.clock.main_ends for part in self.parts.values() if part.clock), default=0)

@@ -60,6 +60,7 @@ class SocketLine(Line):
         """`bell`: rung when something comes; None: nothing may come yet."""
         self._poll = poll
         self._probe = poll.probe
+        self._now = poll.probe.now
         self._bell = bell
         self._connection: Connection | None = None
         self._inbox = Inbox()
@@ -82,8 +83,8 @@ class SocketLine(Line):
         elif connection.leaving or self._outbox:
             self._queue(frame for frame, _ in frames)
         else:
-            connection.leaving += b"".join([connection.conversation.framed(frame) for frame, _ in frames])
-            self._send(connection)
+            framed = connection.conversation.framed
+            self._send_all(connection, b"".join([framed(frame) for frame, _ in frames]))
         if timed := sum([timed for _, timed in frames]):
             self._inbox.handed_over(timed)
 
@@ -211,14 +212,16 @@ class SocketLine(Line):
 
     def _hear(self, connection: Connection) -> bool:
         """Takes what has come; whether it stopped only to let others run."""
-        began = trio.current_time()
-        until = self._probe.turn_ends(began)
+        began = self._now()
         moves, more = 0, True
         came = self._inbox.arrivals
         connection.emptied = -math.inf
         try:
-            while more and not self._is_full() and not (moves and trio.current_time() >= until):
-                more = self._take(connection) or self._read(connection)
+            if connection.conversation.holds_nothing and not self._is_full():
+                # The usual case, and mostly all there is: one message, which is read at once.
+                moves, more = 1, self._read(connection, began)
+            while more and not self._is_full() and not (moves and self._now() >= self._probe.turn_ends(began)):
+                more = self._take(connection) or self._read(connection, self._now())
                 moves += 1
         except NotSpoken:
             moves = MUCH
@@ -228,7 +231,7 @@ class SocketLine(Line):
         # What comes in bits too small to be anything is as much, however many turns it comes in.
         self._in_vain = 0 if self._inbox.arrivals > came else self._in_vain + moves
         if max(moves, self._in_vain) >= MUCH:
-            self.took += trio.current_time() - began
+            self.took += self._now() - began
         # What there is more of may have been there when this began.
         self._since = max(self._since, began if more else connection.emptied)
         if self._bell is not None and self._inbox.arrivals > came:
@@ -242,17 +245,19 @@ class SocketLine(Line):
         if frame is None:
             self._say(connection)
             return conversation.unfinished
+        self._arrived(frame, conversation.size)
+        return True
+
+    def _arrived(self, frame: bytes, size: int) -> None:
         if self._bell is None:
             raise NotSpoken("something before it was invited")
         if not self._is_closed():
-            self._inbox.arrived(max(self._since, self._probe.came), frame, conversation.size)
-        return True
+            self._inbox.arrived(max(self._since, self._probe.came), frame, size)
 
-    def _read(self, connection: Connection) -> bool:
-        """Reads what has come; False where that was all: a short read has emptied the socket."""
+    def _read(self, connection: Connection, at: float) -> bool:
+        """Reads what has come, now or after `at`; False where that was all: a short read has emptied the socket."""
         if connection.emptied > -math.inf:
             return False
-        at = trio.current_time()
         try:
             said = connection.socket.recv(READ_BYTES)
         except BlockingIOError:
@@ -264,9 +269,14 @@ class SocketLine(Line):
         connection.heard = at
         if len(said) < READ_BYTES:
             connection.emptied = at
-        if not self._farewell.is_set():
+        if self._farewell.is_set():
+            return True
+        message = connection.conversation.only_message(said)
+        if message is None:
             connection.conversation.hear(said, at)
-        return True
+            return True
+        self._arrived(message, len(message))
+        return False
 
     # Sending. None of it waits.
 
@@ -284,6 +294,16 @@ class SocketLine(Line):
                 return
             self._outbox.append(frame)
             self._outbox_bytes += len(frame)
+
+    def _send_all(self, connection: Connection, data: bytes) -> None:
+        """Gives the kernel what is framed, when it has all that was before: mostly it takes that at once."""
+        try:
+            sent = connection.socket.send(data)
+        except OSError:
+            sent = 0  # It is met again, if it is more than that there is no room.
+        if sent < len(data):
+            connection.leaving += data[sent:]
+            self._send(connection)
 
     def _send(self, connection: Connection) -> None:
         """Gives the kernel as much as it takes."""

@@ -103,6 +103,20 @@ class Conversation:
         self._heard_at = at
         self._held += data
 
+    @property
+    def holds_nothing(self) -> bool:
+        """Whether nothing was heard that is not a whole message or command yet, or not looked at."""
+        return not self._held
+
+    def only_message(self, data: bytes) -> bytes | None:
+        """The usual case, which needs neither `hear` nor `next`: the message that these bytes are, and nothing else.
+
+        None: they are something else, or what came before is not done with; they are to be heard.
+        """
+        if not self.open or self._held or self._parts or len(data) < _SHORT_HEAD:
+            return None
+        return data[_SHORT_HEAD:] if data[0] == 0 and data[1] == len(data) - _SHORT_HEAD else None
+
     def answer(self) -> bytes:
         """What is to be said to the other end now, besides messages; each is told once."""
         answer, self._answer = self._answer, b""

@@ -46,6 +46,9 @@ class SecureConversation(Conversation):
         """Tells the other end that its key is not known here."""
         self._answer += framed_command(error(UNKNOWN))
 
+    def only_message(self, data: bytes) -> None:
+        """See `Conversation`: what comes here has to be unsealed."""
+
     def framed(self, message: bytes) -> bytes:
         """See `Conversation`."""
         return framed(self._curve.seal(0, message))

@@ -241,7 +241,7 @@ async def test_a_record_that_cannot_be_a_line_is_no_line(tmp_path: Path, record:
     assert 1 == len(part(tmp_path / "m.jsonl").read_bytes().splitlines())
 
 
-async def test_lines_wait_for_the_disk_no_longer_than_a_tenth_of_a_second_and_go_in_one_batch(
+async def test_lines_wait_for_the_disk_no_longer_than_half_a_second_and_go_in_one_batch(
     tmp_path: Path, autojump_clock: trio.testing.MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     batches: list[tuple[float, int]] = []
@@ -261,7 +261,7 @@ async def test_lines_wait_for_the_disk_no_longer_than_a_tenth_of_a_second_and_go
         on_disk = part(tmp_path / "m.jsonl").read_bytes().count(b"\n")
     assert 51 == on_disk
     assert [51, 1] == [lines for _, lines in batches]  # The other is the footer's.
-    assert pytest.approx(0.1) == batches[0][0]
+    assert pytest.approx(0.5) == batches[0][0]
 
 
 async def test_a_slow_disk_does_not_hold_up_the_match(
