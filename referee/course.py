@@ -26,6 +26,7 @@ class Course:
         self.lateness = 0
         """How late the referee woke for the deadline it is acting on, in microseconds."""
         self._terms = terms
+        self._fixed, self._counted = terms.pacing == "fixed", terms.kind == "cpu"
         self._seats = seats
         self._post = post
         self.court = Court(seats)
@@ -141,20 +142,21 @@ class Course:
 
     def _open_next(self) -> None:
         self._open = None
-        self._answered = set()
+        if self._answered:
+            self._answered = set()
         window = self.table.window
         if window is None:
             return
         numbers = {owed.seat: self._seats[owed.seat].windows for owed in window.owed}
-        fixed, counted = self._terms.pacing == "fixed", self._terms.kind == "cpu"
-        self._open = OpenWindow(window, numbers, fixed=fixed, counted=counted)
+        self._open = OpenWindow(window, numbers, fixed=self._fixed, counted=self._counted)
+        reading = self.reading
         for number, part in self._open.parts.items():
             seat = self._seats[number]
             seat.windows += 1
             seat.allowance.renew()
             message = self.opened(seat) if seat.present else None
             if message is not None:
-                part.ends_by = self.reading + self._shortest(window, seat)
+                part.ends_by = reading + self._shortest(window, seat)
                 self._post.send(seat, message, timed=True)
             elif seat.gone:
                 self.give_up(seat)

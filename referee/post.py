@@ -72,7 +72,8 @@ class Post:
             event = Raw(encode(one.event))
             for number in reveal.audience(one, len(self._seats)):
                 seat = self._seats[number]
-                self.send(seat, reveal.heard(event, len(seat.told)))
+                if seat.present:
+                    self._send(seat, reveal.heard(event, len(seat.told)))
                 seat.told.append(event)
         self.world.told(told)
 

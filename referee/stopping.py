@@ -5,8 +5,9 @@ import signal
 from collections import deque
 from collections.abc import Iterator
 from contextlib import suppress
-from pathlib import Path
+from functools import partial
 
+READ_BYTES = 64 * 1024
 ROUNDS = 50
 """A tree that still grows after so many looks is left as it is then: it is bounded by its limits."""
 
@@ -52,8 +53,13 @@ def threads(root: int) -> Iterator[str]:
 
 
 def _children(task: str) -> list[int]:
+    # With the system's own calls: a hundred matches look for their bots' threads a few hundred times a second.
     with suppress(OSError):
-        return [int(word) for word in Path(task, "children").read_bytes().split()]
+        file = os.open(f"{task}/children", os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            return [int(word) for word in b"".join(iter(partial(os.read, file, READ_BYTES), b"")).split()]
+        finally:
+            os.close(file)
     return []
 
 

@@ -14,6 +14,7 @@ from referee.records import Footer
 
 NO_LINE = "0" * 64
 """What the first line carries as the hash of the one before."""
+NEWLINE = ord("\n")
 MAX_LINE_BYTES = 8 * 1024 * 1024
 """The longest line, newline included. A reader need not keep more in memory, whatever it is given."""
 _BEFORE_SEAL, _AFTER_SEAL = b',"seal":"', b'"}\n'
@@ -76,7 +77,7 @@ class Chain:
                 line = b'{"line":%d,"prev":"%b",%b\n' % (number + 1, head, body[1:])
                 if len(line) > MAX_LINE_BYTES:
                     raise ValueError(f"{len(line)} bytes are too long for a line; {MAX_LINE_BYTES} are allowed")
-                if b"\n" in body:
+                if NEWLINE in body:
                     raise ValueError("JSON that was given as it stands spans lines")
                 number += 1
                 size += len(line)

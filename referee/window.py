@@ -132,10 +132,12 @@ class OpenWindow:
 
     def next_change(self) -> int | None:
         """When time will next decide something."""
-        changes = [change for part in self.parts.values() if (change := part.next_change()) is not None]
-        if self._fixed and self._all_settled():
-            changes.append(self._earliest_close())
-        return min(changes, default=None)
+        soonest = self._earliest_close() if self._fixed and self._all_settled() else None
+        for part in self.parts.values():
+            change = part.next_change()
+            if change is not None and (soonest is None or change < soonest):
+                soonest = change
+        return soonest
 
     def _all_settled(self) -> bool:
         # Not by `all` over a generator: a decision asks twice, mostly for one seat.
