@@ -140,11 +140,7 @@ class OpenWindow:
         return soonest
 
     def _all_settled(self) -> bool:
-        # Not by `all` over a generator: a decision asks twice, mostly for one seat.
-        for part in self.parts.values():
-            if not part.settled:
-                return False
-        return True
+        return all(part.settled for part in self.parts.values())
 
     def _earliest_close(self) -> int:
         return max((part.clock.main_ends for part in self.parts.values() if part.clock), default=0)

@@ -255,7 +255,10 @@ class SocketLine(Line):
             self._inbox.arrived(max(self._since, self._probe.came), frame, size)
 
     def _read(self, connection: Connection, at: float) -> bool:
-        """Reads what has come, now or after `at`; False where that was all: a short read has emptied the socket."""
+        """Reads what has come; False where that was all: a short read has emptied the socket.
+
+        `at`: now, or just before.
+        """
         if connection.emptied > -math.inf:
             return False
         try:

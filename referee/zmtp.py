@@ -109,7 +109,7 @@ class Conversation:
         return not self._held
 
     def only_message(self, data: bytes) -> bytes | None:
-        """The usual case, which needs neither `hear` nor `next`: the message that these bytes are, and nothing else.
+        """The usual case, which needs neither `hear` nor `next`: the message that these bytes are.
 
         None: they are something else, or what came before is not done with; they are to be heard.
         """
