@@ -173,3 +173,29 @@ def test_a_large_command_is_not_spoken() -> None:
     assert [] == heard(conversation, framed_command(bytes(COMMAND_BYTES)))
     with pytest.raises(NotSpoken):
         Conversation(OPENING + framed_command(bytes(COMMAND_BYTES + 1)), 2 * COMMAND_BYTES).next()
+
+
+@given(st.binary(max_size=300), st.binary(max_size=3))
+def test_one_message_that_comes_alone_is_told_at_once_and_nothing_else_is(message: bytes, more: bytes) -> None:
+    conversation = opened()
+    alone = framed(message)
+    for data in (alone, alone + more, alone[: len(alone) - len(more)], b"\1" + alone[1:], b"\4" + alone[1:], more):
+        told = conversation.only_message(data)
+        if told is not None:
+            assert framed(told) == data
+            assert heard(opened(), data) == [told]
+    assert conversation.only_message(alone) == (message if len(message) <= 255 else None)
+    assert [message] == heard(conversation, alone)
+
+
+def test_bytes_that_follow_on_others_are_no_message_of_their_own() -> None:
+    begun = opened()
+    begun.hear(framed(b"whole")[:3], 0.0)
+    assert not begun.holds_nothing
+    parts = opened()
+    assert [] == heard(parts, part(b"first"))
+    assert parts.holds_nothing
+    unopened = Conversation(GREETING, MOST)
+    assert unopened.next() is None
+    for conversation in (begun, parts, unopened):
+        assert conversation.only_message(framed(b"whole")) is None
