@@ -18,6 +18,7 @@ from referee.bot_environment import PROJECT, command_line, environment, this_mac
 from referee.bot_folder import BotFolder, Limits
 from referee.orphans import adopt_orphans, children, end_all, kill
 from referee.processor_time import tree_us
+from referee.scratch import Scratch
 from referee.stopping import go_on, stop
 
 LAUNCHER = Path(__file__).with_name("bare_launcher.py")
@@ -73,9 +74,9 @@ class Bare:
         """Waits until the bot's program has ended; other processes of the bot may still be there."""
         await trio.lowlevel.wait_readable(self._root)
 
-    def scratch(self) -> list[Path]:
+    def scratch(self) -> list[Scratch]:
         """The folders that are its own to write to; it may have written elsewhere."""
-        return [Path(self._scratch)]
+        return [Scratch(Path(self._scratch))]
 
     def freeze(self) -> None:
         """Stops all the bot's processes where they are."""

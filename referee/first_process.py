@@ -10,6 +10,7 @@ import trio
 from referee.bubblewrap_arguments import SCRATCH, SHARED_MEMORY
 from referee.cgroups import Group
 from referee.processor_time import tree_us
+from referee.scratch import Scratch
 from referee.stopping import go_on, stop
 
 
@@ -67,10 +68,11 @@ class InSandbox:
         """Whether it has ended, and nothing that the bot did ended it."""
         return False
 
-    def scratch(self) -> list[Path]:
+    def scratch(self) -> list[Scratch]:
         """The folders that it can write to, as they are seen from here."""
         first = 0 if self._first is None else self._first.pid
-        return [Path(f"/proc/{first}/root{folder}") for folder in (SCRATCH, SHARED_MEMORY)]
+        own = [Path(folder) for folder in (SCRATCH, SHARED_MEMORY)]
+        return [Scratch(Path(f"/proc/{first}/root{folder}"), but_not=folder) for folder in own]
 
     def freeze(self) -> None:
         """Stops all the bot's processes where they are."""

@@ -156,10 +156,10 @@ class Process:
 
     async def empty_scratch(self) -> bool:
         """Removes what a frozen bot has put into the folders that it can write to; False: not all of it."""
-        folders = self._box.scratch()
-        if all(is_empty(folder) for folder in folders):
+        scratch = self._box.scratch()
+        if all(is_empty(each) for each in scratch):
             return True
-        return await trio.to_thread.run_sync(lambda: all(empty(folder) for folder in folders))
+        return await trio.to_thread.run_sync(lambda: all(empty(each) for each in scratch))
 
     def freeze(self) -> None:
         """Stops all its processes where they are. It uses no time then, and cannot tell that time passed.

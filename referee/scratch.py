@@ -4,6 +4,8 @@ import os
 from itertools import islice
 from pathlib import Path
 
+from msgspec import Struct
+
 MOST_ENTRIES = 1_000
 """Of a bot that left more, the folders are not emptied: it is ended, which takes no longer for having many."""
 MOST_DEEP = 10
@@ -11,22 +13,34 @@ MOST_DEEP = 10
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-def is_empty(folder: Path) -> bool:
+class Scratch(Struct, frozen=True):
+    """A folder that a bot can write to."""
+
+    folder: Path
+    """As it is seen from here: of a sandbox, by one of its processes."""
+    but_not: Path | None = None
+    """The machine's own of that name: should the process be gone, and its number another's, that is found there."""
+
+
+def is_empty(scratch: Scratch) -> bool:
     """Whether nothing is in it, as far as can be told."""
     try:
-        with os.scandir(folder) as entries:
+        with os.scandir(scratch.folder) as entries:
             return next(entries, None) is None
     except OSError:
         return False
 
 
-def empty(folder: Path) -> bool:
+def empty(scratch: Scratch) -> bool:
     """Removes all that is in it, and follows no link; False: it was too much, or cannot be removed."""
     try:
-        descriptor = os.open(folder, _FOLDER)
+        descriptor = os.open(scratch.folder, _FOLDER)
     except OSError:
         return False
     try:
+        other = None if scratch.but_not is None else scratch.but_not.stat()
+        if other is not None and os.path.samestat(os.fstat(descriptor), other):
+            return False
         return _empty(descriptor, MOST_ENTRIES, MOST_DEEP) >= 0
     except OSError:
         return False

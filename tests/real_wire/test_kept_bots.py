@@ -18,7 +18,7 @@ from referee.plan import Isolation, Plan, Policy, Result
 from referee.play import SandboxedBot, play
 from referee.records import BotIdentity, Header, In
 from referee.replay import replay
-from referee.scratch import MOST_DEEP, MOST_ENTRIES, empty, is_empty
+from referee.scratch import MOST_DEEP, MOST_ENTRIES, Scratch, empty, is_empty
 from referee.transcript_reading import read_transcript
 from referee.wire import Wire, open_wire
 
@@ -364,13 +364,22 @@ def test_no_link_is_followed_when_a_folder_is_emptied(tmp_path: Path) -> None:
     (scratch / "a" / "b" / "link").symlink_to(outside)
     (scratch / "file").symlink_to(outside / "kept")
     os.mkfifo(scratch / "a" / "pipe")
-    assert empty(scratch)
-    assert is_empty(scratch)
+    assert empty(Scratch(scratch))
+    assert is_empty(Scratch(scratch))
     assert "kept" == (outside / "kept").read_text()
     # Not even where the folder itself is one.
     (tmp_path / "link").symlink_to(outside)
-    assert not empty(tmp_path / "link")
+    assert not empty(Scratch(tmp_path / "link"))
     assert (outside / "kept").is_file()
+
+
+def test_the_machine_s_own_folder_is_never_emptied(tmp_path: Path) -> None:
+    (tmp_path / "kept").touch()
+    # As it would be if the bot had ended, and its number were another process's.
+    seen = Path(f"/proc/{os.getpid()}/root{tmp_path}")
+    assert not empty(Scratch(seen, but_not=tmp_path))
+    assert (tmp_path / "kept").exists()
+    assert empty(Scratch(seen, but_not=tmp_path.parent))
 
 
 def test_a_folder_is_emptied_up_to_a_bound(tmp_path: Path) -> None:
@@ -379,10 +388,10 @@ def test_a_folder_is_emptied_up_to_a_bound(tmp_path: Path) -> None:
         folder.mkdir()
         for number in range(entries):
             (folder / str(number)).touch()
-    assert (True, False) == (empty(most), empty(more))
+    assert (True, False) == (empty(Scratch(most)), empty(Scratch(more)))
     deep, deeper = tmp_path / "deep", tmp_path / "deeper"
     deep.joinpath(*"a" * MOST_DEEP).mkdir(parents=True)
     deeper.joinpath(*"a" * (MOST_DEEP + 1)).mkdir(parents=True)
-    assert (True, False) == (empty(deep), empty(deeper))
-    assert not is_empty(tmp_path / "nowhere")
-    assert not empty(tmp_path / "nowhere")
+    assert (True, False) == (empty(Scratch(deep)), empty(Scratch(deeper)))
+    assert not is_empty(Scratch(tmp_path / "nowhere"))
+    assert not empty(Scratch(tmp_path / "nowhere"))
