@@ -19,7 +19,7 @@ class Scratch(Struct, frozen=True):
     folder: Path
     """As it is seen from here: of a sandbox, by one of its processes."""
     but_not: Path | None = None
-    """The machine's own of that name: should the process be gone, and its number another's, that is found there."""
+    """The machine's own of that name: were the process gone, and its number another's, that would be found."""
 
 
 def is_empty(scratch: Scratch) -> bool:
