@@ -1,7 +1,8 @@
 """Kill -9 of an arena whose bots are frozen: nothing of them is left, no process and no control group.
 
 In version 1 of control groups a frozen process does not die before it is thawed. What thaws it is the arena's
-guard, and where that is killed as well, the next arena that starts.
+guard, and where that is killed as well, the next arena that starts. Each test's arenas are in control groups of the
+test's own: an arena of another test, started meanwhile, would end what these leave.
 """
 
 import os
@@ -9,12 +10,15 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
+from secrets import token_hex
 
 import pytest
 
 from referee.bot_environment import PROJECT
+from referee.cgroups import PROCESSES, tree
 from referee.sandbox import missing
 from tests.real_wire.processes import alive, children, family, until
 
@@ -66,22 +70,58 @@ WAITS = """
 from bots.kit import run
 run(lambda window: window.default)
 """
+ENTERS = 'while [ "$1" != -- ]; do echo $$ > "$1"; shift; done; shift; exec "$@"'
+"""A shell's: into the groups whose files are named before the dashes, and then the program."""
 BOT = 'name = "b"\nversion = "1"\ncommand = ["python", "bot.py"]\ngames = ["mist"]\n'
+
+
+class Place:
+    """Where a test's arenas work: a folder, and control groups that no other arena looks into."""
+
+    def __init__(self, folder: Path, scratch: Path) -> None:
+        self.folder = folder
+        self.scratch = scratch
+        """For temporary files. Its path is short: a socket's may have 107 bytes."""
+        name = f"test-{token_hex(4)}"
+        self.groups = [place.parent / name for place in set(tree().places.values())]
+        for group in self.groups:
+            group.mkdir()
+
+    def command(self, *words: str, within: Sequence[str] = ()) -> list[str]:
+        """Our own interpreter, in these groups."""
+        entrances = [str(group / "cgroup.procs") for group in self.groups]
+        return ["sh", "-c", ENTERS, "sh", *entrances, "--", *within, sys.executable, *words]
+
+    def next_arena(self, within: Sequence[str] = ()) -> None:
+        """One starts here, and ends."""
+        subprocess.run(self.command("-c", NEXT_ARENA, within=within), cwd=PROJECT, check=True)  # noqa: S603 - ours
+
+    def close(self) -> None:
+        """Takes the groups away, when the last arena's guard has ended."""
+        until(lambda: all(removed(each) for group in self.groups for each in (group / PROCESSES, group)))
+
+
+def removed(group: Path) -> bool:
+    """Whether an empty group is gone: now, or before."""
+    with suppress(OSError):
+        group.rmdir()
+    return not group.exists()
 
 
 class Arena:
     """An arena at work, in a process of its own, with all that is to be seen of it from outside."""
 
-    def __init__(self, folder: Path, start: str, matches: int) -> None:
+    def __init__(self, place: Place, start: str, matches: int, name: str = "arena") -> None:
+        folder = place.folder / name
         for name, program in {"thinks": THINKS, "waits": WAITS}.items():
             (folder / name).mkdir(parents=True)
             (folder / name / "bot.py").write_text(program)
             (folder / name / "bot.toml").write_text(BOT)
         self.process = subprocess.Popen(  # noqa: S603 - our own interpreter, and our own words
-            [sys.executable, "-c", ARENA, str(folder), start, str(matches)],
+            place.command("-c", ARENA, str(folder), start, str(matches)),
             cwd=PROJECT,
             stdout=subprocess.PIPE,
-            env=os.environ | {"TMPDIR": str(folder)},
+            env=os.environ | {"TMPDIR": str(place.scratch)},
         )
         assert self.process.stdout is not None
         self.folders = [Path(word) for word in self.process.stdout.readline().decode().split()]
@@ -122,54 +162,54 @@ class Arena:
 
 
 @pytest.fixture
-def folder(tmp_path: Path, sandboxed: None) -> Iterator[Path]:
-    """Where an arena works. What a killed one leaves there is its own."""
-    if missing():
-        pytest.skip("; ".join(missing()))
+def place(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, all_walls: None) -> Iterator[Place]:
+    """Where arenas work. What a killed one leaves there is the test's own."""
     tmp_path.chmod(0o755)
-    yield tmp_path
-    subprocess.run([sys.executable, "-c", NEXT_ARENA], cwd=PROJECT, check=True)  # noqa: S603 - as above
+    place = Place(tmp_path, tmp_path_factory.mktemp("t"))
+    yield place
+    place.next_arena()
+    place.close()
 
 
 START = pytest.mark.parametrize("start", ["warm", "cold"])
 
 
 @START
-def test_nothing_is_left_of_it(folder: Path, start: str) -> None:
-    arena = Arena(folder, start, MATCHES)
+def test_nothing_is_left_of_it(place: Place, start: str) -> None:
+    arena = Arena(place, start, MATCHES)
     arena.kill()
     until(arena.is_gone)
 
 
 @START
-def test_of_an_arena_whose_guard_is_killed_too_the_next_one_leaves_nothing(folder: Path, start: str) -> None:
-    arena = Arena(folder, start, MATCHES)
+def test_of_an_arena_whose_guard_is_killed_too_the_next_one_leaves_nothing(place: Place, start: str) -> None:
+    arena = Arena(place, start, MATCHES)
     os.kill(arena.guard(), signal.SIGKILL)
     arena.kill()
     assert [] != arena.groups()
-    subprocess.run([sys.executable, "-c", NEXT_ARENA], cwd=PROJECT, check=True)  # noqa: S603 - as above
+    place.next_arena()
     until(arena.is_gone)
 
 
 @pytest.mark.parametrize("within", [[], ["unshare", "--pid", "--fork", "--mount-proc"]], ids=["here", "container"])
-def test_an_arena_that_lives_is_left_alone(folder: Path, within: list[str]) -> None:
+def test_an_arena_that_lives_is_left_alone(place: Place, within: list[str]) -> None:
     """Also by one that cannot see its processes, in another container."""
     if within and (os.geteuid() != 0 or shutil.which(within[0]) is None):
         pytest.skip("only root may make a container like that")
-    lives, dies = Arena(folder / "lives", "warm", 1), Arena(folder / "dies", "cold", 1)
+    lives, dies = Arena(place, "warm", 1, "lives"), Arena(place, "cold", 1, "dies")
     os.kill(dies.guard(), signal.SIGKILL)
     dies.kill()
     frozen = lives.frozen()
-    subprocess.run([*within, sys.executable, "-c", NEXT_ARENA], cwd=PROJECT, check=True)  # noqa: S603 - as above
+    place.next_arena(within)
     until(dies.is_gone)
     assert (lives.family, frozen, None) == (alive(lives.family), lives.frozen(), lives.process.poll())
     lives.kill()
     until(lives.is_gone)
 
 
-def test_an_arena_that_ends_by_itself_takes_its_guard_and_its_groups_with_it(folder: Path) -> None:
+def test_an_arena_that_ends_by_itself_takes_its_guard_and_its_groups_with_it(place: Place) -> None:
     with subprocess.Popen(  # noqa: S603 - as above
-        [sys.executable, "-c", ENDS_ITSELF], cwd=PROJECT, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        place.command("-c", ENDS_ITSELF), cwd=PROJECT, stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as arena:
         assert arena.stdout is not None
         groups = [Path(word) for word in arena.stdout.readline().decode().split()]
