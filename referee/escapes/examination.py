@@ -10,6 +10,7 @@ import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import pairwise
 from types import FrameType
 
 import trio
@@ -187,7 +188,7 @@ class Examination:
         said = attacker.said
         goes_on = True
         while True:
-            if said["freeze"] and FREEZING not in self.seen_outside:
+            if said["freeze"] and not {FREEZING} & {*self.seen_outside, *self.got_out, *self.said}:
                 await self._freeze(attacker, token)
             for told in said["end"]:
                 self.said.setdefault(told["end"], (told["result"], told["evidence"]))
@@ -202,24 +203,33 @@ class Examination:
     async def _freeze(self, attacker: Subject, token: str) -> None:
         """Freezes it as it would be in the other's turn, and looks what it uses meanwhile."""
 
-        async def used(seconds: float) -> float:
-            before = processes.used_seconds(processes.of_start(token, attacker.folder))
-            await trio.sleep(seconds)
-            return processes.used_seconds(processes.of_start(token, attacker.folder)) - before
+        def look() -> dict[int, float]:
+            return processes.used_seconds(processes.of_start(token, attacker.folder))
 
-        before = await used(FREE_SECONDS)
+        looks = [look()]
+        await trio.sleep(FREE_SECONDS)
+        looks.append(look())
         attacker.process.freeze()
         await trio.sleep(FREE_SECONDS)
-        frozen = await used(FROZEN_SECONDS)
+        looks.append(look())
+        idle = idle_seconds()
+        await trio.sleep(FROZEN_SECONDS)
+        idle = (idle_seconds() - idle) / FROZEN_SECONDS
+        looks.append(look())
         attacker.process.thaw()
-        after = await used(FREE_SECONDS)
+        await trio.sleep(FREE_SECONDS)
+        looks.append(look())
+        before, _, frozen, after = (processes.used_between(*each) for each in pairwise(looks))
         told = (
             f"{before:.2g} s in {FREE_SECONDS} s, frozen {frozen:.2g} s in {FROZEN_SECONDS} s, then {after:.2g} s"
         )
-        self.seen_outside[FREEZING] = told
         if frozen > NEARLY_NONE * FROZEN_SECONDS:
             self.got_out[FREEZING] = told
-        elif min(before, after) <= 0:
+        elif min(before, after) > 0:
+            self.seen_outside[FREEZING] = told
+        elif idle < NOTHING_LEFT:
+            self.said[FREEZING] = ("too busy", f"this machine is too busy to tell: {told}")
+        else:
             self.said[FREEZING] = ("failed", f"it did not burn when it might: {told}")
 
     async def _end(self, attacker: Subject, token: str, namespace: str | None, left: set[str]) -> None:

@@ -51,13 +51,19 @@ def status(pid: int) -> dict[str, str]:
     return dict(line.split(":\t", 1) for line in lines if ":\t" in line)
 
 
-def used_seconds(pids: set[int]) -> float:
-    """Processor time that these processes have used so far."""
-    ticks = 0
+def used_seconds(pids: set[int]) -> dict[int, float]:
+    """Processor time that each of these processes has used so far."""
+    a_second = os.sysconf("SC_CLK_TCK")
+    used = {}
     for pid in pids:
         fields = _read(pid, "stat").rpartition(b")")[2].split()
-        ticks += sum(map(int, fields[11:13]))
-    return ticks / os.sysconf("SC_CLK_TCK")
+        used[pid] = sum(map(int, fields[11:13])) / a_second
+    return used
+
+
+def used_between(before: dict[int, float], after: dict[int, float]) -> float:
+    """What was used by those that were there at the second look. What others used that ended nobody knows."""
+    return sum(max(0.0, used - before.get(pid, 0.0)) for pid, used in after.items())
 
 
 def namespace_of(pid: int | str, kind: str) -> str | None:

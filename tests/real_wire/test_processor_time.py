@@ -38,6 +38,8 @@ def work():
         pass
 
 def decide(window):
+    # A late look costs a bot nothing: work that is to be charged lies between looks.
+    time.sleep(0.1)
     thread = threading.Thread(target=work)
     thread.start()
     child = os.fork()
@@ -46,6 +48,7 @@ def decide(window):
         os._exit(0)
     thread.join()
     os.waitpid(child, 0)
+    time.sleep(0.3)
     return window.default
 
 run(decide)

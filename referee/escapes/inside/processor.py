@@ -19,7 +19,8 @@ TRIES = 3
 PAUSE_SECONDS = 0.002
 FROZEN_SECONDS = 5.0
 """At most, until it is frozen and let go on."""
-GAP_SECONDS, AFTER_SECONDS = 0.3, 0.6
+GAP_SECONDS, AFTER_SECONDS = 0.6, 0.6
+"""It is frozen for longer than the first; on a busy machine it may stand still for a while without that."""
 
 
 @attacks("processor group", seconds=10)
