@@ -13,7 +13,7 @@ enum { PAIR = 0, HEARTBEAT_IVL = 75, HEARTBEAT_TTL = 76, HEARTBEAT_TIMEOUT = 77 
 int main(int count, char **words) {
     static char data[1 << 17];
     void *bot = zmq_socket(zmq_ctx_new(), PAIR);
-    int interval = count > 2 ? atoi(words[2]) : 0, timeout = 5000, size = 5;
+    int interval = count > 2 ? atoi(words[2]) : 0, timeout = 2000, size = 5;
     if (interval) {
         zmq_setsockopt(bot, HEARTBEAT_IVL, &interval, sizeof interval);
         zmq_setsockopt(bot, HEARTBEAT_TTL, &timeout, sizeof timeout);

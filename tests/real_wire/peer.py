@@ -15,7 +15,7 @@ from random import Random
 import zmq
 
 ROOT = Path(__file__).parents[2]
-HEARTBEAT_PATIENCE_MS = 5_000
+HEARTBEAT_PATIENCE_MS = 2_000
 """How long `echo` waits for a sign of life before it connects anew. `echo.c` has the same."""
 
 

@@ -354,7 +354,7 @@ class TestCommands:
     ) -> None:
         subscriber = subscribe(endpoint)
         file = tmp_path / "cup.toml"
-        file.write_text('game = "mist"\nbots = ["mist_random", "mist_cautious"]\nblocks = 8\n')
+        file.write_text('game = "mist"\nbots = ["mist_random", "mist_cautious"]\nblocks = 3\n')
         process = self.run(endpoint, "tournament", file, "--concurrency", "2", "--workers", "2")
         told = list(self.heard(subscriber, process))
         results = self.outcome(process)
@@ -362,7 +362,7 @@ class TestCommands:
         assert all(isinstance(message, FeedStandings) for message in standings)
         last = standings[-1]
         assert isinstance(last, FeedStandings)
-        assert (True, 16) == (last.final, last.played)
+        assert (True, 6) == (last.final, last.played)
         assert [(row["bot"], row["points"]) for row in results["standings"]] == [
             (row.bot, row.points) for row in last.rows
         ]

@@ -16,9 +16,6 @@ from referee.sandbox import SandboxError, find_isolation
 from referee.transcript_reading import read_transcript
 from tests.real_wire.zoo import HOGS, bad_bot
 
-WINDOWS = 2
-"""How many each seat has."""
-
 
 @pytest.fixture(scope="module")
 def isolation() -> Isolation:
@@ -29,14 +26,14 @@ def isolation() -> Isolation:
         pytest.skip(str(error))
 
 
-async def against(name: str, folder: Path, isolation: Isolation, main_ms: int) -> Result:
+async def against(name: str, folder: Path, isolation: Isolation, main_ms: int, windows: int) -> Result:
     """A match of a hog, which moves first, under the default policy: by it a void match is played again."""
     the_plan = Plan(
         match="hogs",
         game="mist",
         variant="contractual-obligation",
         seed=11,
-        options=Raw(encode({"first": 0, "max_turns": 2 * WINDOWS})),
+        options=Raw(encode({"first": 0, "max_turns": 2 * windows})),
         policy=Policy(main_ms=main_ms, startup_ms=10_000),
         isolation=isolation,
     )
@@ -44,16 +41,16 @@ async def against(name: str, folder: Path, isolation: Isolation, main_ms: int) -
     return await play(the_plan, players, transcript=folder / "match.jsonl")
 
 
-@pytest.mark.parametrize("main_ms", [300, 1_000, 8_000])
+@pytest.mark.parametrize(("main_ms", "windows"), [(300, 2), (1_000, 2), (8_000, 1)])
 @pytest.mark.parametrize("name", HOGS)
 async def test_who_makes_the_referee_late_pays_for_it_and_nobody_else_does(
-    name: str, main_ms: int, isolation: Isolation, tmp_path: Path
+    name: str, main_ms: int, windows: int, isolation: Isolation, tmp_path: Path
 ) -> None:
     with trio.fail_after(120):
-        result = await against(name, tmp_path, isolation, main_ms)
+        result = await against(name, tmp_path, isolation, main_ms, windows)
     assert result.void is None
-    assert {"bot": WINDOWS} == result.verdicts[0]
-    assert (WINDOWS, 0) == result.defaults
+    assert {"bot": windows} == result.verdicts[0]
+    assert (windows, 0) == result.defaults
     assert ({}, Conduct.OK, 0) == (result.verdicts[1], result.conduct[1], result.refused[1])
-    assert result.charged_us[1] < WINDOWS * 1_000 * main_ms / 2
+    assert result.charged_us[1] < windows * 1_000 * main_ms / 2
     assert replay(read_transcript(Path(result.transcript))).match.over

@@ -446,7 +446,8 @@ class TestAnythingAtAll:
                 await trio.sleep(0.05)
                 await line.settle()
                 while take_all(line):
-                    await trio.sleep(0.02)
+                    with trio.move_on_after(0.02):
+                        await seat.bell.wait()
                     await line.settle()
             assert before == descriptors(), "nothing is left open"
             (tmp_path / "new").mkdir()

@@ -141,11 +141,11 @@ async def test_one_whose_connection_was_closed_connects_again_by_itself(tmp_path
 
 
 async def test_its_heartbeats_are_answered(tmp_path: Path, start: Start) -> None:
-    """It waits five seconds for an answer to its first, and would leave then."""
+    """It waits two seconds for an answer to its first, and would leave then."""
     async with open_seat(tmp_path) as seat:
         start(seat, 100)
         assert b"hello" == await first_frame(seat)
-        await trio.sleep(6)
+        await trio.sleep(2.5)
         seat.line.send(b"still there?")
         assert b"still there?" == await seat.frame()
         assert 1 == seat.line.connections

@@ -1,8 +1,8 @@
 """Kill -9 of an arena whose bots are frozen: nothing of them is left, no process and no control group.
 
 In version 1 of control groups a frozen process does not die before it is thawed. What thaws it is the arena's
-guard, and where that is killed as well, the next arena that starts. Each test's arenas are in control groups of the
-test's own: an arena of another test, started meanwhile, would end what these leave.
+guard, and where that is killed as well, the next arena that starts. Each test's arenas are in control groups of
+its own: an arena of another test, started meanwhile, would end what these leave.
 """
 
 import os
@@ -19,7 +19,6 @@ import pytest
 
 from referee.bot_environment import PROJECT
 from referee.cgroups import PROCESSES, tree
-from referee.sandbox import missing
 from tests.real_wire.processes import alive, children, family, until
 
 MATCHES = 3
@@ -113,10 +112,10 @@ class Arena:
 
     def __init__(self, place: Place, start: str, matches: int, name: str = "arena") -> None:
         folder = place.folder / name
-        for name, program in {"thinks": THINKS, "waits": WAITS}.items():
-            (folder / name).mkdir(parents=True)
-            (folder / name / "bot.py").write_text(program)
-            (folder / name / "bot.toml").write_text(BOT)
+        for bot, program in {"thinks": THINKS, "waits": WAITS}.items():
+            (folder / bot).mkdir(parents=True)
+            (folder / bot / "bot.py").write_text(program)
+            (folder / bot / "bot.toml").write_text(BOT)
         self.process = subprocess.Popen(  # noqa: S603 - our own interpreter, and our own words
             place.command("-c", ARENA, str(folder), start, str(matches)),
             cwd=PROJECT,
