@@ -23,7 +23,7 @@ ARENA = ("-m", "arena", "tournament", "--json")
 NO_MOUNT = 77
 CTRL_C = SIGNALLED + signal.SIGINT
 ROOT = Path(__file__).parent.parent.parent
-MANY_MATCHES = 'game = "mist"\nbots = ["mist_random", "mist_cautious"]\nblocks = 60\nseed = 9\n'
+MANY_MATCHES = 'game = "mist"\nbots = ["mist_random", "mist_cautious"]\nblocks = 40\nseed = 9\n'
 TWELVE_MATCHES = """\
 game = "mist"
 bots = ["mist_random", "mist_cautious"]
@@ -103,7 +103,7 @@ def twelve_matches(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 
 def test_killed_at_any_moment_and_run_again_it_gives_the_same_table(tmp_path: Path) -> None:
-    """Undisturbed it runs 17,000 lines, 2,000 of them to begin."""
+    """Undisturbed it runs 12,000 lines, 2,000 of them to begin."""
     undisturbed = table(start(*STAND_INS, cup(tmp_path / "a", MANY_MATCHES)))
     file = cup(tmp_path / "b", MANY_MATCHES)
     killed(6, 4_000, 0.002, *STAND_INS[1:], file)

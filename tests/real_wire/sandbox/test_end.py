@@ -18,6 +18,7 @@ from referee import sandbox, warm
 from referee.bot_environment import PROJECT
 from referee.cgroups import tree
 from referee.layers import find_layers
+from referee.stopping import descendants
 from tests.real_wire.sandbox.lab import How, Lab
 
 pytestmark = pytest.mark.usefixtures("sandboxed")
@@ -427,7 +428,10 @@ async def test_of_a_bot_that_could_not_be_started_nothing_is_left(
 async def test_a_bot_whose_sandbox_ends_with_what_it_was_forked_from_is_started_once_more(
     lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It never stands: what it is forked from is held up, or on a busy machine it could stand before that ends."""
+    """It never stands: what it is forked from is held up, or on a busy machine it could stand before that ends.
+
+    That is a process of a session of its own, below the one that was started.
+    """
     ready, killed = warm.Warm.ready, list[int]()
 
     async def ready_at_last(bot: warm.Warm) -> None:
@@ -436,7 +440,8 @@ async def test_a_bot_whose_sandbox_ends_with_what_it_was_forked_from_is_started_
             bot._starter._popen.kill()
         await ready(bot)
 
-    os.killpg(warm._living_starter()._popen.pid, signal.SIGSTOP)
-
+    starter = warm._living_starter()._popen.pid
+    for pid in (starter, *descendants(starter)):
+        os.kill(pid, signal.SIGSTOP)
     monkeypatch.setattr(warm.Warm, "ready", ready_at_last)
     assert (0, 1) == (await lab.run(lab.bot("print()"), "warm"), len(killed))
