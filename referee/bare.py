@@ -60,6 +60,8 @@ class Bare:
             self.pid = self._popen.pid
             self._root = os.pidfd_open(self.pid)
             undo.pop_all()
+        self.roots = (self.pid,)
+        """All its processes descend from these."""
         self.group = None
         """It has no control group."""
         self.lost = False

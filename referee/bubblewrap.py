@@ -14,6 +14,7 @@ import subprocess
 import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack, nullcontext
+from functools import cache
 from pathlib import Path
 
 import trio
@@ -235,7 +236,7 @@ class Bubble(InSandbox):
             if waiting.cancelled_caught:
                 self._setting.popen.kill()  # Stopped or stuck: the match must not wait for it for ever.
             elif (descriptor := self._setting.admit()) is not None:
-                self._first = FirstProcess(self._setting.first, descriptor, self.group)
+                self._first = FirstProcess((self._setting.first,), descriptor, self.group)
         return self._first is not None
 
 
@@ -262,6 +263,7 @@ def run(bot: BotFolder, line: Path, told: dict[str, str], output: int, *, second
         setting.abandon()
 
 
+@cache
 def python_path() -> str:
     """Where Python finds packages and our words, inside."""
     return ":".join([CODE, *packages_inside(this_machine())])

@@ -1,4 +1,4 @@
-"""The first process of a sandbox: with it the kernel ends all others of the bot, and all descend from it."""
+"""The first process of a sandbox: with it the kernel ends all others of the bot."""
 
 import os
 import signal
@@ -17,21 +17,24 @@ from referee.stopping import go_on, stop
 class FirstProcess:
     """What is done to it is done to all of the bot's processes: by their control group, where they have one."""
 
-    def __init__(self, pid: int, descriptor: int, group: Group | None) -> None:
-        """`descriptor` is of the process: it can never come to mean another, as a number can. It becomes ours."""
-        self.pid = pid
+    def __init__(self, roots: tuple[int, ...], descriptor: int, group: Group | None) -> None:
+        """`descriptor` is of the process: it can never come to mean another, as a number can. It becomes ours.
+
+        All of the bot's processes descend from `roots`; the first of them sees what the bot sees.
+        """
+        self.roots = roots
         self._descriptor = descriptor
         self._group = group
 
     def freeze(self) -> None:
         """Stops all where they are."""
         if self._group is None or not self._group.freeze():
-            stop(self.pid)
+            stop(*self.roots)
 
     def thaw(self) -> None:
         """Lets them go on."""
         if self._group is None or not self._group.thaw():
-            go_on(self.pid)
+            go_on(*self.roots)
 
     def cpu_us(self) -> int:
         """Processor time of all so far, in microseconds.
@@ -39,7 +42,7 @@ class FirstProcess:
         Raises:
             OSError: they are gone.
         """
-        return tree_us(self.pid) if self._group is None else self._group.cpu_us()
+        return tree_us(*self.roots) if self._group is None else self._group.cpu_us()
 
     async def exited(self) -> None:
         """Waits until it has ended."""
@@ -64,13 +67,18 @@ class InSandbox:
         """Once the sandbox stands."""
 
     @property
+    def roots(self) -> tuple[int, ...]:
+        """All the bot's processes descend from these; none before the sandbox stands."""
+        return () if self._first is None else self._first.roots
+
+    @property
     def lost(self) -> bool:
         """Whether it has ended, and nothing that the bot did ended it."""
         return False
 
     def scratch(self) -> list[Scratch]:
         """The folders that it can write to, as they are seen from here."""
-        first = 0 if self._first is None else self._first.pid
+        first = 0 if self._first is None else self._first.roots[0]
         own = [Path(folder) for folder in (SCRATCH, SHARED_MEMORY)]
         return [Scratch(Path(f"/proc/{first}/root{folder}"), but_not=folder) for folder in own]
 

@@ -72,10 +72,10 @@ NOTHING = Reading(0, 0, 0, 0.0, {})
 class Meter:
     """One bot's counters. A reading takes some microseconds: files are kept open."""
 
-    def __init__(self, first: int, group: Group | None, cpus: float) -> None:
-        """`first`: the first of its processes on this machine. `group`: its control group, where there is one."""
+    def __init__(self, roots: tuple[int, ...], group: Group | None, cpus: float) -> None:
+        """`roots`: all its processes descend from these. `group`: its control group, where there is one."""
         self._cpus = cpus
-        self._first = first
+        self._roots = roots
         self._group = group
         self._readings = 0
         self._looked = 0.0
@@ -127,7 +127,7 @@ class Meter:
             os.close(self._files.popitem()[1])
 
     def _look(self) -> None:
-        for task in islice(threads(self._first), LOOKED_AT):
+        for task in islice(threads(*self._roots), LOOKED_AT):
             number = int(task.rpartition("/")[2])
             if number not in self._files and len(self._files) < THREADS:
                 with suppress(OSError):

@@ -20,12 +20,12 @@ _OF_ENDED_CHILDREN = slice(13, 15)
 """`cutime` and `cstime` among the fields of /proc/PID/stat that follow the program's name."""
 
 
-def tree_us(root: int) -> int:
-    """Processor time of a process and all that descends from it, in microseconds.
+def tree_us(*roots: int) -> int:
+    """Processor time of processes and all that descend from them, in microseconds.
 
     What a process used that has ended is in it if its parent waited for it and is still there.
     """
-    return sum(_own_us(process) for process in (root, *descendants(root)))
+    return sum(_own_us(process) for process in (*roots, *descendants(*roots)))
 
 
 def _own_us(process: int) -> int:

@@ -12,26 +12,26 @@ ROUNDS = 50
 """A tree that still grows after so many looks is left as it is then: it is bounded by its limits."""
 
 
-def stop(root: int) -> None:
-    """Stops a process and all that descends from it."""
+def stop(*roots: int) -> None:
+    """Stops processes and all that descend from them."""
     stopped: set[int] = set()
     for _ in range(ROUNDS):
-        found = {root, *descendants(root)} - stopped
+        found = {*roots, *descendants(*roots)} - stopped
         if not found:
             return
         _signal(found, signal.SIGSTOP)
         stopped |= found
 
 
-def go_on(root: int) -> None:
-    """Lets a process and all that descends from it go on. What the bot itself had stopped goes on, too."""
-    _signal({root, *descendants(root)}, signal.SIGCONT)
+def go_on(*roots: int) -> None:
+    """Lets processes and all that descend from them go on. What the bot itself had stopped goes on, too."""
+    _signal({*roots, *descendants(*roots)}, signal.SIGCONT)
 
 
-def descendants(root: int) -> list[int]:
-    """All processes that descend from one, as they are now."""
+def descendants(*roots: int) -> list[int]:
+    """All processes that descend from some, as they are now."""
     found: list[int] = []
-    waiting = [root]
+    waiting = list(roots)
     while waiting:
         for task in tasks(waiting.pop()):
             children = _children(task)
@@ -40,12 +40,12 @@ def descendants(root: int) -> list[int]:
     return found
 
 
-def threads(root: int) -> Iterator[str]:
-    """The folders of all threads of a process and of those that descend from it, the nearest first.
+def threads(*roots: int) -> Iterator[str]:
+    """The folders of all threads of processes and of those that descend from them, the nearest first.
 
     They are looked for as they are asked for: there may be hundreds, and each takes some 50 microseconds.
     """
-    waiting = deque([root])
+    waiting = deque(roots)
     while waiting:
         for task in tasks(waiting.popleft()):
             yield task

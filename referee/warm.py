@@ -41,7 +41,10 @@ from referee.layers import find_layers
 MODULES = ("bots.kit", *(f"protocol.games.{name.replace('-', '_')}" for name in GAMES))
 """What bots find imported."""
 NO_FILTER = b"\n"
-_PID = re.compile(r"^Pid:\s+(\d+)$", re.MULTILINE)
+INTRODUCTION = b"!"
+INTRODUCED = 2
+"""Processes: the sandbox's init and the bot."""
+_PID = re.compile(rb"^Pid:\s+(\d+)$", re.MULTILINE)
 
 
 def can_be_warm(bot: BotFolder) -> bool:
@@ -61,7 +64,7 @@ class Warm(InSandbox):
         user = roots_user(line).number if os.geteuid() == 0 else None
         layers = find_layers()
         self.pid = 0
-        """Of the sandbox's first process on this machine, once `ready`."""
+        """Of the bot's process on this machine, once `ready`."""
         self._says_it_stands = False
         self._code: int | None = None
         """The bot's exit code, once it was told."""
@@ -73,7 +76,7 @@ class Warm(InSandbox):
             "scratch_bytes": bot.limits.scratch_mb * MEGABYTE,
             "shared_bytes": SHARED_MEMORY_BYTES,
             "user": user,
-            "limits": resource_limits(bot.limits, others=1),
+            "limits": resource_limits(bot.limits, others=0),
             "landlock": landlock.version(),
             "places": places(this_machine()),
             "environment": environment(
@@ -129,21 +132,20 @@ class Warm(InSandbox):
     async def exited(self) -> None:
         """Waits until the bot's program has ended."""
         await self._stands.wait()
-        if self._first is not None:
-            await self._first.exited()
+        while self._code is None and await self._listen():
+            pass
 
     async def end(self) -> int:
         """Ends all that is left of the bot and waits until nothing is. The exit code, negative for a signal."""
         with trio.move_on_after(SET_UP_SECONDS):
             while not self._is_introduced() and await self._listen():
                 pass
-        while self._hears():
-            pass
-        code = -signal.SIGKILL if self._code is None else self._code
-        if self._first is not None:
-            await self._first.end()
+            if self._first is not None:
+                await self._first.end()
+            while self._code is None and await self._listen():
+                pass
         self._close()
-        return code
+        return -signal.SIGKILL if self._code is None else self._code
 
     def _can_begin(self) -> bool:
         """Whether the sandbox stands, and there is somebody to end."""
@@ -158,24 +160,32 @@ class Warm(InSandbox):
         return self._hears()
 
     def _hears(self) -> bool:
-        """Takes in one thing that was said: who the first process is, that it stands, or how the bot ended.
+        """Takes in one thing that was said: who the processes are, that it stands, or how the bot ended.
 
         The first two come from two processes, in any order. False: nothing is there, or nothing will be.
         """
         size = array.array("i").itemsize
         try:
-            said, ancillary, _, _ = self._gate.recvmsg(16, socket.CMSG_SPACE(size))
+            said, ancillary, _, _ = self._gate.recvmsg(16, socket.CMSG_SPACE(INTRODUCED * size))
         except OSError:
             return False
-        for _, _, data in ancillary:
-            descriptor = array.array("i", data[:size])[0]
-            self.pid = _number_of(descriptor)
-            self._first = FirstProcess(self.pid, descriptor, self.group)
-        if said == GO:
+        if said == INTRODUCTION:
+            self._meet([number for _, _, data in ancillary for number in array.array("i", data)])
+        elif said == GO:
             self._says_it_stands = True
-        elif said and not ancillary:
+        elif said:
             self._code = int(said)
         return bool(said)
+
+    def _meet(self, descriptors: list[int]) -> None:
+        """The sandbox's init, and the bot; one or both are missing where this process may open no more files."""
+        if len(descriptors) == INTRODUCED:
+            init, bot = descriptors
+            self.pid = _number_of(bot)
+            self._first = FirstProcess((self.pid, _number_of(init)), init, self.group)
+            descriptors = [bot]
+        for descriptor in descriptors:
+            os.close(descriptor)
 
     def _close(self) -> None:
         self._gate.close()
@@ -185,7 +195,11 @@ class Warm(InSandbox):
 
 def _number_of(process: int) -> int:
     """Of a process behind a descriptor, on this machine."""
-    told = _PID.search(Path(f"/proc/self/fdinfo/{process}").read_text())
+    file = os.open(f"/proc/self/fdinfo/{process}", os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        told = _PID.search(os.read(file, 4096))
+    finally:
+        os.close(file)
     return int(told[1]) if told else 0
 
 

@@ -4,8 +4,12 @@ Run by `warm` inside a sandbox that bubblewrap made: there it has the root that 
 own still below OUTSIDE, and the rights to make namespaces. Each request comes with a bot's places and limits,
 its log and a gate. The fork goes into fresh namespaces and a control group, mounts the bot's own folders, loses
 the machine's root, all rights and most system calls, says at the gate that it stands, and loads the bot when it
-hears the word: it is the sandbox of `bubblewrap`, without its start. The fork's first process stays as the
-sandbox's init and tells at the gate how the bot ended.
+hears the word: it is the sandbox of `bubblewrap`, without its start. This process is told by the kernel how the
+bot ended, and tells it at the gate.
+
+A bot is not the first process of its namespace: that one is deaf to most signals, its own too, and nobody would
+see of what it died. The first one is an init that waits for nothing and runs no Python: it shares the memory of a
+process that makes such inits and does nothing else, and costs no fork.
 """
 
 import array
@@ -13,6 +17,7 @@ import atexit
 import ctypes
 import gc
 import os
+import select
 import signal
 import socket
 import sys
@@ -37,8 +42,14 @@ BIND, RECURSIVE, READ_ONLY, NO_SUID, NO_DEVICES, NO_EXEC, DETACH = 4096, 16384, 
 SET_MOUNT_ATTRIBUTES, FROM_HERE, ATTRIBUTES_RECURSIVE = 442, -100, 0x8000
 READ_ONLY_NO_SUID_NO_DEVICES = 1 | 2 | 4
 SET_DEATH_SIGNAL, SET_SECCOMP, FILTER = 1, 22, 2
+SHARED_MEMORY = 0x100
+STACK_BYTES, STACK_ALIGNMENT = 65_536, 64
+INIT_SECONDS = 10.0
+"""If there is none by then, the process that makes them has ended: inits still hold its end of the way to it."""
 REQUEST_BYTES, DESCRIPTORS = 65_536, 16
-MOST_DESCRIPTORS = 1_024
+MOST_DESCRIPTORS = 65_536
+"""Two for each bot that lives."""
+INTRODUCTION = b"!"
 OWN_USER = 1_000
 """Who an ordinary user's bots are to themselves. The starter is the same user under another number: 0."""
 
@@ -70,6 +81,8 @@ class Request(msgspec.Struct, frozen=True):
 def main() -> Request | None:
     """Serves until the referee is gone; in a bot's process it returns, with what that is to run."""
     control = socket.socket(fileno=int(sys.argv[1]))
+    inits = keep_inits(control)
+    launcher.limit(launcher.resource.RLIMIT_NOFILE, MOST_DESCRIPTORS)
     filter_words = control.recv(REQUEST_BYTES)
     for name in sys.argv[2:]:
         rehearse = getattr(import_module(name), "rehearse", None)
@@ -80,65 +93,168 @@ def main() -> Request | None:
     # What is here now is never looked at by a collection again: a page that is not touched is shared by all bots.
     gc.collect()
     gc.freeze()
-    own_pids = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     control.send(b"\n")
+    return serve(control, inits, filter_words)
+
+
+def serve(control: socket.socket, inits: socket.socket, filter_words: bytes) -> Request | None:
+    """See `main`."""
+    own_pids = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
+    bots = Bots()
+    asked = bytearray(REQUEST_BYTES)
     while True:
-        words, descriptors = receive(control)
-        if not words:
+        bots.tell_of_ends_until(control)
+        size, descriptors = receive(control, asked)
+        if not size:
             return None
         log, gate, *groups = descriptors
-        request = msgspec.msgpack.decode(words, type=Request)
-        child = give_birth(log)
+        init = next_init(inits)
+        child = give_birth(init, log)
         if child == 0:
+            bots.forget()
+            request = msgspec.msgpack.decode(asked[:size], type=Request)
             return be_a_sandbox(request, filter_words, log, gate, groups)
+        # What was asked for one bot is not in the memory of the next.
+        asked[:size] = bytes(size)
         check(libc.setns(own_pids, NEW_PIDS), "own namespace of processes")
-        if child > 0:
-            introduce(gate, child)
-        # Where there is no child, the gate closes with this, and that says it.
-        for descriptor in descriptors:
+        for descriptor in (log, *groups):
             os.close(descriptor)
+        if init is not None and child > 0:
+            introduce(gate, init, child)
+            bots.add(child, init, gate)
+        else:
+            end_sandbox(init, gate)
 
 
-def give_birth(log: int) -> int:
-    """Forks into a new namespace of processes: the child, or 0 in it; or -1, with the reason in a log.
+class Bots:
+    """Those that live, each with its namespace's init and its gate."""
+
+    def __init__(self) -> None:
+        """From here on this process is told when one ends."""
+        self._living: dict[int, tuple[int, int]] = {}
+        self._some_ended, self._tells = socket.socketpair()
+        self._tells.setblocking(False)
+        signal.set_wakeup_fd(self._tells.fileno(), warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda _number, _frame: None)
+
+    def forget(self) -> None:
+        """In a bot's own process, which closes what it holds."""
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+
+    def add(self, child: int, init: int, gate: int) -> None:
+        """One more."""
+        self._living[child] = init, gate
+
+    def tell_of_ends_until(self, control: socket.socket) -> None:
+        """Tells at their gates how bots have ended, until there is something to be read from a socket."""
+        while True:
+            readable, _, _ = select.select([control, self._some_ended], [], [])
+            if self._some_ended in readable:
+                self._some_ended.recv(REQUEST_BYTES)
+                self._tell_of_ends()
+            if control in readable:
+                return
+
+    def _tell_of_ends(self) -> None:
+        while True:
+            child, status = os.waitpid(-1, os.WNOHANG)
+            if child == 0:
+                return
+            if child not in self._living:
+                sys.exit("the process that makes inits has ended")
+            init, gate = self._living.pop(child)
+            with suppress(OSError):  # The referee may not wait for it any more.
+                os.write(gate, b"%d" % os.waitstatus_to_exitcode(status))
+            end_sandbox(init, gate)
+
+
+def keep_inits(control: socket.socket) -> socket.socket:
+    """Starts the process that makes inits; where they come from. One is always there already."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    if check(fork(), "fork") > 0:
+        theirs.close()
+        ours.settimeout(INIT_SECONDS)
+        return ours
+    for other in (ours, control):
+        other.close()
+    # Who has no handlers is never woken: these are all that Python sets. A bot's orphans end as if waited for.
+    for number in (signal.SIGINT, signal.SIGCHLD):
+        signal.signal(number, signal.SIG_IGN)
+    check(libc.prctl(launcher.SET_DUMPABLE, 0, 0, 0, 0), "not to be looked into")
+    # All inits stand on it, at one and the same place, and never go on from there.
+    stack = ctypes.create_string_buffer(STACK_BYTES)
+    top = (ctypes.addressof(stack) + STACK_BYTES) // STACK_ALIGNMENT * STACK_ALIGNMENT
+    flags = SHARED_MEMORY | NEW_PIDS | signal.SIGCHLD
+    with suppress(OSError):  # The other process is gone.
+        while True:
+            init = libc.clone(libc.pause, ctypes.c_void_p(top), flags, None)
+            send_descriptors(theirs, INTRODUCTION, [] if init < 0 else [os.pidfd_open(init)])
+            if not theirs.recv(1):
+                break
+    os._exit(0)
+
+
+def next_init(inits: socket.socket) -> int | None:
+    """A descriptor of one; None: the machine has no more processes."""
+    for _ in range(2):  # It may have had none when the first was made.
+        size, found = receive(inits, bytearray(1))
+        if not size:
+            sys.exit("there are no inits any more")
+        inits.send(b"\n")
+        if found:
+            return found[0]
+    return None
+
+
+def end_sandbox(init: int | None, gate: int) -> None:
+    """With the init of a bot's namespace all its processes end. That its gate closes says it, too."""
+    if init is not None:
+        with suppress(ProcessLookupError):
+            signal.pidfd_send_signal(init, signal.SIGKILL)
+        os.close(init)
+    os.close(gate)
+
+
+def give_birth(init: int | None, log: int) -> int:
+    """Forks into an init's namespace of processes: the child, or 0 in it; or -1, with the reason in a log.
 
     The machine may have no more of them just now: this process lives on, for with it all bots would end.
     """
-    if libc.unshare(NEW_PIDS) < 0 or (child := fork()) < 0:
+    if init is None or libc.setns(init, NEW_PIDS) < 0 or (child := fork()) < 0:
         os.write(log, f"no process: {os.strerror(ctypes.get_errno())}\n".encode())
         return -1
     return int(child)
 
 
-def receive(control: socket.socket) -> tuple[bytes, list[int]]:
-    """The next request; empty at the end."""
+def receive(way: socket.socket, words: bytearray) -> tuple[int, list[int]]:
+    """The next message: how long it is, 0 at the end, and the descriptors that came with it."""
     size = array.array("i").itemsize
-    words, ancillary, _, _ = control.recvmsg(REQUEST_BYTES, socket.CMSG_SPACE(DESCRIPTORS * size))
+    length, ancillary, _, _ = way.recvmsg_into([words], socket.CMSG_SPACE(DESCRIPTORS * size))
     found = array.array("i")
     for _, _, data in ancillary:
         found.frombytes(data[: len(data) - len(data) % size])
-    return words, list(found)
+    return length, list(found)
 
 
-def introduce(gate: int, child: int) -> None:
-    """Tells who the sandbox's first process is, by a descriptor, which can never come to mean another."""
-    with socket.socket(fileno=os.dup(gate)) as way:
-        try:
-            first = os.pidfd_open(child)
-            way.sendmsg([b"%d" % child], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [first]))])
-            os.close(first)
-        except OSError:
-            # Gone already, or nobody is there to hear it: the gate closes, and that says it.
-            return
+def send_descriptors(way: socket.socket, word: bytes, descriptors: list[int]) -> None:
+    """Hands them over; ours are closed."""
+    try:
+        way.sendmsg([word], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", descriptors))])
+    finally:
+        for descriptor in descriptors:
+            os.close(descriptor)
+
+
+def introduce(gate: int, init: int, child: int) -> None:
+    """Tells who the sandbox's init and the bot are, by descriptors, which can never come to mean others."""
+    with socket.socket(fileno=os.dup(gate)) as way, suppress(OSError):
+        # It may be that nobody is there to hear it.
+        send_descriptors(way, INTRODUCTION, [os.dup(init), os.pidfd_open(child)])
 
 
 def be_a_sandbox(request: Request, filter_words: bytes, log: int, gate: int, groups: list[int]) -> Request:
-    """The first process of a new sandbox. Returns in the bot's process, which it forks; else not.
-
-    It puts up all walls before it forks: what memory that takes is then shared by the two.
-    """
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    """Puts up all walls around this process, and returns when it is to be the bot; else not."""
     os.dup2(log, 1)
     os.dup2(log, 2)
     try:
@@ -160,26 +276,14 @@ def be_a_sandbox(request: Request, filter_words: bytes, log: int, gate: int, gro
         forbid_the_rest(filter_words)
         os.write(gate, b"\n")
         if os.read(gate, 1) == b"\n":
-            bot = check(fork(), "fork")
-            if bot == 0:
-                os.close(gate)
-                prepare(request)
-                return request
-            check(libc.prctl(launcher.SET_DUMPABLE, 0, 0, 0, 0), "not to be looked into")
-            os.write(gate, b"%d" % wait_for(bot))
+            os.close(gate)
+            prepare(request)
+            return request
     except SystemExit:
         pass  # `check` has said why.
     except BaseException as error:  # noqa: BLE001 - there is nobody to raise it to
         os.write(2, f"{error}\n".encode())
     os._exit(0)
-
-
-def wait_for(bot: int) -> int:
-    """Until the bot has ended, and takes leave of all that end before; its exit code, negative for a signal."""
-    while True:
-        ended, status = os.wait()
-        if ended == bot:
-            return os.waitstatus_to_exitcode(status)
 
 
 def prepare(request: Request) -> None:
@@ -200,7 +304,8 @@ def furnish(request: Request) -> None:
         mount(OUTSIDE + here, inside, None, BIND | RECURSIVE)
         make_read_only(inside)
     check(libc.umount2(b"/proc", DETACH), "the starter's processes")
-    mount("proc", "/proc", "proc", NO_SUID | NO_DEVICES | NO_EXEC)
+    # What is not the bot's to look into is not to be seen either: the init, which has the machine's root.
+    mount("proc", "/proc", "proc", NO_SUID | NO_DEVICES | NO_EXEC, "hidepid=2")
     mount("tmpfs", "/proc/sys/fs", "tmpfs", NO_SUID | NO_DEVICES | NO_EXEC | READ_ONLY, "size=4k,mode=0555")
     for place, size in (("/tmp", request.scratch_bytes), ("/dev/shm", request.shared_bytes)):  # noqa: S108 - its own
         mount("tmpfs", place, "tmpfs", NO_SUID | NO_DEVICES, f"size={size},mode=1777")

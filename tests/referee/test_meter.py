@@ -68,7 +68,7 @@ def compute(seconds: float) -> None:
 
 
 def test_what_threads_used_that_have_ended_is_not_forgotten() -> None:
-    meter = Meter(os.getpid(), None, 1.0)
+    meter = Meter((os.getpid(),), None, 1.0)
     go, done = threading.Event(), threading.Event()
 
     def work() -> None:
@@ -95,7 +95,7 @@ def test_what_threads_used_that_have_ended_is_not_forgotten() -> None:
 def test_threads_are_looked_for_at_the_first_readings_and_then_now_and_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    meter, looks, now = Meter(os.getpid(), None, 1.0), list[int](), 1_000.0
+    meter, looks, now = Meter((os.getpid(),), None, 1.0), list[int](), 1_000.0
     monkeypatch.setattr("referee.meter.monotonic", lambda: now)
     monkeypatch.setattr(meter, "_look", lambda: looks.append(meter._readings))
     for _ in range(16):
@@ -122,6 +122,6 @@ def test_of_processes_without_end_only_the_nearest_are_looked_for(
         return [str(task)]
 
     monkeypatch.setattr("referee.stopping.tasks", with_two_children)
-    meter = Meter(1, None, 1.0)
+    meter = Meter((1,), None, 1.0)
     assert (THREADS, list(range(1, LOOKED_AT + 1))) == (meter.read().cpu, looked)
     meter.close()

@@ -190,6 +190,18 @@ threading.Thread(target=work).start()
         assert "ready\n" == lab.log.read_text()
         assert [] == lab.alive()
 
+    @pytest.mark.parametrize("isolation", ["strict", "warm"])
+    async def test_what_has_lost_its_parent_and_ended_takes_no_place(self, lab: Lab, isolation: How) -> None:
+        program = """
+import os
+for _ in range(100):
+    if os.fork() == 0:
+        os.fork()
+        os._exit(0)
+    os.wait()
+"""
+        assert 0 == await lab.run(lab.bot(program, limits="processes = 16"), isolation), lab.log.read_text()
+
 
 ARENA = """
 import sys, trio
@@ -407,7 +419,7 @@ async def test_of_a_bot_that_could_not_be_started_nothing_is_left(
     bot = lab.bot("import time\ntime.sleep(1000)\n")
     async with lab.started(bot, isolation):
         pass  # What is made once is made.
-    lab.log.unlink()
+    lab.log.unlink(missing_ok=True)
     before = left_over()
 
     there_is: Callable[..., object] = getattr(os, scarce)
