@@ -3,7 +3,9 @@
 A bot may write without end. It then waits for us, in its own time; we never wait for it, and nothing grows.
 """
 
+import errno
 import os
+from contextlib import suppress
 from pathlib import Path
 
 import trio
@@ -63,18 +65,17 @@ class BotLog:
     """Reads one pipe into one file."""
 
     def __init__(self, path: Path, limit_bytes: int) -> None:
-        """Opens the file, and a pipe whose writing end is for the bot.
+        """Opens a pipe whose writing end is for the bot. The file is made when the bot writes: most never do.
 
         Raises:
-            OSError: the file cannot be made, or descriptors have run out.
+            OSError: there is no place for the file, or descriptors have run out.
         """
         self._latest = b""
-        self._file: BoundedFile | None = BoundedFile(path, limit_bytes)
-        try:
-            self._pipe, self._bots_end = os.pipe()
-        except OSError:
-            self._file.close()
-            raise
+        self._file: BoundedFile | None = None
+        self._place: tuple[Path, int] | None = None
+        """Where the file is to be, once there is something to be kept."""
+        self.begin(path, limit_bytes)
+        self._pipe, self._bots_end = os.pipe()
         os.set_blocking(self._pipe, False)
         self._finished = False
         self._following = trio.CancelScope(shield=True)
@@ -113,17 +114,29 @@ class BotLog:
         self._close_file()
 
     def begin(self, path: Path, limit_bytes: int) -> None:
-        """What comes from now on goes to another file.
+        """What comes from now on goes to this file.
 
         Raises:
-            OSError: it cannot be made.
+            OSError: there is no place for it.
         """
-        self._file = BoundedFile(path, limit_bytes)
+        if not os.access(path.parent, os.W_OK | os.X_OK):
+            raise FileNotFoundError(errno.ENOENT, "no place for a bot's log", str(path))
+        path.unlink(missing_ok=True)
+        self._place = path, limit_bytes
 
     def _close_file(self) -> None:
+        self._place = None
         if self._file is not None:
             self._file.close()
             self._file = None
+
+    def _keep(self, taken: bytes) -> None:
+        if self._file is None and self._place is not None:
+            # As with a full disk: no match is stopped for what a bot prints.
+            with suppress(OSError):
+                self._file = BoundedFile(*self._place)
+        if self._file is not None:
+            self._file.add(taken)
 
     def _take(self) -> int:
         """Reads what the pipe holds; 0 at its end."""
@@ -131,7 +144,7 @@ class BotLog:
             taken = os.read(self._pipe, READ_BYTES)
         except BlockingIOError:
             return -1
-        if self._file is not None:
-            self._file.add(taken)
+        if taken:
+            self._keep(taken)
         self._latest = (self._latest + taken)[-LINE_BYTES:]
         return len(taken)

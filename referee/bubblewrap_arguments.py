@@ -6,7 +6,7 @@ The order is bubblewrap's: later mounts lie over earlier ones.
 import errno
 import os
 import stat
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from msgspec import Struct
@@ -119,9 +119,17 @@ def check_readable(bot: BotFolder, line: Path) -> None:
     """
     if os.geteuid() != 0:
         return
-    own = line.parent.resolve()
-    for path in (*_closed_sources(), bot.folder, *bot.folder.iterdir()):
-        if path != own and _is_closed(path):
+    for path in _closed_sources():
+        if path != line.parent.resolve():
+            raise PermissionError(errno.EACCES, "may not be read by others", str(path))
+    _check_folder(bot.folder)
+
+
+@lru_cache
+def _check_folder(folder: Path) -> None:
+    """A bot's: a copy that does not change, so it is looked at once. What is raised is not kept."""
+    for path in (folder, *folder.iterdir()):
+        if _is_closed(path):
             raise PermissionError(errno.EACCES, "may not be read by others", str(path))
 
 
@@ -165,9 +173,12 @@ def _launcher(bot: BotFolder, user: User, machine: Machine) -> list[str]:
     return [*words, *bounds, "--", *command]
 
 
+@cache
 def places(machine: Machine) -> list[tuple[str, str]]:
     """What Landlock leaves open, as a second wall: all that is mounted, and to write only what may be written."""
-    system = ("/usr", *(f"/{name}" for name in LIBRARIES), "/etc", "/proc", str(machine.base))
+    # What is a link leads into what is open anyway.
+    libraries = [f"/{name}" for name in LIBRARIES if not Path("/", name).is_symlink()]
+    system = ("/usr", *libraries, "/etc", "/proc", str(machine.base))
     return [
         ("list", "/"),
         *(("read", path) for path in (*system, "/arena", "/run", BOT)),

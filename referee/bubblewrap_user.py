@@ -8,6 +8,7 @@ once: bubblewrap mounts there as root, and the bot's program goes on as one of t
 import os
 import shutil
 import subprocess
+from contextlib import suppress
 from functools import cache
 from itertools import count
 from pathlib import Path
@@ -61,7 +62,7 @@ def roots_user(line: Path) -> User:
     """
     number = 1 + next(_numbers) % USERS
     for path in (line.parent, line):
-        if path.exists():
+        with suppress(FileNotFoundError):
             os.chown(path, FIRST_USER + number, FIRST_USER + number)
     rights = (word for right in ("SETUID", "SETGID", "SETPCAP") for word in ("--cap-add", f"CAP_{right}"))
     return User((*ROOTS_NAMESPACE, *rights), number, others=0)

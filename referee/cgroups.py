@@ -28,7 +28,7 @@ from referee.group_guard import clear
 
 MEGABYTE = 1024 * 1024
 PERIOD_US = 100_000
-"""Over which a bot's processor time is bounded."""
+"""Over which a bot's processor time is bounded: the kernel's own choice."""
 OWN_PROCESSES = 2
 """Of the sandbox, beside the bot's: bubblewrap's init, and the one that is becoming the bot."""
 OVERHEAD_MB = 16
@@ -148,19 +148,18 @@ class Group:
         name = f"{next(_numbers)}"
         self._folders = {controller: place / name for controller, place in made.places.items()}
         self._counters: dict[str, int] = {}
+        self._is_frozen = False
         memory = (limits.memory_mb + limits.scratch_mb + OVERHEAD_MB) * MEGABYTE
         quota = round(limits.cpus * PERIOD_US)
         try:
             for folder in set(self._folders.values()):
-                folder.mkdir(parents=True)
+                folder.mkdir()
             if self._version == 1:
                 self._write("memory", "memory.limit_in_bytes", memory)
-                self._write("memory", "memory.swappiness", 0, must=False)
-                self._write("cpu", "cpu.cfs_period_us", PERIOD_US)
+                # The period is what the kernel begins with.
                 self._write("cpu", "cpu.cfs_quota_us", quota)
             else:
                 self._write("memory", "memory.max", memory)
-                self._write("memory", "memory.swap.max", 0, must=False)
                 self._write("cpu", "cpu.max", f"{quota} {PERIOD_US}")
             self._write("pids", "pids.max", limits.processes + OWN_PROCESSES)
         except OSError:
@@ -173,7 +172,7 @@ class Group:
         found: list[int] = []
         with ExitStack() as undo:
             for folder in dict.fromkeys(self._folders.values()):
-                found.append(os.open(folder / name, os.O_WRONLY | os.O_CLOEXEC))
+                found.append(os.open(f"{folder}/{name}", os.O_WRONLY | os.O_CLOEXEC))
                 undo.callback(os.close, found[-1])
             undo.pop_all()
         return found
@@ -208,7 +207,7 @@ class Group:
         if self._version == 1:
             return
         for folder in set(self._folders.values()):
-            (folder / "cgroup.procs").write_text(str(pid))
+            _put(f"{folder}/cgroup.procs", pid)
 
     def freeze(self) -> bool:
         """Stops all its processes where they are, unseen by them. False: this machine has no freezer."""
@@ -221,10 +220,14 @@ class Group:
     def _set_frozen(self, *, frozen: bool) -> bool:
         if FREEZER not in self._folders:
             return False
+        if not frozen and not self._is_frozen:
+            return True
+        self._is_frozen = True  # If it fails, who knows.
         if self._version == 1:
             self._write(FREEZER, "freezer.state", "FROZEN" if frozen else "THAWED")
         else:
             self._write(FREEZER, "cgroup.freeze", int(frozen))
+        self._is_frozen = frozen
         return True
 
     def cpu_us(self) -> int:
@@ -247,7 +250,7 @@ class Group:
     def _counter(self, controller: str, name: str) -> bytes:
         """What a file of the group's says now; it is kept open, for it is read at every window."""
         if name not in self._counters:
-            self._counters[name] = os.open(self._folders[controller] / name, os.O_RDONLY | os.O_CLOEXEC)
+            self._counters[name] = os.open(f"{self._folders[controller]}/{name}", os.O_RDONLY | os.O_CLOEXEC)
         return os.pread(self._counters[name], 1024, 0)
 
     def kill(self) -> None:
@@ -269,12 +272,17 @@ class Group:
             with suppress(OSError):
                 folder.rmdir()
 
-    def _write(self, controller: str, name: str, value: object, *, must: bool = True) -> None:
-        try:
-            (self._folders[controller] / name).write_text(str(value))
-        except OSError:
-            if must:
-                raise
+    def _write(self, controller: str, name: str, value: object) -> None:
+        _put(f"{self._folders[controller]}/{name}", value)
+
+
+def _put(file: str, value: object) -> None:
+    """Writes to a file of the kernel's. Python's own files would first ask four times what it is."""
+    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC)
+    try:
+        os.write(descriptor, str(value).encode())
+    finally:
+        os.close(descriptor)
 
 
 def _field(text: bytes, name: bytes) -> int:
@@ -306,6 +314,8 @@ def _first_version() -> Tree | None:
     if made is None:
         return None
     own = {name: made.folders[places[name]] for name in wanted}
+    with suppress(OSError):
+        _put(f"{own['memory']}/memory.swappiness", 0)  # Groups below begin with it.
     home = tuple(os.open(place.parent / "tasks", os.O_WRONLY | os.O_CLOEXEC) for place in own.values())
     return Tree(1, own, made.locks, home)
 
@@ -326,6 +336,8 @@ def _second_version() -> Tree | None:
         (own / "cgroup.subtree_control").write_text(" ".join(f"+{name}" for name in CONTROLLERS))
     except OSError:
         return None
+    with suppress(OSError):
+        _put(f"{own}/memory.swap.max", 0)  # It binds all groups below.
     return Tree(2, dict.fromkeys((*CONTROLLERS, FREEZER), own), made.locks)
 
 

@@ -4,9 +4,11 @@ import hashlib
 import os
 import platform
 import secrets
+import shutil
 import tempfile
 import traceback
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cache, partial
 from importlib.metadata import version
@@ -29,6 +31,7 @@ from referee.line import Bell, Line
 from referee.match import Match
 from referee.memory_line import MemoryLine
 from referee.meter import NOTHING, Meter, Reading
+from referee.owners_file import FOLDER_MODE
 from referee.plan import Plan, Result
 from referee.processor_time import most_cores
 from referee.records import FORMAT, BotIdentity, Header
@@ -39,7 +42,7 @@ from referee.sandbox import Process
 from referee.table import Deal, Table
 from referee.transcript import Transcript, open_transcript
 from referee.unwrapped import unwrapped
-from referee.wire import Wire, open_wire
+from referee.wire import SOCKET_NAME, Wire, open_wire
 
 END_SECONDS = 1.0
 """How long a bot may take to end by itself after `over`; then it is killed."""
@@ -159,7 +162,7 @@ class _Play:
         self.processes: dict[int, Process] = {}
         self.cpu_before = [0] * len(players)
         self.locals_done: list[trio.Event] = []
-        self.logs: list[tuple[int, Path]] = []
+        self.starts = [0] * len(players)
         self.meters: dict[int, Meter] = {}
         self.started = datetime.now(UTC).isoformat(timespec="milliseconds")
         self.feed = None if publish is None else self._feed(publish)
@@ -187,7 +190,6 @@ class _Play:
                 bot.end()
             for meter in self.meters.values():
                 meter.close()
-            self._drop_empty_logs()
             if self.feed is not None:
                 self.feed.over(head)
         return self._result(head)
@@ -205,9 +207,9 @@ class _Play:
     async def _run(
         self, transcript: Transcript, watch: Watch | None, operator: trio.MemoryReceiveChannel[bool] | None
     ) -> None:
-        with tempfile.TemporaryDirectory(prefix="arena-") as sockets:
+        with _sockets_folder(len(self.players)) as sockets:
             async with trio.open_nursery() as nursery:
-                self._open(nursery, Path(sockets), transcript, watch)
+                self._open(nursery, sockets, transcript, watch)
                 for seat in range(len(self.players)):
                     nursery.start_soon(self._seat, nursery, seat)
                 if operator is not None:
@@ -233,9 +235,7 @@ class _Play:
                 self.staying[seat].line.turn_to(bell)
                 self.lines.append(self.staying[seat].line)
             else:
-                directory = sockets / str(seat)
-                directory.mkdir(mode=0o700)
-                self.lines.append(self.wire.open_line(nursery, bell, directory))
+                self.lines.append(self.wire.open_line(nursery, bell, sockets / str(seat)))
         self.host = Host(
             bell,
             self.lines,
@@ -444,22 +444,15 @@ class _Play:
             bots=self.bots,
             isolation=self.plan.isolation,
             measured=self.measured,
-            machine=f"{platform.system()} {platform.release()}, {os.cpu_count()} cores, "
-            f"Python {platform.python_version()}",
+            machine=_machine(),
             started=self.started,
         )
 
     def _next_log(self, seat: int) -> Path:
         """Where what a seat's bot writes goes; a bot that is started again does not write over what it said."""
-        starts = sum(1 for start in self.logs if start[0] == seat)
-        log = self.path.with_suffix(f".seat-{seat}.log" if not starts else f".seat-{seat}.start-{starts + 1}.log")
-        self.logs.append((seat, log))
-        return log
-
-    def _drop_empty_logs(self) -> None:
-        for _, log in self.logs:
-            if log.exists() and log.stat().st_size == 0:
-                log.unlink()
+        self.starts[seat] += 1
+        which = f".start-{self.starts[seat]}" if self.starts[seat] > 1 else ""
+        return self.path.with_suffix(f".seat-{seat}{which}.log")
 
     def _result(self, head: str) -> Result:
         ended = self.match.ended
@@ -485,6 +478,33 @@ class _Play:
 def _version() -> str:
     """This arena's. Looked up once: it is in a file."""
     return version("mist-arena")
+
+
+@cache
+def _machine() -> str:
+    """What matches are played on."""
+    system = f"{platform.system()} {platform.release()}"
+    return f"{system}, {os.cpu_count()} cores, Python {platform.python_version()}"
+
+
+@contextmanager
+def _sockets_folder(seats: int) -> Iterator[Path]:
+    """A folder with one for each seat, which may hold a socket: gone at the end."""
+    top = Path(tempfile.mkdtemp(prefix="arena-"))
+    folders = [top / str(seat) for seat in range(seats)]
+    try:
+        for folder in folders:
+            folder.mkdir(FOLDER_MODE)
+        yield top
+    finally:
+        try:
+            for folder in folders:
+                (folder / SOCKET_NAME).unlink(missing_ok=True)
+                folder.rmdir()
+            top.rmdir()
+        except OSError:
+            # A bot without a sandbox may have put something there. To look for it each time would take long.
+            shutil.rmtree(top, ignore_errors=True)
 
 
 def identity(plan: Plan, seat: int, player: Player, *, seats: int) -> BotIdentity:

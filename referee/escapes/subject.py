@@ -57,6 +57,8 @@ class Subject:
 
     def listen(self) -> None:
         """Takes in the lines that are complete."""
+        if not self._log.exists():
+            return  # It has said nothing.
         with self._log.open("rb") as file:
             file.seek(self._read)
             data = file.read()
