@@ -207,7 +207,8 @@ class _Play:
     async def _run(
         self, transcript: Transcript, watch: Watch | None, operator: trio.MemoryReceiveChannel[bool] | None
     ) -> None:
-        with _sockets_folder(len(self.players)) as sockets:
+        local = [seat for seat, player in enumerate(self.players) if isinstance(player, SandboxedBot)]
+        with _socket_folders([seat for seat in local if seat not in self.staying]) as sockets:
             async with trio.open_nursery() as nursery:
                 self._open(nursery, sockets, transcript, watch)
                 for seat in range(len(self.players)):
@@ -220,7 +221,9 @@ class _Play:
                     await self._dismiss()
                 nursery.cancel_scope.cancel()
 
-    def _open(self, nursery: trio.Nursery, sockets: Path, transcript: Transcript, watch: Watch | None) -> None:
+    def _open(
+        self, nursery: trio.Nursery, sockets: dict[int, Path], transcript: Transcript, watch: Watch | None
+    ) -> None:
         """Makes the lines, and the host that holds them."""
         bell = self.bell = Bell()
         self.lines: list[Line] = []
@@ -235,7 +238,7 @@ class _Play:
                 self.staying[seat].line.turn_to(bell)
                 self.lines.append(self.staying[seat].line)
             else:
-                self.lines.append(self.wire.open_line(nursery, bell, sockets / str(seat)))
+                self.lines.append(self.wire.open_line(nursery, bell, sockets[seat]))
         self.host = Host(
             bell,
             self.lines,
@@ -488,17 +491,20 @@ def _machine() -> str:
 
 
 @contextmanager
-def _sockets_folder(seats: int) -> Iterator[Path]:
-    """A folder with one for each seat, which may hold a socket: gone at the end."""
+def _socket_folders(seats: Sequence[int]) -> Iterator[dict[int, Path]]:
+    """By seat, a folder that may hold a socket: gone at the end."""
+    if not seats:
+        yield {}
+        return
     top = Path(tempfile.mkdtemp(prefix="arena-"))
-    folders = [top / str(seat) for seat in range(seats)]
+    folders = {seat: top / str(seat) for seat in seats}
     try:
-        for folder in folders:
+        for folder in folders.values():
             folder.mkdir(FOLDER_MODE)
-        yield top
+        yield folders
     finally:
         try:
-            for folder in folders:
+            for folder in folders.values():
                 (folder / SOCKET_NAME).unlink(missing_ok=True)
                 folder.rmdir()
             top.rmdir()
