@@ -240,7 +240,7 @@ def main() -> int:
                     exchanges.append(theirs / decisions)
                 line += f"; bare with {processes} bot process(es) {theirs / decisions * 1e6:.0f} µs"
             print(line)
-        many, few = (20, 500) if quick else (100, 1_000)
+        many, few = (20, 500) if quick else (100, 400)
         at_once = []
         for _ in range(rounds):
             ours, records = loop.run(partial(many_through_the_referee, bot, few, folder, many))

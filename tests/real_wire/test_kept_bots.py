@@ -77,7 +77,9 @@ class Series:
         self._wire = wire
         self._played = 0
 
-    async def play(self, *bots: BotFolder, isolation: Isolation = "strict", **policy: object) -> "Played":
+    async def play(
+        self, *bots: BotFolder, isolation: Isolation = "strict", warm: bool = True, **policy: object
+    ) -> "Played":
         """One match of six windows for each of two seats; mist_random has the second if only one bot is named."""
         self._played += 1
         plan = Plan(
@@ -88,6 +90,7 @@ class Series:
             options=Raw(encode({"first": 0, "max_turns": 12})),
             policy=msgspec.convert({"processes": "kept", **policy}, Policy),
             isolation=isolation,
+            warm=warm,
         )
         players = [SandboxedBot(bot) for bot in (*bots, find_bot("mist_random"))[:2]]
         with trio.fail_after(60):
@@ -141,12 +144,14 @@ async def series(tmp_path: Path) -> "object":
         yield Series(tmp_path, wire, kept)
 
 
-@pytest.mark.parametrize("isolation", ["strict", "standard", "none"])
+@pytest.mark.parametrize(
+    ("isolation", "warm"), [("strict", True), ("strict", False), ("standard", True), ("none", False)]
+)
 async def test_a_bot_plays_match_after_match_in_one_process(
-    tmp_path: Path, series: Series, isolation: Isolation
+    tmp_path: Path, series: Series, isolation: Isolation, *, warm: bool
 ) -> None:
     bot = keeper(tmp_path / "bot", deciding=LEAVES)
-    matches = [await series.play(bot, isolation=isolation) for _ in range(3)]
+    matches = [await series.play(bot, isolation=isolation, warm=warm) for _ in range(3)]
     assert [(Conduct.OK, Conduct.OK)] * 3 == [each.result.conduct for each in matches]
     assert [[UNSET, UNSET], [1, 1], [2, 2]] == [each.kept for each in matches]
     assert 1 == len({each.note()[0] for each in matches})
