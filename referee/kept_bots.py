@@ -8,7 +8,6 @@ What it wrote to its folders is gone by then.
 
 import secrets
 import tempfile
-from collections import defaultdict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -21,6 +20,7 @@ from protocol.messages import Hello, Invited
 from referee.bot_folder import BotFolder
 from referee.hearing import wrong_hello
 from referee.line import Bell
+from referee.owners_file import FOLDER_MODE
 from referee.plan import Isolation
 from referee.sandbox import Process
 from referee.wire import LocalLine, Wire
@@ -100,14 +100,9 @@ class KeptBots:
         self._nursery = nursery
         self._wire = wire
         self._folder = folder
-        self._idle: defaultdict[Kind, list[KeptBot]] = defaultdict(list)
-        self._waiting: dict[KeptBot, None] = {}
-        """All of them, those first that have waited longest."""
-        self._lines = 0
-
-    def idle(self) -> list[KeptBot]:
+        self.idle: list[KeptBot] = []
         """Those that wait, the one first that has waited longest."""
-        return list(self._waiting)
+        self._lines = 0
 
     async def take(self, kind: Kind) -> KeptBot:
         """One that waits, or a new one, to be started. The caller keeps or ends it.
@@ -115,10 +110,8 @@ class KeptBots:
         Raises:
             OSError: no line can be made.
         """
-        idle = self._idle[kind]
-        while idle:
-            bot = idle.pop()
-            del self._waiting[bot]
+        for bot in [each for each in reversed(self.idle) if each.kind == kind]:
+            self.idle.remove(bot)
             assert bot.process is not None  # noqa: S101 - it has played
             if not bot.process.has_ended:
                 return bot
@@ -135,18 +128,14 @@ class KeptBots:
             bot.end()
             return
         bot.matches += 1
-        self._idle[bot.kind].append(bot)
-        self._waiting[bot] = None
-        if len(self._waiting) > MOST_IDLE:
-            longest = next(iter(self._waiting))
-            del self._waiting[longest]
-            self._idle[longest.kind].remove(longest)
-            longest.end()
+        self.idle.append(bot)
+        if len(self.idle) > MOST_IDLE:
+            self.idle.pop(0).end()
 
     async def _live(self, kind: Kind, directory: Path, task_status: trio.TaskStatus[KeptBot]) -> None:
         """Holds its line and its process, to its end."""
         over = trio.Event()
-        directory.mkdir(mode=0o700)  # noqa: ASYNC240 - in memory, and at once
+        directory.mkdir(FOLDER_MODE)  # noqa: ASYNC240 - in memory, and at once
         async with trio.open_nursery() as nursery:
             line = self._wire.open_line(nursery, Bell(), directory)
             task_status.started(KeptBot(kind, line, nursery, over))

@@ -103,7 +103,7 @@ class Series:
     @property
     def idle(self) -> int:
         """How many bots wait."""
-        return len(self.kept.idle())
+        return len(self.kept.idle)
 
 
 class Played:
@@ -284,7 +284,7 @@ async def test_who_waits_is_frozen(tmp_path: Path, series: Series) -> None:
     spin = "threading.Thread(target=lambda: [None for _ in iter(int, 1)], daemon=True).start()"
     bot = keeper(tmp_path / "bot", deciding=f"if self.matches == 1: {spin}")
     await series.play(bot)
-    process = next(each.process for each in series.kept.idle() if each.kind.folder.name == "bot")
+    process = next(each.process for each in series.kept.idle if each.kind.folder.name == "bot")
     assert process is not None
     await trio.sleep(0.1)
     before = process.cpu_us()
@@ -335,7 +335,7 @@ async def test_nothing_is_left_at_the_end(tmp_path: Path) -> None:
     async with open_wire() as wire, open_kept_bots(wire) as kept:
         series = Series(tmp_path, wire, kept)
         await series.play(bot)
-        processes = [each.process for each in kept.idle()]
+        processes = [each.process for each in kept.idle]
         assert 2 == len(processes)
     assert all(process is not None and process.has_ended for process in processes)
 
@@ -343,7 +343,7 @@ async def test_nothing_is_left_at_the_end(tmp_path: Path) -> None:
 async def test_one_that_was_killed_while_it_waited_is_not_given_out(tmp_path: Path, series: Series) -> None:
     bot = keeper(tmp_path / "bot")
     await series.play(bot)
-    for each in series.kept.idle():
+    for each in series.kept.idle:
         assert each.process is not None
         await each.process.kill()
     assert [UNSET, UNSET] == (await series.play(bot)).kept
