@@ -54,6 +54,8 @@ ALLOWED = frozenset(
 )
 NAMESPACES = 0x7E02_0000
 """The flags of `clone` for new namespaces. (`clone3` hides its flags from filters: it does not exist for bots.)"""
+SIBLING = 0x8000
+"""The flag of `clone` for a child of the caller's own parent, which is no process of the bot's."""
 CONTROLS = (0x5401, 0x5402, 0x5403, 0x5404, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)
 """What `ioctl` may do: a terminal's modes and size, bytes that wait, blocking, closing at exec. Nothing types."""
 HARMLESS = (
@@ -99,7 +101,7 @@ def program() -> bytes:
             # Not known to this libseccomp, or not on this kind of machine: then it does not exist for bots.
             continue
     allow, masked = pyseccomp.ALLOW, pyseccomp.MASKED_EQ
-    allowed.add_rule(allow, "clone", pyseccomp.Arg(0, masked, NAMESPACES, 0))
+    allowed.add_rule(allow, "clone", pyseccomp.Arg(0, masked, NAMESPACES | SIBLING, 0))
     for call in ("socket", "socketpair"):
         allowed.add_rule(allow, call, pyseccomp.Arg(0, pyseccomp.EQ, socket.AF_UNIX))
         refused = pyseccomp.ERRNO(errno.EAFNOSUPPORT)

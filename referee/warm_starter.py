@@ -81,7 +81,7 @@ class Request(msgspec.Struct, frozen=True):
 def main() -> Request | None:
     """Serves until the referee is gone; in a bot's process it returns, with what that is to run."""
     control = socket.socket(fileno=int(sys.argv[1]))
-    inits = keep_inits(control)
+    inits, maker = keep_inits(control)
     launcher.limit(launcher.resource.RLIMIT_NOFILE, MOST_DESCRIPTORS)
     filter_words = control.recv(REQUEST_BYTES)
     for name in sys.argv[2:]:
@@ -94,13 +94,12 @@ def main() -> Request | None:
     gc.collect()
     gc.freeze()
     control.send(b"\n")
-    return serve(control, inits, filter_words)
+    return serve(control, inits, Bots(maker), filter_words)
 
 
-def serve(control: socket.socket, inits: socket.socket, filter_words: bytes) -> Request | None:
+def serve(control: socket.socket, inits: socket.socket, bots: "Bots", filter_words: bytes) -> Request | None:
     """See `main`."""
     own_pids = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
-    bots = Bots()
     asked = bytearray(REQUEST_BYTES)
     while True:
         bots.tell_of_ends_until(control)
@@ -129,8 +128,9 @@ def serve(control: socket.socket, inits: socket.socket, filter_words: bytes) -> 
 class Bots:
     """Those that live, each with its namespace's init and its gate."""
 
-    def __init__(self) -> None:
-        """From here on this process is told when one ends."""
+    def __init__(self, maker: int) -> None:
+        """From here on this process is told when one ends, or the process that makes inits."""
+        self._maker = maker
         self._living: dict[int, tuple[int, int]] = {}
         self._some_ended, self._tells = socket.socketpair()
         self._tells.setblocking(False)
@@ -161,21 +161,23 @@ class Bots:
             child, status = os.waitpid(-1, os.WNOHANG)
             if child == 0:
                 return
-            if child not in self._living:
+            if child == self._maker:
                 sys.exit("the process that makes inits has ended")
+            if child not in self._living:
+                continue  # Where nothing forbids it, a bot can make children of ours.
             init, gate = self._living.pop(child)
             with suppress(OSError):  # The referee may not wait for it any more.
                 os.write(gate, b"%d" % os.waitstatus_to_exitcode(status))
             end_sandbox(init, gate)
 
 
-def keep_inits(control: socket.socket) -> socket.socket:
-    """Starts the process that makes inits; where they come from. One is always there already."""
+def keep_inits(control: socket.socket) -> tuple[socket.socket, int]:
+    """Starts the process that makes inits: where they come from, and its number. One is always there already."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    if check(fork(), "fork") > 0:
+    if (maker := check(fork(), "fork")) > 0:
         theirs.close()
         ours.settimeout(INIT_SECONDS)
-        return ours
+        return ours, maker
     for other in (ours, control):
         other.close()
     # Who has no handlers is never woken: these are all that Python sets. A bot's orphans end as if waited for.

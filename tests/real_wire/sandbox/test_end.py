@@ -8,11 +8,12 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 import trio
+from msgspec.structs import replace
 
 from referee import sandbox, warm
 from referee.bot_environment import PROJECT
@@ -457,3 +458,38 @@ async def test_a_bot_whose_sandbox_ends_with_what_it_was_forked_from_is_started_
         os.kill(pid, signal.SIGSTOP)
     monkeypatch.setattr(warm.Warm, "ready", ready_at_last)
     assert (0, 1) == (await lab.run(lab.bot("print()"), "warm"), len(killed))
+
+
+SIBLING = """
+import ctypes, json, os, time
+clone = 56 if os.uname().machine == "x86_64" else 220
+made = ctypes.CDLL(None).syscall(clone, 0x8000 | 17, 0, 0, 0, 0)
+if made == 0:
+    os._exit(0)
+time.sleep(0.2)
+print(json.dumps(made > 0))
+"""
+
+
+@pytest.fixture
+def unfiltered(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Warm bots without a filter of system calls."""
+    layers = replace(find_layers(), no_filter="it is left away")
+    monkeypatch.setattr("referee.warm.find_layers", lambda: layers)
+    monkeypatch.setattr(warm, "_deaths", -1)
+    starter = warm._living_starter()
+    yield
+    starter._popen.kill()
+    starter.lives()
+
+
+async def test_no_bot_has_siblings(lab: Lab) -> None:
+    for isolation in ("strict", "warm"):
+        assert not await lab.told(SIBLING, isolation=isolation)
+
+
+@pytest.mark.usefixtures("unfiltered")
+async def test_a_child_that_a_bot_has_made_its_parent_s_ends_no_other(lab: Lab) -> None:
+    assert await lab.told(SIBLING, isolation="warm")
+    assert warm._living_starter().lives()
+    assert [] == lab.alive()
