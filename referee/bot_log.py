@@ -13,7 +13,9 @@ import trio
 from referee.owners_file import for_owner
 
 READ_BYTES = 64 * 1024
-"""As much as a pipe holds."""
+"""As much as a pipe holds at first."""
+PIPE_READS = 256
+"""After so many it is empty if nobody writes: a bot may make it larger, up to so many pages, and each a packet."""
 LINE_BYTES = 500
 BREATH_SECONDS = 0.02
 """Between two full reads of what is thrown away: a flood costs us at most three megabytes of copying a second."""
@@ -102,7 +104,7 @@ class BotLog:
         """Takes what is still in the pipe and completes the file. Returns the last line that was written."""
         self._following.cancel()
         self._finished = True
-        self._take()
+        self._take_all()
         self._close_file()
         os.close(self._pipe)
         lines = self._latest.decode(errors="replace").strip().splitlines()
@@ -110,8 +112,9 @@ class BotLog:
 
     def complete(self) -> None:
         """All that a bot has written that is frozen completes the file. What comes before `begin` is not kept."""
-        self._take()  # A pipe holds no more than this takes.
-        self._close_file()
+        if not self._finished:  # Else the descriptor may be another's by now.
+            self._take_all()
+            self._close_file()
 
     def begin(self, path: Path, limit_bytes: int) -> None:
         """What comes from now on goes to this file.
@@ -137,6 +140,12 @@ class BotLog:
                 self._file = BoundedFile(*self._place)
         if self._file is not None:
             self._file.add(taken)
+
+    def _take_all(self) -> None:
+        """Reads until the pipe is empty."""
+        for _ in range(PIPE_READS):
+            if self._take() <= 0:
+                break
 
     def _take(self) -> int:
         """Reads what the pipe holds; 0 at its end."""

@@ -7,6 +7,7 @@ What it wrote to its folders is gone by then.
 """
 
 import secrets
+import shutil
 import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -136,11 +137,14 @@ class KeptBots:
         """Holds its line and its process, to its end."""
         over = trio.Event()
         directory.mkdir(FOLDER_MODE)  # noqa: ASYNC240 - in memory, and at once
-        async with trio.open_nursery() as nursery:
-            line = self._wire.open_line(nursery, Bell(), directory)
-            task_status.started(KeptBot(kind, line, nursery, over))
-            await over.wait()
-            nursery.cancel_scope.cancel()
+        try:
+            async with trio.open_nursery() as nursery:
+                line = self._wire.open_line(nursery, Bell(), directory)
+                task_status.started(KeptBot(kind, line, nursery, over))
+                await over.wait()
+                nursery.cancel_scope.cancel()
+        finally:
+            shutil.rmtree(directory, ignore_errors=True)
 
 
 @asynccontextmanager

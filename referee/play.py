@@ -388,7 +388,7 @@ class _Play:
             for done in self.locals_done:
                 await done.wait()
         for seat, process in list(self.processes.items()):
-            if seat not in invited:
+            if seat not in invited or process.has_ended:
                 await process.kill()
             elif self.kept is not None:
                 await self.kept.keep(self.staying.pop(seat))

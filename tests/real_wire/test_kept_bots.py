@@ -270,6 +270,39 @@ async def test_who_is_not_as_it_began_is_started_afresh(tmp_path: Path, series: 
     assert ["[]"] * 2 == [each.note()[2] for each in matches]
 
 
+@pytest.mark.parametrize("warm", [True, False])
+async def test_who_comes_back_and_leaves_at_once_harms_no_match(
+    tmp_path: Path, series: Series, *, warm: bool
+) -> None:
+    """Its process has ended, and its log is closed, while the other's end is waited for."""
+    back = """
+        import gc
+        from bots import kit
+        line = next(each for each in gc.get_objects() if isinstance(each, kit.WireLine))
+        while not isinstance(said := kit._next(line), kit.Invited):
+            pass
+        line.send(kit.encode(kit.Hello(token=said.token, name="bot", version="1", protocol=kit.PROTOCOL)))
+        line.close()
+        os._exit(0)
+    """
+    bot = keeper(tmp_path / "bot", over=back)
+    slow = keeper(tmp_path / "slow", over="__import__('time').sleep(0.4)")
+    for _ in range(3):
+        # Where it is frozen before it has left, it leaves in the next match.
+        assert (await series.play(bot, slow, warm=warm)).result.void is None
+
+
+async def test_nothing_is_left_of_the_place_of_a_bot_that_does_not_stay(
+    tmp_path: Path, series: Series
+) -> None:
+    bot = keeper(tmp_path / "bot", over="exit(0)")
+    for _ in range(3):
+        await series.play(bot)
+    with trio.fail_after(10):
+        while series.idle != len(list(series.kept._folder.iterdir())):  # noqa: ASYNC110 - the kernel ends it
+            await trio.sleep(0.01)
+
+
 async def test_what_a_bot_says_when_its_match_is_over_is_held_against_no_match(
     tmp_path: Path, series: Series
 ) -> None:

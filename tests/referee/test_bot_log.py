@@ -1,5 +1,6 @@
 """A bot's log is nobody's but the operator's."""
 
+import fcntl
 import os
 from pathlib import Path
 
@@ -23,3 +24,33 @@ async def test_of_a_bot_that_writes_nothing_there_is_no_log_also_not_of_an_earli
     log.handed_over()
     log.finish()
     assert not path.exists()
+
+
+async def test_all_that_a_bot_has_written_is_in_its_log_however_large_it_has_made_the_pipe(tmp_path: Path) -> None:
+    first, second = tmp_path / "1.log", tmp_path / "2.log"
+    log = BotLog(first, 2**21)
+    fcntl.fcntl(log.bots_end, fcntl.F_SETPIPE_SZ, 2**20)
+    os.write(log.bots_end, bytes(2**20))
+    log.complete()
+    log.begin(second, 2**21)
+    assert 2**20 == first.stat().st_size
+    fcntl.fcntl(log.bots_end, fcntl.F_SETFL, os.O_WRONLY | os.O_DIRECT)
+    for _ in range(2**20 // os.sysconf("SC_PAGESIZE")):
+        os.write(log.bots_end, b"x")
+    log.handed_over()
+    log.finish()
+    assert 2**20 // os.sysconf("SC_PAGESIZE") == second.stat().st_size
+
+
+async def test_a_log_that_is_complete_reads_no_more(tmp_path: Path) -> None:
+    """Its descriptor is soon another's."""
+    log = BotLog(tmp_path / "log", 4_096)
+    log.handed_over()
+    log.finish()
+    reader, writer = os.pipe()
+    os.set_blocking(reader, False)
+    os.write(writer, b"another's")
+    log.complete()
+    assert b"another's" == os.read(reader, 16)
+    for descriptor in (reader, writer):
+        os.close(descriptor)
