@@ -43,6 +43,8 @@ SET_MOUNT_ATTRIBUTES, FROM_HERE, ATTRIBUTES_RECURSIVE = 442, -100, 0x8000
 READ_ONLY_NO_SUID_NO_DEVICES = 1 | 2 | 4
 SET_DEATH_SIGNAL, SET_SECCOMP, FILTER = 1, 22, 2
 SHARED_MEMORY = 0x100
+SIGNALS, NO_STOPS = 1024, 1
+"""Of the C library: how many a set of signals has room for; SIGCHLD tells of ends alone (SA_NOCLDSTOP)."""
 STACK_BYTES, STACK_ALIGNMENT = 65_536, 64
 INIT_SECONDS = 10.0
 """If there is none by then, the process that makes them has ended: inits still hold its end of the way to it."""
@@ -136,6 +138,7 @@ class Bots:
         self._tells.setblocking(False)
         signal.set_wakeup_fd(self._tells.fileno(), warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda _number, _frame: None)
+        tell_of_ends_alone()
 
     def forget(self) -> None:
         """In a bot's own process, which closes what it holds."""
@@ -169,6 +172,25 @@ class Bots:
             with suppress(OSError):  # The referee may not wait for it any more.
                 os.write(gate, b"%d" % os.waitstatus_to_exitcode(status))
             end_sandbox(init, gate)
+
+
+class SignalAction(ctypes.Structure):
+    """What is done about a signal, as the C library takes it."""
+
+    _fields_ = (
+        ("handler", ctypes.c_void_p),
+        ("mask", ctypes.c_ulong * (SIGNALS // ctypes.sizeof(ctypes.c_ulong) // 8)),
+        ("flags", ctypes.c_int),
+        ("restorer", ctypes.c_void_p),
+    )
+
+
+def tell_of_ends_alone() -> None:
+    """A bot that stops and goes on all the time wakes nobody: that would cost time which is not the bot's."""
+    action = SignalAction()
+    check(libc.sigaction(signal.SIGCHLD, None, ctypes.byref(action)), "signals")
+    action.flags |= NO_STOPS
+    check(libc.sigaction(signal.SIGCHLD, ctypes.byref(action), None), "signals")
 
 
 def keep_inits(control: socket.socket) -> tuple[socket.socket, int]:

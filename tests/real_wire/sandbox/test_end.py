@@ -493,3 +493,36 @@ async def test_a_child_that_a_bot_has_made_its_parent_s_ends_no_other(lab: Lab) 
     assert await lab.told(SIBLING, isolation="warm")
     assert warm._living_starter().lives()
     assert [] == lab.alive()
+
+
+TOGGLING = """
+import os, signal
+itself = os.getpid()
+if os.fork() == 0:
+    print("ready")
+    while True:
+        os.kill(itself, signal.SIGSTOP)
+        os.kill(itself, signal.SIGCONT)
+signal.pause()
+"""
+
+
+async def test_a_bot_that_stops_and_goes_on_all_the_time_costs_its_parent_nothing(lab: Lab) -> None:
+    """That is a process of the referee's, whose time is not the bot's."""
+    async with lab.started(lab.bot(TOGGLING), "warm") as bot:
+        await lab.wait_for("ready")
+        starter = warm._living_starter()._popen.pid
+        parent = next(each for each in descendants(starter) if bot.pid in children_of(each))
+        before = scheduled(parent)
+        await trio.sleep(0.5)
+        # It may be asked for something by nobody meanwhile.
+        assert scheduled(parent) - before < 5
+
+
+def children_of(process: int) -> list[int]:
+    return [int(word) for word in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
+
+
+def scheduled(process: int) -> int:
+    """How often it was let run."""
+    return int(Path(f"/proc/{process}/schedstat").read_text().split()[2])
