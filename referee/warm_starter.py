@@ -281,6 +281,8 @@ def be_a_sandbox(request: Request, filter_words: bytes, log: int, gate: int, gro
     """Puts up all walls around this process, and returns when it is to be the bot; else not."""
     os.dup2(log, 1)
     os.dup2(log, 2)
+    # Ours is every bot's: what one sets of it, others would read.
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     try:
         for group in groups:
             os.write(group, b"0")

@@ -45,6 +45,14 @@ kept[":memory:"] = sqlite3.connect(":memory:").execute("select 'C5'").fetchone()
 print(json.dumps(kept))
 """
 
+SHARED = """
+import fcntl, json, os
+set_before = [fcntl.fcntl(n, fcntl.F_GETFL) & (os.O_NONBLOCK | os.O_APPEND) for n in range(3)]
+for n in range(3):
+    fcntl.fcntl(n, fcntl.F_SETFL, os.O_NONBLOCK | os.O_APPEND)
+print(json.dumps(set_before))
+"""
+
 
 async def test_descriptors_can_be_copied_and_set(start: How, lab: Lab) -> None:
     assert [True] * 6 == await lab.told(DESCRIPTORS, isolation=start)
@@ -62,3 +70,7 @@ async def test_sqlite_works_with_nolock_with_dot_files_and_in_memory(start: How,
 async def test_there_are_no_terminals(start: How, lab: Lab) -> None:
     program = 'import json, os\nprint(json.dumps([os.listdir("/dev/pts"), os.path.exists("/dev/ptmx")]))'
     assert [[], False] == await lab.told(program, isolation=start)
+
+
+async def test_what_a_bot_sets_of_its_descriptors_the_next_one_does_not_find(start: How, lab: Lab) -> None:
+    assert [[0, 0, 0]] * 2 == [await lab.told(SHARED, isolation=start) for _ in range(2)]
