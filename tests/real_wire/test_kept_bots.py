@@ -292,9 +292,7 @@ async def test_who_comes_back_and_leaves_at_once_harms_no_match(
         assert (await series.play(bot, slow, warm=warm)).result.void is None
 
 
-async def test_nothing_is_left_of_the_place_of_a_bot_that_does_not_stay(
-    tmp_path: Path, series: Series
-) -> None:
+async def test_nothing_is_left_of_the_place_of_a_bot_that_does_not_stay(tmp_path: Path, series: Series) -> None:
     bot = keeper(tmp_path / "bot", over="exit(0)")
     for _ in range(3):
         await series.play(bot)

@@ -20,7 +20,7 @@ NAMESPACES = {
     "time": 0x80,
 }
 NEW_USER = 0x1000_0000
-SIGCHLD = 17
+SIBLING, SIGCHLD = 0x8000, 17
 ADDR_NO_RANDOMIZE = 0x0040_0000
 PROCESS_KEYRING = -2
 BPF_MAP_CREATE, BPF_PROG_LOAD = 0, 5
@@ -179,6 +179,19 @@ def _cloned_anew(flags: int) -> Callable[[], str]:
         return "a process was made in it"
 
     return way
+
+
+@attacks("system-call filter")
+def makes_a_child_of_its_parents(scene: Scene) -> Verdict:
+    """Makes a process that is not its own child, but of what started it."""
+    del scene
+
+    def way() -> str:
+        if call("clone", SIBLING | SIGCHLD, 0, 0, 0, 0) == 0:
+            os._exit(0)
+        return "its parent has another child"
+
+    return any_of([("clone", way)])
 
 
 @attacks("user namespace")

@@ -75,6 +75,7 @@ ASKED_FOR = {
     "perf": "opens-performance-events",
     "new user namespaces": "makes-a-user-namespace makes-other-namespaces enters-other-namespaces "
     "mounts-file-systems changes-its-root opens-new-file-systems opens-files-by-handle",
+    "processes that are nobody's": "makes-a-child-of-its-parents",
     "other calls": "changes-its-personality calls-by-other-numbers loads-kernel-code",
     "set-uid": "gains-by-a-set-uid-program becomes-root has-capabilities makes-a-device",
     "time going backwards": "sets-the-clock",
@@ -98,7 +99,7 @@ WITHOUT_WALLS = (
     "forks-without-end starts-threads-without-end fills-its-scratch fills-shared-memory "
     "takes-memory-in-many-processes takes-memory-by-memfd takes-memory-by-system-v traces-itself "
     "changes-its-personality locks-shared-files watches-shared-files sees-others-terminals "
-    "asks-what-lies-in-memory steers-what-lies-in-memory sends-descriptors"
+    "asks-what-lies-in-memory steers-what-lies-in-memory sends-descriptors makes-a-child-of-its-parents"
 )
 """What anybody's process gets that nothing stops."""
 ROOTS = (
