@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -476,11 +477,12 @@ def unfiltered(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Warm bots without a filter of system calls."""
     layers = replace(find_layers(), no_filter="it is left away")
     monkeypatch.setattr("referee.warm.find_layers", lambda: layers)
-    monkeypatch.setattr(warm, "_deaths", -1)
+    monkeypatch.setattr(warm, "_starter", cache(lambda _: warm._Starter()))
     starter = warm._living_starter()
     yield
     starter._popen.kill()
-    starter.lives()
+    starter._popen.wait()
+    starter.control.close()
 
 
 async def test_no_bot_has_siblings(lab: Lab) -> None:
