@@ -387,10 +387,13 @@ def _make(places: set[Path]) -> _Made | None:
 
 
 def _own(folder: Path) -> int:
-    """Makes a group and locks it. Another arena may take it for an abandoned one just before it is locked."""
+    """Makes a group and locks it. Another arena may take it for an abandoned one before it is locked, and remove it."""
     while True:
         folder.mkdir(exist_ok=True)
-        lock = _locked(folder)
+        try:
+            lock = _locked(folder)
+        except FileNotFoundError:
+            continue
         if folder.exists():
             return lock
         os.close(lock)

@@ -117,17 +117,19 @@ def test_two_arenas_of_one_number_have_groups_of_their_own(second: Path) -> None
     assert first.exists()
 
 
+@pytest.mark.parametrize("is_open", [True, False])
 def test_a_group_that_is_taken_for_an_abandoned_one_while_it_is_made_is_made_again(
-    second: Path, monkeypatch: pytest.MonkeyPatch
+    *, is_open: bool, second: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Also if it is gone before this arena has opened it."""
     locked, swept = cgroups._locked, list[Path]()
 
     def removed_before_it_is_locked(folder: Path, how: int = 0) -> int:
-        lock = locked(folder, how)
+        lock = locked(folder, how) if is_open else 0
         if not swept:
             swept.append(folder)
             folder.rmdir()
-        return lock
+        return lock if is_open else locked(folder, how)
 
     monkeypatch.setattr(cgroups, "_locked", removed_before_it_is_locked)
     assert cgroups.tree().places["memory"].exists()
