@@ -5,6 +5,7 @@ whose memory grows with what subscribers ask for and leave unread: here it has a
 """
 
 import os
+import re
 import resource
 import socket
 import stat
@@ -30,6 +31,8 @@ HEARTBEAT_MS = 10_000
 """A subscriber that is gone without a word is let go after twice as long."""
 HANDSHAKE_MS = 5_000
 IPC, TCP = "ipc://", "tcp://"
+MAX_PORT = 65_535
+_PORT = re.compile(r"[0-9]{1,5}")
 
 
 class CannotListenError(Exception):
@@ -67,7 +70,9 @@ def _publisher(context: "zmq.Context[zmq.Socket[bytes]]", endpoint: str) -> "zmq
     if endpoint.startswith(IPC):
         _make_way(endpoint.removeprefix(IPC))
         os.umask(0o077)  # the socket's file is its owner's alone
-    elif not endpoint.startswith(TCP):
+    elif endpoint.startswith(TCP):
+        _check_port(endpoint.rpartition(":")[2])
+    else:
         raise CannotListenError("is neither ipc://PATH nor tcp://ADDRESS:PORT")
     publisher = context.socket(zmq.PUB)
     publisher.set_hwm(MAX_WAITING)
@@ -77,6 +82,7 @@ def _publisher(context: "zmq.Context[zmq.Socket[bytes]]", endpoint: str) -> "zmq
         (zmq.HEARTBEAT_TIMEOUT, 2 * HEARTBEAT_MS),
         (zmq.HANDSHAKE_IVL, HANDSHAKE_MS),
         (zmq.LINGER, 0),
+        (zmq.IPV6, endpoint.startswith(f"{TCP}[")),
     ):
         publisher.setsockopt(option, value)
     try:
@@ -84,6 +90,12 @@ def _publisher(context: "zmq.Context[zmq.Socket[bytes]]", endpoint: str) -> "zmq
     except zmq.ZMQError as error:
         raise CannotListenError(f"cannot listen there: {os.strerror(error.errno or 0)}") from None
     return publisher
+
+
+def _check_port(port: str) -> None:
+    """Refuses what ZeroMQ would take for another port: of 99999 it listens at 34463, of 5x at 5."""
+    if port != "*" and not (_PORT.fullmatch(port) and int(port) <= MAX_PORT):
+        raise CannotListenError(f"the port must be a number up to {MAX_PORT}, or *")
 
 
 def _make_way(place: str) -> None:

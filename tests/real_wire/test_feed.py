@@ -137,7 +137,11 @@ class TestEndpoint:
             ("ipc://@name", "ipc:// takes a path"),
             ("ipc:///no/such/folder/feed", "cannot listen there: No such file or directory"),
             (f"ipc:///{'long/' * 100}", "cannot listen there: "),
-            ("tcp://nowhere", "cannot listen there: Invalid argument"),
+            ("tcp://nowhere", "the port must be a number up to 65535, or *"),
+            ("tcp://127.0.0.1:", "the port must be a number up to 65535, or *"),
+            ("tcp://127.0.0.1:99999", "the port must be a number up to 65535, or *"),
+            ("tcp://127.0.0.1:-1", "the port must be a number up to 65535, or *"),
+            ("tcp://nowhere.invalid:5555", "cannot listen there: No such device"),
             ("tcp://192.0.2.1:5555", "cannot listen there: Cannot assign requested address"),
         ],
     )
