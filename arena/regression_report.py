@@ -42,7 +42,10 @@ def said(regression: Regression, finding: Finding) -> list[str]:
     ]
     if isinstance(state, Progress):
         lines.append(f"blocks with 0, 0.5, 1, 1.5 and 2 points: {', '.join(map(str, state.counts))}")
-    return [*lines, _estimate(regression, finding)]
+    lines.append(_estimate(regression, finding))
+    if regression.arena.form.policy.processes == "kept":
+        lines.append("bots were kept from match to match, and may have remembered what they saw")
+    return lines
 
 
 def table(regression: Regression, finding: Finding) -> Grid:
@@ -104,6 +107,7 @@ def finding_json(regression: Regression, finding: Finding) -> dict[str, Any]:
     return found | {
         "seed": finding.seed,
         "isolation": arena.form.isolation,
+        "processes": arena.form.policy.processes,
         "bots": [_line_json(label, line) for label, line in zip(arena.labels, finding.lines, strict=True)],
         "void": [
             {"block": block, "seating": seating, "reason": reason} for block, seating, reason in finding.voids

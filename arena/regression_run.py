@@ -112,7 +112,7 @@ def _play_rest(
     done = reckoning.state.blocks
     done_before = f" ({done} of them played before)" if done else ""
     limit = f"at most {counted(regression.limit, 'block')} of {counted(regression.seatings, 'match')}"
-    say(f"{limit}{done_before}, isolation {field.plan.isolation}")
+    say(f"{limit}{done_before}, {field.sandboxes}")
     if reckoning.decided or done == regression.limit:
         return
     # Those beyond a limit that was higher before are finished too.

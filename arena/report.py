@@ -102,6 +102,7 @@ def results_json(tournament: Tournament, results: Results) -> dict[str, Any]:
         "design": results.design,
         "seed": results.seed,
         "isolation": tournament.form.isolation,
+        "processes": tournament.form.policy.processes,
         "bots": [
             {"bot": label, "version": bot.version, "content": bot.content, "house": entrant == tournament.house}
             for entrant, (label, bot) in enumerate(zip(tournament.labels, tournament.bots, strict=True))

@@ -26,8 +26,14 @@ from referee.games.registry import GAMES
 from referee.rules import BadSetupError
 from referee.toml_text import TomlError, read_toml
 
-TOLD = ("game", "variant", "format", "isolation")
-"""Terms that a report tells. The seed is not among them: whoever knows it knows the deals that are to come."""
+TOLD = {
+    "game": "game",
+    "variant": "variant",
+    "format": "format",
+    "isolation": "isolation",
+    "policy.processes": "processes",
+}
+"""Terms that a report tells, and what it calls them. The seed is not among them: whoever knows it knows the deals that are to come."""
 
 
 def ledger_of(place: Path) -> Path:
@@ -162,7 +168,7 @@ def matches_text(found: Found) -> str:
 
 def told_of(terms: Terms) -> dict[str, str]:
     """The terms that a report tells."""
-    return {key: str(terms[key]) for key in TOLD if key in terms}
+    return {name: str(terms[key]) for key, name in TOLD.items() if key in terms}
 
 
 def write_beside(folder: Path, found: Found) -> None:

@@ -183,7 +183,7 @@ def _play_rest(
     finished = ledger.finished()
     done = len(finished)
     done_before = f" ({done} of them played before)" if done else ""
-    say(f"{counted(total, 'match')}{done_before}, isolation {field.plan.isolation}")
+    say(f"{counted(total, 'match')}{done_before}, {field.sandboxes}")
     with LiveProgress(progress_console(), done, total) as progress:
 
         async def play_all() -> None:

@@ -36,8 +36,8 @@ def command(results: Path, *, html: Path | None, table: Path | None, as_json: bo
         return
     screen = results_console()
     matches = f"{matches_text(found)} {'match' if digest.matches == found.total == 1 else 'matches'}"
-    words = [f"{matches} in {counted(digest.blocks, 'block')}", *told_of(terms).values()]
-    screen.say(", ".join(words))
+    told_words = (f"{word} processes" if name == "processes" else word for name, word in told_of(terms).items())
+    screen.say(", ".join([f"{matches} in {counted(digest.blocks, 'block')}", *told_words]))
     if found.contest is not None and format_rows(found.contest, digest.lines) is not None:
         print_result(screen, found.contest, digest.lines, digest.seats)
         screen.print()

@@ -80,6 +80,17 @@ def test_undecided_says_how_to_go_on_and_going_on_does(monkeypatch: pytest.Monke
     assert "at most 5 blocks of 2 matches (3 of them played before), isolation strict\n" in again.stderr
 
 
+def test_where_bots_were_kept_every_form_of_the_finding_says_so(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    kept, page = ("--keep-bots", "--blocks", "3", "--results", str(tmp_path / "kept")), tmp_path / "summary.md"
+    told = regress(monkeypatch, "undecided", *kept, "--markdown", str(page))
+    assert "isolation strict, bots kept\n" in told.stderr
+    assert "\nbots were kept from match to match, and may have remembered" in told.stdout
+    assert "- bots were kept from match to match" in page.read_text()
+    assert "kept" == json.loads(regress(monkeypatch, "undecided", *kept, "--json").stdout)["processes"]
+
+
 def test_a_summary_is_added_to_what_the_file_holds(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     page = tmp_path / "summary.md"
     page.write_text("# Earlier steps\n")

@@ -186,6 +186,14 @@ def test_how_much_there_is_to_play_and_its_isolation_are_said(
     assert f"{MATCHES} matches ({MATCHES} of them played before), isolation" in capsys.readouterr().err
 
 
+def test_where_bots_are_kept_that_is_said(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file.write_text(file.read_text() + '\n[policy]\nprocesses = "kept"\n')
+    playing(file)
+    assert f"{MATCHES} matches, isolation strict, bots kept\n" in capsys.readouterr().err
+    told = CliRunner().invoke(main, ["report", str(file)]).stdout.splitlines()[0]
+    assert told.endswith(", round_robin, strict, kept processes")
+
+
 def test_a_seed_that_is_left_out_is_drawn_once_and_kept(file: Path) -> None:
     file.write_text(TEXT.replace("seed = 4\n", ""))
     first, second = playing(file), playing(file)
