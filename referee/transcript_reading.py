@@ -189,7 +189,8 @@ def _record(raw: bytes, number: int) -> AnyRecord:
     if isinstance(record, Header | SeatHeader) != (number == 1):
         raise Broken(number, f"line {number} is {'no' if number == 1 else 'another'} header")
     if isinstance(record, Header | SeatHeader) and record.format != FORMAT:
-        raise Broken(number, f"line {number}: format {record.format} is not known here; {FORMAT} is")
+        age = "an older" if record.format < FORMAT else "a newer"
+        raise Broken(number, f"line {number}: format {record.format} is {age} arena's; this one reads {FORMAT}")
     return record
 
 

@@ -130,9 +130,10 @@ def test_a_second_header_is_found() -> None:
     assert "line 2 is another header" == finding(chained(header(), header())).what
 
 
-def test_a_format_that_is_not_known_is_refused() -> None:
-    with pytest.raises(Broken, match="line 1: format 999 is not known here; 2 is"):
-        list(lines_of(BytesIO(chained(replace(header(), format=999)))))
+@pytest.mark.parametrize(("number", "age"), [(1, "an older"), (999, "a newer")])
+def test_another_format_is_named_as_older_or_newer(number: int, age: str) -> None:
+    with pytest.raises(Broken, match=f"line 1: format {number} is {age} arena's; this one reads 2"):
+        list(lines_of(BytesIO(chained(replace(header(), format=number)))))
 
 
 def test_a_line_spelled_otherwise_is_not_one_of_ours() -> None:
