@@ -43,8 +43,8 @@ def said(regression: Regression, finding: Finding) -> list[str]:
     if isinstance(state, Progress):
         lines.append(f"blocks with 0, 0.5, 1, 1.5 and 2 points: {', '.join(map(str, state.counts))}")
     lines.append(_estimate(regression, finding))
-    if regression.arena.form.policy.processes == "kept":
-        lines.append("bots were kept from match to match, and may have remembered what they saw")
+    if regression.arena.kept:
+        lines.append(f"bots kept from match to match, which may remember: {', '.join(regression.arena.kept)}")
     return lines
 
 

@@ -21,7 +21,7 @@ from arena.runner import Field, run
 from arena.screens import progress_console, say
 from arena.standings import Line, standings
 from arena.terms import Terms, begin_or_go_on, terms_of
-from arena.tournament import Venue, try_out
+from arena.tournament import Venue, say_kept, try_out
 
 PlayerT = TypeVar("PlayerT")
 DIGITS = 12
@@ -71,6 +71,7 @@ def play_regression(
             names=regression.arena.labels,
             transcripts=folder / TRANSCRIPTS,
         )
+        say_kept(regression.arena)
         _play_rest(regression, field, ledger, reckoning, seed, open_venue=open_venue)
         return _finding(regression, ledger, reckoning, seed, monotonic() - started)
 
@@ -112,7 +113,7 @@ def _play_rest(
     done = reckoning.state.blocks
     done_before = f" ({done} of them played before)" if done else ""
     limit = f"at most {counted(regression.limit, 'block')} of {counted(regression.seatings, 'match')}"
-    say(f"{limit}{done_before}, {field.sandboxes}")
+    say(f"{limit}{done_before}, isolation {field.plan.isolation}")
     if reckoning.decided or done == regression.limit:
         return
     # Those beyond a limit that was higher before are finished too.

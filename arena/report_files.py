@@ -33,7 +33,8 @@ TOLD = {
     "isolation": "isolation",
     "policy.processes": "processes",
 }
-"""Terms that a report tells, and what it calls them. The seed is not among them: whoever knows it knows the deals that are to come."""
+"""Terms that a report tells, and what it calls them. The seed is not among them: whoever knows it knows the deals
+that are to come."""
 
 
 def ledger_of(place: Path) -> Path:

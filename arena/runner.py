@@ -72,11 +72,6 @@ class Field(Struct, Generic[PlayerT], frozen=True, kw_only=True):
     names: tuple[str, ...]
     transcripts: Path
 
-    @property
-    def sandboxes(self) -> str:
-        """How bots are run, for the line that is said first."""
-        return f"isolation {self.plan.isolation}{', bots kept' * (self.plan.policy.processes == 'kept')}"
-
 
 class Write(Protocol):
     """Makes a call of the ledger."""

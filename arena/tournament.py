@@ -99,6 +99,7 @@ def play_tournament(
         total = max(design.matches, schedule.matches or 0)
         rounds = rounds_of(schedule.rounds(seed), ledger.results)
         fed = None if publish is None else FedStandings(_fed_terms(tournament), publish)
+        say_kept(tournament)
         _play_rest(field, ledger, rounds, total, open_venue=open_venue, fed=fed)
         results = ledger.results()
         contest = Contest(
@@ -168,6 +169,12 @@ def _design(tournament: Tournament, seed: int, results: Sequence[Played]) -> Des
     return design_of(blocks, len(tournament.form.bots), tournament.seats)
 
 
+def say_kept(tournament: Tournament) -> None:
+    """Which bots are kept, where that is asked for: one may have thought that more were."""
+    if tournament.form.policy.processes == "kept":
+        say(f"bots kept from match to match: {', '.join(tournament.kept) or 'none, for none can stay'}")
+
+
 def _play_rest(
     field: Field[PlayerT],
     ledger: Ledger,
@@ -183,7 +190,7 @@ def _play_rest(
     finished = ledger.finished()
     done = len(finished)
     done_before = f" ({done} of them played before)" if done else ""
-    say(f"{counted(total, 'match')}{done_before}, {field.sandboxes}")
+    say(f"{counted(total, 'match')}{done_before}, isolation {field.plan.isolation}")
     with LiveProgress(progress_console(), done, total) as progress:
 
         async def play_all() -> None:

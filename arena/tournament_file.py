@@ -19,6 +19,7 @@ from referee.bot_folder import BotFolder, BotFolderError
 from referee.clock import clock_terms
 from referee.clock_table import BadClockError, ClockTable
 from referee.games.registry import GAMES
+from referee.kept_bots import can_stay
 from referee.plan import Isolation, Plan, Policy, Positive
 from referee.printable import printable_name
 from referee.rules import BadSetupError, Game
@@ -92,6 +93,13 @@ class Tournament(Struct, frozen=True, kw_only=True):
     def house(self) -> int | None:
         """The number of the bot that fills seats, if there is one."""
         return None if self.form.fill is None else len(self.bots) - 1
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """The bots that stay in their processes from match to match."""
+        if self.form.policy.processes != "kept":
+            return ()
+        return tuple(label for label, bot in zip(self.labels, self.bots, strict=True) if can_stay(bot))
 
     @property
     def rotations(self) -> int:

@@ -387,7 +387,7 @@ def _make(places: set[Path]) -> _Made | None:
 
 
 def _own(folder: Path) -> int:
-    """Makes a group and locks it. Another arena may take it for an abandoned one before it is locked, and remove it."""
+    """Makes a group and locks it. Another arena may take it for an abandoned one and remove it before that."""
     while True:
         folder.mkdir(exist_ok=True)
         try:

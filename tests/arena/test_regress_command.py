@@ -85,9 +85,9 @@ def test_where_bots_were_kept_every_form_of_the_finding_says_so(
 ) -> None:
     kept, page = ("--keep-bots", "--blocks", "3", "--results", str(tmp_path / "kept")), tmp_path / "summary.md"
     told = regress(monkeypatch, "undecided", *kept, "--markdown", str(page))
-    assert "isolation strict, bots kept\n" in told.stderr
-    assert "\nbots were kept from match to match, and may have remembered" in told.stdout
-    assert "- bots were kept from match to match" in page.read_text()
+    assert "bots kept from match to match: base, head\n" in told.stderr
+    assert "\nbots kept from match to match, which may remember: base, head\n" in told.stdout
+    assert "- bots kept from match to match" in page.read_text()
     assert "kept" == json.loads(regress(monkeypatch, "undecided", *kept, "--json").stdout)["processes"]
 
 
