@@ -176,17 +176,22 @@ def bare_bots(bot: Path, folder: Path, number: int) -> "Iterator[list[zmq.Socket
     """So many processes of the bot, and a blocking PAIR socket to each."""
     context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
     sockets, processes = [], []
-    for seat in range(number):
-        socket = context.socket(zmq.PAIR)
-        endpoint = f"ipc://{folder}/bare-{seat}"
-        socket.bind(endpoint)
-        sockets.append(socket)
-        environment = {**os.environ, "ARENA_ENDPOINT": endpoint, "ARENA_TOKEN": "0" * 32}
-        processes.append(subprocess.Popen([sys.executable, "bot.py"], cwd=bot, env=environment))
-    yield sockets
-    for process in processes:
-        process.wait()
-    context.destroy(linger=0)
+    try:
+        for seat in range(number):
+            socket = context.socket(zmq.PAIR)
+            endpoint = f"ipc://{folder}/bare-{seat}"
+            socket.bind(endpoint)
+            sockets.append(socket)
+            environment = {**os.environ, "ARENA_ENDPOINT": endpoint, "ARENA_TOKEN": "0" * 32}
+            processes.append(subprocess.Popen([sys.executable, "bot.py"], cwd=bot, env=environment))
+        yield sockets
+        for process in processes:
+            process.wait()
+    finally:
+        for process in processes:
+            process.kill()  # Those of a measurement that failed would wait for it for ever.
+            process.wait()
+        context.destroy(linger=0)
 
 
 def bare(bot: Path, records: list[Record], folder: Path, processes: int) -> float:
