@@ -1,5 +1,5 @@
 """`python -m arena` is the command line."""
 
-from arena.cli import main
+from arena.commands.main import main
 
 main()

@@ -9,8 +9,8 @@ from rich.segment import Segments
 from rich.table import Table  # noqa: TID251 - this is the door
 from rich.text import Text
 
-from arena.screens import Screen
 from arena.shortened import shortened
+from arena.terminal import Screen
 from referee.printable import printable_name
 
 PLAIN_HEAD = Box("    \n    \n -- \n    \n    \n    \n    \n    \n", ascii=True)
@@ -20,10 +20,6 @@ LONGEST_CELL = 160
 """Columns of a cell, at most: a path may have 4,096 letters, and a table is to stay one."""
 LONGEST_HEADING = 30
 NO_LIMIT = 10_000
-LARGEST = 1_000
-"""From this many of a unit on, the next one is used."""
-SMALL = 10
-"""Below this many of a unit, a decimal place is of use."""
 
 
 class Grid:
@@ -58,15 +54,6 @@ def show(screen: Screen, grid: Grid) -> None:
     # Not by itself: rich would cut it to the screen.
     lines = Segments(screen.render(table, screen.options.update(max_width=_width(screen, table))))
     screen.print(lines, crop=False, end="")
-
-
-def duration(microseconds: float) -> str:
-    """A time with its unit, as exact as is of use: `512 µs`, `2.7 ms`, `28 ms`, `1.2 s`, `59 s`."""
-    if round(microseconds) < LARGEST:
-        return f"{microseconds:z.0f} µs"
-    milliseconds = microseconds / 1_000
-    amount, unit = (milliseconds, "ms") if round(milliseconds) < LARGEST else (milliseconds / 1_000, "s")
-    return f"{amount:.{int(round(amount, 1) < SMALL)}f} {unit}"
 
 
 def rounded(value: float | None, places: int = 2) -> float | None:

@@ -9,10 +9,10 @@ import time
 from random import Random
 
 from protocol.codec import encode
-from referee.games.fight_for_a_name import FightForAName
-from referee.reveal import shown
-from referee.rules import Taken
-from referee.table import Deal, Table
+from referee.games.fight_for_a_name.game import FightForAName
+from referee.rules.contract import Taken
+from referee.rules.reveal import shown
+from referee.rules.table import Deal, Table
 
 ROUNDS, SECONDS = 5, 2.0
 MATCHES_A_SECOND = 20

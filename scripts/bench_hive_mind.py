@@ -19,9 +19,9 @@ from protocol.games.hive_mind import BreakTie, GiveToken, HiveMindView, Kind, Ro
 from protocol.words import Action
 from referee.games.hive_mind import HiveMind
 from referee.games.hive_mind.hive import CELLS, KINDS, SHAPES
-from referee.reveal import shown
-from referee.rules import Taken
-from referee.table import Deal, Table
+from referee.rules.contract import Taken
+from referee.rules.reveal import shown
+from referee.rules.table import Deal, Table
 
 ROUNDS, SECONDS = 5, 2.0
 MATCHES_A_SECOND = 150

@@ -25,12 +25,13 @@ from pathlib import Path
 import trio
 from msgspec import Raw, Struct
 
-from arena import loop
-from arena.memory import resident_bytes
-from referee.bot_folder import find_bot
-from referee.plan import Plan, Policy
-from referee.play import SandboxedBot, play
-from referee.wire import Wire, open_wire
+from arena import event_loop as loop
+from arena.stress.memory import resident_bytes
+from referee.bot_folder.manifest import find_bot
+from referee.host.plan import Plan
+from referee.host.play import SandboxedBot, play
+from referee.match.policy import Policy
+from referee.wire.local import Wire, open_wire
 
 MATCHES, AT_ONCE = 2_000, 250
 SOAK_AT_ONCE = 50

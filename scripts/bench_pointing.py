@@ -10,10 +10,10 @@ import time
 from random import Random
 
 from protocol.codec import encode
-from referee.games.pointing import Pointing
-from referee.reveal import shown
-from referee.rules import Taken
-from referee.table import Deal, Table
+from referee.games.pointing.game import Pointing
+from referee.rules.contract import Taken
+from referee.rules.reveal import shown
+from referee.rules.table import Deal, Table
 
 ROUNDS, SECONDS = 5, 2.0
 MATCHES_A_SECOND = 300

@@ -13,8 +13,8 @@ from functools import partial
 
 import numpy as np
 
-from arena.digest import digest_of
-from arena.standings import Played
+from arena.statistics.standings import Played
+from arena.statistics.summary import digest_of
 from protocol.refusals import Conduct
 from protocol.words import Outcome
 

@@ -15,9 +15,9 @@ from msgspec import Raw
 from protocol.codec import encode
 from protocol.games.mist import MistView, Turn
 from referee.games.mist import BOARD, Mist
-from referee.reveal import shown
-from referee.rules import Taken
-from referee.table import Deal, Table
+from referee.rules.contract import Taken
+from referee.rules.reveal import shown
+from referee.rules.table import Deal, Table
 
 ROUNDS, SECONDS = 5, 2.0
 TURNS_A_SECOND, MATCHES_A_SECOND = 15_000, 150

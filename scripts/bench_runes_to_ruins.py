@@ -10,9 +10,9 @@ from random import Random
 
 from protocol.codec import encode
 from referee.games.runes_to_ruins import RunesToRuins
-from referee.reveal import opened, shown
-from referee.rules import Illegal, Taken
-from referee.table import Deal, Table
+from referee.rules.contract import Illegal, Taken
+from referee.rules.reveal import opened, shown
+from referee.rules.table import Deal, Table
 
 SECONDS, ROUNDS = 2.0, 5
 MATCHES_A_SECOND = 10

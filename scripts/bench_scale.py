@@ -14,13 +14,14 @@ from tempfile import TemporaryDirectory
 
 import trio
 
-from arena.ledger import Ledger
-from arena.memory import resident_bytes
-from arena.runner import Field, Worker, run
-from arena.schedule import Match, round_robin
+from arena.schedule.blocks import Match, round_robin
+from arena.stress.memory import resident_bytes
+from arena.tournament.ledger import Ledger
+from arena.tournament.runner import Field, run
+from arena.workers.api import Worker
 from protocol.refusals import Conduct
 from protocol.words import Outcome
-from referee.plan import Plan, Result
+from referee.host.plan import Plan, Result
 
 BLOCKS, QUICK = 100_000, 10_000
 BOTS = 100

@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from itertools import islice
 from random import Random
 
-from arena.formats import Form, schedule_of
-from arena.rounds import Fixed, Schedule
-from arena.schedule import SWAPPED, Block
-from arena.standings import Played
+from arena.schedule.blocks import SWAPPED, Block
+from arena.schedule.formats import Form, schedule_of
+from arena.schedule.rounds import Fixed, Schedule
+from arena.statistics.standings import Played
 from protocol.refusals import Conduct
 from protocol.words import Outcome
 

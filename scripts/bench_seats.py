@@ -15,13 +15,13 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from arena import loop
-from referee.bot_folder import find_bot
-from referee.plan import Plan
-from referee.play import SandboxedBot, play
-from referee.records import WindowTime
-from referee.transcript_reading import read_transcript
-from referee.wire import Wire, open_wire
+from arena import event_loop as loop
+from referee.bot_folder.manifest import find_bot
+from referee.host.plan import Plan
+from referee.host.play import SandboxedBot, play
+from referee.match.records import WindowTime
+from referee.transcript.reader import read_transcript
+from referee.wire.local import Wire, open_wire
 
 SEATS = 13
 RUNS, QUICK = 20, 5

@@ -57,7 +57,9 @@ def commands() -> list[list[str]]:
 
 
 def test_the_page_has_its_four_commands() -> None:
-    assert ["referee.conformance", "tests.golden.matches", "arena", "arena"] == [words[1] for words in commands()]
+    assert ["referee.proofs.conformance", "tests.golden.matches", "arena", "arena"] == [
+        words[1] for words in commands()
+    ]
 
 
 def test_the_sixth_game_keeps_the_contract(copy: Path) -> None:

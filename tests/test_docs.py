@@ -8,25 +8,25 @@ from typing import Any, get_args
 import msgspec
 import pytest
 
-from arena.feed_process import MAX_MEMORY_BYTES, MAX_WAITING
-from arena.feed_standings import AGAIN_SECONDS
+from arena.feed.process import MAX_MEMORY_BYTES, MAX_WAITING
+from arena.tournament.feed_standings import AGAIN_SECONDS
 from protocol.feed import FeedMessage
 from protocol.games.mist import MistEvent, MistOptions, MistView
 from protocol.messages import MAX_FRAME_BYTES, MAX_NOTE_CHARACTERS, Said, Told
 from protocol.refusals import Conduct, Fault, Refusal
-from referee.bot_folder import BotFile, Limits
-from referee.clock import clock_terms
-from referee.clock_table import WALL_FACTOR, ClockTable
-from referee.feed import MAX_TOLD_BYTES
+from referee.bot_folder.manifest import BotFile, Limits
 from referee.games.mist import BOARD
 from referee.games.registry import GAMES
-from referee.hearing import HELLOS_PER_MATCH
-from referee.host import SNAPSHOT_SECONDS
-from referee.line import MAX_TAKEN_BYTES, OUTBOX_BYTES, OUTBOX_FRAMES
-from referee.plan import Policy
-from referee.records import AnyRecord
-from referee.wire import HANDSHAKE_SECONDS, MAX_CONNECTIONS
-from referee.zmtp import COMMAND_BYTES, COMMANDS_A_SECOND, COMMANDS_AT_ONCE, MOST_PARTS
+from referee.host.feed import MAX_TOLD_BYTES
+from referee.host.host import SNAPSHOT_SECONDS
+from referee.match.clock import clock_terms
+from referee.match.clock_config import WALL_FACTOR, ClockTable
+from referee.match.policy import Policy
+from referee.match.records import AnyRecord
+from referee.match.submissions import HELLOS_PER_MATCH
+from referee.wire.line import MAX_TAKEN_BYTES, OUTBOX_BYTES, OUTBOX_FRAMES
+from referee.wire.local import HANDSHAKE_SECONDS, MAX_CONNECTIONS
+from referee.wire.zmtp import COMMAND_BYTES, COMMANDS_A_SECOND, COMMANDS_AT_ONCE, MOST_PARTS
 from tests.docs_pages import PAGES, anchors, blocks, first_words, links, name, page, prose, section, tables, words
 
 PROTOCOL = page("docs/protocol.md")

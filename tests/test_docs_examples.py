@@ -14,18 +14,18 @@ from unittest.mock import Mock
 import click
 import pytest
 
-from arena.adjudicate import adjudicate_line
-from arena.cli import main as arena
-from arena.clock_file import clock_text
-from arena.tournament_file import read_tournament
+from arena.commands.main import main as arena
+from arena.config.clock_file import clock_text
+from arena.config.tournament_file import read_tournament
 from bots import kit
 from protocol.codec import decode_feed, decode_said, decode_told, encode
-from referee.bot_folder import FILE, BotFile, find_bot
+from referee.adjudication.adjudicate import adjudicate_line
+from referee.bot_folder.manifest import FILE, BotFile, find_bot
+from referee.bot_folder.strict_toml import read_toml
 from referee.games.registry import GAMES
-from referee.records import Header, In, Out
-from referee.replay import replay
-from referee.toml_text import read_toml
-from referee.transcript_reading import read_transcript, verify_transcript
+from referee.match.records import Header, In, Out
+from referee.transcript.reader import read_transcript, verify_transcript
+from referee.transcript.replay import replay
 from tests.bots.in_process import MIST_BOTS, MIST_VARIANTS
 from tests.bots.in_process import play as play_in_process
 from tests.docs_pages import HOUSE, PAGES, Block, blocks, blocks_of, name, prose, words

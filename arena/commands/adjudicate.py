@@ -7,11 +7,11 @@ from typing import BinaryIO
 import click
 import msgspec
 
-from arena.adjudicate import adjudicate_line, adjudicate_stream
-from arena.exits import WrongUse
-from arena.scenario import MAX_SCENARIO_BYTES
+from arena.errors import WrongUse
 from protocol.codec import decode_json
-from referee.regular_file import open_regular
+from referee.adjudication.adjudicate import adjudicate_line, adjudicate_stream
+from referee.adjudication.scenario import MAX_SCENARIO_BYTES
+from referee.linux.regular_file import open_regular
 
 
 @click.command("adjudicate")

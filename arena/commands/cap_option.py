@@ -5,8 +5,8 @@ from typing import Any, TypeVar
 
 import click
 
-from arena.caps import BotCaps, read_caps
-from arena.exits import WrongUse
+from arena.config.caps import BotCaps, read_caps
+from arena.errors import WrongUse
 
 CommandT = TypeVar("CommandT", bound=Callable[..., Any])
 

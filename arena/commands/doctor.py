@@ -7,15 +7,15 @@ import msgspec
 import trio
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn
 
-from arena.counted import counted
-from arena.exits import AnswerIsNo, MachineCannot
-from arena.screens import Screen, Words, print_json, progress_console, results_console
+from arena.errors import AnswerIsNo, MachineCannot
+from arena.quantities import counted
 from arena.tables import Grid, show
-from referee import sandbox
-from referee.escapes.examination import QUIET_SECONDS, examine
-from referee.escapes.finding import Finding, How, Report
-from referee.escapes.subject import ExaminationError
-from referee.plan import Isolation
+from arena.terminal import Screen, Words, print_json, progress_console, results_console
+from referee.proofs.escapes.examination import QUIET_SECONDS, examine
+from referee.proofs.escapes.finding import Finding, How, Report
+from referee.proofs.escapes.subject import ExaminationError
+from referee.sandbox import process as sandbox
+from referee.sandbox.levels import Isolation
 
 IN_FORCE = {True: "yes", False: "no", None: "unknown"}
 

@@ -1,23 +1,21 @@
 """`arena games`: what can be played, and with which options."""
 
-import os
 import sys
 from random import SystemRandom
 from typing import Any
 
 import click
 import msgspec
-from msgspec import Raw
 
-from arena.clock_file import clock_json, clock_text
-from arena.exits import WrongUse
-from arena.schedule import SEED_BITS
-from arena.screens import print_json, results_console, say
-from arena.setup_file import drawn_setup
+from arena.config.clock_file import clock_json, clock_text
+from arena.config.games import variant_named
+from arena.config.setup_file import drawn_setup
+from arena.errors import WrongUse
+from arena.schedule.blocks import SEED_BITS
 from arena.tables import Grid, show
-from protocol.words import Options
+from arena.terminal import print_json, results_console, say
 from referee.games.registry import GAMES
-from referee.rules import BadSetupError, Game
+from referee.rules.contract import Game
 
 
 @click.command("games")
@@ -67,34 +65,6 @@ def describe(game: Game[Any]) -> dict[str, Any]:
         "windows": {window: list(form.__struct_fields__) for window, form in game.actions.items()},
         "events": [event.__struct_config__.tag for event in game.events],
     }
-
-
-def variant_named(game: Game[Any], name: str | None) -> str:
-    """The name of the variant that is asked for; the game's default if none is.
-
-    Raises:
-        WrongUse: the game has no such variant.
-    """
-    names = [variant.name for variant in game.variants]
-    if name is not None and name not in names:
-        raise WrongUse(f"--variant: {game.name} has no {name!r}; it has {', '.join(names)}")
-    return name or names[0]
-
-
-def rules_asked(game: str, variant: str | None, options: str | None) -> tuple[Game[Any], str, Options]:
-    """The game, variant and options in force that a command line asks for; `options` are JSON.
-
-    Raises:
-        WrongUse: there is no such game, or it has no such variant or options.
-    """
-    if game not in GAMES:
-        raise WrongUse(f"GAME: there is no {game!r}; there are {', '.join(GAMES)}")
-    rules = GAMES[game]
-    chosen = variant_named(rules, variant)
-    try:
-        return rules, chosen, rules.read_options(chosen, None if options is None else Raw(os.fsencode(options)))
-    except BadSetupError as error:
-        raise WrongUse(f"--{error}") from None
 
 
 def _print_setup(game: str | None, variant: str | None, seed: int | None) -> None:

@@ -8,12 +8,12 @@ from typing import Any
 import click
 
 from arena.commands.match import REMOTE, match_options, play_asked
-from arena.exits import WrongUse
-from arena.feed import open_feed
-from arena.hosting import Hosting, play_hosted
-from arena.one_match import play_match
-from referee.keys import KeyFileError, KeyPair, new_pair, read_pair
-from referee.remote_wire import BadAddressError, read_address
+from arena.errors import WrongUse
+from arena.feed.publisher import open_feed
+from arena.live.hosted_match import Hosting, play_hosted
+from arena.live.single_match import play_match
+from referee.wire.keys import KeyFileError, KeyPair, new_pair, read_pair
+from referee.wire.remote import BadAddressError, read_address
 
 MAX_WAIT_SECONDS = 365 * 86_400
 

@@ -4,10 +4,9 @@ from pathlib import Path
 
 import click
 
-from arena.exits import WrongUse
-from arena.results_folder import cannot_write
-from arena.screens import results_console, say
-from referee.keys import KeyFileError, new_pair, write_pair, z85
+from arena.errors import WrongUse, cannot_write
+from arena.terminal import results_console, say
+from referee.wire.keys import KeyFileError, new_pair, write_pair, z85
 
 
 @click.command("keys")

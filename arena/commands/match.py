@@ -11,29 +11,31 @@ from typing import Any, TypeVar, get_args
 import click
 from msgspec import Raw
 
-from arena import console
-from arena.building import ready
-from arena.caps import BotCaps, over, too_large
-from arena.clock_file import read_clock
 from arena.commands.cap_option import cap_option, caps_given
 from arena.commands.feed_option import feed_option
-from arena.commands.games import rules_asked
 from arena.commands.policy_options import clock_option, policy_options, read_policy
-from arena.counted import counted
-from arena.exits import WrongUse
-from arena.feed import open_feed
-from arena.match_shown import match_json, show_match
-from arena.one_match import play_match
-from arena.schedule import SEED_BITS
-from arena.screens import print_json, progress_console, say
-from arena.setup_file import read_setup
-from arena.watching import Eyes, Watcher, read_eyes
-from referee.bot_folder import BotFolderError, find_bot
-from referee.keys import MAX_KEY_FILE_BYTES, PUBLIC, KeyFileError, read_public, z85
-from referee.plan import Isolation, Plan, Result
-from referee.play import LocalSeat, Player, SandboxedBot, play
-from referee.regular_file import read_regular
-from referee.remote_bot import RemoteBot, cannot_play
+from arena.config.caps import BotCaps, over, too_large
+from arena.config.clock_file import read_clock
+from arena.config.games import rules_asked
+from arena.config.setup_file import read_setup
+from arena.config.tournament_file import CONSOLE
+from arena.errors import WrongUse
+from arena.feed.publisher import open_feed
+from arena.live import console
+from arena.live.single_match import play_match
+from arena.live.watch import Eyes, Watcher, read_eyes
+from arena.quantities import counted
+from arena.reports.match import match_json, show_match
+from arena.schedule.blocks import SEED_BITS
+from arena.terminal import print_json, progress_console, say
+from arena.workers.builds import ready
+from referee.bot_folder.manifest import BotFolderError, find_bot
+from referee.host.plan import Plan, Result
+from referee.host.play import LocalSeat, Player, SandboxedBot, play
+from referee.host.remote_bot import RemoteBot, cannot_play
+from referee.linux.regular_file import read_regular
+from referee.sandbox.levels import Isolation
+from referee.wire.keys import MAX_KEY_FILE_BYTES, PUBLIC, KeyFileError, read_public, z85
 
 OUR_INPUT = 0
 """The file descriptor of standard input."""
@@ -122,8 +124,8 @@ def play_asked(
         WrongUse: there is no such match.
     """
     plan = _plan(game, bots, given)
-    if bots.count(console.NAME) > 1:
-        raise WrongUse(f"{console.NAME}: there is one terminal, for one person")
+    if bots.count(CONSOLE) > 1:
+        raise WrongUse(f"{CONSOLE}: there is one terminal, for one person")
     caps = caps_given(given["caps"])
     players = [_player(name, game, caps) for name in bots]
     awaited = [player for player in players if isinstance(player, RemoteBot)]
@@ -165,9 +167,9 @@ def _plan(game: str, bots: tuple[str, ...], given: dict[str, Any]) -> Plan:
 
 def _player(name: str, game: str, caps: BotCaps) -> Player:
     """Who takes a seat; a bot that has to be built is not yet."""
-    if name == console.NAME:
+    if name == CONSOLE:
         person = console.Console(console.lines_typed(OUR_INPUT), progress_console())
-        return LocalSeat(console.NAME, person.play)
+        return LocalSeat(CONSOLE, person.play)
     if name.startswith(REMOTE):
         return _remote(Path(name.removeprefix(REMOTE)))
     if asks := too_large(name, caps):

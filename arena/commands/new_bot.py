@@ -5,11 +5,10 @@ from pathlib import Path
 import click
 import msgspec
 
-from arena.exits import WrongUse
-from arena.results_folder import cannot_write
-from arena.screens import results_console
-from arena.typed import command_line
-from referee.bot_folder import FILE
+from arena.errors import WrongUse, cannot_write
+from arena.terminal import results_console
+from arena.typed_commands import command_line
+from referee.bot_folder.manifest import FILE
 from referee.games.registry import GAMES
 
 TEMPLATES = Path(__file__).parent.parent / "templates"

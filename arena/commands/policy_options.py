@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 import click
 import msgspec
 
-from arena.exits import WrongUse
-from referee.plan import Policy
+from arena.errors import WrongUse
+from referee.match.policy import Policy
 
 CommandT = TypeVar("CommandT", bound=Callable[..., Any])
 
@@ -33,7 +33,7 @@ clock_option = click.option(
     type=click.Path(path_type=Path),
     help="All its times, a [clock] table; `arena games GAME --clock` prints one.  [default: the rules']",
 )
-"""`arena.clock_file` reads it, when game and policy are known."""
+"""`arena.config.clock_file` reads it, when game and policy are known."""
 NAMES = tuple(field.name for field in msgspec.structs.fields(Policy))
 
 

@@ -7,15 +7,17 @@ from typing import Any, get_args
 import click
 from msgspec.structs import replace
 
-from arena import capacity
-from arena.building import ready
 from arena.commands.cap_option import cap_option, caps_given
 from arena.commands.policy_options import clock_option, policy_options, read_policy
 from arena.commands.where_options import where_options
-from arena.counted import counted
-from arena.exits import AnswerIsNo, MachineCannot, Stopped, Undecided, WrongUse
-from arena.explain import asking, explain
-from arena.explain_report import (
+from arena.errors import AnswerIsNo, MachineCannot, Stopped, Undecided, WrongUse, cannot_write
+from arena.quantities import counted
+from arena.regression.divergence import Explained
+from arena.regression.explain import asking, explain
+from arena.regression.model import HEAD, Regression
+from arena.regression.options import Asked, regression_of
+from arena.regression.run import Finding, folder_for, play_regression
+from arena.reports.divergence import (
     decisions_table,
     explained_json,
     explained_markdown,
@@ -24,20 +26,18 @@ from arena.explain_report import (
     outcomes_table,
     said_of,
 )
-from arena.explained import Explained
-from arena.regression import HEAD, Regression
-from arena.regression_asked import Asked, regression_of
-from arena.regression_report import finding_json, markdown, said, table
-from arena.regression_run import Finding, folder_for, play_regression
-from arena.report import attempts_text
-from arena.results_folder import TRANSCRIPTS, cannot_write
-from arena.schedule import MOST_BLOCKS
-from arena.screens import print_json, results_console, say
-from arena.sprt import EloModel, Verdict
+from arena.reports.regression import finding_json, markdown, said, table
+from arena.reports.tournament import attempts_text
+from arena.schedule.blocks import MOST_BLOCKS
+from arena.statistics.sprt import EloModel, Verdict
 from arena.tables import show
-from arena.typed import command_line
-from arena.venues import Where, venue_for
-from referee.plan import Isolation
+from arena.terminal import print_json, results_console, say
+from arena.tournament.results_folder import TRANSCRIPTS
+from arena.typed_commands import command_line
+from arena.workers import capacity
+from arena.workers.builds import ready
+from arena.workers.venue import Where, venue_for
+from referee.sandbox.levels import Isolation
 
 EXPLAINED = 20
 BLOCKS = click.IntRange(1, MOST_BLOCKS)

@@ -9,18 +9,18 @@ from typing import Any
 import click
 from msgspec import UNSET
 
-from arena.counted import counted
-from arena.exits import AnswerIsNo, WrongUse
-from arena.screens import print_json, results_console
-from arena.watching import Eyes, Watcher, read_eyes
+from arena.errors import AnswerIsNo, WrongUse
+from arena.live.watch import Eyes, Watcher, read_eyes
+from arena.quantities import counted
+from arena.terminal import print_json, results_console
+from referee.match.records import BotIdentity, Header, SeatHeader
 from referee.printable import printable
-from referee.records import BotIdentity, Header, SeatHeader
-from referee.replay import Differs, Replayed, replay
-from referee.rules import Told
-from referee.transcript_chain import Broken, TranscriptError
-from referee.transcript_reading import Reading, Verified, read_transcript
-from referee.transcript_seat import seat_lines
-from referee.transcript_terms import BadTermsError, check_seat_terms
+from referee.rules.contract import Told
+from referee.transcript.chain import Broken, TranscriptError
+from referee.transcript.header import BadTermsError, check_seat_terms
+from referee.transcript.reader import Reading, Verified, read_transcript
+from referee.transcript.replay import Differs, Replayed, replay
+from referee.transcript.seat import seat_lines
 
 
 @click.command("replay")

@@ -4,13 +4,14 @@ from pathlib import Path
 
 import click
 
-from arena.contest import format_rows
-from arena.counted import counted
-from arena.report import attempts_text, crosstable, print_result
-from arena.report_files import found_in, ledger_of, matches_text, told_of, write_csv, write_page
-from arena.report_tables import conduct_table, digest_json, ratings_table, seats_table
-from arena.screens import print_json, results_console
+from arena.quantities import counted
+from arena.reports.files import matches_text, told_of, write_csv, write_page
+from arena.reports.tables import conduct_table, digest_json, ratings_table, seats_table
+from arena.reports.tournament import attempts_text, crosstable, print_result
+from arena.schedule.contest import format_rows
 from arena.tables import show
+from arena.terminal import print_json, results_console
+from arena.tournament.found import found_in, ledger_of
 
 OUT = click.Path(path_type=Path, dir_okay=False)
 

@@ -10,7 +10,7 @@ import msgspec
 from protocol.feed import FeedMessage
 from protocol.messages import PROTOCOL, Said, Told
 from referee.games.registry import GAMES
-from referee.rules import Game
+from referee.rules.contract import Game
 
 
 @click.command("schema")

@@ -18,21 +18,21 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from arena.capacity import MAX_CONCURRENCY, cores, keep_calibration
-from arena.counted import counted
-from arena.exits import AnswerIsNo, MachineCannot, WrongUse
-from arena.screens import Words, print_json, progress_console, results_console, say
+from arena.errors import AnswerIsNo, MachineCannot, WrongUse
+from arena.quantities import counted
+from arena.stress.campaign import Level, Load, run_load
+from arena.stress.report import page, table
+from arena.stress.virtual import Campaign, play_campaign
 from arena.tables import show
-from arena.typed import command_line
-from arena.virtual_stress import Campaign, play_campaign
-from arena.wire_stress import Level, Load, run_load
-from arena.wire_stress_report import page, table
-from referee.clock_table import LONGEST_MS
-from referee.fuzzing.campaign import judge_script
-from referee.fuzzing.script import MAX_SCRIPT_BYTES, BadScriptError, Script, read_script, script_text
-from referee.plan import Isolation
-from referee.regular_file import read_regular
-from referee.sandbox import SandboxError
+from arena.terminal import Words, print_json, progress_console, results_console, say
+from arena.typed_commands import command_line
+from arena.workers.capacity import MAX_CONCURRENCY, cores, keep_calibration
+from referee.linux.regular_file import read_regular
+from referee.match.clock_config import LONGEST_MS
+from referee.proofs.fuzzing.campaign import judge_script
+from referee.proofs.fuzzing.script import MAX_SCRIPT_BYTES, BadScriptError, Script, read_script, script_text
+from referee.sandbox.levels import Isolation
+from referee.sandbox.process import SandboxError
 from referee.unwrapped import unwrapped
 
 SEED_BITS = 32

@@ -9,19 +9,20 @@ from msgspec.structs import replace
 
 from arena.commands.feed_option import feed_option
 from arena.commands.where_options import where_options
-from arena.exits import Stopped
-from arena.feed import open_feed
-from arena.report import attempts_text, print_result, results_json
-from arena.report_tables import ratings_table
-from arena.results_folder import PAGE, TRANSCRIPTS
-from arena.screens import print_json, results_console
+from arena.config.tournament_file import Tournament, read_tournament
+from arena.errors import Stopped
+from arena.feed.publisher import open_feed
+from arena.reports.files import write_beside
+from arena.reports.tables import ratings_table
+from arena.reports.tournament import attempts_text, print_result, results_json
 from arena.tables import show
-from arena.tournament import Results, play_tournament
-from arena.tournament_file import Tournament, read_tournament
-from arena.typed import command_line
-from arena.venues import Where, venue_for
-from referee.bot_folder import find_bot
-from referee.plan import Isolation
+from arena.terminal import print_json, results_console
+from arena.tournament.results_folder import PAGE, TRANSCRIPTS
+from arena.tournament.run import Results, play_tournament
+from arena.typed_commands import command_line
+from arena.workers.venue import Where, venue_for
+from referee.bot_folder.manifest import find_bot
+from referee.sandbox.levels import Isolation
 
 
 @click.command("tournament")
@@ -61,7 +62,9 @@ def command(
         )
         publish = None if line is None else line.publish
         try:
-            came_out = play_tournament(tournament, players, venue, fresh=fresh, publish=publish)
+            came_out = play_tournament(
+                tournament, players, venue, fresh=fresh, write_reports=write_beside, publish=publish
+            )
         except Stopped as stopped:
             again = command_line(*(word for word in sys.argv[1:] if word != "--fresh"))
             raise Stopped(stopped.signal, f"stopped; to go on where it was: {again}") from None

@@ -5,8 +5,8 @@ from typing import Any, TypeVar
 
 import click
 
-from arena.capacity import MAX_CONCURRENCY
-from arena.venues import LOCAL
+from arena.workers.capacity import MAX_CONCURRENCY
+from arena.workers.venue import LOCAL
 
 AT_ONCE = click.IntRange(1, MAX_CONCURRENCY)
 CommandT = TypeVar("CommandT", bound=Callable[..., Any])

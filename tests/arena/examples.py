@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from arena.adjudicate import adjudicate_line
+from referee.adjudication.adjudicate import adjudicate_line
 
 SCENARIOS = Path(__file__).parent / "scenarios"
 """Of each game one JSON object a line: `scenario`, `result`, and `drawn`, the places in it that luck may fill."""

@@ -8,8 +8,8 @@ from msgspec import Raw
 
 from protocol.codec import decode_told, encode
 from protocol.messages import PROTOCOL, Hello, Opened, Over, Submit, Welcome
-from referee.memory_line import MemoryLine
-from referee.play import LocalSeat
+from referee.host.play import LocalSeat
+from referee.wire.memory import MemoryLine
 
 LENGTHS = (5, 6, 7, 8, 9, 8, 7, 6, 5)
 CELLS = [f"{row}{n}" for row, length in zip("ABCDEFGHI", LENGTHS, strict=True) for n in range(1, length + 1)]

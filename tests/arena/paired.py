@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from hashlib import sha256
 
-from arena.rounds import Schedule, next_round
-from arena.schedule import Block, Match
-from arena.standings import Played
+from arena.schedule.blocks import Block, Match
+from arena.schedule.rounds import Schedule, next_round
+from arena.statistics.standings import Played
 from protocol.refusals import Conduct
 from tests.arena.stand_in import outcome
 

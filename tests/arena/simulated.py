@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.schedule import round_robin
-from arena.standings import Played
-from arena.table_rounds import Tables
+from arena.schedule.blocks import round_robin
+from arena.schedule.multi_seat import Tables
+from arena.statistics.standings import Played
 from protocol.refusals import Conduct
 from tests.arena.stand_in import outcome
 

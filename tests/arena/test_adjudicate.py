@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from arena.adjudicate import adjudicate_line
+from referee.adjudication.adjudicate import adjudicate_line
 from tests.referee.toy import CUPS, Cups
 
 GAMES = {"cups": Cups()}

@@ -7,8 +7,8 @@ from statistics import NormalDist, fmean
 
 import pytest
 
-from arena.anytime import Anytime, Course, Gambler, difference, interval, run
-from arena.sprt import Verdict
+from arena.statistics.anytime import Anytime, Course, Gambler, difference, interval, run
+from arena.statistics.sprt import Verdict
 from tests.arena.simulated import result
 
 SIMULATIONS = 2000

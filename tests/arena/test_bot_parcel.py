@@ -7,10 +7,10 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from arena.bot_parcel import arrived, keep, packed
-from referee import bot_content
-from referee.bot_content import copy_place, is_whole
-from referee.bot_folder import BotFolder, BotFolderError, read_bot
+from arena.workers.cluster.bot_archive import arrived, keep, packed
+from referee.bot_folder import content as bot_content
+from referee.bot_folder.content import copy_place, is_whole
+from referee.bot_folder.manifest import BotFolder, BotFolderError, read_bot
 
 TOML = 'name = "b"\nversion = "1"\ncommand = ["./run"]\ngames = "*"\n'
 

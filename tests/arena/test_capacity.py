@@ -2,8 +2,8 @@
 
 import pytest
 
-from arena import capacity
-from arena.capacity import shares
+from arena.workers import capacity
+from arena.workers.capacity import shares
 
 
 @pytest.mark.parametrize(

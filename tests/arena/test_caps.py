@@ -6,11 +6,11 @@ import pytest
 from click.testing import CliRunner
 from msgspec import to_builtins
 
-from arena import cli
-from arena.caps import BotCaps, Caps, over, read_caps
-from arena.exits import WRONG_USE, WrongUse
-from arena.tournament_file import read_tournament
-from referee.bot_folder import Limits, built_in, find_bot
+from arena.commands import main as cli
+from arena.config.caps import BotCaps, Caps, over, read_caps
+from arena.config.tournament_file import read_tournament
+from arena.errors import WRONG_USE, WrongUse
+from referee.bot_folder.manifest import Limits, built_in, find_bot
 
 BOT = 'name = "anna"\nversion = "1"\ncommand = ["python", "bot.py"]\ngames = ["mist"]\n'
 GREEDY = f"{BOT}[limits]\nprocesses = 16\nmemory_mb = 8192\n"

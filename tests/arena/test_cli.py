@@ -14,10 +14,10 @@ import msgspec
 import pytest
 from click.testing import CliRunner, Result
 
-from arena import cli
-from arena.cli import COMMANDS, INTERRUPTED
-from arena.exits import CANNOT, DONE, NO, WRONG_USE, AnswerIsNo, MachineCannot, Stopped, WrongUse
-from arena.runner import Worker
+from arena.commands import main as cli
+from arena.commands.main import COMMANDS, INTERRUPTED
+from arena.errors import CANNOT, DONE, NO, WRONG_USE, AnswerIsNo, MachineCannot, Stopped, WrongUse
+from arena.workers.api import Worker
 from protocol.messages import Hello, Submit
 from referee.games.registry import GAMES
 from tests.arena.stand_in import AtOnce
@@ -202,7 +202,7 @@ def test_a_tournaments_isolation_can_be_given_and_is_one_of_its_terms(
     """The file says nothing of it: strict."""
     stand_in = AtOnce()
     workers = [Worker(play=stand_in, slots=2)]
-    monkeypatch.setattr("arena.venues.open_crew", lambda _slots, **_: nullcontext(workers))
+    monkeypatch.setattr("arena.workers.venue.open_crew", lambda _slots, **_: nullcontext(workers))
     file = tmp_path / "cup.toml"
     file.write_text('game = "mist"\nbots = ["mist_random", "mist_cautious"]\n')
     played = arena("tournament", file, "--isolation", "none", "--json")

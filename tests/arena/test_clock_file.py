@@ -6,15 +6,15 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from arena.cli import main
-from arena.clock_file import ClockFile, clock_text, read_clock
-from arena.exits import WrongUse
-from arena.terms import terms_of
-from arena.tournament_file import read_tournament
-from referee.bot_folder import find_bot
-from referee.clock_table import ClockTable, table_of
+from arena.commands.main import main
+from arena.config.clock_file import ClockFile, clock_text, read_clock
+from arena.config.tournament_file import read_tournament
+from arena.errors import WrongUse
+from arena.tournament.provenance import terms_of
+from referee.bot_folder.manifest import find_bot
 from referee.games.registry import GAMES
-from referee.plan import Policy
+from referee.match.clock_config import ClockTable, table_of
+from referee.match.policy import Policy
 
 HEAVEN = "heaven-and-hell"
 MIST = GAMES["mist"]

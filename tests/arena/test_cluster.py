@@ -9,15 +9,26 @@ from typing import Any
 import msgspec
 import pytest
 
-from arena import cluster, cluster_place, cluster_words, foreman_line
-from arena.cluster import open_cluster
-from arena.cluster_words import Asked, Returned, received
-from arena.exits import MachineCannot
-from arena.runner import WorkerGoneError
-from arena.worker_words import Done, encoded, failed
-from referee.bot_folder import read_bot
-from referee.plan import Plan
-from referee.transcript_chain import TranscriptError
+from arena.errors import MachineCannot
+from arena.workers.api import WorkerGoneError
+from arena.workers.cluster import (
+    cluster,
+)
+from arena.workers.cluster import (
+    node_line as foreman_line,
+)
+from arena.workers.cluster import (
+    protocol as cluster_words,
+)
+from arena.workers.cluster import (
+    tasks as cluster_place,
+)
+from arena.workers.cluster.cluster import open_cluster
+from arena.workers.cluster.protocol import Asked, Returned, received
+from arena.workers.protocol import Done, encoded, failed
+from referee.bot_folder.manifest import read_bot
+from referee.host.plan import Plan
+from referee.transcript.chain import TranscriptError
 from tests.arena.stand_in import result
 
 ON = "dask://here:1"
@@ -40,7 +51,7 @@ class Client:
 
     async def look_for(self, module: str, address: str | None = None) -> None:
         """All have it."""
-        assert "arena.cluster_place" == module
+        assert "arena.workers.cluster.tasks" == module
 
     async def workers(self) -> dict[str, dict[str, Any]]:
         return self._workers
@@ -149,7 +160,7 @@ async def test_who_cannot_play_is_named_where_others_can(
 async def test_more_slots_than_the_machine_was_calibrated_for_are_told_of(
     monkeypatch: pytest.MonkeyPatch, asked: Asked, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("arena.capacity.calibrated", lambda: 1)
+    monkeypatch.setattr("arena.workers.capacity.calibrated", lambda: 1)
     await opened(monkeypatch, Client(first=INFO), asked)
     assert "first plays 2 matches at once, calibrated for 1\n" == capsys.readouterr().err
 

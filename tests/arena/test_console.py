@@ -9,15 +9,17 @@ import pytest
 import trio
 from msgspec import Raw, Struct
 
-from arena.console import NAME, Console, lines_typed
-from arena.screens import Screen
-from arena.time_left import TimeLeft
+from arena.config.tournament_file import CONSOLE
+from arena.live.console import Console, lines_typed
+from arena.live.time_left import TimeLeft
+from arena.terminal import Screen
 from protocol.refusals import Conduct
-from referee.clock_table import ClockTable
-from referee.plan import Plan, Policy, Result
-from referee.play import LocalSeat, play
-from referee.records import WindowTime
-from referee.transcript_reading import read_transcript
+from referee.host.plan import Plan, Result
+from referee.host.play import LocalSeat, play
+from referee.match.clock_config import ClockTable
+from referee.match.policy import Policy
+from referee.match.records import WindowTime
+from referee.transcript.reader import read_transcript
 from tests.arena.local_bots import draws
 
 Line = tuple[float, str]
@@ -52,7 +54,7 @@ async def play_evening(
     """Mist with a pie rule; the person has seat 0."""
     screen = io.StringIO()
     terminal = Screen(file=screen, force_terminal=live, color_system=None, width=200)
-    person = LocalSeat(NAME, Console(typed(*lines), terminal).play)
+    person = LocalSeat(CONSOLE, Console(typed(*lines), terminal).play)
     plan = Plan(
         match="m",
         game="mist",
@@ -167,7 +169,7 @@ async def test_who_goes_first_is_typed_as_first_and_a_seat(tmp_path: Path, autoj
     terminal = Screen(file=screen, force_terminal=True, color_system=None, width=200)
     lines = typed((1, "first"), (1, "first 1!"), STAY)
     plan = Plan(match="m", game="mist", variant="contractual-obligation", seed=1, options=Raw(b'{"max_turns":1}'))
-    person = LocalSeat(NAME, Console(lines, terminal).play)
+    person = LocalSeat(CONSOLE, Console(lines, terminal).play)
     await play(plan, [person, draws("bot")], transcript=tmp_path / "m.jsonl")
     assert "type first 0 or first 1" in screen.getvalue()
     assert "seat 1 goes first" in screen.getvalue()

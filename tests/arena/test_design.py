@@ -2,12 +2,12 @@
 
 import pytest
 
-from arena import table_rounds
-from arena.design import Design, Span, design_of
-from arena.schedule import round_robin
-from arena.seating import shifts_of
-from arena.table_design import table_sizes
-from arena.table_rounds import Tables
+from arena.schedule import multi_seat as table_rounds
+from arena.schedule.balance import Design, Span, design_of
+from arena.schedule.blocks import round_robin
+from arena.schedule.multi_seat import Tables
+from arena.schedule.seating import shifts_of
+from arena.schedule.table_design import table_sizes
 
 
 def design(bots: int, seats: int, rounds: int, rotations: int | None = None, *, filled: bool = False) -> Design:

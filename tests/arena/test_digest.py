@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from arena.digest import MOMENTS, Digest, digest_of
-from arena.standings import Played, points
+from arena.statistics.standings import Played, points
+from arena.statistics.summary import MOMENTS, Digest, digest_of
 from protocol.refusals import Conduct
 from tests.arena.simulated import result, tournament
 

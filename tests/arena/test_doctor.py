@@ -5,12 +5,12 @@ import json
 import pytest
 from click.testing import CliRunner, Result
 
-from arena import cli
-from arena.exits import CANNOT, DONE, NO, WRONG_USE
-from referee.escapes.examination import Told, Waits
-from referee.escapes.finding import Finding, How, Layer, Report
-from referee.escapes.finding import Result as CameOut
-from referee.sandbox import SandboxError
+from arena.commands import main as cli
+from arena.errors import CANNOT, DONE, NO, WRONG_USE
+from referee.proofs.escapes.examination import Told, Waits
+from referee.proofs.escapes.finding import Finding, How, Layer, Report
+from referee.proofs.escapes.finding import Result as CameOut
+from referee.sandbox.process import SandboxError
 
 
 def finding(came: CameOut, *, promised: bool = True) -> Finding:
@@ -37,7 +37,7 @@ def doctor(monkeypatch: pytest.MonkeyPatch, found: Finding, *arguments: str) -> 
         return Report(isolation=how.isolation, warm=how.warm, layers=layers, findings=(found,))
 
     monkeypatch.setattr("arena.commands.doctor.examine", examine)
-    monkeypatch.setattr("referee.sandbox.missing", lambda: ())
+    monkeypatch.setattr("referee.sandbox.process.missing", lambda: ())
     return CliRunner().invoke(cli.main, ["doctor", "--isolation", "standard", "--cold", *arguments])
 
 

@@ -6,13 +6,13 @@ import pytest
 from msgspec import Raw
 from rich.text import Text
 
-from arena.drawing.honeycomb import INK, Tile, honeycomb
-from arena.drawing.registry import DRAWINGS, drawing_of
+from arena.live.drawing.honeycomb import INK, Tile, honeycomb
+from arena.live.drawing.registry import DRAWINGS, drawing_of
 from protocol.games.mist import OpponentPlaced, Reveal
 from protocol.words import Event
 from referee.games.registry import GAMES
-from referee.rules import Taken, Told
-from referee.table import Deal, Table
+from referee.rules.contract import Taken, Told
+from referee.rules.table import Deal, Table
 
 THREE = """\
       / \\ / \\

@@ -1,11 +1,11 @@
 """The Fight's board as text: hexes where they lie, and nothing that its viewer does not know."""
 
-from arena.drawing.fight_for_a_name import PLACES, board, words
+from arena.live.drawing.fight_for_a_name import PLACES, board, words
 from protocol.codec import encode
 from protocol.words import Event, View
 from referee.games.registry import GAMES
-from referee.rules import Taken, Told
-from referee.table import Deal, Table
+from referee.rules.contract import Taken, Told
+from referee.rules.table import Deal, Table
 
 TOP = """\
                     ____

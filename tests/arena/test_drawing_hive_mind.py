@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from arena.drawing.hive_mind import board, words
+from arena.live.drawing.hive_mind import board, words
 from protocol.codec import encode
 from protocol.games.hive_mind import Reveal
 from protocol.words import Event, View
 from referee.games.registry import GAMES
-from referee.rules import Taken, Told
-from referee.table import Deal, Table
+from referee.rules.contract import Taken, Told
+from referee.rules.table import Deal, Table
 
 ONE_ROUND = """\
 round 2 on 1 (as seat 0)

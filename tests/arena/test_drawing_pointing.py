@@ -2,12 +2,12 @@
 
 from rich.text import Text
 
-from arena.drawing.pointing import board, words
+from arena.live.drawing.pointing import board, words
 from protocol.games.pointing import Map, Reveal
 from protocol.words import Event, View
 from referee.games.registry import GAMES
-from referee.rules import Taken
-from referee.table import Deal, Table
+from referee.rules.contract import Taken
+from referee.rules.table import Deal, Table
 
 EXAMPLE = (1, 2, 3, None, 1, 6, 7, 8, 9, 10, 6, 12, 11)
 """The example of the page: A to M are 0 to 12."""

@@ -4,14 +4,14 @@ from random import Random
 
 import pytest
 
-from arena.drawing.runes_to_ruins import board, symbol_lines, words
+from arena.live.drawing.runes_to_ruins import board, symbol_lines, words
 from protocol.codec import encode
 from protocol.games.runes_to_ruins import Reveal
 from protocol.words import Event, View
 from referee.games.registry import GAMES
 from referee.games.runes_to_ruins.symbols import draw_symbol
-from referee.rules import Taken, Told
-from referee.table import Deal, Table
+from referee.rules.contract import Taken, Told
+from referee.rules.table import Deal, Table
 
 SYMBOL = ("Slash Box", "Cross Enclosure", "Slash Slope", "Straight Divider", "Slash Zig-Zag", "Angled Splitter")
 DRAWN = """\

@@ -9,13 +9,13 @@ import pytest
 import trio
 from msgspec.structs import replace
 
-from arena.exits import MachineCannot, WrongUse
-from arena.explain import Ask, OpenAsking, explain
-from arena.regression import Regression
-from referee.asking import Interviewed
-from referee.plan import Plan, Result
-from referee.records import Header
-from referee.sandbox import SandboxError
+from arena.errors import MachineCannot, WrongUse
+from arena.regression.explain import Ask, OpenAsking, explain
+from arena.regression.model import Regression
+from referee.host.ask import Interviewed
+from referee.host.plan import Plan, Result
+from referee.match.records import Header
+from referee.sandbox.process import SandboxError
 from tests.arena.stand_in import result
 from tests.arena.test_regression_run import asked, playing
 from tests.referee.transcript_sample import match_records, write
@@ -25,7 +25,7 @@ class Writes:
     """Plays matches in no time, and leaves a transcript of each."""
 
     async def __call__(self, plan: Plan, players: Sequence[str], *, transcript: Path) -> Result:
-        """See `referee.play.play`."""
+        """See `referee.host.play.play`."""
         header, *rest = match_records()
         assert isinstance(header, Header)
         written = await write(transcript, [replace(header, match=plan.match), *rest])

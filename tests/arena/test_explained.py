@@ -4,7 +4,9 @@ from typing import Any
 
 import pytest
 
-from arena.explain_report import (
+from arena.regression.divergence import Explained, Place, explained, places, total
+from arena.regression.model import BASE, FIELD, HEAD
+from arena.reports.divergence import (
     ROWS,
     explained_json,
     explained_markdown,
@@ -13,14 +15,12 @@ from arena.explain_report import (
     outcome_rows,
     said_of,
 )
-from arena.explained import Explained, Place, explained, places, total
-from arena.regression import BASE, FIELD, HEAD
-from arena.standings import Played
+from arena.statistics.standings import Played
 from protocol.messages import Closed, Opened
 from protocol.refusals import Conduct
 from protocol.words import Action
-from referee.asking import Asked, Interviewed
-from referee.interview import Answer
+from referee.host.ask import Asked, Interviewed
+from referee.host.interview import Answer
 from tests.arena.stand_in import outcome
 
 

@@ -7,13 +7,13 @@ from typing import TypeVar
 
 import trio
 
-from arena.feed_standings import AGAIN_SECONDS, LOOK_SECONDS, AlsoFed, FedStandings, Terms
-from arena.ledger import Ledger
-from arena.schedule import Match
+from arena.schedule.blocks import Match
+from arena.tournament.feed_standings import AGAIN_SECONDS, LOOK_SECONDS, AlsoFed, FedStandings, Terms
+from arena.tournament.ledger import Ledger
 from protocol.codec import decode_feed
 from protocol.feed import FeedStandings
 from protocol.refusals import Conduct
-from referee.plan import Result
+from referee.host.plan import Result
 from tests.arena.stand_in import outcome
 
 AnswerT = TypeVar("AnswerT")

@@ -6,19 +6,19 @@ from typing import Any
 import msgspec
 import pytest
 
-from arena.contest import format_rows
-from arena.exits import MachineCannot
-from arena.formats import Form, matches_in_all, schedule_of, swiss_rounds
-from arena.report import print_result, results_json
-from arena.report_files import found_in
-from arena.results_folder import LEDGER, PAGE, TABLE
-from arena.rounds import rounds_of
-from arena.screens import Screen
-from arena.standings import Played
-from arena.tournament import Results
-from arena.tournament_file import read_tournament
-from referee.bot_folder import find_bot
-from referee.transcript_chain import TranscriptError
+from arena.config.tournament_file import read_tournament
+from arena.errors import MachineCannot
+from arena.reports.tournament import print_result, results_json
+from arena.schedule.contest import format_rows
+from arena.schedule.formats import Form, matches_in_all, schedule_of, swiss_rounds
+from arena.schedule.rounds import rounds_of
+from arena.statistics.standings import Played
+from arena.terminal import Screen
+from arena.tournament.found import found_in
+from arena.tournament.results_folder import LEDGER, PAGE, TABLE
+from arena.tournament.run import Results
+from referee.bot_folder.manifest import find_bot
+from referee.transcript.chain import TranscriptError
 from tests.arena.simulated import result
 from tests.arena.stand_in import AtOnce
 from tests.arena.test_tournament import playing

@@ -6,11 +6,11 @@ from random import Random
 
 import pytest
 
-from arena.adjudicate import MAX_ERROR_CHARACTERS, adjudicate_line
 from protocol.codec import decode_json, encode
-from referee.fuzzing.campaign import judge_script
-from referee.fuzzing.generate import draw_script
-from referee.fuzzing.script import BadScriptError, read_script, script_text
+from referee.adjudication.adjudicate import MAX_ERROR_CHARACTERS, adjudicate_line
+from referee.proofs.fuzzing.campaign import judge_script
+from referee.proofs.fuzzing.generate import draw_script
+from referee.proofs.fuzzing.script import BadScriptError, read_script, script_text
 from tests.long import cases
 from tests.referee.mutations import memory, mutated, mutated_bytes
 

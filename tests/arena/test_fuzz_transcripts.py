@@ -11,12 +11,12 @@ import trio.testing
 
 from arena.commands.replay import proved
 from protocol.codec import decode_json, encode
-from referee.records import Header
-from referee.replay import Differs
-from referee.transcript import open_transcript
-from referee.transcript_chain import Broken, TranscriptError
-from referee.transcript_reading import read_transcript
-from referee.transcript_seat import seat_lines
+from referee.match.records import Header
+from referee.transcript.chain import Broken, TranscriptError
+from referee.transcript.reader import read_transcript
+from referee.transcript.replay import Differs
+from referee.transcript.seat import seat_lines
+from referee.transcript.writer import open_transcript
 from tests.long import cases
 from tests.referee.forged import Lines, chained, taken_apart
 from tests.referee.mutations import memory, mutated, mutated_bytes

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from arena import cli
-from arena.exits import CANNOT, DONE, NO, WRONG_USE
-from referee.keys import read_pair, z85
+from arena.commands import main as cli
+from arena.errors import CANNOT, DONE, NO, WRONG_USE
+from referee.wire.keys import read_pair, z85
 
 
 def arena(*arguments: str | Path) -> Result:

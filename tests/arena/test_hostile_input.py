@@ -13,15 +13,15 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from arena import capacity
-from arena.cli import main
-from arena.dask_client import DaskClient
-from arena.exits import DONE, WRONG_USE, MachineCannot
-from arena.ledger import Ledger
-from arena.ledger_schema import APPLICATION, SCHEMA
-from arena.results_folder import LEDGER
-from referee.bot_revision import cache_folder
-from referee.keys import new_pair, write_pair
+from arena.commands.main import main
+from arena.errors import DONE, WRONG_USE, MachineCannot
+from arena.tournament.ledger import Ledger
+from arena.tournament.ledger_schema import APPLICATION, SCHEMA
+from arena.tournament.results_folder import LEDGER
+from arena.workers import capacity
+from arena.workers.cluster.dask import DaskClient
+from referee.bot_folder.revision import cache_folder
+from referee.wire.keys import new_pair, write_pair
 from tests.arena.test_report_command import cup
 
 TWO = ("mist", "mist_random", "mist_random")

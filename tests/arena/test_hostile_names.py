@@ -15,24 +15,25 @@ from markdown_it import MarkdownIt
 from rich.cells import cell_len
 from rich.progress import Progress
 
-from arena.bracket import ASCII, draw
-from arena.cli import main
-from arena.csv_text import csv_text
-from arena.digest import digest_of
-from arena.exits import WrongUse
-from arena.knockout import Tie
-from arena.ledger import Ledger
-from arena.markdown import escaped, table_lines
-from arena.match_shown import show_match
-from arena.plots import heat
-from arena.report_page import About, page
-from arena.results_folder import LEDGER
-from arena.screens import Screen, Words, json_line
+from arena.commands.main import main
+from arena.config.tournament_file import read_tournament
+from arena.errors import WrongUse
+from arena.reports.bracket import ASCII, draw
+from arena.reports.csv import csv_text
+from arena.reports.files import write_beside
+from arena.reports.html_page import About, page
+from arena.reports.markdown import escaped, table_lines
+from arena.reports.match import show_match
+from arena.reports.svg import heat
+from arena.schedule.knockout import Tie
+from arena.statistics.summary import digest_of
 from arena.tables import Grid, show
-from arena.tournament import play_tournament
-from arena.tournament_file import read_tournament
-from referee.bot_folder import find_bot
-from referee.plan import Plan
+from arena.terminal import Screen, Words, json_line
+from arena.tournament.ledger import Ledger
+from arena.tournament.results_folder import LEDGER
+from arena.tournament.run import play_tournament
+from referee.bot_folder.manifest import find_bot
+from referee.host.plan import Plan
 from referee.printable import printable, printable_name
 from tests.arena.simulated import result
 from tests.arena.stand_in import AtOnce
@@ -205,7 +206,7 @@ def cup(tmp_path_factory: pytest.TempPathFactory) -> Path:
     file.write_text(f'game = "mist"\nformat = "gauntlet"\nseed = 7\nbots = {bots}\n')
     tournament = read_tournament(file, find_bot)
     assert list(kinds) == list(tournament.labels)
-    play_tournament(tournament, tournament.labels, venue(AtOnce()), fresh=False)
+    play_tournament(tournament, tournament.labels, venue(AtOnce()), fresh=False, write_reports=write_beside)
     return place / "runs/cup"
 
 

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.bracket import ASCII, BOXES, draw
-from arena.knockout import TIE_BREAKS, Knockout, bracket_of, bracket_order, rounds_reached
-from arena.schedule import Match
+from arena.reports.bracket import ASCII, BOXES, draw
+from arena.schedule.blocks import Match
+from arena.schedule.knockout import TIE_BREAKS, Knockout, bracket_of, bracket_order, rounds_reached
 from tests.arena.paired import Decide, all_tied, by_lot, lower_wins, pairs, played_out
 
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.ladder import START, STEP, Ladder, final_ratings, first_ratings, move
-from arena.schedule import Match
+from arena.schedule.blocks import Match
+from arena.schedule.ladder import START, STEP, Ladder, final_ratings, first_ratings, move
 from tests.arena.paired import Decide, all_tied, by_lot, lower_wins, pairs, played_out, result
 
 

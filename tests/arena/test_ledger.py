@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from arena.exits import MachineCannot, WrongUse
-from arena.ledger import INTERRUPTED, Ledger
-from arena.ledger_schema import APPLICATION, MIGRATIONS, SCHEMA, prepare
-from arena.schedule import Match, round_robin
-from referee.plan import Plan, Result
+from arena.errors import MachineCannot, WrongUse
+from arena.schedule.blocks import Match, round_robin
+from arena.tournament.ledger import INTERRUPTED, Ledger
+from arena.tournament.ledger_schema import APPLICATION, MIGRATIONS, SCHEMA, prepare
+from referee.host.plan import Plan, Result
 from tests.arena.stand_in import result
 
 FIRST, SECOND = next(iter(round_robin(2, 1, 1))).matches

@@ -5,8 +5,8 @@ import signal
 import pytest
 import trio
 
-from arena import loop
-from arena.exits import Stopped
+from arena import event_loop as loop
+from arena.errors import Stopped
 
 
 def test_what_came_of_it_is_returned() -> None:

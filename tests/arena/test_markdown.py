@@ -2,7 +2,7 @@
 
 import pytest
 
-from arena.markdown import escaped, table_lines
+from arena.reports.markdown import escaped, table_lines
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from arena.match_shown import match_json, show_match
+from arena.reports.match import match_json, show_match
 from protocol.refusals import Conduct
-from referee.plan import Plan, Result
+from referee.host.plan import Plan, Result
 from tests.arena.stand_in import outcome, result
 
 PLAN = Plan(match="m", game="mist", variant="contractual-obligation", seed=1)

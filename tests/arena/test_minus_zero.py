@@ -10,17 +10,18 @@ from typing import Any
 import msgspec
 import pytest
 
-from arena.anytime import Anytime, Course
-from arena.digest import Digest, digest_of
-from arena.ratings import Rating
-from arena.regression import evidence
-from arena.report import ratings_json
-from arena.report_page import interval
-from arena.report_tables import digest_csv, digest_json, ratings_table
-from arena.sprt import Progress, Sprt, Verdict
-from arena.tables import duration, rounded
-from arena.wire_stress import Level, Percentiles
-from arena.wire_stress_report import table
+from arena.quantities import duration
+from arena.regression.model import evidence
+from arena.reports.html_page import interval
+from arena.reports.tables import digest_csv, digest_json, ratings_table
+from arena.reports.tournament import ratings_json
+from arena.statistics.anytime import Anytime, Course
+from arena.statistics.ratings import Rating
+from arena.statistics.sprt import Progress, Sprt, Verdict
+from arena.statistics.summary import Digest, digest_of
+from arena.stress.campaign import Level, Percentiles
+from arena.stress.report import table
+from arena.tables import rounded
 
 ROOT = Path(__file__).parents[2]
 FILES = [*sorted((ROOT / "arena").rglob("*.py")), *sorted((ROOT / "scripts").glob("*.py"))]

@@ -13,12 +13,12 @@ import trio
 from msgspec import Raw
 from msgspec.structs import replace
 
-from arena.exits import MachineCannot, WrongUse
-from arena.one_match import Watch, play_match
-from referee.plan import Plan, Result
-from referee.play import play as really_play
-from referee.sandbox import SandboxError
-from referee.transcript_chain import TranscriptError
+from arena.errors import MachineCannot, WrongUse
+from arena.live.single_match import Watch, play_match
+from referee.host.plan import Plan, Result
+from referee.host.play import play as really_play
+from referee.sandbox.process import SandboxError
+from referee.transcript.chain import TranscriptError
 from tests.arena.local_bots import draws
 from tests.arena.stand_in import result
 

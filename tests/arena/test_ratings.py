@@ -5,9 +5,9 @@ from math import log10
 import numpy as np
 import pytest
 
-from arena.rankings import Orders, orders_of
-from arena.ratings import ELO, Ratings, rate
-from arena.standings import Played
+from arena.statistics.orders import Orders, orders_of
+from arena.statistics.ratings import ELO, Ratings, rate
+from arena.statistics.standings import Played
 from tests.arena.simulated import result, tournament
 
 

@@ -11,12 +11,12 @@ from click.testing import CliRunner
 from click.testing import Result as Ended
 from msgspec.structs import replace
 
-from arena import cli
-from arena.exits import DONE, NO, UNDECIDED, WRONG_USE, WrongUse
-from arena.explained import Explained
-from arena.runner import Worker
-from referee.plan import Plan, Result
-from referee.play import SandboxedBot
+from arena.commands import main as cli
+from arena.errors import DONE, NO, UNDECIDED, WRONG_USE, WrongUse
+from arena.regression.divergence import Explained
+from arena.workers.api import Worker
+from referee.host.plan import Plan, Result
+from referee.host.play import SandboxedBot
 from tests.arena.stand_in import outcome, result
 from tests.arena.test_explained import PARTED, SAME
 
@@ -30,7 +30,7 @@ class Decided:
         self._verdict = verdict
 
     async def __call__(self, plan: Plan, players: Sequence[SandboxedBot], *, transcript: Path) -> Result:
-        """See `referee.play.play`."""
+        """See `referee.host.play.play`."""
         await trio.lowlevel.checkpoint()
         names = [player.folder.given for player in players]
         head = names.index("mist_hunter")
@@ -50,7 +50,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def regress(monkeypatch: pytest.MonkeyPatch, verdict: str, *more: str) -> Ended:
     """A test that ends with this verdict, played by a stand-in."""
     workers = [Worker(play=Decided(verdict), slots=2)]
-    monkeypatch.setattr("arena.venues.open_crew", lambda _slots, **_: nullcontext(workers))
+    monkeypatch.setattr("arena.workers.venue.open_crew", lambda _slots, **_: nullcontext(workers))
     words = ["regress", "mist", "--base", "mist_random", "--head", "mist_hunter", "--elo1", "100", *more]
     return CliRunner().invoke(cli.main, words)
 

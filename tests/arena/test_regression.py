@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from arena.exits import WrongUse
-from arena.regression import BASE, HEAD, Reckoning, Regression, Sat, difference
-from arena.regression_asked import Asked, regression_of
-from arena.sprt import Verdict
-from referee.plan import Policy
+from arena.errors import WrongUse
+from arena.regression.model import BASE, HEAD, Reckoning, Regression, Sat, difference
+from arena.regression.options import Asked, regression_of
+from arena.statistics.sprt import Verdict
+from referee.match.policy import Policy
 from tests.arena.stand_in import outcome
 
 WON, LOST = outcome((0,), (1,)), outcome((1,), (0,))

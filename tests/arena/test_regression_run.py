@@ -9,17 +9,17 @@ import pytest
 import trio
 from msgspec.structs import replace
 
-from arena.exits import MachineCannot, WrongUse
-from arena.ledger import Ledger
-from arena.regression import Regression
-from arena.regression_asked import Asked, regression_of
-from arena.regression_run import Finding, folder_for, play_regression
-from arena.runner import Play, Worker
-from arena.sprt import Verdict
-from arena.tournament import Venue
-from referee.clock_table import ClockTable
-from referee.plan import Plan, Policy, Result
-from referee.transcript_chain import TranscriptError
+from arena.errors import MachineCannot, WrongUse
+from arena.regression.model import Regression
+from arena.regression.options import Asked, regression_of
+from arena.regression.run import Finding, folder_for, play_regression
+from arena.statistics.sprt import Verdict
+from arena.tournament.ledger import Ledger
+from arena.workers.api import Play, Venue, Worker
+from referee.host.plan import Plan, Result
+from referee.match.clock_config import ClockTable
+from referee.match.policy import Policy
+from referee.transcript.chain import TranscriptError
 from tests.arena.stand_in import AtOnce, outcome, result
 
 
@@ -57,7 +57,7 @@ class Decided:
         self.won_first = False
 
     async def __call__(self, plan: Plan, players: Sequence[str], *, transcript: Path) -> Result:
-        """See `referee.play.play`."""
+        """See `referee.host.play.play`."""
         await trio.lowlevel.checkpoint()
         head = players.index("head")
         if plan.seed in self._lost:

@@ -8,10 +8,10 @@ import trio
 from click.testing import CliRunner, Result
 from msgspec import Raw
 
-from arena import cli
-from arena.exits import DONE, NO, WRONG_USE
-from referee.plan import Plan
-from referee.play import play
+from arena.commands import main as cli
+from arena.errors import DONE, NO, WRONG_USE
+from referee.host.plan import Plan
+from referee.host.play import play
 from tests.arena.local_bots import draws
 
 

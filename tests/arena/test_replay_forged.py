@@ -12,12 +12,12 @@ import trio
 from click.testing import CliRunner, Result
 from msgspec import Raw
 
-from arena import cli
-from arena.exits import DONE, NO, WRONG_USE
+from arena.commands import main as cli
+from arena.errors import DONE, NO, WRONG_USE
 from protocol.codec import encode
-from referee.plan import Plan
-from referee.play import play
-from referee.transcript_chain import sealed
+from referee.host.plan import Plan
+from referee.host.play import play
+from referee.transcript.chain import sealed
 from tests.arena.local_bots import draws
 from tests.referee.forged import Change, Lines, chained, forged, taken_apart
 

@@ -13,17 +13,18 @@ import pytest
 from click.testing import CliRunner, Result
 from msgspec.structs import replace
 
-from arena.cli import main
-from arena.exits import MachineCannot
-from arena.ledger import Ledger
-from arena.results_folder import LEDGER, PAGE, TABLE, set_aside
-from arena.runner import Play
-from arena.tournament import play_tournament
-from arena.tournament_file import read_tournament
+from arena.commands.main import main
+from arena.config.tournament_file import read_tournament
+from arena.errors import MachineCannot
+from arena.reports.files import write_beside
+from arena.tournament.ledger import Ledger
+from arena.tournament.results_folder import LEDGER, PAGE, TABLE, set_aside
+from arena.tournament.run import play_tournament
+from arena.workers.api import Play
 from protocol.refusals import Conduct
-from referee.bot_folder import find_bot
-from referee.plan import Plan
-from referee.plan import Result as Attempted
+from referee.bot_folder.manifest import find_bot
+from referee.host.plan import Plan
+from referee.host.plan import Result as Attempted
 from tests.arena.stand_in import AtOnce
 from tests.arena.test_tournament import TEXT, venue
 
@@ -40,7 +41,9 @@ def cup(folder: Path, text: str = TEXT, play: Play[str] | None = None) -> Path:
     file = folder / "cup.toml"
     file.write_text(text)
     tournament = read_tournament(file, find_bot)
-    play_tournament(tournament, tournament.labels, venue(play or AtOnce()), fresh=False)
+    play_tournament(
+        tournament, tournament.labels, venue(play or AtOnce()), fresh=False, write_reports=write_beside
+    )
     return file
 
 
@@ -48,7 +51,7 @@ class VoidOnce(AtOnce):
     """One attempt is void."""
 
     async def __call__(self, plan: Plan, players: Sequence[str], *, transcript: Path) -> Attempted:
-        """See `referee.play.play`."""
+        """See `referee.host.play.play`."""
         done = await super().__call__(plan, players, transcript=transcript)
         return done if len(self.played) != 4 else replace(done, outcome=None, void="the machine is busy")
 
@@ -57,7 +60,7 @@ class RefusedTwice(AtOnce):
     """Two messages of one bot are refused in each match."""
 
     async def __call__(self, plan: Plan, players: Sequence[str], *, transcript: Path) -> Attempted:
-        """See `referee.play.play`."""
+        """See `referee.host.play.play`."""
         done = await super().__call__(plan, players, transcript=transcript)
         return replace(done, refused=tuple(2 * (player == "mist_cautious") for player in players))
 

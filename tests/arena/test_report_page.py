@@ -7,10 +7,10 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 
-from arena.digest import Digest, digest_of
-from arena.plots import Bar, bars, courses, heat, spans
-from arena.report_page import POLICY, About, page
-from arena.tables import duration
+from arena.quantities import duration
+from arena.reports.html_page import POLICY, About, page
+from arena.reports.svg import Bar, bars, courses, heat, spans
+from arena.statistics.summary import Digest, digest_of
 from tests.arena.simulated import result, tournament
 
 NASTY = '<script>alert(1)</script>&"quoted"'

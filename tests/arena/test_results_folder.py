@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from arena.results_folder import TRANSCRIPTS, held
+from arena.tournament.results_folder import TRANSCRIPTS, held
 
 
 def test_it_is_made_for_its_owner_alone(tmp_path: Path) -> None:

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import trio
 
-from arena.agenda import Agenda
-from arena.ledger import INTERRUPTED, Ledger
-from arena.roster import Roster
-from arena.runner import Field, Worker, WorkerGoneError, run
-from arena.schedule import round_robin
-from referee.plan import Plan, Result
+from arena.schedule.blocks import round_robin
+from arena.schedule.queue import Agenda
+from arena.tournament.ledger import INTERRUPTED, Ledger
+from arena.tournament.runner import Field, run
+from arena.workers.api import Worker, WorkerGoneError
+from arena.workers.roster import Roster
+from referee.host.plan import Plan, Result
 from tests.arena.stand_in import StandIn
 from tests.arena.test_runner import BLOCKS, BOTS, MATCHES, Heard, at_once, table, undisturbed
 

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.knockout import Knockout
-from arena.ladder import Ladder
-from arena.rounds import Fixed, Schedule, blocks_so_far, next_round, rounds_of
-from arena.schedule import round_robin
-from arena.standings import Played
-from arena.swiss import Swiss
+from arena.schedule.blocks import round_robin
+from arena.schedule.knockout import Knockout
+from arena.schedule.ladder import Ladder
+from arena.schedule.rounds import Fixed, Schedule, blocks_so_far, next_round, rounds_of
+from arena.schedule.swiss import Swiss
+from arena.statistics.standings import Played
 from tests.arena.paired import by_lot, played_out, result
 
 DEPENDENT: list[Schedule] = [

@@ -12,15 +12,16 @@ import pytest
 import trio
 from msgspec.structs import replace
 
-from arena.exits import MachineCannot
-from arena.ledger import Ledger
-from arena.runner import ATTEMPTS, INTERRUPTIONS, Field, Play, Worker, WorkerGoneError, run
-from arena.schedule import Match, round_robin
-from arena.standings import standings
-from referee.plan import Plan, Result
-from referee.play import LocalSeat, identity
-from referee.sandbox import SandboxError
-from referee.transcript_chain import TranscriptError
+from arena.errors import MachineCannot
+from arena.schedule.blocks import Match, round_robin
+from arena.statistics.standings import standings
+from arena.tournament.ledger import Ledger
+from arena.tournament.runner import ATTEMPTS, INTERRUPTIONS, Field, run
+from arena.workers.api import Play, Worker, WorkerGoneError
+from referee.host.plan import Plan, Result
+from referee.host.play import LocalSeat, identity
+from referee.sandbox.process import SandboxError
+from referee.transcript.chain import TranscriptError
 from tests.arena.stand_in import StandIn, result
 
 BOTS = ("a", "b", "c", "d")

@@ -6,9 +6,9 @@ from itertools import islice
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.schedule import SEED_BITS, Block, rotations, round_robin
-from arena.seating import shifts_of
-from arena.table_rounds import Tables
+from arena.schedule.blocks import SEED_BITS, Block, rotations, round_robin
+from arena.schedule.multi_seat import Tables
+from arena.schedule.seating import shifts_of
 
 entrants = st.integers(2, 9)
 blocks = st.integers(1, 5)

@@ -4,7 +4,7 @@ import io
 
 from rich.table import Table  # noqa: TID251 - the worst case
 
-from arena.screens import Screen
+from arena.terminal import Screen
 
 
 def shown(thing: object) -> str:

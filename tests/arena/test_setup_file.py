@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from arena import cli
-from arena.exits import DONE, WRONG_USE, WrongUse
-from arena.setup_file import drawn_setup, read_setup
+from arena.commands import main as cli
+from arena.config.setup_file import drawn_setup, read_setup
+from arena.errors import DONE, WRONG_USE, WrongUse
 from protocol.words import Setup
 from referee.games.registry import GAMES
-from referee.luck import Luck
-from referee.rules import Game
-from referee.table import Deal, Table
+from referee.rules.contract import Game
+from referee.rules.rng import Luck
+from referee.rules.table import Deal, Table
 from tests.arena.stand_in import result
 
 HAS_SECRETS = {"hive-mind", "fight-for-a-name"}

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from arena.spoken import registry
-from arena.spoken.unclear import Unclear
+from arena.live.text_input import registry
+from arena.live.text_input.unclear import Unclear
 
 ASKED = (
     "assign 1 Torn Box, 2 Cross Box; divine Box; veil; pattern 1 2: Box, Torn, Box, Torn, Box, Torn; "

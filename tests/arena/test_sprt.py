@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from arena.sprt import MOST_ELO, EloModel, Progress, Sprt, Verdict, llr, pentanomial, run
+from arena.statistics.sprt import MOST_ELO, EloModel, Progress, Sprt, Verdict, llr, pentanomial, run
 
 PENTANOMIAL = [
     # Counts (0 to 2 points), H0, H1, and what fishtest's LLRcalc gives for logistic and for normalized Elo.

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from arena.contest import conduct
-from arena.standings import Played, points, standings
+from arena.schedule.contest import conduct
+from arena.statistics.standings import Played, points, standings
 from protocol.refusals import Conduct
 from tests.arena.stand_in import outcome
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from arena.cli import main
-from arena.virtual_stress import play_campaign
+from arena.commands.main import main
+from arena.stress.virtual import play_campaign
 from tests.referee.planted_time_faults import undo_that_withdraws_nothing
 
 FEW = ("--windows", "200", "--seed", "3")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from arena.students_t import NEARLY_NORMAL, cumulative, reach
+from arena.statistics.students_t import NEARLY_NORMAL, cumulative, reach
 
 TABLE = [
     (1, 12.7062),

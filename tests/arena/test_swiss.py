@@ -6,9 +6,9 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.pairing import pairs_of
-from arena.schedule import Block
-from arena.swiss import Swiss, SwissScore, swiss_lines
+from arena.schedule.blocks import Block
+from arena.schedule.pairing import pairs_of
+from arena.schedule.swiss import Swiss, SwissScore, swiss_lines
 from tests.arena.paired import Decide, all_tied, by_lot, lower_wins, pairs, played_out
 
 deciders = st.sampled_from([by_lot, lower_wins, all_tied])

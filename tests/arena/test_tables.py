@@ -4,8 +4,9 @@ from io import StringIO
 
 import pytest
 
-from arena.screens import Screen
-from arena.tables import Grid, duration, show
+from arena.quantities import duration
+from arena.tables import Grid, show
+from arena.terminal import Screen
 
 
 def lines(width: int, *names: str) -> list[str]:

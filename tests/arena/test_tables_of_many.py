@@ -6,15 +6,15 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from arena.exits import MachineCannot, WrongUse
-from arena.ledger import Ledger
-from arena.report import crosstable, results_json
-from arena.screens import Screen
+from arena.config.tournament_file import read_tournament
+from arena.errors import MachineCannot, WrongUse
+from arena.reports.tournament import crosstable, results_json
 from arena.tables import show
-from arena.tournament import Results
-from arena.tournament_file import read_tournament
-from referee.bot_folder import find_bot
-from referee.transcript_chain import TranscriptError
+from arena.terminal import Screen
+from arena.tournament.ledger import Ledger
+from arena.tournament.run import Results
+from referee.bot_folder.manifest import find_bot
+from referee.transcript.chain import TranscriptError
 from tests.arena.stand_in import AtOnce
 from tests.arena.test_tournament import playing
 

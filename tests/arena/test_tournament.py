@@ -8,18 +8,20 @@ import msgspec
 import pytest
 from click.testing import CliRunner
 
-from arena import terms
-from arena.cli import main
-from arena.exits import CANNOT, MachineCannot, WrongUse
-from arena.ledger import Ledger
-from arena.report import crosstable, results_json
-from arena.results_folder import held
-from arena.runner import Play, Worker
-from arena.tournament import Results, play_tournament
-from arena.tournament_file import read_tournament
-from referee.bot_folder import find_bot
-from referee.sandbox import SandboxError
-from referee.transcript_chain import TranscriptError
+from arena.commands.main import main
+from arena.config.tournament_file import read_tournament
+from arena.errors import CANNOT, MachineCannot, WrongUse
+from arena.reports.files import write_beside
+from arena.reports.tournament import crosstable, results_json
+from arena.tournament import provenance as terms
+from arena.tournament.ledger import Ledger
+from arena.tournament.results_folder import held
+from arena.tournament.run import Results, play_tournament
+from arena.workers.api import Play, Worker
+from arena.workers.own_content import own_files
+from referee.bot_folder.manifest import find_bot
+from referee.sandbox.process import SandboxError
+from referee.transcript.chain import TranscriptError
 from tests.arena.stand_in import AtOnce
 
 TEXT = """\
@@ -49,7 +51,9 @@ def venue(play: Play[str]) -> Callable[[int], AbstractAsyncContextManager[list[W
 
 def playing(file: Path, play: Play[str] | None = None, *, fresh: bool = False) -> Results:
     tournament = read_tournament(file, find_bot)
-    return play_tournament(tournament, tournament.labels, venue(play or AtOnce()), fresh=fresh)
+    return play_tournament(
+        tournament, tournament.labels, venue(play or AtOnce()), fresh=fresh, write_reports=write_beside
+    )
 
 
 def complaint(file: Path) -> str:
@@ -115,15 +119,19 @@ def test_files_of_the_arena_that_changed_are_named_a_few_of_them(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     playing(file)
-    own = terms._own_files()
-    assert {"protocol/codec.py", "referee/play.py", "bots/kit.py"} < set(own)
+    own = own_files()
+    deciding = {"referee/match/verdicts.py", "arena/schedule/swiss.py", "arena/statistics/result_arrays.py"}
+    assert {"protocol/codec.py", "referee/host/play.py", "bots/kit.py", "arena/regression/model.py"} < set(own)
+    assert deciding < set(own)
     gone = own.pop("bots/kit.py")
-    changed = own | {"referee/play.py": gone, "referee/a.py": gone} | {f"referee/z{n}.py": gone for n in range(4)}
-    monkeypatch.setattr(terms, "_own_files", lambda: changed)
+    changed = (
+        own | {"referee/host/play.py": gone, "referee/a.py": gone} | {f"referee/z{n}.py": gone for n in range(4)}
+    )
+    monkeypatch.setattr(terms, "own_files", lambda: changed)
     monkeypatch.setattr(terms, "own_content", lambda: "sha256:0")
     assert (
-        ", is sha256:0 (bots/kit.py is gone, referee/a.py is new, referee/play.py changed, referee/z0.py is new,"
-        " referee/z1.py is new, 2 more). Undo" in complaint(file)
+        ", is sha256:0 (bots/kit.py is gone, referee/a.py is new, referee/host/play.py changed,"
+        " referee/z0.py is new, referee/z1.py is new, 2 more). Undo" in complaint(file)
     )
 
 
@@ -158,7 +166,7 @@ def test_fresh_moves_nothing_where_nothing_could_be_played(file: Path) -> None:
     before = sorted(results.iterdir())
     tournament = read_tournament(file, find_bot)
     with pytest.RaisesGroup(MachineCannot, allow_unwrapped=True, flatten_subgroups=True):
-        play_tournament(tournament, tournament.labels, nobody, fresh=True)
+        play_tournament(tournament, tournament.labels, nobody, fresh=True, write_reports=write_beside)
     assert before == sorted(results.iterdir())
     assert MATCHES == len(Ledger(results / "ledger.sqlite").results())
 
@@ -171,7 +179,7 @@ def test_fresh_is_refused_before_anything_is_moved_where_there_is_no_sandbox(
 
     playing(file)
     before = sorted((file.parent / "runs/cup").iterdir())
-    monkeypatch.setattr("referee.sandbox.find_isolation", none)
+    monkeypatch.setattr("referee.sandbox.process.find_isolation", none)
     refused = CliRunner().invoke(main, ["tournament", str(file), "--fresh"])
     assert (CANNOT, "arena: no sandbox: bwrap is not installed\n") == (refused.exit_code, refused.stderr)
     assert before == sorted((file.parent / "runs/cup").iterdir())

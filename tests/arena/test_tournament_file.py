@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from arena.exits import WrongUse
-from arena.tournament_file import read_tournament
-from referee.bot_content import content_hash
-from referee.bot_folder import find_bot
-from referee.plan import Policy
+from arena.config.tournament_file import read_tournament
+from arena.errors import WrongUse
+from referee.bot_folder.content import content_hash
+from referee.bot_folder.manifest import find_bot
+from referee.match.policy import Policy
 
 RIGHT = """\
 game = "mist"

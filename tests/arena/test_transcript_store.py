@@ -7,14 +7,14 @@ from pathlib import Path
 import fsspec
 import pytest
 
-from arena import venues
-from arena.exits import WrongUse
-from arena.runner import Worker
-from arena.transcript_store import Store
-from arena.venues import LOCAL, Where, venue_for
-from referee.bot_folder import find_bot
-from referee.plan import Plan, Result
-from referee.transcript_chain import TranscriptError
+from arena.errors import WrongUse
+from arena.workers import venue as venues
+from arena.workers.api import Worker
+from arena.workers.cluster.store import Store
+from arena.workers.venue import LOCAL, Where, venue_for
+from referee.bot_folder.manifest import find_bot
+from referee.host.plan import Plan, Result
+from referee.transcript.chain import TranscriptError
 from tests.arena.stand_in import result
 
 

@@ -4,8 +4,8 @@ import io
 
 import pytest
 
-from arena.screens import Screen
-from arena.watching import Eyes, Watcher, read_eyes
+from arena.live.watch import Eyes, Watcher, read_eyes
+from arena.terminal import Screen
 from tests.arena.test_drawing import TURNS, table
 
 

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from msgspec import Raw
 
-from arena.worker_words import Answer, Done, Order, decoded, encoded, error_of, failed, order
-from referee.bot_folder import find_bot
-from referee.plan import Plan
-from referee.play import SandboxedBot
-from referee.sandbox import SandboxError
-from referee.transcript_chain import TranscriptError
+from arena.workers.protocol import Answer, Done, Order, decoded, encoded, error_of, failed, order
+from referee.bot_folder.manifest import find_bot
+from referee.host.plan import Plan
+from referee.host.play import SandboxedBot
+from referee.sandbox.process import SandboxError
+from referee.transcript.chain import TranscriptError
 from tests.arena.stand_in import result
 
 PLAN = Plan(match="m", game="mist", variant="v", seed=2**52)

@@ -22,10 +22,10 @@ from protocol.games.runes_to_ruins import RunesView
 from protocol.messages import PROTOCOL, Accepted, ClockTerms, Closed, Heard, Opened, Over, Said, Submit, Welcome
 from protocol.messages import Told as Message
 from protocol.words import Event, Outcome
-from referee import reveal
 from referee.games.registry import GAMES
-from referee.rules import Owed, Taken, Told
-from referee.table import Deal, Table
+from referee.rules import reveal
+from referee.rules.contract import Owed, Taken, Told
+from referee.rules.table import Deal, Table
 
 Maker = Callable[[], Bot[Any, Any]]
 MAIN_MS = 60_000

@@ -14,7 +14,7 @@ from statistics import mean, stdev
 
 from msgspec import Struct
 
-from arena.standings import points
+from arena.statistics.standings import points
 from referee.games.registry import GAMES
 from tests.bots.in_process import BOTS, Played, play
 

@@ -15,11 +15,12 @@ from bots.any_random.bot import MOST_REJECTED, TRIES, AnyRandom
 from bots.schema_drawing import Drawer, words_of
 from protocol.refusals import Conduct
 from referee.games.registry import GAMES
-from referee.memory_line import MemoryLine
-from referee.plan import Plan, Policy
-from referee.play import LocalSeat, play
-from referee.records import WindowTime
-from referee.transcript_reading import read_transcript
+from referee.host.plan import Plan
+from referee.host.play import LocalSeat, play
+from referee.match.policy import Policy
+from referee.match.records import WindowTime
+from referee.transcript.reader import read_transcript
+from referee.wire.memory import MemoryLine
 
 SCHEMA = Path(schema_drawing.__file__).parent / "any_random" / "schema.json"
 VARIANTS = [(game, variant.name) for game in GAMES for variant in GAMES[game].variants]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bots.remote import command_of, read_endpoint
-from referee.keys import new_pair, write_pair
+from referee.wire.keys import new_pair, write_pair
 
 ROOT = Path(__file__).parents[2]
 

@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 import trio
 
-from arena import foreman_line
-from arena.dask_client import connected
-from arena.exits import CANNOT, DONE, WRONG_USE
-from arena.ledger import INTERRUPTED
+from arena.errors import CANNOT, DONE, WRONG_USE
+from arena.tournament.ledger import INTERRUPTED
+from arena.workers.cluster import node_line as foreman_line
+from arena.workers.cluster.dask import connected
 from tests.cluster import dask_pickles
 from tests.cluster.dask_cluster import ROOT, DaskCluster, dask_cluster
 from tests.real_wire.processes import PATIENCE_SECONDS, alive, family, until
@@ -118,7 +118,7 @@ def test_a_killed_foreman_is_replaced_and_its_matches_are_played_again(
 ) -> None:
     worker = cluster.add(slots=2)
     with begun(cluster, file) as arena:
-        (foreman,) = [pid for pid in map(int, _children(worker.pid)) if _runs(pid, "arena.foreman")]
+        (foreman,) = [pid for pid in map(int, _children(worker.pid)) if _runs(pid, "arena.workers.cluster.node")]
         os.kill(foreman, signal.SIGKILL)
         assert undisturbed(tmp_path / "undisturbed") == table(arena, TIMES)
 
@@ -198,7 +198,7 @@ def test_without_dask_it_says_how_to_install_it(file: Path, tmp_path: Path) -> N
 def test_where_the_arena_is_missing_is_named(tmp_path: Path, file: Path, cluster: DaskCluster) -> None:
     (tmp_path / "empty/arena").mkdir(parents=True)
     (tmp_path / "empty/arena/__init__.py").touch()
-    lack = "has no arena (No module named 'arena.cluster_place')"
+    lack = "has no arena (No module named 'arena.workers.cluster.tasks')"
     needs = f"{lack}; there: pip install '.[cluster]' in the arena's folder"
     cluster.add(path=tmp_path / "empty")
     until(lambda: 1 == trio.run(_workers, cluster.on))

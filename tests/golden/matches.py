@@ -10,12 +10,12 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from arena.adjudicate import Games, adjudicate_line
 from protocol.codec import decode_json, encode
-from referee.conformance.sitting import Chooser, Sitting
+from referee.adjudication.adjudicate import Games, adjudicate_line
 from referee.games.registry import GAMES
-from referee.rules import Game
-from referee.table import Deal, Table
+from referee.proofs.conformance.sitting import Chooser, Sitting
+from referee.rules.contract import Game
+from referee.rules.table import Deal, Table
 
 FOLDER = Path(__file__).parent
 SEEDS = range(40)

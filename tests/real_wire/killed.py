@@ -13,10 +13,18 @@ from types import FrameType
 from typing import Any
 
 HOUSE = Path(__file__).parents[2]
-FIRST = (f"{HOUSE}/arena/results_folder.py", "held")
+FIRST = (f"{HOUSE}/arena/tournament/results_folder.py", "held")
 """With this function the arena lays hands on the results; what is before is the same each time."""
 COUNTED = tuple(
-    f"{HOUSE}/arena/{name}.py" for name in ("agenda", "crew", "ledger", "results_folder", "runner", "worker_words")
+    f"{HOUSE}/arena/{name}.py"
+    for name in (
+        "schedule/queue",
+        "tournament/ledger",
+        "tournament/results_folder",
+        "tournament/runner",
+        "workers/pool",
+        "workers/protocol",
+    )
 )
 
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 import trio
 import zmq
 
-from referee.keys import KeyPair, new_pair, z85
-from referee.line import Arrived, Bell
-from referee.remote_line import RemoteLine
-from referee.remote_wire import Address, Lobby, open_lobby
+from referee.wire.keys import KeyPair, new_pair, z85
+from referee.wire.line import Arrived, Bell
+from referee.wire.remote import Address, Lobby, open_lobby
+from referee.wire.remote_line import RemoteLine
 from tests.real_wire.seat import BotSocket, hear
 from tests.real_wire.stress import next_item
 

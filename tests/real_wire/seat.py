@@ -8,8 +8,8 @@ from pathlib import Path
 import trio
 import zmq
 
-from referee.line import Arrived, Bell
-from referee.wire import LocalLine, Wire, open_wire
+from referee.wire.line import Arrived, Bell
+from referee.wire.local import LocalLine, Wire, open_wire
 from tests.real_wire.stress import next_arrival
 
 BotSocket = zmq.Socket[bytes]

@@ -1,6 +1,6 @@
 """A tournament of stand-ins as a process of its own, to be killed: FILE on the command line, JSON on output.
 
-Its workers are this same program, called as `arena.worker` is.
+Its workers are this same program, called as `arena.workers.worker` is.
 """
 
 import sys
@@ -13,14 +13,16 @@ from typing import Any
 import msgspec
 import trio
 
-from arena import runner, worker
-from arena.crew import open_crew
-from arena.report import results_json
-from arena.runner import Play, Worker
-from arena.tournament import play_tournament
-from arena.tournament_file import read_tournament
-from referee.bot_folder import find_bot
-from referee.plan import Plan, Result
+from arena.config.tournament_file import read_tournament
+from arena.reports.files import write_beside
+from arena.reports.tournament import results_json
+from arena.tournament import runner
+from arena.tournament.run import play_tournament
+from arena.workers import worker
+from arena.workers.api import Play, Worker
+from arena.workers.pool import open_crew
+from referee.bot_folder.manifest import find_bot
+from referee.host.plan import Plan, Result
 from tests.arena.stand_in import result
 
 LUCK = Random()
@@ -52,7 +54,7 @@ def main() -> None:
     """
     runner.INTERRUPTIONS = sys.maxsize
     tournament = read_tournament(Path(sys.argv[1]), find_bot)
-    results = play_tournament(tournament, tournament.labels, crew, fresh=False)
+    results = play_tournament(tournament, tournament.labels, crew, fresh=False, write_reports=write_beside)
     sys.stdout.buffer.write(msgspec.json.encode(results_json(tournament, results)))
 
 

@@ -5,7 +5,7 @@ from random import Random
 
 import trio
 
-from referee.line import Arrived, Bell, HandedOver, Line
+from referee.wire.line import Arrived, Bell, HandedOver, Line
 from tests.real_wire.peer import bursts, numbered
 
 STALL_SECONDS = 5.0

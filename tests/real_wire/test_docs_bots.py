@@ -7,9 +7,9 @@ import trio
 from msgspec import Raw
 
 from protocol.refusals import Conduct
-from referee.bot_folder import find_bot
-from referee.plan import Plan
-from referee.play import SandboxedBot, play
+from referee.bot_folder.manifest import find_bot
+from referee.host.plan import Plan
+from referee.host.play import SandboxedBot, play
 from tests.bots.in_process import MIST_VARIANTS
 from tests.docs_pages import blocks
 

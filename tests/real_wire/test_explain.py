@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from referee.records import Header, Out
-from referee.transcript_reading import read_transcript
+from referee.match.records import Header, Out
+from referee.transcript.reader import read_transcript
 from tests.real_wire.zoo import bad_bot, processes_of
 
 ROOT = Path(__file__).parent.parent.parent

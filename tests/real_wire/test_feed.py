@@ -19,9 +19,9 @@ from typing import Any
 import pytest
 import zmq
 
-from arena.exits import DONE, WrongUse
-from arena.feed import MAX_BYTES, FeedLine, open_feed
-from arena.feed_process import MAX_MEMORY_BYTES, MAX_WAITING
+from arena.errors import DONE, WrongUse
+from arena.feed.process import MAX_MEMORY_BYTES, MAX_WAITING
+from arena.feed.publisher import MAX_BYTES, FeedLine, open_feed
 from protocol.codec import decode_feed
 from protocol.feed import FeedBegun, FeedEnded, FeedMessage, FeedSnapshot, FeedStandings
 from tests.docs_pages import blocks
@@ -104,7 +104,7 @@ def publisher() -> int:
     (pid,) = [
         child
         for child in children(os.getpid())
-        if b"arena.feed_process" in Path(f"/proc/{child}/cmdline").read_bytes()
+        if b"arena.feed.process" in Path(f"/proc/{child}/cmdline").read_bytes()
     ]
     return pid
 
@@ -396,4 +396,4 @@ class TestCommands:
 
 
 def _publishes(pid: int) -> bool:
-    return b"arena.feed_process" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    return b"arena.feed.process" in Path(f"/proc/{pid}/cmdline").read_bytes()

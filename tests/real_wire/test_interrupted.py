@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.exits import SIGNALLED
-from referee.sandbox import SandboxError, find_isolation
+from arena.errors import SIGNALLED
+from referee.sandbox.process import SandboxError, find_isolation
 from tests.real_wire.processes import PATIENCE_SECONDS, alive, family, until
 
 ROOT = Path(__file__).parents[2]

@@ -11,16 +11,18 @@ from msgspec import UNSET, Raw
 
 from protocol.codec import encode
 from protocol.refusals import Conduct
-from referee.bot_folder import BotFolder, built_in, find_bot
+from referee.bot_folder.manifest import BotFolder, built_in, find_bot
 from referee.games.registry import GAMES
-from referee.kept_bots import MOST_IDLE, KeptBots, Kind, open_kept_bots
-from referee.plan import Isolation, Plan, Policy, Result
-from referee.play import SandboxedBot, play
-from referee.records import BotIdentity, Header, In
-from referee.replay import replay
-from referee.scratch import MOST_DEEP, MOST_ENTRIES, Scratch, empty, is_empty
-from referee.transcript_reading import read_transcript
-from referee.wire import Wire, open_wire
+from referee.host.kept_bots import MOST_IDLE, KeptBots, Kind, open_kept_bots
+from referee.host.plan import Plan, Result
+from referee.host.play import SandboxedBot, play
+from referee.match.policy import Policy
+from referee.match.records import BotIdentity, Header, In
+from referee.sandbox.levels import Isolation
+from referee.sandbox.scratch import MOST_DEEP, MOST_ENTRIES, Scratch, empty, is_empty
+from referee.transcript.reader import read_transcript
+from referee.transcript.replay import replay
+from referee.wire.local import Wire, open_wire
 
 BOT = """
 import os, sys, threading

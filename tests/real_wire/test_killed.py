@@ -21,11 +21,11 @@ from typing import Any
 
 import pytest
 
-from arena.exits import DONE
-from referee.records import Judged
-from referee.sandbox import SandboxError, find_isolation
-from referee.transcript_reading import read_transcript
-from referee.verdict import Verdict
+from arena.errors import DONE
+from referee.match.records import Judged
+from referee.match.verdicts import Verdict
+from referee.sandbox.process import SandboxError, find_isolation
+from referee.transcript.reader import read_transcript
 from tests.real_wire.processes import alive, children, family, until
 
 ROOT = Path(__file__).parents[2]

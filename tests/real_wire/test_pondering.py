@@ -8,10 +8,12 @@ import pytest
 import trio
 from msgspec import Raw
 
-from referee.bot_folder import BotFolder, find_bot
-from referee.plan import Isolation, Plan, Policy
-from referee.play import SandboxedBot, play
-from referee.stopping import descendants
+from referee.bot_folder.manifest import BotFolder, find_bot
+from referee.host.plan import Plan
+from referee.host.play import SandboxedBot, play
+from referee.linux.process_tree import descendants
+from referee.match.policy import Policy
+from referee.sandbox.levels import Isolation
 
 THINKS_ALWAYS = """
 import os, threading, time
@@ -96,8 +98,8 @@ async def test_with_pondering_it_gets_what_there_is(tmp_path: Path) -> None:
 async def test_without_control_groups_the_whole_tree_is_stopped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("referee.cgroups.Group.freeze", lambda _: False)
-    monkeypatch.setattr("referee.cgroups.Group.thaw", lambda _: False)
+    monkeypatch.setattr("referee.linux.cgroups.Group.freeze", lambda _: False)
+    monkeypatch.setattr("referee.linux.cgroups.Group.thaw", lambda _: False)
     got = await between(tmp_path, "strict", ponder=False)
     assert 100 > max(got), got
 

@@ -9,14 +9,15 @@ import pytest
 import trio
 from msgspec import Raw
 
-from referee.bot_folder import BotFolder, find_bot
-from referee.clock_table import ClockTable
-from referee.plan import Isolation, Plan
-from referee.play import SandboxedBot, play
-from referee.processor_time import tree_us
-from referee.records import Ended, Judged, SeatTime, WindowTime
-from referee.replay import replay
-from referee.transcript_reading import read_transcript
+from referee.bot_folder.manifest import BotFolder, find_bot
+from referee.host.plan import Plan
+from referee.host.play import SandboxedBot, play
+from referee.linux.cpu_time import tree_us
+from referee.match.clock_config import ClockTable
+from referee.match.records import Ended, Judged, SeatTime, WindowTime
+from referee.sandbox.levels import Isolation
+from referee.transcript.reader import read_transcript
+from referee.transcript.replay import replay
 
 SLEEPS = """
 import time

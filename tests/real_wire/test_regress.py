@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.exits import DONE, NO, UNDECIDED
+from arena.errors import DONE, NO, UNDECIDED
 
 ROOT = Path(__file__).parent.parent.parent
 WEAK, STRONG = "mist_random", "mist_cautious"

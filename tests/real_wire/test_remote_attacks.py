@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 import trio
 
-from referee import remote_line, remote_wire
-from referee.line import INBOX_FRAMES
+from referee.wire import remote as remote_wire
+from referee.wire import remote_line
+from referee.wire.line import INBOX_FRAMES
 from tests.real_wire.remote import Client, Door, clients, open_door
 from tests.real_wire.seat import hear
 from tests.real_wire.test_remote_door import INVITED, by_hand, raw

@@ -9,12 +9,14 @@ import pytest
 import trio
 import zmq
 
-from arena.memory import resident_bytes
-from referee import remote_line, remote_wire, wire_line
-from referee.keys import new_pair
-from referee.line import INBOX_FRAMES, MAX_TAKEN_BYTES, HandedOver, NotReading
-from referee.loop_probe import LoopProbe
-from referee.zmtp import COMMAND_BYTES, COMMANDS_AT_ONCE
+from arena.stress.memory import resident_bytes
+from referee.wire import remote as remote_wire
+from referee.wire import remote_line
+from referee.wire import socket_line as wire_line
+from referee.wire.keys import new_pair
+from referee.wire.line import INBOX_FRAMES, MAX_TAKEN_BYTES, HandedOver, NotReading
+from referee.wire.loop_lag import LoopProbe
+from referee.wire.zmtp import COMMAND_BYTES, COMMANDS_AT_ONCE
 from tests.real_wire.remote import Client, Door, clients, open_door
 from tests.real_wire.seat import hear
 from tests.referee import curve_client

@@ -9,12 +9,14 @@ from msgspec import Raw
 
 from protocol.codec import encode
 from protocol.refusals import Conduct, Refusal
-from referee.bot_build import built
-from referee.bot_folder import BotFolder, find_bot
-from referee.plan import Isolation, Plan, Policy, Result
-from referee.play import SandboxedBot, play
-from referee.records import Ended
-from referee.transcript_reading import read_transcript
+from referee.bot_folder.manifest import BotFolder, find_bot
+from referee.host.plan import Plan, Result
+from referee.host.play import SandboxedBot, play
+from referee.match.policy import Policy
+from referee.match.records import Ended
+from referee.sandbox.build import built
+from referee.sandbox.levels import Isolation
+from referee.transcript.reader import read_transcript
 
 SAMPLES = Path(__file__).parents[2] / "docs" / "examples" / "bots"
 SHELL = """

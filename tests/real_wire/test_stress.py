@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from arena import capacity, cli
-from arena.exits import DONE, NO, WRONG_USE
-from arena.wire_stress import percentiles
-from referee.sandbox import find_isolation
+from arena.commands import main as cli
+from arena.errors import DONE, NO, WRONG_USE
+from arena.stress.campaign import percentiles
+from arena.workers import capacity
+from referee.sandbox.process import find_isolation
 
 
 def stress(*arguments: str | Path) -> Result:
@@ -57,7 +58,7 @@ def test_what_is_kept_as_safe_is_the_default_on_this_machine_alone(
 
 def test_where_no_level_was_safe_nothing_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(capacity, "cache_folder", lambda: tmp_path / "cache")
-    monkeypatch.setattr("arena.wire_stress.SAFE_LATENESS_US", -1)
+    monkeypatch.setattr("arena.stress.campaign.SAFE_LATENESS_US", -1)
     result = stress("--levels", "1", "--matches", "1", "--isolation", find_isolation(), "--calibrate")
     assert (NO, False) == (result.exit_code, (tmp_path / "cache").exists())
 

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from arena.exits import CANNOT, DONE, SIGNALLED
-from arena.ledger import INTERRUPTED
+from arena.errors import CANNOT, DONE, SIGNALLED
+from arena.tournament.ledger import INTERRUPTED
 
 STAND_INS = ("-m", "tests.real_wire.stand_in_tournament")
 ARENA = ("-m", "arena", "tournament", "--json")
@@ -181,7 +181,7 @@ def test_on_a_full_disk_it_stops_in_order_and_goes_on_when_there_is_room(
 @pytest.mark.parametrize("arguments", [("--help",), ("games", "--help")])
 def test_help_does_not_wait_for_what_it_does_not_need(arguments: tuple[str, ...]) -> None:
     code = (
-        "import sys\nfrom arena.cli import main\n"
+        "import sys\nfrom arena.commands.main import main\n"
         f"try: main({list(arguments)!r})\nexcept SystemExit: print(sorted({{'trio', 'zmq'}} & set(sys.modules)))"
     )
     output, _ = start("-c", code).communicate()

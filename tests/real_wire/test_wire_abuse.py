@@ -12,13 +12,13 @@ import pytest
 import trio
 import zmq
 
-from arena.memory import resident_bytes
+from arena.stress.memory import resident_bytes
 from protocol.codec import Refused, decode_said
 from protocol.messages import MAX_FRAME_BYTES
 from protocol.refusals import Refusal
-from referee import wire
-from referee.line import INBOX_BYTES, INBOX_FRAMES, MAX_TAKEN_BYTES, Arrived, Bell, HandedOver, NotReading
-from referee.zmtp import MOST_PARTS
+from referee.wire import local as wire
+from referee.wire.line import INBOX_BYTES, INBOX_FRAMES, MAX_TAKEN_BYTES, Arrived, Bell, HandedOver, NotReading
+from referee.wire.zmtp import MOST_PARTS
 from tests.real_wire.peer import GREETING, raw_connection, raw_frame, raw_pair
 from tests.real_wire.seat import BotSocket, Seat, hear, open_seat
 

@@ -15,9 +15,10 @@ from typing import Any
 import pytest
 import trio
 
-from referee import wire, wire_line
-from referee.line import FAREWELL_SECONDS, INBOX_FRAMES, Line, NotReading
-from referee.zmtp import COMMANDS_AT_ONCE, MOST_PARTS, PING
+from referee.wire import local as wire
+from referee.wire import socket_line as wire_line
+from referee.wire.line import FAREWELL_SECONDS, INBOX_FRAMES, Line, NotReading
+from referee.wire.zmtp import COMMANDS_AT_ONCE, MOST_PARTS, PING
 from tests.real_wire.peer import GREETING, READY, raw_connection, raw_frame, raw_pair
 from tests.real_wire.seat import BotSocket, Seat, open_seat
 from tests.real_wire.stress import next_handed_over

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 import trio
 
-from referee import wire
-from referee.line import FAREWELL_SECONDS, INBOX_FRAMES, Arrived, Bell
-from referee.wire import LocalLine, open_wire
+from referee.wire import local as wire
+from referee.wire.line import FAREWELL_SECONDS, INBOX_FRAMES, Arrived, Bell
+from referee.wire.local import LocalLine, open_wire
 from tests.real_wire.peer import raw_connection, raw_frame, raw_pair
 from tests.real_wire.seat import BotSocket, hear, hear_next, open_seat
 from tests.real_wire.stress import next_handed_over, next_item

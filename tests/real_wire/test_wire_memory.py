@@ -15,11 +15,11 @@ from pathlib import Path
 import pytest
 import trio
 
-from referee import wire
-from referee.keys import new_pair, z85
-from referee.line import MAX_TAKEN_BYTES, Line
-from referee.remote_wire import open_lobby
-from referee.zmtp import MOST_PARTS, PING
+from referee.wire import local as wire
+from referee.wire.keys import new_pair, z85
+from referee.wire.line import MAX_TAKEN_BYTES, Line
+from referee.wire.remote import open_lobby
+from referee.wire.zmtp import MOST_PARTS, PING
 from tests.real_wire.peer import GREETING, READY, raw_connection, raw_frame, raw_pair
 from tests.real_wire.remote import HERE, Door
 from tests.real_wire.seat import open_seat
@@ -202,7 +202,7 @@ async def say_once(connection: kernel.socket, messages: list[bytes]) -> None:
 
 async def test_a_line_that_kept_more_would_be_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Else nothing here would prove anything."""
-    monkeypatch.setattr("referee.inbox.INBOX_BYTES", 2 * MOST_BYTES)
+    monkeypatch.setattr("referee.wire.inbox.INBOX_BYTES", 2 * MOST_BYTES)
     with pytest.raises(ExceptionGroup) as failed:
         await test_whatever_bots_say(tmp_path, "frames", heard=False)
     assert failed.group_contains(AssertionError, match="MOST_BYTES|1048576")

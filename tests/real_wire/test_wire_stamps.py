@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 import trio
 
-from referee.line import INBOX_FRAMES
-from referee.loop_probe import LoopProbe
+from referee.wire.line import INBOX_FRAMES
+from referee.wire.loop_lag import LoopProbe
 from tests.real_wire.peer import raw_frame, raw_pair
 from tests.real_wire.seat import BotSocket, Seat, open_seat
 from tests.real_wire.stress import next_handed_over

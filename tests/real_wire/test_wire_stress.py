@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 import trio
 
-from referee.loop_probe import LoopProbe
-from referee.wire import LocalLine
+from referee.wire.local import LocalLine
+from referee.wire.loop_lag import LoopProbe
 from tests.real_wire import peer, stress
 from tests.real_wire.seat import open_seat
 

@@ -16,17 +16,19 @@ import pytest
 import trio
 from msgspec import Raw
 
-from arena.memory import resident_bytes
+from arena.stress.memory import resident_bytes
 from protocol.codec import encode
 from protocol.refusals import Conduct
-from referee.bot_folder import find_bot
-from referee.plan import Isolation, Plan, Policy, Result
-from referee.play import SandboxedBot, play
-from referee.records import Ended
-from referee.replay import replay
-from referee.sandbox import SandboxError, find_isolation
-from referee.transcript_reading import read_transcript
-from referee.wire import Wire, open_wire
+from referee.bot_folder.manifest import find_bot
+from referee.host.plan import Plan, Result
+from referee.host.play import SandboxedBot, play
+from referee.match.policy import Policy
+from referee.match.records import Ended
+from referee.sandbox.levels import Isolation
+from referee.sandbox.process import SandboxError, find_isolation
+from referee.transcript.reader import read_transcript
+from referee.transcript.replay import replay
+from referee.wire.local import Wire, open_wire
 from tests.real_wire import zoo
 from tests.real_wire.zoo import REFUSALS, TABLE, WINDOWS, bad_bot, processes_of, timeless
 

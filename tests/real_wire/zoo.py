@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from protocol.refusals import Conduct
-from referee.bot_content import content_hash, copy_place
-from referee.bot_folder import BotFolder, find_bot
+from referee.bot_folder.content import content_hash, copy_place
+from referee.bot_folder.manifest import BotFolder, find_bot
 
 BAD_BOTS = Path(__file__).parents[1] / "bad_bots"
 SHARED = "raw"

@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 
 from nacl import bindings
 
-from referee.keys import KeyPair, new_pair
-from referee.zmtp import framed, framed_command
+from referee.wire.keys import KeyPair, new_pair
+from referee.wire.zmtp import framed, framed_command
 
 GREETING = b"\xff" + bytes(8) + b"\x7f\x03\x01" + b"CURVE".ljust(20, b"\0") + bytes(32)
 SAYS_PAIR = b"\x0bSocket-Type\x00\x00\x00\x04PAIR"

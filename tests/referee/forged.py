@@ -10,9 +10,9 @@ from typing import Any
 import msgspec
 
 from protocol.codec import decode_json, encode
-from referee.records import AnyRecord, Header
-from referee.transcript_chain import NO_LINE, opening, sealed
-from referee.transcript_seat import SeatChains
+from referee.match.records import AnyRecord, Header
+from referee.transcript.chain import NO_LINE, opening, sealed
+from referee.transcript.seat import SeatChains
 
 _records = msgspec.json.Decoder(AnyRecord)
 Lines = list[dict[str, Any]]

@@ -6,8 +6,8 @@ from typing import ClassVar, Literal, cast
 from msgspec.structs import replace
 
 from protocol.words import Action, Audience, Event, Options, Outcome, Setup, View
-from referee.luck import Luck
-from referee.rules import Game, Illegal, Owed, Step, Taken, TimeTerms, Told, Variant, Window
+from referee.rules.contract import Game, Illegal, Owed, Step, Taken, TimeTerms, Told, Variant, Window
+from referee.rules.rng import Luck
 from tests.referee.toy import CUPS, Bid, Cups, CupState
 
 

@@ -6,9 +6,9 @@ import pytest
 from msgspec.structs import replace
 
 from protocol.feed import FeedClosed, FeedMessage, FeedWindow
-from referee.feed import Feed
-from referee.records import Record, WindowTime
-from referee.rules import Told
+from referee.host.feed import Feed
+from referee.match.records import Record, WindowTime
+from referee.rules.contract import Told
 from tests.referee.planted_leaks import SEALED, SECRET
 
 FeedLeak = Callable[[pytest.MonkeyPatch], None]

@@ -6,10 +6,10 @@ from msgspec.structs import asdict, replace
 
 from protocol.games.fight_for_a_name import FightView, Move, PillarAnswer, Seat, Standing, Vote
 from protocol.words import Action
-from referee.games.fight_for_a_name import FightForAName
+from referee.games.fight_for_a_name.game import FightForAName
 from referee.games.fight_for_a_name.state import FightState
-from referee.luck import Luck
-from referee.rules import Game, Illegal, Owed, Step, Taken, Told, Window
+from referee.rules.contract import Game, Illegal, Owed, Step, Taken, Told, Window
+from referee.rules.rng import Luck
 
 
 class FightViewWithMore(FightView, frozen=True, kw_only=True):

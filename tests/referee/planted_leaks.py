@@ -7,8 +7,8 @@ from msgspec.structs import asdict, replace
 from protocol.games.mist import MistView, Placed, Turn
 from protocol.words import Action, View
 from referee.games.mist import BOARD, Mist, MistState
-from referee.luck import Luck
-from referee.rules import Announced, Game, Illegal, Owed, Step, Taken, Told, Window
+from referee.rules.contract import Announced, Game, Illegal, Owed, Step, Taken, Told, Window
+from referee.rules.rng import Luck
 from tests.referee.toy import CUPS, Bid, Cups, CupState, CupView, Look, RoundOver
 
 

@@ -8,14 +8,14 @@ import trio
 
 from protocol.messages import Accepted
 from protocol.refusals import Refusal
-from referee.clock import SeatClock, Stage, Stopwatch
-from referee.course import Course
-from referee.host import Alarm, Host
-from referee.match import Match
-from referee.pauses import Pauses
-from referee.post import Post
-from referee.seat import Seat
-from referee.window import OpenWindow, Part
+from referee.host.host import Alarm, Host
+from referee.match.clock import SeatClock, Stage, Stopwatch
+from referee.match.flow import Course
+from referee.match.match import Match
+from referee.match.outbox import Post
+from referee.match.pauses import Pauses
+from referee.match.seat import Seat
+from referee.match.window import OpenWindow, Part
 
 Plant = Callable[[pytest.MonkeyPatch], None]
 

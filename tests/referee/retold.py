@@ -8,13 +8,13 @@ from msgspec import Raw, to_builtins
 from msgspec.structs import replace
 
 from protocol.codec import encode
-from referee.asking import Conversation, Interviewed
-from referee.clock import clock_terms
-from referee.line import Bell
-from referee.memory_line import MemoryLine
-from referee.plan import Policy
-from referee.questions import Greeting, questions
-from referee.records import FORMAT, AnyRecord, Footer, Header
+from referee.host.ask import Conversation, Interviewed
+from referee.host.questions import Greeting, questions
+from referee.match.clock import clock_terms
+from referee.match.policy import Policy
+from referee.match.records import FORMAT, AnyRecord, Footer, Header
+from referee.wire.line import Bell
+from referee.wire.memory import MemoryLine
 from tests.referee.virtual import Bot, Played
 
 TOKEN = "another"  # noqa: S105 - no secret

@@ -14,10 +14,10 @@ from protocol.games.runes import RUNES, RuneName
 from protocol.messages import MAX_FRAME_BYTES, MAX_NOTE_CHARACTERS, Note, Submit
 from protocol.refusals import Refusal
 from protocol.words import Action
-from referee.allowance import Allowance
 from referee.games.mist import BOARD
 from referee.games.runes_to_ruins.checking import MOST_EXCEPTED, MOST_NAMED, MOST_OF_A_KIND
-from referee.plan import Policy
+from referee.match.policy import Policy
+from referee.match.rate_limit import Allowance
 
 WIDE = max(get_args(RuneName), key=len)
 LONG_NAMES = sorted((rune.name for rune in RUNES), key=len, reverse=True)

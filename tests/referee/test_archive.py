@@ -12,9 +12,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from referee import archive
-from referee.archive import LONGEST_NAME, MOST_DEPTH, ArchiveError, copy, fingerprint, pack, unpack
-from referee.cache_entry import remove
+from referee.bot_folder import archive
+from referee.bot_folder.archive import LONGEST_NAME, MOST_DEPTH, ArchiveError, copy, fingerprint, pack, unpack
+from referee.bot_folder.cache import remove
 from tests.long import cases
 
 MOST = 1000

@@ -8,10 +8,10 @@ import trio
 
 from protocol.codec import encode
 from protocol.messages import Closed, Heard, Opened, Rejected, Told, Welcome
-from referee.asking import Interviewed
-from referee.line import Bell, HandedOver, Incoming, Outgoing
-from referee.memory_line import MemoryLine
-from referee.records import Out
+from referee.host.ask import Interviewed
+from referee.match.records import Out
+from referee.wire.line import Bell, HandedOver, Incoming, Outgoing
+from referee.wire.memory import MemoryLine
 from tests.referee.retold import asked
 from tests.referee.virtual import Bot, Played, after, answering, hear_out, mist, silent
 

@@ -4,7 +4,7 @@ import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from referee.line import Bell
+from referee.wire.line import Bell
 
 
 async def test_who_rings_does_at_once_what_there_is_to_do_and_the_task_goes_on_when_it_is_told_to() -> None:

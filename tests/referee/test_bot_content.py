@@ -13,11 +13,11 @@ from random import Random
 import pytest
 from click.testing import CliRunner
 
-from arena import cli
-from arena.exits import WRONG_USE
-from referee import bot_content
-from referee.bot_content import ContentError, Item, content_hash, copied, copy_of, copy_place, is_whole
-from referee.bot_folder import BotFolderError, find_bot
+from arena.commands import main as cli
+from arena.errors import WRONG_USE
+from referee.bot_folder import content as bot_content
+from referee.bot_folder.content import ContentError, Item, content_hash, copied, copy_of, copy_place, is_whole
+from referee.bot_folder.manifest import BotFolderError, find_bot
 from tests.long import cases
 
 TOML = 'name = "a"\nversion = "1"\ncommand = ["python", "bot.py"]\ngames = ["mist"]\n'

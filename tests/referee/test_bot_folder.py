@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from referee.bot_content import content_hash, copy_place
-from referee.bot_folder import PATH, BotFolder, BotFolderError, Limits, built_in, find_bot, read_bot
+from referee.bot_folder.content import content_hash, copy_place
+from referee.bot_folder.manifest import PATH, BotFolder, BotFolderError, Limits, built_in, find_bot, read_bot
 
 GOOD = {"name": '"a"', "version": '"1"', "command": '["python", "bot.py"]', "games": '["mist"]'}
 

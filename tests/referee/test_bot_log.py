@@ -4,7 +4,7 @@ import fcntl
 import os
 from pathlib import Path
 
-from referee.bot_log import BotLog
+from referee.sandbox.output_log import BotLog
 
 
 async def test_only_its_owner_can_read_a_bots_log(tmp_path: Path) -> None:

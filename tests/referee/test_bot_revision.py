@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from arena import cli
-from arena.exits import WRONG_USE
-from referee.bot_folder import BotFolderError, find_bot
+from arena.commands import main as cli
+from arena.errors import WRONG_USE
+from referee.bot_folder.manifest import BotFolderError, find_bot
 from tests.referee.hostile_repositories import HOSTILE, git
 
 TOML = 'name = "a"\nversion = "{}"\ncommand = ["python", "bot.py"]\ngames = ["mist"]\n'

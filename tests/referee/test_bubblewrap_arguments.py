@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from referee import bubblewrap_arguments
-from referee.bot_environment import Machine
-from referee.bot_folder import Limits, find_bot
+from referee.bot_folder.manifest import Limits, find_bot
+from referee.sandbox import bwrap_args as bubblewrap_arguments
+from referee.sandbox.environment import Machine
 
 
 def pairs(words: list[str], option: str) -> list[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from referee.cache_entry import CacheError, making, private, remove, settle
+from referee.bot_folder.cache import CacheError, making, private, remove, settle
 
 STRANGER = 54_321
 

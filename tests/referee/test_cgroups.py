@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from referee import cgroups
-from referee.bot_folder import Limits
-from referee.cgroups import Group, NoGroupsError, Tree
+from referee.bot_folder.manifest import Limits
+from referee.linux import cgroups
+from referee.linux.cgroups import NoGroupsError, Tree
+from referee.sandbox.levels import group_for
 
 LIMITS = Limits(memory_mb=100, scratch_mb=10, processes=5, cpus=1.5)
 MIB = 2**20
@@ -39,7 +40,7 @@ def second(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def test_of_version_2_one_folder_for_each_bot_has_all_bounds(second: Path) -> None:
-    group = Group(LIMITS)
+    group = group_for(LIMITS)
     (folder,) = second.glob(f"mist-arena.{os.getpid()}.*/[0-9]*")
     told = {file.name: file.read_text() for file in folder.iterdir()}
     assert {
@@ -77,7 +78,7 @@ def test_of_version_2_processes_of_one_arena_make_their_groups_side_by_side(
 
 
 def test_processor_time_and_throttling_are_read_in_microseconds(second: Path) -> None:
-    group = Group(LIMITS)
+    group = group_for(LIMITS)
     (folder,) = second.glob(f"mist-arena.{os.getpid()}.*/[0-9]*")
     (folder / "cpu.stat").write_text("usage_usec 1234\nuser_usec 1000\nnr_throttled 2\nthrottled_usec 77\n")
     assert (1234, 77) == (group.cpu_us(), group.throttled_us())
@@ -175,7 +176,7 @@ def test_a_group_of_this_machine_holds_a_process_that_is_started_inside() -> Non
         made: Tree = cgroups.tree()
     except NoGroupsError as error:
         pytest.skip(str(error))
-    group = Group(LIMITS)
+    group = group_for(LIMITS)
     with group.inside():
         child = os.posix_spawn("/bin/sleep", ["sleep", "60"], {})
     try:

@@ -6,9 +6,9 @@ import trio.testing
 
 from protocol.codec import encode
 from protocol.messages import Closed, Opened
-from referee.clock_table import ClockTable
-from referee.plan import Policy
-from referee.replay import replay
+from referee.match.clock_config import ClockTable
+from referee.match.policy import Policy
+from referee.transcript.replay import replay
 from tests.referee.test_replay import header
 from tests.referee.virtual import Bot, Play, Played, after, answering, play, set_up, silent
 

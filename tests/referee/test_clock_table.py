@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from referee.clock import clock_terms
-from referee.clock_table import BadClockError, ClockTable, table_of
 from referee.games.registry import GAMES
-from referee.plan import Policy
+from referee.match.clock import clock_terms
+from referee.match.clock_config import BadClockError, ClockTable, table_of
+from referee.match.policy import Policy
 
 MIST = GAMES["mist"]
 HEAVEN = "heaven-and-hell"

@@ -3,13 +3,13 @@
 import pytest
 
 from protocol.messages import ClockTerms
-from referee.account import Account
-from referee.clock import SeatClock
-from referee.court import Court
-from referee.plan import Policy
-from referee.records import BotIdentity, Used
-from referee.seat import Seat
-from referee.window import Part
+from referee.match.clock import SeatClock
+from referee.match.cpu_account import Account
+from referee.match.evidence import Court
+from referee.match.policy import Policy
+from referee.match.records import BotIdentity, Used
+from referee.match.seat import Seat
+from referee.match.window import Part
 from tests.referee.toy import Bid
 
 SECOND = 1_000_000

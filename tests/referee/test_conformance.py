@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from referee.conformance import ConformanceError, check_game
-from referee.conformance.finding import difference
-from referee.rules import Game
+from referee.proofs.conformance import ConformanceError, check_game
+from referee.proofs.conformance.finding import difference
+from referee.rules.contract import Game
 from tests.referee.planted_faults import FAULTS
 from tests.referee.planted_feed_leaks import FEED_LEAKS, FeedLeak
 from tests.referee.planted_leaks import LEAKS, LeakInReason, LeakInView

@@ -1,4 +1,4 @@
-"""`python -m referee.conformance`, as somebody who adds a game runs it."""
+"""`python -m referee.proofs.conformance`, as somebody who adds a game runs it."""
 
 import subprocess
 import sys
@@ -7,7 +7,7 @@ import msgspec
 
 
 def run(*arguments: str) -> "subprocess.CompletedProcess[str]":
-    command = [sys.executable, "-m", "referee.conformance", *arguments]
+    command = [sys.executable, "-m", "referee.proofs.conformance", *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own module
 
 

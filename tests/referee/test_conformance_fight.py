@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from protocol.codec import encode
-from referee.conformance import ConformanceError, check_game
-from referee.conformance.playing import Examination
-from referee.games.fight_for_a_name import FightForAName
-from referee.rules import Game
+from referee.games.fight_for_a_name.game import FightForAName
+from referee.proofs.conformance import ConformanceError, check_game
+from referee.proofs.conformance.playing import Examination
+from referee.rules.contract import Game
 from tests.referee.planted_fight_leaks import LEAKS
 
 SEEDS = range(24)

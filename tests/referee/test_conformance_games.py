@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from referee.conformance import check_game
 from referee.games.registry import GAMES
-from referee.rules import Game
+from referee.proofs.conformance import check_game
+from referee.rules.contract import Game
 from tests.referee.games import hive_mind_forger
 
 SEEDS = range(200)

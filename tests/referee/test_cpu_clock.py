@@ -8,10 +8,10 @@ import trio.testing
 
 from protocol.codec import encode
 from protocol.messages import Opened
-from referee.clock_table import ClockTable
-from referee.plan import Policy
-from referee.records import Cpu, Woke
-from referee.replay import replay
+from referee.match.clock_config import ClockTable
+from referee.match.policy import Policy
+from referee.match.records import Cpu, Woke
+from referee.transcript.replay import replay
 from tests.referee.test_clock_kinds import A_MS, C3, G7, NOTHING, closed_at, left
 from tests.referee.test_replay import header
 from tests.referee.virtual import Bot, Play, Played, after, answering, play, set_up

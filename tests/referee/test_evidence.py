@@ -9,11 +9,11 @@ from msgspec import Raw
 from protocol.codec import encode
 from protocol.messages import Opened, Submit
 from protocol.refusals import Conduct
-from referee.meter import Reading
-from referee.plan import Policy
-from referee.records import Ended, Judged, WindowTime
-from referee.replay import replay
-from referee.verdict import Verdict
+from referee.match.policy import Policy
+from referee.match.records import Ended, Judged, WindowTime
+from referee.match.verdicts import Verdict
+from referee.sandbox.meter import Reading
+from referee.transcript.replay import replay
 from tests.referee.retold import whole
 from tests.referee.toy import Cups
 from tests.referee.virtual import Bot, Played, answering, hear_out, play, set_up, silent

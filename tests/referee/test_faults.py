@@ -21,11 +21,11 @@ from protocol.messages import (
     Welcome,
 )
 from protocol.refusals import Conduct, Fault, Refusal
-from referee import host
-from referee.line import Bell
-from referee.match import KEPT_OF_REFUSED
-from referee.plan import Policy
-from referee.records import Ended, In, Left
+from referee.host import host
+from referee.match.match import KEPT_OF_REFUSED
+from referee.match.policy import Policy
+from referee.match.records import Ended, In, Left
+from referee.wire.line import Bell
 from tests.referee.virtual import Bot, Play, Played, after, answering, hear_out, mist, play, set_up, silent
 
 C3, G7, E5 = {"cells": ["C3"]}, {"cells": ["G7"]}, {"cells": ["E5"]}

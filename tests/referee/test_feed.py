@@ -23,14 +23,14 @@ from protocol.feed import (
 )
 from protocol.messages import ClockTerms, Opened
 from protocol.words import Event, Outcome
-from referee.clock_table import ClockTable
-from referee.feed import MAX_TOLD_BYTES, Feed, FeedTerms
 from referee.games.registry import GAMES
-from referee.host import SNAPSHOT_SECONDS
-from referee.plan import Policy
-from referee.records import Ended
-from referee.rules import Told
-from referee.table import Deal, Table
+from referee.host.feed import MAX_TOLD_BYTES, Feed, FeedTerms
+from referee.host.host import SNAPSHOT_SECONDS
+from referee.match.clock_config import ClockTable
+from referee.match.policy import Policy
+from referee.match.records import Ended
+from referee.rules.contract import Told
+from referee.rules.table import Deal, Table
 from tests.referee.toy import Cups, RoundOver
 from tests.referee.virtual import Bot, Play, Played, after, answering, mist, play, set_up, silent
 

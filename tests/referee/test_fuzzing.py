@@ -2,10 +2,10 @@
 
 import pytest
 
-from referee.fuzzing.campaign import BATCH, Finding, fuzz, judge_script
-from referee.fuzzing.driver import play_all
-from referee.fuzzing.generate import draw_script
-from referee.fuzzing.script import BadScriptError, Submits, Undoes, read_script, script_text
+from referee.proofs.fuzzing.campaign import BATCH, Finding, fuzz, judge_script
+from referee.proofs.fuzzing.driver import play_all
+from referee.proofs.fuzzing.generate import draw_script
+from referee.proofs.fuzzing.script import BadScriptError, Submits, Undoes, read_script, script_text
 from tests.referee.planted_time_faults import (
     FAULTS,
     Plant,

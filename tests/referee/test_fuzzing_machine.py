@@ -13,8 +13,8 @@ from hypothesis.stateful import (
 )
 from msgspec.structs import replace
 
-from referee.fuzzing.campaign import judge_script
-from referee.fuzzing.script import (
+from referee.proofs.fuzzing.campaign import judge_script
+from referee.proofs.fuzzing.script import (
     Act,
     Asks,
     Babbles,

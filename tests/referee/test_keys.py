@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from zmq.auth import create_certificates, load_certificate
 
-from referee.keys import KeyFileError, KeyPair, from_z85, new_pair, read_pair, read_public, write_pair, z85
+from referee.wire.keys import KeyFileError, KeyPair, from_z85, new_pair, read_pair, read_public, write_pair, z85
 
 PAIR = new_pair()
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from referee.host import LATER_SECONDS
-from referee.meter import AGAIN_SECONDS, LOOKED_AT, NOTHING, THREADS, Meter, Reading
+from referee.host.host import LATER_SECONDS
+from referee.sandbox.meter import AGAIN_SECONDS, LOOKED_AT, NOTHING, THREADS, Meter, Reading
 
 MS = 1_000
 
@@ -96,7 +96,7 @@ def test_threads_are_looked_for_at_the_first_readings_and_then_now_and_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     meter, looks, now = Meter((os.getpid(),), None, 1.0), list[int](), 1_000.0
-    monkeypatch.setattr("referee.meter.monotonic", lambda: now)
+    monkeypatch.setattr("referee.sandbox.meter.monotonic", lambda: now)
     monkeypatch.setattr(meter, "_look", lambda: looks.append(meter._readings))
     for _ in range(16):
         meter.read()
@@ -121,7 +121,7 @@ def test_of_processes_without_end_only_the_nearest_are_looked_for(
         looked.append(process)
         return [str(task)]
 
-    monkeypatch.setattr("referee.stopping.tasks", with_two_children)
+    monkeypatch.setattr("referee.linux.process_tree.tasks", with_two_children)
     meter = Meter((1,), None, 1.0)
     assert (THREADS, list(range(1, LOOKED_AT + 1))) == (meter.read().cpu, looked)
     meter.close()

@@ -14,9 +14,9 @@ import pytest
 
 from protocol.codec import encode
 from protocol.messages import Opened
-from referee.fuzzing.driver import play_all
-from referee.fuzzing.script import Planned, Script, Step, Submits, When
-from referee.fuzzing.trace import Heard
+from referee.proofs.fuzzing.driver import play_all
+from referee.proofs.fuzzing.script import Planned, Script, Step, Submits, When
+from referee.proofs.fuzzing.trace import Heard
 
 WINDOWS = 1_000
 QUICK, SLOW = 1_000, 900_000

@@ -6,7 +6,7 @@ import trio
 
 from protocol.codec import decode_told
 from protocol.messages import Opened, Over
-from referee.line import Outgoing
+from referee.wire.line import Outgoing
 from tests.referee.virtual import Bot, Play, Played, answering, play, set_up, silent
 
 OPTIONS = {"first": 0, "max_turns": 4}

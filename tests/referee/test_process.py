@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 import trio
 
-from referee.bot_folder import Limits
-from referee.sandbox import Process
+from referee.bot_folder.manifest import Limits
+from referee.sandbox.process import Process
 
 
 class Box:

@@ -8,10 +8,10 @@ import trio
 from msgspec.structs import replace
 
 from protocol.messages import Closed, Opened
-from referee.plan import Policy
-from referee.questions import Question, Settled, questions
-from referee.records import Out
-from referee.replay import Differs
+from referee.host.questions import Question, Settled, questions
+from referee.match.policy import Policy
+from referee.match.records import Out
+from referee.transcript.replay import Differs
 from tests.referee.retold import whole
 from tests.referee.virtual import Bot, Played, after, answering, hear_out, mist, play, set_up
 

@@ -8,9 +8,9 @@ from msgspec.structs import replace
 
 from protocol.codec import encode
 from protocol.messages import Opened
-from referee.plan import Policy
-from referee.records import FORMAT, Ended, Footer, Header, In, Out, WindowTime
-from referee.replay import Differs, replay
+from referee.match.policy import Policy
+from referee.match.records import FORMAT, Ended, Footer, Header, In, Out, WindowTime
+from referee.transcript.replay import Differs, replay
 from tests.referee.virtual import Bot, Played, after, answering, play, set_up, silent
 
 

@@ -4,9 +4,9 @@ import pytest
 from msgspec import Raw
 
 from protocol.codec import encode
-from referee.reveal import Leak
-from referee.rules import BadSetupError, Illegal, Taken
-from referee.table import Answered, Deal, Table, WindowClosed, replay
+from referee.rules.contract import BadSetupError, Illegal, Taken
+from referee.rules.reveal import Leak
+from referee.rules.table import Answered, Deal, Table, WindowClosed, replay
 from tests.referee.planted_leaks import LeakInAudience
 from tests.referee.toy import Bid, Cups, Guess, Look
 

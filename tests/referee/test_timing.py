@@ -6,9 +6,9 @@ import trio.testing
 
 from protocol.messages import Accepted, Closed, Opened, Over, Paused, Rejected, Resumed
 from protocol.refusals import Refusal
-from referee.memory_line import MemoryLine
-from referee.plan import Policy
-from referee.records import WindowTime
+from referee.match.policy import Policy
+from referee.match.records import WindowTime
+from referee.wire.memory import MemoryLine
 from tests.referee.virtual import Bot, Play, after, answering, mist, play, set_up, silent
 
 HEAVEN = "heaven-and-hell"

@@ -6,8 +6,8 @@ from random import Random
 
 import pytest
 
-from referee.bot_folder import BotFile
-from referee.toml_text import MOST_BYTES, TomlError, line_of, parse, read_toml
+from referee.bot_folder.manifest import BotFile
+from referee.bot_folder.strict_toml import MOST_BYTES, TomlError, line_of, parse, read_toml
 from tests.long import cases
 
 GOOD = 'name = "a"\nversion = "1"\ncommand = ["python", "bot.py"]\ngames = ["mist"]\n[limits]\nmemory_mb = 64\n'

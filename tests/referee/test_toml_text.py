@@ -6,7 +6,7 @@ from typing import Annotated
 import pytest
 from msgspec import Meta, Struct
 
-from referee.toml_text import TomlError, line_of, read_toml
+from referee.bot_folder.strict_toml import TomlError, line_of, read_toml
 
 TEXT = """\
 name = "first"

@@ -15,14 +15,14 @@ from msgspec import Raw
 from msgspec.structs import replace
 
 from protocol.messages import MAX_FRAME_BYTES
-from referee import transcript as transcript_module
-from referee import transcript_file
-from referee.records import Handed, Header, In, Out
-from referee.transcript import FLUSH_SECONDS, HURRY_BYTES, MAX_WAITING_BYTES, Transcript, open_transcript
-from referee.transcript_chain import MAX_LINE_BYTES, TranscriptError
-from referee.transcript_file import PartFile
-from referee.transcript_reading import read_transcript, verify_transcript
-from referee.transcript_seat import seat_lines
+from referee.match.records import Handed, Header, In, Out
+from referee.transcript import part_file as transcript_file
+from referee.transcript import writer as transcript_module
+from referee.transcript.chain import MAX_LINE_BYTES, TranscriptError
+from referee.transcript.part_file import PartFile
+from referee.transcript.reader import read_transcript, verify_transcript
+from referee.transcript.seat import seat_lines
+from referee.transcript.writer import FLUSH_SECONDS, HURRY_BYTES, MAX_WAITING_BYTES, Transcript, open_transcript
 from tests.referee.transcript_sample import header, match_records, plain, under_way, write
 
 

@@ -7,11 +7,11 @@ import pytest
 from msgspec.structs import replace
 
 from protocol.codec import encode
-from referee import transcript_reading
-from referee.records import AnyRecord, Footer, Header, SeatHeader
-from referee.transcript_chain import Broken, Chain, TranscriptError
-from referee.transcript_reading import lines_of, read_transcript, verify_transcript
-from referee.transcript_seat import seat_lines
+from referee.match.records import AnyRecord, Footer, Header, SeatHeader
+from referee.transcript import reader as transcript_reading
+from referee.transcript.chain import Broken, Chain, TranscriptError
+from referee.transcript.reader import lines_of, read_transcript, verify_transcript
+from referee.transcript.seat import seat_lines
 from tests.referee.transcript_sample import header, match_records, write
 
 

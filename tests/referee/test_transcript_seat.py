@@ -7,10 +7,10 @@ import pytest
 from msgspec.structs import replace
 
 from protocol.codec import encode
-from referee.records import AnyRecord, Header, In, Out, Record
-from referee.transcript_chain import Broken, TranscriptError
-from referee.transcript_reading import read_transcript, verify_transcript
-from referee.transcript_seat import SeatChain, seat_lines
+from referee.match.records import AnyRecord, Header, In, Out, Record
+from referee.transcript.chain import Broken, TranscriptError
+from referee.transcript.reader import read_transcript, verify_transcript
+from referee.transcript.seat import SeatChain, seat_lines
 from tests.referee.transcript_sample import header, match_records, other_match_records, plain, write
 
 

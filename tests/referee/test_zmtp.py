@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.zmtp import (
+from referee.wire.zmtp import (
     COMMAND_BYTES,
     COMMANDS_A_SECOND,
     COMMANDS_AT_ONCE,

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from referee.keys import KeyPair, new_pair
-from referee.zmtp import MOST_PARTS, NotSpoken, framed, framed_command
-from referee.zmtp_curve import HANDSHAKE_MOST, SERVER_GREETING, SecureConversation
+from referee.wire.keys import KeyPair, new_pair
+from referee.wire.zmtp import MOST_PARTS, NotSpoken, framed, framed_command
+from referee.wire.zmtp_curve import HANDSHAKE_MOST, SERVER_GREETING, SecureConversation
 from tests.referee.curve_client import GREETING, Client, commands
 
 MOST = 5_000

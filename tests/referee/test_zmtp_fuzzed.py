@@ -5,8 +5,8 @@ from random import Random
 
 import pytest
 
-from arena.memory import resident_bytes
-from referee.zmtp import COMMANDS_AT_ONCE, GREETING, MOST_PARTS, READY, Conversation, NotSpoken
+from arena.stress.memory import resident_bytes
+from referee.wire.zmtp import COMMANDS_AT_ONCE, GREETING, MOST_PARTS, READY, Conversation, NotSpoken
 from tests.long import cases
 from tests.referee.curve_client import Client
 from tests.referee.test_zmtp_curve import HOST, let_in

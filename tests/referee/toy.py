@@ -10,8 +10,7 @@ from msgspec import Meta, Raw
 from msgspec.structs import replace
 
 from protocol.words import Action, Audience, Event, Options, Outcome, Setup, View
-from referee.luck import Luck
-from referee.rules import (
+from referee.rules.contract import (
     Announced,
     BadSetupError,
     Game,
@@ -25,6 +24,7 @@ from referee.rules import (
     Window,
     read_given,
 )
+from referee.rules.rng import Luck
 
 CUPS = 4
 MOST = 5

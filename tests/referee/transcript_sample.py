@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from protocol.messages import ClockTerms
 from protocol.refusals import Conduct
 from protocol.words import Outcome
-from referee.records import (
+from referee.match.records import (
     FORMAT,
     BotIdentity,
     Ended,
@@ -28,7 +28,7 @@ from referee.records import (
     WindowTime,
     Woke,
 )
-from referee.transcript import Transcript, open_transcript
+from referee.transcript.writer import Transcript, open_transcript
 
 SALTS = ("00" * 16, "11" * 16)
 

@@ -8,19 +8,19 @@ from msgspec import Raw
 
 from protocol.codec import decode_told, encode
 from protocol.messages import PROTOCOL, Closed, Hello, Note, Opened, Pause, Submit, Told, Undo, Welcome
-from referee.clock import clock_terms
-from referee.clock_table import ClockTable
-from referee.feed import Feed, FeedTerms
 from referee.games.registry import GAMES
-from referee.host import Host
-from referee.line import Bell
-from referee.match import Match
-from referee.memory_line import MemoryLine
-from referee.meter import Reading
-from referee.plan import Policy
-from referee.records import BotIdentity, Record
-from referee.rules import Game
-from referee.table import Deal, Table
+from referee.host.feed import Feed, FeedTerms
+from referee.host.host import Host
+from referee.match.clock import clock_terms
+from referee.match.clock_config import ClockTable
+from referee.match.match import Match
+from referee.match.policy import Policy
+from referee.match.records import BotIdentity, Record
+from referee.rules.contract import Game
+from referee.rules.table import Deal, Table
+from referee.sandbox.meter import Reading
+from referee.wire.line import Bell
+from referee.wire.memory import MemoryLine
 
 RULES = Policy()
 """Time as the variant's rules give it."""

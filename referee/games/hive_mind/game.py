@@ -34,8 +34,7 @@ from referee.games.hive_mind.plausible import plausible
 from referee.games.hive_mind.result import outcome
 from referee.games.hive_mind.scoring import count, values_now
 from referee.games.hive_mind.state import RULE_SETS, SEATS, HiveMindState, Turn, play_on, turn, wallet
-from referee.luck import Luck
-from referee.rules import (
+from referee.rules.contract import (
     Announced,
     BadSetupError,
     Game,
@@ -48,6 +47,7 @@ from referee.rules import (
     Window,
     read_given,
 )
+from referee.rules.rng import Luck
 
 DAY_MS = 86_400_000
 """The only time that the sources give is 24 hours, for the guessing of scores; every other window gets as long."""

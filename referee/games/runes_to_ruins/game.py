@@ -33,8 +33,19 @@ from referee.games.runes_to_ruins.rounds import close_round
 from referee.games.runes_to_ruins.spelling import without_empty
 from referee.games.runes_to_ruins.state import SEATS, RunesState
 from referee.games.runes_to_ruins.symbols import draw_symbol
-from referee.luck import Luck
-from referee.rules import Announced, BadSetupError, Game, Illegal, Owed, Step, Taken, TimeTerms, Variant, Window
+from referee.rules.contract import (
+    Announced,
+    BadSetupError,
+    Game,
+    Illegal,
+    Owed,
+    Step,
+    Taken,
+    TimeTerms,
+    Variant,
+    Window,
+)
+from referee.rules.rng import Luck
 
 DAY_MS = 86_400_000
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from referee.layers import Layers
-from referee.sandbox import SandboxError, find_isolation, missing
+from referee.sandbox.levels import Layers
+from referee.sandbox.process import SandboxError, find_isolation, missing
 from tests.real_wire.sandbox.lab import Lab
 
 
@@ -26,9 +26,11 @@ def alone(request: pytest.FixtureRequest, sandboxed: None, lab: Lab, monkeypatch
         if missing():
             pytest.skip("; ".join(missing()))
         return False
-    monkeypatch.setattr("referee.bubblewrap.find_layers", lambda: Layers(landlock=0, no_filter="", no_groups=""))
-    monkeypatch.setattr("referee.landlock.version", lambda: 0)
-    monkeypatch.setattr("referee.sandbox.demand", lambda _: None)
+    monkeypatch.setattr(
+        "referee.sandbox.bwrap.find_layers", lambda: Layers(landlock=0, no_filter="", no_groups="")
+    )
+    monkeypatch.setattr("referee.sandbox.landlock.version", lambda: 0)
+    monkeypatch.setattr("referee.sandbox.process.demand", lambda _: None)
     return True
 
 

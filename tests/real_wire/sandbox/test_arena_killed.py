@@ -17,8 +17,8 @@ from secrets import token_hex
 
 import pytest
 
-from referee.bot_environment import PROJECT
-from referee.cgroups import PROCESSES, tree
+from referee.linux.cgroups import PROCESSES, tree
+from referee.sandbox.environment import PROJECT
 from tests.real_wire.processes import alive, children, family, until
 
 MATCHES = 3
@@ -48,7 +48,7 @@ async def main(folder, start, matches):
 
 trio.run(main, *sys.argv[1:])
 """
-NEXT_ARENA = "from referee.cgroups import tree; tree()"
+NEXT_ARENA = "from referee.linux.cgroups import tree; tree()"
 ENDS_ITSELF = """
 import sys
 from referee.cgroups import tree
@@ -143,7 +143,7 @@ class Arena:
         (found,) = [
             pid
             for pid in children(self.process.pid)
-            if b"group_guard" in Path(f"/proc/{pid}/cmdline").read_bytes()
+            if b"cgroup_guard" in Path(f"/proc/{pid}/cmdline").read_bytes()
         ]
         return found
 

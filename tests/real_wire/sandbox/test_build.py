@@ -13,13 +13,12 @@ from textwrap import dedent
 import pytest
 from msgspec.structs import replace
 
-from arena.building import ready
-from arena.exits import WrongUse
-from referee import bot_build
-from referee.bot_build import BuildError, built, is_built, log_of
-from referee.bot_folder import BotFolder, BotFolderError, Limits, find_bot
-from referee.layers import find_layers
-from referee.plan import Isolation
+from arena.errors import WrongUse
+from arena.workers.builds import ready
+from referee.bot_folder.manifest import BotFolder, BotFolderError, Limits, find_bot
+from referee.sandbox import build as bot_build
+from referee.sandbox.build import BuildError, built, is_built, log_of
+from referee.sandbox.levels import Isolation, find_layers
 from tests.real_wire.processes import until
 
 both = pytest.mark.parametrize("isolation", ["strict", "none"])

@@ -16,11 +16,12 @@ import pytest
 import trio
 from msgspec.structs import replace
 
-from referee import sandbox, warm
-from referee.bot_environment import PROJECT
-from referee.cgroups import tree
-from referee.layers import find_layers
-from referee.stopping import descendants
+from referee.linux.cgroups import tree
+from referee.linux.process_tree import descendants
+from referee.sandbox import prefork as warm
+from referee.sandbox import process as sandbox
+from referee.sandbox.environment import PROJECT
+from referee.sandbox.levels import find_layers
 from tests.real_wire.sandbox.lab import How, Lab
 
 pytestmark = pytest.mark.usefixtures("sandboxed")

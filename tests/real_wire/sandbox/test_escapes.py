@@ -14,19 +14,19 @@ import pytest
 import trio
 from msgspec.structs import replace
 
-from referee import landlock, sandbox
-from referee.bot_environment import PROJECT
-from referee.bot_folder import BotFolder, find_bot
-from referee.bubblewrap_arguments import arguments
-from referee.escapes.examination import AGAIN, Examination, examine
-from referee.escapes.finding import How, Report
-from referee.escapes.inside.running import IN_ORDER
-from referee.escapes.inside.scene import Scene
-from referee.escapes.promises import ONLY_STRICT, PROMISED, promised
-from referee.escapes.stage import staged
-from referee.escapes.standing import LAYERS
-from referee.layers import Layers
-from referee.plan import Isolation
+from referee.bot_folder.manifest import BotFolder, find_bot
+from referee.proofs.escapes.examination import AGAIN, Examination, examine
+from referee.proofs.escapes.finding import How, Report
+from referee.proofs.escapes.inside.running import IN_ORDER
+from referee.proofs.escapes.inside.scene import Scene
+from referee.proofs.escapes.promises import ONLY_STRICT, PROMISED, promised
+from referee.proofs.escapes.stage import staged
+from referee.proofs.escapes.standing import LAYERS
+from referee.sandbox import landlock
+from referee.sandbox import process as sandbox
+from referee.sandbox.bwrap_args import arguments
+from referee.sandbox.environment import PROJECT
+from referee.sandbox.levels import Isolation, Layers
 
 NAMES = {attempt.name for attempt in IN_ORDER}
 
@@ -120,7 +120,7 @@ def report(level: Isolation, *, warm: bool = False) -> Report:
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Attempts of which a busy machine cannot tell are not made again: here they need not be proved."""
-    monkeypatch.setattr("referee.escapes.examination.AGAIN", 0)
+    monkeypatch.setattr("referee.proofs.escapes.examination.AGAIN", 0)
 
 
 def possible(level: Isolation) -> None:
@@ -234,15 +234,15 @@ async def test_a_wall_that_is_left_out_is_told(
         return all_words
 
     before = await not_in_force()
-    monkeypatch.setattr("referee.bubblewrap.arguments", without)
+    monkeypatch.setattr("referee.sandbox.bwrap.arguments", without)
     assert before | {layer} == await not_in_force()
 
 
 @pytest.mark.usefixtures("sandboxed")
 async def test_walls_that_the_machine_lacks_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     lacking = Layers(landlock=0, no_filter="it is not there", no_groups="there are none")
-    monkeypatch.setattr("referee.bubblewrap.find_layers", lambda: lacking)
-    monkeypatch.setattr("referee.landlock.version", lambda: 0)
+    monkeypatch.setattr("referee.sandbox.bwrap.find_layers", lambda: lacking)
+    monkeypatch.setattr("referee.sandbox.landlock.version", lambda: 0)
     assert {"Landlock", "system-call filter", "memory group", "processor group"} == await not_in_force()
 
 
@@ -256,7 +256,7 @@ async def test_a_hole_in_a_wall_is_found(monkeypatch: pytest.MonkeyPatch) -> Non
         return [*words[:at], "--bind", "/tmp", "/tmp", *words[at:]]  # noqa: S108 - the machine's
 
     assert "held" == (await one_attempt("reads-another-bots-folder", "standard"))[0]
-    monkeypatch.setattr("referee.bubblewrap.arguments", with_a_hole)
+    monkeypatch.setattr("referee.sandbox.bwrap.arguments", with_a_hole)
     monkeypatch.setattr("tempfile.tempdir", "/tmp")  # noqa: S108
     result, evidence = await one_attempt("reads-another-bots-folder", "standard")
     assert ("escaped", True) == (result, evidence.endswith("the bait was read")), evidence
@@ -267,7 +267,7 @@ async def test_a_folder_with_more_in_it_than_its_hash_covers_is_found(monkeypatc
     def as_it_lies(given: str) -> BotFolder:
         return replace(find_bot(given), folder=Path(given))
 
-    monkeypatch.setattr("referee.escapes.stage.find_bot", as_it_lies)
+    monkeypatch.setattr("referee.proofs.escapes.stage.find_bot", as_it_lies)
     assert "escaped" == (await one_attempt("runs-what-its-hash-does-not-cover", "standard"))[0]
 
 
@@ -288,8 +288,8 @@ async def test_what_the_machine_was_too_busy_to_tell_is_tried_again(
         examination.said["burns-many-processors"] = "too busy" if len(tried) < busy else "held", ""
 
     monkeypatch.setattr(Examination, "_attempts", made)
-    monkeypatch.setattr("referee.escapes.examination.AGAIN", AGAIN)
-    monkeypatch.setattr("referee.escapes.examination.QUIET_SECONDS", 0)
+    monkeypatch.setattr("referee.proofs.escapes.examination.AGAIN", AGAIN)
+    monkeypatch.setattr("referee.proofs.escapes.examination.QUIET_SECONDS", 0)
     with staged() as stage:
         examination = Examination(stage, How(isolation="none", warm=False), lambda _made, _all: None)
         examination.said = dict.fromkeys(NAMES, ("held", "")) | {"burns-many-processors": ("too busy", "")}

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from referee.bot_environment import PROJECT, this_machine
-from referee.stopping import descendants
+from referee.linux.process_tree import descendants
+from referee.sandbox.environment import PROJECT, this_machine
 from tests.real_wire.sandbox.lab import Lab
 
 pytestmark = pytest.mark.usefixtures("alone")

@@ -13,11 +13,11 @@ from msgspec.structs import replace
 
 from protocol.codec import encode
 from protocol.games.fight_for_a_name import Claim, Colour, FightOptions, FightSetup, Pillar, Title, Visit
-from referee.games.fight_for_a_name import FightForAName
+from referee.games.fight_for_a_name.game import FightForAName
 from referee.games.fight_for_a_name.state import NOTHING, FightState, Player
-from referee.luck import Luck
-from referee.rules import Illegal, Taken, Told
-from referee.table import Deal, Table
+from referee.rules.contract import Illegal, Taken, Told
+from referee.rules.rng import Luck
+from referee.rules.table import Deal, Table
 
 FIGHT = FightForAName()
 COLOURS = list(get_args(Colour))

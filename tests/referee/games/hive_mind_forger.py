@@ -13,10 +13,10 @@ from msgspec.structs import replace
 
 from protocol.codec import encode
 from protocol.games.hive_mind import Round
-from referee.conformance.forging import History
-from referee.conformance.sitting import Chosen, Observer
-from referee.rules import Taken
-from referee.table import Deal
+from referee.proofs.conformance.forging import History
+from referee.proofs.conformance.sitting import Chosen, Observer
+from referee.rules.contract import Taken
+from referee.rules.table import Deal
 from tests.referee.games.hive_mind_random import guess, values
 from tests.referee.games.naive_hive_mind import CELLS, SEATS, SHAPES, NaiveHiveMind
 

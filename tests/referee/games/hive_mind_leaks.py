@@ -6,7 +6,6 @@ from msgspec.structs import replace
 
 from protocol.games.hive_mind import Blocks, Doubles, Hint, HiveMindEvent, HiveMindView, Round, RoundResult
 from protocol.words import Action
-from referee.conformance.reseating import ANONYMOUS
 from referee.games.hive_mind import HiveMind
 from referee.games.hive_mind.hive import CELLS, total
 from referee.games.hive_mind.scoring import values_now
@@ -20,8 +19,9 @@ from referee.games.hive_mind.state import (
     turn,
     wallet,
 )
-from referee.luck import Luck
-from referee.rules import Game, Illegal, Owed, Step, Taken, Told, Window
+from referee.proofs.conformance.reseating import ANONYMOUS
+from referee.rules.contract import Game, Illegal, Owed, Step, Taken, Told, Window
+from referee.rules.rng import Luck
 
 
 def retold(

@@ -8,8 +8,8 @@ from msgspec import Raw
 
 from protocol.codec import encode
 from referee.games.hive_mind import HiveMind
-from referee.rules import Illegal, Taken
-from referee.table import Deal, Table
+from referee.rules.contract import Illegal, Taken
+from referee.rules.table import Deal, Table
 
 HIVE_MIND = HiveMind()
 RECHARGED, TEMPO_UP, GAUNTLET = "recharged", "tempo-up", "gauntlet"

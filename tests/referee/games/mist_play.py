@@ -8,9 +8,9 @@ from msgspec import Raw, Struct
 from protocol.codec import encode
 from protocol.games.mist import MistOptions
 from referee.games.mist import BOARD, Mist, MistState
-from referee.luck import Luck
-from referee.rules import Step, Taken, Told
-from referee.table import Deal, Table
+from referee.rules.contract import Step, Taken, Told
+from referee.rules.rng import Luck
+from referee.rules.table import Deal, Table
 
 HEAVEN = "heaven-and-hell"
 CONTRACT = "contractual-obligation"

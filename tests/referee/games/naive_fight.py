@@ -1,6 +1,6 @@
 """The Fight For a Name once more, as plainly as can be: coordinates, dictionaries, JSON values, nothing shared.
 
-It is written from the rule page alone and imports none of `referee.games.fight_for_a_name`, so that a mistake
+It is written from the rule page alone and imports none of `referee.games.fight_for_a_name.game`, so that a mistake
 would have to be made twice to go unseen. What is drawn it does not draw: it is told (`rank`, `drawn`), and
 complains if that was not among what could have been.
 """

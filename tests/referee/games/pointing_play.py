@@ -7,9 +7,9 @@ from typing import Any
 from msgspec import Raw
 
 from protocol.codec import encode
-from referee.games.pointing import Pointing
-from referee.rules import Taken
-from referee.table import Deal, Table
+from referee.games.pointing.game import Pointing
+from referee.rules.contract import Taken
+from referee.rules.table import Deal, Table
 
 POINTING = Pointing()
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"

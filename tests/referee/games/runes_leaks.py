@@ -12,8 +12,8 @@ from protocol.games.runes_to_ruins import PlayRound, Purse, RunesView, VisionAns
 from protocol.words import Action, Event
 from referee.games.runes_to_ruins import RunesToRuins
 from referee.games.runes_to_ruins.state import RunesState, Standing
-from referee.luck import Luck
-from referee.rules import Game, Illegal, Step, Taken, Told
+from referee.rules.contract import Game, Illegal, Step, Taken, Told
+from referee.rules.rng import Luck
 
 
 def neighbour(state: RunesState, seat: int | None) -> Standing:

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 from protocol.codec import encode
 from referee.games.runes_to_ruins import RunesToRuins
 from referee.games.runes_to_ruins.state import RunesState, Standing
-from referee.rules import Illegal, Taken
-from referee.table import Deal, Table
+from referee.rules.contract import Illegal, Taken
+from referee.rules.table import Deal, Table
 
 Json = dict[str, Any]
 GAME = RunesToRuins()

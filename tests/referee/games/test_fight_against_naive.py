@@ -8,9 +8,9 @@ import pytest
 from msgspec import Raw
 
 from protocol.codec import encode
-from referee.games.fight_for_a_name import FightForAName
-from referee.rules import Illegal, Taken
-from referee.table import Deal, Table
+from referee.games.fight_for_a_name.game import FightForAName
+from referee.rules.contract import Illegal, Taken
+from referee.rules.table import Deal, Table
 from tests.referee.games.naive_fight import SEATS, WAYS, NaiveFight
 from tests.referee.games.naive_fight_view import view
 

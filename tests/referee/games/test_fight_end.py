@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from referee.rules import Illegal
-from referee.table import Table
+from referee.rules.contract import Illegal
+from referee.rules.table import Table
 from tests.referee.games.fight_play import (
     SETUP,
     TITLES,

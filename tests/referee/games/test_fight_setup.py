@@ -8,8 +8,8 @@ import pytest
 from msgspec import Raw
 
 from protocol.codec import encode
-from referee.rules import BadSetupError
-from referee.table import Deal, Table
+from referee.rules.contract import BadSetupError
+from referee.rules.table import Deal, Table
 from tests.referee.games.fight_play import COLOURS, FIGHT, PILLARS, SETUP, TITLES, begun, hear, plain, setup_but
 
 

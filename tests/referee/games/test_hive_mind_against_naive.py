@@ -10,8 +10,8 @@ from msgspec import Raw
 from protocol.codec import encode
 from referee.games.hive_mind import HiveMind
 from referee.games.hive_mind.hive import SHAPES
-from referee.rules import Illegal, Taken
-from referee.table import Deal, Table
+from referee.rules.contract import Illegal, Taken
+from referee.rules.table import Deal, Table
 from tests.referee.games.hive_mind_random import VARIANTS, Crowd, garnets, setup
 from tests.referee.games.naive_hive_mind import SHAPES as NAIVE_SHAPES
 from tests.referee.games.naive_hive_mind import NaiveHiveMind, view

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from referee.conformance import ConformanceError, check_game
 from referee.games.registry import GAMES
-from referee.rules import Game
+from referee.proofs.conformance import ConformanceError, check_game
+from referee.rules.contract import Game
 from tests.referee.games.hive_mind_forger import forge
 from tests.referee.games.hive_mind_leaks import LEAKS
 

@@ -17,7 +17,7 @@ from referee.games.hive_mind.hive import (
     shape_named,
     total,
 )
-from referee.rules import BadSetupError
+from referee.rules.contract import BadSetupError
 from tests.referee.games.naive_hive_mind import TOUCHES
 
 

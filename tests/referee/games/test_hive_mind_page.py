@@ -8,12 +8,12 @@ from typing import Any, get_args
 import pytest
 from msgspec import Raw
 
-from arena.adjudicate import adjudicate_line
 from protocol.games.hive_mind import HiveMindEvent, HiveMindOptions, HiveMindView, Points
+from referee.adjudication.adjudicate import adjudicate_line
 from referee.games.hive_mind import HiveMind
 from referee.games.hive_mind.hive import BOARD, SHAPES
-from referee.luck import Luck
-from referee.rules import BadSetupError, Illegal
+from referee.rules.contract import BadSetupError, Illegal
+from referee.rules.rng import Luck
 from tests.referee.games.hive_mind_play import GAUNTLET, VALUES, close, points, rejected, start
 from tests.referee.games.naive_hive_mind import TOUCHES
 

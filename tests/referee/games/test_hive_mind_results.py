@@ -8,8 +8,8 @@ from protocol.games.hive_mind import Points
 from referee.games.hive_mind.result import outcome as outcome_of
 from referee.games.hive_mind.result import settle
 from referee.games.hive_mind.state import RULE_SETS, HiveMindState, Result
-from referee.luck import Luck
-from referee.table import Table
+from referee.rules.rng import Luck
+from referee.rules.table import Table
 from tests.referee.games.hive_mind_play import (
     FIRST,
     GAUNTLET,

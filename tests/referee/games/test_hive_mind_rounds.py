@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from referee.table import Table
+from referee.rules.table import Table
 from tests.referee.games.hive_mind_play import (
     FIRST,
     GAUNTLET,

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from protocol.codec import encode
-from referee.table import Table
+from referee.rules.table import Table
 from tests.referee.games.hive_mind_play import (
     FIRST,
     GAUNTLET,

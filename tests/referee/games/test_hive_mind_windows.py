@@ -10,9 +10,9 @@ from protocol.codec import encode
 from protocol.games.hive_mind import BreakTie, GiveToken, Round, Scores
 from protocol.words import Audience
 from referee.games.hive_mind.hive import SHAPES
-from referee.luck import Luck
-from referee.rules import BadSetupError, Illegal, Taken
-from referee.table import Deal, Table
+from referee.rules.contract import BadSetupError, Illegal, Taken
+from referee.rules.rng import Luck
+from referee.rules.table import Deal, Table
 from tests.referee.games.hive_mind_play import (
     FIRST,
     GAUNTLET,

@@ -10,8 +10,8 @@ from msgspec import Raw
 
 from protocol.codec import encode
 from referee.games.mist import Mist
-from referee.rules import Illegal, Taken
-from referee.table import Deal, Table
+from referee.rules.contract import Illegal, Taken
+from referee.rules.table import Deal, Table
 from tests.referee.games.naive_mist import CELLS, NEAR, NaiveMist, view
 
 VARIANTS = ("contractual-obligation", "heaven-and-hell")

@@ -7,7 +7,7 @@ import pytest
 from protocol.codec import encode
 from protocol.words import Audience
 from referee.games.mist import Mist
-from referee.table import Table
+from referee.rules.table import Table
 from tests.referee.games.mist_play import CONTRACT, HEAVEN, MIST, plain, shown, start, swap, time_out, turn
 from tests.referee.games.naive_mist import CELLS
 

@@ -7,8 +7,8 @@ import pytest
 from msgspec import Raw
 
 from protocol.codec import encode
-from referee.rules import BadSetupError, Illegal
-from referee.table import Deal, Table
+from referee.rules.contract import BadSetupError, Illegal
+from referee.rules.table import Deal, Table
 from tests.referee.games.mist_play import (
     CONTRACT,
     HEAVEN,

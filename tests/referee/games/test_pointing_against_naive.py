@@ -10,10 +10,10 @@ import pytest
 from msgspec import Raw
 
 from protocol.codec import encode
-from referee.games.pointing import Pointing
-from referee.games.pointing_map import anonymous, connect, points
-from referee.rules import Illegal, Taken
-from referee.table import Deal, Table
+from referee.games.pointing.game import Pointing
+from referee.games.pointing.map import anonymous, connect, points
+from referee.rules.contract import Illegal, Taken
+from referee.rules.table import Deal, Table
 from tests.referee.games.naive_pointing import NaivePointing, NaiveRound, view
 
 SEEDS = range(120)

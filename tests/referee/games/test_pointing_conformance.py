@@ -8,11 +8,11 @@ from msgspec.structs import replace
 
 from protocol.games.pointing import Map, PointingView, Section
 from protocol.words import Action, Event
-from referee.conformance import ConformanceError, check_game
-from referee.conformance.reseating import ANONYMOUS
-from referee.games.pointing import Pointing, PointingState
-from referee.luck import Luck
-from referee.rules import Illegal, Step, Taken, Told
+from referee.games.pointing.game import Pointing, PointingState
+from referee.proofs.conformance import ConformanceError, check_game
+from referee.proofs.conformance.reseating import ANONYMOUS
+from referee.rules.contract import Illegal, Step, Taken, Told
+from referee.rules.rng import Luck
 
 SECRET = "secret swap: told the same"  # noqa: S105 - a promise, not a password
 FEW = range(40)

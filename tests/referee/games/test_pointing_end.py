@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from referee.rules import Illegal
+from referee.rules.contract import Illegal
 from tests.referee.games.pointing_play import (
     after,
     by_letter,

@@ -5,8 +5,8 @@ import re
 from pathlib import Path
 from typing import Any, get_args
 
-from arena.adjudicate import adjudicate_line
 from protocol.games.pointing import PointingEvent, PointingOptions, PointingView
+from referee.adjudication.adjudicate import adjudicate_line
 from tests.referee.games.pointing_play import sections
 from tests.referee.games.test_pointing_rounds import EXAMPLE
 

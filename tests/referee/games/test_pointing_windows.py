@@ -6,8 +6,8 @@ import pytest
 from msgspec import Raw
 
 from protocol.codec import encode
-from referee.rules import BadSetupError, Illegal, Taken
-from referee.table import Deal, Table
+from referee.rules.contract import BadSetupError, Illegal, Taken
+from referee.rules.table import Deal, Table
 from tests.referee.games.pointing_play import POINTING, after, host, plain, point, start, vote, window
 
 DAY_MS = 24 * 60 * 60 * 1000

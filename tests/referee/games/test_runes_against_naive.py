@@ -11,8 +11,8 @@ from msgspec import Raw
 from protocol.codec import encode
 from protocol.games.runes import NAMES
 from referee.games.runes_to_ruins import RunesToRuins
-from referee.rules import Illegal, Taken
-from referee.table import Deal, Table
+from referee.rules.contract import Illegal, Taken
+from referee.rules.table import Deal, Table
 from tests.referee.games.naive_actions import DIVINE, FIVE, MUNDANE, VISIONS, legal
 from tests.referee.games.naive_runes import NaiveRunes, may_be
 

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from referee.games.runes_to_ruins.conditions import CONDITIONS
-from referee.table import Table
+from referee.rules.table import Table
 from tests.referee.games.runes_play import SYMBOLS, UNUSED, holding, play, put, start
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from referee.table import Table
+from referee.rules.table import Table
 from tests.referee.games.runes_play import SYMBOLS, UNUSED, Heard, Json, holding, plain, play, put, start, to_round
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from referee.table import Table
+from referee.rules.table import Table
 from tests.referee.games.naive_actions import is_legal
 from tests.referee.games.runes_play import GAME, SYMBOLS, holding, opening, play, rejected, shown, start, taken_as
 

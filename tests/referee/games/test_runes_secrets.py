@@ -11,11 +11,11 @@ import pytest
 
 from protocol.codec import encode
 from protocol.games.runes import DIVINE, MUNDANE, NAMES
-from referee.conformance import ConformanceError, check_game
 from referee.games.runes_to_ruins import RunesToRuins
 from referee.games.runes_to_ruins.symbols import draw_symbol
-from referee.luck import Luck
-from referee.rules import Game, Taken
+from referee.proofs.conformance import ConformanceError, check_game
+from referee.rules.contract import Game, Taken
+from referee.rules.rng import Luck
 from tests.referee.games.runes_leaks import LEAKS, LeakOfUnasked
 from tests.referee.games.runes_play import GAME, Json, put, start
 

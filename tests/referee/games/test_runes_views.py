@@ -4,7 +4,7 @@ from typing import Any
 
 from protocol.codec import encode
 from protocol.words import Audience
-from referee.table import Table
+from referee.rules.table import Table
 from tests.referee.games.runes_play import GAME, SYMBOLS, UNUSED, Json, opening, plain, play, put, shown, start
 
 ASK = {

@@ -7,8 +7,8 @@ from msgspec import Raw
 
 from protocol.codec import encode
 from protocol.games.runes import NAMES
-from referee.rules import BadSetupError, Illegal
-from referee.table import Deal, Table
+from referee.rules.contract import BadSetupError, Illegal
+from referee.rules.table import Deal, Table
 from tests.referee.games.runes_play import (
     GAME,
     SYMBOLS,

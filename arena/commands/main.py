@@ -1,0 +1,183 @@
+"""The command line: which commands there are, and how each of them ends.
+
+Results go to standard output, all else to standard error; what goes wrong is one line there. A command's file is
+imported when it is asked for, so that `--help` does not wait for what it does not need.
+"""
+
+import errno
+import os
+import select
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from importlib import import_module
+from io import TextIOWrapper
+from pathlib import Path
+from typing import Any, NoReturn
+
+import click
+
+from arena.errors import CANNOT, DONE, SIGNALLED, WRONG_USE, Stopped, WrongUse
+from referee.printable import printable
+
+COMMANDS = {
+    "match": ("match", "Play one match and write its transcript."),
+    "host": ("host", "Play one match with bots on their authors' own machines."),
+    "keys": ("keys", "Make a pair of keys, for a host or for a bot on another machine."),
+    "tournament": ("tournament", "Play a tournament from a file; run again, it goes on."),
+    "regress": ("regress", "Is a bot's new version better? A sequential test, with an exit code for CI."),
+    "report": ("report", "Ratings with intervals and plots of a tournament, played or being played."),
+    "stress": ("stress", "Attack the rules of time; a broken one is kept as a script."),
+    "replay": ("replay", "Verify a transcript, step through it, or see it with one seat's eyes."),
+    "adjudicate": ("adjudicate", "Scenarios in, results out, one JSON object a line."),
+    "games": ("games", "List the games, or describe one."),
+    "schema": ("schema", "Print the JSON Schema of the protocol and of all games' words."),
+    "doctor": ("doctor", "Prove this machine's sandbox by trying to escape from it."),
+    "new-bot": ("new_bot", "Write a bot to start from."),
+}
+"""Command to its module in `arena.commands` and its line in the help."""
+INTERRUPTED = SIGNALLED + signal.SIGINT
+CLEAR_LINE = "\r\N{ESCAPE}[K"
+"""A terminal shows a Ctrl-C as `^C` wherever the cursor is."""
+
+
+class Arena(click.Group):
+    """The group of all commands."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """All commands, in the order of the table."""
+        del ctx
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Imports the command that is asked for."""
+        del ctx
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"arena.commands.{COMMANDS[cmd_name][0]}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The list of commands, from the table: nothing is imported for it."""
+        del ctx
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = "arena",
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        windows_expand_args: bool = True,
+        **extra: Any,
+    ) -> Any:
+        """Runs the command line and leaves with its exit code."""
+        del standalone_mode
+        if isinstance(sys.stdout, TextIOWrapper):
+            # A terminal that is not of UTF-8 is shown what it has no letters for.
+            sys.stdout.reconfigure(errors="backslashreplace")
+        try:
+            _check_text(sys.argv[1:] if args is None else args)
+            code = super().main(
+                args,
+                prog_name,
+                complete_var,
+                standalone_mode=False,
+                windows_expand_args=windows_expand_args,
+                **extra,
+            )
+            sys.stdout.flush()
+        except BaseException as error:  # noqa: BLE001 - every way a command can end is told in one line here
+            _leave(error)
+        sys.exit(code if isinstance(code, int) else DONE)
+
+
+def _check_text(args: Sequence[str]) -> None:
+    """What is given, and where we are, will be written into transcripts, ledgers and JSON, which are UTF-8.
+
+    Raises:
+        WrongUse: it is none.
+    """
+    with suppress(FileNotFoundError):  # Not every command needs to be anywhere.
+        args = [*args, str(Path.cwd())]
+    for word in args:
+        if not word.isascii() and any("\ud800" <= char <= "\udfff" for char in word):
+            raise WrongUse(f"{word}: is not UTF-8")
+
+
+def _leave(error: BaseException) -> NoReturn:
+    """Ends the process for what a command raised: its exit code, and one line on standard error."""
+    reason = _first(error)
+    if os.environ.get("ARENA_TRACEBACK") and not isinstance(reason, SystemExit | click.ClickException):
+        raise error
+    # Rich makes an exit of it, with the code 1: but that is an answer.
+    if (_is_pipe(reason) and _nobody_reads()) or (isinstance(reason, SystemExit) and _is_pipe(reason.__context__)):
+        # Whoever read our output has enough of it. Python would complain again when it flushes at the end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(SIGNALLED + signal.SIGPIPE)
+    if isinstance(reason, SystemExit):
+        raise reason
+    if isinstance(reason, click.exceptions.NoArgsIsHelpError):
+        reason.show()
+        sys.exit(WRONG_USE)
+    code, text = _verdict(reason)
+    wiped = CLEAR_LINE if code >= SIGNALLED and sys.stderr.isatty() else ""
+    click.echo(f"{wiped}arena: {printable(' '.join(text.split()))}", err=True)  # noqa: TID251 - no error waits for rich
+    sys.exit(code)
+
+
+def _is_pipe(error: BaseException | None) -> bool:
+    return isinstance(error, OSError) and error.errno == errno.EPIPE
+
+
+def _nobody_reads() -> bool:
+    """Whether the reader of our output is gone."""
+    poll = select.poll()
+    poll.register(sys.stdout.fileno(), 0)
+    return bool(poll.poll(0))
+
+
+def _verdict(reason: BaseException) -> tuple[int, str]:
+    """Exit code and text for what went wrong."""
+    if isinstance(reason, Stopped):
+        return SIGNALLED + reason.signal, reason.format_message()
+    if isinstance(reason, click.ClickException):
+        return reason.exit_code, reason.format_message()
+    if isinstance(reason, KeyboardInterrupt | click.Abort):
+        return INTERRUPTED, "stopped"
+    if isinstance(reason, OSError):
+        where = f"{reason.filename}: " if reason.filename else ""
+        return CANNOT, f"{where}{reason.strerror or reason}"
+    return CANNOT, (
+        f"a fault of the arena itself: {type(reason).__name__}: {reason} (set ARENA_TRACEBACK=1 to see where)"
+    )
+
+
+def _first(error: BaseException) -> BaseException:
+    """What to tell of an exception group: what we foresaw, before what we did not."""
+    reasons = list(_leaves(error))
+    for kind in (click.ClickException, KeyboardInterrupt):
+        for reason in reasons:
+            if isinstance(reason, kind):
+                return reason
+    return reasons[0]
+
+
+def _leaves(error: BaseException) -> Iterator[BaseException]:
+    if isinstance(error, BaseExceptionGroup):
+        for inner in error.exceptions:
+            yield from _leaves(inner)
+    else:
+        yield error
+
+
+@click.group("arena", cls=Arena, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="mist-arena", prog_name="arena")
+def main() -> None:
+    """An arena where programs play hidden-information games.
+
+    Exit codes: 0 done; 1 the answer is no; 2 wrong use or bad input; 3 this machine cannot do it (of `regress`
+    also: undecided); 128 and the signal's number where one ended it, 130 for Ctrl-C.
+    """

@@ -1,0 +1,1 @@
+"""What people write for the arena: tournament files, clocks, setups and caps, read and checked."""

@@ -1,0 +1,62 @@
+"""The `[clock]` table as a file to edit: a variant's own times, and the reading of one that is given."""
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from arena.errors import WrongUse
+from referee.bot_folder.strict_toml import TomlError, line_of, read_toml
+from referee.match.clock import clock_terms
+from referee.match.clock_config import BadClockError, ClockTable, table_of
+from referee.match.policy import Policy
+from referee.rules.contract import Game
+
+
+class ClockFile(Struct, frozen=True, forbid_unknown_fields=True):
+    """A file with nothing but the table."""
+
+    clock: ClockTable
+
+
+def clock_text(game: Game[Any], variant: str) -> str:
+    """A variant's published times as the table that gives the same, in TOML."""
+    table = table_of(game.variant(variant).time)
+    assert isinstance(table.main_ms, dict)  # noqa: S101 - a variant names its windows
+    return "\n".join(
+        (
+            f"# {game.name} {variant}, as its rules have it; all times in milliseconds",
+            "[clock]",
+            f'kind = "{table.kind}"',
+            f"reserve_ms = {table.reserve_ms}",
+            "",
+            "[clock.main_ms]",
+            *(f"{window} = {main_ms}" for window, main_ms in table.main_ms.items()),
+            "",
+        )
+    )
+
+
+def read_clock(path: Path, game: Game[Any], variant: str, policy: Policy) -> ClockTable:
+    """The table in a file, found right for the variant's windows and beside the policy.
+
+    Raises:
+        WrongUse: one line with file, line and field of what is wrong.
+    """
+    try:
+        table = read_toml(path, ClockFile).clock
+        clock_terms(game, variant, policy, table)
+    except TomlError as error:
+        raise WrongUse(str(error)) from None
+    except BadClockError as error:
+        if error.field.startswith("policy."):
+            option = error.field.removeprefix("policy.").replace("_", "-")
+            raise WrongUse(f"--{option}: {error.what}: {path}") from None
+        raise WrongUse(f"{path}:{line_of(path.read_text(), error.field)}: {error}") from None
+    return table
+
+
+def clock_json(game: Game[Any], variant: str) -> str:
+    """The same table as JSON, on one line."""
+    return msgspec.json.encode(ClockFile(table_of(game.variant(variant).time))).decode()

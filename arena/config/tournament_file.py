@@ -1,0 +1,279 @@
+"""The file that describes a tournament, read and checked before anything is played."""
+
+import re
+from collections.abc import Callable
+from os.path import normpath
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Raw, Struct
+
+from arena.config.caps import BotCaps, Caps, EntryCaps, over, too_large
+from arena.errors import WrongUse
+from arena.schedule.formats import Form, Format, complaint, schedule_of
+from arena.schedule.rounds import Schedule
+from protocol.words import Options
+from referee.bot_folder.manifest import BotFolder, BotFolderError
+from referee.bot_folder.strict_toml import TomlError, line_of, read_toml
+from referee.games.registry import GAMES
+from referee.host.kept_bots import can_stay
+from referee.host.plan import Plan
+from referee.match.clock import clock_terms
+from referee.match.clock_config import BadClockError, ClockTable
+from referee.match.policy import Policy, Positive
+from referee.printable import printable_name
+from referee.rules.contract import BadSetupError, Game
+from referee.sandbox.levels import Isolation
+
+Resolve = Callable[[str], BotFolder]
+TWO = 2
+"""Seats of games in which each pair plays by itself; and the fewest bots that make a tournament."""
+CONSOLE = "console"
+"""The name of a seat for a person at the terminal."""
+HOUSE_MARK = " (house)"
+"""Ends the label of the bot that fills seats."""
+
+
+class TournamentFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The fields of the file. Paths in it are relative to its own folder."""
+
+    game: str
+    bots: tuple[str, ...]
+    """Folders, `FOLDER@REVISION`, or built-in bots' names."""
+    variant: str | None = None
+    """None: the game's default."""
+    options: dict[str, Any] = {}
+    format: Format = "round_robin"
+    blocks: Positive = 1
+    """How many blocks each pair plays when it meets; with more than two seats, how many rounds, in each of which
+    every bot plays one block. A block is one deal, played once in each seating."""
+    rounds: Positive | None = None
+    """Of `swiss` (None: as many as leave one unbeaten) and `ladder` (must be given)."""
+    heads: Positive | None = None
+    """Of `gauntlet`: so many bots, the first ones, play against all the others; None: one."""
+    rotations: Positive | None = None
+    """With more than two seats: how many of its seatings a block plays; None: as many as there are seats."""
+    fill: str | None = None
+    """The house's bot, which takes the seats that are left over: with more than two seats, and of two those of
+    `swiss` and `ladder`."""
+    seed: int | None = None
+    """None: drawn when the tournament begins, and kept with its results."""
+    policy: Policy = Policy()
+    clock: ClockTable | None = None
+    """All times of a match; None: as the rules give them, but for what the policy sets."""
+    limits: Caps = Caps()
+    """The most that a bot's bot.toml may ask for in its table of this name."""
+    build_limits: Caps = Caps()
+    """The same for those that are built."""
+    entry: EntryCaps = EntryCaps()
+    """The most that a bot's folder may hold."""
+    isolation: Isolation = "strict"
+    warm: bool = True
+    """Whether Python bots are forked from a process that holds the kit: as well shut in, and sooner there."""
+    concurrency: Positive | None = None
+    """Matches at once; None: one for each core."""
+    results: str | None = None
+    """Folder for ledger and transcripts; None: `runs/NAME` beside the file."""
+
+
+class Tournament(Struct, frozen=True, kw_only=True):
+    """A tournament whose file has been found right."""
+
+    file: Path
+    form: TournamentFile
+    variant: str
+    options: Options
+    """All options in force."""
+    seats: int
+    bots: tuple[BotFolder, ...]
+    """Those who compete and, last, the house's, if it fills seats."""
+    labels: tuple[str, ...]
+    """What the bots are called: unique, and fit to be shown."""
+    results: Path
+
+    @property
+    def house(self) -> int | None:
+        """The number of the bot that fills seats, if there is one."""
+        return None if self.form.fill is None else len(self.bots) - 1
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """The bots that stay in their processes from match to match."""
+        if self.form.policy.processes != "kept":
+            return ()
+        return tuple(label for label, bot in zip(self.labels, self.bots, strict=True) if can_stay(bot))
+
+    @property
+    def rotations(self) -> int:
+        """How many matches a block has."""
+        return self.form.rotations or self.seats
+
+    @property
+    def shape(self) -> Form:
+        """What of the file the schedule is made of."""
+        return _shape(self.form, self.seats)
+
+    @property
+    def schedule(self) -> Schedule:
+        """Who plays whom."""
+        return schedule_of(self.shape)
+
+    def plan(self) -> Plan:
+        """What every match has in common. Name and seed are the schedule's to fill in."""
+        return Plan(
+            match="",
+            game=self.form.game,
+            variant=self.variant,
+            seed=0,
+            options=Raw(msgspec.json.encode(self.options)),
+            policy=self.form.policy,
+            clock=self.form.clock,
+            isolation=self.form.isolation,
+            warm=self.form.warm,
+        )
+
+
+def read_tournament(path: Path, resolve: Resolve) -> Tournament:
+    """Reads a tournament's file; `resolve` finds a bot by its name.
+
+    Raises:
+        WrongUse: one line with file, line and field of what is wrong.
+    """
+    try:
+        form = read_toml(path, TournamentFile)
+    except TomlError as error:
+        raise WrongUse(str(error)) from None
+    place = _Place(path, path.read_text())
+    game = _game(form, place)
+    variant = _variant(form, game, place)
+    options = _options(form, game, variant, place)
+    _check_clock(form, game, variant, place)
+    seats = game.seats(options)
+    if wrong := complaint(_shape(form, seats), form.game):
+        raise place.wrong(*wrong)
+    house = () if form.fill is None else (_bot("fill", form.fill, form, place, resolve),)
+    return Tournament(
+        file=path,
+        form=form,
+        variant=variant,
+        options=options,
+        seats=seats,
+        bots=_bots(form, place, resolve) + house,
+        labels=_labels(form, place),
+        results=results_of(path, form),
+    )
+
+
+def results_of(path: Path, form: TournamentFile) -> Path:
+    """The folder that a tournament's file puts its results in."""
+    # Without the `..` that a file in a folder of examples needs: this path is shown to people.
+    return Path(normpath(path.parent / (form.results or f"runs/{path.stem}")))
+
+
+class _Place(Struct, frozen=True):
+    """The file, for naming places in it."""
+
+    path: Path
+    text: str
+
+    def wrong(self, field: str, what: str) -> WrongUse:
+        """What is wrong with a field, on one line."""
+        return WrongUse(f"{self.path}:{line_of(self.text, field)}: {field}: {what}")
+
+
+def _game(form: TournamentFile, place: _Place) -> Game[Any]:
+    if form.game not in GAMES:
+        raise place.wrong("game", f"there is no {form.game!r}; there are {', '.join(GAMES)}")
+    return GAMES[form.game]
+
+
+def _variant(form: TournamentFile, game: Game[Any], place: _Place) -> str:
+    names = [variant.name for variant in game.variants]
+    if form.variant is not None and form.variant not in names:
+        raise place.wrong("variant", f"{game.name} has no {form.variant!r}; it has {', '.join(names)}")
+    return form.variant or names[0]
+
+
+def _options(form: TournamentFile, game: Game[Any], variant: str, place: _Place) -> Options:
+    try:
+        return game.read_options(variant, Raw(msgspec.json.encode(form.options)))
+    except BadSetupError as error:
+        what = str(error).removeprefix("options: ")
+        key = re.search(r" - at `\$\.?(.*)`$| `(\w+)`$", what)
+        field = f"options.{key[1] or key[2]}" if key else "options"
+        raise place.wrong(field, re.sub(r" - at `.*`$", "", what)) from None
+
+
+def _shape(form: TournamentFile, seats: int) -> Form:
+    """What of the file the schedule is made of."""
+    return Form(
+        format=form.format,
+        entrants=len(form.bots),
+        seats=seats,
+        blocks=form.blocks,
+        rounds=form.rounds,
+        heads=form.heads,
+        rotations=form.rotations,
+        filled=form.fill is not None,
+    )
+
+
+def _check_clock(form: TournamentFile, game: Game[Any], variant: str, place: _Place) -> None:
+    """That the table makes a clock of the game's windows, and that the policy leaves the times to it."""
+    try:
+        clock_terms(game, variant, form.policy, form.clock)
+    except BadClockError as error:
+        raise place.wrong(error.field, error.what) from None
+
+
+def _bots(form: TournamentFile, place: _Place, resolve: Resolve) -> tuple[BotFolder, ...]:
+    for index, name in enumerate(form.bots):
+        if name in form.bots[:index]:
+            raise place.wrong(f"bots[{index}]", f"{name!r} is there twice")
+    return tuple(_bot(f"bots[{index}]", name, form, place, resolve) for index, name in enumerate(form.bots))
+
+
+def _bot(field: str, name: str, form: TournamentFile, place: _Place, resolve: Resolve) -> BotFolder:
+    """The bot that a field names."""
+    if name == CONSOLE:
+        raise place.wrong(field, "a person plays single matches only: arena match")
+    caps = BotCaps(limits=form.limits, build_limits=form.build_limits, entry=form.entry)
+    given = _anchored(name, place.path.parent)
+    if asks := too_large(given, caps):
+        raise place.wrong(field, asks)
+    try:
+        bot = resolve(given)
+    except BotFolderError as error:
+        raise place.wrong(field, str(error)) from None
+    if not bot.plays(form.game):
+        raise place.wrong(
+            field, f"{name!r} does not play {form.game}: its bot.toml has games = {list(bot.games or ())}"
+        )
+    if asks := over(bot, caps):
+        raise place.wrong(field, asks)
+    return bot
+
+
+def _anchored(name: str, folder: Path) -> str:
+    """A folder beside the file, as seen from here; a built-in bot's name as it is."""
+    beside = folder / name.partition("@")[0]
+    return str(folder / name) if "/" in name or beside.is_dir() else name
+
+
+def _labels(form: TournamentFile, place: _Place) -> tuple[str, ...]:
+    """What each bot, and last the house's, is called: none reads as another."""
+    labels = [printable_name(name) for name in _short(form.bots)]
+    if form.fill is not None:
+        labels.append(f"{printable_name(Path(form.fill).name)}{HOUSE_MARK}")
+    for index, label in enumerate(labels):
+        if label in labels[:index]:
+            field = f"bots[{index}]" if index < len(form.bots) else "fill"
+            raise place.wrong(field, f"{label!r} is what bots[{labels.index(label)}] is called, too")
+    return tuple(labels)
+
+
+def _short(names: tuple[str, ...]) -> tuple[str, ...]:
+    """The last part of each bot's path, where these differ; otherwise the whole."""
+    short = tuple(Path(name).name for name in names)
+    return short if len(set(map(printable_name, short))) == len(short) else names

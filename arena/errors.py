@@ -1,0 +1,65 @@
+"""How a command ends other than well: the exit codes, and the one line that says why."""
+
+import errno
+from pathlib import Path
+
+import click
+
+from referee.transcript.chain import TranscriptError
+
+DONE = 0
+NO = 1
+WRONG_USE = 2
+CANNOT = 3
+UNDECIDED = 3
+"""Of a regression: neither yes nor no. Its line, and `verdict` in its JSON, tell it from `CANNOT`."""
+CHOSEN_WRONGLY = frozenset(
+    {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOENT, errno.ENOTDIR, errno.EEXIST, errno.ENAMETOOLONG}
+)
+"""Why a path cannot be written that another path would mend; all else is the machine's."""
+SIGNALLED = 128
+"""Of a program that was stopped by a signal: this and the signal's number, 130 for Ctrl-C."""
+
+
+class AnswerIsNo(click.ClickException):
+    """The command did what it was asked to, and the answer is no: a verification failed."""
+
+    exit_code = NO
+
+
+class Undecided(click.ClickException):
+    """The command did what it was asked to, and that was not enough for an answer."""
+
+    exit_code = UNDECIDED
+
+
+class WrongUse(click.ClickException):
+    """Wrong use or bad input. The text names the file, line and field, as far as there are any."""
+
+    exit_code = WRONG_USE
+
+
+class MachineCannot(click.ClickException):
+    """The machine cannot do it: no sandbox, no space, too many failed attempts."""
+
+    exit_code = CANNOT
+
+
+class Stopped(click.ClickException):
+    """A signal asked the command to stop, and it did, in order. The text may say what is left of it."""
+
+    def __init__(self, signal: int, text: str = "stopped") -> None:
+        super().__init__(text)
+        self.signal = signal
+
+
+def cannot_write(path: Path, error: OSError) -> WrongUse | MachineCannot:
+    """A full disk is the machine's; a folder one may not write was wrongly chosen."""
+    text = f"{path}: cannot be written: {error.strerror or error}"
+    return WrongUse(text) if error.errno in CHOSEN_WRONGLY else MachineCannot(text)
+
+
+def transcript_failed(error: TranscriptError) -> WrongUse | MachineCannot:
+    """The same for a transcript that could not be written."""
+    cause = error.__cause__
+    return cannot_write(error.path or Path(), cause) if isinstance(cause, OSError) else MachineCannot(str(error))

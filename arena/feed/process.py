@@ -1,0 +1,129 @@
+"""The process that publishes the live feed: from one Unix socket to a ZeroMQ PUB socket, and nothing else.
+
+Run as `python -m arena.feed.process SOCKET ENDPOINT` by `feed`. It is the only part of the arena that uses libzmq,
+whose memory grows with what subscribers ask for and leave unread: here it has a bound, and no match suffers.
+"""
+
+import os
+import re
+import resource
+import socket
+import stat
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import zmq
+
+from arena.feed.publisher import BOUND, MAX_BYTES, SEPARATOR
+
+MAX_WAITING = 1_000
+"""Messages that wait for a subscriber that does not keep up; further ones are dropped for it."""
+MAX_SUBSCRIPTION_BYTES = 256
+MAX_MEMORY_BYTES = 512 * 1024 * 1024
+MAX_FILES = 512
+"""Connections among them."""
+NICENESS = 5
+"""Matches come first."""
+LAST_WORDS_MS = 1_000
+"""How long what was published last may take to go out."""
+HEARTBEAT_MS = 10_000
+"""A subscriber that is gone without a word is let go after twice as long."""
+HANDSHAKE_MS = 5_000
+IPC, TCP = "ipc://", "tcp://"
+MAX_PORT = 65_535
+_PORT = re.compile(r"[0-9]{1,5}")
+
+
+class CannotListenError(Exception):
+    """The text says why, to whoever gave the endpoint."""
+
+
+def main(line: socket.socket, endpoint: str) -> None:
+    """Listens, says so, and publishes until the line is hung up."""
+    resource.setrlimit(resource.RLIMIT_NOFILE, (MAX_FILES, MAX_FILES))
+    os.nice(NICENESS)
+    context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
+    try:
+        publisher = _publisher(context, endpoint)
+    except CannotListenError as error:
+        line.send(str(error).encode())
+        context.destroy(linger=0)
+        return
+    resource.setrlimit(resource.RLIMIT_DATA, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
+    with suppress(OSError):
+        line.send(BOUND + publisher.getsockopt_string(zmq.LAST_ENDPOINT).rstrip("\0").encode())
+        while came := line.recv(MAX_BYTES):
+            publisher.send_multipart(came.split(SEPARATOR, 1), zmq.NOBLOCK)
+    publisher.close(linger=LAST_WORDS_MS)
+    context.term()
+    if endpoint.startswith(IPC):
+        Path(endpoint.removeprefix(IPC)).unlink(missing_ok=True)
+
+
+def _publisher(context: "zmq.Context[zmq.Socket[bytes]]", endpoint: str) -> "zmq.Socket[bytes]":
+    """A socket that listens there.
+
+    Raises:
+        CannotListenError: it cannot.
+    """
+    if endpoint.startswith(IPC):
+        _make_way(endpoint.removeprefix(IPC))
+        os.umask(0o077)  # the socket's file is its owner's alone
+    elif endpoint.startswith(TCP):
+        _check_port(endpoint.rpartition(":")[2])
+    else:
+        raise CannotListenError("is neither ipc://PATH nor tcp://ADDRESS:PORT")
+    publisher = context.socket(zmq.PUB)
+    publisher.set_hwm(MAX_WAITING)
+    for option, value in (
+        (zmq.MAXMSGSIZE, MAX_SUBSCRIPTION_BYTES),
+        (zmq.HEARTBEAT_IVL, HEARTBEAT_MS),
+        (zmq.HEARTBEAT_TIMEOUT, 2 * HEARTBEAT_MS),
+        (zmq.HANDSHAKE_IVL, HANDSHAKE_MS),
+        (zmq.LINGER, 0),
+        (zmq.IPV6, endpoint.startswith(f"{TCP}[")),
+    ):
+        publisher.setsockopt(option, value)
+    try:
+        publisher.bind(endpoint)
+    except zmq.ZMQError as error:
+        raise CannotListenError(f"cannot listen there: {os.strerror(error.errno or 0)}") from None
+    return publisher
+
+
+def _check_port(port: str) -> None:
+    """Refuses what ZeroMQ would take for another port: of 99999 it listens at 34463, of 5x at 5."""
+    if port != "*" and not (_PORT.fullmatch(port) and int(port) <= MAX_PORT):
+        raise CannotListenError(f"the port must be a number up to {MAX_PORT}, or *")
+
+
+def _make_way(place: str) -> None:
+    """Sees that nothing is lost at an `ipc` path: ZeroMQ would delete whatever file is there.
+
+    Raises:
+        CannotListenError: somebody listens there, or it is no socket.
+    """
+    if not place or place.startswith(("@", "*")):
+        # Names without a file have no owner.
+        raise CannotListenError("ipc:// takes a path")
+    try:
+        found = Path(place).stat()
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise CannotListenError(f"cannot listen there: {error.strerror}") from None
+    if not stat.S_ISSOCK(found.st_mode):
+        raise CannotListenError("there is a file, and it is no socket")
+    with socket.socket(socket.AF_UNIX) as knock:
+        try:
+            knock.connect(place)
+        except ConnectionRefusedError:
+            return  # Left behind by one that was killed.
+        except OSError as error:
+            raise CannotListenError(f"cannot listen there: {error.strerror}") from None
+    raise CannotListenError("cannot listen there: somebody does already")
+
+
+if __name__ == "__main__":
+    main(socket.socket(fileno=int(sys.argv[1])), sys.argv[2])

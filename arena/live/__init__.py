@@ -1,0 +1,1 @@
+"""Matches that people are at: watched, hosted, or played from a terminal."""

@@ -1,0 +1,227 @@
+"""A person's side of a match, without a terminal: messages in, words to show out; words typed in, messages out.
+
+`console` puts a terminal around it.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Union
+
+import msgspec
+from msgspec import UNSET, Raw
+from rich.text import Text
+
+from arena.live.drawing.registry import drawing_of
+from arena.live.text_input import registry as spoken
+from arena.live.text_input.unclear import Unclear
+from protocol.codec import encode
+from protocol.messages import (
+    Accepted,
+    ClockTerms,
+    Closed,
+    Faulted,
+    Heard,
+    Invited,
+    Opened,
+    Over,
+    Pause,
+    Paused,
+    Rejected,
+    Resumed,
+    Said,
+    Submit,
+    Told,
+    Undo,
+    Welcome,
+)
+from protocol.words import Event, View
+from referee.games.registry import GAMES
+
+Shown = str | Text
+HELP = """\
+an action      submit it; until time is up another one replaces it
+ACTION!        submit it and let it stand: the window may close at once
+an empty line  let what is submitted stand: the window may close at once
+/done          the same; the default, where nothing is submitted
+/submit A4 G5  the same as A4 G5
+/undo          withdraw what is submitted: back to the default
+/pause         ask for a pause, if this match grants any
+/board  /help  /quit"""
+
+
+class Person:
+    """What a person has been told, and may type. `ready`: an action would be submitted now."""
+
+    def __init__(self, *, final: bool, plain: bool) -> None:
+        """`final`: every submission stands at once. `plain`: draw in ASCII."""
+        self.ready = False
+        self.over = False
+        self._final = final
+        self._plain = plain
+        self._welcome: Welcome | None = None
+        self._opened: Opened | None = None
+        self._view: View | None = None
+        self._news: list[Event] = []
+        """Told since the last board was shown."""
+        self._standing: Any = None
+        """What the referee holds for the open window."""
+        self._sent: Any = None
+        """What was submitted, and is not answered yet."""
+        self._settles = False
+        """It is final."""
+
+    def hear(self, message: Told) -> list[Shown]:  # noqa: C901, PLR0911 - one case for each message
+        """What to show for a message."""
+        match message:
+            case Invited():
+                return []  # A person at this terminal is here already.
+            case Welcome():
+                return self._hear_welcome(message)
+            case Heard(event=event):
+                return self._hear_event(event)
+            case Opened():
+                return self._hear_window(message)
+            case Accepted(action=action):
+                return self._hear_accepted(action)
+            case Rejected(window=window, reason=reason, text=text):
+                if self._opened is not None and window == self._opened.id:
+                    self.ready, self._sent = True, None
+                return [f"not accepted ({reason}): {text}"]
+            case Closed():
+                return self._hear_closed(message)
+            case Paused(reason=reason):
+                return [f"paused ({reason}): the clocks stand still"]
+            case Resumed():
+                return ["the clocks run again"]
+            case Over(outcome=outcome):
+                self.over = True
+                places = ", then ".join(" and ".join(map(str, seats)) for seats in outcome.ranking)
+                return [*self.board(), f"over ({outcome.reason}): seat {places}"]
+            case Faulted(reason=reason, text=text):
+                self.over = True
+                return [f"the referee hangs up ({reason}): {text}"]
+
+    def act(self, text: str) -> tuple[list[Said], list[Shown]]:
+        """Submits what was typed to the open window; call it when `ready`."""
+        if self._opened is None or self._welcome is None:
+            return [], ["no window is open for you"]
+        final = self._final or text.endswith("!")
+        words = text.removesuffix("!").strip()
+        if not words and self._standing is None:
+            # An Enter too many must not cost a turn: the next window may be open already.
+            return [], [f"nothing is submitted; /done takes the default: {self._say(self._opened.default)}"]
+        if not words:
+            return self._done()
+        try:
+            action = spoken.read(self._welcome.game, self._opened.window, words)
+        except Unclear as unclear:
+            return [], [str(unclear)]
+        return self._submit(action, final=final)
+
+    def command(self, text: str) -> tuple[list[Said], list[Shown]]:  # noqa: PLR0911 - one case for each command
+        """Does what a word that begins with `/` asks for, but for `/submit` and `/quit`."""
+        match text:
+            case "/help":
+                return [], [HELP, *self._asked()]
+            case "/board":
+                return [], self.board()
+            case "/pause":
+                return [Pause()], []
+            case "/undo" if self._opened is not None:
+                return [Undo(window=self._opened.id)], []
+            case "/done" if self._opened is not None:
+                return self._done()
+            case "/undo" | "/done":
+                return [], ["no window is open for you"]
+            case _:
+                return [], [f"there is no {text.split(maxsplit=1)[0]}; /help lists what there is"]
+
+    def board(self) -> list[Shown]:
+        """The board as it was told last."""
+        if self._view is None or self._welcome is None:
+            return []
+        return [drawing_of(self._welcome.game).board(self._view, self._news, plain=self._plain)]
+
+    def _submit(self, action: Any, *, final: bool) -> tuple[list[Said], list[Shown]]:
+        if self._opened is None:
+            return [], []
+        self.ready = False
+        self._sent = action
+        self._settles = final
+        return [Submit(window=self._opened.id, action=Raw(encode(action)), final=final)], []
+
+    def _done(self) -> tuple[list[Said], list[Shown]]:
+        """Gives up the right to change what is submitted."""
+        opened = self._opened
+        action = self._standing if self._sent is None else self._sent
+        if action is None and opened is not None:
+            action = opened.default
+        if action is None:
+            return [], ["nothing is submitted; what is taken then is not known before time is up"]
+        return self._submit(action, final=True)
+
+    def _hear_welcome(self, welcome: Welcome) -> list[Shown]:
+        self._welcome = welcome
+        for event in welcome.told:
+            self._news.append(self._event(event))
+        return [
+            f"{welcome.game}, {welcome.variant}: you are seat {welcome.seat} of {welcome.seats}.",
+            f"time: {_times(welcome.clock)}. /help lists what you can type.",
+        ]
+
+    def _hear_event(self, told: Any) -> list[Shown]:
+        event = self._event(told)
+        self._news.append(event)
+        return [drawing_of(self._game()).words(event)]
+
+    def _hear_window(self, opened: Opened) -> list[Shown]:
+        self._opened = opened
+        self._view = msgspec.convert(opened.view, GAMES[self._game()].view_type)
+        self._standing = self._sent = None
+        self.ready = True
+        shown = self.board()
+        self._news = []
+        return [*shown, *self._asked()]
+
+    def _hear_accepted(self, action: Any) -> list[Shown]:
+        self._standing, self._sent = action, None
+        if action is None:
+            self.ready = True
+            return ["withdrawn: back to the default"]
+        if self._settles:
+            self._opened = None
+            return [f"submitted: {self._say(action)}"]
+        self.ready = True
+        return [f"submitted: {self._say(action)}; an empty line lets it stand, another action replaces it"]
+
+    def _hear_closed(self, closed: Closed) -> list[Shown]:
+        self._opened = None
+        self.ready = False
+        how = "time is up, taken by default" if closed.by_default else "taken"
+        return [f"{how}: {self._say(closed.taken)} ({closed.charged_ms / 1000:.1f} s)"]
+
+    def _asked(self) -> Sequence[Shown]:
+        if self._opened is None or self._view is None:
+            return []
+        asked = spoken.ask(self._game(), self._opened.window, self._view)
+        return [f"{asked}; default {self._say(self._opened.default)}"]
+
+    def _event(self, told: Any) -> Event:
+        event: Event = msgspec.convert(told, Union[GAMES[self._game()].events])  # noqa: UP007 - at run time
+        return event
+
+    def _game(self) -> str:
+        return self._welcome.game if self._welcome else ""
+
+    def _say(self, action: Any) -> str:
+        return "what nobody knows before time is up" if action is None else spoken.say(self._game(), action)
+
+
+def _times(clock: ClockTerms) -> str:
+    """A match's times in words."""
+    times = [f"{name} {main / 1000:g} s" for name, main in clock.main_ms.items()]
+    times.append(f"reserve {clock.reserve_ms / 1000:g} s")
+    if clock.increment_ms is not UNSET:
+        times.append(f"{clock.increment_ms / 1000:g} s more after each window")
+    if clock.bronstein_ms is not UNSET:
+        times.append(f"up to {clock.bronstein_ms / 1000:g} s given back after each window")
+    return ", ".join(times)

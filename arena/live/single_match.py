@@ -1,0 +1,105 @@
+"""Plays one match for somebody at the terminal, who may stop its clocks by a signal."""
+
+import signal
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+import trio
+
+from arena import event_loop as loop
+from arena.errors import MachineCannot, Stopped, WrongUse, cannot_write, transcript_failed
+from arena.terminal import say
+from referee.host.plan import Plan, Result
+from referee.linux.private_file import FOLDER_MODE
+from referee.rules.contract import BadSetupError, Told
+from referee.rules.table import Table
+from referee.sandbox.process import SandboxError
+from referee.transcript.chain import TranscriptError
+
+PlayerT = TypeVar("PlayerT")
+PlayerT_contra = TypeVar("PlayerT_contra", contravariant=True)
+Watch = Callable[[Table, Sequence[Told]], None]
+"""Told of each step of a match: the table, and what was told."""
+
+
+class PlayWatched(Protocol[PlayerT_contra]):
+    """Plays one match while somebody watches: `referee.host.play.play`, or a stand-in."""
+
+    def __call__(  # noqa: D102 - see the class
+        self,
+        plan: Plan,
+        players: Sequence[PlayerT_contra],
+        *,
+        transcript: Path,
+        watch: Watch | None,
+        operator: trio.MemoryReceiveChannel[bool] | None,
+    ) -> Awaitable[Result]: ...
+
+
+def play_match(
+    plan: Plan,
+    players: Sequence[PlayerT],
+    transcripts: Path,
+    *,
+    play: PlayWatched[PlayerT],
+    watch: Watch | None,
+) -> Result:
+    """Plays a match; the operator may pause it.
+
+    Raises:
+        WrongUse: the transcript cannot be put there, or the setup breaks the game's rules.
+        MachineCannot: the attempt is void. From within trio, both come in exception groups.
+        Stopped: a signal came.
+    """
+    try:
+        transcripts.mkdir(FOLDER_MODE, parents=True, exist_ok=True)
+    except OSError as error:
+        raise cannot_write(transcripts, error) from None
+    path = transcripts / f"{plan.match}.jsonl"
+    try:
+        result = loop.run(partial(_with_operator, plan, players, path, play=play, watch=watch))
+    except Stopped as stopped:
+        part = path.with_name(f"{path.name}.part")
+        so_far = f"; the match so far: {part}" if part.exists() else ""
+        raise Stopped(stopped.signal, f"stopped{so_far}") from None
+    if result.void is not None:
+        raise MachineCannot(f"the attempt is void: {result.void}; transcript: {result.transcript}")
+    return result
+
+
+async def _with_operator(
+    plan: Plan,
+    players: Sequence[PlayerT],
+    path: Path,
+    *,
+    play: PlayWatched[PlayerT],
+    watch: Watch | None,
+) -> Result:
+    """Plays while SIGUSR1 stops the clocks and starts them again."""
+    orders, operator = trio.open_memory_channel[bool](1)
+    async with trio.open_nursery() as nursery:
+        await nursery.start(_pass_on_signals, orders)
+        try:
+            result = await play(plan, players, transcript=path, watch=watch, operator=operator)
+        except BadSetupError as error:
+            raise WrongUse(f"--{error}") from None
+        except TranscriptError as error:
+            raise transcript_failed(error) from None
+        except SandboxError as error:
+            raise MachineCannot(str(error)) from None
+        except OSError as error:
+            raise MachineCannot(f"the machine has run out of something: {error.strerror or error}") from None
+        nursery.cancel_scope.cancel()
+    return result
+
+
+async def _pass_on_signals(orders: trio.MemorySendChannel[bool], task_status: trio.TaskStatus[None]) -> None:
+    paused = False
+    with trio.open_signal_receiver(signal.SIGUSR1) as signals:
+        task_status.started()
+        async for _ in signals:
+            paused = not paused
+            say("paused by the operator" if paused else "resumed by the operator")
+            await orders.send(paused)

@@ -1,0 +1,21 @@
+"""Quantities as people say them: numbers of things, and times. Pure."""
+
+LARGEST = 1_000
+"""From this many of a unit on, the next one is used."""
+SMALL = 10
+"""Below this many of a unit, a decimal place is of use."""
+
+
+def counted(number: int, thing: str, form: str = "") -> str:
+    """`1 match`, `2 matches`; the number in a format, if one is given."""
+    ending = "" if number == 1 else "es" if thing.endswith("ch") else "s"
+    return f"{number:{form}} {thing}{ending}"
+
+
+def duration(microseconds: float) -> str:
+    """A time with its unit, as exact as is of use: `512 µs`, `2.7 ms`, `28 ms`, `1.2 s`, `59 s`."""
+    if round(microseconds) < LARGEST:
+        return f"{microseconds:z.0f} µs"
+    milliseconds = microseconds / 1_000
+    amount, unit = (milliseconds, "ms") if round(milliseconds) < LARGEST else (milliseconds / 1_000, "s")
+    return f"{amount:.{int(round(amount, 1) < SMALL)}f} {unit}"

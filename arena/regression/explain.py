@@ -1,0 +1,163 @@
+"""Asks the new version of a bot what the old one was asked in a regression test's matches, so many at once."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from functools import partial
+from pathlib import Path
+from typing import Protocol
+
+import trio
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+from arena import event_loop as loop
+from arena.errors import MachineCannot, WrongUse, cannot_write
+from arena.quantities import counted
+from arena.regression.divergence import Explained, Place, explained, places
+from arena.regression.model import Regression
+from arena.terminal import Words, progress_console, say
+from arena.tournament.ledger import Ledger
+from arena.tournament.results_folder import EXPLAINED, LEDGER, TRANSCRIPTS, held
+from referee.bot_folder.manifest import BotFolder
+from referee.host.ask import Interviewed, ask
+from referee.host.plan import Plan
+from referee.linux.private_file import FOLDER_MODE
+from referee.sandbox.process import SandboxError
+from referee.transcript.chain import TranscriptError
+from referee.transcript.reader import read_transcript, verify_transcript
+from referee.transcript.replay import Differs
+from referee.wire.local import open_wire
+
+
+class Ask(Protocol):
+    """Asks head what the bot of a seat was asked in a match: `referee.host.ask.ask`, or a stand-in."""
+
+    def __call__(self, transcript: Path, seat: int, *, log: Path) -> Awaitable[Interviewed]: ...  # noqa: D102
+
+
+OpenAsking = Callable[[], AbstractAsyncContextManager[Ask]]
+"""Opens what all that is asked shares."""
+
+
+def explain(
+    regression: Regression, blocks: int, open_asking: OpenAsking, *, at_once: int, limit: int
+) -> list[Explained]:
+    """Where head would have acted otherwise than base did, match by match in schedule order.
+
+    Args:
+        regression: what was played; its results folder holds the ledger and the transcripts.
+        blocks: the first so many count.
+        open_asking: see `asking`.
+        at_once: how many matches are asked about at once.
+        limit: of base's matches, the first so many.
+
+    Raises:
+        WrongUse: a transcript is not there, or is not the one that counted.
+        MachineCannot: a bot cannot be started, or something has run out.
+        Stopped: a signal came.
+    """
+    folder = regression.arena.results
+    with held(folder):
+        ledger = Ledger(folder / LEDGER)
+        try:
+            chosen = places(ledger.results(end=blocks))[:limit]
+            names = ledger.transcripts()
+        finally:
+            ledger.close()
+        logs = folder / EXPLAINED
+        try:
+            logs.mkdir(FOLDER_MODE, exist_ok=True)
+        except OSError as error:
+            raise cannot_write(logs, error) from None
+        files = [folder / TRANSCRIPTS / names[place.block, place.seating] for place in chosen]
+        say(f"asking head what base was asked in {counted(len(chosen), 'match')}")
+        run = _Run(list(zip(chosen, files, strict=True)), logs)
+        loop.run(partial(run.ask_all, open_asking, at_once))
+        with suppress(OSError):
+            # Only if nothing was written.
+            logs.rmdir()
+    return run.found()
+
+
+class _Run:
+    """All that is asked, and how far it is."""
+
+    def __init__(self, todo: Sequence[tuple[Place, Path]], logs: Path) -> None:
+        self._todo = list(enumerate(todo))
+        self._logs = logs
+        self._found: dict[int, Explained] = {}
+        self._bar = Progress(
+            Words(),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TimeRemainingColumn(),
+            console=(console := progress_console()),
+            disable=not console.is_terminal,
+        )
+        self._task = self._bar.add_task("matches", total=len(todo))
+
+    def found(self) -> list[Explained]:
+        """What was found, in schedule order."""
+        return [self._found[number] for number in sorted(self._found)]
+
+    async def ask_all(self, open_asking: OpenAsking, at_once: int) -> None:
+        with self._bar:
+            async with open_asking() as ask, trio.open_nursery() as nursery:
+                todo = iter(self._todo)
+                for _ in range(min(at_once, len(self._todo))):
+                    nursery.start_soon(self._keep_asking, todo, ask)
+
+    async def _keep_asking(self, todo: Iterator[tuple[int, tuple[Place, Path]]], ask: Ask) -> None:
+        for number, (place, transcript) in todo:
+            self._found[number] = explained(place, await _asked(place, transcript, self._logs, ask))
+            self._bar.advance(self._task)
+
+
+async def _asked(place: Place, transcript: Path, logs: Path, ask: Ask) -> Interviewed:
+    """Asks about one match, of whose transcript it is sure that it is the one that counted."""
+    log = logs / f"{transcript.stem}.log"
+    try:
+        if verify_transcript(transcript).head != place.head:
+            raise WrongUse(f"{transcript}: is not the transcript whose result is in the ledger")
+        return await ask(transcript, place.seat, log=log)
+    except Differs as differs:
+        raise WrongUse(f"{transcript}: {differs}") from None
+    except TranscriptError as error:
+        raise WrongUse(str(error)) from None
+    except SandboxError as error:
+        raise MachineCannot(str(error)) from None
+    except OSError as error:
+        raise MachineCannot(f"the machine has run out of something: {error.strerror or error}") from None
+    finally:
+        if log.exists() and log.stat().st_size == 0:
+            log.unlink()
+
+
+def asking(head: BotFolder, plan: Plan) -> OpenAsking:
+    """Asks real bots: `plan` says how they are started."""
+
+    @asynccontextmanager
+    async def open_asking() -> AsyncIterator[Ask]:
+        async with open_wire() as wire:
+
+            async def of_head(transcript: Path, seat: int, *, log: Path) -> Interviewed:
+                return await ask(
+                    head,
+                    read_transcript(transcript),
+                    seat,
+                    policy=plan.policy,
+                    isolation=plan.isolation,
+                    warm=plan.warm,
+                    log=log,
+                    wire=wire,
+                )
+
+            yield of_head
+
+    return open_asking

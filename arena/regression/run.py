@@ -1,0 +1,145 @@
+"""Plays a regression test from where it stands until it is decided, or to its limit."""
+
+from functools import partial
+from hashlib import sha256
+from itertools import takewhile
+from pathlib import Path
+from time import monotonic
+from typing import TypeVar
+
+import msgspec
+import trio
+from msgspec import Struct
+
+from arena import event_loop as loop
+from arena.quantities import counted
+from arena.regression.model import Reckoning, Regression, Sat, State, interval
+from arena.regression.progress import RegressionProgress
+from arena.statistics.standings import Line, standings
+from arena.terminal import progress_console, say
+from arena.tournament.ledger import Ledger
+from arena.tournament.provenance import Terms, begin_or_go_on, terms_of
+from arena.tournament.results_folder import TRANSCRIPTS, open_ledger
+from arena.tournament.run import say_kept, try_out
+from arena.tournament.runner import Field, run
+from arena.workers.api import Venue
+
+PlayerT = TypeVar("PlayerT")
+DIGITS = 12
+"""Of a hash, in the name of a results folder."""
+
+
+class Finding(Struct, frozen=True):
+    """How a regression test came out."""
+
+    seed: int
+    state: State
+    interval: tuple[float, float]
+    """Of the difference in points a match; see `regression.interval`."""
+    lines: tuple[Line, ...]
+    """By entrant, of the blocks that counted."""
+    voids: list[tuple[int, int, str]]
+    """Block, seating and reason of every void attempt."""
+    lost: list[tuple[int, int, str]]
+    """The same of attempts whose referee process ended before them."""
+    seconds: float
+    """How long this run played; earlier ones are not counted."""
+
+
+def play_regression(
+    regression: Regression,
+    players: tuple[PlayerT, ...],
+    open_venue: Venue[PlayerT],
+    *,
+    fresh: bool,
+) -> Finding:
+    """Plays what is left of it. `players` are the entrants, as the venue wants them.
+
+    Raises:
+        WrongUse: the results there are were played under other terms.
+        MachineCannot: it cannot be played to its end now.
+        Stopped: a signal came; run again, it goes on.
+    """
+    started = monotonic()
+    folder = regression.arena.results
+    with open_ledger(folder, fresh=fresh, try_out=partial(try_out, open_venue)) as ledger:
+        otherwise = f"{folder}: its results were begun otherwise"
+        seed = begin_or_go_on(ledger, regression.arena.form.seed, partial(_terms, regression), otherwise)
+        reckoning = _reckoned(regression, ledger)
+        field = Field(
+            plan=regression.arena.plan(),
+            players=players,
+            names=regression.arena.labels,
+            transcripts=folder / TRANSCRIPTS,
+        )
+        say_kept(regression.arena)
+        _play_rest(regression, field, ledger, reckoning, seed, open_venue=open_venue)
+        return _finding(regression, ledger, reckoning, seed, monotonic() - started)
+
+
+def folder_for(regression: Regression) -> Path:
+    """Where results go unless it is said: a folder for each set of terms, so that the same command goes on."""
+    terms = _terms(regression, regression.arena.form.seed or 0)
+    name = sha256(msgspec.json.encode(terms, order="deterministic")).hexdigest()[:DIGITS]
+    return Path("runs/regress") / f"{regression.arena.form.game}-{name}"
+
+
+def _terms(regression: Regression, seed: int) -> Terms:
+    """All that the finding depends on; but not the limit: whoever is undecided may go on."""
+    terms = terms_of(regression.arena, seed)
+    del terms["format"], terms["blocks"]
+    return terms | {f"test.{key}": value for key, value in msgspec.to_builtins(regression.test).items()}
+
+
+def _reckoned(regression: Regression, ledger: Ledger) -> Reckoning:
+    """The test as the ledger leaves it. Matches of blocks that were stopped half-way are known too: they stand."""
+    reckoning = Reckoning(regression)
+    for played in ledger.played():
+        reckoning.ended(played.block, played.seating, Sat(played.entrants, played.outcome))
+    return reckoning
+
+
+def _play_rest(
+    regression: Regression,
+    field: Field[PlayerT],
+    ledger: Ledger,
+    reckoning: Reckoning,
+    seed: int,
+    *,
+    open_venue: Venue[PlayerT],
+) -> None:
+    """Plays until it is decided. What is being played then is given up: it would not count."""
+    if stopped := ledger.give_up_unfinished():
+        say(f"going on; {counted(stopped, 'match')} had been interrupted")
+    done = reckoning.state.blocks
+    done_before = f" ({done} of them played before)" if done else ""
+    limit = f"at most {counted(regression.limit, 'block')} of {counted(regression.seatings, 'match')}"
+    say(f"{limit}{done_before}, isolation {field.plan.isolation}")
+    if reckoning.decided or done == regression.limit:
+        return
+    # Those beyond a limit that was higher before are finished too.
+    left = max(1, regression.limit * regression.seatings - len(ledger.finished()))
+    playing = trio.CancelScope()
+    blocks = partial(takewhile, lambda _: not reckoning.decided)
+    with RegressionProgress(progress_console(), regression, reckoning, playing.cancel) as progress:
+
+        async def play_all() -> None:
+            with playing:
+                async with open_venue(left) as workers:
+                    await run(
+                        field, lambda: blocks(regression.blocks(seed)), ledger, workers=workers, progress=progress
+                    )
+
+        loop.run(play_all)
+    ledger.give_up_unfinished()
+
+
+def _finding(regression: Regression, ledger: Ledger, reckoning: Reckoning, seed: int, seconds: float) -> Finding:
+    """What it came to: of the blocks up to the one that decided, whatever else was played."""
+    counted = [played for played in ledger.results() if played.block < reckoning.state.blocks]
+    entrants = len(regression.arena.bots)
+    lines = sorted(standings(entrants, counted), key=lambda line: line.entrant)
+    within = interval(regression, reckoning.observations)
+    return Finding(
+        seed, reckoning.state, within, tuple(lines), ledger.voids(), ledger.lost_with_workers(), seconds
+    )

@@ -1,0 +1,77 @@
+"""Reports and the files they are in: from a tournament's ledger to a page and a table beside it."""
+
+from pathlib import Path
+
+from arena.errors import cannot_write
+from arena.reports.bracket import BOXES
+from arena.reports.format_tables import bracket_lines
+from arena.reports.html_page import About, page
+from arena.reports.tables import digest_csv
+from arena.schedule.contest import format_rows, order_text
+from arena.statistics.summary import Digest
+from arena.tournament.found import Found
+from arena.tournament.provenance import Terms
+from arena.tournament.results_folder import PAGE, TABLE
+
+TOLD = {
+    "game": "game",
+    "variant": "variant",
+    "format": "format",
+    "isolation": "isolation",
+    "policy.processes": "processes",
+}
+"""Terms that a report tells, and what it calls them. The seed is not among them: whoever knows it knows the deals
+that are to come."""
+
+
+def matches_text(found: Found) -> str:
+    """How many matches count, and of how many: `32 of 180`."""
+    played = found.digest.matches
+    return str(played) if found.total in (None, played) else f"{played} of {found.total}"
+
+
+def told_of(terms: Terms) -> dict[str, str]:
+    """The terms that a report tells."""
+    return {name: str(terms[key]) for key, name in TOLD.items() if key in terms}
+
+
+def write_beside(folder: Path, found: Found) -> None:
+    """Writes page and table into a results folder.
+
+    Raises:
+        WrongUse: they cannot be written there.
+        MachineCannot: there is no space.
+    """
+    write_page(folder / PAGE, folder.resolve().name, found)
+    write_csv(folder / TABLE, found.digest)
+
+
+def write_page(path: Path, title: str, found: Found) -> None:
+    """Writes the page; see `write_beside`."""
+    digest, contest = found.digest, found.contest
+    played = [("matches", matches_text(found)), ("blocks", str(digest.blocks))]
+    if found.voids:
+        played.append(("void attempts", str(found.voids)))
+    if found.lost:
+        played.append(("lost with a referee process", str(found.lost)))
+    own = None if contest is None else format_rows(contest, digest.lines)
+    bracket = [] if contest is None else bracket_lines(contest, BOXES)
+    facts = (*told_of(found.terms).items(), *played)
+    order = "By mean points." if contest is None else order_text(contest)
+    about = About(title, facts, own, "\n".join(bracket), order)
+    _write(path, page(about, digest))
+
+
+def write_csv(path: Path, digest: Digest) -> None:
+    """Writes the table; see `write_beside`."""
+    _write(path, digest_csv(digest))
+
+
+def _write(path: Path, text: str) -> None:
+    """Writes a file whole: nobody reads half a page."""
+    part = path.with_name(f"{path.name}.part")
+    try:
+        part.write_text(text, encoding="utf-8")
+        part.replace(path)
+    except OSError as error:
+        raise cannot_write(path, error) from None

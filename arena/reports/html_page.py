@@ -1,0 +1,201 @@
+"""A tournament's report as one page of HTML: plots and tables, no script, nothing fetched from anywhere."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from importlib.resources import files
+
+from msgspec import Struct
+
+from arena.quantities import counted, duration
+from arena.reports.html import html_lines, html_text
+from arena.reports.svg import Bar, bars, courses, heat, spans
+from arena.schedule.formats import TWO
+from arena.statistics.ratings import Rating
+from arena.statistics.standings import Line
+from arena.statistics.summary import Digest
+
+POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+"""What the page asks of its browser: to fetch nothing, whatever stands in it."""
+WORDS = ("bot",)
+"""Headings of columns that hold no numbers."""
+MOST_COLUMNS = 26
+"""Bots that a heat map has columns for: the best ones."""
+
+
+class About(Struct, frozen=True):
+    """What was played."""
+
+    title: str
+    facts: tuple[tuple[str, str], ...]
+    """What and how: game, variant, isolation, …"""
+    own: tuple[Sequence[str], Sequence[Sequence[str]]] | None = None
+    """Headings and rows of the format's own table, if it has one."""
+    bracket: str = ""
+    """A knock-out's, drawn with letters."""
+    order: str = "By mean points."
+    """How the bots are placed."""
+
+
+def page(about: About, digest: Digest) -> str:
+    """The whole page."""
+    style = files("arena").joinpath("report.css").read_text()
+    facts = "".join(f"<div><dt>{html_text(what)}</dt><dd>{html_text(how)}</dd></div>" for what, how in about.facts)
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+        '<meta name="viewport" content="width=device-width">'
+        f"<title>{html_text(about.title)}</title><style>{style}</style></head><body>"
+        f"<h1>{html_text(about.title)}</h1><dl>{facts}</dl>{''.join(_sections(about, digest))}</body></html>\n"
+    )
+
+
+def _sections(about: About, digest: Digest) -> Iterable[str]:
+    """Headed parts of the page, those that have something to show."""
+    if about.bracket:
+        yield _section("Bracket", f"<pre>{html_lines(about.bracket)}</pre>", "Points, of tie-breaks behind a +.")
+    if about.own is not None:
+        yield _section("Result", _table(*about.own), "As the format counts.")
+    lines, labels = digest.lines, [digest.labels[line.entrant] for line in digest.lines]
+    yield _section("Standings", _standings(digest), about.order)
+    if not digest.matches:
+        return
+    yield _section(
+        "Ratings",
+        bars("Ratings with 95 % intervals", [_rated(digest, line) for line in lines], "Elo"),
+        "With 95 % intervals, clustered by block. 400 points are odds of 10 to 1; the mean is 0. An arrow: results"
+        " set no limit on that side.",
+    )
+    yield _section(
+        "Against each other",
+        heat("Mean points against each other", labels, labels_of(lines)[:MOST_COLUMNS], _against(lines)),
+        "Mean points of a hundred, of the row against the column; the columns are in the same order.",
+    )
+    yield _section(
+        "Which is stronger",
+        heat("Likelihood of superiority", labels, labels_of(lines)[:MOST_COLUMNS], _superiority(digest)),
+        "The probability, in percent, that the row's bot is stronger than the column's.",
+    )
+    moments = [(one.blocks, [one.elo[line.entrant] for line in lines]) for one in digest.moments]
+    yield _section(
+        "Ratings over time",
+        courses("Ratings over time", labels, moments, "blocks", "Elo"),
+        "As they would have been after so many blocks.",
+    )
+    yield _section("Seats", _seats(digest, labels), "Mean points of a hundred, by seat; 50 is the middle.")
+    yield _section(
+        "Time",
+        spans("Charged time a window", list(_timed(digest)), duration),
+        "Charged for a window, on average of a match: the median match, and from the tenth to the nine tenths."
+        " A bot that never started is not there.",
+    )
+    yield _section("Conduct", _conduct(digest), "Matches by how the bot behaved.")
+
+
+def labels_of(lines: Sequence[Line]) -> list[str]:
+    """Places in a table: 1, 2, …, and h for the house."""
+    return ["h" if line.house else str(place) for place, line in enumerate(lines, start=1)]
+
+
+def interval(rating: Rating) -> str:
+    """A rating's interval in words."""
+    if rating.low is None and rating.high is None:
+        return "no limits"
+    if rating.low is None:
+        return f"below {rating.high:+z.0f}"
+    return f"above {rating.low:+z.0f}" if rating.high is None else f"{rating.low:+z.0f} to {rating.high:+z.0f}"
+
+
+def seat_rows(digest: Digest, order: Sequence[Line]) -> list[list[float | None]]:
+    """Mean points by seat: everyone's first, then each bot's."""
+    everyone = [mean.value for mean in digest.by_seat]
+    return [everyone, *([mean.value for mean in digest.by_bot_and_seat[line.entrant]] for line in order)]
+
+
+def _standings(digest: Digest) -> str:
+    """The table: one row a bot."""
+    # With more seats nobody has lost who is second: only who was first is counted.
+    ended = ("won", "tied", "lost") if digest.seats <= TWO else ("wins", "shared wins")
+    numbers = ("played", *ended, "faults", "defaults", "refused")
+    return _table(
+        ("#", "bot", "rating", "95 % interval", "mean points", *numbers),
+        (
+            (
+                place,
+                digest.labels[line.entrant],
+                f"{digest.ratings.ratings[line.entrant].elo:+z.0f}",
+                interval(digest.ratings.ratings[line.entrant]),
+                "-" if line.mean is None else f"{line.mean:.3f}",
+                *(
+                    "-" if each is None else str(each)
+                    for each in (
+                        *(line.played, *(line.wins, line.ties, line.losses)[: len(ended)]),
+                        *(line.faults, line.defaults, line.refused),
+                    )
+                ),
+            )
+            for place, line in zip(labels_of(digest.lines), digest.lines, strict=True)
+        ),
+    )
+
+
+def _conduct(digest: Digest) -> str:
+    kinds = list(dict.fromkeys(kind for counts in digest.conduct for kind in counts))
+    return _table(
+        ("bot", *kinds),
+        (
+            (digest.labels[line.entrant], *(str(digest.conduct[line.entrant].get(kind, 0)) for kind in kinds))
+            for line in digest.lines
+        ),
+    )
+
+
+def _rated(digest: Digest, line: Line) -> Bar:
+    rating = digest.ratings.ratings[line.entrant]
+    told = f"{rating.elo:+z.0f}, {interval(rating)}, {counted(rating.blocks, 'block')}"
+    return Bar(digest.labels[line.entrant], rating.elo, rating.low, rating.high, told)
+
+
+def _timed(digest: Digest) -> Iterator[Bar]:
+    """Of those who have been asked anything."""
+    for line in digest.lines:
+        use = digest.time[line.entrant]
+        if use is not None:
+            told = (
+                f"median {duration(use.median)}, {duration(use.tenth)} to {duration(use.nine_tenths)},"
+                f" most {duration(use.most)}"
+            )
+            yield Bar(digest.labels[line.entrant], use.median, use.tenth, use.nine_tenths, told)
+
+
+def _seats(digest: Digest, labels: Sequence[str]) -> str:
+    heads = [str(seat) for seat in range(digest.seats)]
+    return heat("Mean points by seat", ["all", *labels], heads, seat_rows(digest, digest.lines))
+
+
+def _against(lines: Sequence[Line]) -> list[list[float | None]]:
+    columns = lines[:MOST_COLUMNS]
+    return [
+        [line.against[other.entrant].mean if other.entrant in line.against else None for other in columns]
+        for line in lines
+    ]
+
+
+def _superiority(digest: Digest) -> list[list[float | None]]:
+    columns = digest.lines[:MOST_COLUMNS]
+    return [
+        [None if line is other else digest.ratings.superiority[line.entrant][other.entrant] for other in columns]
+        for line in digest.lines
+    ]
+
+
+def _section(title: str, body: str, told: str) -> str:
+    return f'<section><h2>{html_text(title)}</h2><p>{html_text(told)}</p><div class="wide">{body}</div></section>'
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    kinds = [' class="words"' if head in WORDS else "" for head in heads]
+    head = "".join(f"<th{kind}>{html_text(each)}</th>" for kind, each in zip(kinds, heads, strict=True))
+    body = "".join(
+        f"<tr>{''.join(f'<td{kind}>{html_text(cell)}</td>' for kind, cell in zip(kinds, row, strict=True))}</tr>"
+        for row in rows
+    )
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

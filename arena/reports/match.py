@@ -1,0 +1,61 @@
+"""What came of one match, as people read it and as programs do."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from arena.quantities import duration
+from arena.tables import Grid, show
+from arena.terminal import results_console
+from protocol.refusals import Conduct
+from referee.host.plan import Result
+
+
+def show_match(result: Result, names: Sequence[str]) -> None:
+    """The result, one line a seat; then where to read what went wrong."""
+    outcome = result.outcome
+    if outcome is None:
+        raise AssertionError("a void attempt is not printed")
+    screen = results_console()
+    table = Grid(
+        {"seat": True, "bot": False, "place": True, "score": True, "conduct": False}
+        | {"windows": True, "defaults": True, "refused": True, "charged": True}
+    )
+    places = {seat: place for place, group in enumerate(outcome.ranking, start=1) for seat in group}
+    for seat, name in enumerate(names):
+        score = None if outcome.scores is None else outcome.scores.get(str(seat))
+        table.add_row(
+            str(seat),
+            name,
+            str(places[seat]),
+            "-" if score is None else str(score),
+            result.conduct[seat].value,
+            str(result.windows[seat]),
+            str(result.defaults[seat]),
+            str(result.refused[seat]) if result.refused else "-",
+            duration(result.charged_us[seat]),
+        )
+    show(screen, table)
+    screen.say(f"over: {outcome.reason}")
+    for seat, conduct in enumerate(result.conduct):
+        if conduct is not Conduct.OK:
+            for log in _logs(result, seat):
+                told = f"what {names[seat]} wrote, seat {seat}: {log}"
+                screen.say(told)
+    screen.say(f"transcript: {result.transcript} {result.head}")
+
+
+def match_json(result: Result) -> dict[str, Any]:
+    """The result with the paths of the bots' logs, by seat: of each start of a bot that wrote something."""
+    logs = [[str(log) for log in _logs(result, seat)] for seat in range(len(result.conduct))]
+    return {**msgspec.to_builtins(result), "logs": logs}
+
+
+def _logs(result: Result, seat: int) -> list[Path]:
+    """As `referee.host.play` names them; there is none where a bot wrote nothing."""
+    transcript = Path(result.transcript)
+    starts = transcript.parent.glob(f"{transcript.stem}.seat-{seat}.start-*.log")
+    first = transcript.with_suffix(f".seat-{seat}.log")
+    return [*([first] if first.exists() else []), *sorted(starts)]

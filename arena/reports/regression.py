@@ -1,0 +1,185 @@
+"""What a regression test found, as people read it and as programs do."""
+
+from math import log
+from typing import Any
+
+import msgspec
+
+from arena.config.tournament_file import TWO
+from arena.quantities import counted, duration
+from arena.regression.model import BASE, FIELD, HEAD, Regression, evidence
+from arena.regression.run import Finding
+from arena.reports.markdown import escaped, table_lines
+from arena.schedule.contest import Row, conduct
+from arena.statistics.sprt import ELO, Progress, Sprt, Verdict
+from arena.statistics.standings import Line
+from arena.tables import Grid
+
+WORDS = {
+    Verdict.ACCEPTED: "accepted: head is better",
+    Verdict.REJECTED: "rejected: head is not better",
+    Verdict.UNDECIDED: "undecided",
+}
+
+
+def hypotheses(regression: Regression) -> str:
+    """What was held against what."""
+    test = regression.test
+    if isinstance(test, Sprt):
+        held = f"H0: {test.elo0:+zg} Elo, H1: {test.elo1:+zg} Elo ({test.model})"
+    else:
+        held = f"H0: a mean difference of at most {test.low:+zg} points a match, H1: of at least {test.high:+zg}"
+    return f"{held}; alpha {test.alpha:g}, beta {test.beta:g}"
+
+
+def said(regression: Regression, finding: Finding) -> list[str]:
+    """The finding in a few lines."""
+    state = finding.state
+    lines = [
+        f"{WORDS[state.verdict]}, after {counted(state.blocks, 'block')} of at most {regression.limit}",
+        hypotheses(regression),
+        evidence(regression.test, state),
+    ]
+    if isinstance(state, Progress):
+        lines.append(f"blocks with 0, 0.5, 1, 1.5 and 2 points: {', '.join(map(str, state.counts))}")
+    lines.append(_estimate(regression, finding))
+    if regression.arena.kept:
+        lines.append(f"bots kept from match to match, which may remember: {', '.join(regression.arena.kept)}")
+    return lines
+
+
+def table(regression: Regression, finding: Finding) -> Grid:
+    """A line for each bot."""
+    headings, rows = _rows(regression, finding)
+    made = Grid({heading: heading != "bot" for heading in headings})
+    for row in rows:
+        made.add_row(*row)
+    return made
+
+
+def markdown(regression: Regression, finding: Finding) -> str:
+    """A summary for a CI's page."""
+    arena = regression.arena
+    seconds = duration(1e6 * finding.seconds)
+    return "\n".join(
+        [
+            f"## {escaped(arena.form.game)} ({escaped(arena.variant)}): {WORDS[finding.state.verdict]}",
+            "",
+            *(f"- {escaped(line)}" for line in said(regression, finding)),
+            f"- {counted(len(finding.voids), 'void attempt')}, made again; {seconds} of play; seed {finding.seed}",
+            "",
+            *table_lines(*_rows(regression, finding)),
+            "",
+        ]
+    )
+
+
+def finding_json(regression: Regression, finding: Finding) -> dict[str, Any]:
+    """Everything that the table says, and what it was played with."""
+    arena, state, test = regression.arena, finding.state, regression.test
+    low, high = finding.interval
+    bots = [
+        {"label": label, "bot": bot.given, "version": bot.version, "content": bot.content}
+        for label, bot in zip(arena.labels, arena.bots, strict=True)
+    ]
+    found: dict[str, Any] = {
+        "verdict": state.verdict.value,
+        "game": arena.form.game,
+        "variant": arena.variant,
+        "base": bots[BASE],
+        "head": bots[HEAD],
+        "field": bots[FIELD:],
+        "test": msgspec.to_builtins(test),
+        "blocks": state.blocks,
+        "limit": regression.limit,
+        "matches": state.blocks * regression.seatings,
+        "difference": {"mean": _mean(state), "low": low, "high": high},
+    }
+    if isinstance(state, Progress) and isinstance(test, Sprt):
+        found |= {
+            "counts": state.counts,
+            "llr": state.llr,
+            "bounds": [test.lower, test.upper],
+            "elo": {"elo": elo(_mean(state)), "low": elo(low), "high": elo(high)},
+        }
+    else:
+        found |= {"against_h0": state.against_low, "against_h1": state.against_high}  # type: ignore[union-attr]
+    return found | {
+        "seed": finding.seed,
+        "isolation": arena.form.isolation,
+        "processes": arena.form.policy.processes,
+        "bots": [_line_json(label, line) for label, line in zip(arena.labels, finding.lines, strict=True)],
+        "void": [
+            {"block": block, "seating": seating, "reason": reason} for block, seating, reason in finding.voids
+        ],
+        "lost": [{"block": block, "seating": seating, "reason": how} for block, seating, how in finding.lost],
+        "seconds": round(finding.seconds, 3),
+        "results": str(arena.results),
+    }
+
+
+def elo(difference: float) -> float | None:
+    """Logistic Elo of a mean difference in points a match between two; None where all, or none, were won."""
+    share = (1 + difference) / 2
+    return ELO * log(share / (1 - share)) if 0 < share < 1 else None
+
+
+def _mean(state: Any) -> float:
+    """Head's mean points a match minus base's."""
+    if not isinstance(state, Progress):
+        return float(state.mean)
+    return sum((index / 2 - 1) * count for index, count in enumerate(state.counts)) / max(1, state.blocks)
+
+
+def _estimate(regression: Regression, finding: Finding) -> str:
+    """By how much head is better, and where that may be."""
+    low, high = finding.interval
+    mean = _mean(finding.state)
+    if isinstance(regression.test, Sprt):
+        return f"Elo {_elo_text(mean)} (95 % interval: {_elo_text(low)} to {_elo_text(high)}, logistic)"
+    return f"difference {mean:+z.3f} points a match (95 % interval: {low:+z.3f} to {high:+z.3f})"
+
+
+def _elo_text(difference: float) -> str:
+    found = elo(difference)
+    if found is None:
+        return f"{'+' if difference > 0 else '-'}inf"
+    return f"{found:+z.1f}"
+
+
+def _rows(regression: Regression, finding: Finding) -> tuple[Row, list[Row]]:
+    """Headings and a row for each bot."""
+    last, conducts = conduct(finding.lines)
+    seats = regression.arena.seats
+    named = zip(regression.arena.labels, regression.arena.bots, finding.lines, conducts, strict=True)
+    rows = [
+        (*_results(label if label.endswith(bot.given) else f"{label} ({bot.given})", line, seats), *behaved)
+        for label, bot, line, behaved in named
+    ]
+    return ("bot", "played", "W-T-L" if seats == TWO else "wins", "mean points", *last), rows
+
+
+def _results(name: str, line: Line, seats: int) -> Row:
+    return (
+        name,
+        str(line.played),
+        f"{line.wins}-{line.ties}-{line.losses}" if seats == TWO else str(line.wins),
+        "-" if line.mean is None else f"{line.mean:.3f}",
+    )
+
+
+def _line_json(label: str, line: Line) -> dict[str, Any]:
+    return {
+        "label": label,
+        "played": line.played,
+        "wins": line.wins,
+        "ties": line.ties,
+        "losses": line.losses,
+        "points": line.points,
+        "mean_points": line.mean,
+        "faults": line.faults,
+        "windows": line.windows,
+        "defaults": line.defaults,
+        "refused": line.refused,
+        "us_per_window": None if line.mean_us is None else round(line.mean_us),
+    }

@@ -1,0 +1,118 @@
+"""The parts of a report that a terminal shows, and what programs get: plain values, a row of CSV a bot."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from arena.quantities import duration
+from arena.reports.csv import csv_text
+from arena.reports.html_page import interval, labels_of, seat_rows
+from arena.statistics.summary import Digest, TimeUse
+from arena.tables import Grid, rounded
+
+COLUMNS = (
+    "place", "bot", "house", "elo", "elo_low", "elo_high", "elo_error", "blocks", "played", "wins", "ties",
+    "losses", "points", "mean_points", "faults", "defaults", "refused", "windows", "us_per_window", "us_median",
+    "us_most",
+)  # fmt: skip
+"""Of the CSV, before those for each seat and each other. What is not there is empty: an end of an interval,
+or what an earlier arena did not count."""
+
+
+def ratings_table(digest: Digest) -> Grid:
+    """Ratings with intervals, and how sure it is that each is stronger than the next."""
+    table = Grid(
+        {"#": True, "bot": False, "rating": True, "95 % interval": True, "blocks": True, "above the next": True}
+    )
+    for place, (number, line) in zip(labels_of(digest.lines), enumerate(digest.lines), strict=True):
+        rating = digest.ratings.ratings[line.entrant]
+        after = digest.lines[number + 1 : number + 2]
+        sure = [f"{digest.ratings.superiority[line.entrant][other.entrant]:.1%}" for other in after]
+        table.add_row(
+            place, digest.labels[line.entrant], f"{rating.elo:+z.0f}", interval(rating), str(rating.blocks), *sure
+        )
+    return table
+
+
+def seats_table(digest: Digest) -> Grid:
+    """Mean points by seat, of everyone and of each bot."""
+    table = Grid({"bot": False} | {f"seat {seat}": True for seat in range(digest.seats)})
+    names = ["all", *(digest.labels[line.entrant] for line in digest.lines)]
+    for name, row in zip(names, seat_rows(digest, digest.lines), strict=True):
+        table.add_row(name, *("-" if value is None else f"{value:.3f}" for value in row))
+    return table
+
+
+def conduct_table(digest: Digest) -> Grid:
+    """Matches by conduct, and charged time a window from match to match."""
+    kinds = list(dict.fromkeys(kind for counts in digest.conduct for kind in counts))
+    table = Grid({"bot": False} | dict.fromkeys((*kinds, "a tenth below", "median", "nine tenths", "most"), True))
+    for line in digest.lines:
+        counts, use = digest.conduct[line.entrant], digest.time[line.entrant]
+        table.add_row(digest.labels[line.entrant], *(str(counts.get(kind, 0)) for kind in kinds), *_times(use))
+    return table
+
+
+def digest_json(digest: Digest) -> dict[str, Any]:
+    """All of a digest as plain values; what is by entrant is named by bot."""
+    labels = digest.labels
+    return {
+        "blocks": digest.blocks,
+        "matches": digest.matches,
+        "seats": [{"seat": seat, **_mean(mean)} for seat, mean in enumerate(digest.by_seat)],
+        "bots": [
+            {
+                "place": place,
+                **_row(digest, place, number),
+                "against": {
+                    labels[other]: {"played": score.played, "points": score.points}
+                    for other, score in sorted(line.against.items())
+                },
+                "superiority": dict(zip(labels, digest.ratings.superiority[line.entrant], strict=True)),
+                "seats": [_mean(mean) for mean in digest.by_bot_and_seat[line.entrant]],
+                "conduct": digest.conduct[line.entrant],
+                "time_us_per_window": msgspec.to_builtins(digest.time[line.entrant]),
+            }
+            for place, (number, line) in zip(labels_of(digest.lines), enumerate(digest.lines), strict=True)
+        ],
+        "over_time": [
+            {"blocks": one.blocks, "elo": dict(zip(labels, one.elo, strict=True))} for one in digest.moments
+        ],
+    }
+
+
+def digest_csv(digest: Digest) -> str:
+    """A row for each bot, best first: its figures, mean points by seat, and against each other."""
+    order = [line.entrant for line in digest.lines]
+    seats = [f"seat {seat}" for seat in range(digest.seats)]
+    others = [f"against {digest.labels[entrant]}" for entrant in order]
+    rows: list[list[Any]] = [[*COLUMNS, *seats, *others]]
+    for number, (place, line) in enumerate(zip(labels_of(digest.lines), digest.lines, strict=True)):
+        by_seat = [mean.value for mean in digest.by_bot_and_seat[line.entrant]]
+        against = [line.against[other].mean if other in line.against else None for other in order]
+        rows.append([*_row(digest, place, number).values(), *by_seat, *against])
+    return csv_text(rows)
+
+
+def _row(digest: Digest, place: str, number: int) -> dict[str, Any]:
+    """A bot's figures."""
+    line = digest.lines[number]
+    rating, use = digest.ratings.ratings[line.entrant], digest.time[line.entrant]
+    values: Sequence[Any] = (
+        place, digest.labels[line.entrant], line.house, rounded(rating.elo), rounded(rating.low),
+        rounded(rating.high), rounded(rating.error), rating.blocks, line.played, line.wins, line.ties,
+        line.losses, line.points, line.mean, line.faults, line.defaults, line.refused, line.windows,
+        rounded(line.mean_us), rounded(use.median if use else None), rounded(use.most if use else None),
+    )  # fmt: skip
+    return dict(zip(COLUMNS, values, strict=True))
+
+
+def _mean(mean: Any) -> dict[str, Any]:
+    return {"played": mean.played, "points": mean.points, "mean_points": mean.value}
+
+
+def _times(use: TimeUse | None) -> tuple[str, ...]:
+    if use is None:
+        return ("-",) * 4
+    return tuple(duration(each) for each in (use.tenth, use.median, use.nine_tenths, use.most))

@@ -1,0 +1,171 @@
+"""A tournament's results as people read them, and as programs do."""
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+from rich.text import Text
+
+from arena.config.tournament_file import TWO, Tournament
+from arena.quantities import counted
+from arena.reports.bracket import ASCII, BOXES
+from arena.reports.format_json import format_json
+from arena.reports.format_tables import bracket_lines, own_table
+from arena.schedule.contest import HOUSE, Contest, conduct
+from arena.statistics.standings import Line, Score
+from arena.statistics.summary import Digest
+from arena.tables import Grid, rounded, show
+from arena.terminal import Screen
+from arena.tournament.run import Results
+
+
+def crosstable(lines: Sequence[Line], labels: Sequence[str], seats: int) -> Grid:
+    """The standings, with how each bot did against each other."""
+    return _table_of_pairs(lines, labels) if seats == TWO else _table_of_many(lines, labels)
+
+
+def print_result(screen: Screen, contest: Contest, lines: Sequence[Line], seats: int) -> None:
+    """What came out, as the format counts: a bracket, where there is one, and the table."""
+    if bracket := bracket_lines(contest, BOXES if sys.stdout.isatty() else ASCII):
+        # Not folded: a bracket that is cut to the screen is none.
+        screen.print(Text("\n".join(bracket)), crop=False, soft_wrap=True, end="\n\n")
+    show(screen, own_table(contest, lines) or crosstable(lines, contest.labels, seats))
+
+
+def attempts_text(voids: int, set_aside: int, lost: int) -> list[str]:
+    """What is said of attempts that did not count, a line each; nothing, if all did."""
+    said = [void_text(voids, set_aside)] if voids else []
+    if lost:
+        was, its = ("was", "its") if lost == 1 else ("were", "their")
+        said.append(f"{counted(lost, 'attempt')} {was} lost with {its} referee process, and made again")
+    return said
+
+
+def void_text(voids: int, set_aside: int) -> str:
+    """What is said of those that were void."""
+    were, of_them = ("was", "its block") if voids == 1 else ("were", "their blocks")
+    again = f"; {counted(set_aside, 'other match')} of {of_them} too" if set_aside else ""
+    return f"{counted(voids, 'attempt')} {were} void, and made again{again}"
+
+
+def _table_of_pairs(lines: Sequence[Line], labels: Sequence[str]) -> Grid:
+    """For two seats: points against each other; narrow enough for four bots in 80 columns."""
+    last, conducts = conduct(lines)
+    table = Grid(
+        {"#": True, "bot": False, "points": True, "W-T-L": True}
+        | {str(place): True for place in range(1, len(lines) + 1)}
+        | dict.fromkeys(last, True)
+    )
+    for place, (line, behaved) in enumerate(zip(lines, conducts, strict=True), start=1):
+        table.add_row(
+            str(place),
+            labels[line.entrant],
+            f"{line.points:g}",
+            f"{line.wins}-{line.ties}-{line.losses}",
+            *(_against(line, other) for other in lines),
+            *behaved,
+        )
+    return table
+
+
+def _table_of_many(lines: Sequence[Line], labels: Sequence[str]) -> Grid:
+    """For more seats: the mean share of others that a bot was ranked before, and of matches before each other."""
+    places = [HOUSE if line.house else str(place) for place, line in enumerate(lines, start=1)]
+    last, conducts = conduct(lines)
+    table = Grid(
+        {"#": True, "bot": False, "mean points": True, "played": True, "wins": True}
+        | dict.fromkeys(places, True)
+        | dict.fromkeys(last, True)
+    )
+    for place, line, behaved in zip(places, lines, conducts, strict=True):
+        table.add_row(
+            place,
+            labels[line.entrant],
+            "-" if line.mean is None else f"{line.mean:.3f}",
+            str(line.played),
+            str(line.wins),
+            *(_share(line, other) for other in lines),
+            *behaved,
+        )
+    return table
+
+
+def results_json(tournament: Tournament, results: Results) -> dict[str, Any]:
+    """Everything that the table says, and what it was played with."""
+    return {
+        "game": tournament.form.game,
+        "variant": tournament.variant,
+        "format": tournament.form.format,
+        "blocks": tournament.form.blocks,
+        "rotations": tournament.rotations,
+        "design": results.design,
+        "seed": results.seed,
+        "isolation": tournament.form.isolation,
+        "processes": tournament.form.policy.processes,
+        "bots": [
+            {"bot": label, "version": bot.version, "content": bot.content, "house": entrant == tournament.house}
+            for entrant, (label, bot) in enumerate(zip(tournament.labels, tournament.bots, strict=True))
+        ],
+        **format_json(results.contest),
+        "standings": _standings_json(results.lines, tournament.labels),
+        "ratings": ratings_json(results.digest),
+        "void": [_attempt_json(*void) for void in results.voids],
+        "set_aside": [_attempt_json(*match) for match in results.set_aside],
+        "lost": [_attempt_json(*match) for match in results.lost],
+        "results": str(tournament.results),
+    }
+
+
+def ratings_json(digest: Digest) -> list[dict[str, Any]]:
+    """Ratings as plain values, in the order of the standings; what else there is, `arena report --json` says."""
+    found = [digest.ratings.ratings[line.entrant] for line in digest.lines]
+    return [
+        {
+            "bot": digest.labels[one.entrant],
+            "elo": rounded(one.elo),
+            "low": rounded(one.low),
+            "high": rounded(one.high),
+        }
+        for one in found
+    ]
+
+
+def _attempt_json(block: int, seating: int, reason: str) -> dict[str, Any]:
+    return {"block": block, "seating": seating, "reason": reason}
+
+
+def _standings_json(lines: Sequence[Line], labels: Sequence[str]) -> list[dict[str, Any]]:
+    """The standings as plain values, best first."""
+    return [
+        {
+            "bot": labels[line.entrant],
+            "house": line.house,
+            **_score(line),
+            "mean_points": line.mean,
+            "faults": line.faults,
+            "defaults": line.defaults,
+            "refused": line.refused,
+            "windows": line.windows,
+            "us_per_window": None if line.mean_us is None else round(line.mean_us),
+            "against": {labels[other]: _score(score) for other, score in sorted(line.against.items())},
+        }
+        for line in lines
+    ]
+
+
+def _against(line: Line, other: Line) -> str:
+    """Points against another bot; none where it would meet itself."""
+    score = line.against.get(other.entrant)
+    return "-" if score is None else f"{score.points:g}"
+
+
+def _share(line: Line, other: Line) -> str:
+    """In how many of a hundred matches with another it was ranked before that one."""
+    score = line.against.get(other.entrant)
+    return "-" if score is None or score.mean is None else f"{100 * score.mean:.0f}%"
+
+
+def _score(score: Score) -> dict[str, Any]:
+    fields = msgspec.structs.asdict(score)
+    return {key: fields[key] for key in ("played", "wins", "ties", "losses", "points")}

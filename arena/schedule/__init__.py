@@ -1,0 +1,1 @@
+"""Who plays whom, from which deal, in which seats: the formats. Pure."""

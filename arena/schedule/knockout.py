@@ -1,0 +1,115 @@
+"""Knock-out: who loses is out. Pure.
+
+The bracket is the usual one: bots are seeded in the order of the file, the first two can meet in the final only,
+and where their number is no power of two the first ones have no opponent in the first round. Two who are level
+after their blocks play single blocks until one leads.
+"""
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from arena.schedule.pairing import SEATINGS, add_points
+from arena.schedule.rounds import Rounds, next_round, round_of
+from arena.statistics.standings import Played
+
+TIE_BREAKS = 5
+"""How many single blocks two who are level play at most; then the one that is earlier in the file goes on."""
+
+
+class Tie(Struct):
+    """A place in the bracket where two bots meet, and one goes on."""
+
+    one: int
+    other: int | None
+    """None: the first one has no opponent."""
+    points: list[float] = []
+    """Of both, tie-breaks left out."""
+    tie_breaks: list[float] = []
+    """Of both in the single blocks after they were level; both 0 if there were none."""
+    winner: int | None = None
+    """None: it is not played."""
+
+
+class Knockout(Struct, frozen=True, kw_only=True):
+    """Two play some blocks, and one of them goes on."""
+
+    entrants: int
+    blocks: int
+    """Of each tie."""
+
+    @property
+    def matches(self) -> int:
+        """See `Schedule`. Tie-breaks come on top."""
+        return (self.entrants - 1) * self.blocks * SEATINGS
+
+    def rounds(self, seed: int, bracket: list[list[Tie]] | None = None) -> Rounds:
+        """See `Schedule`. The ties of each round, from the first, are kept in the list that is given."""
+        bracket = [] if bracket is None else bracket
+        left = bracket_order(self.entrants)
+        first = turn = 0
+        while len(left) > 1:
+            ties = [self._tie(one, other) for one, other in zip(left[::2], left[1::2], strict=True)]
+            bracket.append(ties)
+            open_ties = [tie for tie in ties if tie.winner is None]
+            for attempt in range(1 + TIE_BREAKS):
+                pairs = [(tie.one, tie.other) for tie in open_ties if tie.other is not None]
+                if not pairs:
+                    break
+                blocks = round_of(pairs, first=first, turn=turn, blocks=1 if attempt else self.blocks, seed=seed)
+                first, turn = first + len(blocks), turn + 1
+                results = yield blocks.__iter__
+                _decide(open_ties, results, self.entrants, attempt)
+                open_ties = [tie for tie in open_ties if tie.winner is None]
+            left = [tie.winner for tie in ties if tie.winner is not None]
+
+    def _tie(self, one: int, other: int) -> Tie:
+        """A tie of the next round; who has no opponent has won it."""
+        if other >= self.entrants:
+            return Tie(one=one, other=None, winner=one)
+        return Tie(one=one, other=other, points=[0.0, 0.0], tie_breaks=[0.0, 0.0])
+
+
+def bracket_order(entrants: int) -> list[int]:
+    """Who stands where in the first round, from top to bottom; numbers from `entrants` on are nobody.
+
+    Doubling keeps each one's place and sets below it the one with which it adds up to all: 0; 0-1; 0-3, 1-2.
+    """
+    order = [0]
+    while (size := len(order)) < entrants:
+        order = [number for one in order for number in (one, 2 * size - 1 - one)]
+    return order
+
+
+def _decide(ties: list[Tie], results: Sequence[Played], entrants: int, attempt: int) -> None:
+    """Adds what was played, and says who goes on where one leads or no more is played."""
+    points = [0.0] * entrants
+    add_points(results, points)
+    for tie in ties:
+        if tie.other is None:
+            continue
+        counted = tie.tie_breaks if attempt else tie.points
+        counted[0] += points[tie.one]
+        counted[1] += points[tie.other]
+        if counted[0] != counted[1]:
+            tie.winner = tie.one if counted[0] > counted[1] else tie.other
+        elif attempt == TIE_BREAKS:
+            tie.winner = min(tie.one, tie.other)
+
+
+def bracket_of(knockout: Knockout, seed: int, results: Sequence[Played]) -> list[list[Tie]]:
+    """The ties of each round that these results lead to."""
+    bracket: list[list[Tie]] = []
+    next_round(knockout.rounds(seed, bracket), results)
+    return bracket
+
+
+def rounds_reached(bracket: Sequence[Sequence[Tie]]) -> dict[int, int]:
+    """The last round that each bot came to, from 0; who won the final has come one further."""
+    reached: dict[int, int] = {}
+    for turn, ties in enumerate(bracket):
+        for tie in ties:
+            reached |= {bot: turn for bot in (tie.one, tie.other) if bot is not None}
+            if tie.winner is not None:
+                reached[tie.winner] = turn + 1
+    return reached

@@ -1,0 +1,73 @@
+"""The schedule of games of more than two seats: in each round every entrant sits at one table, or has a bye. Pure.
+
+Of a long schedule only the first rounds are designed. They are a cycle: it comes again and again, each time with
+the entrants one place further in the cycle's parts, so that after as many cycles as there are entrants all have
+played and sat everywhere equally often; then lots are drawn anew.
+"""
+
+from collections.abc import Iterator
+from random import Random
+
+from msgspec import Struct
+
+from arena.schedule.blocks import Block
+from arena.schedule.pairing import drawn
+from arena.schedule.seating import Seating, shifts_of
+from arena.schedule.table_design import designed
+
+PLACES = 20_000
+"""So many places (bots times rounds) are designed, and not more: it would take longer than some seconds."""
+
+
+class Tables(Struct, frozen=True, kw_only=True):
+    """A schedule for games of any number of seats."""
+
+    entrants: int
+    """Those who compete; the house is numbered after them."""
+    seats: int
+    rounds: int
+    rotations: int
+    """How many of the rotations of its table a block plays."""
+    filled: bool
+    """Whether seats that are left over are the house's; if not, those who are left over have a bye."""
+
+    def blocks(self, seed: int) -> Iterator[Block]:
+        """The blocks, round after round."""
+        if not self.filled and self.entrants < self.seats:
+            raise ValueError(f"{self.entrants} bots cannot take {self.seats} seats")
+        shifts = shifts_of(self.seats, self.rotations)
+        cycle = self._cycle(seed)
+        number, parts = 0, list[int]()
+        for turn in range(self.rounds):
+            again, place = divmod(turn, len(cycle))
+            if place == 0:
+                parts = self._parts(again, seed)
+            for table in cycle[place]:
+                yield Block(number, turn, tuple([parts[part] for part in table]), shifts, seed)
+                number += 1
+
+    def _cycle(self, seed: int) -> list[list[tuple[int, ...]]]:
+        """The tables of each round of the first cycle, by seat."""
+        rounds = designed(self.entrants, self.seats, self._cycle_rounds, filled=self.filled, seed=f"{seed}/tables")
+        seating = Seating(self.entrants, self.seats, shifts_of(self.seats, self.rotations))
+        luck = Random(f"{seed}/seats")
+        # In every round another order: where turns go round the table, it matters who comes before whom.
+        return [
+            [seating.seated(sorted(table, key=lambda _: luck.random())) for table in tables]
+            for *tables, _ in rounds
+        ]
+
+    @property
+    def _cycle_rounds(self) -> int:
+        """All, or so many that in them all could play equally often, and at full tables all meet equally often."""
+        longest = max(1, PLACES // self.entrants)
+        if self.rounds <= longest:
+            return self.rounds
+        even = self.entrants - (self.entrants % self.seats == 0)
+        return longest - longest % even if longest >= even else longest
+
+    def _parts(self, again: int, seed: int) -> list[int]:
+        """Who plays which part of the cycle when it comes again; the house plays its own."""
+        times, further = divmod(again, self.entrants)
+        lots = drawn(self.entrants, seed, f"cycle {times}")
+        return [*lots[further:], *lots[:further], self.entrants]

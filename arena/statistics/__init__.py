@@ -1,0 +1,1 @@
+"""What results come to: standings, ratings, sequential tests. Pure."""

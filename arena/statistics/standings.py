@@ -1,0 +1,182 @@
+"""What a tournament's results come to: a line for each bot, and who did how against whom. Pure."""
+
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Any
+
+import numpy as np
+from msgspec import Meta, Struct
+
+from arena.statistics.result_arrays import Table, table_of
+from protocol.refusals import Conduct
+from protocol.words import Outcome
+
+Count = Annotated[int, Meta(ge=0, le=2**53)]
+
+
+class Played(Struct, frozen=True, kw_only=True):
+    """One match that counts."""
+
+    block: Count
+    seating: Count
+    entrants: tuple[Count, ...]
+    """By seat."""
+    outcome: Outcome
+    conduct: tuple[Conduct, ...]
+    charged_us: tuple[Count, ...]
+    windows: tuple[Count, ...]
+    defaults: tuple[Count, ...]
+    refused: tuple[Count, ...] = ()
+    """Of each seat's messages so many; nothing: an earlier arena wrote this, and did not count."""
+    head: str = ""
+    """Hash of the last line of the match's transcript."""
+
+    def fits(self, entrants: int) -> bool:
+        """Whether it can be a match among so many bots: a ledger may come from anybody."""
+        seats = range(len(self.entrants))
+        by_seat = (self.conduct, self.charged_us, self.windows, self.defaults, self.refused or self.conduct)
+        ranked = sorted(seat for group in self.outcome.ranking for seat in group)
+        return (
+            len(seats) > 1
+            and all(len(each) == len(seats) for each in by_seat)
+            and ranked == list(seats)
+            and all(self.outcome.ranking)
+            and set(self.outcome.winners) <= set(seats)
+            and self.outcome.eliminated in (None, *seats)
+            and max(self.entrants) < entrants
+        )
+
+
+class Score(Struct, kw_only=True):
+    """Matches of one bot, all or against one other. Where a bot takes several seats, each counts."""
+
+    played: int = 0
+    wins: int = 0
+    ties: int = 0
+    losses: int = 0
+    points: float = 0
+
+    @property
+    def mean(self) -> float | None:
+        """Points a match; None before there was one."""
+        return self.points / self.played if self.played else None
+
+
+class Line(Score, kw_only=True):
+    """One bot's part in a tournament."""
+
+    entrant: int
+    house: bool = False
+    """It fills seats that are left over, and does not compete."""
+    faults: int = 0
+    """Matches in which its conduct was not `ok`."""
+    defaults: int = 0
+    """Windows in which the default was taken for it."""
+    refused: int | None = 0
+    """Messages that the referee could not take; None: not counted in all of its matches."""
+    windows: int = 0
+    charged_us: int = 0
+    untimed: int = 0
+    """Windows of matches in which it never started: no time was charged there, since nobody was asked."""
+    against: dict[int, Score] = {}
+    """By the other's entrant number."""
+
+    @property
+    def mean_us(self) -> float | None:
+        """Charged time a window, in microseconds; None before there was one in a match in which it started."""
+        timed = self.windows - self.untimed
+        return self.charged_us / timed if timed else None
+
+
+def standings(entrants: int, played: Iterable[Played], house: int | None = None) -> list[Line]:
+    """Lines of all entrants, best first; equal ones in the order of the file.
+
+    `house` is the number of the one that fills seats: its line is the last.
+    """
+    matches = list(played)
+    table = table_of(matches)
+    sums = _sums(entrants, table, matches)
+    against = _against(entrants, table)
+    lines = [
+        Line(
+            entrant=entrant,
+            house=entrant == house,
+            against=against[entrant],
+            **{field: each[entrant] for field, each in sums.items()},
+        )
+        for entrant in range(entrants)
+    ]
+    return sorted(lines, key=lambda line: (line.house, -(line.mean or 0), line.faults, line.entrant))
+
+
+def points(outcome: Outcome, seat: int) -> float:
+    """Share of the other seats that this one is ranked before, ties as a half: with two seats 1, 0.5 or 0."""
+    place = _places(outcome)
+    others = [other for other in place if other != seat]
+    return sum(_worth(place[seat], place[other]) for other in others) / len(others)
+
+
+def _sums(entrants: int, table: Table, matches: Sequence[Played]) -> dict[str, list[Any]]:
+    """The fields of a line that are sums over matches, each by entrant."""
+    first, tied = table.places == 0, table.sizes > 1
+    known = all(match.refused for match in matches)
+    faults = [[conduct is not Conduct.OK for conduct in match.conduct] for match in matches]
+
+    def total(values: Any) -> list[Any]:
+        each = np.asarray(values).ravel()
+        sums = np.bincount(table.entrants.ravel(), each, entrants)
+        found: list[Any] = (sums if each.dtype == float else sums.astype(int)).tolist()
+        return found
+
+    return {
+        "played": total(np.ones_like(table.places)),
+        "wins": total(first & ~tied),
+        "ties": total(first & tied),
+        "losses": total(~first),
+        "points": total(table.shares),
+        "faults": total(faults),
+        "defaults": total([match.defaults for match in matches]),
+        "refused": total([match.refused for match in matches]) if known else [None] * entrants,
+        "windows": total([match.windows for match in matches]),
+        "charged_us": total([match.charged_us for match in matches]),
+        "untimed": total([_untimed(match) for match in matches]),
+    }
+
+
+def _untimed(match: Played) -> list[int]:
+    """By seat."""
+    return [
+        windows if conduct is Conduct.NEVER_STARTED else 0
+        for windows, conduct in zip(match.windows, match.conduct, strict=True)
+    ]
+
+
+def _against(entrants: int, table: Table) -> list[dict[int, Score]]:
+    """Each entrant's score against each other that it met; a bot in two seats does not meet itself."""
+    played, wins, ties = np.zeros((3, entrants * entrants), dtype=int)
+    for seat in range(table.seats):
+        cells = table.entrants[:, [seat]] * entrants + table.entrants
+        mine = table.places[:, [seat]]
+        played += np.bincount(cells.ravel(), minlength=entrants**2)
+        wins += np.bincount(cells[mine < table.places], minlength=entrants**2)
+        ties += np.bincount(cells[mine == table.places], minlength=entrants**2)
+    return [
+        {
+            other: _score(int(played[cell]), int(wins[cell]), int(ties[cell]))
+            for other in range(entrants)
+            if played[cell := one * entrants + other] and other != one
+        }
+        for one in range(entrants)
+    ]
+
+
+def _score(played: int, wins: int, ties: int) -> Score:
+    return Score(played=played, wins=wins, ties=ties, losses=played - wins - ties, points=wins + ties / 2)
+
+
+def _places(outcome: Outcome) -> dict[int, int]:
+    """Seat to its group in the ranking, 0 the best."""
+    return {seat: place for place, group in enumerate(outcome.ranking) for seat in group}
+
+
+def _worth(mine: int, other: int) -> float:
+    return 1.0 if mine < other else 0.5 if mine == other else 0.0

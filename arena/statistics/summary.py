@@ -1,0 +1,154 @@
+"""All that a report says of a tournament, in numbers: standings, ratings, seats, faults and time. Pure."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from statistics import quantiles
+
+import numpy as np
+from msgspec import Struct
+
+from arena.statistics.orders import Orders, orders_of
+from arena.statistics.ratings import ELO, Array, Ratings, fit, rate
+from arena.statistics.result_arrays import Table, table_of
+from arena.statistics.standings import Line, Played, standings
+from protocol.refusals import Conduct
+
+MOMENTS = 12
+"""How often ratings are looked back at: after so many equal parts of the blocks."""
+ROUGHLY = 0.003
+"""How exact they need to be, in units of log-strength: half a point."""
+
+
+class Mean(Struct, frozen=True):
+    """A mean with what it is of."""
+
+    played: int
+    points: float
+
+    @property
+    def value(self) -> float | None:
+        """Points a match; None before there was one."""
+        return self.points / self.played if self.played else None
+
+
+class TimeUse(Struct, frozen=True):
+    """Charged time a window of one bot, in microseconds: how it differs from match to match."""
+
+    tenth: float
+    """In a tenth of its matches it used less."""
+    median: float
+    nine_tenths: float
+    most: float
+
+
+class Moment(Struct, frozen=True):
+    """The ratings after so many blocks."""
+
+    blocks: int
+    elo: tuple[float, ...]
+    """By entrant."""
+
+
+class Digest(Struct, frozen=True, kw_only=True):
+    """A tournament in numbers. Tuples by entrant unless it says otherwise."""
+
+    labels: tuple[str, ...]
+    house: int | None
+    """The entrant that fills seats and does not compete."""
+    seats: int
+    blocks: int
+    matches: int
+    lines: tuple[Line, ...]
+    """In the order of the format."""
+    ratings: Ratings
+    moments: tuple[Moment, ...]
+    by_seat: tuple[Mean, ...]
+    """By seat: points of whoever sat there."""
+    by_bot_and_seat: tuple[tuple[Mean, ...], ...]
+    """By entrant, then by seat."""
+    conduct: tuple[dict[str, int], ...]
+    """Matches by conduct."""
+    time: tuple[TimeUse | None, ...]
+    """None for who has had no window in a match in which it started."""
+
+
+def digest_of(
+    labels: Sequence[str],
+    played: Sequence[Played],
+    house: int | None = None,
+    order: Callable[[Sequence[Line]], Sequence[Line]] = tuple,
+) -> Digest:
+    """The numbers of results in schedule order. `order`: who stands where, if not by mean points."""
+    entrants = len(labels)
+    orders = orders_of(played)
+    table = table_of(played)
+    by_bot = _by_bot_and_seat(entrants, table)
+    strengths = list(_strengths(orders, entrants))
+    last = strengths[-1][1] if strengths else None
+    return Digest(
+        labels=tuple(labels),
+        house=house,
+        seats=table.seats,
+        blocks=len({match.block for match in played}),
+        matches=len(played),
+        lines=tuple(order(standings(entrants, played, house))),
+        ratings=rate(orders, entrants, house, last),
+        moments=tuple(_moment(blocks, each, house) for blocks, each in strengths),
+        by_seat=tuple(_sum([row[seat] for row in by_bot]) for seat in range(table.seats)),
+        by_bot_and_seat=by_bot,
+        conduct=_conduct(entrants, played),
+        time=_time(entrants, played),
+    )
+
+
+def _strengths(orders: Orders, entrants: int) -> Iterator[tuple[int, Array]]:
+    """Log-strengths as they would have been found after so many blocks; each begins with the one before."""
+    blocks = int(orders.blocks[-1]) + 1 if len(orders.blocks) else 0
+    strengths = None
+    for end in sorted({-(-blocks * part // MOMENTS) for part in range(1, MOMENTS + 1)} - {0}):
+        strengths = fit(orders.upto(end), entrants, strengths, ROUGHLY)
+        yield end, strengths
+
+
+def _moment(blocks: int, strengths: Array, house: int | None) -> Moment:
+    competing = [entrant for entrant in range(len(strengths)) if entrant != house]
+    elo = (strengths - strengths[competing].mean()) * ELO + 0.0  # never minus zero
+    return Moment(blocks, tuple(elo.tolist()))
+
+
+def _by_bot_and_seat(entrants: int, table: Table) -> tuple[tuple[Mean, ...], ...]:
+    """How each bot did in each seat."""
+    cells = (table.entrants * table.seats + np.arange(table.seats)).ravel()
+    matches = np.bincount(cells, minlength=entrants * table.seats).tolist()
+    total = np.bincount(cells, table.shares.ravel(), entrants * table.seats).tolist()
+    means = [Mean(played, points) for played, points in zip(matches, total, strict=True)]
+    return tuple(tuple(means[one * table.seats : (one + 1) * table.seats]) for one in range(entrants))
+
+
+def _sum(means: Sequence[Mean]) -> Mean:
+    return Mean(sum(mean.played for mean in means), sum(mean.points for mean in means))
+
+
+def _conduct(entrants: int, played: Sequence[Played]) -> tuple[dict[str, int], ...]:
+    """How often each bot behaved how, in the order of the list of conducts."""
+    counts = [Counter[Conduct]() for _ in range(entrants)]
+    for match in played:
+        for entrant, conduct in zip(match.entrants, match.conduct, strict=True):
+            counts[entrant][conduct] += 1
+    return tuple({kind.value: count[kind] for kind in Conduct if count[kind]} for count in counts)
+
+
+def _time(entrants: int, played: Sequence[Played]) -> tuple[TimeUse | None, ...]:
+    """Charged time a window, match by match."""
+    used: list[list[float]] = [[] for _ in range(entrants)]
+    for match in played:
+        seats = zip(match.entrants, match.charged_us, match.windows, match.conduct, strict=True)
+        for entrant, charged, windows, conduct in seats:
+            if windows and conduct is not Conduct.NEVER_STARTED:
+                used[entrant].append(charged / windows)
+    return tuple(_time_use(times) if times else None for times in used)
+
+
+def _time_use(times: list[float]) -> TimeUse:
+    tenths = quantiles(times, n=10, method="inclusive") if len(times) > 1 else times * 9
+    return TimeUse(tenths[0], tenths[4], tenths[8], max(times))

@@ -1,0 +1,1 @@
+"""Stress tests of the timing rules over the real wire."""

@@ -1,0 +1,273 @@
+"""Many matches at once over the real wire, with bots that answer around the end of their time: what became of it.
+
+The bots are `stress_edge`, in the sandbox as any other; each writes down when it really answered. That is held
+against what the referee wrote down.
+"""
+
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+import trio
+from msgspec import Raw, Struct
+
+from arena import event_loop as loop
+from arena.stress.memory import resident_bytes
+from referee.bot_folder.manifest import find_bot
+from referee.host.plan import Plan, Result
+from referee.host.play import SandboxedBot, play
+from referee.match.policy import Policy
+from referee.match.records import Judged, SeatTime, Used, WindowTime
+from referee.match.verdicts import Verdict
+from referee.sandbox.levels import Isolation
+from referee.transcript.reader import read_transcript
+from referee.wire.local import Wire, open_wire
+
+BOT = "stress_edge"
+TURNS = 10
+MARGIN_US = 5_000
+"""Nearer to the end of main time than that, a bot's own log cannot say whether it was in time: it counts from when
+it heard of the window, and the referee from when it was handed over."""
+SAFE_LATENESS_US = 20_000
+"""At 99.9 of 100 deadlines a referee that is not overloaded wakes sooner."""
+PERCENTILES = (50.0, 99.0, 99.9, 100.0)
+GLANCE_SECONDS = 0.1
+LEVEL_SEEDS = 1_000_000
+"""Apart from level to level."""
+STARTUP_MS = 120_000
+
+
+class Percentiles(Struct, frozen=True):
+    """Of something in microseconds."""
+
+    p50: int
+    p99: int
+    p999: int
+    max: int
+
+
+class Level(Struct, frozen=True, kw_only=True):
+    """What came of so many matches at once."""
+
+    concurrent: int
+    matches: int
+    seconds: float
+    windows: int
+    lateness: Percentiles
+    """How late the referee woke for the deadlines that it acted on."""
+    behind: Percentiles
+    """The longest that its loop was busy at a stretch, by window."""
+    charged: Percentiles
+    """What was charged beyond what the bot itself took, by its own log."""
+    verdicts: dict[str, int]
+    wrong_defaults: int
+    """Windows that took the default by the bot's fault, although by its own log it was in time, by MARGIN_US."""
+    wrong_answers: int
+    """Windows that took an answer that came too late by the bot's own log."""
+    cpu_ms: float
+    """The referee's processor time, a match."""
+    memory_kb: float
+    """What the referee's memory grew by, a match of those at once."""
+    void: int
+    latenesses: tuple[int, ...]
+    overcharges: tuple[int, ...]
+
+    @property
+    def is_safe(self) -> bool:
+        """Whether nothing went wrong that a smaller load would have spared."""
+        unfair = self.verdicts.get("referee", 0) + self.verdicts.get("host", 0)
+        wrong = self.wrong_defaults + self.wrong_answers + self.void
+        return unfair == wrong == 0 and self.lateness.p999 <= SAFE_LATENESS_US
+
+
+class Load(Struct, frozen=True, kw_only=True):
+    """How the machine is to be loaded."""
+
+    levels: tuple[int, ...]
+    """Matches at once, one after the other."""
+    matches: int | None = None
+    """At each level; None: twice as many as at once."""
+    main_ms: int = 200
+    hogs: int = 0
+    """Processes beside that only use processor time."""
+    seed: int = 0
+    isolation: Isolation = "strict"
+
+
+def run_load(load: Load, ended: Callable[[int, int], None]) -> list[Level]:
+    """Plays all levels; `ended` is called after each match with the level and how many have ended at it.
+
+    Raises:
+        SandboxError: the isolation cannot be had.
+        Stopped: a signal came.
+    """
+    with _hogs(load.hogs):
+        return loop.run(lambda: _levels(load, ended))
+
+
+async def _levels(load: Load, ended: Callable[[int, int], None]) -> list[Level]:
+    found = []
+    async with open_wire() as wire:
+        for number, concurrent in enumerate(load.levels):
+            with tempfile.TemporaryDirectory(prefix="arena-stress-") as folder:
+                deck = _Deck(load, concurrent, number, Path(folder), wire, ended=partial(ended, concurrent))
+                found.append(await deck.play(load.matches or 2 * concurrent))
+    return found
+
+
+class _Deck:
+    """One level under way."""
+
+    def __init__(
+        self, load: Load, concurrent: int, number: int, folder: Path, wire: Wire, *, ended: Callable[[int], None]
+    ) -> None:
+        self._load = load
+        self._concurrent = concurrent
+        self._number = number
+        self._folder = folder
+        self._wire = wire
+        self._ended = ended
+        self._results: list[Result] = []
+        self._peak = 0
+
+    async def play(self, matches: int) -> Level:
+        """Plays so many, and sums up."""
+        left = iter(range(matches))
+        before = self._peak = resident_bytes()
+        began, used = time.monotonic(), time.process_time()
+        async with trio.open_nursery() as watching:
+            watching.start_soon(self._watch)
+            async with trio.open_nursery() as playing:
+                for _ in range(self._concurrent):
+                    playing.start_soon(self._work, left)
+            seconds, cpu = time.monotonic() - began, time.process_time() - used
+            watching.cancel_scope.cancel()
+        seen = _Seen(self._load.main_ms * 1000)
+        for result in self._results:
+            seen.take(result)
+        verdicts = Counter[str]()
+        for result in self._results:
+            for of_seat in result.verdicts:
+                verdicts.update(of_seat)
+        return Level(
+            concurrent=self._concurrent,
+            matches=matches,
+            seconds=seconds,
+            windows=seen.windows,
+            lateness=percentiles(seen.lateness),
+            behind=percentiles(seen.behind),
+            charged=percentiles(seen.overcharged),
+            verdicts=dict(verdicts),
+            wrong_defaults=seen.wrong_defaults,
+            wrong_answers=seen.wrong_answers,
+            cpu_ms=cpu / matches * 1000,
+            memory_kb=(self._peak - before) / 1024 / self._concurrent,
+            void=sum(result.outcome is None for result in self._results),
+            latenesses=tuple(sorted(seen.lateness)),
+            overcharges=tuple(sorted(seen.overcharged)),
+        )
+
+    async def _work(self, left: Iterator[int]) -> None:
+        bot, load = SandboxedBot(find_bot(BOT)), self._load
+        for match in left:
+            plan = Plan(
+                match=f"{self._number}-{match}",
+                game="mist",
+                variant="contractual-obligation",
+                seed=load.seed + LEVEL_SEEDS * self._number + match,
+                options=Raw(b'{"first":0,"max_turns":%d}' % TURNS),
+                policy=Policy(main_ms=load.main_ms, reserve_ms=0, startup_ms=STARTUP_MS, unfair="note"),
+                isolation=load.isolation,
+            )
+            transcript = self._folder / f"{plan.match}.jsonl"
+            self._results.append(await play(plan, (bot, bot), transcript=transcript, wire=self._wire))
+            self._ended(len(self._results))
+
+    async def _watch(self) -> None:
+        while True:
+            self._peak = max(self._peak, resident_bytes())
+            await trio.sleep(GLANCE_SECONDS)
+
+
+class _Seen:
+    """What transcripts and the bots' own logs say."""
+
+    def __init__(self, main: int) -> None:
+        """`main`: main time in microseconds."""
+        self._main = main
+        self.windows = self.wrong_defaults = self.wrong_answers = 0
+        self.lateness: list[int] = []
+        self.behind: list[int] = []
+        self.overcharged: list[int] = []
+
+    def take(self, result: Result) -> None:
+        """One match more."""
+        path = Path(result.transcript)
+        said = [_own_log(path, seat) for seat in (0, 1)]
+        records = tuple(read_transcript(path))
+        judged = {(each.seat, each.number): each.verdict for each in records if isinstance(each, Judged)}
+        counts = [0, 0]
+        for record in records:
+            if isinstance(record, Used):
+                self.behind.append(record.behind)
+            elif isinstance(record, WindowTime):
+                self.windows += 1
+                if record.lateness:
+                    self.lateness.append(record.lateness)
+                for part in record.seats:
+                    number = counts[part.seat]
+                    self._compare(part, said[part.seat].get(number), judged.get((part.seat, number)))
+                    counts[part.seat] += 1
+
+    def _compare(self, part: SeatTime, after: int | None, verdict: Verdict | None) -> None:
+        """What the referee took against what the bot says: how long after hearing of the window it answered."""
+        if after is None:
+            return
+        in_time = after < self._main - MARGIN_US
+        self.wrong_defaults += part.by_default and in_time and verdict is Verdict.BOT
+        self.wrong_answers += not part.by_default and after > self._main + MARGIN_US
+        if part.arrived is not None:
+            self.overcharged.append(part.arrived - part.opened - after)
+
+
+def _own_log(transcript: Path, seat: int) -> dict[int, int]:
+    """By window, how long after it heard of it a bot answered, in microseconds."""
+    found = {}
+    try:
+        lines = transcript.with_suffix(f".seat-{seat}.log").read_text().splitlines()
+    except OSError:
+        return {}
+    for line in lines:
+        try:
+            told = json.loads(line)
+            found[int(told["window"])] = int(told["after"])
+        except (ValueError, KeyError, TypeError):
+            continue  # A line that was cut: the log is bounded.
+    return found
+
+
+def percentiles(values: Sequence[int]) -> Percentiles:
+    """Of no values: zeros."""
+    ordered = sorted(values) or [0]
+    at = [ordered[min(len(ordered) - 1, int(len(ordered) * part / 100))] for part in PERCENTILES]
+    return Percentiles(*at)
+
+
+@contextmanager
+def _hogs(count: int) -> Iterator[None]:
+    """Processes that use all the processor time they get; they end with this one."""
+    hog = "import ctypes, signal\nctypes.CDLL(None).prctl(1, signal.SIGKILL)\nwhile True: pass"
+    running = [subprocess.Popen([sys.executable, "-c", hog]) for _ in range(count)]  # noqa: S603 - our own
+    try:
+        yield
+    finally:
+        for process in running:
+            process.kill()
+            process.wait()

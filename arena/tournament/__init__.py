@@ -1,0 +1,1 @@
+"""Plays tournaments: ledger, runner and what a result depends on."""

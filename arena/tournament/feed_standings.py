@@ -1,0 +1,138 @@
+"""A tournament's standings on the live feed: read from the ledger as blocks are completed, and told again."""
+
+from collections.abc import Iterable, Sequence
+from functools import partial
+
+import trio
+from msgspec import Struct
+
+from arena.schedule.blocks import Match
+from arena.statistics.standings import Line, Played, standings
+from arena.tournament.ledger import Ledger
+from arena.tournament.runner import Progress, Write
+from protocol.codec import encode
+from protocol.feed import STANDINGS, FeedRow, FeedStandings
+from referee.host.feed import Publish
+from referee.host.plan import Result
+
+LOOK_SECONDS = 0.5
+"""At most so often the standings are made anew."""
+AGAIN_SECONDS = 3.0
+"""So often they are told again, for who came late."""
+BLOCKS_AT_ONCE = 1_000
+SUMS = ("played", "wins", "ties", "losses", "points", "faults", "defaults")
+"""The fields of a line that add up."""
+
+
+class Terms(Struct, frozen=True, kw_only=True):
+    """What does not change while a tournament is played."""
+
+    game: str
+    variant: str
+    format: str
+    labels: tuple[str, ...]
+    house: int | None
+    """The entrant that fills seats and does not compete."""
+
+
+class AlsoFed:
+    """Passes on progress, and tells the standings which blocks may have become complete."""
+
+    def __init__(self, progress: Progress, fed: "FedStandings") -> None:
+        self._fed = fed
+        self._progress = progress
+        self.lost = progress.lost
+        self.void = progress.void
+
+    def ended(self, match: Match, result: Result) -> None:
+        """See `runner.Progress`."""
+        self._progress.ended(match, result)
+        self._fed.ended(match)
+
+
+class FedStandings:
+    """The standings so far."""
+
+    def __init__(self, terms: Terms, publish: Publish) -> None:
+        self._terms = terms
+        self._publish = publish
+        self._lines = [Line(entrant=entrant, house=entrant == terms.house) for entrant in range(len(terms.labels))]
+        self._played = 0
+        self._n = 0
+        self._counted: set[int] = set()
+        """Blocks that are in the sums."""
+        self._ended: set[int] = set()
+        """Blocks of which a match has ended since they were last looked for."""
+
+    def ended(self, match: Match) -> None:
+        """A match has its result: its block may be complete."""
+        self._ended.add(match.block)
+
+    async def keep(self, ledger: Ledger, write: Write, blocks: int) -> None:
+        """Tells the standings whenever they have changed, and now and then, until it is cancelled.
+
+        `blocks`: of so many, the first, some may have been played before.
+        """
+        for first in range(0, blocks, BLOCKS_AT_ONCE):
+            self._count(await write(partial(ledger.results, first, min(blocks, first + BLOCKS_AT_ONCE))))
+        while True:
+            self.tell()
+            until = trio.current_time() + AGAIN_SECONDS
+            changed = False
+            while not changed and trio.current_time() < until:
+                await trio.sleep(LOOK_SECONDS)
+                changed = await self._read_new(ledger, write)
+
+    async def _read_new(self, ledger: Ledger, write: Write) -> bool:
+        """Adds the blocks that have become complete; whether there are any."""
+        ended, self._ended = self._ended - self._counted, set()
+        found = [await write(partial(ledger.results, block, block + 1)) for block in sorted(ended)]
+        self._count(match for matches in found for match in matches)
+        return any(found)
+
+    def _count(self, played: Iterable[Played]) -> None:
+        matches = list(played)
+        self._counted.update(match.block for match in matches)
+        self._played += len(matches)
+        for line in standings(len(self._lines), matches):
+            mine = self._lines[line.entrant]
+            for field in SUMS:
+                setattr(mine, field, getattr(mine, field) + getattr(line, field))
+
+    def tell(self) -> None:
+        """Publishes them, by mean points."""
+        self._say(sorted(self._lines, key=lambda line: (line.house, -(line.mean or 0), line.faults)))
+
+    def tell_final(self, lines: Sequence[Line], played: int) -> None:
+        """Publishes what came out at the end of so many matches, in the format's order."""
+        self._played = played
+        self._say(lines, final=True)
+
+    def _say(self, lines: Sequence[Line], *, final: bool = False) -> None:
+        terms = self._terms
+        message = FeedStandings(
+            n=self._n,
+            game=terms.game,
+            variant=terms.variant,
+            format=terms.format,
+            played=self._played,
+            final=final,
+            rows=tuple(_row(line, terms.labels) for line in lines),
+        )
+        self._n += 1
+        self._publish(STANDINGS, encode(message))
+
+
+def _row(line: Line, labels: Sequence[str]) -> FeedRow:
+    return FeedRow(
+        bot=labels[line.entrant],
+        house=line.house,
+        played=line.played,
+        wins=line.wins,
+        ties=line.ties,
+        losses=line.losses,
+        points=line.points,
+        mean_points=line.mean,
+        faults=line.faults,
+        defaults=line.defaults,
+    )

@@ -1,0 +1,147 @@
+"""What a ledger says of a tournament, or of a regression test: what was played, and what came of it so far."""
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta, Raw, Struct
+
+from arena.config.tournament_file import HOUSE_MARK, TournamentFile, results_of
+from arena.errors import WrongUse
+from arena.schedule.blocks import MOST_BLOCKS
+from arena.schedule.contest import Contest, in_order
+from arena.schedule.formats import Form, Format, matches_in_all
+from arena.statistics.standings import Played
+from arena.statistics.summary import Digest, digest_of
+from arena.tournament.ledger import Ledger
+from arena.tournament.provenance import Terms
+from arena.tournament.results_folder import LEDGER
+from referee.bot_folder.strict_toml import TomlError, read_toml
+from referee.games.registry import GAMES
+from referee.rules.contract import BadSetupError
+
+
+class _Asked(Struct, frozen=True, kw_only=True):
+    """What of a tournament's terms says who met whom."""
+
+    format: Format
+    seed: int
+    blocks: Annotated[int, Meta(ge=1, le=MOST_BLOCKS)]
+    rounds: Annotated[int, Meta(ge=1, le=MOST_BLOCKS)] | None = None
+    heads: Annotated[int, Meta(ge=1, le=MOST_BLOCKS)] | None = None
+    rotations: Annotated[int, Meta(ge=1, le=MOST_BLOCKS)] | None = None
+
+
+class Found(Struct, frozen=True, kw_only=True):
+    """What was played, and what came of it so far."""
+
+    terms: Terms
+    digest: Digest
+    contest: Contest | None
+    """None of results that are no tournament's."""
+    voids: int
+    """Attempts that did not count, interrupted ones left out."""
+    set_aside: int
+    """Matches that had been played, and were played again with their block."""
+    lost: int
+    """Attempts whose referee process ended before them."""
+    total: int | None
+    """Matches that it has in all, tie-breaks that may come left out; None of results that are no tournament's."""
+
+
+def found_in(path: Path) -> Found:
+    """What a ledger says.
+
+    Raises:
+        WrongUse: it is no ledger.
+        MachineCannot: it cannot be read.
+    """
+    ledger = Ledger(path)
+    try:
+        terms = ledger.terms()
+        labels = _labels(path, terms)
+        played = ledger.results()
+        voids, set_aside, lost = (
+            len(each) for each in (ledger.voids(), ledger.set_aside(), ledger.lost_with_workers())
+        )
+    finally:
+        ledger.close()
+    if not all(each.fits(len(labels)) and len(each.entrants) == len(played[0].entrants) for each in played):
+        raise WrongUse(f"{path}: holds a result that is none of a match among its {len(labels)} bots")
+    house = len(labels) - 1 if _has_house(terms, labels) else None
+    try:
+        form = _form(terms, labels, house, played)
+    except (msgspec.ValidationError, KeyError, BadSetupError) as error:
+        raise WrongUse(f"{path}: holds terms of no tournament: {error}") from None
+    contest = None
+    if form is not None and played:
+        contest = Contest(form=form, labels=labels, house=house, seed=int(terms["seed"]), played=played)
+    order = tuple if contest is None else partial(in_order, contest)
+    return Found(
+        terms=terms,
+        digest=digest_of(labels, played, house, order),
+        contest=contest,
+        voids=voids,
+        set_aside=set_aside,
+        lost=lost,
+        total=None if form is None else max(matches_in_all(form), len(played)),
+    )
+
+
+def _labels(path: Path, terms: Terms) -> tuple[str, ...]:
+    labels = terms.get("bots")
+    if not isinstance(labels, list) or not labels or not all(isinstance(label, str) for label in labels):
+        raise WrongUse(f"{path}: holds no tournament: its terms name no bots")
+    return tuple(labels)
+
+
+def _has_house(terms: Terms, labels: Sequence[str]) -> bool:
+    """Whether the last of these fills seats. An earlier arena did not write it down: its label's end says so."""
+    return bool(terms.get("house", labels[-1].endswith(HOUSE_MARK)))
+
+
+def _form(terms: Terms, labels: Sequence[str], house: int | None, played: list[Played]) -> Form | None:
+    """What a tournament's terms say of its schedule; None of a regression test, which has none."""
+    if "format" not in terms or not (played or terms["game"] in GAMES):
+        return None
+    asked = msgspec.convert(terms, _Asked, strict=False)
+    return Form(
+        format=asked.format,
+        entrants=len(labels) - (house is not None),
+        seats=len(played[0].entrants) if played else _seats(terms),
+        blocks=asked.blocks,
+        rounds=asked.rounds,
+        heads=asked.heads,
+        rotations=asked.rotations,
+        filled=house is not None,
+    )
+
+
+def _seats(terms: Terms) -> int:
+    """How many the game has, as it is played."""
+    game = GAMES[terms["game"]]
+    options = {key.removeprefix("options."): value for key, value in terms.items() if key.startswith("options.")}
+    return game.seats(game.read_options(terms["variant"], Raw(msgspec.json.encode(options))))
+
+
+def ledger_of(place: Path) -> Path:
+    """The ledger that a tournament's file, its results folder, or its own path names.
+
+    Raises:
+        WrongUse: there is none.
+    """
+    if place.suffix == ".toml":
+        try:
+            place = results_of(place, read_toml(place, TournamentFile))
+        except TomlError as error:
+            raise WrongUse(str(error)) from None
+    try:
+        path = place / LEDGER if place.is_dir() or not place.exists() else place
+        is_there = path.exists()
+    except OSError as error:  # A name that is too long, for one.
+        raise WrongUse(f"{place}: cannot be read: {error.strerror}") from None
+    if not is_there:
+        raise WrongUse(f"{path}: there is no such ledger; give a tournament's results folder, or its file")
+    return path

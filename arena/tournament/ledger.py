@@ -1,0 +1,299 @@
+"""A tournament's book: what it was begun with, every attempt at a match, and the blocks that count.
+
+The only file that writes it. SQLite in WAL mode: a process killed at any moment leaves a book that is whole.
+Attempts stand apart from results: a block's matches become results all at once, when the last of them has ended.
+An attempt that is void takes its block with it: what had been played of that is set aside, and played again.
+Calls wait on the disk; from trio, make them in a thread.
+"""
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from arena.errors import MachineCannot, WrongUse
+from arena.schedule.blocks import Match
+from arena.statistics.standings import Played
+from arena.tournament.ledger_schema import StrangeBookError, prepare
+from referee.host.plan import Result
+from referee.linux.private_file import for_owner
+from referee.linux.regular_file import open_regular
+
+LAST = 2**63 - 1
+"""SQLite's largest number: no block has it."""
+PRIMARY_CODE = 0xFF
+OF_THE_MACHINE = frozenset(
+    {
+        sqlite3.SQLITE_BUSY,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_LOCKED,
+        sqlite3.SQLITE_NOMEM,
+        sqlite3.SQLITE_PERM,
+        sqlite3.SQLITE_READONLY,
+    }
+)
+"""Errors of SQLite that are not the file's; by its primary codes."""
+INTERRUPTED = "interrupted"
+"""Why an attempt is void whose process was stopped: it is no fault of anyone's."""
+
+
+class Attempt(Struct, frozen=True):
+    """One try at a match."""
+
+    id: int
+    number: int
+    """Counts the tries at this match from 1."""
+    transcript: Path
+
+
+class Ledger:
+    """An open book. Close it; a book that was not closed is whole all the same."""
+
+    def __init__(self, path: Path) -> None:
+        """Opens the book, or begins one.
+
+        Raises:
+            WrongUse: the file is no ledger, or one of a newer arena.
+            MachineCannot: it cannot be read or written.
+        """
+        self.path = path
+        with self._told():
+            self._check_file()
+            _begin(path)
+            # Calls come from trio's worker threads, one at a time.
+            self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+            self._db.execute("PRAGMA journal_mode = WAL")
+            # No wait for the disk at each line: 6 ms here. A power cut may take the last lines, but never
+            # the book; what they told of is played again.
+            self._db.execute("PRAGMA synchronous = NORMAL")
+            self._db.execute("PRAGMA foreign_keys = ON")
+            prepare(self._db)
+
+    def close(self) -> None:
+        """Ends the use of the book."""
+        self._db.close()
+
+    def terms(self) -> dict[str, Any]:
+        """What the tournament was begun with; empty for a new book."""
+        with self._told():
+            rows = self._db.execute("SELECT key, value FROM terms ORDER BY rowid").fetchall()
+            return {key: msgspec.json.decode(value) for key, value in rows}
+
+    def begin(self, terms: dict[str, Any]) -> None:
+        """Writes down what the tournament is begun with."""
+        rows = [(key, msgspec.json.encode(value).decode()) for key, value in terms.items()]
+        with self._told(), self._transaction():
+            self._db.executemany("INSERT INTO terms VALUES (?, ?)", rows)
+
+    def give_up_unfinished(self) -> int:
+        """Declares void what another process left unfinished; how many attempts that were."""
+        with self._told(), self._transaction():
+            done = self._db.execute(
+                "UPDATE attempts SET ended = ?, void = ? WHERE ended IS NULL", (_now(), INTERRUPTED)
+            )
+        return done.rowcount
+
+    def finished(self) -> set[tuple[int, int]]:
+        """Block and seating of every match that need not be played again, its block being committed or not."""
+        with self._told():
+            return set(
+                self._db.execute(
+                    "SELECT block, seating FROM attempts WHERE played IS NOT NULL AND set_aside IS NULL"
+                )
+            )
+
+    def try_match(self, match: Match, folder: Path, name: str) -> Attempt:
+        """Writes down that an attempt at a match begins, with the transcript `name` in `folder`."""
+        with self._told(), self._transaction():
+            (tried,) = self._db.execute(
+                "SELECT count(*) FROM attempts WHERE block = ? AND seating = ?", (match.block, match.seating)
+            ).fetchone()
+            transcript = _unused(folder, name, tried + 1)
+            row = self._db.execute(
+                "INSERT INTO attempts (block, seating, number, transcript, started) VALUES (?, ?, ?, ?, ?)",
+                (match.block, match.seating, tried + 1, transcript.name, _now()),
+            ).lastrowid
+        return Attempt(row or 0, tried + 1, transcript)
+
+    def void(self, attempt: Attempt, reason: str) -> None:
+        """An attempt ended without a result."""
+        with self._told(), self._transaction():
+            self._void(attempt, reason)
+
+    def lose_worker(self, attempt: Attempt, how: str) -> None:
+        """The referee process that was making an attempt ended; `how`."""
+        with self._told(), self._transaction():
+            self._void(attempt, INTERRUPTED)
+            self._db.execute("UPDATE attempts SET worker = ? WHERE id = ?", (how, attempt.id))
+
+    def void_block(self, block: int, attempt: Attempt, reason: str) -> int:
+        """An attempt ended without a result, and its block is played again: how many results it had.
+
+        Attempts at its matches that are being made now will not count either, however they end.
+        """
+        with self._told(), self._transaction():
+            self._void(attempt, reason)
+            ((played,),) = self._db.execute(
+                "SELECT count(*) FROM attempts WHERE block = ? AND played IS NOT NULL AND set_aside IS NULL",
+                (block,),
+            )
+            self._db.execute(
+                "UPDATE attempts SET set_aside = ? WHERE block = ? AND void IS NULL AND set_aside IS NULL",
+                (reason, block),
+            )
+        return int(played)
+
+    def finish(self, match: Match, attempt: Attempt, result: Result, seatings: int) -> bool:
+        """An attempt ended with a result; whether that completed its block, which then counts as a whole."""
+        played = msgspec.json.encode(_played(match, result)).decode()
+        place = None if result.transcript == str(attempt.transcript) else result.transcript
+        with self._told(), self._transaction():
+            self._db.execute(
+                "UPDATE attempts SET ended = ?, played = ?, place = ? WHERE id = ?",
+                (_now(), played, place, attempt.id),
+            )
+            rows = self._db.execute(
+                "SELECT block, seating, id, json_extract(played, '$.head') FROM attempts"
+                " WHERE block = ? AND played IS NOT NULL AND set_aside IS NULL",
+                (match.block,),
+            ).fetchall()
+            # One that was set aside may end after its block has been played again, and been committed.
+            completes = len(rows) == seatings and any(row[2] == attempt.id for row in rows)
+            if completes:
+                self._db.executemany("INSERT INTO results VALUES (?, ?, ?, ?)", rows)
+        return completes
+
+    def results(self, first: int = 0, end: int = LAST) -> list[Played]:
+        """Every match that counts of the blocks from `first` on and before `end`, in schedule order."""
+        with self._told():
+            rows = self._db.execute(
+                "SELECT played FROM results JOIN attempts ON attempts.id = results.attempt"
+                " WHERE results.block >= ? AND results.block < ? ORDER BY results.block, results.seating",
+                (first, end),
+            ).fetchall()
+            return [msgspec.json.decode(played, type=Played) for (played,) in rows]
+
+    def transcripts(self) -> dict[tuple[int, int], str]:
+        """By block and seating: the name of the transcript of every match that counts."""
+        with self._told():
+            rows = self._db.execute(
+                "SELECT results.block, results.seating, transcript FROM results"
+                " JOIN attempts ON attempts.id = results.attempt"
+            ).fetchall()
+        return {(block, seating): name for block, seating, name in rows}
+
+    def played(self) -> list[Played]:
+        """Every match that need not be played again, in schedule order, its block being committed or not."""
+        with self._told():
+            rows = self._db.execute(
+                "SELECT played FROM attempts WHERE played IS NOT NULL AND set_aside IS NULL"
+                " ORDER BY block, seating"
+            ).fetchall()
+            return [msgspec.json.decode(played, type=Played) for (played,) in rows]
+
+    def voids(self) -> list[tuple[int, int, str]]:
+        """Block, seating and reason of every void attempt, interrupted ones left out."""
+        with self._told():
+            return self._db.execute(
+                "SELECT block, seating, void FROM attempts WHERE void IS NOT NULL AND void != ? ORDER BY id",
+                (INTERRUPTED,),
+            ).fetchall()
+
+    def lost_with_workers(self) -> list[tuple[int, int, str]]:
+        """Block and seating of every attempt whose referee process ended before it, and how that ended."""
+        with self._told():
+            return self._db.execute(
+                "SELECT block, seating, worker FROM attempts WHERE worker IS NOT NULL ORDER BY id"
+            ).fetchall()
+
+    def set_aside(self) -> list[tuple[int, int, str]]:
+        """Block, seating and reason of every match that was played, and whose block was then played again."""
+        with self._told():
+            return self._db.execute(
+                "SELECT block, seating, set_aside FROM attempts"
+                " WHERE set_aside IS NOT NULL AND played IS NOT NULL ORDER BY id"
+            ).fetchall()
+
+    def _void(self, attempt: Attempt, reason: str) -> None:
+        self._db.execute("UPDATE attempts SET ended = ?, void = ? WHERE id = ?", (_now(), reason, attempt.id))
+
+    def _check_file(self) -> None:
+        """SQLite would wait for a fifo, and read a device."""
+        with suppress(FileNotFoundError):
+            try:
+                open_regular(self.path).close()
+            except FileNotFoundError:
+                raise
+            except OSError as error:
+                raise WrongUse(f"{self.path}: cannot be read: {error.strerror}") from None
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        """All of it, or nothing."""
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._db.execute("COMMIT")
+        except BaseException:
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+            raise
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """SQLite's complaints as ours: a full disk among them."""
+        try:
+            yield
+        except StrangeBookError as error:
+            raise WrongUse(f"{self.path}: {error}") from None
+        except sqlite3.Error as error:
+            code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & PRIMARY_CODE
+            kind = MachineCannot if code in OF_THE_MACHINE else WrongUse
+            raise kind(f"{self.path}: {error}") from None
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, TypeError) as error:
+            raise WrongUse(f"{self.path}: not as an arena writes it: {error}") from None
+
+
+def _begin(path: Path) -> None:
+    """An empty file for its owner alone, if there is none: SQLite would make one that others may read."""
+    with suppress(OSError):  # SQLite says what is wrong.
+        os.close(for_owner(str(path), os.O_WRONLY | os.O_CREAT | os.O_EXCL))
+
+
+def _unused(folder: Path, name: str, number: int) -> Path:
+    """A transcript's path. One that is there already is of an attempt whose line a power cut took: it stays."""
+    while True:
+        path = folder / (f"{name}.jsonl" if number == 1 else f"{name}.{number}.jsonl")
+        if not path.exists() and not path.with_name(f"{path.name}.part").exists():
+            return path
+        number += 1
+
+
+def _played(match: Match, result: Result) -> Played:
+    """What of a result the standings are made of."""
+    if result.outcome is None:
+        raise ValueError(f"a void attempt at {match.name} was given as a result")
+    return Played(
+        block=match.block,
+        seating=match.seating,
+        entrants=match.entrants,
+        outcome=result.outcome,
+        conduct=result.conduct,
+        charged_us=result.charged_us,
+        windows=result.windows,
+        defaults=result.defaults,
+        refused=result.refused,
+        head=result.head,
+    )
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -1,0 +1,108 @@
+"""How far a tournament is, on standard error: a bar at a terminal, otherwise a line now and then."""
+
+from abc import ABC, abstractmethod
+from time import monotonic
+from types import TracebackType
+from typing import Self
+
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+from arena.quantities import counted
+from arena.schedule.blocks import Match
+from arena.terminal import Screen, Words
+from referee.host.plan import Result
+
+LINE_SECONDS = 10
+"""At least so long from one line to the next, where there is no terminal."""
+
+
+class Gauge(ABC):
+    """Shows one task's progress while its block runs."""
+
+    def __init__(self, console: Screen, *columns: ProgressColumn) -> None:
+        self._console = console
+        self._last_line = monotonic()
+        self._lost = 0
+        self._bar = Progress(*columns, console=console, disable=not console.is_terminal)
+
+    def __enter__(self) -> Self:
+        self._bar.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._bar.stop()
+        if not self._console.is_terminal:
+            self._line()
+
+    @abstractmethod
+    def _said(self) -> str:
+        """How far it is, in words."""
+
+    def _say_now_and_then(self) -> None:
+        if not self._console.is_terminal and monotonic() - self._last_line >= LINE_SECONDS:
+            self._line()
+
+    def _tell_void(self, match: Match, reason: str) -> None:
+        self._console.say(f"block {match.block + 1}: an attempt is void, and its block played again: {reason}")
+
+    def lost(self, match: Match, reason: str) -> None:
+        """See `runner.Progress`."""
+        self._lost += 1
+        self._console.say(
+            f"block {match.block + 1}: a referee process ended ({reason}), and a match of it is played again"
+        )
+
+    def _lost_said(self) -> str:
+        return f", {counted(self._lost, 'attempt')} lost with a referee process" if self._lost else ""
+
+    def _line(self) -> None:
+        self._last_line = monotonic()
+        self._console.say(self._said())
+
+
+class LiveProgress(Gauge):
+    """Of a tournament. `ended` and `void` are told by the runner."""
+
+    def __init__(self, console: Screen, done: int, total: int) -> None:
+        super().__init__(
+            console,
+            Words(),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TimeRemainingColumn(),
+        )
+        self._done, self._total, self._voids = done, total, 0
+        self._task = self._bar.add_task("matches", total=total, completed=done)
+
+    def ended(self, match: Match, result: Result) -> None:
+        """See `runner.Progress`."""
+        del match, result
+        self._done += 1
+        # Tie-breaks come on top of what could be known.
+        self._total = max(self._total, self._done)
+        self._bar.update(self._task, completed=self._done, total=self._total)
+        self._say_now_and_then()
+
+    def void(self, match: Match, reason: str, set_aside: int) -> None:
+        """See `runner.Progress`."""
+        self._voids += 1
+        self._done -= set_aside
+        self._bar.update(self._task, completed=self._done)
+        self._tell_void(match, reason)
+
+    def _said(self) -> str:
+        voids = counted(self._voids, "void attempt")
+        return f"{self._done}/{counted(self._total, 'match')}, {voids}{self._lost_said()}"

@@ -1,0 +1,107 @@
+"""What a tournament is begun with, and what has changed since. Results under other terms must not be mixed."""
+
+from collections.abc import Callable
+from importlib.metadata import version
+from random import SystemRandom
+from typing import Any
+
+import msgspec
+
+from arena.config.tournament_file import Tournament
+from arena.errors import WrongUse
+from arena.schedule.blocks import SEED_BITS
+from arena.tournament.ledger import Ledger
+from arena.workers.own_content import own_content, own_files
+from referee.bot_folder.content import file_hashes
+
+Terms = dict[str, Any]
+"""Dotted name to plain JSON value."""
+UNSET = "not set"
+CONTENT, FILES = "content of ", "files of "
+NAMED = 5
+"""Files that are named of those that changed."""
+
+
+def terms_of(tournament: Tournament, seed: int) -> Terms:
+    """All that a result depends on. How many matches run at once, and where results go, is not among it."""
+    form = tournament.form
+    return {
+        "arena": version("mist-arena"),
+        "content of the arena": own_content(),
+        "files of the arena": own_files(),
+        "game": form.game,
+        "variant": tournament.variant,
+        **_dotted("options", tournament.options),
+        "format": form.format,
+        "blocks": form.blocks,
+        **({} if form.rounds is None else {"rounds": form.rounds}),
+        **({} if form.heads is None else {"heads": form.heads}),
+        "rotations": tournament.rotations,
+        "seed": seed,
+        **_dotted("policy", form.policy),
+        **({} if form.clock is None else _dotted("clock", form.clock)),
+        "isolation": form.isolation,
+        "bots": list(tournament.labels),
+        "house": tournament.house is not None,
+        **{
+            f"{what} of {label}": value
+            for label, bot in zip(tournament.labels, tournament.bots, strict=True)
+            for what, value in (("content", bot.content), ("files", file_hashes(bot.folder)))
+        },
+    }
+
+
+def begin_or_go_on(ledger: Ledger, given: int | None, terms: Callable[[int], Terms], otherwise: str) -> int:
+    """Begins a book, or makes sure that it was begun on the same terms; the seed, drawn if none was given.
+
+    `terms` are those of a seed; `otherwise` says that a book was not begun on them.
+
+    Raises:
+        WrongUse: it was not.
+    """
+    begun = ledger.terms()
+    if not begun:
+        seed = SystemRandom().getrandbits(SEED_BITS) if given is None else given
+        ledger.begin(terms(seed))
+        return seed
+    seed = int(begun["seed"]) if given is None else given
+    if changed := changes(begun, terms(seed)):
+        raise WrongUse(
+            f"{otherwise}: {'; '.join(changed)}."
+            " Undo that to go on, or begin anew: --fresh, or another folder with --results"
+        )
+    return seed
+
+
+def changes(begun: Terms, now: Terms) -> list[str]:
+    """What is not as it was, one phrase each; of a folder's content, with the files that it comes from."""
+    return [
+        f"{key} was {_short(begun.get(key, UNSET))}, is {_short(now.get(key, UNSET))}{_which(key, begun, now)}"
+        for key in {**begun, **now}
+        if begun.get(key, UNSET) != now.get(key, UNSET) and not key.startswith(FILES)
+    ]
+
+
+def _which(key: str, begun: Terms, now: Terms) -> str:
+    """The files behind a change of content, where they are known."""
+    name = FILES + key.removeprefix(CONTENT)
+    if not key.startswith(CONTENT) or name not in begun or name not in now:
+        return ""
+    before, after = begun[name], now[name]
+    changed = [
+        f"{file} {'is new' if file not in before else 'is gone' if file not in after else 'changed'}"
+        for file in sorted({**before, **after})
+        if before.get(file) != after.get(file)
+    ]
+    more = [f"{len(changed) - NAMED} more"] if len(changed) > NAMED else []
+    return f" ({', '.join(changed[:NAMED] + more)})"
+
+
+def _dotted(name: str, values: Any) -> Terms:
+    return {f"{name}.{key}": value for key, value in msgspec.to_builtins(values).items()}
+
+
+def _short(value: Any) -> str:
+    """A value for one line; of a content hash, what tells it from others."""
+    text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
+    return text[:19] if text.startswith("sha256:") else text

@@ -1,0 +1,84 @@
+"""Where a tournament's ledger and transcripts are, and that one arena at a time writes them."""
+
+import fcntl
+import os
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+
+from arena.errors import WrongUse, cannot_write
+from arena.terminal import say
+from arena.tournament.ledger import Ledger
+from referee.linux.private_file import FOLDER_MODE, MODE
+
+LEDGER = "ledger.sqlite"
+TRANSCRIPTS = "transcripts"
+PAGE = "report.html"
+TABLE = "report.csv"
+EXPLAINED = "explained"
+"""What head wrote while a regression test was explained."""
+LOCK = "lock"
+
+
+@contextmanager
+def held(folder: Path) -> Iterator[None]:
+    """Makes the folder, if need be, and keeps it for this process; the lock ends when the process does.
+
+    It is made for its owner alone; the rights of one that is there stay.
+
+    Raises:
+        WrongUse: the folder cannot be written, or another arena is at work in it.
+        MachineCannot: there is no space.
+    """
+    try:
+        folder.mkdir(FOLDER_MODE, parents=True, exist_ok=True)
+        (folder / TRANSCRIPTS).mkdir(FOLDER_MODE, exist_ok=True)
+        lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, MODE)
+    except OSError as error:
+        raise cannot_write(folder, error) from None
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    except BlockingIOError:
+        raise WrongUse(f"{folder}: another arena is playing this tournament now") from None
+    finally:
+        os.close(lock)
+
+
+@contextmanager
+def open_ledger(folder: Path, *, fresh: bool, try_out: Callable[[], None]) -> Iterator[Ledger]:
+    """The folder's ledger, while the folder is `held`.
+
+    Args:
+        folder: the results folder.
+        fresh: begin a new ledger, and set earlier results aside.
+        try_out: raises if nothing could be played now; called before earlier results are moved.
+
+    Raises:
+        WrongUse: as `held`; or the ledger is none, or one of a newer arena.
+        MachineCannot: as `held`; or the ledger cannot be read or written.
+    """
+    with held(folder):
+        if fresh and (folder / LEDGER).exists():
+            try_out()
+            aside = set_aside(folder)
+            say(f"earlier results are now in {aside}")
+        with closing(Ledger(folder / LEDGER)) as ledger:
+            yield ledger
+
+
+def set_aside(folder: Path) -> Path | None:
+    """Moves earlier results out of the way, into a folder beside; nothing is deleted. None: there were none."""
+    if not (folder / LEDGER).exists():
+        return None
+    aside = folder / f"before-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
+    try:
+        aside.mkdir(FOLDER_MODE)
+        for name in (LEDGER, f"{LEDGER}-wal", f"{LEDGER}-shm", TRANSCRIPTS, PAGE, TABLE, EXPLAINED):
+            with suppress(FileNotFoundError):
+                (folder / name).rename(aside / name)
+        (folder / TRANSCRIPTS).mkdir(FOLDER_MODE)
+    except OSError as error:
+        raise cannot_write(folder, error) from None
+    return aside

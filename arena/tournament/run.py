@@ -1,0 +1,209 @@
+"""Plays a tournament from where it stands to its end."""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+import trio
+from msgspec import Struct
+
+from arena import event_loop as loop
+from arena.config.tournament_file import TWO, Tournament
+from arena.quantities import counted
+from arena.schedule.balance import Design, design_of
+from arena.schedule.contest import Contest, in_order
+from arena.schedule.rounds import Blocks, Fixed, blocks_so_far, rounds_of
+from arena.statistics.standings import Line, Played
+from arena.statistics.summary import Digest, digest_of
+from arena.terminal import progress_console, say
+from arena.tournament.feed_standings import AlsoFed, FedStandings, Terms
+from arena.tournament.found import Found
+from arena.tournament.ledger import Ledger
+from arena.tournament.progress import LiveProgress
+from arena.tournament.provenance import begin_or_go_on, terms_of
+from arena.tournament.results_folder import TRANSCRIPTS, open_ledger
+from arena.tournament.runner import Field, InThread, run
+from arena.workers.api import Venue
+from referee.host.feed import Publish
+
+PlayerT = TypeVar("PlayerT")
+
+
+class Results(Struct, frozen=True, kw_only=True):
+    """How a tournament came out."""
+
+    seed: int
+    design: Design
+    contest: Contest
+    """The results as the format counts them."""
+    digest: Digest
+    """The results in numbers."""
+    voids: list[tuple[int, int, str]]
+    """Block, seating and reason of every void attempt."""
+    set_aside: list[tuple[int, int, str]]
+    """The same of matches that had been played, and were played again with their block."""
+    lost: list[tuple[int, int, str]]
+    """The same of attempts whose referee process ended before them: played again, they are nobody's fault."""
+
+    @property
+    def played(self) -> list[Played]:
+        """Every match that counts, in schedule order."""
+        return self.contest.played
+
+    @property
+    def lines(self) -> tuple[Line, ...]:
+        """The standings, best first."""
+        return self.digest.lines
+
+
+def play_tournament(
+    tournament: Tournament,
+    players: tuple[PlayerT, ...],
+    open_venue: Venue[PlayerT],
+    *,
+    fresh: bool,
+    write_reports: Callable[[Path, Found], None],
+    publish: Publish | None = None,
+) -> Results:
+    """Plays what is left.
+
+    Args:
+        tournament: what is to be played.
+        players: the entrants, as the venue's workers want them.
+        open_venue: gives the workers.
+        fresh: begin anew.
+        write_reports: writes what people read of it into the results folder, while no other arena may.
+        publish: takes the standings for the live feed; None: there is none.
+
+    Raises:
+        WrongUse: the results there are were played under other terms.
+        MachineCannot: it cannot be played to its end now.
+        Stopped: a signal came; run again, it goes on.
+    """
+    with open_ledger(tournament.results, fresh=fresh, try_out=partial(try_out, open_venue)) as ledger:
+        otherwise = f"{tournament.file}: not as when its results in {tournament.results} were begun"
+        seed = begin_or_go_on(ledger, tournament.form.seed, partial(terms_of, tournament), otherwise)
+        schedule = tournament.schedule
+        field = Field(
+            plan=tournament.plan(),
+            players=players,
+            names=tournament.labels,
+            transcripts=tournament.results / TRANSCRIPTS,
+        )
+        # Not read for nothing: of a million matches they are gigabytes.
+        so_far = [] if isinstance(schedule, Fixed) else ledger.results()
+        design = _design(tournament, seed, so_far)
+        if tournament.seats > TWO:
+            say(design.text)
+        # Rounds that depend on results are not known yet, nor does `matches` know of tie-breaks.
+        total = max(design.matches, schedule.matches or 0)
+        rounds = rounds_of(schedule.rounds(seed), ledger.results)
+        fed = None if publish is None else FedStandings(_fed_terms(tournament), publish)
+        say_kept(tournament)
+        _play_rest(field, ledger, rounds, total, open_venue=open_venue, fed=fed)
+        results = ledger.results()
+        contest = Contest(
+            form=tournament.shape,
+            labels=tournament.labels,
+            house=tournament.house,
+            seed=seed,
+            played=results,
+        )
+        digest = digest_of(tournament.labels, results, tournament.house, partial(in_order, contest))
+        if fed is not None:
+            fed.tell_final(digest.lines, len(results))
+        voids, again, lost = ledger.voids(), ledger.set_aside(), ledger.lost_with_workers()
+        found = Found(
+            terms=ledger.terms(),
+            digest=digest,
+            contest=contest,
+            voids=len(voids),
+            set_aside=len(again),
+            lost=len(lost),
+            total=len(results),
+        )
+        write_reports(tournament.results, found)
+        return Results(
+            seed=seed,
+            contest=contest,
+            design=design if isinstance(schedule, Fixed) else _design(tournament, seed, results),
+            digest=digest,
+            voids=voids,
+            set_aside=again,
+            lost=lost,
+        )
+
+
+def try_out(open_venue: Venue[PlayerT]) -> None:
+    """Opens a venue, and plays nothing there.
+
+    Raises:
+        WrongUse: it cannot be as it was asked for.
+        MachineCannot: it cannot be opened now.
+        Stopped: a signal came.
+    """
+
+    async def open_it() -> None:
+        async with open_venue(1):
+            pass
+
+    loop.run(open_it)
+
+
+def _fed_terms(tournament: Tournament) -> Terms:
+    form = tournament.form
+    return Terms(
+        game=form.game,
+        variant=tournament.variant,
+        format=form.format,
+        labels=tournament.labels,
+        house=tournament.house,
+    )
+
+
+def _design(tournament: Tournament, seed: int, results: Sequence[Played]) -> Design:
+    """What the schedule comes to: where it depends on results, as far as these lead."""
+    schedule = tournament.schedule
+    rounds = schedule.rounds(seed)
+    blocks = next(rounds)() if isinstance(schedule, Fixed) else blocks_so_far(rounds, results)
+    return design_of(blocks, len(tournament.form.bots), tournament.seats)
+
+
+def say_kept(tournament: Tournament) -> None:
+    """Which bots are kept, where that is asked for: one may have thought that more were."""
+    if tournament.form.policy.processes == "kept":
+        say(f"bots kept from match to match: {', '.join(tournament.kept) or 'none, for none can stay'}")
+
+
+def _play_rest(
+    field: Field[PlayerT],
+    ledger: Ledger,
+    rounds: Iterator[Blocks],
+    total: int,
+    *,
+    open_venue: Venue[PlayerT],
+    fed: FedStandings | None,
+) -> None:
+    """Plays the matches that are left."""
+    if stopped := ledger.give_up_unfinished():
+        say(f"going on; {counted(stopped, 'match')} had been interrupted")
+    finished = ledger.finished()
+    done = len(finished)
+    done_before = f" ({done} of them played before)" if done else ""
+    say(f"{counted(total, 'match')}{done_before}, isolation {field.plan.isolation}")
+    with LiveProgress(progress_console(), done, total) as progress:
+
+        async def play_all() -> None:
+            write = InThread()
+            followed = progress if fed is None else AlsoFed(progress, fed)
+            async with open_venue(total - done) as workers, trio.open_nursery() as nursery:
+                if fed is not None:
+                    before = max((block for block, _ in finished), default=-1) + 1
+                    nursery.start_soon(fed.keep, ledger, write, before)
+                # The next round is made when this one is played: it may depend on it.
+                for blocks in rounds:
+                    await run(field, blocks, ledger, workers=workers, progress=followed, write=write)
+                nursery.cancel_scope.cancel()
+
+        loop.run(play_all)

@@ -1,0 +1,1 @@
+"""Where matches are played: referee processes of this machine, or of a cluster."""

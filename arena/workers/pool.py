@@ -1,0 +1,181 @@
+"""The referee processes of one arena: started, given matches, replaced when they die, and ended in order.
+
+What is played and written is the runner's; this file is the arena's end of `worker`. Call it from the main thread:
+the kernel ends a worker with the thread that started it.
+"""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import trio
+
+from arena.feed.publisher import FeedLine
+from arena.workers.api import Worker, WorkerGoneError
+from arena.workers.protocol import Answer, Done, decoded, encoded, error_of, framed, frames, order
+from referee.host.plan import Plan, Result
+from referee.linux import cgroups
+from referee.linux.orphans import adopt_orphans, children, end_all
+
+COMMAND = (sys.executable, "-m", "arena.workers.worker")
+"""A worker, but for what it is told on its command line."""
+FAREWELL_SECONDS = 30
+"""How long a worker may take to end its matches; then it is killed, and its bots with it. They take one or two."""
+
+
+@asynccontextmanager
+async def open_crew(
+    slots: Sequence[int], command: Sequence[str] = COMMAND, feed: FeedLine | None = None
+) -> AsyncIterator[list[Worker[Any]]]:
+    """Workers that play so many matches at once, each. At the end nothing of them or of their bots is left.
+
+    `feed`: where they publish what spectators may know.
+    """
+    adopt_orphans()
+    crew = _Crew({child.pid for child in children()})
+    async with trio.open_nursery() as nursery:
+        processes = [_Process(crew, command, feed) for _ in slots]
+        for process in processes:
+            nursery.start_soon(process.keep)
+        yield [Worker(play=process.play, slots=own) for process, own in zip(processes, slots, strict=True)]
+        nursery.cancel_scope.cancel()
+
+
+class _Crew:
+    """What the workers of one arena share: the knowledge of which processes are theirs."""
+
+    def __init__(self, others: set[int]) -> None:
+        """`others`: children that this process had before."""
+        self._spared = others
+
+    def joins(self, pid: int) -> None:
+        """A worker was started."""
+        self._spared.add(pid)
+
+    async def left(self, pid: int) -> None:
+        """A worker is gone: what is left of its bots is ended."""
+        self._spared.discard(pid)
+        # First: who is frozen cannot be ended otherwise.
+        await trio.to_thread.run_sync(cgroups.sweep)
+        spared = self._spared | cgroups.guards()
+        await end_all(lambda: [child.pid for child in children() if child.pid not in spared])
+
+
+class _Call:
+    """A match that was ordered."""
+
+    def __init__(self) -> None:
+        self.answered = trio.Event()
+        self.answer: Answer | None = None
+        """None, once answered: the worker is gone."""
+
+
+class _Process:
+    """One worker, and its successors."""
+
+    def __init__(self, crew: _Crew, command: Sequence[str], feed: FeedLine | None) -> None:
+        self._crew = crew
+        self._command = command
+        self._feed = [] if feed is None else [feed.fileno()]
+        self._numbers = count(1)
+        self._calls: dict[int, _Call] = {}
+        self._orders, self._to_send = trio.open_memory_channel[bytes](sys.maxsize)
+        self._last_words = ""
+
+    async def play(self, plan: Plan, players: Sequence[Any], *, transcript: Path) -> Result:
+        """See `runner.Worker`."""
+        number = next(self._numbers)
+        call = self._calls[number] = _Call()
+        self._orders.send_nowait(framed(encoded(order(number, plan, players, transcript))))
+        await call.answered.wait()
+        if call.answer is None:
+            raise WorkerGoneError(self._last_words)
+        if isinstance(call.answer, Done):
+            return call.answer.result
+        raise error_of(call.answer)
+
+    async def keep(self) -> None:
+        """Starts the process once there is something to play, and another when it is gone, until cancelled."""
+        while True:
+            await self._live(await self._to_send.receive())
+            calls, self._calls = self._calls, {}
+            self._orders, self._to_send = trio.open_memory_channel[bytes](sys.maxsize)
+            for call in calls.values():
+                call.answered.set()
+
+    async def _live(self, first: bytes) -> None:
+        """One process, from its start to its end; `first` is its first order."""
+        ours, theirs = socket.socketpair()
+        scratch = tempfile.mkdtemp(prefix="arena-")
+        with theirs:
+            # Not by trio: it would start it from a thread, and with that thread's end the worker would be killed.
+            process = subprocess.Popen(  # noqa: ASYNC220, S603 - our own interpreter, and our own words
+                [*self._command, *map(str, (theirs.fileno(), os.getpid(), *self._feed))],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                pass_fds=[theirs.fileno(), *self._feed],
+                # What a killed one leaves behind lies in one place.
+                env=os.environ | {"TMPDIR": scratch},
+                process_group=0,  # a Ctrl-C at the terminal is the arena's to act on
+            )
+        self._crew.joins(process.pid)
+        stream = trio.SocketStream(trio.socket.from_stdlib_socket(ours))
+        try:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(_send, stream, first, self._to_send)
+                await self._hear(stream)
+                nursery.cancel_scope.cancel()
+        finally:
+            with trio.CancelScope(shield=True):
+                await _end(process, stream)
+                await self._crew.left(process.pid)
+                await trio.to_thread.run_sync(shutil.rmtree, scratch, True)
+            self._last_words = ending(process.returncode)
+
+    async def _hear(self, stream: trio.SocketStream) -> None:
+        """Takes its answers, until it is gone."""
+        async for frame in frames(stream):
+            answer: Answer = decoded(frame, Answer)
+            call = self._calls.pop(answer.number)
+            call.answer = answer
+            call.answered.set()
+
+
+def ending(code: int) -> str:
+    """How a process ended."""
+    if code >= 0:
+        return f"exit code {code}"
+    return (
+        f"killed by {signal.Signals(-code).name}" if -code in set(signal.Signals) else f"killed by signal {-code}"
+    )
+
+
+async def _send(stream: trio.SocketStream, first: bytes, orders: trio.MemoryReceiveChannel[bytes]) -> None:
+    # If it is gone, that is noticed where its answers are waited for.
+    with suppress(trio.BrokenResourceError):
+        await stream.send_all(first)
+        async for frame in orders:
+            await stream.send_all(frame)
+
+
+async def _end(process: "subprocess.Popen[bytes]", stream: trio.SocketStream) -> None:
+    """Hangs up, which a worker understands, and waits until it is gone."""
+    await trio.aclose_forcefully(stream)
+    descriptor = os.pidfd_open(process.pid)
+    try:
+        with trio.move_on_after(FAREWELL_SECONDS):
+            await trio.lowlevel.wait_readable(descriptor)
+        process.kill()
+        await trio.lowlevel.wait_readable(descriptor)
+    finally:
+        os.close(descriptor)
+    process.wait()

@@ -1,0 +1,172 @@
+"""What the arena and its referee processes say to each other: JSON in frames over a pair of sockets.
+
+The arena sends orders, a worker an answer to each. The end of the stream is the last word of either: the worker
+ends its matches and leaves; or it is gone, and what it had not answered is played again.
+"""
+
+import os
+from collections.abc import AsyncIterator, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+import trio
+from msgspec import Raw, Struct
+from msgspec.structs import replace
+
+from arena.workers.api import WorkerGoneError
+from referee.host.plan import Plan, Result
+from referee.sandbox.process import SandboxError
+from referee.transcript.chain import TranscriptError
+
+LENGTH_BYTES = 4
+READ_BYTES = 65_536
+NULL = Raw(b"null")
+
+
+class Order(Struct, frozen=True, kw_only=True):
+    """One match to be played."""
+
+    number: int
+    plan: Plan
+    """Without its options and setup: `Raw | None` can be written by msgspec, and not be read."""
+    options: Raw
+    setup: Raw
+    players: Raw
+    """A JSON array of what the worker takes for players."""
+    transcript: Path
+
+    def whole_plan(self) -> Plan:
+        """The plan with all that belongs to it."""
+        return replace(self.plan, options=_unless_null(self.options), setup=_unless_null(self.setup))
+
+
+class Done(Struct, frozen=True, kw_only=True, tag="done"):
+    """The match was played."""
+
+    number: int
+    result: Result
+
+
+class Failed(Struct, frozen=True, kw_only=True, tag="failed"):
+    """It could not be."""
+
+    number: int
+    kind: Literal["sandbox", "transcript", "shortage", "gone", "fault"]
+    text: str
+    errno: int | None = None
+    """Of the error of the operating system that was behind it."""
+    path: Path | None = None
+
+
+Answer = Done | Failed
+
+
+def order(number: int, plan: Plan, players: Sequence[Any], transcript: Path) -> Order:
+    """An order for a match."""
+    return Order(
+        number=number,
+        plan=replace(plan, options=None, setup=None),
+        options=plan.options or NULL,
+        setup=plan.setup or NULL,
+        players=Raw(encoded(players)),
+        transcript=transcript.resolve(),
+    )
+
+
+def failed(number: int, error: Exception) -> Failed:
+    """What to tell of an error."""
+    match error:
+        case SandboxError():
+            return Failed(number=number, kind="sandbox", text=str(error))
+        case TranscriptError(__cause__=OSError() as cause):
+            return Failed(
+                number=number,
+                kind="transcript",
+                text=error.what,
+                errno=cause.errno,
+                path=error.path,
+            )
+        case TranscriptError():
+            return Failed(number=number, kind="transcript", text=error.what, path=error.path)
+        case WorkerGoneError():
+            return Failed(number=number, kind="gone", text=str(error))
+        case OSError():
+            text = error.strerror or str(error)
+            return Failed(number=number, kind="shortage", text=text, errno=error.errno)
+        case _:
+            return Failed(number=number, kind="fault", text=f"{type(error).__name__}: {error}")
+
+
+def error_of(failed: Failed) -> Exception:
+    """The error that was told of, as `referee.host.play.play` would have raised it."""
+    match failed.kind:
+        case "sandbox":
+            return SandboxError(failed.text)
+        case "transcript":
+            error = TranscriptError(failed.text, failed.path)
+            error.__cause__ = None if failed.errno is None else OSError(failed.errno, os.strerror(failed.errno))
+            return error
+        case "shortage":
+            return OSError(failed.errno or 0, failed.text)
+        case "gone":
+            return WorkerGoneError(failed.text)
+        case "fault":
+            return RuntimeError(f"in a referee process: {failed.text}")
+
+
+def encoded(words: Any) -> bytes:
+    """Anything of the above, or players, as JSON."""
+    return msgspec.json.encode(words, enc_hook=_path_to_text)
+
+
+def decoded(text: bytes | Raw, kind: Any) -> Any:
+    """What was `encoded`, as that type."""
+    return msgspec.json.decode(text, type=kind, dec_hook=_text_to_path)
+
+
+def framed(text: bytes) -> bytes:
+    """Text as it goes over the stream."""
+    return len(text).to_bytes(LENGTH_BYTES, "big") + text
+
+
+def take_frames(held: bytearray) -> Iterator[bytes]:
+    """Takes the frames that are whole out of what has been received."""
+    while len(held) >= LENGTH_BYTES:
+        end = LENGTH_BYTES + int.from_bytes(held[:LENGTH_BYTES], "big")
+        if len(held) < end:
+            return
+        frame = bytes(held[LENGTH_BYTES:end])
+        del held[:end]
+        yield frame
+
+
+async def frames(stream: trio.SocketStream) -> AsyncIterator[bytes]:
+    """The frames that come, to the stream's end. A frame that was cut off is none."""
+    held = bytearray()
+    while True:
+        try:
+            came = await stream.receive_some(READ_BYTES)
+        except trio.BrokenResourceError:
+            return
+        if not came:
+            return
+        held += came
+        for frame in take_frames(held):
+            yield frame
+
+
+def _unless_null(value: Raw) -> Raw | None:
+    return None if bytes(value) == bytes(NULL) else value.copy()
+
+
+def _path_to_text(value: Any) -> str:
+    if isinstance(value, Path):
+        return str(value)
+    raise NotImplementedError
+
+
+def _text_to_path(kind: type, value: Any) -> Any:
+    if kind is Path:
+        return Path(value)
+    raise NotImplementedError

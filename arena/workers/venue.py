@@ -1,0 +1,116 @@
+"""Where matches are played: by processes of this machine, or on a cluster; and where their transcripts go."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import trio
+from msgspec import Struct
+from msgspec.structs import replace
+
+from arena.errors import MachineCannot, WrongUse
+from arena.feed.publisher import FeedLine
+from arena.workers import capacity
+from arena.workers.api import Play, Venue, Worker
+from arena.workers.builds import ready
+from arena.workers.cluster.cluster import open_cluster
+from arena.workers.cluster.dask import address_of, dask_for
+from arena.workers.cluster.protocol import Asked
+from arena.workers.cluster.store import Store
+from arena.workers.pool import open_crew
+from referee.bot_folder.manifest import BotFolder
+from referee.host.plan import Plan, Result
+from referee.host.play import SandboxedBot
+from referee.sandbox import process as sandbox
+from referee.sandbox.levels import Isolation
+
+LOCAL = "local"
+
+
+class Where(Struct, frozen=True, kw_only=True):
+    """What a command was told of where to play."""
+
+    on: str
+    """`local`, or a cluster's `dask://HOST:PORT`."""
+    transcripts: str | None
+    """URL of a folder or an object store; None: the results folder."""
+    concurrency: int | None
+    workers: int | None
+
+
+def venue_for(
+    where: Where,
+    bots: Sequence[BotFolder],
+    isolation: Isolation,
+    *,
+    at_once: int | None = None,
+    fresh: bool = False,
+    feed: FeedLine | None = None,
+) -> tuple[tuple[SandboxedBot, ...], Venue[Any]]:
+    """The bots as players, and whoever plays them. Bots are built where they play.
+
+    Args:
+        where: as the command was told.
+        bots: by entrant's number.
+        isolation: how they are shut in.
+        at_once: matches at once on this machine, if the command was not told; None: as it was found to carry.
+        fresh: earlier results will be moved aside: first it is tried whether there is a sandbox to play in.
+        feed: where matches are published; of this machine only.
+
+    Raises:
+        WrongUse: something asked for cannot be, or a bot's build failed.
+        MachineCannot: there is no space for a build, or no sandbox.
+    """
+    store = None if where.transcripts is None else Store(where.transcripts)
+    if where.on != LOCAL:
+        # All complaints now, before anything is begun.
+        if feed is not None:
+            raise WrongUse("--feed: only matches of this machine can be followed, not a cluster's")
+        address_of(where.on)
+        if where.concurrency is not None or where.workers is not None:
+            raise WrongUse("--concurrency and --workers are of this machine; a cluster's workers have slots")
+        dask_for(where.on)
+        asked = Asked(bots=tuple(bots), isolation=isolation)
+        return _players(bots), lambda _: open_cluster(where.on, asked, where.transcripts)
+    if fresh:
+        _demand(isolation)
+    most = where.concurrency or at_once or capacity.matches_at_once()
+
+    def local(matches: int) -> AbstractAsyncContextManager[list[Worker[Any]]]:
+        crew = open_crew(capacity.shares(matches, concurrency=most, workers=where.workers), feed=feed)
+        return crew if store is None else _storing(crew, store)
+
+    return _players(ready(bots, isolation)), local
+
+
+def _demand(isolation: Isolation) -> None:
+    """Complains now of what the first bot would be refused for: earlier results are still in their place."""
+    try:
+        if isolation != "none":
+            sandbox.find_isolation()
+            sandbox.demand(isolation)
+    except sandbox.SandboxError as error:
+        raise MachineCannot(str(error)) from None
+
+
+def _players(bots: Sequence[BotFolder]) -> tuple[SandboxedBot, ...]:
+    return tuple(SandboxedBot(bot) for bot in bots)
+
+
+@asynccontextmanager
+async def _storing(
+    crew: AbstractAsyncContextManager[list[Worker[Any]]], store: Store
+) -> AsyncIterator[list[Worker[Any]]]:
+    """The same workers, whose transcripts do not stay here."""
+    await trio.to_thread.run_sync(store.prepare)
+    async with crew as workers:
+        yield [replace(worker, play=partial(_play_and_store, worker.play, store)) for worker in workers]
+
+
+async def _play_and_store(
+    play: Play[Any], store: Store, plan: Plan, players: Sequence[Any], *, transcript: Path
+) -> Result:
+    result = await play(plan, players, transcript=transcript)
+    return replace(result, transcript=await trio.to_thread.run_sync(store.move, transcript))

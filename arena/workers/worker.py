@@ -1,0 +1,96 @@
+"""A referee process: plays the matches that the arena orders, over a socket that it was given.
+
+Run as `python -m arena.workers.worker SOCKET ARENA_PID [FEED]`, the last the socket of a live feed. It decides
+nothing about a tournament and writes nothing but transcripts, so that it can be killed at any moment. It ends with
+the arena, however that ends.
+"""
+
+import ctypes
+import os
+import signal
+import socket
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
+from typing import Any
+
+import trio
+
+from arena import event_loop as loop
+from arena.errors import SIGNALLED, Stopped
+from arena.feed.publisher import inherited
+from arena.workers.api import Play
+from arena.workers.protocol import Done, Order, decoded, encoded, failed, framed, frames
+from referee.host.kept_bots import open_kept_bots
+from referee.host.play import SandboxedBot, play
+from referee.wire.local import open_wire
+
+FEED = 3
+"""Where on the command line the feed's socket is."""
+SET_PDEATHSIG = 1
+"""`prctl` of Linux: the signal that the kernel sends a process when its parent is gone."""
+Venue = Callable[[], AbstractAsyncContextManager[Play[Any]]]
+"""Opens what all matches of this process share, and gives what plays one."""
+
+
+def main(open_venue: Venue, player: Any) -> None:
+    """Serves the arena until it hangs up; `player` is the type of its players."""
+    _end_with(int(sys.argv[2]))
+    serve(socket.socket(fileno=int(sys.argv[1])), open_venue, player)
+
+
+def serve(control: socket.socket, open_venue: Venue, player: Any) -> None:
+    """Plays what is ordered over a socket, until that is hung up or a signal comes; it ends the process then."""
+    try:
+        loop.run(partial(_serve, control, open_venue, player))
+    except Stopped as stopped:
+        sys.exit(SIGNALLED + stopped.signal)
+
+
+def _end_with(arena: int) -> None:
+    """Ties this process's life to the arena's, and with its own its bots'."""
+    ctypes.CDLL(None).prctl(SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != arena:
+        # The arena was gone before its death could be our end.
+        sys.exit(1)
+
+
+async def _serve(control: socket.socket, open_venue: Venue, player: Any) -> None:
+    """Plays what is ordered, all at once: how much that is, is the arena's to say."""
+    stream = trio.SocketStream(trio.socket.from_stdlib_socket(control))
+    answers, to_send = trio.open_memory_channel[bytes](sys.maxsize)
+    async with open_venue() as play, trio.open_nursery() as nursery:
+        nursery.start_soon(_send, stream, to_send)
+        async for frame in frames(stream):
+            nursery.start_soon(_play, play, decoded(frame, Order), player, answers)
+        nursery.cancel_scope.cancel()
+
+
+async def _send(stream: trio.SocketStream, answers: trio.MemoryReceiveChannel[bytes]) -> None:
+    async for answer in answers:
+        await stream.send_all(answer)
+
+
+async def _play(play: Play[Any], order: Order, player: Any, answers: trio.MemorySendChannel[bytes]) -> None:
+    """Plays one match, and answers."""
+    try:
+        players = decoded(order.players, tuple[player, ...])
+        result = await play(order.whole_plan(), players, transcript=order.transcript)
+    except Exception as error:  # noqa: BLE001 - whatever it is, the arena says what it means
+        answer: Any = failed(order.number, error)
+    else:
+        answer = Done(number=order.number, result=result)
+    answers.send_nowait(framed(encoded(answer)))
+
+
+@asynccontextmanager
+async def _venue() -> AsyncIterator[Play[SandboxedBot]]:
+    """All matches of a process share its wire, the bots that stay, and its line to the feed, if there is one."""
+    publish = inherited(int(sys.argv[FEED])).publish if len(sys.argv) > FEED else None
+    async with open_wire() as wire, open_kept_bots(wire) as kept:
+        yield partial(play, wire=wire, kept=kept, publish=publish)
+
+
+if __name__ == "__main__":
+    main(_venue, SandboxedBot)

@@ -1,0 +1,456 @@
+"""What counts as a bot's content: read within bounds, hashed, and copied to where the bot is run from.
+
+A bot's folder is a stranger's: it may hold pipes, devices, links out of it, files without end, and may change
+while it is read. So it is read through descriptors that follow no link, and what runs is a copy that was hashed as
+it was made: nothing that is not hashed is mounted, built from or sent to another machine.
+"""
+
+import errno
+import fcntl
+import hashlib
+import os
+import shutil
+import stat
+import tempfile
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from referee.bot_folder.cache import CacheError, private
+from referee.printable import printable
+
+IGNORED = frozenset({b"__pycache__", b".git"})
+"""Names that are not part of a bot's content, wherever they lie and whatever they are."""
+MEGABYTE = 1024 * 1024
+MOST_MB = 2_048
+"""Of a bot's files together."""
+MOST_FILES = 50_000
+"""Files, folders and links."""
+DEEPEST = 32
+"""Folders within one another."""
+LONGEST_NAME = 1_000
+"""Bytes of a name in the folder, or of where a link leads."""
+FILE_HASH_DIGITS = 12
+"""Of a single file's hash are kept: it names what changed, the folder's whole hash says that something did."""
+LONGEST_PART = 255
+"""Bytes of a name in its own folder, as the kernel has it."""
+UNUSED_DAYS = 7
+"""A copy that nobody used for longer is removed."""
+_BLOCK = MEGABYTE
+_DAY_SECONDS = 86_400
+_ANY_TO_READ = {b"f": 0o444, b"x": 0o555}
+_OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+_MAKING = "making-"
+_LOCK = "lock"
+
+
+class ContentError(ValueError):
+    """What a bot may not have. The text is one line that begins with the name of a file in its folder."""
+
+    def __init__(self, name: bytes, what: str) -> None:
+        """Args: the file's name in the folder, empty for the folder itself; what is wrong."""
+        self.name = printable(name.decode(errors="backslashreplace"))
+        self.what = what
+        super().__init__(f"{self.name}: {what}" if name else what)
+
+
+class Item(NamedTuple):
+    """One file or link of a bot's content. Its bytes are to be read before the next one is asked for."""
+
+    name: bytes
+    """In the folder, parts joined by `/`."""
+    kind: bytes
+    """`f`: a file, `x`: one that can be executed, `l`: a link."""
+    size: int
+    """Bytes, as far as is known before they are read."""
+    blocks: Iterable[bytes]
+    """The file's bytes, or where the link leads."""
+
+
+def cache_folder() -> Path:
+    """Where the arena keeps what it can make again."""
+    given = os.environ.get("XDG_CACHE_HOME", "")
+    # By the XDG base directory specification, a relative path is to be ignored.
+    return (Path(given) if Path(given).is_absolute() else Path.home() / ".cache") / "mist-arena"
+
+
+def content_hash(folder: Path) -> str:
+    """The hash of a folder's content: names, which are executable, and bytes. `sha256:…`.
+
+    Raises:
+        ContentError: something in it cannot be read, or is what a bot may not have.
+    """
+    return _hashed(folder_items(folder), None)
+
+
+def file_hashes(folder: Path) -> dict[str, str]:
+    """The same for each file by itself, by its name in the folder: to tell which of them changed.
+
+    Raises:
+        ContentError: as `content_hash`.
+    """
+    return {
+        item.name.decode(): hashlib.sha256(item.kind + _digest(item, None)).hexdigest()[:FILE_HASH_DIGITS]
+        for item in _bounded(folder_items(folder))
+    }
+
+
+def size_of(folder: Path) -> tuple[int, int]:
+    """How many files and links a folder's content has, and how many bytes they have together.
+
+    Raises:
+        ContentError: as `content_hash`.
+    """
+    sizes = [item.size for item in folder_items(folder)]
+    return len(sizes), sum(sizes)
+
+
+def copy_of(folder: Path) -> tuple[str, Path]:
+    """The content hash of a folder, and the copy of its content that bots run from, made if it is not there.
+
+    Raises:
+        ContentError: as `content_hash`.
+        OSError: the copy cannot be written.
+    """
+    content = content_hash(folder)
+    # Most often it is there. If the folder changes before it is copied, another hash is found then.
+    return (content, copy_place(content)) if is_whole(content) else copied(folder_items(folder))
+
+
+def copied(items: Iterable[Item]) -> tuple[str, Path]:
+    """Copies a bot's content, hashing what it writes; the hash, and where the copy is.
+
+    Raises:
+        ContentError: there is what a bot may not have.
+        OSError: the copy cannot be written.
+    """
+    copies = _copies()
+    _hold(copies)
+    making = Path(tempfile.mkdtemp(prefix=_MAKING, dir=copies))
+    try:
+        content = _hashed(items, making)
+        _check_links(making)
+        place = copy_place(content)
+        making.chmod(0o755)
+        if not is_whole(content):
+            _replace(making, place)
+    finally:
+        shutil.rmtree(making, ignore_errors=True)
+    return content, place
+
+
+def _check_links(copy: Path) -> None:
+    """Raises: ContentError: a link leads to itself, perhaps by way of others."""
+    for item in folder_items(copy, frozenset()):
+        if item.kind == b"l":
+            try:
+                (copy / os.fsdecode(item.name)).stat()
+            except OSError as error:
+                if error.errno == errno.ELOOP:
+                    raise ContentError(item.name, "is a link that leads in a circle") from None
+
+
+def copy_place(content: str) -> Path:
+    """Where the copy of a content is; not there before it was made."""
+    return _copies() / content.removeprefix("sha256:")
+
+
+def is_whole(content: str) -> bool:
+    """Whether the copy of a content is there, as it was made. One that is counts as used now.
+
+    A loss of power may have harmed it, or a bot without a sandbox.
+    """
+    place = copy_place(content)
+    if not place.is_dir():
+        return False
+    _hold(place.parent)
+    try:
+        whole = _hashed(folder_items(place, frozenset()), None) == content
+    except ContentError:
+        return False
+    with suppress(OSError):
+        os.utime(place)
+    return whole
+
+
+def _copies() -> Path:
+    return cache_folder() / "contents"
+
+
+@cache
+def _hold(copies: Path) -> None:
+    """Makes the folder of copies; from now to this process's end no other removes what lies there.
+
+    Where nobody else holds it, this first removes what was not used for long.
+
+    Raises:
+        ContentError: another user could change what bots run.
+        OSError: it cannot be made.
+    """
+    try:
+        private(cache_folder())
+        private(copies)
+    except CacheError as error:
+        raise ContentError(b"", str(error)) from None
+    lock = os.open(copies / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    # A file system without locks is one on which nothing is removed.
+    with suppress(OSError):
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        _remove_unused(copies)
+    with suppress(OSError):
+        fcntl.flock(lock, fcntl.LOCK_SH)
+
+
+def _remove_unused(copies: Path) -> None:
+    oldest = time.time() - UNUSED_DAYS * _DAY_SECONDS
+    for place in copies.iterdir():
+        if place.name.startswith(_MAKING) or (place.name != _LOCK and place.stat().st_mtime < oldest):
+            shutil.rmtree(place, ignore_errors=True)
+
+
+def _replace(making: Path, place: Path) -> None:
+    """Puts a complete copy in its place, where a broken one may lie."""
+    with tempfile.TemporaryDirectory(prefix=_MAKING, dir=place.parent) as aside:
+        with suppress(FileNotFoundError):
+            place.rename(Path(aside, "broken"))
+        try:
+            making.rename(place)
+        except OSError:
+            # Somebody else may have been faster: a folder that is not empty is never replaced.
+            if not place.is_dir():
+                raise
+
+
+def _hashed(items: Iterable[Item], into: Path | None) -> str:
+    """The content hash of items, which are copied into an empty folder if there is one."""
+    total = hashlib.sha256()
+    writing = None if into is None else _Writing(into)
+    for item in _bounded(items):
+        digest = _digest(item, writing)
+        # Lengths keep one file's end from being read as another's beginning.
+        total.update(b"%s %d %d\n%s" % (item.kind, len(item.name), len(digest), item.name) + digest)
+    return f"sha256:{total.hexdigest()}"
+
+
+def _digest(item: Item, writing: "_Writing | None") -> bytes:
+    """What stands for an item's bytes in the hash; it is written too, if it is to be."""
+    if item.kind == b"l":
+        target = b"".join(item.blocks)
+        if writing is not None:
+            os.symlink(target, writing.place(item.name))
+        return target
+    digest = hashlib.sha256()
+    if writing is None:
+        for block in item.blocks:
+            digest.update(block)
+        return digest.digest()
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    with open(os.open(writing.place(item.name), flags, 0o600), "wb") as file:
+        for block in item.blocks:
+            digest.update(block)
+            file.write(block)
+        os.fchmod(file.fileno(), _ANY_TO_READ[item.kind])
+    return digest.digest()
+
+
+class _Writing:
+    """An empty folder of ours that is filled; nothing is ever written through a link."""
+
+    def __init__(self, into: Path) -> None:
+        self._into = os.fsencode(into)
+        self._folders = {b""}
+
+    def place(self, name: bytes) -> bytes:
+        """The path of a new file, in a folder that is there."""
+        self._make(name.rpartition(b"/")[0])
+        return b"%s/%s" % (self._into, name)
+
+    def _make(self, folder: bytes) -> None:
+        if folder in self._folders:
+            return
+        self._make(folder.rpartition(b"/")[0])
+        path = b"%s/%s" % (self._into, folder)
+        try:
+            os.mkdir(path)
+        except FileExistsError:
+            raise ContentError(folder, "is there twice") from None
+        os.chmod(path, 0o755)  # noqa: S103 - whatever the umask: root's bots are other users
+        self._folders.add(folder)
+
+
+def _bounded(items: Iterable[Item]) -> Iterator[Item]:
+    """The items, each found to be what a bot may have."""
+    left = MOST_MB * MEGABYTE
+    last = b""
+
+    def counted(item: Item) -> Iterator[bytes]:
+        nonlocal left
+        for block in item.blocks:
+            left -= len(block)
+            if left < 0:
+                raise _too_large(item.name)
+            yield block
+
+    for number, item in enumerate(items, start=1):
+        check_name(item.name)
+        if number > MOST_FILES:
+            raise _too_many(item.name)
+        if item.size > left:
+            raise _too_large(item.name)
+        if item.name <= last:
+            raise ContentError(item.name, "is there twice")
+        last = item.name
+        if item.kind == b"l":
+            yield item._replace(blocks=[_checked_target(item, b"".join(counted(item)))])
+        else:
+            yield item._replace(blocks=counted(item))
+
+
+def check_name(name: bytes) -> None:
+    """Raises: ContentError: it is no name that a file of a bot may have."""
+    try:
+        fits = name.decode().isprintable()
+    except UnicodeDecodeError:
+        raise ContentError(name, "has a name that is not UTF-8") from None
+    if not fits:
+        raise ContentError(name, "has a name with characters that cannot be printed")
+    if len(name) > LONGEST_NAME:
+        raise ContentError(name[:100], f"has a name of more than {LONGEST_NAME} bytes")
+    parts = name.split(b"/")
+    if any(len(part) > LONGEST_PART for part in parts):
+        raise ContentError(name[:100], f"has a name of more than {LONGEST_PART} bytes in its folder")
+    if any(part in (b"", b".", b"..") for part in parts):
+        raise ContentError(name, "is no name for a file inside")
+    if len(parts) > DEEPEST + 1:
+        raise ContentError(name, f"lies more than {DEEPEST} folders deep")
+
+
+def _checked_target(item: Item, target: bytes) -> bytes:
+    """A link leads up first, not above the folder, then only down: it ends inside, through other links too."""
+    shown = printable(target[:LONGEST_NAME].decode(errors="backslashreplace"))
+    parts = [part for part in target.split(b"/") if part not in (b"", b".")]
+    up = 0
+    while up < len(parts) and parts[up] == b"..":
+        up += 1
+    if target.startswith(b"/") or up > item.name.count(b"/") or b".." in parts[up:]:
+        raise ContentError(item.name, f"is a link to {shown}, outside the bot's folder")
+    too_long = len(target) > LONGEST_NAME or max(map(len, parts), default=0) > LONGEST_PART
+    if not target or too_long or b"\0" in target:
+        raise ContentError(item.name, "is a link that leads nowhere")
+    return target
+
+
+def _too_many(name: bytes) -> ContentError:
+    return ContentError(name, f"is one too many: a bot has at most {MOST_FILES} files and folders")
+
+
+def _too_large(name: bytes) -> ContentError:
+    return ContentError(name, f"is too much: a bot's files have at most {MOST_MB} MB together")
+
+
+def folder_items(folder: Path, ignored: frozenset[bytes] = IGNORED) -> Iterator[Item]:
+    """All files and links of a folder, in order of their names. No link is followed, nothing but files is opened.
+
+    Raises:
+        ContentError: something in it cannot be read, or is neither file, folder nor link.
+    """
+    try:
+        directory = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError as error:
+        raise _unreadable(b"", error) from None
+    try:
+        yield from _Walk(os.fstat(directory).st_uid, ignored).items(directory, b"")
+    finally:
+        os.close(directory)
+
+
+class _Walk:
+    """One walk through a folder, and how much was found so far."""
+
+    def __init__(self, owner: int, ignored: frozenset[bytes]) -> None:
+        self._owner = owner
+        self._ignored = ignored
+        self._found = 0
+
+    def items(self, directory: int, prefix: bytes) -> Iterator[Item]:
+        for entry, mode in self._listed(directory, prefix):
+            name = prefix + entry
+            if stat.S_ISLNK(mode):
+                target = _read_link(directory, entry, name)
+                yield Item(name, b"l", len(target), [target])
+            elif stat.S_ISDIR(mode):
+                with _opened(directory, entry, name, os.O_DIRECTORY) as (inner, _):
+                    yield from self.items(inner, name + b"/")
+            elif stat.S_ISREG(mode):
+                with _opened(directory, entry, name, 0) as (file, info):
+                    self._check(name, info)
+                    kind = b"x" if info.st_mode & stat.S_IXUSR else b"f"
+                    yield Item(name, kind, info.st_size, _blocks(file, name))
+            else:
+                raise ContentError(name, "is neither a file nor a folder")
+
+    def _listed(self, directory: int, prefix: bytes) -> list[tuple[bytes, int]]:
+        """What is in one folder, with its mode; so ordered that a walk meets names in their order as a whole."""
+        found = []
+        try:
+            with os.scandir(directory) as listing:
+                for entry in listing:
+                    name = os.fsencode(entry.name)
+                    if name in self._ignored:
+                        continue
+                    self._found += 1
+                    check_name(prefix + name)
+                    if self._found > MOST_FILES:
+                        raise _too_many(prefix + name)
+                    found.append((name, entry.stat(follow_symlinks=False).st_mode))
+        except OSError as error:
+            raise _unreadable(prefix.rstrip(b"/"), error) from None
+        return sorted(found, key=lambda pair: pair[0] + b"/" if stat.S_ISDIR(pair[1]) else pair[0])
+
+    def _check(self, name: bytes, info: os.stat_result) -> None:
+        if not stat.S_ISREG(info.st_mode):
+            raise _changed(name)
+        # Where the kernel lets users link to files that are not theirs, root would hand out what they cannot read.
+        if info.st_nlink > 1 and info.st_uid != self._owner:
+            raise ContentError(name, "is another user's file, under a second name")
+
+
+@contextmanager
+def _opened(directory: int, entry: bytes, name: bytes, flags: int) -> Iterator[tuple[int, os.stat_result]]:
+    """A file or folder in a folder, itself and no link, with what is known of it."""
+    try:
+        opened = os.open(entry, _OPEN | flags, dir_fd=directory)
+    except OSError as error:
+        raise _unreadable(name, error) from None
+    try:
+        yield opened, os.fstat(opened)
+    finally:
+        os.close(opened)
+
+
+def _read_link(directory: int, entry: bytes, name: bytes) -> bytes:
+    try:
+        return os.readlink(entry, dir_fd=directory)
+    except OSError as error:
+        raise _unreadable(name, error) from None
+
+
+def _blocks(file: int, name: bytes) -> Iterator[bytes]:
+    try:
+        while block := os.read(file, _BLOCK):
+            yield block
+    except OSError as error:
+        raise _unreadable(name, error) from None
+
+
+def _unreadable(name: bytes, error: OSError) -> ContentError:
+    if error.errno in (errno.ELOOP, errno.ENOTDIR, errno.ENXIO, errno.EINVAL, errno.ENOENT):
+        return _changed(name)
+    return ContentError(name, f"cannot be read: {error.strerror}")
+
+
+def _changed(name: bytes) -> ContentError:
+    return ContentError(name, "was changed while it was read")

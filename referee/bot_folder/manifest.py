@@ -1,0 +1,263 @@
+"""Bots as they lie on disk: a folder with a bot.toml. Finds one by name, copies its content, reads and checks it.
+
+Starting it is `sandbox`'s; what is content, and its copy, is `bot_content`'s; folders of another git revision are
+read by `bot_revision`.
+"""
+
+import os
+import shutil
+from pathlib import Path
+from typing import Annotated, Literal, get_args
+
+from msgspec import Meta, Struct
+
+from referee.bot_folder.content import LONGEST_PART, ContentError, copied, copy_of, copy_place, is_whole
+from referee.bot_folder.revision import RevisionError, revision_items
+from referee.bot_folder.strict_toml import TomlError, line_of, read_text, read_toml
+
+FILE = "bot.toml"
+PATH = "/usr/local/bin:/usr/bin:/bin"
+"""Where a bot's command is looked for, after its own folder; inside the sandbox as well."""
+PYTHON = "python"
+"""As a command's first word: the interpreter that the arena runs on."""
+MOST_FILE_BYTES = 64 * 1024
+"""Of bot.toml."""
+MOST_COMMAND_BYTES = 16 * 1024
+"""Of a command with its arguments: it must fit into one message to the process that bots are forked from."""
+BUILT_IN = Path(__file__).resolve().parents[2] / "bots"
+LONGEST_PATH = 4_096
+"""Bytes of what names a bot, as the kernel has it."""
+NOT_OFFERED = frozenset({"stress_edge"})
+"""Of the built-in bots, those that measure the referee and play no match that anyone would want to see."""
+
+Text = Annotated[str, Meta(min_length=1, max_length=100)]
+
+
+class BotFolderError(ValueError):
+    """A bot that cannot be used as it is. The text is one line: which file, line and field, and what is wrong."""
+
+
+class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What one bot may use: the table `[limits]` of bot.toml."""
+
+    memory_mb: Annotated[int, Meta(ge=64, le=16_384)] = 1_024
+    """Memory of all its processes together, where the machine has control groups: level `strict`."""
+    address_space_mb: Annotated[int, Meta(ge=64, le=1_048_576)] | None = None
+    """Address space of each of its processes; none: `memory_mb`. Some runtimes reserve far more than they use."""
+    cpus: Annotated[float, Meta(ge=0.1, le=64)] = 1.0
+    """Cores that all its processes together may keep busy, where the machine has control groups."""
+    processes: Annotated[int, Meta(ge=4, le=512)] = 64
+    """Processes and threads at once. A Python bot has three: itself, and two threads of ZeroMQ."""
+    files: Annotated[int, Meta(ge=32, le=4_096)] = 256
+    """Open files of each of its processes."""
+    scratch_mb: Annotated[int, Meta(ge=1, le=4_096)] = 64
+    """Its scratch folder, in memory."""
+    cpu_seconds: Annotated[int, Meta(ge=1, le=86_400)] | None = None
+    """CPU time of each of its processes; none: what the match's clock leaves it."""
+    log_kb: Annotated[int, Meta(ge=4, le=16_384)] = 256
+    """How much of its standard output and error is kept: the first half and the last."""
+
+
+BUILD_LIMITS = Limits(memory_mb=4_096, cpus=2.0, processes=128, files=1_024, scratch_mb=512, cpu_seconds=300)
+Transport = Literal["zmq", "stdio"]
+"""A ZeroMQ socket, or lines of JSON on standard input and output."""
+
+
+class BotFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What bot.toml may say."""
+
+    name: Text
+    version: Text
+    command: Annotated[tuple[str, ...], Meta(min_length=1)]
+    """The program and its arguments, run in the bot's folder; `python` is the arena's own interpreter."""
+    games: Literal["*"] | tuple[Text, ...]
+    """The games it plays, or `"*"` for any."""
+    transport: str = "zmq"
+    """How its program is spoken to: a `Transport`."""
+    build: tuple[Annotated[tuple[str, ...], Meta(min_length=1)], ...] = ()
+    """Commands that make the program, run once for each content, in a sandbox like the bot's."""
+    keeps: bool = False
+    """Whether it can play one match after the other: after `over` it waits to be invited to the next."""
+    limits: Limits = Limits()
+    build_limits: Limits = BUILD_LIMITS
+    """What each build command may use; `scratch_mb` is also the size of the folder that they fill."""
+
+
+class BotFolder(Struct, frozen=True, kw_only=True):
+    """A bot that can be started."""
+
+    given: str
+    """How it was asked for; tells two revisions of one bot apart."""
+    folder: Path
+    """Absolute. The copy of its content that it is run from, or what was built of that."""
+    name: str
+    version: str
+    command: tuple[str, ...]
+    """As in bot.toml; a program of the bot's own folder is spelled `./program`."""
+    games: tuple[str, ...] | None
+    """None: any."""
+    limits: Limits
+    transport: Transport = "zmq"
+    build: tuple[tuple[str, ...], ...] = ()
+    """As in bot.toml."""
+    keeps: bool = False
+    """As in bot.toml."""
+    build_limits: Limits = BUILD_LIMITS
+    content: str
+    """Hash of all that is in the folder that it was found in, `sha256:…`."""
+
+    def plays(self, game: str) -> bool:
+        """Whether it says that it plays a game."""
+        return self.games is None or game in self.games
+
+
+def find_bot(given: str) -> BotFolder:
+    """The bot that a name stands for: a folder, `FOLDER@REVISION` of a git repository, or a built-in bot.
+
+    Raises:
+        BotFolderError: there is none, or it cannot be used as it is.
+    """
+    path = os.fsencode(given)
+    if len(path) > LONGEST_PATH or max(map(len, path.split(b"/"))) > LONGEST_PART:
+        raise BotFolderError(f"{given[:100]}…: is longer than the name of any folder")
+    if Path(given).is_dir():
+        return read_bot(Path(given), given=given)
+    name, at, revision = given.partition("@")
+    if at:
+        is_built_in = (BUILT_IN / name).is_dir() and not Path(name).is_dir()
+        return _at_revision(BUILT_IN / name if is_built_in else Path(name), revision, given)
+    if (BUILT_IN / given / FILE).is_file():
+        return read_bot(BUILT_IN / given, given=given)
+    raise BotFolderError(f"{given}: is neither a folder nor a built-in bot; built in are {', '.join(built_in())}")
+
+
+def built_in() -> list[str]:
+    """The names of the bots that come with the project, to be offered to whoever looks for one."""
+    return sorted({file.parent.name for file in BUILT_IN.glob(f"*/{FILE}")} - NOT_OFFERED)
+
+
+def read_bot(folder: Path, *, given: str) -> BotFolder:
+    """The bot in a folder, which is copied unless its content has been.
+
+    Raises:
+        BotFolderError: bot.toml is missing or says what cannot be, or the folder holds what a bot may not have.
+        OSError: the copy cannot be written.
+    """
+    try:
+        # Said before all else, and before anything is copied. What counts is what is in the copy.
+        read_text(folder / FILE, most=MOST_FILE_BYTES, must_be_file=True)
+        content, copy = copy_of(folder)
+    except TomlError as error:
+        raise BotFolderError(str(error)) from None
+    except ContentError as error:
+        raise _unfit(folder, error) from None
+    return _read(copy, folder, given, content)
+
+
+def kept_bot(content: str, *, given: str) -> BotFolder:
+    """The bot of a content that has been copied.
+
+    Raises:
+        BotFolderError: it is not there, is not as it was made, or cannot be used here.
+    """
+    if not is_whole(content):
+        raise BotFolderError(f"{copy_place(content)}: is not there, or was changed since it was made")
+    return _read(copy_place(content), copy_place(content), given, content)
+
+
+def _read(copy: Path, shown: Path, given: str, content: str) -> BotFolder:
+    """The bot whose content was copied, and which is called by the name of the folder that it came from."""
+    file = _File(copy, shown)
+    try:
+        told = read_toml(copy / FILE, BotFile, shown=file.shown)
+    except TomlError as error:
+        raise BotFolderError(str(error)) from None
+    if told.transport not in get_args(Transport):
+        known = " and ".join(map(repr, get_args(Transport)))
+        raise file.wrong("transport", f"{told.transport!r} is not known; {known} are")
+    games = None if told.games == "*" else tuple(told.games)
+    for field, words in {"name": (told.name,), "version": (told.version,), "games": games or ()}.items():
+        _check_printable(file, field, words)
+    for command in (told.command, *told.build):
+        if sum(len(word.encode()) for word in command) > MOST_COMMAND_BYTES:
+            raise file.wrong("command", f"is longer than {MOST_COMMAND_BYTES} bytes")
+    return BotFolder(
+        given=given,
+        folder=copy,
+        name=told.name,
+        version=told.version,
+        command=_command(file, told.command, is_built=bool(told.build)),
+        games=games,
+        limits=told.limits,
+        transport="stdio" if told.transport == "stdio" else "zmq",
+        build=told.build,
+        keeps=told.keeps,
+        build_limits=told.build_limits,
+        content=content,
+    )
+
+
+class _File(Struct, frozen=True):
+    """A bot.toml: where it is read, and where its author knows it."""
+
+    copy: Path
+    folder: Path
+
+    @property
+    def shown(self) -> Path:
+        """The name that the author knows it by."""
+        return self.folder / FILE
+
+    def wrong(self, field: str, what: str) -> BotFolderError:
+        """What is wrong with a field."""
+        line = line_of((self.copy / FILE).read_text(encoding="utf-8"), field)
+        return BotFolderError(f"{self.shown}:{line}: {field}: {what}")
+
+
+def _check_printable(file: _File, field: str, words: tuple[str, ...]) -> None:
+    """These words reach the terminals of all who see the bot in a table: none may hold an escape sequence."""
+    for word in words:
+        if not word.isprintable():
+            raise file.wrong(field, f"{word!a} has characters that cannot be printed")
+
+
+def _command(file: _File, command: tuple[str, ...], *, is_built: bool) -> tuple[str, ...]:
+    """The command as it will be run, once it is sure that its program is there, or will be made."""
+    program, *arguments = command
+    if program == PYTHON:
+        script = arguments[0] if arguments else None
+        if script and not (is_built or script.startswith("-") or (file.copy / script).is_file()):
+            raise file.wrong("command", f"{script!r} is no file in {file.folder}")
+        return command
+    own = file.copy / program
+    if own.is_file() and own.resolve().is_relative_to(file.copy.resolve()):
+        if not os.access(own, os.X_OK):
+            shown = file.folder / program
+            raise file.wrong("command", f"{program!r} is not executable; try chmod +x {shown}")
+        return (f"./{Path(program)}", *arguments)
+    if "/" not in program and shutil.which(program, path=PATH):
+        return command
+    if is_built and not Path(program).is_absolute():
+        return (f"./{Path(program)}", *arguments)
+    raise file.wrong("command", f"{program!r} is neither a file in {file.folder} nor a program in {PATH}")
+
+
+def _at_revision(folder: Path, revision: str, given: str) -> BotFolder:
+    shown = Path(f"{folder}@{revision}")
+    try:
+        with revision_items(folder, revision) as items:
+            content, copy = copied(items)
+    except RevisionError as error:
+        raise BotFolderError(f"{given}: {error}") from None
+    except ContentError as error:
+        raise _unfit(shown, error) from None
+    try:
+        read_text(copy / FILE, shown=shown / FILE, most=MOST_FILE_BYTES, must_be_file=True)
+    except TomlError as error:
+        raise BotFolderError(str(error)) from None
+    return _read(copy, shown, given, content)
+
+
+def _unfit(shown: Path, error: ContentError) -> BotFolderError:
+    where = shown / error.name if error.name else shown
+    return BotFolderError(f"{where}: {error.what}")

@@ -1,0 +1,62 @@
+"""What a match is to be: game, deal, policy, isolation; and what came of it. Plain data, for arena and referee."""
+
+from msgspec import Raw, Struct
+
+from protocol.refusals import Conduct
+from protocol.words import Outcome
+from referee.match.clock_config import ClockTable
+from referee.match.policy import NotNegative, Policy
+from referee.sandbox.levels import Isolation
+
+
+class Plan(Struct, frozen=True, kw_only=True):
+    """One match to be played."""
+
+    match: str
+    """A name for it, unique in its tournament; bots are told it."""
+    game: str
+    variant: str
+    seed: int
+    seating: NotNegative = 0
+    """Counts the matches of one deal. Bots' own seeds follow from it as well, and so tell no bot that it has seen
+    this deal before."""
+    options: Raw | None = None
+    """JSON object; None: all defaults."""
+    setup: Raw | None = None
+    """JSON object; None: drawn."""
+    policy: Policy = Policy()
+    clock: ClockTable | None = None
+    """The match's times; None: as the variant's rules give them, but for what the policy sets."""
+    isolation: Isolation = "strict"
+    labels: tuple[str, ...] = ()
+    """What spectators read of who sits where, by seat; none: the bots' own names. No bot is told."""
+    warm: bool = True
+    """Whether Python bots in a sandbox are forked from a process that holds the kit already: see `warm`."""
+
+
+class Result(Struct, frozen=True, kw_only=True):
+    """What came of one attempt at a match."""
+
+    match: str
+    outcome: Outcome | None
+    """None: the attempt is void."""
+    conduct: tuple[Conduct, ...]
+    """By seat."""
+    void: str | None
+    """Why the attempt does not count: a fault of the referee or the machine."""
+    charged_us: tuple[int, ...]
+    """By seat: the time charged over all its windows, in microseconds: quick bots answer in a few hundred."""
+    windows: tuple[int, ...]
+    """By seat: how many windows it had."""
+    defaults: tuple[int, ...]
+    """By seat: how many of them took the default."""
+    refused: tuple[int, ...] = ()
+    """By seat: how many of its messages were refused."""
+    transcript: str
+    """Path of the transcript."""
+    head: str
+    """Hash of the transcript's last line: quote it, and nobody can change the file unseen."""
+    remote: tuple[int, ...] = ()
+    """The seats whose bots ran on their authors' own machines: nothing here shut them in."""
+    verdicts: tuple[dict[str, int], ...] = ()
+    """By seat: whose fault it was, of windows that took the default or used reserve; by `Verdict`."""

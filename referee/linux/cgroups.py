@@ -1,0 +1,413 @@
+"""Control groups: bounds on what all processes of one bot use together, and a way to stop them all at once.
+
+Version 1, a folder for each bot in each controller's tree, or version 2, one folder for each bot: where the
+arena may write to them. That is so for root on most machines, and for an ordinary user where systemd hands a
+part of the tree over (`systemd-run --user --scope -p Delegate=yes …`). What is left in them of an arena that was
+killed is ended by its guard (`cgroup_guard`), or when the next arena starts.
+"""
+
+import atexit
+import fcntl
+import os
+import re
+import secrets
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from functools import cache
+from itertools import count
+from pathlib import Path
+
+from msgspec import Struct
+
+from referee.linux.cgroup_guard import clear
+
+MEGABYTE = 1024 * 1024
+PERIOD_US = 100_000
+"""Over which a bot's processor time is bounded: the kernel's own choice."""
+OWN_PROCESSES = 2
+"""Of the sandbox, beside the bot's: bubblewrap's init, and the one that is becoming the bot."""
+OVERHEAD_MB = 16
+"""For what the sandbox itself holds: bubblewrap's processes, the kernel's tables."""
+CONTROLLERS = ("memory", "pids", "cpu")
+FREEZER = "freezer"
+NAME = "mist-arena"
+"""Of an arena's own groups, before its number and something that no other arena has, in no container."""
+PROCESSES = f"{NAME}-processes"
+"""Of version 2: where an arena itself goes, so that there can be groups beside it."""
+_MOUNT = re.compile(r"^\d+ \d+ \S+ (\S+) (\S+) .* - (cgroup2?) \S+ (\S+)$", re.MULTILINE)
+SWEEP_SECONDS = 10
+GUARD = Path(__file__).with_name("cgroup_guard.py")
+_numbers = count(1)
+_guards: "list[subprocess.Popen[bytes]]" = []
+
+
+class NoGroupsError(Exception):
+    """The arena may write to no control groups. The text says why, in one line, and what helps."""
+
+
+class Tree(Struct, frozen=True):
+    """Where this arena makes its groups."""
+
+    version: int
+    places: dict[str, Path]
+    """By controller, the folder of the arena's own. In version 2 they are all the same."""
+    locks: tuple[int, ...]
+    """Descriptors of these folders, locked: they tell others that this arena lives."""
+    home: tuple[int, ...] = ()
+    """Version 1: descriptors by which a thread of the arena's goes back to where the arena itself is."""
+
+
+@cache
+def tree() -> Tree:
+    """This arena's own part of the control groups. The first call makes it, and ends what killed arenas left.
+
+    Raises:
+        NoGroupsError: there is none that it may write to.
+    """
+    sweep()
+    found = _first_version() or _second_version()
+    if found is None:
+        raise NoGroupsError(
+            "this user may write to no control groups with memory, pids and cpu (start the arena as root, or in "
+            "a part of the tree of its own: systemd-run --user --scope -p Delegate=yes scripts/arena …)"
+        )
+    atexit.register(_clear_away, found, os.getpid())
+    _set_guard(found)
+    return found
+
+
+def _clear_away(made: Tree, owner: int) -> None:
+    if owner != os.getpid():
+        return  # A fork of the arena: these are not its own.
+    for place in set(made.places.values()):
+        with suppress(OSError):
+            place.rmdir()
+
+
+def _set_guard(made: Tree) -> None:
+    """Starts the process that ends this arena's bots if it is killed: see `cgroup_guard`."""
+    itself = os.pidfd_open(os.getpid())
+    try:
+        guard = subprocess.Popen(  # noqa: S603 - our own interpreter, and our own words
+            [sys.executable, "-I", "-S", str(GUARD), str(itself), *map(str, set(made.places.values()))],
+            env={},
+            cwd="/",
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            pass_fds=[itself],
+            process_group=0,  # a Ctrl-C at the terminal is the arena's to act on
+        )
+    except OSError as error:
+        _clear_away(made, os.getpid())
+        raise NoGroupsError(f"no process can be started to end bots with the arena: {error.strerror}") from None
+    finally:
+        os.close(itself)
+    _guards.append(guard)
+
+
+def guards() -> set[int]:
+    """The processes that end this arena's bots if it is killed. They end with it."""
+    return {guard.pid for guard in _guards}
+
+
+def sweep() -> None:
+    """Ends the bots of arenas that were killed, and takes their groups away, for some seconds at most. Blocks.
+
+    An arena that lives holds a lock on its groups; another container's, whose processes are not to be seen, too.
+    """
+    with ExitStack() as held:
+        gone = []
+        for _, _, place in _own_places():
+            above = place.parent if place.name == PROCESSES else place
+            for left in above.glob(f"{NAME}.*"):
+                with suppress(OSError):
+                    held.callback(os.close, _locked(left, fcntl.LOCK_NB))
+                    gone.append(left)
+        clear(gone, SWEEP_SECONDS)
+
+
+class Group:
+    """The processes of one bot."""
+
+    def __init__(self, *, memory_mb: int, cpus: float, processes: int) -> None:
+        """An empty group with these limits, of which the sandbox's own needs are not part.
+
+        Raises:
+            NoGroupsError: see `tree`.
+            OSError: the kernel makes no more.
+        """
+        made = tree()
+        self._version = made.version
+        self._home = made.home
+        name = f"{next(_numbers)}"
+        self._folders = {controller: place / name for controller, place in made.places.items()}
+        self._counters: dict[str, int] = {}
+        self._is_frozen = False
+        memory = (memory_mb + OVERHEAD_MB) * MEGABYTE
+        quota = round(cpus * PERIOD_US)
+        try:
+            for folder in set(self._folders.values()):
+                folder.mkdir()
+            if self._version == 1:
+                self._write("memory", "memory.limit_in_bytes", memory)
+                # The period is what the kernel begins with.
+                self._write("cpu", "cpu.cfs_quota_us", quota)
+            else:
+                self._write("memory", "memory.max", memory)
+                self._write("cpu", "cpu.max", f"{quota} {PERIOD_US}")
+            self._write("pids", "pids.max", processes + OWN_PROCESSES)
+        except OSError:
+            self.close()
+            raise
+
+    def entrances(self) -> list[int]:
+        """Descriptors through which a process moves itself into the group by writing 0; the caller closes them."""
+        name = "tasks" if self._version == 1 else "cgroup.procs"
+        found: list[int] = []
+        with ExitStack() as undo:
+            for folder in dict.fromkeys(self._folders.values()):
+                found.append(os.open(f"{folder}/{name}", os.O_WRONLY | os.O_CLOEXEC))
+                undo.callback(os.close, found[-1])
+            undo.pop_all()
+        return found
+
+    @contextmanager
+    def inside(self) -> Iterator[None]:
+        """What this thread starts here is in the group from its birth (version 1; for version 2 see `add`).
+
+        To move a process takes the kernel up to 10 ms, in which nobody on the machine may start one; a thread that
+        moves itself waits for nobody.
+        """
+        if self._version != 1:
+            yield
+            return
+        places = self.entrances()
+        try:
+            for place in places:
+                os.write(place, b"0")
+            yield
+        finally:
+            for home in self._home:
+                os.write(home, b"0")
+            for place in places:
+                os.close(place)
+
+    def add(self, pid: int) -> None:
+        """A process, with what will come from it, where that was not started `inside`.
+
+        Raises:
+            OSError: it is gone, or cannot be moved.
+        """
+        if self._version == 1:
+            return
+        for folder in set(self._folders.values()):
+            _put(f"{folder}/cgroup.procs", pid)
+
+    def freeze(self) -> bool:
+        """Stops all its processes where they are, unseen by them. False: this machine has no freezer."""
+        return self._set_frozen(frozen=True)
+
+    def thaw(self) -> bool:
+        """Lets them go on. Idempotent."""
+        return self._set_frozen(frozen=False)
+
+    def _set_frozen(self, *, frozen: bool) -> bool:
+        if FREEZER not in self._folders:
+            return False
+        if not frozen and not self._is_frozen:
+            return True
+        self._is_frozen = True  # If it fails, who knows.
+        if self._version == 1:
+            self._write(FREEZER, "freezer.state", "FROZEN" if frozen else "THAWED")
+        else:
+            self._write(FREEZER, "cgroup.freeze", int(frozen))
+        self._is_frozen = frozen
+        return True
+
+    def cpu_us(self) -> int:
+        """Processor time of all its processes so far, in microseconds; throttled time is none."""
+        if self._version == 1:
+            return int(self._counter("cpuacct", "cpuacct.usage")) // 1000
+        return _field(self._counter("cpu", "cpu.stat"), b"usage_usec")
+
+    def throttled_us(self) -> int:
+        """How long it was kept from running because its processor time was used up, in microseconds."""
+        told = self._counter("cpu", "cpu.stat")
+        return _field(told, b"throttled_time") // 1000 if self._version == 1 else _field(told, b"throttled_usec")
+
+    def memory_kills(self) -> int:
+        """How many of its processes the kernel ended because they used more memory than they may together."""
+        return _field(
+            self._counter("memory", "memory.oom_control" if self._version == 1 else "memory.events"), b"oom_kill"
+        )
+
+    def _counter(self, controller: str, name: str) -> bytes:
+        """What a file of the group's says now; it is kept open, for it is read at every window."""
+        if name not in self._counters:
+            self._counters[name] = os.open(f"{self._folders[controller]}/{name}", os.O_RDONLY | os.O_CLOEXEC)
+        return os.pread(self._counters[name], 1024, 0)
+
+    def kill(self) -> None:
+        """Kills all its processes and waits until they are gone, for a second at most. Blocks."""
+        give_up = time.monotonic() + 1
+        while left := {pid for folder in self._folders.values() for pid in _words(folder / "cgroup.procs")}:
+            for pid in left:
+                with suppress(ProcessLookupError):
+                    os.kill(int(pid), signal.SIGKILL)
+            if time.monotonic() >= give_up:
+                break
+            time.sleep(0.001)
+
+    def close(self) -> None:
+        """Takes the folders away; its processes must be gone. Idempotent."""
+        while self._counters:
+            os.close(self._counters.popitem()[1])
+        for folder in set(self._folders.values()):
+            with suppress(OSError):
+                folder.rmdir()
+
+    def _write(self, controller: str, name: str, value: object) -> None:
+        _put(f"{self._folders[controller]}/{name}", value)
+
+
+def _put(file: str, value: object) -> None:
+    """Writes to a file of the kernel's. Python's own files would first ask four times what it is."""
+    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC)
+    try:
+        os.write(descriptor, str(value).encode())
+    finally:
+        os.close(descriptor)
+
+
+def _field(text: bytes, name: bytes) -> int:
+    _, _, rest = text.partition(name + b" ")
+    return int(rest.partition(b"\n")[0] or 0)
+
+
+def _own_places() -> Iterator[tuple[int, list[str], Path]]:
+    """The groups this process is in: version, controllers, folder."""
+    mounts = _MOUNT.findall(Path("/proc/self/mountinfo").read_text())
+    for line in Path("/proc/self/cgroup").read_text().splitlines():
+        _, names, path = line.split(":", 2)
+        for root, place, kind, options in mounts:
+            if (kind == "cgroup2") != (names == "") or not (
+                names == "" or set(names.split(",")) <= set(options.split(","))
+            ):
+                continue
+            if Path(path).is_relative_to(root):
+                yield (2 if names == "" else 1), names.split(","), Path(place) / Path(path).relative_to(root)
+                break
+
+
+def _first_version() -> Tree | None:
+    places = {name: place for version, names, place in _own_places() if version == 1 for name in names}
+    if not {*CONTROLLERS, "cpuacct"} <= set(places):
+        return None
+    wanted = [name for name in (*CONTROLLERS, "cpuacct", FREEZER) if name in places]
+    made = _make({places[name] for name in wanted})
+    if made is None:
+        return None
+    own = {name: made.folders[places[name]] for name in wanted}
+    with suppress(OSError):
+        _put(f"{own['memory']}/memory.swappiness", 0)  # Groups below begin with it.
+    home = tuple(os.open(place.parent / "tasks", os.O_WRONLY | os.O_CLOEXEC) for place in own.values())
+    return Tree(1, own, made.locks, home)
+
+
+def _second_version() -> Tree | None:
+    place = next((place for version, _, place in _own_places() if version == 2), None)  # noqa: PLR2004 - as is said
+    if place is not None and place.name == PROCESSES:
+        # Another arena, or another process of this one, was here first, and has moved this one down.
+        place = place.parent
+    if place is None or not set(CONTROLLERS) <= set(_words(place / "cgroup.controllers")):
+        return None
+    made = _make({place})
+    if made is None:
+        return None
+    own = made.folders[place]
+    try:
+        _hand_down(place)
+        (own / "cgroup.subtree_control").write_text(" ".join(f"+{name}" for name in CONTROLLERS))
+    except OSError:
+        return None
+    with suppress(OSError):
+        _put(f"{own}/memory.swap.max", 0)  # It binds all groups below.
+    return Tree(2, dict.fromkeys((*CONTROLLERS, FREEZER), own), made.locks)
+
+
+def _hand_down(place: Path) -> None:
+    """Lets groups below have controllers: only one without processes of its own may, so those move down first."""
+    if set(CONTROLLERS) <= set(_words(place / "cgroup.subtree_control")):
+        return
+    if (place / "cgroup.type").exists():
+        below = place / PROCESSES
+        below.mkdir(exist_ok=True)
+        for pid in _words(place / "cgroup.procs"):
+            with suppress(ProcessLookupError):
+                (below / "cgroup.procs").write_text(pid)
+    (place / "cgroup.subtree_control").write_text(" ".join(f"+{name}" for name in CONTROLLERS))
+
+
+def _words(file: Path) -> list[str]:
+    try:
+        return file.read_text().split()
+    except OSError:
+        return []
+
+
+class _Made(Struct, frozen=True):
+    """This arena's own groups, as they have just been made."""
+
+    folders: dict[Path, Path]
+    """By the folder they are in."""
+    locks: tuple[int, ...]
+
+
+def _make(places: set[Path]) -> _Made | None:
+    """Groups of this arena's own, below each of these; None: it may not make them."""
+    name = f"{NAME}.{os.getpid()}.{secrets.token_hex(4)}"
+    folders = {place: place / name for place in places}
+    with ExitStack() as undo:
+        locks = []
+        for own in folders.values():
+            try:
+                locks.append(_own(own))
+            except OSError:
+                return None
+            undo.callback(own.rmdir)
+            undo.callback(os.close, locks[-1])
+        undo.pop_all()
+    return _Made(folders, tuple(locks))
+
+
+def _own(folder: Path) -> int:
+    """Makes a group and locks it. Another arena may take it for an abandoned one and remove it before that."""
+    while True:
+        folder.mkdir(exist_ok=True)
+        try:
+            lock = _locked(folder)
+        except FileNotFoundError:
+            continue
+        if folder.exists():
+            return lock
+        os.close(lock)
+
+
+def _locked(folder: Path, how: int = 0) -> int:
+    """A descriptor of a folder, locked for as long as it is open.
+
+    Raises:
+        OSError: somebody else holds the lock, and `how` says not to wait; or the folder is not there.
+    """
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | how)
+    except OSError:
+        os.close(descriptor)
+        raise
+    return descriptor

@@ -1,0 +1,1 @@
+"""What the referee decides in one match: windows, clocks, verdicts. Pure."""

@@ -1,0 +1,117 @@
+"""The `[clock]` table: how much time there is, of which kind, as a host writes it down. Pure.
+
+The table says all of a match's times: what is not in it is not there, whatever the variant's rules give. What the
+times mean is `clock`'s; pauses and pacing are the policy's.
+"""
+
+from typing import Annotated, Literal
+
+from msgspec import UNSET, Meta, Struct
+
+from protocol.messages import ClockTerms
+from referee.rules.contract import TimeTerms
+
+LONGEST_MS = 10**12
+"""Thirty years: sums of a match's times stay numbers that every JSON reader takes."""
+WALL_FACTOR = 10
+"""A bot that is given less than a tenth of a core pays for more than it used."""
+
+MOST_WALL_FACTOR = 1_000
+
+Some = Annotated[int, Meta(ge=1, le=LONGEST_MS)]
+AnyOrNone = Annotated[int, Meta(ge=0, le=LONGEST_MS)]
+
+
+class ClockTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The fields of `[clock]`. Times are in milliseconds."""
+
+    kind: Literal["wall", "cpu"] = "wall"
+    """What is counted: time on the wall, or the bot's own processor time."""
+    wall_factor: Annotated[int, Meta(ge=1, le=MOST_WALL_FACTOR)] | None = None
+    """Of a `cpu` clock: so many milliseconds on the wall count as one of processor time, at least. None: ten."""
+    main_ms: AnyOrNone | dict[str, AnyOrNone] | None = None
+    """Main time of every window, or of each by its name."""
+    reserve_ms: AnyOrNone | None = None
+    """What each seat may use beyond main time, over the match. None: nothing."""
+    budget_ms: Some | None = None
+    """Each seat's time over the match, of windows without main time: in place of the two."""
+    increment_ms: AnyOrNone = 0
+    """Added to what a seat has left, after each window of its own."""
+    delay: Literal["simple", "bronstein"] | None = None
+    """Whether `delay_ms` passes before the budget runs, or is given back as far as it was used. None: simple."""
+    delay_ms: Some | None = None
+
+
+class BadClockError(ValueError):
+    """A table that makes no clock. `field`: where, as in a file with `[clock]` and `[policy]`."""
+
+    def __init__(self, field: str, what: str) -> None:
+        super().__init__(f"{field}: {what}")
+        self.field = field
+        self.what = what
+
+
+def table_of(time: TimeTerms) -> ClockTable:
+    """A variant's published times as a table."""
+    return ClockTable(main_ms=time.main_ms, reserve_ms=time.reserve_ms)
+
+
+def terms_of(table: ClockTable, time: TimeTerms) -> ClockTerms:
+    """The times of a match by this table, where the variant's times name its windows.
+
+    Raises:
+        BadClockError: its fields do not go together, or with the windows.
+    """
+    _check_fields(table)
+    main = _main(table, time)
+    bank = table.budget_ms or table.reserve_ms or 0
+    for window, main_ms in main.items():
+        if main_ms + bank == 0:
+            where = "clock.main_ms" + (f".{window}" if isinstance(table.main_ms, dict) else "")
+            raise BadClockError(where, f"no time at all for {window}: neither main time nor a reserve")
+    cpu = table.kind == "cpu"
+    return ClockTerms(
+        main_ms=main,
+        reserve_ms=bank,
+        kind="cpu" if cpu else UNSET,
+        wall_factor=table.wall_factor or WALL_FACTOR if cpu else UNSET,
+        increment_ms=table.increment_ms or UNSET,
+        bronstein_ms=table.delay_ms or UNSET if table.delay == "bronstein" else UNSET,
+    )
+
+
+def _main(table: ClockTable, time: TimeTerms) -> dict[str, int]:
+    """Main time of each window."""
+    given = table.main_ms
+    if given is None:
+        return dict.fromkeys(time.main_ms, 0 if table.delay == "bronstein" else table.delay_ms or 0)
+    if isinstance(given, int):
+        return dict.fromkeys(time.main_ms, given)
+    windows = ", ".join(time.main_ms)
+    for window in given:
+        if window not in time.main_ms:
+            raise BadClockError(f"clock.main_ms.{window}", f"there is no such window; there are {windows}")
+    for window in time.main_ms:
+        if window not in given:
+            raise BadClockError("clock.main_ms", f"{window} is missing; the windows are {windows}")
+    return {window: given[window] for window in time.main_ms}
+
+
+def _check_fields(table: ClockTable) -> None:
+    """That the fields go together."""
+    if table.main_ms is None and table.budget_ms is None:
+        raise BadClockError("clock", "needs main_ms, the time of a window, or budget_ms, the time of a match")
+    if table.budget_ms is not None:
+        for field in ("main_ms", "reserve_ms"):
+            if getattr(table, field) is not None:
+                raise BadClockError(f"clock.{field}", "budget_ms stands in place of main time and reserve")
+    if table.wall_factor is not None and table.kind == "wall":
+        raise BadClockError("clock.wall_factor", 'is for kind = "cpu"')
+    if table.delay is not None and table.delay_ms is None:
+        raise BadClockError("clock.delay", "how long? delay_ms is missing")
+    if table.delay_ms is None or table.budget_ms is not None:
+        return
+    if table.delay != "bronstein":
+        raise BadClockError("clock.delay_ms", "main_ms is such a delay already; a simple one is for budget_ms")
+    if not table.reserve_ms:
+        raise BadClockError("clock.delay_ms", "there is no reserve to give it back to")

@@ -1,0 +1,130 @@
+"""Keeps the windows of a match that somebody may be at fault for until all is known, then judges them. Pure."""
+
+from msgspec import UNSET, Struct
+
+from protocol.refusals import Refusal
+from referee.match.records import Judged, Used
+from referee.match.seat import Seat
+from referee.match.verdicts import Evidence, Verdict, judge
+from referee.match.window import Part
+
+MOSTLY = 2
+"""Bots brought about what made the referee late if they took one part in so many of that, or more."""
+
+
+class Over(Struct, frozen=True):
+    """A seat's part in a window that has closed."""
+
+    seat: int
+    number: int
+    is_missed: bool
+    """Its bot had time and let it pass."""
+
+
+LONG_US = 100_000
+"""Of a part that took so many microseconds, or more, it is written down what it was like, whatever came of it."""
+
+
+class Case(Struct):
+    """A part in a window that took the default, or used reserve."""
+
+    part: Part
+    gone: bool
+    lateness: int
+    """How late the referee woke at the window's end."""
+    used: Used | None = None
+
+    @property
+    def by_default(self) -> bool:
+        """Whether the default was taken."""
+        return self.part.action is None
+
+
+class Court:
+    """One match's cases, by seat. A default waits for a late submission until the next window is over."""
+
+    def __init__(self, seats: list[Seat]) -> None:
+        self._seats = seats
+        self._cases: dict[tuple[int, int], Case] = {}
+        # By seat and window's number, in the order of the windows.
+        self.closed: list[Over] = []
+        """Parts that are over and of which `used` is to tell, as they come; `match.closed` takes them."""
+        self.unmeasured: set[tuple[int, int]] = set()
+        """Those of which it has not told yet."""
+        self._newest: dict[int, int] = {}
+        """By seat: the latest window that is over."""
+
+    def close(self, seat: int, part: Part, lateness: int) -> None:
+        """A part is over."""
+        self._newest[seat] = part.number
+        gone = self._seats[seat].gone
+        defaulted = part.action is None and not part.final
+        # Where there is no main time, a reserve is the budget that all windows draw on.
+        overdrawn = part.reserve_used and part.clock is not None and part.clock.main
+        if defaulted or overdrawn:
+            self._cases[seat, part.number] = Case(part, gone=gone, lateness=lateness)
+        if defaulted or overdrawn or part.charged >= LONG_US:
+            self.unmeasured.add((seat, part.number))
+            self.closed.append(Over(seat, part.number, is_missed=defaulted and not gone))
+
+    def late(self, seat: int, number: int, reading: int, refusal: Refusal) -> None:
+        """A submission was turned down. If it was for the window in question, it tells by how much it was late."""
+        case = self._cases.get((seat, number))
+        if refusal is Refusal.LATE and case is not None:
+            case.part.note_late(reading)
+
+    def used(self, used: Used) -> None:
+        """What a part in a window was like."""
+        self.unmeasured.discard((used.seat, used.number))
+        case = self._cases.get((used.seat, used.number))
+        if case is not None:
+            case.used = used
+
+    def due(self, at: int) -> list[Judged]:
+        """The judgements that can be made now: a seat's latest missed window waits for a late submission."""
+        judged: list[Judged] = []
+        if not self._cases:
+            return judged
+        for seat in sorted({seat for seat, _ in self._cases}):
+            newest = self._newest[seat]
+            case = self._cases.get((seat, newest))
+            waits = case is not None and case.by_default and not case.gone
+            judged += self.judge(seat, at, before=newest if waits else newest + 1)
+        return judged
+
+    def judge(self, seat: int, at: int, *, before: int | None = None) -> list[Judged]:
+        """Judges what is left of a seat, or what came before a window. Of what nothing is known it is silent."""
+        known = [
+            (number, case, case.used)
+            for (whose, number), case in self._cases.items()
+            if whose == seat and case.used is not None and (before is None or number < before)
+        ]
+        for number, _, _ in known:
+            del self._cases[seat, number]
+        return [_judged(seat, number, at, case, used) for number, case, used in known]
+
+
+def _judged(seat: int, number: int, at: int, case: Case, used: Used) -> Judged:
+    clock = case.part.clock
+    # What waiting took from a bot is on the wall: so is what it is compared with.
+    scale = 1 if clock is None else clock.wall_factor
+    behind = max(used.behind, case.lateness)
+    # Together: many that each take a little make the referee as late as one that takes much.
+    brought_about = used.hogs and used.hogs_taken * MOSTLY >= behind
+    evidence = Evidence(
+        gone=case.gone,
+        own=used.flooded or (clock is not None and clock.own(case.part.charged)),
+        time=case.part.charged * scale,
+        reserve=case.part.reserve_used * scale,
+        by_default=case.by_default,
+        late_by=case.part.late_by,
+        behind=behind,
+        withheld=used.withheld,
+        hogs=used.hogs if brought_about else UNSET,
+    )
+    return Judged(at=at, seat=seat, number=number, verdict=judge(evidence), evidence=evidence)
+
+
+def is_unfair(judged: Judged) -> bool:
+    """Whether what was taken was changed by somebody else than the bot."""
+    return judged.evidence.by_default and judged.verdict is not Verdict.BOT

@@ -1,0 +1,236 @@
+"""The course of a match: windows opened, answered, closed on what was taken, until the game is over. Pure.
+
+What a bot's message means is `match`'s; which submission counts is `window`'s.
+"""
+
+from msgspec import UNSET
+
+from protocol.messages import ClockTerms, Closed, Opened
+from referee.match.clock import MICROSECONDS_PER_MS, SeatClock, Stopwatch, reserve_after
+from referee.match.evidence import Court
+from referee.match.outbox import Post
+from referee.match.records import SeatTime, WindowTime
+from referee.match.seat import Seat
+from referee.match.window import OpenWindow, Part
+from referee.rules import reveal
+from referee.rules.contract import Taken, Window
+from referee.rules.table import Table
+
+
+class Course:
+    """The open window, and the way from one to the next."""
+
+    def __init__(self, table: Table, terms: ClockTerms, seats: list[Seat], post: Post) -> None:
+        self.table = table
+        self.stopwatch = Stopwatch()
+        self.lateness = 0
+        """How late the referee woke for the deadline it is acting on, in microseconds."""
+        self._terms = terms
+        self._fixed, self._counted = terms.pacing == "fixed", terms.kind == "cpu"
+        self._seats = seats
+        self._post = post
+        self.court = Court(seats)
+        self._open: OpenWindow | None = None
+        self._answered: set[int] = set()
+
+    @property
+    def reading(self) -> int:
+        """What the match's stopwatch shows now."""
+        return self.stopwatch.reading(self._post.now)
+
+    def part(self, number: int) -> Part | None:
+        """A seat's part in the open window, if it has one."""
+        return self._open.parts.get(number) if self._open else None
+
+    def begin(self) -> None:
+        """Tells what the deal tells, and opens the first window."""
+        self._post.tell(self.table.start)
+        self._open_next()
+
+    def handed(self, at: int, number: int) -> None:
+        """The transport took the seat's `window` message: its clock runs from here."""
+        if self._open is not None:
+            part = self._open.parts.get(number)
+            if part is not None and part.clock is None:
+                part.clock = self._clock(self._open.window, self._seats[number], part, at)
+
+    def opened(self, seat: Seat) -> Opened | None:
+        """The message of the open window for one seat, with the time it has left; None if it has no part left."""
+        part = self.part(seat.number)
+        if self._open is None or part is None or part.settled:
+            return None
+        window = self._open.window
+        main, reserve = self._terms.main_ms[window.name], seat.reserve_ms
+        if part.clock is not None:
+            main, reserve = part.clock.left_ms(self.reading, reserve)
+        owed = next(owed for owed in window.owed if owed.seat == seat.number)
+        game, state = self.table.game, self.table.state
+        return reveal.opened(game, state, window, owed, number=part.number, main_ms=main, reserve_ms=reserve)
+
+    def give_up(self, seat: Seat) -> None:
+        """The seat's bot will say nothing more: its part is not waited for."""
+        part = self.part(seat.number)
+        if self._open is not None and part is not None:
+            if part.clock is None:
+                part.clock = self._clock(self._open.window, seat, part, self._post.now)
+            part.give_up(self.reading)
+
+    def read_cpu(self, number: int, counter: int, cores: int) -> None:
+        """A seat's processor time was read."""
+        part = self.part(number)
+        if part is not None and part.account is not None:
+            part.account.read(self.reading, counter, cores)
+
+    def counted(self, *, stale: bool = False) -> list[int]:
+        """The seats whose processor time counts now; `stale`: those of them that should be read at once."""
+        if self._open is None:
+            return []
+        return [
+            number
+            for number, part in self._open.parts.items()
+            if part.account is not None and not part.settled and (part.account.stale or not stale)
+        ]
+
+    def pause(self) -> None:
+        """The clocks stop."""
+        self.stopwatch.pause(self._post.now)
+        self._read_anew()
+
+    def resume(self) -> None:
+        """They run again."""
+        self.stopwatch.resume(self._post.now)
+        self._read_anew()
+
+    def _read_anew(self) -> None:
+        """What is used from here on counts otherwise than what was used before."""
+        for part in () if self._open is None else self._open.parts.values():
+            if part.account is not None:
+                part.account.stale = True
+
+    def next_change(self) -> int | None:
+        """The moment at which time will next decide something; None where it will not."""
+        change = self._open.next_change() if self._open else None
+        return None if change is None else self.stopwatch.when(change)
+
+    def pass_time(self) -> None:
+        """Settles what time has decided by now. Only when all that had arrived by now has been heard."""
+        if self._open is None:
+            return
+        for number, part in self._open.parts.items():
+            if part.clock is None and part.ends_by is not None and self.reading >= part.ends_by:
+                # Its line should have said so; time runs from when it was given the message.
+                self.handed(self._post.now - self._shortest(self._open.window, self._seats[number]), number)
+        self._open.pass_time(self.reading)
+
+    def advance(self) -> bool:
+        """Goes on as far as it can without being told more. True once the game has its outcome."""
+        while self._open is not None and not self.stopwatch.paused:
+            if self._open.window.asap:
+                self._answer(self._open)
+            if not self._open.complete(self.reading):
+                break
+            self._close(self._open)
+            self._open_next()
+        return self.table.outcome is not None
+
+    def _answer(self, opened: OpenWindow) -> None:
+        """In a window answered at once, answers what has become final."""
+        for number, part in opened.parts.items():
+            if part.settled and part.action is not None and number not in self._answered:
+                self._answered.add(number)
+                self._post.tell(self.table.answer(number, part.action))
+
+    def _open_next(self) -> None:
+        self._open = None
+        if self._answered:
+            self._answered = set()
+        window = self.table.window
+        if window is None:
+            return
+        numbers = {owed.seat: self._seats[owed.seat].windows for owed in window.owed}
+        self._open = OpenWindow(window, numbers, fixed=self._fixed, counted=self._counted)
+        reading = self.reading
+        for number, part in self._open.parts.items():
+            seat = self._seats[number]
+            seat.windows += 1
+            seat.allowance.renew()
+            message = self.opened(seat) if seat.present else None
+            if message is not None:
+                part.ends_by = reading + self._shortest(window, seat)
+                self._post.send(seat, message, timed=True)
+            elif seat.gone:
+                self.give_up(seat)
+            else:
+                # It is being restarted, on its own time; but from when a bot would have been handed this, not from
+                # the moment of what closed the last window: a referee that read that late would charge for it.
+                self._post.world.nobody_handed(number)
+
+    def _clock(self, window: Window, seat: Seat, part: Part, at: int) -> SeatClock:
+        return SeatClock(
+            opened=self.stopwatch.reading(at),
+            main=self._terms.main_ms[window.name] * MICROSECONDS_PER_MS,
+            reserve=seat.reserve,
+            wall_factor=1 if self._terms.wall_factor is UNSET else self._terms.wall_factor,
+            account=part.account,
+        )
+
+    def _shortest(self, window: Window, seat: Seat) -> int:
+        """How soon time could decide something in a seat's part, in microseconds: its main time, if it has any."""
+        return self._terms.main_ms[window.name] * MICROSECONDS_PER_MS or seat.reserve
+
+    def _close(self, opened: OpenWindow) -> None:
+        taken: list[Taken | None] = [None] * self.table.seats
+        closed: list[tuple[Seat, Closed]] = []
+        times: list[SeatTime] = []
+        for number, part in opened.parts.items():
+            seat = self._seats[number]
+            seat.reserve = reserve_after(self._terms, seat.reserve, part.reserve_used)
+            seat.charged += part.charged
+            seat.defaults += part.action is None
+            self.court.close(number, part, self.lateness)
+            its_taken = taken[number] = self._taken(number, part)
+            message = _closed(seat, part, its_taken)
+            closed.append((seat, message))
+            times.append(_seat_time(number, part, message))
+        self._post.world.record(
+            WindowTime(
+                at=self._post.now,
+                number=self.table.number,
+                window=opened.window.name,
+                seats=tuple(times),
+                lateness=self.lateness,
+            )
+        )
+        told = self.table.close(tuple(taken))
+        for seat, message in closed:
+            self._post.send(seat, message)
+        self._post.tell(told)
+
+    def _taken(self, number: int, part: Part) -> Taken:
+        action = self.table.default(number) if part.action is None else part.action
+        charged_ms = part.charged // MICROSECONDS_PER_MS
+        return Taken(action=action, by_default=part.action is None, elapsed_ms=charged_ms)
+
+
+def _closed(seat: Seat, part: Part, taken: Taken) -> Closed:
+    return Closed(
+        window=part.number,
+        taken=taken.action,
+        by_default=taken.by_default,
+        charged_ms=taken.elapsed_ms,
+        reserve_ms=seat.reserve_ms,
+    )
+
+
+def _seat_time(number: int, part: Part, closed: Closed) -> SeatTime:
+    assert part.clock is not None  # noqa: S101 - a part is settled only on its clock
+    return SeatTime(
+        seat=number,
+        opened=part.clock.opened,
+        deadline=part.clock.deadline,
+        arrived=part.arrived,
+        taken=closed.taken,
+        by_default=closed.by_default,
+        charged_ms=closed.charged_ms,
+        reserve_ms=closed.reserve_ms,
+    )

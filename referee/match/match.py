@@ -1,0 +1,494 @@
+"""All that the referee decides in one match, told what happened and when. Pure: it reads no clock, no network.
+
+What becomes of windows is its `course`'s to say, of pauses `pauses`', of starts `start_up`'s, of faults `court`'s.
+`host` tells it what came (`heard`, `handed`, `woke`, `left`, `order`) and does what it asks of its `World`. As
+nothing else decides, a transcript's inputs told to a new `Match` give the same messages, byte for byte (`replay`).
+Times (`at`) are whole microseconds since the match's zero.
+"""
+
+import math
+from functools import partial
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from protocol.codec import Refused, decode_said, oversized
+from protocol.messages import (
+    MAX_NOTE_CHARACTERS,
+    PROTOCOL,
+    ClockTerms,
+    Faulted,
+    Hello,
+    Note,
+    Over,
+    Pause,
+    Rejected,
+    Said,
+    Submit,
+    Undo,
+    Welcome,
+)
+from protocol.refusals import Conduct, Fault, Refusal
+from protocol.words import Outcome
+from referee.match.evidence import Over as PartOver
+from referee.match.evidence import is_unfair
+from referee.match.flow import Course
+from referee.match.forfeits import forfeited_at_once, with_forfeits
+from referee.match.outbox import Post, World
+from referee.match.pauses import Pauses
+from referee.match.policy import Policy
+from referee.match.records import (
+    START,
+    BotIdentity,
+    Cpu,
+    Ended,
+    Handed,
+    In,
+    Judged,
+    Left,
+    PauseOrder,
+    Started,
+    Used,
+    Woke,
+)
+from referee.match.seat import Seat
+from referee.match.submissions import HELLOS_PER_MATCH, WHY_NOT, take, undo, why_not, wrong_hello
+from referee.match.verdicts import Verdict, judge
+from referee.match.window import Part
+from referee.rules.contract import Illegal
+from referee.rules.table import Table
+
+MILLISECONDS = 1_000
+"""Of a second."""
+KEPT_OF_REFUSED = 1_000
+"""Bytes kept in the transcript of a frame that was refused for what it is: a flood must not fill the disk."""
+
+
+class Match:
+    """One match under way. `over` once its outcome, or its voiding, is known."""
+
+    def __init__(
+        self,
+        name: str,
+        table: Table,
+        *,
+        terms: ClockTerms,
+        policy: Policy,
+        bots: tuple[BotIdentity, ...],
+        world: World,
+        measured: bool = False,
+    ) -> None:
+        """`measured`: of every part in a window that is over, `used` is told."""
+        self.name = name
+        self.table = table
+        self.seats = [Seat(number, bot, terms, policy) for number, bot in enumerate(bots)]
+        self.over = False
+        """Nothing more is to be told to it."""
+        self.ended: Ended | None = None
+        self._terms = terms
+        self._policy = policy
+        self._world = world
+        self._post = Post(world, self.seats)
+        self._course = Course(table, terms, self.seats, self._post)
+        self._pauses = Pauses(self._course, self._post, terms)
+        self._playing = False
+        self._measured = measured
+        self._outcome: Outcome | None = None
+        """The game's, while evidence of its last window is still to come."""
+
+    @property
+    def now(self) -> int:
+        """The latest moment it has been told of."""
+        return self._post.now
+
+    # What comes from outside.
+
+    def begin(self) -> None:
+        """The bots have been started: zero of the match's time."""
+        for seat in self.seats:
+            seat.start_up.begin(self.now)
+
+    def heard(self, at: int, number: int, frame: bytes, *, size: int = 0, kept: In | None = None) -> bool:
+        """A frame arrived from a bot; whether it was not in vain: neither refused, nor from one that is gone.
+
+        Args:
+            at: when.
+            number: the bot's seat.
+            frame: its bytes.
+            size: how many it took on the wire, where that is more.
+            kept: in a replay, the record of a frame that was not kept whole.
+        """
+        seat = self.seats[number]
+        if seat.gone or self.over:
+            return False
+        self._post.now = max(self._post.now, at)
+        size = kept.cut if kept else max(size, len(frame))
+        refused = seat.allowance.hear(size) or oversized(size)
+        if kept:
+            refused = refused or Refused(Refusal.MALFORMED, kept.text)
+            kept = replace(kept, refused=refused.refusal.value, text=refused.text)
+        said: Said | None = None
+        if refused is None:
+            try:
+                said = decode_said(frame)
+            except Refused as not_said:
+                refused = not_said
+        self._world.record(kept or In.of(at, number, frame, refused, size=size, kept=KEPT_OF_REFUSED))
+        before = seat.refusals
+        if refused is not None or said is None:
+            refused = refused or Refused(Refusal.MALFORMED, "")
+            self._refuse(seat, refused.refusal, refused.text)
+        else:
+            self._act_on(seat, said, at)
+        self._advance()
+        return seat.refusals == before
+
+    def handed(self, at: int, number: int) -> None:
+        """The transport took the `window` message of this seat: its clock runs from here."""
+        if self.over:
+            return
+        self._post.now = max(self._post.now, at)
+        self._world.record(Handed(at=at, seat=number))
+        self._course.handed(at, number)
+
+    def started(self, at: int, number: int) -> None:
+        """A seat's bot runs. Its start-up time counts from here: what came before was the referee's work."""
+        seat = self.seats[number]
+        if seat.start_up.ends is None or self.over:
+            return
+        self._post.now = max(self._post.now, at)
+        self._world.record(Started(at=at, seat=number))
+        seat.start_up.begin(self.now)
+
+    def counted(self, *, stale: bool = False) -> list[int]:
+        """The seats whose processor time counts now; `stale`: those of them that should be read at once."""
+        return [] if self.over else self._course.counted(stale=stale)
+
+    def read_cpu(self, at: int, number: int, used: int, cores: int) -> None:
+        """The processor time of a seat's bot over the match was read: so many microseconds, by at most `cores`."""
+        if self.over:
+            return
+        self._post.now = max(self._post.now, at)
+        self._world.record(Cpu(at=at, seat=number, used=used, cores=cores))
+        self._course.read_cpu(number, used, cores)
+
+    def left(self, at: int, number: int, exit_code: int | None) -> None:
+        """A bot's process has ended, or (`exit_code` None) it leaves unread what it is sent."""
+        seat = self.seats[number]
+        if seat.gone or self.over:
+            return
+        self._post.now = max(self._post.now, at)
+        self._world.record(Left(at=at, seat=number, exit=exit_code))
+        if exit_code is None:
+            self._hang_up(seat, Conduct.DISCONNECTED, Fault.NOT_READING, "you leave unread what you are sent")
+        else:
+            self._lost(seat, exit_code)
+        self._advance()
+
+    def order(self, at: int, *, pause: bool) -> None:
+        """The operator stops the clocks, or lets them run again."""
+        if self.over:
+            return
+        self._post.now = max(self._post.now, at)
+        self._world.record(PauseOrder(at=at, on=pause))
+        self._pauses.order(pause=pause)
+        self._advance()
+
+    def woke(self, at: int) -> None:
+        """A deadline has come, and all that arrived before it has been told."""
+        due = self.next_deadline()
+        if self.over or due is None or at < due:
+            return
+        self._post.now = max(self._post.now, at)
+        self._course.lateness = at - due
+        self._world.record(Woke(at=at, deadline=due))
+        self._end_starts(at)
+        if self.ended is not None:
+            return
+        if self._pauses.are_over(at):
+            self._pauses.resume()
+        self._course.pass_time()
+        self._advance()
+        self._course.lateness = 0
+
+    def silent(self, at: int) -> list[int]:
+        """Seats whose bot has said no `hello` and has no time left for it at that moment.
+
+        Before `woke` ends their part, `used` is told of their start, if the match is measured.
+        """
+        return [seat.number for seat in self.seats if seat.start_up.is_out(at)]
+
+    def _end_starts(self, at: int) -> None:
+        """Bots that have said no `hello` in their time have no part in the match."""
+        for number in self.silent(at):
+            seat = self.seats[number]
+            if not seat.start_up.prolong(at):
+                self._hang_up(seat, Conduct.NEVER_STARTED, Fault.NO_HELLO, "no hello within the start-up time")
+            elif seat.start_up.is_kept():
+                self._end(None, f"the bot of seat {number} is kept from starting: the machine has too much to do")
+                return
+
+    def closed(self) -> list[PartOver]:
+        """Parts in windows that have closed since the last call, for `used`."""
+        court = self._course.court
+        if not court.closed:
+            return []
+        closed, court.closed = court.closed, []
+        return closed
+
+    def used(self, used: Used) -> None:
+        """What a part in a closed window, or its start, was like for a bot: whose fault it was follows from it."""
+        # Anything else would be no part that has closed, or one that was told of.
+        known = (used.seat, used.number) in self._course.court.unmeasured
+        if self.over or not (known or self._is_silent(used)):
+            return
+        self._post.now = max(self._post.now, used.at)
+        self._world.record(used)
+        if used.number == START:
+            self.seats[used.seat].start_up.used = used
+            return
+        self._course.court.used(used)
+        self._judge(self._course.court.due(self.now))
+        self._end_once_measured()
+
+    def _is_silent(self, used: Used) -> bool:
+        return used.number == START and self.seats[used.seat].start_up.is_out(used.at)
+
+    def _end_once_measured(self) -> None:
+        if self._outcome is not None and not self.over and not self._course.court.unmeasured:
+            self._end(with_forfeits(self._outcome, self._forfeited()))
+
+    def _judge(self, verdicts: list[Judged]) -> None:
+        if not verdicts:
+            return
+        for judged in verdicts:
+            self._world.record(judged)
+            self.seats[judged.seat].verdicts[judged.verdict.value] += 1
+        unfair = [judged for judged in verdicts if is_unfair(judged)]
+        nobodys: Judged | None = None
+        for judged in unfair:
+            hogs = judged.evidence.hogs
+            # Only if it would not have been lost otherwise, too.
+            if hogs is not UNSET and judge(replace(judged.evidence, behind=0)) is Verdict.BOT:
+                for hog in hogs:
+                    self._put_out(self.seats[hog])
+            else:
+                nobodys = nobodys or judged
+        if nobodys is not None and self._policy.unfair == "void" and not self.over:
+            why = f"the {nobodys.verdict.value} is at fault"
+            self._end(None, f"{why}: window {nobodys.number} of seat {nobodys.seat} took the default")
+
+    def _put_out(self, seat: Seat) -> None:
+        """A bot kept the referee so busy that another lost a window: it forfeits, whatever the policy."""
+        seat.forfeited = True
+        if self.over:
+            return
+        if seat.gone:
+            self._decided_by_forfeits()
+        else:
+            text = "what you sent kept the referee busy, and others waiting"
+            self._hang_up(seat, Conduct.MISBEHAVED, Fault.MISBEHAVED, text)
+        if self._playing and self._outcome is None:
+            self._advance()
+
+    def abort(self, at: int, reason: str) -> None:
+        """The attempt is void: a fault of the referee or the machine, not of a bot."""
+        if not self.over:
+            self._post.now = max(self._post.now, at)
+            self._end(None, reason)
+
+    def owes(self, number: int) -> bool:
+        """Whether a seat's bot has something to do: start, answer a window while the clocks run, or end."""
+        seat = self.seats[number]
+        if self.over or seat.gone or not seat.welcomed:
+            return True
+        part = self._course.part(number)
+        return part is not None and not part.settled and not self._course.stopwatch.paused
+
+    @property
+    def shortest(self) -> float:
+        """The least main time of any window that has some, in seconds; infinity where none has."""
+        return min([ms for ms in self._terms.main_ms.values() if ms], default=math.inf) / MILLISECONDS
+
+    def next_deadline(self) -> int | None:
+        """When `woke` is next to be told, if nothing else comes before."""
+        soonest = self._course.next_change()
+        for moment in (self._pauses.ends, *[seat.start_up.ends for seat in self.seats]):
+            if moment is not None and (soonest is None or moment < soonest):
+                soonest = moment
+        return soonest
+
+    # What a bot says.
+
+    def _act_on(self, seat: Seat, said: Said, at: int) -> None:
+        if not seat.welcomed and not isinstance(said, Hello):
+            self._refuse(seat, Refusal.OUT_OF_TURN, "say hello first")
+            return
+        match said:
+            case Hello():
+                self._hello(seat, said)
+            case Submit():
+                self._submit(seat, said, self._course.stopwatch.reading(at))
+            case Undo():
+                part = self._part(seat, said.window, self._course.stopwatch.reading(at))
+                if part is not None:
+                    self._post.send(seat, undo(part))
+            case Pause():
+                self._ask_pause(seat)
+            case Note(text):
+                if len(text) > MAX_NOTE_CHARACTERS:
+                    self._refuse(seat, Refusal.TOO_LONG, f"a note has at most {MAX_NOTE_CHARACTERS} characters")
+
+    def _hello(self, seat: Seat, hello: Hello) -> None:
+        wrong = wrong_hello(hello, seat.bot.token)
+        if wrong is not None:
+            conduct = Conduct.MISBEHAVED if wrong[0] is Fault.WRONG_TOKEN else Conduct.NEVER_STARTED
+            self._hang_up(seat, conduct, *wrong)
+            return
+        seat.hellos += 1
+        if seat.hellos > HELLOS_PER_MATCH:
+            self._hang_up(seat, Conduct.MISBEHAVED, Fault.MISBEHAVED, "too many hellos")
+            return
+        if seat.hellos > 1:
+            self._world.reconnected(seat.number)
+        seat.welcomed = True
+        seat.start_up.end()
+        self._post.send(seat, self._welcome(seat))
+        opened = self._course.opened(seat)
+        if opened is not None:
+            self._post.send(seat, opened)
+        self._pauses.tell(seat)
+
+    def _welcome(self, seat: Seat) -> Welcome:
+        return Welcome(
+            protocol=PROTOCOL,
+            match=self.name,
+            game=self.table.game.name,
+            variant=self.table.deal.variant,
+            seat=seat.number,
+            seats=self.table.seats,
+            options=self.table.options,
+            clock=self._terms,
+            seed=seat.bot.seed,
+            told=tuple(seat.told),
+        )
+
+    def _part(self, seat: Seat, window: int, reading: int) -> Part | None:
+        """The seat's part in the open window, if it may change it now; otherwise the message is refused."""
+        part = self._course.part(seat.number)
+        refusal = why_not(part, window, seat.windows, reading)
+        if refusal is not None and (part is None or part.number != window):
+            self._course.court.late(seat.number, window, reading, refusal)
+        elif refusal is Refusal.LATE and part is not None:
+            part.note_late(reading)
+        if refusal is None:
+            return part
+        self._refuse(seat, refusal, WHY_NOT[refusal], window)
+        return None
+
+    def _submit(self, seat: Seat, said: Submit, reading: int) -> None:
+        part = self._part(seat, said.window, reading)
+        if part is None:
+            return
+        try:
+            self._post.send(seat, take(part, said, partial(self.table.read, seat.number), reading))
+        except Illegal as illegal:
+            self._refuse(seat, Refusal.ILLEGAL, illegal.reason, part.number)
+
+    def _ask_pause(self, seat: Seat) -> None:
+        if not self._playing or not self._pauses.grant(seat):
+            self._refuse(seat, Refusal.NO_PAUSE, "no pause is to be had now")
+
+    # Faults.
+
+    def _refuse(self, seat: Seat, refusal: Refusal, text: str, window: int | None = None) -> None:
+        seat.refused[refusal.value] += 1
+        seat.refusals += 1
+        if seat.allowance.is_told(refusal):
+            self._post.send_at_the_door(seat, Rejected(window=window, reason=refusal, text=text))
+        if seat.refusals > self._policy.refusals_per_match:
+            text = f"more than {self._policy.refusals_per_match} of your messages had to be refused"
+            self._hang_up(seat, Conduct.MISBEHAVED, Fault.MISBEHAVED, text)
+
+    def _hang_up(self, seat: Seat, conduct: Conduct, fault: Fault, text: str) -> None:
+        """Ends a bot's part for what it did."""
+        self._post.send_at_the_door(seat, Faulted(reason=fault, text=text))
+        self._blame(seat, conduct)
+        self._gone(seat)
+
+    def _lost(self, seat: Seat, exit_code: int) -> None:
+        """A bot's process has ended before the match was over."""
+        if not seat.welcomed and seat.hellos == 0:
+            self._blame(seat, Conduct.NEVER_STARTED)
+        else:
+            self._blame(seat, Conduct.CRASHED if exit_code else Conduct.DISCONNECTED)
+        if seat.restarts_left == 0:
+            self._gone(seat)
+            return
+        seat.restarts_left -= 1
+        seat.welcomed = False
+        seat.start_up.begin(self.now)
+        self._world.restart(seat.number)
+
+    def _blame(self, seat: Seat, conduct: Conduct) -> None:
+        if seat.conduct is Conduct.OK:
+            seat.conduct = conduct
+
+    def _gone(self, seat: Seat) -> None:
+        seat.gone = True
+        seat.start_up.end()
+        seat.forfeited = seat.forfeited or (self._policy.fault == "forfeit" and self._outcome is None)
+        self._world.hang_up(seat.number)
+        if not self._decided_by_forfeits():
+            self._course.give_up(seat)
+
+    def _decided_by_forfeits(self) -> bool:
+        """Ends the match if at most one seat is left: not while others are starting, who may be out, too.
+
+        Nor once the game has its outcome, and only evidence is waited for.
+        """
+        outcome = None
+        if self._outcome is None and (self._playing or not self._starting()):
+            outcome = forfeited_at_once(self.table.seats, self._forfeited())
+        if outcome is not None:
+            self._end(outcome)
+        return outcome is not None
+
+    def _starting(self) -> bool:
+        return any(seat.start_up.ends is not None for seat in self.seats)
+
+    def _advance(self) -> None:
+        """Goes on as far as it can without being told more."""
+        if not self._playing and not self.over and not self._starting() and not self._decided_by_forfeits():
+            self._playing = True
+            self._course.begin()
+        is_over = self._playing and not self.over and self._course.advance()
+        if not self.over:
+            self._judge(self._course.court.due(self.now))
+        if is_over and not self.over:
+            assert self.table.outcome is not None  # noqa: S101 - it has just said so
+            self._outcome = self.table.outcome
+            if not self._measured:
+                self._course.court.unmeasured.clear()
+            self._end_once_measured()
+
+    def _end(self, outcome: Outcome | None, void: str | None = None) -> None:
+        if void is None:
+            for seat in self.seats:
+                self._judge(self._course.court.judge(seat.number, self.now))
+                if self.over:
+                    return
+        if outcome is not None:
+            self._post.send_all(Over(outcome=outcome))
+        self.ended = Ended(
+            at=self.now,
+            outcome=outcome,
+            conduct=tuple(seat.conduct for seat in self.seats),
+            refused=tuple(dict(sorted(seat.refused.items())) for seat in self.seats),
+            void=void,
+        )
+        self.over = True
+        self._world.record(self.ended)
+
+    def _forfeited(self) -> frozenset[int]:
+        return frozenset(seat.number for seat in self.seats if seat.forfeited)

@@ -1,0 +1,83 @@
+"""What a match does outwardly: messages to its seats, lines to its transcript, requests to its `World`. Pure."""
+
+from typing import Protocol
+
+from msgspec import Raw
+
+from protocol.codec import encode
+from protocol.messages import Told as Message
+from referee.match.records import Out, Record
+from referee.match.seat import Seat
+from referee.rules import reveal
+from referee.rules.contract import Told
+
+
+class World(Protocol):
+    """What a match asks of its surroundings. None of it waits, none of it fails."""
+
+    def record(self, record: Record) -> None:
+        """A line for the transcript."""
+
+    def send(self, seat: int, frame: bytes, *, timed: bool = False) -> None:
+        """A frame for a bot. `timed`: `Match.handed` is to be told when the transport has taken it."""
+
+    def nobody_handed(self, seat: int) -> None:
+        """The seat has a window, and no bot just now: `Match.handed` is to be told all the same."""
+
+    def reconnected(self, seat: int) -> None:
+        """The seat's bot has begun anew: what was sent and not yet taken is not for it."""
+
+    def hang_up(self, seat: int) -> None:
+        """The seat's bot has no part in the match any more."""
+
+    def restart(self, seat: int) -> None:
+        """The seat's bot has ended and is to be started again."""
+
+    def told(self, told: tuple[Told, ...]) -> None:
+        """This is being told to the seats: for those who watch."""
+
+    def paused(self, reason: str) -> None:
+        """Every clock of the match stands still: for those who watch."""
+
+    def resumed(self) -> None:
+        """The clocks run again: for those who watch."""
+
+
+class Post:
+    """Sends a match's messages, each with its record. `now` is the latest moment the match has been told of."""
+
+    def __init__(self, world: World, seats: list[Seat]) -> None:
+        self.world = world
+        self.now = 0
+        self._seats = seats
+
+    def send(self, seat: Seat, message: Message, *, timed: bool = False) -> None:
+        """To one seat, if its bot is there."""
+        if seat.present:
+            self._send(seat, message, timed=timed)
+
+    def send_at_the_door(self, seat: Seat, message: Message) -> None:
+        """To a bot that may not have said a right `hello` yet: why it is not let in, or not listened to."""
+        if not seat.gone:
+            self._send(seat, message)
+
+    def send_all(self, message: Message) -> None:
+        """To every seat whose bot is there."""
+        for seat in self._seats:
+            self.send(seat, message)
+
+    def tell(self, told: tuple[Told, ...]) -> None:
+        """What the game tells: to those it is for, who can ask for it again."""
+        for one in told:
+            event = Raw(encode(one.event))
+            for number in reveal.audience(one, len(self._seats)):
+                seat = self._seats[number]
+                if seat.present:
+                    self._send(seat, reveal.heard(event, len(seat.told)))
+                seat.told.append(event)
+        self.world.told(told)
+
+    def _send(self, seat: Seat, message: Message, *, timed: bool = False) -> None:
+        frame = encode(message)
+        self.world.record(Out(at=self.now, seat=seat.number, frame=Raw(frame)))
+        self.world.send(seat.number, frame, timed=timed)

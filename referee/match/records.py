@@ -1,0 +1,313 @@
+"""What a transcript is made of: one Struct a line. `transcript` writes and verifies them; `match` makes them.
+
+All times (`at`, `deadline`, …) are whole microseconds since the match's own zero, on the monotonic clock. The
+records marked *input* are all that a match was told from outside; feeding them again to `match.Match` gives every
+other record again, which is how a transcript is proved.
+"""
+
+import base64
+from typing import Annotated, Any
+
+from msgspec import UNSET, Meta, Raw, Struct, UnsetType
+
+from protocol.codec import Refused
+from protocol.messages import ClockTerms
+from protocol.refusals import Conduct
+from protocol.words import Outcome
+from referee.match.verdicts import Evidence, Verdict
+
+FORMAT = 2
+"""The version of this file, named in every transcript's header."""
+FLOOD_US = 5_000
+"""A bot that kept the referee's loop busy in vain for so many microseconds of a window has flooded it."""
+HOG_US = 1_000
+"""One that did so for so many microseconds is among those who make the referee late together."""
+START = -1
+"""Where a seat's windows are counted from 0: not one of them, but its bot's start, in which it said no `hello`."""
+LARGEST = 2**53 - 1
+"""The largest number of a record that counts or measures: 285 years in microseconds, and every JSON reader's."""
+
+Microseconds = Annotated[int, Meta(ge=0, le=LARGEST)]
+Count = Annotated[int, Meta(ge=0, le=LARGEST)]
+SeatNumber = Annotated[int, Meta(ge=0, le=LARGEST)]
+"""Whether there is such a seat, the header says."""
+ExitCode = Annotated[int, Meta(ge=-LARGEST, le=LARGEST)]
+
+
+class BotIdentity(Struct, frozen=True, kw_only=True):
+    """Who sat where."""
+
+    name: str
+    version: str
+    content: str
+    """Hash of the bot folder's content, `sha256:…`; empty for a person, and for a bot on another machine."""
+    seed: int
+    """The seed this bot was given for its own luck."""
+    token: str
+    """What its `hello` must carry."""
+    kept: Annotated[int, Meta(ge=1, le=LARGEST)] | UnsetType = UNSET
+    """How many matches its process had played before this one. Left out: it was started for this one."""
+    remote: str | UnsetType = UNSET
+    """Of a bot on its author's own machine: the public key that it came with. Nothing shut it in, and of what ran
+    there nothing is known. Left out: it ran on the referee's."""
+
+
+class Header(Struct, frozen=True, kw_only=True, tag="header", tag_field="kind"):
+    """First line: all that a replay needs. Holds the host's secrets."""
+
+    format: int
+    arena: str
+    """Version of this project."""
+    match: str
+    game: str
+    variant: str
+    seed: int
+    options: Raw
+    """All options in force, given or default, as an object."""
+    setup: Raw
+    """The setup in force, given or drawn."""
+    clock: ClockTerms
+    policy: Any
+    """The match's `plan.Policy`."""
+    bots: tuple[BotIdentity, ...]
+    """By seat."""
+    isolation: str
+    machine: str
+    started: str
+    """Wall time of the match's zero, ISO 8601, UTC. For people; no rule reads it."""
+    measured: bool = False
+    """Whether parts in windows that are over are followed by what they were like (`Used`): those that took the
+    default, drew on the reserve, or took 100 ms."""
+    salts: tuple[str, ...] = ()
+    """By seat: what the seat's own transcript begins with (`SeatHeader.salt`). `open_transcript` fills it in."""
+
+
+class In(Struct, frozen=True, kw_only=True, tag="in", tag_field="kind", omit_defaults=True):
+    """Input: a frame arrived from a bot. `frame` as text, or as base64 in `octets` where it is not UTF-8."""
+
+    at: Microseconds
+    seat: SeatNumber
+    frame: str = ""
+    octets: str = ""
+    cut: Count = 0
+    """The frame's true length in bytes, where only its beginning is kept: it was refused for what it is. Of a
+    message of parts, what all of them took on the wire: `frame` says only that it was one."""
+    refused: str = ""
+    """Of a frame that was cut: the `Refusal`."""
+    text: str = ""
+    """Of a frame that was cut: what its sender was told."""
+
+    @classmethod
+    def of(cls, at: int, seat: int, frame: bytes, refused: Refused | None, *, size: int, kept: int) -> "In":
+        """The record of a frame that took `size` bytes; of a refused one, no more than its first `kept` bytes."""
+        cut = refused is not None and size > min(len(frame), kept)
+        text, octets = _as_text(frame[:kept] if cut else frame)
+        if not cut or refused is None:
+            return cls(at=at, seat=seat, frame=text, octets=octets)
+        refusal = refused.refusal.value
+        return cls(at=at, seat=seat, frame=text, octets=octets, cut=size, refused=refusal, text=refused.text)
+
+    def spelled(self) -> bool:
+        """Whether `frame` and `octets` are what `of` writes for the bytes that they stand for."""
+        try:
+            return _as_text(self.raw()) == (self.frame, self.octets)
+        except ValueError:
+            return False
+
+    def raw(self) -> bytes:
+        """The frame, or what was kept of it."""
+        return base64.b64decode(self.octets) if self.octets else self.frame.encode()
+
+
+class Out(Struct, frozen=True, kw_only=True, tag="out", tag_field="kind"):
+    """A message was sent to a bot: its exact bytes."""
+
+    at: Microseconds
+    seat: SeatNumber
+    frame: Raw
+
+
+class Handed(Struct, frozen=True, kw_only=True, tag="handed", tag_field="kind"):
+    """Input: the transport took the last `window` message for this seat; its clock runs from here.
+
+    Of a seat whose bot is being restarted: it would have taken it.
+    """
+
+    at: Microseconds
+    seat: SeatNumber
+
+
+class Cpu(Struct, frozen=True, kw_only=True, tag="cpu", tag_field="kind"):
+    """Input, of a match whose clock counts processor time: a bot's was read."""
+
+    at: Microseconds
+    """Just after."""
+    seat: SeatNumber
+    used: Microseconds
+    """By all its processes over the match, in microseconds."""
+    cores: Annotated[int, Meta(ge=1, le=LARGEST)]
+    """On how many at once, at most."""
+
+
+class Woke(Struct, frozen=True, kw_only=True, tag="woke", tag_field="kind"):
+    """Input: the deadline at `deadline` was acted on at `at`; the difference is the referee's lateness."""
+
+    at: Microseconds
+    deadline: Microseconds
+
+
+class Started(Struct, frozen=True, kw_only=True, tag="started", tag_field="kind"):
+    """Input: a seat's bot runs; its start-up time counts from here."""
+
+    at: Microseconds
+    seat: SeatNumber
+
+
+class Left(Struct, frozen=True, kw_only=True, tag="left", tag_field="kind"):
+    """Input: a bot is gone. `exit`: its process's code (negative: the signal), null: it does not read.
+
+    Of a bot on another machine, to which there was no line for too long, it is 0.
+    """
+
+    at: Microseconds
+    seat: SeatNumber
+    exit: ExitCode | None
+
+
+class PauseOrder(Struct, frozen=True, kw_only=True, tag="pause", tag_field="kind"):
+    """Input: the operator stopped (`on`) or restarted the match's clocks."""
+
+    at: Microseconds
+    on: bool
+
+
+class SeatTime(Struct, frozen=True, kw_only=True):
+    """One seat's part in a window's record. Times are readings of the match's stopwatch, without its pauses."""
+
+    seat: int
+    opened: int
+    """When the window was handed to its transport."""
+    deadline: int
+    """When main time and reserve, where it may be used, would have ended at the latest."""
+    arrived: int | None
+    """When what was taken arrived; None by default."""
+    taken: Any
+    by_default: bool
+    charged_ms: int
+    reserve_ms: int
+    """Reserve left for the match."""
+
+
+class WindowTime(Struct, frozen=True, kw_only=True, tag="window", tag_field="kind"):
+    """A window was closed: what was taken and in what time."""
+
+    at: Microseconds
+    number: int
+    window: str
+    seats: tuple[SeatTime, ...]
+    lateness: int
+    """By how many microseconds the referee woke after the deadline that closed it; 0 if none did."""
+
+
+class Used(Struct, frozen=True, kw_only=True, tag="used", tag_field="kind", omit_defaults=True):
+    """Input: what one seat's part in a window was like for its bot, in microseconds. Follows the window's end.
+
+    Or what its start was like so far, where it has said no `hello` in time; before what comes of that.
+    """
+
+    at: Microseconds
+    seat: SeatNumber
+    number: Annotated[int, Meta(ge=START, le=LARGEST)]
+    """The seat's own count of its windows, or `START`."""
+    cpu: Microseconds
+    """Processor time of all the bot's processes."""
+    waited: Microseconds
+    """How long its threads were ready to run, and did not, all together."""
+    withheld: Microseconds
+    """Of `waited`, what is not the bot's own doing: see `meter.Reading`."""
+    throttled: Microseconds
+    """How long it was kept from running because it had used up its `cpus`."""
+    behind: Microseconds
+    """The longest that the referee's loop was busy at a stretch meanwhile; of a start that the referee had not
+    brought about yet, all of its time."""
+    taken: Microseconds = 0
+    """How long the loop was busy with what this bot sent in vain: floods, and messages that were refused."""
+    hogs: tuple[SeatNumber, ...] = ()
+    """The other seats of this match whose bots kept the loop busy in vain meanwhile, each for `HOG_US` or more."""
+    hogs_taken: Microseconds = 0
+    """For how long all of them together kept it busy."""
+
+    @property
+    def flooded(self) -> bool:
+        """Whether the bot kept the loop busy itself: then nothing that was kept from it excuses it."""
+        return self.taken >= FLOOD_US
+
+
+class Judged(Struct, frozen=True, kw_only=True, tag="verdict", tag_field="kind"):
+    """Whose fault it is that a seat's part in a window took the default, or used reserve: see `verdict`."""
+
+    at: Microseconds
+    seat: SeatNumber
+    number: int
+    """The seat's own count of its windows."""
+    verdict: Verdict
+    evidence: Evidence
+
+
+class Ended(Struct, frozen=True, kw_only=True, tag="ended", tag_field="kind"):
+    """The match is over. Void attempts have no outcome, but a reason."""
+
+    at: Microseconds
+    outcome: Outcome | None
+    conduct: tuple[Conduct, ...]
+    refused: tuple[dict[str, int], ...]
+    """By seat: how many of its messages were turned down, by `Refusal`."""
+    void: str | None = None
+
+
+class Footer(Struct, frozen=True, kw_only=True, tag="footer", tag_field="kind"):
+    """Last line of a finished transcript. Its own number is the number of lines; it carries a seal over itself."""
+
+    heads: tuple[str, ...]
+    """By seat: hash of the last line of the seat's own transcript; none in a seat's own."""
+
+
+class SeatHeader(Struct, frozen=True, kw_only=True, tag="seat-header", tag_field="kind"):
+    """First line of one seat's own transcript: the match's public terms, and who it was."""
+
+    format: int
+    arena: str
+    match: str
+    game: str
+    variant: str
+    options: Raw
+    clock: ClockTerms
+    seat: SeatNumber
+    seats: int
+    """How many there were."""
+    bot: BotIdentity
+    """Its own."""
+    salt: str
+    """Random, so that from the published hash of a seat's transcript nobody can try out what may be in it."""
+
+
+class SeatEnded(Struct, frozen=True, kw_only=True, tag="seat-ended", tag_field="kind"):
+    """In one seat's own transcript: how it stood at the end. The outcome is in the seat's `over` message."""
+
+    conduct: Conduct
+    refused: dict[str, int]
+    """How many of its messages were turned down, by `Refusal`."""
+
+
+def _as_text(frame: bytes) -> tuple[str, str]:
+    """A frame as (text, base64), one of them empty. Only text that gives back the same bytes is kept as text."""
+    try:
+        return frame.decode(), ""
+    except UnicodeDecodeError:
+        return "", base64.b64encode(frame).decode()
+
+
+Record = Header | In | Out | Handed | Cpu | Woke | Started | Left | PauseOrder | WindowTime | Used | Judged | Ended
+"""What a match writes."""
+AnyRecord = Record | Footer | SeatHeader | SeatEnded
+"""What a line of a transcript, a whole one or a seat's own, may hold."""

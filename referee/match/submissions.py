@@ -1,0 +1,65 @@
+"""What a bot's messages do, in a match and in an interview alike. Pure."""
+
+import hmac
+from collections.abc import Callable
+
+from msgspec import Raw
+
+from protocol.messages import PROTOCOL, Accepted, Hello, Submit
+from protocol.refusals import Fault, Refusal
+from protocol.words import Action
+from referee.match.window import Part
+
+HELLOS_PER_MATCH = 20
+"""A bot that says `hello` oftener than this over a match misbehaves: each is answered with all it was told."""
+WHY_NOT = {
+    Refusal.LATE: "this window is over for you",
+    Refusal.UNKNOWN_WINDOW: "you have been given no window of this id",
+    Refusal.FINAL: "your final submission stands",
+}
+"""What a bot is told of a message about a window that it may not change."""
+
+
+def wrong_hello(hello: Hello, token: str) -> tuple[Fault, str] | None:
+    """What is wrong with a `hello`, and what its bot is told; None: nothing."""
+    if not hmac.compare_digest(hello.token.encode(errors="replace"), token.encode()):
+        return Fault.WRONG_TOKEN, "this is not the token of ARENA_TOKEN"
+    if hello.protocol != PROTOCOL:
+        return Fault.WRONG_PROTOCOL, f"protocol {hello.protocol} is not spoken here; {PROTOCOL} is"
+    return None
+
+
+def why_not(part: Part | None, window: int, windows: int, reading: int) -> Refusal | None:
+    """Why what stands for a window may not be changed now; None: it may.
+
+    Args:
+        part: the bot's in the window that is open, if it has one.
+        window: which the bot means.
+        windows: how many it has been given.
+        reading: of the stopwatch, when the message came.
+    """
+    if part is not None and part.number == window:
+        return part.refusal(reading)
+    return Refusal.LATE if 0 <= window < windows else Refusal.UNKNOWN_WINDOW
+
+
+def take(part: Part, said: Submit, read: Callable[[Raw], Action], reading: int) -> Accepted:
+    """What a submission does to the part that it may change; the answer to it.
+
+    Raises:
+        Illegal: `read` says that it breaks a rule; what stood stands.
+    """
+    if bytes(said.action) == b"null":
+        accepted = undo(part)
+        if said.final is True:
+            part.forgo(reading)
+        return accepted
+    action = read(said.action)
+    part.submit(action, final=said.final is not False, reading=reading)
+    return Accepted(window=part.number, action=action)
+
+
+def undo(part: Part) -> Accepted:
+    """Back to the default; the answer to that."""
+    part.undo()
+    return Accepted(window=part.number, action=None)

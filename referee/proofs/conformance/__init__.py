@@ -1,0 +1,114 @@
+"""What every game must satisfy, for us and for people who add one: `check_game`.
+
+Also a command: `python -m referee.proofs.conformance GAME`. A game is played at random, seed by seed, and every
+promise of its contract is put to the test on the way:
+
+1. the same journal gives the same bytes, under two PYTHONHASHSEEDs too (`repetition`);
+2. every default is legal, a window is open exactly while there is no outcome, the ranking partitions the seats,
+   events are of declared types, answers of windows that answer at once commute (`promises`, `swaps`);
+3. secret swap: two matches in which a seat was told the same so far show it the same, byte for byte (`swaps`);
+4. sealed swap: what another seat submits changes nothing before the window closes (`swaps`);
+5. events that are declared anonymous are the same, whoever sits where (`reseating`).
+
+A game's author may lend a forger of histories that a seat cannot tell from the true one (`forging`).
+
+What it cannot know is whether the game tells a seat too much in the first place: an event is told on purpose, and
+counts as told. Which events a seat should get is for tests of the rules.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from referee.proofs.conformance.finding import ConformanceError
+from referee.proofs.conformance.forging import Forge
+from referee.proofs.conformance.playing import Examination
+from referee.proofs.conformance.repetition import check_repetition
+from referee.proofs.conformance.reseating import ANONYMOUS
+from referee.rules.contract import Game
+
+__all__ = ["ConformanceError", "Report", "check_game"]
+
+REPEATED_SEEDS = 6
+"""How many seeds other interpreters play again."""
+
+
+class Report(Struct, frozen=True, kw_only=True):
+    """How much of one variant was really put to the test."""
+
+    game: str
+    variant: str
+    matches: int
+    windows: int
+    twinned: int
+    """Secret swaps: positions compared with one made to differ in what an observer was not told."""
+    forged: int
+    """Secret swaps: positions compared with those of histories that the game's author forged."""
+    remembered: int
+    """Secret swaps: positions compared with one of another match that had told an observer the same."""
+    probes: int
+    """Submissions whose answers were compared in secret swaps."""
+    sealed: int
+    """Submissions that were swapped while everyone else was looked at."""
+    commuted: int
+    """Answers of windows that answer at once that were given in the opposite order too."""
+    reseated: int
+    """Anonymous events that were compared with those of the same match in other seats."""
+    disguised: int
+    """Secret swaps: positions compared with the game's own disguise of them."""
+    unopened: tuple[str, ...]
+    """Windows that no match opened: nothing is known of them."""
+
+
+def check_game(game: Game[Any], seeds: Sequence[int] = range(200), forge: Forge | None = None) -> list[Report]:
+    """Plays every seed in every variant.
+
+    Args:
+        game: the game.
+        seeds: of the matches that are played.
+        forge: what finds other histories that look alike, if its author lends that.
+
+    Returns:
+        A report for each variant.
+
+    Raises:
+        ConformanceError: a promise is broken, or there was too little to compare to say that it holds.
+    """
+    reports = [_check_variant(game, variant.name, seeds, forge) for variant in game.variants]
+    check_repetition(game, seeds[:REPEATED_SEEDS])
+    return reports
+
+
+def _check_variant(game: Game[Any], variant: str, seeds: Sequence[int], forge: Forge | None) -> Report:
+    examination = Examination(game, variant, forge)
+    for seed in seeds:
+        examination.play(seed)
+    _check_enough(examination, variant)
+    return Report(
+        game=game.name,
+        variant=variant,
+        matches=examination.matches,
+        windows=examination.windows,
+        twinned=examination.twinned,
+        forged=examination.forged,
+        remembered=examination.remembered,
+        probes=examination.probes,
+        sealed=examination.sealed,
+        commuted=examination.commuted,
+        reseated=examination.reseated,
+        disguised=examination.disguised,
+        unopened=tuple(sorted(set(game.actions) - examination.opened)),
+    )
+
+
+def _check_enough(examination: Examination, variant: str) -> None:
+    """A test in which nothing happened proves nothing."""
+    if examination.twinned < examination.matches:
+        what = f"only {examination.twinned} positions to compare in {examination.matches} matches"
+        raise ConformanceError("secret swap compares something", what, variant=variant)
+    if examination.promises_anonymity and not examination.reseated:
+        raise ConformanceError(ANONYMOUS, "no anonymous event was ever told", variant=variant)
+    for window in sorted(examination.opened - examination.acted):
+        what = f"no legal action was guessed in window {window}; give its form `Meta(examples=[…])`"
+        raise ConformanceError("every window that opens is played", what, variant=variant)

@@ -1,0 +1,35 @@
+"""`python -m referee.proofs.conformance GAME [SEED …]`: puts a game to the test. GAME may be MODULE:CLASS."""
+
+import argparse
+import sys
+
+from protocol.codec import encode
+from referee.proofs.conformance import ConformanceError, check_game
+from referee.proofs.conformance.repetition import digests, found
+
+
+def main() -> int:
+    """Prints a report for each variant, or what is broken. Exit codes: 0 sound, 1 broken, 2 no such game."""
+    parser = argparse.ArgumentParser(prog="python -m referee.proofs.conformance", description=__doc__)
+    parser.add_argument("game", metavar="GAME")
+    parser.add_argument("seeds", metavar="SEED", type=int, nargs="*", default=range(200))
+    parser.add_argument("--digests", action="store_true", help="print a hash of every position instead")
+    asked = parser.parse_args()
+    try:
+        game = found(asked.game)
+        if asked.digests:
+            lines = digests(game, asked.seeds)
+        else:
+            lines = (encode(report).decode() for report in check_game(game, asked.seeds))
+        for line in lines:
+            sys.stdout.write(f"{line}\n")
+    except LookupError as error:
+        sys.stderr.write(f"{error.args[0]}\n")
+        return 2
+    except ConformanceError as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    return 0
+
+
+sys.exit(main())

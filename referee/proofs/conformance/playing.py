@@ -1,0 +1,164 @@
+"""Plays matches of a game at random and puts every promise to the test on the way."""
+
+from random import Random
+from typing import Any
+
+from msgspec import Raw
+
+from protocol.codec import encode
+from referee.proofs.conformance.finding import ConformanceError
+from referee.proofs.conformance.forging import Forge, History, check_forged
+from referee.proofs.conformance.guessing import Guesser
+from referee.proofs.conformance.promises import (
+    Where,
+    check_drawn_defaults,
+    check_events,
+    check_outcome,
+    check_position,
+    check_replay,
+)
+from referee.proofs.conformance.reseating import Reseated, anonymous_tags
+from referee.proofs.conformance.sitting import Chooser, Sitting, open_window
+from referee.proofs.conformance.swaps import DEALS, Memory, Twin, check_commuting, check_disguised, check_sealed
+from referee.rules.contract import BadSetupError, Game
+from referee.rules.reveal import Leak
+from referee.rules.table import Deal, Table
+
+LONGEST_MATCH = 10_000
+"""Windows after which a match is taken never to end."""
+OBSERVERS_TWINNED = 3
+"""How many observers of a match have a twin."""
+
+
+def seat_match(game: Game[Any], variant: str, seed: int) -> Sitting:
+    """A match about to begin. Even seeds have all options by default, odd ones such as can be guessed."""
+    options = guessed_options(game, variant, seed) if seed % 2 else None
+    return Sitting(Table(game, Deal(variant, seed, options)))
+
+
+def guessed_options(game: Game[Any], variant: str, seed: int) -> Raw | None:
+    """Options that the game accepts; None where the guess was none."""
+    guess = Raw(encode(Guesser(Random(f"{seed}/options")).guess(game.options)))
+    try:
+        game.read_options(variant, guess)
+    except BadSetupError:
+        return None
+    return guess
+
+
+class Examination:
+    """Matches of one variant, played and put to the test; the figures say how much was really compared."""
+
+    def __init__(self, game: Game[Any], variant: str, forge: Forge | None) -> None:
+        self._game = game
+        self._variant = variant
+        self._forge = forge
+        self._memory = Memory()
+        self.matches = 0
+        self.windows = 0
+        self.twinned = 0
+        self.forged = 0
+        self.probes = 0
+        self.sealed = 0
+        self.commuted = 0
+        self.reseated = 0
+        self.disguised = 0
+        self.opened: set[str] = set()
+        """Names of the windows that opened."""
+        self.acted: set[str] = set()
+        """Those in which a legal action was guessed."""
+
+    @property
+    def remembered(self) -> int:
+        """Secret swaps between positions of the matches themselves."""
+        return self._memory.pairs
+
+    @property
+    def promises_anonymity(self) -> bool:
+        """Whether the game declares any event anonymous."""
+        return bool(anonymous_tags(self._game))
+
+    def play(self, seed: int) -> None:
+        """Plays one match to its end.
+
+        Raises:
+            ConformanceError: a promise is broken.
+        """
+        self._number = 0
+        where = Where(self._variant, seed)
+        try:
+            self._play(where)
+        except ConformanceError:
+            raise
+        except Leak as leak:
+            raise where.error("events keep to their audience", str(leak), self._number) from leak
+        except Exception as error:  # whatever the game raises, its author wants to know where
+            raise where.error("nothing that is legal fails", repr(error), self._number) from error
+
+    def _play(self, where: Where) -> None:
+        seed = where.seed
+        match = seat_match(self._game, self._variant, seed)
+        # Streams of their own: what the checks draw must not change how the match goes.
+        chooser, prober = Chooser(Random(f"{seed}/play")), Chooser(Random(f"{seed}/probe"))
+        luck = Random(f"{seed}/watched")
+        twins = self._twins(match, seed)
+        forger = Random(f"{seed}/forger")
+        history: History = ()
+        reseated = Reseated(match, Random(f"{seed}/seats"))
+        while match.table.window is not None:
+            self._look(match, twins, where)
+            self._compare_forged(match, history, forger, where)
+            self._number = match.table.number
+            self.opened.add(open_window(match.table).name)
+            self.sealed += check_sealed(match, prober, luck, where)
+            self.disguised += check_disguised(match, prober, luck, where)
+            self.commuted += check_commuting(match, prober, where)
+            chosen = chooser.choose_all(match.table)
+            before = match.fork()
+            match.play(chosen)
+            history = (*history, chosen)
+            for twin in twins:
+                twin.follow(before, chosen, match, where)
+            reseated.follow(chosen, match, where)
+            if match.table.number > LONGEST_MATCH:
+                raise where.error("a match ends", f"{LONGEST_MATCH} windows and no outcome")
+        self._look(match, twins, where)
+        self.disguised += check_disguised(match, prober, luck, where)
+        if match.table.outcome:
+            check_outcome(match.table.outcome, match.table.seats, where)
+        check_replay(match.table, where)
+        self.matches += 1
+        self.windows += match.table.number
+        self.twinned += sum(twin.pairs for twin in twins)
+        self.reseated += reseated.compared
+        self.probes += sum(twin.probes for twin in twins)
+        self.acted |= chooser.legal
+
+    def _twins(self, match: Sitting, seed: int) -> list[Twin]:
+        luck = Random(f"{seed}/twins")
+        options = Raw(encode(match.table.options))
+        deals = [
+            Sitting(Table(self._game, Deal(self._variant, luck.getrandbits(32), options))) for _ in range(DEALS)
+        ]
+        observers = luck.sample(match.observers, min(OBSERVERS_TWINNED, len(match.observers)))
+        return [Twin(observer, match, deals, luck) for observer in observers]
+
+    def _compare_forged(self, match: Sitting, history: History, luck: Random, where: Where) -> None:
+        """Compares the position with that of a forged history, for one observer."""
+        if self._forge is None:
+            return
+        observer = luck.choice(match.observers)
+        options, setup = (Raw(encode(each)) for each in (match.table.options, match.table.setup))
+        true = Deal(self._variant, where.seed, options, setup), history
+        forged = self._forge(*true, observer, luck)
+        if forged is not None and forged != true:
+            self.forged += 1
+            self.probes += check_forged(match, forged, observer, Chooser(luck), where)
+
+    def _look(self, match: Sitting, twins: list[Twin], where: Where) -> None:
+        check_position(match, where)
+        check_drawn_defaults(match.table, where)
+        check_events(match, where)
+        self._memory.compare(match, where)
+        for twin in twins:
+            twin.compare(match, where)

@@ -1,0 +1,96 @@
+"""Same journal, same bytes, whatever PYTHONHASHSEED: matches are played again by other interpreters and compared.
+
+An interpreter of its own is needed because the order of sets of strings is settled when Python starts.
+"""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from hashlib import blake2b
+from importlib import import_module
+from random import Random
+from typing import Any
+
+from referee.games.registry import GAMES
+from referee.proofs.conformance.finding import ConformanceError
+from referee.proofs.conformance.playing import seat_match
+from referee.proofs.conformance.sitting import Chooser
+from referee.rules.contract import Game
+
+HASH_SEEDS = ("1", "2")
+SAME = "same journal, same bytes, under two PYTHONHASHSEEDs"
+
+
+def digests(game: Game[Any], seeds: Sequence[int]) -> Iterator[str]:
+    """One line for each variant, seed, window and observer: a hash of what it has been told and is shown."""
+    for variant in game.variants:
+        for seed in seeds:
+            match = seat_match(game, variant.name, seed)
+            chooser = Chooser(Random(f"{seed}/repetition"))
+            while True:
+                for observer in match.observers:
+                    seen = match.told[observer] + match.shown(observer)
+                    yield _line(variant.name, seed, match.table.number, observer, seen)
+                if match.table.window is None:
+                    break
+                match.play(chooser.choose_all(match.table))
+
+
+def check_repetition(game: Game[Any], seeds: Sequence[int]) -> None:
+    """Plays the seeds in two other interpreters with different hash seeds.
+
+    Raises:
+        ConformanceError: they differ; names the first place.
+    """
+    command = [sys.executable, "-m", "referee.proofs.conformance", "--digests", spelled(game), *map(str, seeds)]
+    runs = []
+    for hash_seed in HASH_SEEDS:
+        environment = {**os.environ, "PYTHONHASHSEED": hash_seed, "PYTHONPATH": os.pathsep.join(sys.path)}
+        runs.append(subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, text=True))  # noqa: S603 - ours
+    one, other = (run.communicate()[0].splitlines() for run in runs)
+    if any(run.returncode for run in runs) or not one:
+        raise ConformanceError(SAME, f"{' '.join(command)} failed", variant=game.name)
+    for line, again in zip(one, other, strict=False):
+        if line != again:
+            variant, seed, window, observer, _ = line.split()
+            raise ConformanceError(
+                SAME,
+                "what it is told or shown differs",
+                variant=variant,
+                seed=int(seed),
+                window=int(window),
+                seat=None if observer == "spectator" else int(observer),
+            )
+    if len(one) != len(other):
+        raise ConformanceError(SAME, f"{len(one)} and {len(other)} positions", variant=game.name)
+
+
+def spelled(game: Game[Any]) -> str:
+    """How another interpreter finds this game: its name, or MODULE:CLASS."""
+    if GAMES.get(game.name) is game:
+        return game.name
+    return f"{type(game).__module__}:{type(game).__qualname__}"
+
+
+def found(spelling: str) -> Game[Any]:
+    """The game of that name, or a new one of that MODULE:CLASS.
+
+    Raises:
+        LookupError: there is none; the text says what there is.
+    """
+    if spelling in GAMES:
+        return GAMES[spelling]
+    module, _, name = spelling.partition(":")
+    if not name:
+        raise LookupError(f'there is no game "{spelling}"; there are {", ".join(GAMES)}, or name MODULE:CLASS')
+    try:
+        game: Game[Any] = getattr(import_module(module), name)()
+    except (ImportError, AttributeError) as error:
+        raise LookupError(f"{spelling}: {error}") from None
+    return game
+
+
+def _line(variant: str, seed: int, window: int, observer: int | None, seen: bytes) -> str:
+    name = "spectator" if observer is None else observer
+    return f"{variant} {seed} {window} {name} {blake2b(seen, digest_size=8).hexdigest()}"

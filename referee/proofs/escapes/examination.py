@@ -1,0 +1,317 @@
+"""Makes all the attempts against one level of isolation, and says what came of them.
+
+The program that makes them is started as every bot is, with another bot beside it. It says through its log how
+each went; whether something arrived, or stayed, is looked at from here.
+"""
+
+import secrets
+import signal
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import pairwise
+from types import FrameType
+
+import trio
+
+from referee.proofs.escapes import doomed, processes
+from referee.proofs.escapes.finding import Finding, How, Layer, Report, Result
+from referee.proofs.escapes.inside.memory import remove_segments
+from referee.proofs.escapes.inside.processor import NOTHING_LEFT, idle_seconds
+from referee.proofs.escapes.inside.running import IN_ORDER, LAST
+from referee.proofs.escapes.inside.scene import Scene
+from referee.proofs.escapes.promises import FILTER, promised
+from referee.proofs.escapes.stage import CPUS, Stage, staged, target
+from referee.proofs.escapes.standing import look_at, view_of
+from referee.proofs.escapes.subject import GLANCE_SECONDS, ExaminationError, Subject, start
+from referee.sandbox.environment import PROJECT
+from referee.unwrapped import unwrapped
+
+PATIENCE_SECONDS = 90.0
+"""For all attempts of one start."""
+SHOW_SECONDS = 3.0
+"""For those that are left behind to be seen."""
+NAME_LETTERS = 15
+"""That the kernel keeps of a process's name."""
+FREEZING = "burns-in-the-others-turn"
+FREE_SECONDS, FROZEN_SECONDS = 0.2, 0.5
+NEARLY_NONE = 0.1
+"""Of the time that it was frozen: processor time is counted by hundredths of a second."""
+FORSAKEN = "outlives-a-killed-referee"
+FORSAKEN_SECONDS = 20.0
+"""For what is left of a killed referee's bot to end."""
+AGAIN = 3
+"""How often attempts are made again of which the machine was too busy to tell."""
+QUIET_SECONDS, QUIET_LOOK_SECONDS = 20.0, 0.5
+"""How long to wait for a machine to be less busy, each time, and over what that is seen."""
+Told = Callable[[int, int], None]
+"""Called with how many attempts have been made, of how many."""
+Waits = Callable[[tuple[str, ...]], None]
+"""Called with the attempts that the machine was too busy for, when they wait to be made again."""
+
+
+async def examine(
+    how: How, told: Told = lambda _made, _all: None, waits: Waits = lambda _attempts: None
+) -> Report:
+    """Makes all attempts. Call it from the main thread.
+
+    Args:
+        how: at which level; under `none` most get out, bounded by themselves.
+        told: hears of the progress.
+        waits: hears of it when attempts wait for a machine that is less busy.
+
+    Raises:
+        SandboxError: this machine cannot give that isolation.
+        ExaminationError: the program that makes the attempts did not run.
+        OSError: the machine has run out of something.
+    """
+    with staged() as stage, _signals() as signalled:
+        examination = Examination(stage, how, told, waits)
+        try:
+            with unwrapped():
+                async with trio.open_nursery() as nursery:
+                    await examination.run(nursery)
+                    nursery.cancel_scope.cancel()
+        finally:
+            remove_segments(stage.scene)
+        if signalled:
+            examination.got_out["signals-others"] = "the referee was signalled"
+        return Report(
+            isolation=how.isolation,
+            warm=how.warm,
+            layers=examination.layers,
+            findings=tuple(examination.findings()),
+        )
+
+
+class Examination:
+    """One examination, from its first bot to its findings."""
+
+    def __init__(self, stage: Stage, how: How, told: Told, waits: Waits = lambda _attempts: None) -> None:
+        self.stage = stage
+        self.how = how
+        self.told = told
+        self.waits = waits
+        self.layers: tuple[Layer, ...] = ()
+        self.said: dict[str, tuple[str, str]] = {}
+        """What the program says of each attempt: result and evidence."""
+        self.got_out: dict[str, str] = {}
+        """What was seen here of attempts that got out."""
+        self.seen_outside: dict[str, str] = {}
+        """What was seen here of attempts that did not, where there was something to see."""
+
+    async def run(self, nursery: trio.Nursery) -> None:
+        """Starts the neighbour, then the attempts: anew if a wall ended the whole bot in the middle."""
+        neighbour = await start(nursery, self.stage.place("neighbour"), self.stage.bait, self.how)
+        scene = await self._with(neighbour)
+        while len(self.said) < len(IN_ORDER):
+            before = len(self.said)
+            await self._attempts(nursery, replace(scene, done=tuple(self.said)))
+            if len(self.said) == before:
+                break
+        await self.make_again(nursery, scene)
+        if self.said.get(FORSAKEN, ("",))[0] == "sent":
+            await self._forsake()
+        if not await neighbour.goes_on():
+            raise ExaminationError("the other bot ended before the attempts at it were over")
+        if neighbour.said["signalled"]:
+            self.got_out["signals-others"] = "the other bot was signalled"
+        self.got_out |= self.stage.arrivals()
+        await neighbour.process.kill()
+
+    async def make_again(self, nursery: trio.Nursery, scene: Scene) -> None:
+        """Makes those attempts again of which the machine was too busy to tell, when it is less so."""
+        for _ in range(AGAIN):
+            busy = {name: said for name, said in self.said.items() if said[0] == "too busy"}
+            if not busy:
+                break
+            self.waits(tuple(busy))
+            await _less_busy()
+            self.said = {name: said for name, said in self.said.items() if name not in busy}
+            await self._attempts(nursery, replace(scene, done=tuple(self.said)))
+            self.said = busy | self.said
+
+    def findings(self) -> Iterator[Finding]:
+        """One for each attempt."""
+        in_force = {layer.layer: layer.in_force for layer in self.layers}
+        must_hold = promised(self.how.isolation, has_filter=in_force[FILTER] is True)
+        for attempt in IN_ORDER:
+            result, evidence = self._result(attempt.name)
+            yield Finding(
+                layer=attempt.layer,
+                in_force=in_force[attempt.layer],
+                attempt=attempt.name,
+                what=attempt.what,
+                result=result,
+                promised=attempt.name in must_hold,
+                evidence=evidence,
+            )
+
+    def _result(self, name: str) -> tuple[Result, str]:
+        """What came of an attempt, by what the program says and by what was seen here."""
+        result, evidence = self.said.get(name, ("failed", "it was not made"))
+        if name in self.got_out:
+            return "escaped", f"{evidence}; {self.got_out[name]}"
+        match result:
+            case "held" | "escaped" | "not tried" | "too busy":
+                return result, evidence
+            case "sent":
+                return "held", f"{evidence}; {self.seen_outside.get(name, 'nothing of it was seen outside')}"
+            case _:
+                return "failed", evidence
+
+    async def _with(self, neighbour: Subject) -> Scene:
+        """The scene, with all that is to be had from the other bot."""
+        told = await neighbour.first("process")
+        pid = _outside(neighbour, self.stage.bait, told["process"])
+        scene = self.stage.scene
+        other = target("the other bot", pid, told["address"])
+        return replace(scene, targets=(*scene.targets, other), other_scratch=told["scratch"])
+
+    async def _attempts(self, nursery: trio.Nursery, scene: Scene) -> None:
+        """One start of the program, to its last attempt or its end."""
+        token = secrets.token_hex(16)
+        attacker = await start(nursery, self.stage.place("attacker", scene), token, self.how)
+        seen = (await attacker.first("seen"))["seen"]
+        pid = _outside(attacker, token, seen["process"])
+        if not self.layers:
+            self.layers = look_at(view_of(pid, seen))
+        namespace = processes.namespace_of(pid, "pid")
+        with trio.move_on_after(PATIENCE_SECONDS):
+            await self._hear(attacker, token)
+        shared = namespace == processes.namespace_of("self", "pid")
+        await self._end(attacker, token, None if shared else namespace, left=set(LAST) - set(scene.done))
+
+    async def _hear(self, attacker: Subject, token: str) -> None:
+        """Takes down what becomes of each attempt, until all are made or the bot has ended."""
+        said = attacker.said
+        goes_on = True
+        while True:
+            if said["freeze"] and not {FREEZING} & {*self.seen_outside, *self.got_out, *self.said}:
+                await self._freeze(attacker, token)
+            for told in said["end"]:
+                self.said.setdefault(told["end"], (told["result"], told["evidence"]))
+            self.told(len(self.said), len(IN_ORDER))
+            if said["done"] or not goes_on:
+                break
+            goes_on = await attacker.goes_on()
+        if not said["done"] and said["begin"]:
+            begun = said["begin"][-1]
+            self.said.setdefault(begun["begin"], _ended_within(attacker, begun))
+
+    async def _freeze(self, attacker: Subject, token: str) -> None:
+        """Freezes it as it would be in the other's turn, and looks what it uses meanwhile."""
+
+        def look() -> dict[int, float]:
+            return processes.used_seconds(processes.of_start(token, attacker.folder))
+
+        looks = [look()]
+        await trio.sleep(FREE_SECONDS)
+        looks.append(look())
+        attacker.process.freeze()
+        await trio.sleep(FREE_SECONDS)
+        looks.append(look())
+        idle = idle_seconds()
+        await trio.sleep(FROZEN_SECONDS)
+        idle = (idle_seconds() - idle) / FROZEN_SECONDS
+        looks.append(look())
+        attacker.process.thaw()
+        await trio.sleep(FREE_SECONDS)
+        looks.append(look())
+        before, _, frozen, after = (processes.used_between(*each) for each in pairwise(looks))
+        told = (
+            f"{before:.2g} s in {FREE_SECONDS} s, frozen {frozen:.2g} s in {FROZEN_SECONDS} s, then {after:.2g} s"
+        )
+        if frozen > NEARLY_NONE * FROZEN_SECONDS:
+            self.got_out[FREEZING] = told
+        elif min(before, after) > 0:
+            self.seen_outside[FREEZING] = told
+        elif idle < NOTHING_LEFT:
+            self.said[FREEZING] = ("too busy", f"this machine is too busy to tell: {told}")
+        else:
+            self.said[FREEZING] = ("failed", f"it did not burn when it might: {told}")
+
+    async def _end(self, attacker: Subject, token: str, namespace: str | None, left: set[str]) -> None:
+        """Ends the bot, and looks whether what it may have left behind was there before and is there still."""
+
+        def staying() -> set[str]:
+            names = processes.of_bot(token, self.stage.mark, namespace).values()
+            return {name for name in LAST if name[:NAME_LETTERS] in names}
+
+        left = {name for name in left if self.said.get(name, ("",))[0] == "sent"}
+        with trio.move_on_after(SHOW_SECONDS):
+            while staying() < left and await attacker.goes_on():
+                pass
+        before = staying()
+        await attacker.process.kill()
+        for name in left:
+            if name not in before:
+                self.said[name] = ("failed", f"{self.said[name][1]}, and was not seen at the end of the match")
+        self.got_out |= dict.fromkeys(staying(), "it was there after the end")
+
+    async def _forsake(self) -> None:
+        """Kills a referee while its bot is frozen, and looks what is left of that."""
+        place, token = self.stage.place("forsaken"), secrets.token_hex(16)
+        with subprocess.Popen(  # noqa: ASYNC220, S603 - our own interpreter, and our own words
+            doomed.command(place, self.how), cwd=PROJECT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        ) as referee:
+            assert referee.stdin is not None  # noqa: S101 - they are pipes
+            assert referee.stdout is not None  # noqa: S101
+            referee.stdin.write(f"{token}\n")
+            referee.stdin.flush()
+            frozen = await trio.to_thread.run_sync(referee.stdout.readline)
+            bots = processes.of_start(token, place.bot.folder)
+            referee.kill()
+        if not frozen or not bots:
+            self.said[FORSAKEN] = ("failed", "the referee that was to be killed had no bot")
+            return
+        with trio.move_on_after(FORSAKEN_SECONDS):
+            while processes.of_start(token, place.bot.folder):  # noqa: ASYNC110 - the kernel ends them
+                await trio.sleep(GLANCE_SECONDS)
+        left = len(processes.of_start(token, place.bot.folder))
+        self.seen_outside[FORSAKEN] = f"{left} of {len(bots)} processes were left"
+        if left:
+            self.got_out[FORSAKEN] = f"{self.seen_outside[FORSAKEN]} after {FORSAKEN_SECONDS:g} s"
+
+
+async def _less_busy() -> None:
+    """Waits until a bot could burn all that it may and leave some over; for so long at most."""
+    with trio.move_on_after(QUIET_SECONDS):
+        idle = 0.0
+        while idle < CPUS + 2 * NOTHING_LEFT:
+            before = idle_seconds()
+            await trio.sleep(QUIET_LOOK_SECONDS)
+            idle = (idle_seconds() - before) / QUIET_LOOK_SECONDS
+
+
+def _ended_within(attacker: Subject, begun: dict[str, str]) -> tuple[str, str]:
+    """What to say of the attempt in which the bot came to its end."""
+    if attacker.exit is None or attacker.exit >= 0:
+        return "failed", f"the program ended by itself: {attacker.complaint}"
+    got = [told["got"] for told in attacker.in_order[attacker.in_order.index(begun) :] if "got" in told]
+    having = f", having got {got[-1]}" if got else ""
+    return "held", f"the whole bot was ended by signal {-attacker.exit}{having}"
+
+
+def _outside(bot: Subject, token: str, inside: int) -> int:
+    """The number on this machine of a bot that knows itself by another."""
+    pid = processes.number_outside(processes.of_start(token, bot.folder), inside)
+    if pid is None:
+        raise ExaminationError("a bot that was started is not to be seen on this machine")
+    return pid
+
+
+@contextmanager
+def _signals() -> Iterator[list[int]]:
+    """The signals that reach this process meanwhile, of a kind that nobody else sends and that does no harm."""
+    found: list[int] = []
+
+    def note(number: int, _frame: FrameType | None) -> None:
+        found.append(number)
+
+    before = signal.signal(signal.SIGURG, note)
+    try:
+        yield found
+    finally:
+        signal.signal(signal.SIGURG, before)

@@ -1,0 +1,92 @@
+"""The processes of a bot as they are seen from the machine: which there are, and what they are called."""
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from referee.sandbox.bwrap_args import BOT
+
+PROC = Path("/proc")
+
+
+def of_start(token: str, folder: Path) -> set[int]:
+    """The numbers of all processes that were started with a token, or see a folder as their bot's own.
+
+    The first is so of plain processes and of fresh sandboxes; the environment of one that was forked warm is not
+    where the kernel looks for it. One that has ended has neither.
+    """
+    return {
+        pid
+        for pid in _all()
+        if token.encode() in _read(pid, "environ") or f"{folder} {BOT} ".encode() in _read(pid, "mountinfo")
+    }
+
+
+def of_bot(token: str, mark: str, namespace: str | None) -> dict[int, str]:
+    """All that may be a bot's: by its token, by a mark on its command line, by the namespace of its processes.
+
+    Returns:
+        Number to name (15 letters).
+    """
+    found = {}
+    for pid in _all():
+        is_its = token.encode() in _read(pid, "environ") or mark.encode() in _read(pid, "cmdline")
+        if is_its or (namespace is not None and namespace_of(pid, "pid") == namespace):
+            found[pid] = _read(pid, "comm").decode(errors="replace").strip()
+    return found
+
+
+def number_outside(pids: set[int], inside: int) -> int | None:
+    """Which of these processes knows itself by a number, in its own namespace."""
+    for pid in pids:
+        if status(pid).get("NSpid", "").split()[-1:] == [str(inside)]:
+            return pid
+    return None
+
+
+def status(pid: int) -> dict[str, str]:
+    """What the kernel tells of a process; nothing if it is gone."""
+    lines = _read(pid, "status").decode(errors="replace").splitlines()
+    return dict(line.split(":\t", 1) for line in lines if ":\t" in line)
+
+
+def used_seconds(pids: set[int]) -> dict[int, float]:
+    """Processor time that each of these processes has used so far."""
+    a_second = os.sysconf("SC_CLK_TCK")
+    used = {}
+    for pid in pids:
+        fields = _read(pid, "stat").rpartition(b")")[2].split()
+        used[pid] = sum(map(int, fields[11:13])) / a_second
+    return used
+
+
+def used_between(before: dict[int, float], after: dict[int, float]) -> float:
+    """What was used by those that were there at the second look. What others used that ended nobody knows."""
+    return sum(max(0.0, used - before.get(pid, 0.0)) for pid, used in after.items())
+
+
+def namespace_of(pid: int | str, kind: str) -> str | None:
+    """A name for its namespace of a kind; None if it is gone."""
+    with suppress(OSError):
+        return str((PROC / str(pid) / "ns" / kind).readlink())
+    return None
+
+
+def groups_of(pid: int | str) -> dict[str, str]:
+    """Its control groups: controller to path, "" for version 2."""
+    found: dict[str, str] = {}
+    for line in _read(pid, "cgroup").decode(errors="replace").splitlines():
+        _, controllers, path = line.split(":", 2)
+        found |= dict.fromkeys(controllers.split(","), path)
+    return found
+
+
+def _all() -> Iterator[int]:
+    return (int(entry.name) for entry in PROC.iterdir() if entry.name.isdecimal())
+
+
+def _read(pid: int | str, name: str) -> bytes:
+    with suppress(OSError):
+        return (PROC / str(pid) / name).read_bytes()
+    return b""

@@ -1,0 +1,290 @@
+"""The scene for the attempts: bait where secrets lie, listeners where nobody may arrive, folders for two bots.
+
+The listeners are never waited for: the kernel keeps what arrives until it is looked at.
+"""
+
+import ctypes
+import hashlib
+import marshal
+import os
+import pty
+import secrets
+import shutil
+import socket
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from importlib.util import MAGIC_NUMBER, cache_from_source, source_hash
+from pathlib import Path
+
+from msgspec import Struct
+
+from referee.bot_folder.manifest import BotFolder, find_bot
+from referee.proofs.escapes.inside.kernel import call
+from referee.proofs.escapes.inside.scene import FILE, Scene, Target, write_scene
+from referee.proofs.escapes.processes import groups_of
+from referee.sandbox import environment as bot_environment
+
+SECRETS = (
+    *("/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/machine-id", "/etc/passwd"),
+    *("/etc/ssh/ssh_host_ed25519_key", "/etc/ssh/ssh_host_rsa_key"),
+)
+INSIDE = Path(__file__).with_name("inside")
+PROGRAMS = {"attacker": "running", "neighbour": "neighbour", "forsaken": "neighbour"}
+"""What each bot runs. The referee of the last one is killed."""
+MEMORY_MB, PROCESSES, FILES, SCRATCH_MB, CPU_SECONDS, LOG_KB = 256, 32, 96, 8, 2, 1024
+"""Of the bots here: small, so that twice as much hurts no machine."""
+CPUS = 1.0
+"""Processors that one bot may use."""
+ARRIVED_BYTES = 200
+UNCHECKED = 1
+"""Of a compiled module: it is run without a look at its source."""
+REMOVE = 0
+SEGMENT_BYTES = 4096
+CREATE, EXCLUSIVE = 0o1000, 0o2000
+
+
+class Place(Struct, frozen=True):
+    """Where one of the bots is started: its folder, its socket, its log."""
+
+    bot: BotFolder
+    line: Path
+    log: Path
+
+
+class Stage:
+    """All that is laid out. Made by `staged`."""
+
+    def __init__(self, folder: Path, held: ExitStack) -> None:
+        """Args: a folder of its own, and what will take everything away again."""
+        self.folder = folder
+        self._held = held
+        self.mark = secrets.token_hex(8)
+        self.bait = f"arena-bait-{secrets.token_hex(16)}"
+        self._listeners: defaultdict[str, list[socket.socket]] = defaultdict(list)
+        """By the attempt that would arrive there."""
+        self._in_memory = ctypes.create_string_buffer(self.bait.encode())
+        self._terminal: int | None = None
+        self.scene = self._laid_out()
+
+    def place(self, name: str, scene: Scene | None = None) -> Place:
+        """A bot's place; with a scene it is told that."""
+        folder = self.folder / name
+        folder.mkdir(exist_ok=True)
+        if not (folder / "inside").exists():
+            shutil.copytree(INSIDE, folder / "inside", ignore=shutil.ignore_patterns("__pycache__"))
+            _hide_a_program(folder / "inside" / "hashed.py")
+        (folder / "bot.py").write_text(f"from inside.{PROGRAMS[name]} import main\n\nmain()\n")
+        (folder / "bot.toml").write_text(
+            f'name = "{name}"\nversion = "1"\ncommand = ["python", "bot.py"]\ngames = "*"\n[limits]\n'
+            f"memory_mb = {MEMORY_MB}\nprocesses = {PROCESSES}\nfiles = {FILES}\nscratch_mb = {SCRATCH_MB}\n"
+            f"cpus = {CPUS}\ncpu_seconds = {CPU_SECONDS}\nlog_kb = {LOG_KB}\n"
+        )
+        (folder / FILE).write_text(write_scene(scene or self.scene))
+        for path in (folder, *folder.rglob("*")):
+            # As root, bots run as other users.
+            path.chmod(0o755 if path.is_dir() else 0o644)
+        bot = find_bot(str(folder))
+        # It holds baits, and is of no use to any other run.
+        self._held.callback(shutil.rmtree, bot.folder, ignore_errors=True)
+        return Place(bot, self._lines[name], self.folder / f"{name}.log")
+
+    def arrivals(self) -> dict[str, str]:
+        """What has arrived so far, by the attempt that it came from."""
+        found = {}
+        for attempt, sockets in self._listeners.items():
+            for listener in sockets:
+                if (word := _arrived(listener)) is not None:
+                    found[attempt] = f"{word!r} arrived at {listener.getsockname()!r}"
+        if self._terminal is not None:
+            with suppress(OSError):
+                word = os.read(self._terminal, ARRIVED_BYTES).decode(errors="replace")
+                found["types-into-a-terminal"] = f"{word!r} was seen on the terminal"
+        return found
+
+    def _laid_out(self) -> Scene:
+        self._lines = {name: self._line(name) for name in (*PROGRAMS, "other")}
+        baits = self._baits()
+        return Scene(
+            mark=self.mark,
+            bait_sha256=hashlib.sha256(self.bait.encode()).hexdigest(),
+            baits={name: str(path) for name, path in baits.items()},
+            system_secrets=tuple(path for path in SECRETS if Path(path).exists()),
+            homes=tuple(dict.fromkeys(str(path) for path in (Path.home(), Path("/root"), Path("/home")))),
+            code=str(bot_environment.PROJECT / "referee"),
+            targets=(self._referee(baits["temporary"]),),
+            referee_environment_sha256=hashlib.sha256(Path("/proc/self/environ").read_bytes()).hexdigest(),
+            other_folder=str(self.folder / "neighbour"),
+            other_scratch="",
+            other_log=str(self.folder / "neighbour.log"),
+            other_socket=str(self._lines["neighbour"]),
+            other_endpoint=str(self._lines["other"]),
+            tcp=self._addresses("reaches-tcp", socket.SOCK_STREAM),
+            udp=self._addresses("reaches-udp", socket.SOCK_DGRAM),
+            abstract_socket=self.mark,
+            path_socket=str(self._unix_sockets()),
+            interfaces=tuple(name for _, name in socket.if_nameindex()),
+            host_name=os.uname().nodename,
+            groups=tuple(set(groups_of("self").values()) - {"/"}),
+            terminal=self._opened_terminal(),
+            shared_memory_key=self._segment(),
+            first_key=secrets.randbits(24) << 6,
+            memory_mb=MEMORY_MB,
+            processes=PROCESSES,
+            files=FILES,
+            scratch_mb=SCRATCH_MB,
+            cpu_seconds=CPU_SECONDS,
+            cpus=CPUS,
+        )
+
+    def _line(self, name: str) -> Path:
+        """A socket's file in a folder of its own, as the referee makes it for a bot."""
+        folder = self.folder / "lines" / name
+        folder.mkdir(parents=True)
+        return folder / "referee.sock"
+
+    def _unix_sockets(self) -> Path:
+        """Listens at the lines, at abstract addresses, and at a service's file, which is returned."""
+        service = self.folder / "service.sock"
+        for path, attempt in (
+            # To reach its own is no attempt.
+            (self._lines["attacker"], None),
+            (self._lines["forsaken"], None),
+            (self._lines["neighbour"], "reaches-another-bots-socket"),
+            (self._lines["other"], "reaches-the-referees-other-endpoints"),
+            (service, "reaches-path-sockets"),
+        ):
+            self._listen(attempt, socket.AF_UNIX, socket.SOCK_STREAM, str(path))
+        for path in (self._lines["other"], service):
+            # Who may write to it is not what is tried here.
+            path.chmod(0o777)
+        for kind, name in ((socket.SOCK_STREAM, "stream"), (socket.SOCK_DGRAM, "datagram")):
+            self._listen("reaches-abstract-sockets", socket.AF_UNIX, kind, f"\0{self.mark}-{name}")
+        return service
+
+    def _listen(self, attempt: str | None, family: int, kind: int, address: object) -> socket.socket | None:
+        """A listener; None where the machine has no such addresses."""
+        listener = socket.socket(family, kind)
+        self._held.callback(listener.close)
+        listener.setblocking(False)
+        try:
+            listener.bind(address)  # type: ignore[arg-type]
+        except OSError:
+            if family == socket.AF_UNIX:
+                raise
+            return None
+        if kind == socket.SOCK_STREAM:
+            listener.listen()
+        if attempt is not None:
+            self._listeners[attempt].append(listener)
+        return listener
+
+    def _addresses(self, attempt: str, kind: int) -> tuple[tuple[str, int], ...]:
+        """Listeners at the loopback and at the machine's address in its network, if it has one."""
+        found = []
+        for host in filter(None, ("127.0.0.1", "::1", _own_address())):
+            family = socket.AF_INET6 if ":" in host else socket.AF_INET
+            if (listener := self._listen(attempt, family, kind, (host, 0))) is not None:
+                found.append((host, listener.getsockname()[1]))
+        return tuple(found)
+
+    def _baits(self) -> dict[str, Path]:
+        """Files for anybody to read, by the name of their place."""
+        found = {}
+        transcripts = Path.cwd() / "transcripts"
+        for name, place in (
+            ("temporary", self.folder),
+            ("home", Path.home()),
+            ("transcripts", transcripts if transcripts.is_dir() else Path.cwd()),
+        ):
+            with suppress(OSError):
+                folder = Path(tempfile.mkdtemp(prefix=".arena-doctor-", dir=place))
+                self._held.callback(shutil.rmtree, folder, ignore_errors=True)
+                folder.chmod(0o755)
+                found[name] = folder / "secret"
+                found[name].write_text(f"{self.bait}\n")
+        for name in PROGRAMS:
+            (self.folder / name).mkdir()
+        (self.folder / "neighbour" / "secret").write_text(f"{self.bait}\n")
+        return found
+
+    def _referee(self, bait: Path) -> Target:
+        descriptor = os.open(bait, os.O_RDONLY)
+        self._held.callback(os.close, descriptor)
+        return target("the referee", os.getpid(), ctypes.addressof(self._in_memory), descriptor)
+
+    def _opened_terminal(self) -> str | None:
+        try:
+            ours, theirs = pty.openpty()
+        except OSError:
+            return None
+        self._held.callback(os.close, ours)
+        self._held.callback(os.close, theirs)
+        os.set_blocking(ours, False)
+        os.fchmod(theirs, 0o666)
+        self._terminal = ours
+        return os.ttyname(theirs)
+
+    def _segment(self) -> int | None:
+        """The key of a System V segment with the bait, for anybody to read."""
+        key = secrets.randbits(30)
+        try:
+            segment = call("shmget", key, SEGMENT_BYTES, CREATE | EXCLUSIVE | 0o666)
+        except OSError:
+            return None
+        self._held.callback(call, "shmctl", segment, REMOVE, None)
+        address = call("shmat", segment, None, 0)
+        ctypes.memmove(address, self.bait.encode(), len(self.bait))
+        call("shmdt", ctypes.c_void_p(address))
+        return key
+
+
+@contextmanager
+def staged() -> Iterator[Stage]:
+    """A stage, which is taken away at the end."""
+    with ExitStack() as held:
+        folder = Path(tempfile.mkdtemp(prefix="arena-doctor-"))
+        held.callback(shutil.rmtree, folder, ignore_errors=True)
+        folder.chmod(0o755)
+        yield Stage(folder, held)
+
+
+def _hide_a_program(file: Path) -> None:
+    """Lays another program where Python looks for a module's compiled form, and believes what it finds."""
+    hidden = Path(cache_from_source(str(file)))
+    hidden.parent.mkdir()
+    code = compile('WHAT_RUNS = "another program"', str(file), "exec")
+    # The word that begins each, that no source is asked for, and that source's hash.
+    hidden.write_bytes(MAGIC_NUMBER + UNCHECKED.to_bytes(4, "little") + source_hash(b"") + marshal.dumps(code))
+
+
+def target(name: str, pid: int, address: int, descriptor: int | None = None) -> Target:
+    """A process of this machine that is not the bot's to touch."""
+    command = Path("/proc", str(pid), "cmdline").read_bytes()
+    return Target(name, pid, hashlib.sha256(command).hexdigest(), address, descriptor)
+
+
+def _own_address() -> str | None:
+    """This machine's address in its network. Nothing is sent to find it."""
+    with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as line:
+        line.connect(("192.0.2.1", 9))
+        address: str = line.getsockname()[0]
+        return address
+    return None
+
+
+def _arrived(listener: socket.socket) -> str | None:
+    """What somebody has sent there; None: nobody came."""
+    try:
+        if listener.type == socket.SOCK_DGRAM:
+            return listener.recv(ARRIVED_BYTES).decode(errors="replace").strip()
+        connection, _ = listener.accept()
+    except BlockingIOError:
+        return None
+    with connection:
+        connection.setblocking(False)
+        try:
+            return connection.recv(ARRIVED_BYTES).decode(errors="replace").split("\n", 1)[0]
+        except OSError:
+            return "a connection"

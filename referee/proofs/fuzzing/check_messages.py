@@ -1,0 +1,223 @@
+"""Holds what each seat heard against what it should have heard: every answer, nothing of others, all in time."""
+
+from protocol.messages import Accepted, Closed, Heard, Opened, Paused, Rejected, Resumed, Welcome
+from referee.proofs.fuzzing.attendance import PER_MS
+from referee.proofs.fuzzing.history import History, Window
+from referee.proofs.fuzzing.script import (
+    Asks,
+    Babbles,
+    Forgoes,
+    Leaves,
+    Pauses,
+    Resumes,
+    Returns,
+    Stalls,
+    Submits,
+    Undoes,
+)
+from referee.proofs.fuzzing.trace import Did, Trace
+
+
+class Wrong(Exception):  # noqa: N818 - what is wrong with the referee, not an error of ours
+    """The referee broke a rule of time. The text says where, what should have been, and what was."""
+
+
+def expect(expected: object, actual: object, where: str) -> None:
+    """Compares.
+
+    Raises:
+        Wrong: they differ.
+    """
+    if expected != actual:
+        raise Wrong(f"{where}: should be {expected}, is {actual}")
+
+
+def closings(trace: Trace) -> dict[tuple[int, int], int]:
+    """When each seat heard that its window was closed, by seat and number.
+
+    A window of which a seat is told twice that it is closed stands at the second time: that is then found wrong.
+    """
+    return {
+        (seat, heard.message.window): heard.at
+        for seat, all_heard in enumerate(trace.heard)
+        for heard in all_heard
+        if isinstance(heard.message, Closed)
+    }
+
+
+def check_messages(history: History) -> None:
+    """All that every seat heard.
+
+    Raises:
+        Wrong: at the first difference.
+    """
+    for seat in range(history.script.seats):
+        _answers(history, seat)
+        _closed(history, seat)
+        _opened(history, seat)
+        _pauses(history, seat)
+        _events(history, seat)
+
+
+def _answers(history: History, seat: int) -> None:
+    """What a seat says is answered, in order, and nothing else is."""
+    heard = [each for each in history.trace.heard[seat] if isinstance(each.message, Accepted | Rejected)]
+    gone = history.there.gone[seat]
+    upto = 0
+    for place, each in enumerate(history.trace.did):
+        if each.seat != seat or isinstance(each.act, Leaves | Pauses | Resumes | Stalls):
+            continue
+        allowed = _answer(history, place, each)
+        if not allowed or each.told > gone:
+            continue
+        answer = heard[upto] if upto < len(heard) else None
+        moments = history.clocks.awake(each.told)
+        if answer is None or answer.at not in moments or _word(answer.message) not in allowed:
+            if max(moments) >= min(gone, history.ended):
+                continue  # At the last moment it may have come too late to be read.
+            was = answer and (answer.at, _word(answer.message))
+            raise Wrong(f"seat {seat}: {each.act} at {each.at}: should be answered {sorted(allowed)}, is {was}")
+        if isinstance(answer.message, Accepted):
+            _accepted(history, each, answer.message)
+        upto += 1
+    expect(len(heard), upto, f"seat {seat}: how many messages were answered")
+
+
+def _word(message: object) -> str:
+    return message.reason.value if isinstance(message, Rejected) else "accepted"
+
+
+def _accepted(history: History, each: Did, message: Accepted) -> None:
+    if history.script.game == "drill":
+        stands = {"choice": each.act.choice} if isinstance(each.act, Submits) else None
+        expect(stands, message.action, f"seat {each.seat}: what is told to stand after {each.act}")
+
+
+def _answer(history: History, place: int, each: Did) -> set[str]:
+    """The answers that are right: none for what is not answered; two where two things happen at once."""
+    act = each.act
+    if isinstance(act, Returns):
+        return set()
+    if place in history.out_of_turn and not isinstance(act, Babbles):
+        return {"out-of-turn"}
+    match act:
+        case Asks():
+            return set() if history.granted[place] else {"no-pause"}
+        case Babbles():
+            return {"malformed"}
+        case Submits() | Undoes() | Forgoes():
+            return _answer_to_window(history, place, each, act.window)
+        case _:
+            return set()
+
+
+def _answer_to_window(history: History, place: int, each: Did, number: int) -> set[str]:
+    windows = history.windows[each.seat]
+    if not 0 <= number < len(windows):
+        return {"unknown-window"}
+    window = windows[number]
+    if each.told <= window.opened and each.opened <= number:
+        return {"unknown-window"}
+    if each.told > window.closed or each.closed > number:
+        return {"late"}
+    places = [place for place, _ in window.spoken]
+    answer = window.part.answers[places.index(place)] if place in places else "late"
+    at_once = window.closed in history.clocks.awake(each.told)
+    return {answer, "late"} if at_once and answer == "final" else {answer}
+
+
+def _closed(history: History, seat: int) -> None:
+    """Who is there is told that its window is closed, once, and what came of it."""
+    told = [each.message.window for each in history.trace.heard[seat] if isinstance(each.message, Closed)]
+    expect(sorted(set(told)), told, f"seat {seat}: windows that were closed")
+    for number, window in enumerate(history.windows[seat]):
+        if _is_there(history, seat, window.closed) and number not in told:
+            raise Wrong(f"seat {seat}: was not told that its window {number} was closed")
+
+
+def _opened(history: History, seat: int) -> None:
+    """Who is there is told of its window when it opens, and who comes back is told how much time is left."""
+    heard = [(each.at, each.message) for each in history.trace.heard[seat] if isinstance(each.message, Opened)]
+    for at, message in heard:
+        _time_left(
+            history, history.windows[seat][message.id], at, message, f"seat {seat}, its window {message.id}"
+        )
+    first = {(at, message.id) for at, message in heard}
+    for number, window in enumerate(history.windows[seat]):
+        if _is_there(history, seat, window.opened) and (window.opened, number) not in first:
+            raise Wrong(f"seat {seat}: was not told that its window {number} was open")
+    welcomes = sum(isinstance(each.message, Welcome) for each in history.trace.heard[seat])
+    until = min(history.there.gone[seat], history.ended)
+    hellos = [each.told for each in history.trace.did if each.seat == seat and isinstance(each.act, Returns)]
+    if not sum(at < until for at in hellos) <= welcomes <= sum(at <= until for at in hellos):
+        raise Wrong(f"seat {seat}: should be welcomed {len(hellos)} times, is {welcomes}")
+
+
+def _time_left(history: History, window: Window, at: int, message: Opened, where: str) -> None:
+    reading = history.clocks.reading
+    passed = reading(at) - reading(window.opened)
+    main = history.script.main_ms * PER_MS
+    main_left, reserve_left = max(0, main - passed), window.reserve - max(0, passed - main)
+    # Whole milliseconds, rounded down: of what is left, or of what is used.
+    expect(main_left // PER_MS, message.main_ms, f"{where}: main time left")
+    if abs(reserve_left // PER_MS - message.reserve_ms) > 1:
+        raise Wrong(f"{where}: reserve left should be {reserve_left // PER_MS}, is {message.reserve_ms}")
+
+
+def _pauses(history: History, seat: int) -> None:
+    """Who is there is told of each pause when it begins and when it ends; who comes back in one, of it."""
+    ended = history.ended
+    heard = history.trace.heard[seat]
+    hellos = [each.told for each in history.trace.did if each.seat == seat and isinstance(each.act, Returns)]
+    began = {each.at for each in heard if isinstance(each.message, Paused) and each.at < ended}
+    over = {each.at for each in heard if isinstance(each.message, Resumed) and each.at < ended}
+    spans = history.clocks.pauses
+    back = {at for at in hellos for start, end in spans if start < at < end and at < history.there.gone[seat]}
+    starts = {start for start, _ in spans if _is_there(history, seat, start)}
+    orders = [each.told for each in history.trace.did if isinstance(each.act, Pauses)]
+    # Where the operator makes a bot's pause theirs, that is told, too.
+    within = [[at for at in orders if start < at < end] for start, end in spans if start not in orders]
+    taken_over = {at for found in within for at in found[:1] if _is_there(history, seat, at)}
+    expect({at for at in starts | back | taken_over if at < ended}, began, f"seat {seat}: pauses")
+    ends = {end for _, end in spans if end < ended and _is_there(history, seat, end)}
+    expect(ends, over, f"seat {seat}: ends of pauses")
+
+
+def _events(history: History, seat: int) -> None:
+    """What the game tells comes when a window closes; to who asked, as soon as its question is settled."""
+    closed = {window.closed for windows in history.windows for window in windows}
+    due = {
+        number: _settled(history, window)
+        for number, window in enumerate(history.windows[seat])
+        if window.kind == "asked" and window.part.choice is not None
+    }
+    answered = {at for moments in due.values() for at in moments}
+    heard: set[int] = set()
+    for each in history.trace.heard[seat]:
+        if isinstance(each.message, Heard):
+            is_answer = each.message.event["type"] == "answer"
+            if each.at not in (answered if is_answer else closed):
+                raise Wrong(f"seat {seat}: is told {each.message.event} at {each.at}")
+            if is_answer:
+                heard.add(each.at)
+    for number, moments in due.items():
+        was_there = min(moments) < history.ended and _is_there(history, seat, max(moments))
+        if was_there and not heard & moments:
+            raise Wrong(f"seat {seat}, its window {number}: should be answered at {sorted(moments)}, is not")
+
+
+def _settled(history: History, window: Window) -> set[int]:
+    part, clocks = window.part, history.clocks
+    if part.by is not None:
+        moments = clocks.awake(window.spoken[part.by][1].told)
+    else:
+        moments = clocks.awake(clocks.moment(part.settled))
+    running = {at for moment in moments for at in clocks.running(moment)}
+    return running | ({window.closed} if part.gone else set())
+
+
+def _is_there(history: History, seat: int, moment: int) -> bool:
+    """Whether it has a bot that listens then; not, at a moment at which one comes or goes."""
+    there = history.there
+    spans = there.absent[seat]
+    return moment < there.gone[seat] and not any(start <= moment <= end for start, end in spans)

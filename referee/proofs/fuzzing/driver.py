@@ -1,0 +1,308 @@
+"""Plays a script to the referee: the unchanged host, match, window and clock, over memory, in virtual time.
+
+It decides nothing about time: it notes what it did and what it heard, and `verdict` judges it.
+"""
+
+import heapq
+import math
+from collections import defaultdict
+
+import trio
+from msgspec import Raw
+from trio.testing import MockClock
+
+from protocol.codec import decode_told, encode
+from protocol.messages import PROTOCOL, Closed, Hello, Note, Opened, Pause, Paused, Resumed, Said, Submit, Undo
+from referee.match.records import Ended, Record, WindowTime
+from referee.proofs.fuzzing import stage
+from referee.proofs.fuzzing.script import (
+    AnyAct,
+    Asks,
+    Babbles,
+    Edge,
+    Forgoes,
+    Leaves,
+    Notes,
+    Pauses,
+    Resumes,
+    Returns,
+    Script,
+    Stalls,
+    Step,
+    Submits,
+    Undoes,
+)
+from referee.proofs.fuzzing.trace import Did, Heard, Trace
+
+MICROSECONDS = 1_000_000
+PER_MS = 1_000
+NO_MESSAGE = b"?"
+STEPS_AT_ONE_MOMENT = 2_000
+"""A referee that takes more, while no time passes, is caught in a circle."""
+FRAMES = Submits | Undoes | Forgoes | Babbles | Notes
+"""What a bot's frame says that changes no clock: it may arrive while the referee sleeps."""
+Place = tuple[Edge, int, int]
+"""An edge, its seat and its number."""
+
+
+class Circle(Exception):  # noqa: N818 - what became of the referee, not an error of ours
+    """The referee goes on and on while no time passes."""
+
+
+class Driver:
+    """One script being played."""
+
+    def __init__(self, script: Script, clock: MockClock) -> None:
+        self._script = script
+        self._clock = clock
+        self._records: list[Record] = []
+        self._ended: int | None = None
+        self._did: list[Did] = []
+        self._heard: list[list[Heard]] = [[] for _ in range(script.seats)]
+        self._opened = [0] * script.seats
+        self._closed = [0] * script.seats
+        self._alive = [True] * script.seats
+        self._waiting: dict[Place, list[Step]] = defaultdict(list)
+        self._by_time: list[tuple[int, int, int, AnyAct]] = []
+        """Due at a moment: (moment, number, seat, act)."""
+        self._by_reading: list[tuple[int, int, int, AnyAct]] = []
+        """Due at a reading of the match's stopwatch."""
+        self._number = 0
+        self._paused_at: int | None = None
+        self._paused = 0
+        """How long all pauses before this one lasted."""
+        self._pauses = 0
+        self._taken_moments: set[int] = set()
+        self._busy = (0, 0)
+        self._sleep = trio.CancelScope()
+        self._match, self._host, self._lines = stage.set_up(script, self._record, self._look, self._started_again)
+        self._tokens = stage.tokens(script)
+
+    async def run(self) -> Trace:
+        """Plays it to the end of its match, or to long after that should have come."""
+        self._zero = trio.current_time()
+        self._prepare()
+        failure = None
+        with trio.move_on_at(self._zero + self._horizon() / MICROSECONDS):
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(self._take_steps)
+                try:
+                    await self._host.run(self._match)
+                except (Exception, BaseExceptionGroup) as error:  # noqa: BLE001 - whatever it is, it is the finding
+                    failure = repr(error.exceptions[0] if isinstance(error, BaseExceptionGroup) else error)
+                nursery.cancel_scope.cancel()
+        return Trace(
+            did=tuple(self._did),
+            heard=tuple(tuple(heard) for heard in self._heard),
+            windows=tuple(record for record in self._records if isinstance(record, WindowTime)),
+            ended=self._ended,
+            failure=failure,
+        )
+
+    def _record(self, record: Record) -> None:
+        self._records.append(record)
+        if isinstance(record, Ended):
+            self._ended = self._now
+
+    @property
+    def _now(self) -> int:
+        return round((trio.current_time() - self._zero) * MICROSECONDS)
+
+    # What is due when.
+
+    def _prepare(self) -> None:
+        self._taken_moments.add(self._script.startup_ms * PER_MS)
+        for seat, at in enumerate(self._script.hello):
+            if at is not None:
+                self._at(at, seat, Returns())
+        for step in self._script.steps:
+            edge = step.when
+            self._waiting[edge.edge, edge.seat, edge.number].append(step)
+        self._reached("start", 0, 0, 0)
+
+    def _horizon(self) -> int:
+        """When the match must be over, whatever happens."""
+        script = self._script
+        each = script.main_ms + script.bronstein_ms + script.seats * script.increment_ms
+        windows = len(script.windows) * each + script.seats * script.reserve_ms
+        startups = script.startup_ms * (1 + script.seats * script.restarts)
+        pauses = script.seats * script.pauses * script.pause_ms
+        held = sum(step.act.ticks for step in script.steps if isinstance(step.act, Pauses | Stalls))
+        return (windows + startups + pauses + 1_000) * PER_MS + 2 * held
+
+    def _at(self, moment: int, seat: int, act: AnyAct) -> None:
+        self._number += 1
+        heapq.heappush(self._by_time, (max(moment, self._now), self._number, seat, act))
+
+    def _at_reading(self, reading: int, seat: int, act: AnyAct) -> None:
+        self._number += 1
+        heapq.heappush(self._by_reading, (max(reading, self._reading), self._number, seat, act))
+
+    @property
+    def _reading(self) -> int:
+        return (self._now if self._paused_at is None else self._paused_at) - self._paused
+
+    def _reached(self, edge: Edge, seat: int, number: int, at: int) -> None:
+        """An edge is known: what waits for it has a time."""
+        stands_still = edge in {"opened", "main", "reserve"}
+        for step in self._waiting.pop((edge, seat, number), ()):
+            (self._at_reading if stands_still else self._at)(at + step.when.ticks, step.seat, step.act)
+
+    def _next_due(self) -> int | None:
+        due = self._by_time[0][0] if self._by_time else None
+        if self._by_reading and self._paused_at is None:
+            moment = self._by_reading[0][0] + self._paused
+            due = moment if due is None else min(due, moment)
+        return due
+
+    def _pop(self, due: int) -> tuple[int, AnyAct]:
+        first = self._by_time and self._by_time[0][0] == due
+        _, _, seat, act = heapq.heappop(self._by_time if first else self._by_reading)
+        return seat, act
+
+    # What is done.
+
+    async def _take_steps(self) -> None:
+        while True:
+            due = self._next_due()
+            if due is None or due > self._now:
+                deadline = math.inf if due is None else self._zero + due / MICROSECONDS
+                with trio.CancelScope(deadline=deadline) as self._sleep:
+                    await trio.sleep_forever()
+                continue
+            seat, act = self._pop(due)
+            if isinstance(act, FRAMES):
+                self._say(due, seat, act)
+            elif self._now in self._taken_moments:
+                # Two at one moment could be told to the referee in either order, and both would be right.
+                self._at(self._now + 1, seat, act)
+            else:
+                self._taken_moments.add(self._now)
+                await self._change_clocks(seat, act)
+
+    async def _change_clocks(self, seat: int, act: AnyAct) -> None:
+        match act:
+            case Stalls(ticks=ticks):
+                self._note(self._now, seat, act)
+                self._clock.jump(ticks / MICROSECONDS)
+                self._taken_moments.add(self._now)
+            case Resumes():
+                self._note(self._now, seat, act)
+                self._host.order(pause=False)
+            case Pauses(ticks=ticks):
+                self._note(self._now, seat, act)
+                self._host.order(pause=True)
+                self._at(self._now + ticks, seat, Resumes())
+            case Leaves() if self._alive[seat]:
+                self._alive[seat] = False
+                await self._host.left(seat, act.code)
+                self._note(self._now, seat, act)
+                self._taken_moments.add(self._now + self._script.startup_ms * PER_MS)
+                if act.back is not None:
+                    self._at(self._now + act.back, seat, Returns())
+            case Asks() | Returns():
+                self._say(self._now, seat, act)
+
+    def _say(self, due: int, seat: int, act: AnyAct) -> None:
+        if self._alive[seat]:
+            line = self._lines[seat]
+            # A line's stamps never go back: what is read after a stall comes after what the referee did before it.
+            at = max(self._zero + due / MICROSECONDS, line.stamped)
+            self._note(round((at - self._zero) * MICROSECONDS), seat, act)
+            line.say(self._frame(seat, act), at=at)
+
+    def _frame(self, seat: int, act: AnyAct) -> bytes:
+        said: Said
+        match act:
+            case Submits():
+                said = Submit(window=act.window, action=stage.action(self._script, act), final=act.final)
+            case Undoes():
+                said = Undo(window=act.window)
+            case Forgoes():
+                said = Submit(window=act.window, action=Raw(b"null"), final=True)
+            case Asks():
+                said = Pause()
+            case Returns():
+                said = Hello(token=self._tokens[seat], name="fuzz", version="1", protocol=PROTOCOL)
+            case Notes():
+                said = Note(text="a note")
+            case _:
+                return NO_MESSAGE
+        return encode(said)
+
+    def _note(self, at: int, seat: int, act: AnyAct) -> None:
+        self._did.append(
+            Did(at=at, told=self._now, seat=seat, act=act, opened=self._opened[seat], closed=self._closed[seat])
+        )
+
+    def _started_again(self, seat: int) -> None:
+        self._alive[seat] = True
+
+    # What is heard.
+
+    def _look(self) -> None:
+        """After each step of the referee: what it sent is heard at once."""
+        now = self._now
+        moment, steps = self._busy
+        self._busy = (now, steps + 1 if moment == now else 0)
+        if steps > STEPS_AT_ONE_MOMENT:
+            raise Circle(f"{steps} steps of the referee at {now} µs")
+        for seat, line in enumerate(self._lines):
+            while (frame := line.hear_nowait()) is not None:
+                message = decode_told(frame)
+                self._heard[seat].append(Heard(now, message))
+                match message:
+                    case Opened():
+                        self._window_opens(seat, message)
+                    case Closed():
+                        self._closed[seat] += 1
+                    case Paused():
+                        self._pause_begins(now, message)
+                    case Resumed() if self._paused_at is not None:
+                        self._pause_ends(now)
+        due = self._next_due()
+        if due is not None:
+            self._sleep.deadline = min(self._sleep.deadline, self._zero + due / MICROSECONDS)
+
+    def _window_opens(self, seat: int, window: Opened) -> None:
+        self._opened[seat] = max(self._opened[seat], window.id + 1)
+        reading = self._reading
+        # The exact reserve, of which a bot is told whole milliseconds: to come within a tick of its end.
+        reserve = self._match.seats[seat].reserve
+        main = reading + window.main_ms * PER_MS
+        self._reached("opened", seat, window.id, reading)
+        self._reached("main", seat, window.id, main)
+        self._reached("reserve", seat, window.id, main + reserve)
+
+    def _pause_begins(self, now: int, message: Paused) -> None:
+        if self._paused_at is not None:
+            return
+        self._paused_at = now
+        if message.reason != "operator":
+            self._taken_moments.add(now + self._script.pause_ms * PER_MS)
+        self._pauses += 1
+        self._reached("paused", 0, self._pauses - 1, now)
+
+    def _pause_ends(self, now: int) -> None:
+        assert self._paused_at is not None  # noqa: S101 - the caller has looked
+        self._paused += now - self._paused_at
+        self._paused_at = None
+        self._reached("resumed", 0, self._pauses - 1, now)
+
+
+def play_all(scripts: list[Script]) -> list[Trace]:
+    """Plays scripts one after the other, in one run of trio's loop; the same ones give the same traces."""
+    clock = MockClock(autojump_threshold=0)
+    return trio.run(_play_all, scripts, clock, clock=clock)
+
+
+async def _play_all(scripts: list[Script], clock: MockClock) -> list[Trace]:
+    return [await play(script, clock) for script in scripts]
+
+
+async def play(script: Script, clock: MockClock) -> Trace:
+    """Plays a script under the running loop's clock."""
+    # What is due at one moment runs in an order that trio draws. A script must play the same each time.
+    trio._core._run._ALLOW_DETERMINISTIC_SCHEDULING = True  # type: ignore[misc]  # noqa: SLF001
+    trio._core._run._r.seed(script.order)  # noqa: SLF001
+    return await Driver(script, clock).run()

@@ -1,0 +1,1 @@
+"""The contract between games and referee. Pure."""

@@ -1,0 +1,255 @@
+"""The contract of a game. One contract serves all: a turn is a window with one seat, a secret round one with many.
+
+A game is pure. It holds no state of its own: every function takes the state and gives back a new one. It never
+reads a clock, never rolls dice but with the luck it is handed, and says whom each event is for.
+"""
+
+from abc import ABC, abstractmethod
+from enum import Enum
+from random import Random
+from typing import Any, ClassVar, Generic, TypeVar
+
+import msgspec
+from msgspec import Raw, Struct
+
+from protocol.codec import Refused, decode_action
+from protocol.words import Action, Event, Options, Outcome, Setup, View
+from referee.rules.rng import Luck
+
+StateT = TypeVar("StateT")
+
+SPECTATOR = None
+"""The `seat` of a view that knows only what is public."""
+
+
+class Illegal(Exception):  # noqa: N818 - a refusal, not an error of ours
+    """An action that breaks a rule. The reason tells only what the action's sender may know."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class BadSetupError(ValueError):
+    """A given setup, or an option's value, that breaks the game's rules. The text names the place."""
+
+
+class Told(Struct, frozen=True):
+    """An event and whom it is for: one seat, or everyone where `seat` is None."""
+
+    event: Event
+    seat: int | None = None
+
+
+class Step(Struct, Generic[StateT], frozen=True):
+    """What a deal, an answer or a closed window leads to: the new state, and what is told, in order."""
+
+    state: StateT
+    told: tuple[Told, ...] = ()
+
+
+class Owed(Struct, frozen=True):
+    """One seat's part in an open window."""
+
+    seat: int
+    default: Action | None
+    """The action taken if none comes. None: nothing at all, or (`drawn`) one drawn when the window closes."""
+    drawn: bool = False
+    """The default comes from `Game.draw_default` when the window closes."""
+    shown: Any = None
+    """What the window itself tells this seat, beyond its events (who stands in a vote): its view may show it."""
+
+
+class Window(Struct, frozen=True):
+    """A span of time in which the seats that owe an action may submit it, in secret."""
+
+    name: str
+    owed: tuple[Owed, ...]
+    """Ascending by seat; never empty."""
+    asap: bool = False
+    """Each seat is answered by `Game.answer` as soon as its submission is final, not when the window closes."""
+    timed: bool = False
+    """A rule depends on the time a seat took (`Taken.elapsed_ms`)."""
+
+
+class Announced(Enum):
+    """What everyone may know of an open window, spectators included."""
+
+    NAME = "name"
+    """That it is open, and what it is; not who owes an action in it."""
+    SEATS = "seats"
+    """Who owes an action in it, too."""
+
+
+class Taken(Struct, frozen=True):
+    """What a seat's part in a closed window came to."""
+
+    action: Action | None
+    by_default: bool = False
+    elapsed_ms: int = 0
+
+
+class TimeTerms(Struct, frozen=True):
+    """The times that a variant's published rules give, in milliseconds."""
+
+    main_ms: dict[str, int]
+    """Window name to its main time."""
+    reserve_ms: int = 0
+    """Each seat's reserve over the whole match."""
+
+
+class Variant(Struct, frozen=True):
+    """One published rule set of a game."""
+
+    name: str
+    time: TimeTerms
+
+
+class Game(ABC, Generic[StateT]):
+    """What a game must say for itself. `proofs.conformance.check_game` proves that it keeps these promises."""
+
+    name: ClassVar[str]
+    """The game's id, as on the command line."""
+    variants: ClassVar[tuple[Variant, ...]]
+    """All its variants, the default first."""
+    actions: ClassVar[dict[str, type[Action]]]
+    """Window name to the form of its actions."""
+    announced: ClassVar[dict[str, Announced]] = {}
+    """Window name to what everyone may know of it while it is open; of one left out, not even that it is."""
+    events: ClassVar[tuple[type[Event], ...]]
+    """Every event it may tell."""
+    options: ClassVar[type[Options]]
+    setup: ClassVar[type[Setup]] = Setup
+    """The host's secrets; as it stands for a game that has none."""
+    view_type: ClassVar[type[View]]
+
+    def read_options(self, variant: str, given: Raw | None) -> Options:
+        """The options of a match: those given, checked, and defaults for the rest.
+
+        A game whose defaults depend on the variant, or whose options depend on each other, extends this.
+
+        Raises:
+            BadSetupError: an unknown option, or a value that breaks its rule.
+        """
+        del variant
+        return read_given(self.options, given, "options")
+
+    def read_setup(self, variant: str, options: Options, given: Raw | None, luck: Luck) -> Setup:
+        """The setup of a match: the given one, checked, or one drawn. A game without secrets takes `{}` only.
+
+        Raises:
+            BadSetupError: the given one breaks the game's rules; names the count or place that is off.
+        """
+        del variant, options, luck
+        return read_given(Setup, given, "setup")
+
+    @abstractmethod
+    def seats(self, options: Options) -> int:
+        """How many seats there are."""
+
+    @abstractmethod
+    def deal(self, variant: str, options: Options, setup: Setup, luck: Luck) -> Step[StateT]:
+        """The state before the first window, and what is told before it."""
+
+    @abstractmethod
+    def window(self, state: StateT) -> Window | None:
+        """The open window; None exactly when there is an outcome."""
+
+    @abstractmethod
+    def check(self, state: StateT, seat: int, action: Action) -> Action:
+        """The canonical spelling of an action by a seat that owes one in the open window.
+
+        Raises:
+            Illegal: it breaks a rule.
+        """
+
+    def draw_default(self, state: StateT, seat: int, luck: Luck) -> Action:
+        """The default of a seat whose `Owed.drawn` is set."""
+        raise NotImplementedError(f"{self.name} draws no default in {self.window(state)} for {seat}, {luck}")
+
+    def answer(self, state: StateT, seat: int, action: Action, luck: Luck) -> Step[StateT]:
+        """Answers one final submission to an `asap` window. The order of answers must not matter.
+
+        A seat that is settled by default is not answered. `close` is told all that was taken, and must not tell
+        again what `answer` told.
+        """
+        raise NotImplementedError(f"{self.name} answers nothing at once: {seat}, {action}, {luck}")
+
+    @abstractmethod
+    def close(self, state: StateT, taken: tuple[Taken | None, ...], luck: Luck) -> Step[StateT]:
+        """Closes the open window. `taken` is indexed by seat, None for seats that owed nothing."""
+
+    @abstractmethod
+    def view(self, state: StateT, seat: int | None) -> View:
+        """Everything that seat may know now, the open window's terms included, built up from nothing.
+
+        `seat` None is a spectator, who knows what is public.
+        """
+
+    @abstractmethod
+    def host_view(self, state: StateT) -> View:
+        """Everything, secrets included: for the host's own eyes, never sent to a bot."""
+
+    @abstractmethod
+    def outcome(self, state: StateT) -> Outcome | None:
+        """The outcome, once there is one."""
+
+    def plausible(self, state: StateT, seat: int, luck: Random) -> Any:
+        """A likely legal submission of that seat to the open window: an action, or plain JSON values.
+
+        For playing without players, in conformance and golden matches: a game overrides it where a guess from the
+        form of an action alone would hardly ever be legal; None leaves it at that guess. It is the host's own and
+        may look at secrets.
+        """
+        del state, seat, luck
+        return None
+
+    def reseat(self, action: Action, seat_of: tuple[int, ...]) -> Action:
+        """The action as it reads where everyone has moved, from seat `s` to `seat_of[s]`.
+
+        For conformance, which holds anonymous events to their word. A game whose actions name seats extends this.
+        """
+        del seat_of
+        return action
+
+    def disguise(self, state: StateT, observer: int | None, luck: Random) -> StateT:
+        """Another state in which the observer (None: a spectator) was told the same, as unlike as can be drawn.
+
+        For conformance: a game whose secrets chance would hardly ever change unnoticed says here what they are.
+        """
+        del observer, luck
+        return state
+
+    def variant(self, name: str) -> Variant:
+        """The variant of that name; KeyError where there is none."""
+        return {variant.name: variant for variant in self.variants}[name]
+
+    def read_action(self, state: StateT, seat: int, raw: bytes | Raw) -> Action:
+        """Decodes and checks a submission to the open window.
+
+        Raises:
+            Illegal: it is not of the window's form, or breaks a rule.
+        """
+        window = self.window(state)
+        if window is None:
+            raise Illegal("the match is over")
+        try:
+            action = decode_action(raw, self.actions[window.name])
+        except Refused as refused:
+            raise Illegal(refused.text) from None
+        return self.check(state, seat, action)
+
+
+GivenT = TypeVar("GivenT", bound=Options | Setup)
+
+
+def read_given(form: type[GivenT], given: Raw | None, place: str) -> GivenT:
+    """Decodes a host's options or setup; None and null count as left out.
+
+    Raises:
+        BadSetupError: names `place` and the key within it.
+    """
+    try:
+        return form() if given in (None, Raw(b"null")) else msgspec.json.decode(given, type=form)
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
+        raise BadSetupError(f"{place}: {error}") from None

@@ -1,0 +1,87 @@
+"""The only door outward: (state, events, seat) to what that seat is sent.
+
+Nothing of a state reaches a bot, a spectator or a seat's transcript but through here.
+"""
+
+from typing import Any
+
+from msgspec import Raw, Struct
+
+from protocol.messages import Heard, Opened
+from protocol.words import Audience, View
+from referee.rules.contract import Announced, Game, Owed, Told, Window
+
+
+class Leak(Exception):  # noqa: N818 - names what would happen if this did not stop it
+    """An event whose type is not allowed for its audience. A fault of ours: the match is void."""
+
+
+def check_audience(told: Told) -> Told:
+    """Passes on what may be told.
+
+    Raises:
+        Leak: an event for one seat's eyes is addressed to everyone.
+    """
+    if told.seat is None and type(told.event).audience is not Audience.PUBLIC:
+        raise Leak(f"{type(told.event).__name__} must not be told in public")
+    return told
+
+
+def audience(told: Told, seats: int) -> range:
+    """The seats that are to hear it.
+
+    Raises:
+        Leak: see `check_audience`.
+    """
+    check_audience(told)
+    return range(seats) if told.seat is None else range(told.seat, told.seat + 1)
+
+
+def heard(event: Raw, n: int) -> Heard:
+    """The message by which a seat hears an event, encoded once for all its hearers, as its n-th."""
+    return Heard(n=n, event=event)
+
+
+def shown(game: Game[Any], state: Any, seat: int | None) -> View:
+    """What a seat, or a spectator, sees now."""
+    return game.view(state, seat)
+
+
+class Announcement(Struct, frozen=True):
+    """What everyone may know of the open window."""
+
+    window: str
+    seats: tuple[int, ...] | None
+    """Who owes an action in it; None: that is secret."""
+
+
+def announced(game: Game[Any], window: Window) -> Announcement | None:
+    """What everyone may know of an open window; None: not even that it is open."""
+    match game.announced.get(window.name):
+        case None:
+            return None
+        case Announced.NAME:
+            return Announcement(window.name, None)
+        case Announced.SEATS:
+            return Announcement(window.name, tuple(owed.seat for owed in window.owed))
+
+
+def opened(
+    game: Game[Any],
+    state: Any,
+    window: Window,
+    owed: Owed,
+    *,
+    number: int,
+    main_ms: int,
+    reserve_ms: int,
+) -> Opened:
+    """The message that opens a window for the seat of `owed`, as the `number`-th of that seat (from 0)."""
+    return Opened(
+        id=number,
+        window=window.name,
+        view=shown(game, state, owed.seat),
+        default=owed.default,
+        main_ms=main_ms,
+        reserve_ms=reserve_ms,
+    )

@@ -1,0 +1,1 @@
+"""Starts, limits and ends a bot's processes."""

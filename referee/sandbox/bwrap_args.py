@@ -1,0 +1,253 @@
+"""Bubblewrap's command line for a bot: what is mounted where, which namespaces, which limits.
+
+The order is bubblewrap's: later mounts lie over earlier ones.
+"""
+
+import errno
+import os
+import stat
+from functools import cache, lru_cache
+from pathlib import Path
+
+from msgspec import Struct
+
+from referee.bot_folder.manifest import BotFolder, Limits
+from referee.sandbox import landlock
+from referee.sandbox.bwrap_user import OWN_USER, ROOTS_NAMESPACE, STARTERS_NAMESPACE, User, program, roots_user
+from referee.sandbox.environment import PROJECT, Machine, command_line, shared_modules, this_machine
+
+BOT = "/bot"
+SCRATCH = "/tmp"  # noqa: S108 - a bot's own, in memory
+SOCKETS = "/run/arena"
+CODE = "/arena/code"
+PACKAGES = "/arena/packages"
+MEGABYTE = 1024 * 1024
+TERMINALS = "/dev/pts"
+FILES_COUNTERS = "/proc/sys/fs"
+"""Hidden: the kernel counts there which names were looked up in vain, and a bot in a later match could read it."""
+SHARED_MEMORY = "/dev/shm"  # noqa: S108 - a bot's own
+SHARED_MEMORY_BYTES = 4 * MEGABYTE
+"""Of /dev/shm: enough for Python's semaphores."""
+LIBRARIES = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
+"""Where programs and libraries are, beside /usr; on most machines links into it."""
+LAUNCHER = Path(__file__).with_name("launcher.py")
+START = "/arena/launcher.py"
+"""The launcher's place inside."""
+STARTER = Path(__file__).with_name("prefork_server.py")
+STARTER_INSIDE = "/arena/prefork_server.py"
+OUTSIDE = "/outside"
+"""Where the process that bots are forked from has this machine's own root; no bot does."""
+NAMESPACES = (
+    *("--unshare-net", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
+    *("--new-session", "--die-with-parent"),
+)
+SIGNALS = 1_024
+"""That may wait for a bot's processes."""
+
+
+class Source(Struct, frozen=True):
+    """A file or folder of this machine that the bot sees, read-only."""
+
+    here: Path
+    inside: str
+
+
+def arguments(bot: BotFolder, line: Path, info: int, syscalls: int | None) -> list[str]:
+    """The command line.
+
+    Args:
+        bot: whom to start.
+        line: the socket's file, in a folder that holds nothing else. As root: it becomes the bot's user's.
+        info: descriptor to which bubblewrap writes who the sandbox's first process is.
+        syscalls: descriptor of the filter of system calls; None: there is none.
+
+    Raises:
+        FileNotFoundError: bubblewrap, or a program that is needed with it, is not installed.
+        PermissionError: as root: other users may not read what the bot needs.
+    """
+    machine = this_machine()
+    check_readable(bot, line)
+    user = roots_user(line) if os.geteuid() == 0 else OWN_USER
+    own = [
+        Source(bot.folder, BOT),
+        # Read-only too: that is no hindrance to connecting, and it leaves nothing behind on our disk.
+        Source(line.parent.resolve(), SOCKETS),
+    ]
+    return [
+        program("bwrap"),
+        *user.namespace,
+        *NAMESPACES,
+        *("--hostname", "bot", "--info-fd", str(info)),
+        *(() if syscalls is None else ("--seccomp", str(syscalls))),
+        *_root([*_sources(machine), *own], machine),
+        *("--size", str(SHARED_MEMORY_BYTES), "--perms", "1777", "--tmpfs", SHARED_MEMORY),
+        *("--size", str(bot.limits.scratch_mb * MEGABYTE), "--perms", "1777", "--tmpfs", SCRATCH),
+        # What holds the mounts together is memory too, and would have no bound.
+        *("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", BOT, "--"),
+        *_launcher(bot, user, machine),
+    ]
+
+
+def starter_arguments(control: int, modules: tuple[str, ...]) -> list[str]:
+    """The command line of the process that bots are forked from: the same root, and the machine's own beside it.
+
+    Args:
+        control: descriptor of its end of the referee's line to it.
+        modules: what it imports, for all bots.
+
+    Raises:
+        As `arguments`.
+    """
+    machine = this_machine()
+    namespace = ROOTS_NAMESPACE if os.geteuid() == 0 else STARTERS_NAMESPACE
+    return [
+        program("bwrap"),
+        *namespace,
+        *("--cap-add", "ALL", *NAMESPACES),
+        *_root([*_sources(machine), Source(STARTER, STARTER_INSIDE)], machine),
+        *(word for path in (BOT, SOCKETS, SCRATCH) for word in ("--perms", "0755", "--dir", path)),
+        *("--ro-bind", "/", OUTSIDE, "--remount-ro", "/dev", "--remount-ro", "/", "--"),
+        *(str(machine.interpreter), STARTER_INSIDE, str(control), *modules),
+    ]
+
+
+def check_readable(bot: BotFolder, line: Path) -> None:
+    """Root's bots are other users: what is root's alone they could not read, and would fail unexplained.
+
+    Raises:
+        PermissionError: as root: other users may not read what the bot needs.
+    """
+    if os.geteuid() != 0:
+        return
+    for path in _closed_sources():
+        if path != line.parent.resolve():
+            raise PermissionError(errno.EACCES, "may not be read by others", str(path))
+    _check_folder(bot.folder)
+
+
+@lru_cache
+def _check_folder(folder: Path) -> None:
+    """A bot's: a copy that does not change, so it is looked at once. What is raised is not kept."""
+    for path in (folder, *folder.iterdir()):
+        if _is_closed(path):
+            raise PermissionError(errno.EACCES, "may not be read by others", str(path))
+
+
+@cache
+def _closed_sources() -> tuple[Path, ...]:
+    """What other users may not read of the machine's own. Looked for once: it would cost each start 0.2 ms."""
+    return tuple(source.here for source in _sources(this_machine()) if _is_closed(source.here))
+
+
+def _is_closed(path: Path) -> bool:
+    return path.exists() and not path.stat().st_mode & stat.S_IROTH
+
+
+def _root(sources: list[Source], machine: Machine) -> list[str]:
+    """What a bot sees of this machine, but for its memory file systems."""
+    return [
+        *_system(),
+        *(word for path in _parents(sources) for word in ("--perms", "0755", "--dir", path)),
+        *(word for source in sources for word in ("--ro-bind", str(source.here), source.inside)),
+        *(word for path in _hidden(sources, machine) for word in ("--tmpfs", path, "--remount-ro", path)),
+        *("--proc", "/proc", "--dev", "/dev"),
+        # Warm bots would share one set of terminals. No bot needs any.
+        *("--tmpfs", TERMINALS, "--remount-ro", TERMINALS),
+        *("--tmpfs", FILES_COUNTERS, "--remount-ro", FILES_COUNTERS),
+    ]
+
+
+def _launcher(bot: BotFolder, user: User, machine: Machine) -> list[str]:
+    """The first program inside, with what it has to put up, and the bot's command."""
+    command = command_line(bot, machine.interpreter)
+    interpreter = str(machine.interpreter)
+    is_script = len(command) > 1 and command[0] == interpreter and not command[1].startswith("-")
+    words = [interpreter, *(() if is_script else ("-I", "-S")), START]
+    if user.number is not None:
+        words.append(f"user={user.number}")
+    if is_script:
+        words.append("script=yes")
+    bounds = [f"{name}={value}" for name, value in resource_limits(bot.limits, user.others)]
+    if (version := landlock.version()) > 0:
+        bounds += [f"landlock={version}", *(f"{name}={path}" for name, path in places(machine))]
+    return [*words, *bounds, "--", *command]
+
+
+@cache
+def places(machine: Machine) -> list[tuple[str, str]]:
+    """What Landlock leaves open, as a second wall: all that is mounted, and to write only what may be written."""
+    # What is a link leads into what is open anyway.
+    libraries = [f"/{name}" for name in LIBRARIES if not Path("/", name).is_symlink()]
+    system = ("/usr", *libraries, "/etc", "/proc", str(machine.base))
+    return [
+        ("list", "/"),
+        *(("read", path) for path in (*system, "/arena", "/run", BOT)),
+        ("device", "/dev"),
+        *(("write", path) for path in (SCRATCH, SHARED_MEMORY)),
+    ]
+
+
+def packages_inside(machine: Machine) -> list[str]:
+    """Where a bot finds the machine's packages."""
+    return [f"{PACKAGES}/{number}" for number in range(len(machine.packages))]
+
+
+def _system() -> list[str]:
+    """The machine's own programs and libraries, and no more of it."""
+    words = ["--ro-bind", "/usr", "/usr"]
+    for name in LIBRARIES:
+        path = Path("/") / name
+        if path.is_symlink():
+            words += ["--symlink", str(path.readlink()), str(path)]
+        elif path.is_dir():
+            words += ["--ro-bind", str(path), str(path)]
+    words += ["--perms", "0755", "--dir", "/etc"]
+    for name in ("/etc/ld.so.cache", "/etc/alternatives"):
+        words += ["--ro-bind-try", name, name]
+    return words
+
+
+def _sources(machine: Machine) -> list[Source]:
+    """What every bot sees of this machine beside the system's own."""
+    sources = [
+        *(Source(*pair) for pair in zip(machine.packages, packages_inside(machine), strict=True)),
+        Source(PROJECT / "protocol", f"{CODE}/protocol"),
+        *(Source(path, f"{CODE}/bots/{path.name}") for path in shared_modules()),
+        Source(LAUNCHER, START),
+    ]
+    if not machine.base.is_relative_to("/usr"):
+        # At its own place: an interpreter may have its libraries' place written into it.
+        sources.insert(0, Source(machine.base, str(machine.base)))
+    return sources
+
+
+def _hidden(sources: list[Source], machine: Machine) -> list[str]:
+    """What lies within what is mounted and is not for bots: foreign packages, the judge's rooms, other bots."""
+    rooms = [PROJECT / name for name in ("referee", "arena", "bots", "tests")]
+    return [
+        str(source.inside / path.relative_to(source.here))
+        for source in (Source(Path("/usr"), "/usr"), *sources)
+        for path in (*rooms, *machine.foreign)
+        if path.is_relative_to(source.here) and path.is_dir()
+    ]
+
+
+def _parents(sources: list[Source]) -> list[str]:
+    """The folders that hold what is mounted: made beforehand, for bubblewrap would let only their owner enter."""
+    return sorted({str(parent) for source in sources for parent in list(Path(source.inside).parents)[:-1]})
+
+
+def resource_limits(limits: Limits, others: int) -> list[tuple[str, int]]:
+    """For each process, but for the number of them, which is the sandbox's: it is set inside to count inside.
+
+    `others`: the sandbox's own processes that count as the bot's user's.
+    """
+    words = [
+        ("AS", (limits.address_space_mb or limits.memory_mb) * MEGABYTE),
+        ("NPROC", limits.processes + others),
+        ("NOFILE", limits.files),
+        ("FSIZE", limits.scratch_mb * MEGABYTE),
+        ("SIGPENDING", SIGNALS),
+        *((name, 0) for name in ("CORE", "MEMLOCK", "MSGQUEUE", "NICE", "RTPRIO")),
+    ]
+    return words if limits.cpu_seconds is None else [*words, ("CPU", limits.cpu_seconds)]

@@ -1,0 +1,154 @@
+"""The first program inside a sandbox: puts up the walls that can only be put up from inside, and becomes the bot.
+
+Run as `launcher.py NAME=VALUE… -- COMMAND…`, it gives up what rights it has, limits itself, locks itself
+in with Landlock, says on standard input that the sandbox stands, waits for the referee's word, and only then
+runs the bot: within the same interpreter where the bot is a Python script (no time is lost on a second one),
+else in its place. It imports nothing of ours, to be quick.
+
+    user=N          become this user (of root's bots), without any rights
+    script=yes      the command is this interpreter with a script
+    landlock=N      this machine's version of Landlock
+    list=PATH       its folders may be listed (Landlock)
+    read=PATH       may be read and run (Landlock)
+    device=PATH     may be read and written, nothing made (Landlock)
+    write=PATH      anything goes (Landlock)
+    AS=N …          resource limits
+"""
+
+import ctypes
+import os
+import resource
+import sys
+from types import TracebackType
+from typing import Any
+
+SET_DUMPABLE, DROP_FROM_BOUNDING_SET, SET_NO_NEW_PRIVS, AMBIENT, CLEAR_AMBIENT = 4, 24, 38, 47, 4
+CAPABILITIES = 64
+"""More than any kernel knows: the rest say that they do not exist."""
+CAPABILITY_VERSION = 0x2008_0522
+CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
+BENEATH_PATH = 1
+# Rights of Landlock on files, as bits; later versions have more of them.
+EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1, 2, 4, 8
+TRUNCATE, IOCTL_DEV = 1 << 14, 1 << 15
+KNOWN_RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}
+BIND_AND_CONNECT_TCP = 3
+ABSTRACT_SOCKETS_AND_SIGNALS = 3
+RULESET_BYTES = {1: 8, 2: 8, 3: 8, 4: 16, 5: 16}
+COMMAND_NOT_RUN = 127
+
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+def main() -> None:
+    """Does not return to a program of ours: it becomes the bot, or ends."""
+    split = sys.argv.index("--")
+    told, command = [word.split("=", 1) for word in sys.argv[1:split]], sys.argv[split + 1 :]
+    values = dict(told)
+    if "user" in values:
+        become(int(values["user"]))
+    check(libc.prctl(SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
+    for name, value in told:
+        if name.isupper():
+            limit(getattr(resource, f"RLIMIT_{name}"), int(value))
+    if "landlock" in values:
+        lock_in(int(values["landlock"]), [(name, value) for name, value in told if name in RIGHTS])
+    # It stands. Who is no longer there says nothing: then nobody would end the bot.
+    os.write(0, b"\n")
+    if os.read(0, 1) != b"\n":
+        sys.exit(COMMAND_NOT_RUN)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    if values.get("script") == "yes":
+        run_script(command[1:])
+    try:
+        os.execvp(command[0], command)  # noqa: S606 - this is the door
+    except OSError as error:
+        sys.stderr.write(f"{command[0]}: {error.strerror}\n")
+        sys.exit(COMMAND_NOT_RUN)
+
+
+def check(result: int, what: str) -> int:
+    """Ends the program if a wall cannot be put up."""
+    if result < 0:
+        sys.stderr.write(f"{what}: {os.strerror(ctypes.get_errno())}\n")
+        sys.exit(COMMAND_NOT_RUN)
+    return result
+
+
+def become(user: int | None) -> None:
+    """Gives up all capabilities, for good, and becomes another user if one is given."""
+    for capability in range(CAPABILITIES):
+        libc.prctl(DROP_FROM_BOUNDING_SET, capability, 0, 0, 0)
+    check(libc.prctl(AMBIENT, CLEAR_AMBIENT, 0, 0, 0), "ambient capabilities")
+    if user is not None:
+        os.setgroups([])
+        os.setresgid(user, user, user)
+        os.setresuid(user, user, user)
+    header = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION, 0)
+    check(libc.capset(header, (ctypes.c_uint32 * 6)()), "capabilities")
+    # Else its own /proc would be root's.
+    check(libc.prctl(SET_DUMPABLE, 1, 0, 0, 0), "dumpable")
+
+
+def limit(kind: int, wanted: int) -> None:
+    """For this process and all that come from it; never more than there was."""
+    hard = resource.getrlimit(kind)[1]
+    bound = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    resource.setrlimit(kind, (bound, bound))
+
+
+RIGHTS = {
+    "list": READ_DIR,
+    "read": EXECUTE | READ_FILE | READ_DIR,
+    "device": READ_FILE | READ_DIR | WRITE_FILE | TRUNCATE | IOCTL_DEV,
+    "write": ~0,
+}
+
+
+def lock_in(version: int, places: list[tuple[str, str]]) -> None:
+    """Landlock: no file but beneath these places, no TCP, no abstract sockets and no signals of others."""
+    everything = (1 << KNOWN_RIGHTS.get(version, 16)) - 1
+    ruleset = (ctypes.c_uint64 * 3)(everything, BIND_AND_CONNECT_TCP, ABSTRACT_SOCKETS_AND_SIGNALS)
+    rules = check(libc.syscall(CREATE_RULESET, ruleset, RULESET_BYTES.get(version, 24), 0), "Landlock")
+    for name, path in places:
+        try:
+            place = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        except FileNotFoundError:
+            continue
+        rule = (ctypes.c_uint32 * 3)()
+        rights = everything & RIGHTS[name]
+        rule[0], rule[1], rule[2] = rights & 0xFFFF_FFFF, rights >> 32, place
+        check(libc.syscall(ADD_RULE, rules, BENEATH_PATH, rule, 0), f"Landlock: {path}")
+        os.close(place)
+    check(libc.syscall(RESTRICT_SELF, rules, 0), "Landlock")
+    os.close(rules)
+
+
+def run_script(argv: list[str]) -> None:
+    """Runs a script as `python SCRIPT ARGUMENTS…` would, and ends as it ends."""
+    path = os.path.abspath(argv[0])
+    with open(path, "rb") as file:
+        code = compile(file.read(), path, "exec", dont_inherit=True)
+    module = type(sys)("__main__")
+    module.__file__ = path
+    module.__dict__["__builtins__"] = __builtins__
+    sys.argv[:] = argv
+    sys.path[0] = os.path.dirname(os.path.realpath(path))
+    sys.modules["__main__"] = module
+    sys.excepthook = without_us
+    exec(code, module.__dict__)  # noqa: S102 - it is what this process is for
+    sys.exit(0)
+
+
+def without_us(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> Any:
+    """A traceback that begins with the bot's own code."""
+    while trace is not None and os.path.dirname(trace.tb_frame.f_code.co_filename) == os.path.dirname(__file__):
+        trace = trace.tb_next
+    sys.__excepthook__(kind, error.with_traceback(trace), trace)
+
+
+if __name__ == "__main__":
+    main()

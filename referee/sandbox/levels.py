@@ -1,0 +1,51 @@
+"""Which walls this machine can put around a bot, beside bubblewrap's namespaces; found out once, by trying."""
+
+from functools import cache
+from typing import Literal
+
+from msgspec import Struct
+
+from referee.bot_folder.manifest import Limits
+from referee.linux import cgroups
+from referee.linux import seccomp as syscall_filter
+from referee.sandbox import landlock
+
+Isolation = Literal["strict", "standard", "none"]
+"""How bots are shut in; `process` says what each level promises."""
+
+
+class Layers(Struct, frozen=True, kw_only=True):
+    """What there is; where something is not, one line on why, and what helps."""
+
+    landlock: int
+    """The version of Landlock; 0: none."""
+    no_filter: str | None
+    """Why system calls cannot be filtered; None: they are."""
+    no_groups: str | None
+    """Why there are no control groups; None: there are."""
+
+
+@cache
+def find_layers() -> Layers:
+    """This machine's. Nothing is raised: what is missing is said in what is returned."""
+    no_filter = no_groups = None
+    try:
+        syscall_filter.program()
+    except syscall_filter.NoFilterError as error:
+        no_filter = str(error)
+    try:
+        cgroups.tree()
+    except cgroups.NoGroupsError as error:
+        no_groups = str(error)
+    return Layers(landlock=landlock.version(), no_filter=no_filter, no_groups=no_groups)
+
+
+def group_for(limits: Limits) -> cgroups.Group:
+    """An empty control group for a bot: its scratch folders are in memory, and count as such.
+
+    Raises:
+        NoGroupsError: there are none on this machine.
+        OSError: the kernel makes no more.
+    """
+    memory_mb = limits.memory_mb + limits.scratch_mb
+    return cgroups.Group(memory_mb=memory_mb, cpus=limits.cpus, processes=limits.processes)

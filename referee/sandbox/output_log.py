@@ -1,0 +1,159 @@
+"""The output of a bot, or of a build, kept in a file of bounded size: its first half and its last.
+
+A bot may write without end. It then waits for us, in its own time; we never wait for it, and nothing grows.
+"""
+
+import errno
+import os
+from contextlib import suppress
+from pathlib import Path
+
+import trio
+
+from referee.linux.private_file import for_owner
+
+READ_BYTES = 64 * 1024
+"""As much as a pipe holds at first."""
+PIPE_READS = 256
+"""After so many it is empty if nobody writes: a bot may make it larger, up to so many pages, and each a packet."""
+LINE_BYTES = 500
+BREATH_SECONDS = 0.02
+"""Between two full reads of what is thrown away: a flood costs us at most three megabytes of copying a second."""
+
+
+class BoundedFile:
+    """A file that holds the first half of what is written to it, and at its end the last."""
+
+    def __init__(self, path: Path, limit_bytes: int) -> None:
+        """Opens it, for its owner alone.
+
+        Raises:
+            OSError: it cannot be made.
+        """
+        self._half = limit_bytes // 2
+        self._tail = bytearray()
+        self._head_bytes = 0
+        self.dropped_bytes = 0
+        """What is in neither half."""
+        self._file = open(path, "wb", buffering=0, opener=for_owner)  # noqa: SIM115 - closed by `close`
+
+    def add(self, taken: bytes) -> None:
+        """Keeps this, or drops what was in the middle for it."""
+        head = taken[: self._half - self._head_bytes]
+        self._head_bytes += len(head)
+        self._write(head)
+        self._tail += taken[len(head) :]
+        excess = len(self._tail) - self._half
+        if excess > 0:
+            self.dropped_bytes += excess
+            del self._tail[:excess]
+
+    def close(self) -> None:
+        """Completes the file."""
+        if self.dropped_bytes:
+            self._write(f"\n[{self.dropped_bytes} bytes left out here]\n".encode())
+        self._write(self._tail)
+        self._file.close()
+
+    def _write(self, data: bytes | bytearray) -> None:
+        try:
+            self._file.write(data)
+        except OSError:
+            # A full disk. The transcript says so aloud; no match is stopped for what a bot prints.
+            return
+
+
+class BotLog:
+    """Reads one pipe into one file."""
+
+    def __init__(self, path: Path, limit_bytes: int) -> None:
+        """Opens a pipe whose writing end is for the bot. The file is made when the bot writes: most never do.
+
+        Raises:
+            OSError: there is no place for the file, or descriptors have run out.
+        """
+        self._latest = b""
+        self._file: BoundedFile | None = None
+        self._place: tuple[Path, int] | None = None
+        """Where the file is to be, once there is something to be kept."""
+        self.begin(path, limit_bytes)
+        self._pipe, self._bots_end = os.pipe()
+        os.set_blocking(self._pipe, False)
+        self._finished = False
+        self._following = trio.CancelScope(shield=True)
+
+    @property
+    def bots_end(self) -> int:
+        """The descriptor that the bot writes to. The bot's alone once `handed_over`."""
+        return self._bots_end
+
+    def handed_over(self) -> None:
+        """The bot has its end, or never will: ours of it is closed."""
+        os.close(self._bots_end)
+
+    async def follow(self) -> None:
+        """Reads until the pipe's end, or `finish`. No cancellation stops it: its bot's end does."""
+        with self._following:
+            # It may have been about to go on when `finish` came: the pipe is closed then.
+            while not self._finished and self._take() != 0:
+                if self._file is not None and self._file.dropped_bytes:
+                    await trio.sleep(BREATH_SECONDS)
+                await trio.lowlevel.wait_readable(self._pipe)
+
+    def finish(self) -> str:
+        """Takes what is still in the pipe and completes the file. Returns the last line that was written."""
+        self._following.cancel()
+        self._finished = True
+        self._take_all()
+        self._close_file()
+        os.close(self._pipe)
+        lines = self._latest.decode(errors="replace").strip().splitlines()
+        return lines[-1] if lines else ""
+
+    def complete(self) -> None:
+        """All that a bot has written that is frozen completes the file. What comes before `begin` is not kept."""
+        if not self._finished:  # Else the descriptor may be another's by now.
+            self._take_all()
+            self._close_file()
+
+    def begin(self, path: Path, limit_bytes: int) -> None:
+        """What comes from now on goes to this file.
+
+        Raises:
+            OSError: there is no place for it.
+        """
+        if not os.access(path.parent, os.W_OK | os.X_OK):
+            raise FileNotFoundError(errno.ENOENT, "no place for a bot's log", str(path))
+        path.unlink(missing_ok=True)
+        self._place = path, limit_bytes
+
+    def _close_file(self) -> None:
+        self._place = None
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def _keep(self, taken: bytes) -> None:
+        if self._file is None and self._place is not None:
+            # As with a full disk: no match is stopped for what a bot prints.
+            with suppress(OSError):
+                self._file = BoundedFile(*self._place)
+        if self._file is not None:
+            self._file.add(taken)
+
+    def _take_all(self) -> None:
+        """Reads until the pipe is empty."""
+        for _ in range(PIPE_READS):
+            if self._take() <= 0:
+                break
+
+    def _take(self) -> int:
+        """Reads what the pipe holds; 0 at its end."""
+        try:
+            taken = os.read(self._pipe, READ_BYTES)
+        except BlockingIOError:
+            return -1
+        if taken:
+            self._keep(taken)
+        self._latest = (self._latest + taken)[-LINE_BYTES:]
+        return len(taken)

@@ -1,0 +1,267 @@
+"""Warm starts: Python bots forked from a process that has the interpreter and the kit's imports already.
+
+The walls are those of `bubblewrap`; what is saved is the start of bubblewrap, of the interpreter, and the imports:
+nine tenths of a bot's start. `prefork_server` is that process; there is one for this arena, and it ends with it.
+"""
+
+import array
+import os
+import re
+import signal
+import socket
+import subprocess
+import tempfile
+from contextlib import ExitStack
+from functools import cache
+from pathlib import Path
+from pkgutil import iter_modules
+
+import msgspec
+import trio
+
+from protocol import games
+from referee.bot_folder.manifest import PYTHON, BotFolder
+from referee.linux import seccomp as syscall_filter
+from referee.sandbox import landlock
+from referee.sandbox.bwrap import GO, SET_UP_SECONDS, SetUpError, python_path
+from referee.sandbox.bwrap_args import (
+    MEGABYTE,
+    SCRATCH,
+    SHARED_MEMORY_BYTES,
+    SOCKETS,
+    check_readable,
+    places,
+    resource_limits,
+    starter_arguments,
+)
+from referee.sandbox.bwrap_user import roots_user, standard_output
+from referee.sandbox.environment import environment, this_machine
+from referee.sandbox.init_process import FirstProcess, InSandbox
+from referee.sandbox.levels import find_layers, group_for
+
+MODULES = ("bots.kit", *(f"protocol.games.{module.name}" for module in iter_modules(games.__path__)))
+"""What bots find imported."""
+NO_FILTER = b"\n"
+INTRODUCTION = b"!"
+INTRODUCED = 2
+"""Processes: the sandbox's init and the bot."""
+_PID = re.compile(rb"^Pid:\s+(\d+)$", re.MULTILINE)
+
+
+def can_be_warm(bot: BotFolder) -> bool:
+    """Whether a bot can be started so: a Python script that opens its own ZeroMQ socket."""
+    program, *arguments = bot.command
+    return bot.transport == "zmq" and program == PYTHON and bool(arguments) and not arguments[0].startswith("-")
+
+
+class Warm(InSandbox):
+    """One warm bot, from the fork to the end of the last process in its sandbox."""
+
+    def __init__(self, bot: BotFolder, line: Path, token: str, output: int) -> None:
+        """Asks for the fork. Arguments and errors as for `bubblewrap.Bubble`."""
+        super().__init__()
+        check_readable(bot, line)
+        self._starter = _living_starter()
+        user = roots_user(line).number if os.geteuid() == 0 else None
+        layers = find_layers()
+        self.pid = 0
+        """Of the bot's process on this machine, once `ready`."""
+        self._says_it_stands = False
+        self._code: int | None = None
+        """The bot's exit code, once it was told."""
+        self._stands = trio.Event()
+        """It does, or never will."""
+        request = {
+            "folder": str(bot.folder),
+            "sockets": str(line.parent.resolve()),
+            "scratch_bytes": bot.limits.scratch_mb * MEGABYTE,
+            "shared_bytes": SHARED_MEMORY_BYTES,
+            "user": user,
+            "limits": resource_limits(bot.limits, others=0),
+            "landlock": landlock.version(),
+            "places": places(this_machine()),
+            "environment": environment(
+                endpoint=f"ipc://{SOCKETS}/{line.name}",
+                token=token,
+                scratch=SCRATCH,
+                python_path=python_path(),
+                kept=bot.keeps,
+            ),
+            "argv": list(bot.command[1:]),
+        }
+        with ExitStack() as undo, ExitStack() as given:
+            self.group = None if layers.no_groups is not None else group_for(bot.limits)
+            """Its control group, where there are such."""
+            if self.group is not None:
+                undo.callback(self.group.close)
+            self._gate, gate = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            undo.enter_context(self._gate)
+            given.enter_context(gate)
+            self._gate.setblocking(False)
+            joining = [] if self.group is None else self.group.entrances()
+            for descriptor in joining:
+                given.callback(os.close, descriptor)
+            descriptors = array.array("i", [output, gate.fileno(), *joining])
+            self._starter.control.sendmsg(
+                [msgspec.msgpack.encode(request)], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, descriptors)]
+            )
+            undo.pop_all()
+
+    @property
+    def lost(self) -> bool:
+        """Whether it has ended because the process it was forked from has."""
+        return self._code is None and not self._starter.lives()
+
+    async def ready(self) -> None:
+        """Waits until the sandbox stands, and lets the bot's program begin.
+
+        Raises:
+            SetUpError: it does not stand.
+        """
+        try:
+            with trio.move_on_after(SET_UP_SECONDS):
+                while not self._can_begin() and await self._listen():
+                    pass
+            if not self._can_begin():
+                raise SetUpError
+            self._gate.send(GO)
+        except OSError:
+            raise SetUpError from None
+        finally:
+            self._stands.set()
+
+    async def exited(self) -> None:
+        """Waits until the bot's program has ended."""
+        await self._stands.wait()
+        while self._code is None and await self._listen():
+            pass
+
+    async def end(self) -> int:
+        """Ends all that is left of the bot and waits until nothing is. The exit code, negative for a signal."""
+        with trio.move_on_after(SET_UP_SECONDS):
+            while not self._is_introduced() and await self._listen():
+                pass
+            if self._first is not None:
+                await self._first.end()
+            while self._code is None and await self._listen():
+                pass
+        self._close()
+        return -signal.SIGKILL if self._code is None else self._code
+
+    def _can_begin(self) -> bool:
+        """Whether the sandbox stands, and there is somebody to end."""
+        return self._says_it_stands and self._is_introduced()
+
+    def _is_introduced(self) -> bool:
+        return self._first is not None
+
+    async def _listen(self) -> bool:
+        """Waits for what is said at the gate, and takes it in; False: it has closed."""
+        await trio.lowlevel.wait_readable(self._gate)
+        return self._hears()
+
+    def _hears(self) -> bool:
+        """Takes in one thing that was said: who the processes are, that it stands, or how the bot ended.
+
+        The first two come from two processes, in any order. False: nothing is there, or nothing will be.
+        """
+        size = array.array("i").itemsize
+        try:
+            said, ancillary, _, _ = self._gate.recvmsg(16, socket.CMSG_SPACE(INTRODUCED * size))
+        except OSError:
+            return False
+        if said == INTRODUCTION:
+            self._meet([number for _, _, data in ancillary for number in array.array("i", data)])
+        elif said == GO:
+            self._says_it_stands = True
+        elif said:
+            self._code = int(said)
+        return bool(said)
+
+    def _meet(self, descriptors: list[int]) -> None:
+        """The sandbox's init, and the bot; one or both are missing where this process may open no more files."""
+        if len(descriptors) == INTRODUCED:
+            init, bot = descriptors
+            self.pid = _number_of(bot)
+            self._first = FirstProcess((self.pid, _number_of(init)), init, self.group)
+            descriptors = [bot]
+        for descriptor in descriptors:
+            os.close(descriptor)
+
+    def _close(self) -> None:
+        self._gate.close()
+        if self.group is not None:
+            self.group.close()
+
+
+def _number_of(process: int) -> int:
+    """Of a process behind a descriptor, on this machine."""
+    file = os.open(f"/proc/self/fdinfo/{process}", os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        told = _PID.search(os.read(file, 4096))
+    finally:
+        os.close(file)
+    return int(told[1]) if told else 0
+
+
+class _Starter:
+    """The process that bots are forked from."""
+
+    def __init__(self) -> None:
+        """Starts it and waits until it has imported what it is to hold: some tens of milliseconds, once an arena.
+
+        Raises:
+            OSError: as for `bubblewrap.Setting`; number 0, with bubblewrap's complaint, where it cannot be.
+        """
+        self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.control.settimeout(SET_UP_SECONDS)
+        told = environment(endpoint="", token="", scratch=SCRATCH, python_path=python_path())
+        with tempfile.TemporaryFile() as log, theirs:
+            self._popen = subprocess.Popen(  # noqa: S603 - as a bot is started
+                starter_arguments(theirs.fileno(), MODULES),
+                env=told,
+                cwd="/",
+                stdin=subprocess.DEVNULL,
+                stdout=standard_output(log.fileno()),
+                stderr=log,
+                pass_fds=[theirs.fileno()],
+                process_group=0,
+            )
+            theirs.close()
+            words = NO_FILTER if find_layers().no_filter is not None else syscall_filter.program()
+            try:
+                self.control.send(words)
+                came = self.control.recv(1)
+            except OSError:
+                came = b""
+            if came != GO:
+                self.control.close()
+                self._popen.kill()
+                self._popen.wait()
+                log.seek(0)
+                complaint = " ".join(log.read().decode(errors="replace").split())
+                raise OSError(0, complaint, "warm start")
+
+    def lives(self) -> bool:
+        """Whether it can still be asked."""
+        if self._popen.poll() is not None:
+            self.control.close()
+        return self._popen.returncode is None
+
+
+@cache
+def _starter(_number: int) -> _Starter:
+    return _Starter()
+
+
+_deaths = 0
+
+
+def _living_starter() -> _Starter:
+    """The arena's own; a new one where that has died."""
+    global _deaths  # noqa: PLW0603 - one process has one starter
+    starter = _starter(_deaths)
+    if not starter.lives():
+        _deaths += 1
+        starter = _starter(_deaths)
+    return starter

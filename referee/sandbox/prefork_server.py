@@ -1,0 +1,413 @@
+"""A process that holds an interpreter with the kit's imports and nothing else, and makes Python bots by forking.
+
+Run by `warm` inside a sandbox that bubblewrap made: there it has the root that bots will see, with the machine's
+own still below OUTSIDE, and the rights to make namespaces. Each request comes with a bot's places and limits,
+its log and a gate. The fork goes into fresh namespaces and a control group, mounts the bot's own folders, loses
+the machine's root, all rights and most system calls, says at the gate that it stands, and loads the bot when it
+hears the word: it is the sandbox of `bubblewrap`, without its start. This process is told by the kernel how the
+bot ended, and tells it at the gate.
+
+A bot is not the first process of its namespace: that one is deaf to most signals, its own too, and nobody would
+see of what it died. The first one is an init that waits for nothing and runs no Python: it shares the memory of a
+process that makes such inits and does nothing else, and costs no fork.
+"""
+
+import array
+import atexit
+import ctypes
+import gc
+import os
+import select
+import signal
+import socket
+import sys
+import threading
+from contextlib import suppress
+from importlib import import_module
+
+import launcher
+import msgspec
+
+OUTSIDE = "/outside"
+NEW_MOUNTS, NEW_CGROUP, NEW_UTS, NEW_IPC, NEW_USER, NEW_PIDS, NEW_NET = (
+    0x0002_0000,
+    0x0200_0000,
+    0x0400_0000,
+    0x0800_0000,
+    0x1000_0000,
+    0x2000_0000,
+    0x4000_0000,
+)
+BIND, RECURSIVE, READ_ONLY, NO_SUID, NO_DEVICES, NO_EXEC, DETACH = 4096, 16384, 1, 2, 4, 8, 2
+SET_MOUNT_ATTRIBUTES, FROM_HERE, ATTRIBUTES_RECURSIVE = 442, -100, 0x8000
+READ_ONLY_NO_SUID_NO_DEVICES = 1 | 2 | 4
+SET_DEATH_SIGNAL, SET_SECCOMP, FILTER = 1, 22, 2
+SHARED_MEMORY = 0x100
+SIGNALS, NO_STOPS = 1024, 1
+"""Of the C library: how many a set of signals has room for; SIGCHLD tells of ends alone (SA_NOCLDSTOP)."""
+STACK_BYTES, STACK_ALIGNMENT = 65_536, 64
+INIT_SECONDS = 10.0
+"""If there is none by then, the process that makes them has ended: inits still hold its end of the way to it."""
+REQUEST_BYTES, DESCRIPTORS = 65_536, 16
+MOST_DESCRIPTORS = 65_536
+"""Two for each bot that lives."""
+INTRODUCTION = b"!"
+OWN_USER = 1_000
+"""Who an ordinary user's bots are to themselves. The starter is the same user under another number: 0."""
+
+libc = launcher.libc
+fork = ctypes.PyDLL(None, use_errno=True).fork
+"""The C library's own: Python's touches five times the memory, to mend what only threads could have broken.
+
+There are none here: one thread holds the interpreter before and after.
+"""
+check = launcher.check
+
+
+class Request(msgspec.Struct, frozen=True):
+    """One bot to be made. With it come descriptors: its log, the gate, and the ways into its control group."""
+
+    folder: str
+    sockets: str
+    scratch_bytes: int
+    shared_bytes: int
+    user: int | None
+    """Who it becomes; None: the ordinary user that this is already, in a user namespace of its own."""
+    limits: list[tuple[str, int]]
+    landlock: int
+    places: list[tuple[str, str]]
+    environment: dict[str, str]
+    argv: list[str]
+
+
+def main() -> Request | None:
+    """Serves until the referee is gone; in a bot's process it returns, with what that is to run."""
+    control = socket.socket(fileno=int(sys.argv[1]))
+    inits, maker = keep_inits(control)
+    launcher.limit(launcher.resource.RLIMIT_NOFILE, MOST_DESCRIPTORS)
+    filter_words = control.recv(REQUEST_BYTES)
+    for name in sys.argv[2:]:
+        rehearse = getattr(import_module(name), "rehearse", None)
+        if rehearse is not None:
+            rehearse()
+    for call in ("prctl", "unshare", "setns", "mount", "umount2", "sethostname", "syscall", "capset"):
+        getattr(libc, call)
+    # What is here now is never looked at by a collection again: a page that is not touched is shared by all bots.
+    gc.collect()
+    gc.freeze()
+    control.send(b"\n")
+    return serve(control, inits, Bots(maker), filter_words)
+
+
+def serve(control: socket.socket, inits: socket.socket, bots: "Bots", filter_words: bytes) -> Request | None:
+    """See `main`."""
+    own_pids = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
+    asked = bytearray(REQUEST_BYTES)
+    while True:
+        bots.tell_of_ends_until(control)
+        size, descriptors = receive(control, asked)
+        if not size:
+            return None
+        log, gate, *groups = descriptors
+        init = next_init(inits)
+        child = give_birth(init, log)
+        if child == 0:
+            bots.forget()
+            request = msgspec.msgpack.decode(asked[:size], type=Request)
+            return be_a_sandbox(request, filter_words, log, gate, groups)
+        # What was asked for one bot is not in the memory of the next.
+        asked[:size] = bytes(size)
+        check(libc.setns(own_pids, NEW_PIDS), "own namespace of processes")
+        for descriptor in (log, *groups):
+            os.close(descriptor)
+        if init is not None and child > 0:
+            introduce(gate, init, child)
+            bots.add(child, init, gate)
+        else:
+            end_sandbox(init, gate)
+
+
+class Bots:
+    """Those that live, each with its namespace's init and its gate."""
+
+    def __init__(self, maker: int) -> None:
+        """From here on this process is told when one ends, or the process that makes inits."""
+        self._maker = maker
+        self._living: dict[int, tuple[int, int]] = {}
+        self._some_ended, self._tells = socket.socketpair()
+        self._tells.setblocking(False)
+        signal.set_wakeup_fd(self._tells.fileno(), warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda _number, _frame: None)
+        tell_of_ends_alone()
+
+    def forget(self) -> None:
+        """In a bot's own process, which closes what it holds."""
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+
+    def add(self, child: int, init: int, gate: int) -> None:
+        """One more."""
+        self._living[child] = init, gate
+
+    def tell_of_ends_until(self, control: socket.socket) -> None:
+        """Tells at their gates how bots have ended, until there is something to be read from a socket."""
+        while True:
+            readable, _, _ = select.select([control, self._some_ended], [], [])
+            if self._some_ended in readable:
+                self._some_ended.recv(REQUEST_BYTES)
+                self._tell_of_ends()
+            if control in readable:
+                return
+
+    def _tell_of_ends(self) -> None:
+        while True:
+            child, status = os.waitpid(-1, os.WNOHANG)
+            if child == 0:
+                return
+            if child == self._maker:
+                sys.exit("the process that makes inits has ended")
+            if child not in self._living:
+                continue  # Where nothing forbids it, a bot can make children of ours.
+            init, gate = self._living.pop(child)
+            with suppress(OSError):  # The referee may not wait for it any more.
+                os.write(gate, b"%d" % os.waitstatus_to_exitcode(status))
+            end_sandbox(init, gate)
+
+
+class SignalAction(ctypes.Structure):
+    """What is done about a signal, as the C library takes it."""
+
+    _fields_ = (
+        ("handler", ctypes.c_void_p),
+        ("mask", ctypes.c_ulong * (SIGNALS // ctypes.sizeof(ctypes.c_ulong) // 8)),
+        ("flags", ctypes.c_int),
+        ("restorer", ctypes.c_void_p),
+    )
+
+
+def tell_of_ends_alone() -> None:
+    """A bot that stops and goes on all the time wakes nobody: that would cost time which is not the bot's."""
+    action = SignalAction()
+    check(libc.sigaction(signal.SIGCHLD, None, ctypes.byref(action)), "signals")
+    action.flags |= NO_STOPS
+    check(libc.sigaction(signal.SIGCHLD, ctypes.byref(action), None), "signals")
+
+
+def keep_inits(control: socket.socket) -> tuple[socket.socket, int]:
+    """Starts the process that makes inits: where they come from, and its number. One is always there already."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    if (maker := check(fork(), "fork")) > 0:
+        theirs.close()
+        ours.settimeout(INIT_SECONDS)
+        return ours, maker
+    for other in (ours, control):
+        other.close()
+    # Who has no handlers is never woken: these are all that Python sets. A bot's orphans end as if waited for.
+    for number in (signal.SIGINT, signal.SIGCHLD):
+        signal.signal(number, signal.SIG_IGN)
+    check(libc.prctl(launcher.SET_DUMPABLE, 0, 0, 0, 0), "not to be looked into")
+    # All inits stand on it, at one and the same place, and never go on from there.
+    stack = ctypes.create_string_buffer(STACK_BYTES)
+    top = (ctypes.addressof(stack) + STACK_BYTES) // STACK_ALIGNMENT * STACK_ALIGNMENT
+    flags = SHARED_MEMORY | NEW_PIDS | signal.SIGCHLD
+    with suppress(OSError):  # The other process is gone.
+        while True:
+            init = libc.clone(libc.pause, ctypes.c_void_p(top), flags, None)
+            send_descriptors(theirs, INTRODUCTION, [] if init < 0 else [os.pidfd_open(init)])
+            if not theirs.recv(1):
+                break
+    os._exit(0)
+
+
+def next_init(inits: socket.socket) -> int | None:
+    """A descriptor of one; None: the machine has no more processes."""
+    for _ in range(2):  # It may have had none when the first was made.
+        size, found = receive(inits, bytearray(1))
+        if not size:
+            sys.exit("there are no inits any more")
+        inits.send(b"\n")
+        if found:
+            return found[0]
+    return None
+
+
+def end_sandbox(init: int | None, gate: int) -> None:
+    """With the init of a bot's namespace all its processes end. That its gate closes says it, too."""
+    if init is not None:
+        with suppress(ProcessLookupError):
+            signal.pidfd_send_signal(init, signal.SIGKILL)
+        os.close(init)
+    os.close(gate)
+
+
+def give_birth(init: int | None, log: int) -> int:
+    """Forks into an init's namespace of processes: the child, or 0 in it; or -1, with the reason in a log.
+
+    The machine may have no more of them just now: this process lives on, for with it all bots would end.
+    """
+    if init is None or libc.setns(init, NEW_PIDS) < 0 or (child := fork()) < 0:
+        os.write(log, f"no process: {os.strerror(ctypes.get_errno())}\n".encode())
+        return -1
+    return int(child)
+
+
+def receive(way: socket.socket, words: bytearray) -> tuple[int, list[int]]:
+    """The next message: how long it is, 0 at the end, and the descriptors that came with it."""
+    size = array.array("i").itemsize
+    length, ancillary, _, _ = way.recvmsg_into([words], socket.CMSG_SPACE(DESCRIPTORS * size))
+    found = array.array("i")
+    for _, _, data in ancillary:
+        found.frombytes(data[: len(data) - len(data) % size])
+    return length, list(found)
+
+
+def send_descriptors(way: socket.socket, word: bytes, descriptors: list[int]) -> None:
+    """Hands them over; ours are closed."""
+    try:
+        way.sendmsg([word], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", descriptors))])
+    finally:
+        for descriptor in descriptors:
+            os.close(descriptor)
+
+
+def introduce(gate: int, init: int, child: int) -> None:
+    """Tells who the sandbox's init and the bot are, by descriptors, which can never come to mean others."""
+    with socket.socket(fileno=os.dup(gate)) as way, suppress(OSError):
+        # It may be that nobody is there to hear it.
+        send_descriptors(way, INTRODUCTION, [os.dup(init), os.pidfd_open(child)])
+
+
+def be_a_sandbox(request: Request, filter_words: bytes, log: int, gate: int, groups: list[int]) -> Request:
+    """Puts up all walls around this process, and returns when it is to be the bot; else not."""
+    os.dup2(log, 1)
+    os.dup2(log, 2)
+    # Ours is every bot's: what one sets of it, others would read.
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    try:
+        for group in groups:
+            os.write(group, b"0")
+        check(libc.unshare(NEW_MOUNTS | NEW_CGROUP | NEW_UTS | NEW_IPC | NEW_NET), "namespaces")
+        furnish(request)
+        if request.user is None:
+            shut_user_in()
+        launcher.become(request.user)
+        check(libc.prctl(SET_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0), "end with the referee")
+        os.closerange(3, gate)
+        os.closerange(gate + 1, MOST_DESCRIPTORS)
+        for name, value in request.limits:
+            launcher.limit(getattr(launcher.resource, f"RLIMIT_{name}"), value)
+        check(libc.prctl(launcher.SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
+        if request.landlock:
+            launcher.lock_in(request.landlock, request.places)
+        forbid_the_rest(filter_words)
+        os.write(gate, b"\n")
+        if os.read(gate, 1) == b"\n":
+            os.close(gate)
+            prepare(request)
+            return request
+    except SystemExit:
+        pass  # `check` has said why.
+    except BaseException as error:  # noqa: BLE001 - there is nobody to raise it to
+        os.write(2, f"{error}\n".encode())
+    os._exit(0)
+
+
+def prepare(request: Request) -> None:
+    """What a process has that is started as a bot, and no more."""
+    os.setsid()
+    os.chdir("/bot")
+    # The rest is as this process has it.
+    os.environ.update({name: word for name, word in request.environment.items() if name.startswith("ARENA_")})
+    # What Python does itself after a fork of its own, as far as it is needed: no two bots share their chance.
+    sys.modules["random"].seed()
+    threading.main_thread()._set_native_id()  # type: ignore[attr-defined]  # noqa: SLF001 - nobody else can
+
+
+def furnish(request: Request) -> None:
+    """The bot's own folders, and nothing of the machine's beyond what the root has."""
+    libc.sethostname(b"bot", 3)
+    for here, inside in ((request.folder, "/bot"), (request.sockets, "/run/arena")):
+        mount(OUTSIDE + here, inside, None, BIND | RECURSIVE)
+        make_read_only(inside)
+    check(libc.umount2(b"/proc", DETACH), "the starter's processes")
+    # What is not the bot's to look into is not to be seen either: the init, which has the machine's root.
+    mount("proc", "/proc", "proc", NO_SUID | NO_DEVICES | NO_EXEC, "hidepid=2")
+    mount("tmpfs", "/proc/sys/fs", "tmpfs", NO_SUID | NO_DEVICES | NO_EXEC | READ_ONLY, "size=4k,mode=0555")
+    for place, size in (("/tmp", request.scratch_bytes), ("/dev/shm", request.shared_bytes)):  # noqa: S108 - its own
+        mount("tmpfs", place, "tmpfs", NO_SUID | NO_DEVICES, f"size={size},mode=1777")
+    check(libc.umount2(OUTSIDE.encode(), DETACH), "the machine's root")
+
+
+def mount(source: str, place: str, kind: str | None, flags: int, options: str = "") -> None:
+    """Mounts something."""
+    words = [None if word is None else word.encode() for word in (source, place, kind)]
+    check(libc.mount(*words, ctypes.c_ulong(flags), options.encode()), place)
+
+
+def make_read_only(place: str) -> None:
+    """Also what is mounted below; nothing there gives rights or is a device."""
+    attributes = (ctypes.c_uint64 * 4)(READ_ONLY_NO_SUID_NO_DEVICES, 0, 0, 0)
+    call = (SET_MOUNT_ATTRIBUTES, FROM_HERE, place.encode(), ATTRIBUTES_RECURSIVE, attributes, 32)
+    check(libc.syscall(*call), place)
+
+
+def shut_user_in() -> None:
+    """A user namespace of its own, so that its processes are counted apart; no further ones are to be had."""
+    check(libc.unshare(NEW_USER), "user namespace")
+    for name, text in (
+        ("/proc/self/setgroups", "deny"),
+        ("/proc/self/uid_map", f"{OWN_USER} 0 1"),
+        ("/proc/self/gid_map", f"{OWN_USER} 0 1"),
+        ("/proc/sys/user/max_user_namespaces", "0"),
+    ):
+        with open(name, "w") as file:
+            file.write(text)
+
+
+class Program(ctypes.Structure):
+    """A filter, as the kernel takes it."""
+
+    _fields_ = (("length", ctypes.c_ushort), ("words", ctypes.c_char_p))
+
+
+def forbid_the_rest(filter_words: bytes) -> None:
+    """No system calls but those of the filter, where there is one."""
+    if filter_words != b"\n":
+        program = Program(len(filter_words) // 8, filter_words)
+        check(libc.prctl(SET_SECCOMP, FILTER, ctypes.byref(program), 0, 0), "filter of system calls")
+
+
+def play_out(argv: list[str]) -> None:
+    """Runs the bot's script, and ends as Python would, but for taking itself apart.
+
+    That would touch all that is here, and so copy the memory that bots share: it took most of a short bot's time.
+    Only files that a bot left open and unwritten could have needed it, and they end with its sandbox.
+    """
+    code = 0
+    try:
+        launcher.run_script(argv)
+    except SystemExit as said:
+        code = exit_code(said.code)
+    except Exception:  # noqa: BLE001 - whatever it is, it is told as Python does
+        sys.excepthook(*sys.exc_info())
+        code = 1
+    threading._shutdown()  # type: ignore[attr-defined]  # noqa: SLF001 - what Python itself does at its end
+    atexit._run_exitfuncs()  # noqa: SLF001
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(Exception):
+            stream.flush()
+    os._exit(code & 0xFF)
+
+
+def exit_code(said: object) -> int:
+    """What `sys.exit` of this comes to."""
+    if said is None or isinstance(said, int):
+        return said or 0
+    sys.stderr.write(f"{said}\n")
+    return 1
+
+
+if __name__ == "__main__":
+    made = main()
+    if made is not None:
+        play_out(made.argv)

@@ -1,0 +1,285 @@
+"""The one door through which a bot's process is started, limited and ended. Nothing of it outlives its `Process`.
+
+Its levels: `strict` promises no network, no foreign files, no foreign processes, and bounds on memory,
+processes, processor time, disk and system calls, or else it is an error; `standard` promises what bubblewrap and
+limits for each process can, and uses the rest where the machine has it; `none` promises nothing, and must be
+asked for by name.
+
+What a bot may use is its bot.toml's to say, what it is given is `bot_environment`'s; `bubblewrap` and `bare` are
+the two ways it is done.
+"""
+
+from contextlib import suppress
+from pathlib import Path
+
+import trio
+from msgspec.structs import replace
+
+from referee.bot_folder.manifest import BotFolder, Limits
+from referee.linux.cpu_time import most_cores
+from referee.sandbox import bwrap as bubblewrap
+from referee.sandbox import unconfined as bare
+from referee.sandbox.levels import Isolation, find_layers
+from referee.sandbox.meter import Meter
+from referee.sandbox.output_log import BotLog
+from referee.sandbox.prefork import Warm, can_be_warm
+from referee.sandbox.scratch import empty, is_empty
+
+KILOBYTE = 1024
+LESS = "or ask for less: --isolation standard"
+OTHERWISE = "or run bots that you trust without any isolation: --isolation none"
+INSTALL = f"install bubblewrap and util-linux (apt install bubblewrap; dnf install bubblewrap), {OTHERWISE}"
+NAMESPACES = (
+    "needed are bubblewrap 0.8 and user namespaces (sysctls user.max_user_namespaces, "
+    f"kernel.unprivileged_userns_clone, kernel.apparmor_restrict_unprivileged_userns), {OTHERWISE}"
+)
+READABLE = (
+    f"as root, bots run as users of their own: chmod -R o+rX, or start the arena as an ordinary user, {OTHERWISE}"
+)
+
+
+class SandboxError(Exception):
+    """This machine cannot do what was asked for: no fault of a bot. The text says what is missing, what helps."""
+
+
+def find_isolation() -> Isolation:
+    """The best level that this machine can give, tried out. It is never `none`: that must be asked for.
+
+    Raises:
+        SandboxError: it has none; the text is one line on how to get it.
+        OSError: no process or descriptor is to be had.
+    """
+    try:
+        complaint = bubblewrap.probe()
+    except OSError as error:
+        raise cannot(error) from None
+    if complaint is not None:
+        raise SandboxError(f"no sandbox: bubblewrap says: {complaint}; {NAMESPACES}")
+    return "standard" if missing() else "strict"
+
+
+def missing() -> tuple[str, ...]:
+    """What this machine lacks, beside bubblewrap, of what `strict` promises; each with what helps."""
+    layers = find_layers()
+    return tuple(
+        f"{promise}: {lack}"
+        for promise, lack in (
+            ("system calls cannot be bounded", layers.no_filter),
+            ("memory and processor time cannot be bounded", layers.no_groups),
+        )
+        if lack is not None
+    )
+
+
+def demand(isolation: Isolation) -> None:
+    """Whether a level can be given, as far as can be said without starting a bot.
+
+    Raises:
+        SandboxError: it cannot. The text is one line: what is missing, and how to get it.
+    """
+    if isolation == "strict" and (lacks := missing()):
+        raise SandboxError(f"no strict sandbox: {'; '.join(lacks)}; {LESS}")
+
+
+def cannot(error: OSError) -> Exception:
+    """What to do about what stands in a sandbox's way; the error itself, where something has run out."""
+    match error:
+        case FileNotFoundError():
+            return SandboxError(f"no sandbox: {error.filename} is not installed; {INSTALL}")
+        case PermissionError():
+            return SandboxError(f"no sandbox: {error.filename}: {error.strerror}; {READABLE}")
+        case OSError(errno=0):
+            return SandboxError(f"no sandbox: {error.filename}: {error.strerror}; {NAMESPACES}")
+        case _:
+            return error
+
+
+Box = bubblewrap.Bubble | bare.Bare | Warm
+
+
+def _kind(bot: BotFolder, isolation: Isolation, *, warm: bool) -> type[Box]:
+    if isolation == "none":
+        return bare.Bare
+    return Warm if warm and can_be_warm(bot) else bubblewrap.Bubble
+
+
+class Process:
+    """A bot that was started. Its nursery's end is its own, if nothing was before."""
+
+    def __init__(self, box: Box, log: BotLog, limits: Limits) -> None:
+        """See `start`."""
+        self._limits = limits
+        self._box = box
+        self._log = log
+        self._until_exit = trio.CancelScope()
+        self._is_ending = False
+        self._ended = trio.Event()
+        self._exit = 0
+        self.lost = False
+        """Whether it has ended through a fault of the referee's machine."""
+        self._cpu_us = 0
+        self._last_line = ""
+
+    @property
+    def pid(self) -> int:
+        """Of the first process that was started for it on this machine."""
+        return self._box.pid
+
+    def meter(self) -> Meter:
+        """Reads what the kernel counts for it; to be closed."""
+        return Meter(self._box.roots, self._box.group, min(self._limits.cpus, most_cores(None)))
+
+    async def wait(self) -> int:
+        """The exit code of the bot's program, negative for a signal, once all its processes are gone.
+
+        With the program all other processes of the bot are ended, and its log is complete.
+        """
+        await self._ended.wait()
+        return self._exit
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether `wait` would return at once, or soon."""
+        return self._is_ending
+
+    def end_log(self) -> None:
+        """What a frozen bot has written so far is all that its log gets."""
+        self._log.complete()
+
+    def begin_log(self, path: Path) -> None:
+        """What it writes from now on goes to another file.
+
+        Raises:
+            OSError: that cannot be made.
+        """
+        self._log.begin(path, self._limits.log_kb * KILOBYTE)
+
+    async def empty_scratch(self) -> bool:
+        """Removes what a frozen bot has put into the folders that it can write to; False: not all of it."""
+        scratch = self._box.scratch()
+        if all(is_empty(each) for each in scratch):
+            return True
+        return await trio.to_thread.run_sync(lambda: all(empty(each) for each in scratch))
+
+    def freeze(self) -> None:
+        """Stops all its processes where they are. It uses no time then, and cannot tell that time passed.
+
+        One that has ended has none: it may have, before anybody was told.
+        """
+        if not self._is_ending:
+            self._box.freeze()
+
+    def thaw(self) -> None:
+        """Lets them go on. Idempotent."""
+        if not self._is_ending:
+            self._box.thaw()
+
+    def cpu_us(self) -> int:
+        """Processor time of all its processes so far, in microseconds; of one that has ended, as was last read."""
+        if not self._ended.is_set():
+            with suppress(OSError):
+                self._cpu_us = max(self._cpu_us, self._box.cpu_us())
+        return self._cpu_us
+
+    @property
+    def has_group(self) -> bool:
+        """Whether a control group bounds how many cores it uses."""
+        return self._box.group is not None
+
+    async def kill(self) -> None:
+        """Ends all processes of the bot, and returns when none is left. Idempotent."""
+        self._until_exit.cancel()
+        await self._ended.wait()
+
+    async def _live(self) -> None:
+        """From start to end; cancelled, it brings the end about."""
+        try:
+            with self._until_exit:
+                await self._box.exited()
+        finally:
+            self._is_ending = True  # From here on it is let run, and its group removed.
+            with trio.CancelScope(shield=True):
+                self._exit = await self._box.end()
+                self.lost = self._box.lost
+                self._last_line = self._log.finish()
+            self._ended.set()
+
+
+async def start(
+    nursery: trio.Nursery,
+    bot: BotFolder,
+    *,
+    line: Path,
+    token: str,
+    isolation: Isolation,
+    log: Path,
+    warm: bool = False,
+    kept: bool = False,
+) -> Process:
+    """Starts a bot's program in its sandbox.
+
+    Call it from the arena's main thread: the kernel ends the bot with the thread that started it.
+
+    Args:
+        nursery: its tasks live there; when that is cancelled the bot is killed.
+        bot: whom to start.
+        line: the file of its socket, bound, in a folder that holds nothing else; as root it is given to the bot's
+            user. The bot finds its endpoint in ARENA_ENDPOINT.
+        token: what its `hello` must carry; it finds it in ARENA_TOKEN.
+        isolation: `none` limits its processes, hides nothing, and lets it escape if it wants to.
+        warm: whether a Python bot may be forked from a process that has its imports already: that saves most of
+            the time of its start; the walls are the same.
+        kept: whether it is told to wait for another match when one is over.
+        log: file for its standard output and error, bounded; overwritten.
+
+    Raises:
+        SandboxError: its sandbox cannot be made.
+        OSError: the log cannot be made, or no process or descriptor is to be had.
+    """
+    demand(isolation)
+    bot = replace(bot, keeps=kept)
+    kind = _kind(bot, isolation, warm=warm)
+    try:
+        return await _start(nursery, bot, kind, line=line, token=token, isolation=isolation, log=log)
+    except _LostError:
+        # There is another process to be forked from now. A second death is no accident.
+        return await _start(nursery, bot, kind, line=line, token=token, isolation=isolation, log=log)
+
+
+class _LostError(SandboxError):
+    """It ended before it stood, with the process that it was forked from."""
+
+
+async def _start(
+    nursery: trio.Nursery,
+    bot: BotFolder,
+    kind: type[Box],
+    *,
+    line: Path,
+    token: str,
+    isolation: Isolation,
+    log: Path,
+) -> Process:
+    """See `start`."""
+    bounded = BotLog(log, bot.limits.log_kb * KILOBYTE)
+    try:
+        box = kind(bot, line, token, bounded.bots_end)
+    except OSError as error:
+        bounded.handed_over()
+        bounded.finish()
+        raise error if isolation == "none" else cannot(error) from None
+    bounded.handed_over()
+    process = Process(box, bounded, bot.limits)
+    nursery.start_soon(bounded.follow)
+    nursery.start_soon(process._live)  # noqa: SLF001 - its own
+    try:
+        await box.ready()
+    except bubblewrap.SetUpError:
+        await process.wait()
+        kind_of_error = _LostError if process.lost else SandboxError
+        raise kind_of_error(f"{bot.given}: no sandbox: {process._last_line}; {NAMESPACES}") from None  # noqa: SLF001
+    except trio.Cancelled:
+        with trio.CancelScope(shield=True):
+            await process.kill()
+        raise
+    return process

@@ -1,0 +1,131 @@
+"""Isolation `none`: a bot as a plain process, with limits, and with an end that it can hardly escape.
+
+It sees and may do all that the arena's own user may: for bots that one trusts, on machines without a sandbox.
+Neither its scratch nor the number of its processes is limited, for these limits would be the user's.
+"""
+
+import os
+import shutil
+import subprocess
+import tempfile
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+
+import trio
+
+from referee.bot_folder.manifest import BotFolder, Limits
+from referee.linux.cpu_time import tree_us
+from referee.linux.orphans import adopt_orphans, children, end_all, kill
+from referee.linux.process_tree import go_on, stop
+from referee.sandbox.environment import PROJECT, command_line, environment, this_machine
+from referee.sandbox.scratch import Scratch
+
+LAUNCHER = Path(__file__).with_name("unconfined_launcher.py")
+MEGABYTE = 1024 * 1024
+_roots: set[int] = set()
+"""The bots' first processes that are not waited for yet."""
+
+
+class Bare:
+    """One bot without a sandbox, from its start to the end of the last process that came from it."""
+
+    def __init__(self, bot: BotFolder, line: Path, token: str, output: int) -> None:
+        """Starts the bot. Arguments and errors as for `bubblewrap.Bubble`."""
+        adopt_orphans()
+        machine = this_machine()
+        self._scratch = tempfile.mkdtemp(prefix="scratch-")
+        told = environment(
+            endpoint=f"ipc://{line}",
+            token=token,
+            scratch=self._scratch,
+            python_path=":".join([str(PROJECT), *map(str, machine.packages)]),
+            kept=bot.keeps,
+        )
+        command = command_line(bot, machine.interpreter)
+        with ExitStack() as undo:
+            undo.callback(shutil.rmtree, self._scratch, ignore_errors=True)
+            # Not by trio: it would start it from a thread, and with that thread's end the bot would be killed.
+            self._popen = subprocess.Popen(  # noqa: S603 - this is the door
+                launcher(bot.limits) + command,
+                env=told,
+                cwd=bot.folder,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,  # by its session an orphan is known to be a bot's
+            )
+            undo.callback(self._popen.wait)
+            undo.callback(self._popen.kill)
+            self.pid = self._popen.pid
+            self._root = os.pidfd_open(self.pid)
+            undo.pop_all()
+        self.roots = (self.pid,)
+        """All its processes descend from these."""
+        self.group = None
+        """It has no control group."""
+        self.lost = False
+        """Nothing else ends with it or before it."""
+        _roots.add(self.pid)
+
+    async def ready(self) -> None:
+        """It runs from the start."""
+        await trio.lowlevel.checkpoint()
+
+    async def exited(self) -> None:
+        """Waits until the bot's program has ended; other processes of the bot may still be there."""
+        await trio.lowlevel.wait_readable(self._root)
+
+    def scratch(self) -> list[Scratch]:
+        """The folders that are its own to write to; it may have written elsewhere."""
+        return [Scratch(Path(self._scratch))]
+
+    def freeze(self) -> None:
+        """Stops all the bot's processes where they are."""
+        stop(self.pid)
+
+    def thaw(self) -> None:
+        """Lets them go on."""
+        go_on(self.pid)
+
+    def cpu_us(self) -> int:
+        """Processor time of all the bot's processes so far, in microseconds."""
+        return tree_us(self.pid)
+
+    async def end(self) -> int:
+        """Ends all that is left of the bot and waits until nothing is. The exit code, negative for a signal."""
+        kill([self.pid])
+        await trio.lowlevel.wait_readable(self._root)
+        code = self._popen.wait()
+        _roots.discard(self.pid)
+        os.close(self._root)
+        await end_all(_orphans)
+        # In a thread: a bot may have filled it, and no other match waits for that.
+        await trio.to_thread.run_sync(partial(shutil.rmtree, self._scratch, ignore_errors=True))
+        return code
+
+
+def launcher(limits: Limits) -> list[str]:
+    """What stands before a command, so that it runs with limits and ends with us at the latest."""
+    interpreter = str(this_machine().interpreter)
+    return [interpreter, "-I", "-S", str(LAUNCHER), str(os.getpid()), *_limits(limits), "--"]
+
+
+def _orphans() -> list[int]:
+    """Children of ours that a bot left behind: of a session that is not ours, and not a bot's first process.
+
+    A bot that still runs is the parent of its own orphans, so these are of bots that have ended.
+    """
+    ours = os.getsid(0)
+    return [process.pid for process in children() if process.session != ours and process.pid not in _roots]
+
+
+def _limits(limits: Limits) -> list[str]:
+    """As words for the launcher."""
+    words = [
+        f"AS={(limits.address_space_mb or limits.memory_mb) * MEGABYTE}",
+        f"NOFILE={limits.files}",
+        f"FSIZE={limits.scratch_mb * MEGABYTE}",
+        "CORE=0",
+    ]
+    return words if limits.cpu_seconds is None else [*words, f"CPU={limits.cpu_seconds}"]

@@ -1,0 +1,44 @@
+"""A program that becomes a bot's: it ties its life to the arena's, limits itself, and runs the bot's command.
+
+Run as `unconfined_launcher.py ARENA_PID NAME=LIMIT… -- COMMAND…`. It imports nothing of ours, to be quick.
+"""
+
+import ctypes
+import os
+import resource
+import signal
+import sys
+
+SET_PDEATHSIG = 1
+SET_CHILD_SUBREAPER = 36
+SET_NO_NEW_PRIVS = 38
+COMMAND_NOT_RUN = 127
+
+
+def main() -> None:
+    """Does not return: it becomes the command, or ends."""
+    arena, rest = int(sys.argv[1]), sys.argv[2:]
+    split = rest.index("--")
+    limits, command = rest[:split], rest[split + 1 :]
+    prctl = ctypes.CDLL(None).prctl
+    prctl(SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != arena:
+        # The arena was gone before its death could be our end.
+        sys.exit(1)
+    # Its own orphans stay its children: when it is killed, they are found.
+    prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    prctl(SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    for limit in limits:
+        name, value = limit.split("=")
+        kind, wanted = getattr(resource, f"RLIMIT_{name}"), int(value)
+        hard = resource.getrlimit(kind)[1]
+        bound = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(kind, (bound, bound))
+    try:
+        os.execvp(command[0], command)  # noqa: S606 - this is the door
+    except OSError as error:
+        sys.stderr.write(f"{command[0]}: {error.strerror}\n")
+        sys.exit(COMMAND_NOT_RUN)
+
+
+main()

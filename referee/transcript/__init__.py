@@ -1,0 +1,1 @@
+"""Writes, reads, verifies and replays transcripts."""

@@ -1,0 +1,154 @@
+"""What the records of a transcript must be beside their types: in which file, in what order, of which seats. Pure.
+
+Whoever changes a file can make its hashes anew. So nothing that is read here is taken to be as a match wrote it:
+what could not have been written is found before anybody acts on it. Whether the rules lead to it is `replay`'s.
+"""
+
+import re
+
+import msgspec
+
+from protocol.codec import MAX_COMPLAINT_CHARACTERS, decode_json, encode
+from protocol.refusals import Refusal
+from referee.match.match import KEPT_OF_REFUSED
+from referee.match.records import (
+    AnyRecord,
+    Cpu,
+    Ended,
+    Footer,
+    Handed,
+    Header,
+    In,
+    Judged,
+    Left,
+    Out,
+    SeatEnded,
+    SeatHeader,
+    Started,
+    Used,
+)
+from referee.wire.line import MAX_TAKEN_BYTES
+from referee.wire.zmtp import stands_for_parts
+
+MOST_PARTS_BYTES = MAX_TAKEN_BYTES + 1_024
+"""On the wire, the last one's head and seal included."""
+_SALT = re.compile(r"[0-9a-f]{32}")
+_HASH = re.compile(r"[0-9a-f]{64}")
+_OF_FRAMES = frozenset({Refusal.FLOOD, Refusal.OVERSIZED, Refusal.MALFORMED})
+"""Why a frame can be refused for what it is."""
+_SEATED = In | Out | Handed | Cpu | Started | Left | Used | Judged
+_OWN = In | Out | Handed | Left | SeatEnded | Footer
+"""What may follow the header of one seat's own transcript."""
+_ONLY_OWN = SeatHeader | SeatEnded
+
+
+class Form:
+    """One transcript's, told its records in order. Every complaint is a ValueError that says what is wrong."""
+
+    def __init__(self) -> None:
+        self._seats = 0
+        self._own: int | None = None
+        """Of one seat's own transcript: which."""
+        self._began = False
+        self._ended = False
+
+    def check(self, record: AnyRecord) -> None:
+        """The next record.
+
+        Raises:
+            ValueError: no match would have written it here.
+        """
+        if not self._began:
+            self._began = True
+            self._begin(record)
+            return
+        if self._ended and not isinstance(record, Footer):
+            raise ValueError("comes after the end of the match")
+        if self._own is None:
+            self._check_whole(record)
+        else:
+            self._check_own(record, self._own)
+        if isinstance(record, In):
+            _check_frame(record)
+
+    def _begin(self, header: AnyRecord) -> None:
+        if not isinstance(header, Header | SeatHeader):
+            raise ValueError("is no header")  # noqa: TRY004 - the type is right, the place is not
+        _check_plain(header.options, "options")
+        if isinstance(header, SeatHeader):
+            self._seats, self._own = header.seats, header.seat
+            if header.seat >= header.seats:
+                raise ValueError(f"there is no seat {header.seat} of {header.seats}")
+            salts: tuple[str, ...] = (header.salt,)
+        else:
+            self._seats = len(header.bots)
+            _check_plain(header.setup, "setup")
+            salts = header.salts
+            if len(salts) != self._seats:
+                raise ValueError(f"{len(salts)} salts for {self._seats} bots")
+        if not all(map(_SALT.fullmatch, salts)):
+            raise ValueError("a salt is 32 hexadecimal digits")
+
+    def _check_whole(self, record: AnyRecord) -> None:
+        if isinstance(record, _ONLY_OWN):
+            raise ValueError("is of one seat's own transcript, and this is a whole one")  # noqa: TRY004 - see above
+        if isinstance(record, _SEATED):
+            self._check_seat(record.seat)
+        if isinstance(record, Used):
+            for hog in record.hogs:
+                self._check_seat(hog)
+        elif isinstance(record, Ended):
+            self._ended = True
+            if (len(record.conduct), len(record.refused)) != (self._seats, self._seats):
+                raise ValueError(f"conduct and refused: one for each of {self._seats} seats")
+        elif isinstance(record, Footer) and not self._are_heads(record.heads):
+            raise ValueError(f"heads: one hash for each of {self._seats} seats")
+
+    def _check_own(self, record: AnyRecord, own: int) -> None:
+        if not isinstance(record, _OWN):
+            raise ValueError("is of a whole transcript, and this is one seat's own")  # noqa: TRY004 - see above
+        if isinstance(record, SeatEnded):
+            self._ended = True
+        elif isinstance(record, Footer):
+            if not self._ended:
+                raise ValueError("the end of the match is missing before it")
+            if record.heads:
+                raise ValueError("heads: none in one seat's own transcript")
+        else:
+            if record.seat != own:
+                raise ValueError(f"is of seat {record.seat}, and this is the transcript of seat {own} alone")
+            if isinstance(record, Out):
+                _check_plain(record.frame, "frame")
+
+    def _are_heads(self, heads: tuple[str, ...]) -> bool:
+        return len(heads) == self._seats and all(map(_HASH.fullmatch, heads))
+
+    def _check_seat(self, seat: int) -> None:
+        if seat >= self._seats:
+            raise ValueError(f"there is no seat {seat}: the seats are 0 to {self._seats - 1}")
+
+
+def _check_frame(record: In) -> None:
+    """A bot's frame, as `In.of` writes it."""
+    if not record.spelled():
+        raise ValueError("frame and octets: not one frame, as text or, if it is not UTF-8, as base64")
+    if not record.cut:
+        if record.refused or record.text:
+            raise ValueError("refused and text: only of a frame that was cut")
+        return
+    kept = len(record.raw())
+    if stands_for_parts(record.raw()):
+        if not kept < record.cut <= MOST_PARTS_BYTES:
+            raise ValueError(f"cut: {record.cut} bytes are more than a message of parts may have")
+    elif kept != KEPT_OF_REFUSED or record.cut <= kept:
+        raise ValueError(f"cut: {kept} bytes kept of {record.cut}; of a longer frame {KEPT_OF_REFUSED} are")
+    if record.refused not in _OF_FRAMES:
+        raise ValueError(f"refused: no frame is refused as {record.refused!r}")
+    if len(record.text) > MAX_COMPLAINT_CHARACTERS:
+        raise ValueError(f"text: longer than {MAX_COMPLAINT_CHARACTERS} characters")
+
+
+def _check_plain(raw: msgspec.Raw, field: str) -> None:
+    """JSON that is kept as it stands: no key twice, nothing that another reader reads otherwise."""
+    if encode(decode_json(raw)) != bytes(raw):
+        raise ValueError(f"{field}: not as JSON is written here, or a key stands twice")

@@ -1,0 +1,262 @@
+"""Reads transcripts, a whole match's or one seat's, and verifies them while it reads.
+
+No record is given out before the line after it has vouched for it (the last line has its seal), so that nobody who
+iterates acts on a line that was changed. What is wrong is named by line. A file from elsewhere is a stranger's: of
+whatever it holds, no more than two lines are in memory.
+"""
+
+import os
+from collections import deque
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import msgspec
+from msgspec import Struct
+
+from protocol.codec import decode_json, encode
+from referee.linux.regular_file import open_regular
+from referee.match.records import FORMAT, AnyRecord, Footer, Header, SeatHeader
+from referee.transcript.chain import (
+    MAX_LINE_BYTES,
+    NO_LINE,
+    Broken,
+    TranscriptError,
+    hash_of,
+    opening,
+    seal_holds,
+    sealed,
+)
+from referee.transcript.form import Form
+from referee.transcript.seat import SeatChains
+
+_SHOWN_BYTES = 40
+"""Of a line that is spelled otherwise, so much is shown."""
+
+
+class Verified(Struct, frozen=True, kw_only=True):
+    """What a transcript that holds comes to."""
+
+    lines: int
+    head: str
+    """Hash of the last line."""
+    header: Header | SeatHeader
+    footer: Footer
+
+
+class Reading:
+    """One reading of a transcript, as its records, footer included, one by one. It verifies what it reads.
+
+    Iterate once. `Broken` is raised where a line is not as it was written, after all records before it;
+    `TranscriptError` where the file cannot be read.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._verified: Verified | None = None
+
+    def __iter__(self) -> Iterator[AnyRecord]:
+        """Its records. The footer is given out when all of the file has been verified."""
+        try:
+            with open_regular(self._path) as file:
+                yield from self._records(file)
+        except Broken as broken:
+            raise Broken(broken.line, broken.what, self._path) from None
+        except OSError as error:
+            raise TranscriptError(f"cannot be read: {error.strerror or error}", self._path) from error
+
+    def verified(self) -> Verified:
+        """What it came to; to be asked once the footer was given out."""
+        if self._verified is None:
+            raise AssertionError("what is read has a header and a footer, or is broken")
+        return self._verified
+
+    def _records(self, file: BinaryIO) -> Iterator[AnyRecord]:
+        header: Header | SeatHeader | None = None
+        chains: SeatChains | None = None
+        for line in lines_of(file):
+            record = line.record
+            if isinstance(record, Header | SeatHeader):
+                header = record
+                chains = SeatChains(record) if isinstance(record, Header) else None
+            elif chains is not None and not isinstance(record, Footer):
+                chains.take_line(line.raw)
+            if isinstance(record, Footer) and header is not None:
+                _check_heads(line.number, record, chains)
+                self._verified = Verified(lines=line.number, head=line.hash, header=header, footer=record)
+            yield record
+
+
+def read_transcript(path: Path) -> Iterator[AnyRecord]:
+    """The records of a transcript, footer included, one by one.
+
+    Raises:
+        Broken: a line is not as it was written. All records given out until then are.
+        TranscriptError: the file cannot be read.
+    """
+    return iter(Reading(path))
+
+
+def verify_transcript(path: Path) -> Verified:
+    """Reads a transcript to its end.
+
+    Raises:
+        Broken: a line is not as it was written.
+        TranscriptError: the file cannot be read.
+    """
+    reading = Reading(path)
+    deque(reading, maxlen=0)
+    return reading.verified()
+
+
+class Line(Struct, frozen=True):
+    """A line that the one after it, or its seal, has vouched for."""
+
+    number: int
+    hash: str
+    record: AnyRecord
+    raw: bytes
+
+
+class _Link(Struct, frozen=True):
+    """What a line says of its place."""
+
+    line: int
+    prev: str
+
+
+_records: msgspec.json.Decoder[AnyRecord] = msgspec.json.Decoder(AnyRecord)
+_links = msgspec.json.Decoder(_Link)
+
+
+def lines_of(file: BinaryIO) -> Iterator[Line]:
+    """The lines of an open transcript, each once it has been vouched for.
+
+    Raises:
+        Broken: a line is not as it was written.
+    """
+    number, prev, form = 0, NO_LINE, Form()
+    waiting: Line | None = None
+    for raw in _raw_lines(file):
+        number += 1
+        if waiting and isinstance(waiting.record, Footer):
+            raise Broken(number, f"line {number} comes after the footer")
+        record = _record(raw, number)
+        if not raw.startswith(opening(number, prev)):
+            raise _misplaced(raw, number, prev, record, file)
+        if isinstance(record, Footer) and not seal_holds(raw):
+            raise Broken(number, f"line {number}: its seal does not fit it")
+        if waiting:
+            yield waiting
+        _check(raw, number, prev, record, form)
+        prev = hash_of(raw)
+        waiting = Line(number, prev, record, raw)
+    if waiting is None:
+        raise Broken(1, "line 1 is missing: the file is empty")
+    if not isinstance(waiting.record, Footer):
+        raise Broken(number, f"line {number} is the last, and no footer: the file is unfinished or cut short")
+    yield waiting
+
+
+def _raw_lines(file: BinaryIO) -> Iterator[bytes]:
+    """The lines of what the file holds now: one that is being written to has no end."""
+    left = file.seek(0, os.SEEK_END)
+    file.seek(0)
+    number = 0
+    while raw := file.readline(MAX_LINE_BYTES + 1):
+        number += 1
+        left -= len(raw)
+        if left < 0 and len(raw) <= MAX_LINE_BYTES:
+            raise Broken(number, f"line {number} was written while the file was read: it is not finished")
+        yield raw
+
+
+def _record(raw: bytes, number: int) -> AnyRecord:
+    """The record of a line, looked at by itself."""
+    if len(raw) > MAX_LINE_BYTES:
+        raise Broken(number, f"line {number} is longer than {MAX_LINE_BYTES} bytes")
+    if not raw.endswith(b"\n"):
+        raise Broken(number, f"line {number} does not end with a newline: the file is cut short")
+    try:
+        raw.decode()  # The decoder does not look into strings that it skips, or leaves raw.
+        record = _records.decode(raw)
+    except msgspec.ValidationError as error:
+        raise Broken(number, f"line {number} is no record: {error}") from None
+    except RecursionError:
+        raise Broken(number, f"line {number} is nested too deeply") from None
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise Broken(number, f"line {number} is not JSON: {error}") from None
+    if isinstance(record, Header | SeatHeader) != (number == 1):
+        raise Broken(number, f"line {number} is {'no' if number == 1 else 'another'} header")
+    if isinstance(record, Header | SeatHeader) and record.format != FORMAT:
+        age = "an older" if record.format < FORMAT else "a newer"
+        raise Broken(number, f"line {number}: format {record.format} is {age} arena's; this one reads {FORMAT}")
+    return record
+
+
+def _check(raw: bytes, number: int, prev: str, record: AnyRecord, form: Form) -> None:
+    """That a line is what the writer makes of its record, to the byte, and the record one that can stand here.
+
+    So there is nothing in a line beside its record: no field that is not known, none that stands twice.
+    """
+    try:
+        _check_spelling(raw, opening(number, prev) + encode(record)[1:], record)
+        form.check(record)
+    except RecursionError:
+        raise Broken(number, f"line {number} is nested too deeply") from None
+    except ValueError as error:
+        raise Broken(number, f"line {number}: {error}") from None
+
+
+def _check_spelling(raw: bytes, body: bytes, record: AnyRecord) -> None:
+    """Raises ValueError if a line is not what is written of its record, of which `body` is the JSON."""
+    due = sealed(body) if isinstance(record, Footer) else body + b"\n"
+    if raw != due and raw != _as_of_old(raw, due):
+        at = next((at for at, (one, other) in enumerate(zip(raw, due, strict=False)) if one != other), len(due))
+        read, given = (line[at : at + _SHOWN_BYTES].decode(errors="replace").strip() for line in (raw, due))
+        raise ValueError(f"from byte {at + 1} on it reads {read}, where its record is written as {given}")
+
+
+def _as_of_old(raw: bytes, due: bytes) -> bytes:
+    """The line that is due, without what the one that was read leaves out: fields that older arenas had not.
+
+    Nothing but a default can be missing where the line could be read.
+    """
+    return encode(_common(decode_json(due), decode_json(raw))) + b"\n"
+
+
+def _common(due: Any, read: Any) -> Any:
+    if isinstance(due, dict) and isinstance(read, dict):
+        return {key: _common(value, read[key]) for key, value in due.items() if key in read}
+    if isinstance(due, list) and isinstance(read, list):
+        return [_common(*pair) for pair in zip(due, read, strict=False)]
+    return due
+
+
+def _check_heads(number: int, footer: Footer, chains: SeatChains | None) -> None:
+    """That a whole transcript's footer has the hashes of the seats' own, as they come out of it."""
+    for seat, head in enumerate(() if chains is None else chains.close()):
+        if footer.heads[seat] != head:
+            raise Broken(number, f"line {number}: the hash of seat {seat}'s own transcript comes out otherwise")
+
+
+def _misplaced(raw: bytes, number: int, prev: str, record: AnyRecord, file: BinaryIO) -> Broken:
+    """Says of a line that does not begin as it must whether it was changed, or the one before.
+
+    The line after tells: if it vouches for this one, this one is as it was, and the one before is not.
+    """
+    try:
+        link = _links.decode(raw)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        return Broken(number, f"line {number} does not say what line it follows: {error}")
+    if link.line != number:
+        return Broken(number, f"line {number} says that it is line {link.line}")
+    if number == 1 or link.prev == prev:
+        return Broken(number, f"line {number} does not begin as the first lines of transcripts do")
+    if isinstance(record, Footer):
+        unchanged = seal_holds(raw)
+    else:
+        unchanged = file.readline(MAX_LINE_BYTES).startswith(opening(number + 1, hash_of(raw)))
+    if unchanged:
+        return Broken(number - 1, f"line {number - 1}: its hash is not the one that line {number} carries")
+    return Broken(number, f"line {number}: the hash it carries is not that of line {number - 1}")

@@ -1,0 +1,183 @@
+"""Proves a transcript: tells its inputs to a new match, which must make every other record, byte for byte.
+
+Reading the file, and proving that its bytes are the ones written, is `transcript_reading`'s.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+
+from protocol.codec import encode
+from referee.match.match import Match
+from referee.match.records import (
+    AnyRecord,
+    Cpu,
+    Ended,
+    Footer,
+    Handed,
+    Header,
+    In,
+    Left,
+    PauseOrder,
+    Record,
+    Started,
+    Used,
+    Woke,
+)
+from referee.rules.contract import Told
+from referee.transcript.header import BadTermsError, dealt
+
+
+class Differs(Exception):  # noqa: N818 - the answer to a question, not a failure of ours
+    """The rules do not lead to what a transcript says."""
+
+    def __init__(self, line: int, what: str) -> None:
+        super().__init__(f"line {line}: {what}")
+        self.line = line
+
+
+class Replayed:
+    """A match that is being replayed; its `World`. Sends nothing: what it would send is compared."""
+
+    def __init__(
+        self, header: Header, watch: Callable[["Replayed", tuple[Told, ...]], None] | None = None
+    ) -> None:
+        """Deals as the header says; `watch` is called with what is told, as in the match.
+
+        Raises:
+            Differs: there is no such game, variant or policy, or its options or setup break its rules.
+        """
+        self.header = header
+        self.made: deque[Record] = deque()
+        """Records made and not yet compared."""
+        self._watch = watch
+        try:
+            self.table, policy = dealt(header)
+        except BadTermsError as error:
+            raise Differs(1, f"cannot be dealt: {error}") from None
+        self.match = Match(
+            header.match,
+            self.table,
+            terms=header.clock,
+            policy=policy,
+            bots=header.bots,
+            world=self,
+            measured=header.measured,
+        )
+        self.match.begin()
+
+    def feed(self, record: AnyRecord) -> None:
+        """Tells the match an input; other records are only compared."""
+        match record:
+            case In():
+                kept = record if record.cut else None
+                self.match.heard(record.at, record.seat, record.raw(), kept=kept)
+            case Handed():
+                self.match.handed(record.at, record.seat)
+            case Cpu():
+                self.match.read_cpu(record.at, record.seat, record.used, record.cores)
+            case Woke():
+                self.match.woke(record.at)
+            case Started():
+                self.match.started(record.at, record.seat)
+            case Left():
+                self.match.left(record.at, record.seat, record.exit)
+            case PauseOrder():
+                self.match.order(record.at, pause=record.on)
+            case Used():
+                self.match.used(record)
+            case Ended(void=str(reason)):
+                self.match.abort(record.at, reason)
+            case _:
+                pass
+
+    def record(self, record: Record) -> None:
+        """See `World`."""
+        self.made.append(record)
+
+    def told(self, told: tuple[Told, ...]) -> None:
+        """See `World`."""
+        if self._watch is not None:
+            self._watch(self, told)
+
+    def paused(self, reason: str) -> None:
+        """See `World`."""
+
+    def resumed(self) -> None:
+        """See `World`."""
+
+    def send(self, seat: int, frame: bytes, *, timed: bool = False) -> None:
+        """See `World`."""
+
+    def nobody_handed(self, seat: int) -> None:
+        """See `World`."""
+
+    def reconnected(self, seat: int) -> None:
+        """See `World`."""
+
+    def hang_up(self, seat: int) -> None:
+        """See `World`."""
+
+    def restart(self, seat: int) -> None:
+        """See `World`."""
+
+
+def replay(
+    records: Iterable[AnyRecord], watch: Callable[[Replayed, tuple[Told, ...]], None] | None = None
+) -> Replayed:
+    """Replays a whole transcript, given as its records from the header on.
+
+    Returns:
+        The match as it ended.
+
+    Raises:
+        Differs: the first line that the rules do not lead to, or the end of an unfinished transcript.
+    """
+    walk = steps(records, watch)
+    _, replayed = next(walk)
+    deque(walk, maxlen=0)
+    return replayed
+
+
+def steps(
+    records: Iterable[AnyRecord], watch: Callable[[Replayed, tuple[Told, ...]], None] | None = None
+) -> Iterator[tuple[AnyRecord, Replayed]]:
+    """The records from the header on, each once the rules have led to it, with the match as it then stands.
+
+    The match stands after all that the last input led to, be it in this record or in those that follow.
+
+    Raises:
+        Differs: see `replay`.
+    """
+    lines = enumerate(records, start=1)
+    _, header = next(lines, (0, None))
+    if not isinstance(header, Header):
+        raise Differs(1, "is no header of a whole match")
+    replayed = Replayed(header, watch)
+    yield header, replayed
+    number = 1
+    for number, record in lines:
+        if isinstance(record, Footer):
+            break
+        try:
+            _take(replayed, number, record)
+        except RecursionError:
+            # How deep is too deep depends on who reads.
+            raise Differs(number, "nested too deeply") from None
+        yield record, replayed
+    if replayed.made or not replayed.match.over:
+        raise Differs(number, "the match is not over here")
+
+
+def _take(replayed: Replayed, number: int, record: AnyRecord) -> None:
+    """The next record: told to the match, if it is an input, and compared with what the match makes."""
+    replayed.feed(record)
+    if not replayed.made:
+        raise Differs(number, f"the rules lead to no such line: {_short(record)}")
+    made = replayed.made.popleft()
+    if encode(made) != encode(record):
+        raise Differs(number, f"the rules lead to {_short(made)}, the transcript says {_short(record)}")
+
+
+def _short(record: AnyRecord) -> str:
+    text = encode(record).decode()
+    return text if len(text) <= 300 else f"{text[:300]}…"  # noqa: PLR2004 - as much as a line of a report takes

@@ -1,0 +1,219 @@
+"""Where bots on their authors' own machines come in: one TCP port, and a line for each key that the host knows.
+
+Nobody gets further than the handshake who does not hold such a key. What strangers may cost is bounded: how many
+there are at once, in all and from one address; for how long; how much of each is read; and how fast new ones are
+taken from the kernel. Names are not looked up, and nothing is spoken in the clear.
+"""
+
+import ipaddress
+import re
+import socket as kernel
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager, suppress
+
+import trio
+from msgspec import Struct
+
+from referee.wire.keys import KeyPair, z85
+from referee.wire.line import FAREWELL_SECONDS, MAX_TAKEN_BYTES
+from referee.wire.poll import Poll, open_poll
+from referee.wire.remote_line import RemoteLine
+from referee.wire.socket_line import Connection
+from referee.wire.zmtp import NotSpoken
+from referee.wire.zmtp_curve import HANDSHAKE_MOST, SecureConversation
+
+HANDSHAKE_SECONDS = 3.0
+"""From a connection to the proof of its key."""
+STRANGERS = 32
+"""Connections at once that have not proved a key; more are closed as they come."""
+STRANGERS_OF_ONE = 8
+"""Of them, from one address; from one network of 64 bits where it is IPv6, of which anybody has a whole one."""
+ACCEPT_SECONDS = 0.01
+"""Between two new connections: with 0.12 ms of arithmetic for each, a flood costs the loop a few per cent."""
+BACKLOG = 64
+"""Connections that wait with the kernel."""
+KERNEL_BYTES = 256 * 1024
+"""What the kernel holds of a connection, each way."""
+NO_DESCRIPTORS_SECONDS = 0.1
+
+
+class BadAddressError(ValueError):
+    """No address of a port on this machine. The text is one line."""
+
+
+class Address(Struct, frozen=True):
+    """Where to listen."""
+
+    host: str
+    """An address in numbers: no name is looked up."""
+    port: int
+    """0: the kernel chooses one."""
+
+    @property
+    def family(self) -> kernel.AddressFamily:
+        """IPv4 or IPv6."""
+        return kernel.AF_INET6 if ":" in self.host else kernel.AF_INET
+
+    @property
+    def loopback(self) -> bool:
+        """Whether only programs on this machine can come."""
+        return ipaddress.ip_address(self.host).is_loopback
+
+    def endpoint(self, port: int) -> str:
+        """As ZeroMQ spells it."""
+        return f"tcp://[{self.host}]:{port}" if ":" in self.host else f"tcp://{self.host}:{port}"
+
+
+_PORT = re.compile("[0-9]{1,5}")
+
+
+def read_address(text: str) -> Address:
+    """The address of `ADDRESS:PORT`, `[ADDRESS]:PORT` or `:PORT`, which is this machine only.
+
+    Raises:
+        BadAddressError: it is none.
+    """
+    host, colon, port = text.rpartition(":")
+    host = host.removeprefix("[").removesuffix("]") or "127.0.0.1"
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        raise BadAddressError(f"{text!r}: {host!r} is no address in numbers; names are not looked up") from None
+    if not colon or not _PORT.fullmatch(port) or int(port) > 65_535:  # noqa: PLR2004 - ports have two bytes
+        raise BadAddressError(f"{text!r}: a port from 0 to 65535 follows the address: 127.0.0.1:5555")
+    return Address(host, int(port))
+
+
+def origin(address: str) -> str:
+    """What counts as one address: an IPv4 address, mapped into IPv6 or not, or the /64 of an IPv6 address."""
+    whole = ipaddress.ip_address(address)
+    if isinstance(whole, ipaddress.IPv4Address):
+        return str(whole)
+    if whole.ipv4_mapped is not None:
+        return str(whole.ipv4_mapped)
+    return str(ipaddress.IPv6Network((int(whole), 64), strict=False))
+
+
+class Lobby:
+    """An open port, and the lines behind it. Made by `open_lobby`."""
+
+    def __init__(
+        self, keys: KeyPair, known: Iterable[str], poll: Poll, turned_away: Callable[[str, str], None]
+    ) -> None:
+        self.lines = {key: RemoteLine(poll) for key in known}
+        """By public key, as Z85."""
+        self.endpoint = ""
+        self._keys = keys
+        self._turned_away = turned_away
+        self._strangers: Counter[str] = Counter()
+
+    async def listen(self, listener: kernel.socket, nursery: trio.Nursery) -> None:
+        """Takes connections, one after the other, for as long as it is let."""
+        while True:
+            await trio.lowlevel.wait_readable(listener)
+            try:
+                connection, (address, *_) = listener.accept()
+            except (BlockingIOError, ConnectionError):
+                continue  # It is gone already.
+            except OSError:
+                await trio.sleep(NO_DESCRIPTORS_SECONDS)
+                continue
+            if self._strangers.total() >= STRANGERS or self._strangers[origin(address)] >= STRANGERS_OF_ONE:
+                connection.close()
+            else:
+                nursery.start_soon(self._serve, connection, address)
+            await trio.sleep(ACCEPT_SECONDS)
+
+    async def _serve(self, socket: kernel.socket, address: str) -> None:
+        """One connection, from its first byte to its end."""
+        with socket, suppress(OSError):
+            socket.setblocking(False)
+            socket.setsockopt(kernel.IPPROTO_TCP, kernel.TCP_NODELAY, 1)
+            line: RemoteLine | None = None
+            self._strangers[origin(address)] += 1
+            try:
+                with trio.move_on_after(HANDSHAKE_SECONDS):
+                    conversation = SecureConversation(self._keys, MAX_TAKEN_BYTES)
+                    line = await self._prove(socket, conversation, address)
+            except NotSpoken as not_spoken:
+                self._turned_away(address, str(not_spoken))
+            finally:
+                self._strangers[origin(address)] -= 1
+                if not self._strangers[origin(address)]:
+                    del self._strangers[origin(address)]
+            if line is not None and line.free():
+                conversation.let_in()
+                await line.serve(Connection(socket, conversation))
+
+    async def _prove(
+        self, socket: kernel.socket, conversation: SecureConversation, address: str
+    ) -> RemoteLine | None:
+        """The line of the key that the other end proves to hold; None where it has left."""
+        while True:
+            if conversation.next() is not None:
+                raise NotSpoken("a message in the handshake")
+            _say(socket, conversation.answer())
+            if conversation.client is not None:
+                break
+            await trio.lowlevel.wait_readable(socket)
+            said = socket.recv(HANDSHAKE_MOST)
+            if not said:
+                return None
+            conversation.hear(said, trio.current_time())
+        key = z85(conversation.client)
+        line = self.lines.get(key)
+        if line is None:
+            conversation.refuse()
+            _say(socket, conversation.answer())
+            self._turned_away(address, f"its key is not known here: {key}")
+        return line
+
+
+def _say(socket: kernel.socket, words: bytes) -> None:
+    """Some hundred bytes of a handshake: the kernel takes them, or nobody reads at the other end."""
+    if words and socket.send(words) < len(words):
+        raise NotSpoken("does not read")
+
+
+@asynccontextmanager
+async def open_lobby(
+    address: Address,
+    keys: KeyPair,
+    known: Iterable[str],
+    turned_away: Callable[[str, str], None] = lambda _address, _why: None,
+) -> AsyncIterator[Lobby]:
+    """An open port for bots with one of the keys that are known. Closing waits up to `FAREWELL_SECONDS`.
+
+    Args:
+        address: where to listen.
+        keys: the host's own.
+        known: public keys, as Z85; each has a line.
+        turned_away: told of whom the handshake has shown to be nobody we know: address and why.
+
+    Raises:
+        OSError: the port cannot be had.
+    """
+    with kernel.socket(address.family, kernel.SOCK_STREAM) as listener:
+        listener.setsockopt(kernel.SOL_SOCKET, kernel.SO_REUSEADDR, 1)
+        for way in (kernel.SO_RCVBUF, kernel.SO_SNDBUF):
+            listener.setsockopt(kernel.SOL_SOCKET, way, KERNEL_BYTES)
+        listener.bind((address.host, address.port))
+        listener.listen(BACKLOG)
+        listener.setblocking(False)
+        async with open_poll() as poll, trio.open_nursery() as nursery:
+            lobby = Lobby(keys, known, poll, turned_away)
+            lobby.endpoint = address.endpoint(listener.getsockname()[1])
+            nursery.start_soon(lobby.listen, listener, nursery)
+            yield lobby
+            await _part(lobby)
+            nursery.cancel_scope.cancel()
+
+
+async def _part(lobby: Lobby) -> None:
+    """Lets the last frames go out."""
+    for line in lobby.lines.values():
+        line.hang_up()
+    with trio.move_on_after(2 * FAREWELL_SECONDS):
+        for line in lobby.lines.values():
+            await line.missing(0)

@@ -1,0 +1,50 @@
+"""One thing is not things."""
+
+from io import StringIO
+
+import pytest
+
+from arena.quantities import counted
+from arena.reports.tournament import void_text
+from arena.schedule.balance import design_of
+from arena.schedule.blocks import SWAPPED, Block
+from arena.terminal import Screen
+from arena.tournament.progress import LiveProgress
+
+
+@pytest.mark.parametrize(
+    ("number", "thing", "said"),
+    [
+        (0, "match", "0 matches"),
+        (1, "match", "1 match"),
+        (2, "match", "2 matches"),
+        (1, "block", "1 block"),
+        (11, "block", "11 blocks"),
+        (2, "void attempt", "2 void attempts"),
+    ],
+)
+def test_a_number_of_things_is_said_as_people_say_it(number: int, thing: str, said: str) -> None:
+    assert said == counted(number, thing)
+
+
+def test_the_number_may_have_a_format() -> None:
+    assert "1,000,000 windows" == counted(1_000_000, "window", ",")
+
+
+def test_one_void_attempt_is_one() -> None:
+    assert "1 attempt was void, and made again" == void_text(1, 0)
+    assert "2 attempts were void, and made again; 1 other match of their blocks too" == void_text(2, 1)
+    assert "1 attempt was void, and made again; 3 other matches of its block too" == void_text(1, 3)
+
+
+def test_a_schedule_of_one_block_is_told_so() -> None:
+    told = design_of([Block(0, 0, (0, 1), SWAPPED, 1)], 2, 2).text
+    assert "1 block: each bot plays 1, each two bots meet in 1, each bot sits in each seat in 1 match" == told
+
+
+def test_progress_of_one_match_and_one_void_attempt_is_of_one() -> None:
+    console = Screen(file=StringIO())
+    with LiveProgress(console, 0, 1) as progress:
+        progress.void(Block(0, 0, (0, 1), SWAPPED, 1).matches[0], "a power cut", 0)
+    assert isinstance(console.file, StringIO)
+    assert "0/1 match, 1 void attempt" == console.file.getvalue().splitlines()[-1]
