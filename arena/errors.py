@@ -2,10 +2,12 @@
 
 import errno
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from referee.transcript.chain import TranscriptError
+if TYPE_CHECKING:
+    from referee.transcript import TranscriptError
 
 DONE = 0
 NO = 1
@@ -59,7 +61,7 @@ def cannot_write(path: Path, error: OSError) -> WrongUse | MachineCannot:
     return WrongUse(text) if error.errno in CHOSEN_WRONGLY else MachineCannot(text)
 
 
-def transcript_failed(error: TranscriptError) -> WrongUse | MachineCannot:
+def transcript_failed(error: "TranscriptError") -> WrongUse | MachineCannot:
     """The same for a transcript that could not be written."""
     cause = error.__cause__
     return cannot_write(error.path or Path(), cause) if isinstance(cause, OSError) else MachineCannot(str(error))

@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Callable
 
-from referee.adjudication.adjudicate import adjudicate_line
+from referee.adjudication import adjudicate_line
 from tests.arena.examples import SCENARIOS, examples
 
 COUNT = 500

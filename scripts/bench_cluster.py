@@ -20,7 +20,7 @@ from typing import Any
 import distributed
 import trio
 
-from arena.workers.cluster.dask import connected
+from arena.workers.cluster import connected
 
 ROOT = Path(__file__).parents[1]
 BLOCKS, QUICK = 60, 10

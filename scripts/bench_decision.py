@@ -24,13 +24,11 @@ from msgspec import Raw
 
 from arena import event_loop as loop
 from protocol.codec import encode
-from referee.bot_folder.manifest import find_bot
-from referee.host.plan import Plan
-from referee.host.play import SandboxedBot, play
-from referee.match.policy import Policy
-from referee.match.records import Ended, Handed, In, Out, Record
-from referee.transcript.reader import read_transcript
-from referee.wire.local import open_wire
+from referee.bot_folder import find_bot
+from referee.host import Plan, SandboxedBot, play
+from referee.match import Ended, Handed, In, Out, Policy, Record
+from referee.transcript import read_transcript
+from referee.wire import open_wire
 
 MOST_SLOW, MOST_QUICK, MOST_AT_ONCE = 2.0, 3.0, 2.5
 """What a decision may cost, in bare exchanges: of one match, where these are slow or quick; of many at once."""

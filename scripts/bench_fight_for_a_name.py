@@ -9,10 +9,8 @@ import time
 from random import Random
 
 from protocol.codec import encode
-from referee.games.fight_for_a_name.game import FightForAName
-from referee.rules.contract import Taken
-from referee.rules.reveal import shown
-from referee.rules.table import Deal, Table
+from referee.games import FightForAName
+from referee.rules import Deal, Table, Taken, shown
 
 ROUNDS, SECONDS = 5, 2.0
 MATCHES_A_SECOND = 20

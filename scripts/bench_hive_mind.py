@@ -17,11 +17,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from protocol.codec import encode
 from protocol.games.hive_mind import BreakTie, GiveToken, HiveMindView, Kind, Round, Scores, Seat
 from protocol.words import Action
-from referee.games.hive_mind import HiveMind
-from referee.games.hive_mind.hive import CELLS, KINDS, SHAPES
-from referee.rules.contract import Taken
-from referee.rules.reveal import shown
-from referee.rules.table import Deal, Table
+from referee.games import CELLS, KINDS, SHAPES, HiveMind
+from referee.rules import Deal, Table, Taken, shown
 
 ROUNDS, SECONDS = 5, 2.0
 MATCHES_A_SECOND = 150

@@ -13,11 +13,10 @@ from pathlib import Path
 import trio
 from bench_start import heard, level, smallest_bot
 
-from referee.bot_folder.manifest import BotFolder
+from referee import sandbox
+from referee.bot_folder import BotFolder
 from referee.linux.process_tree import descendants
-from referee.sandbox import process as sandbox
-from referee.wire.line import Bell
-from referee.wire.local import open_wire
+from referee.wire import Bell, open_wire
 
 BOTS, QUICK = 50, 10
 MACHINE_KB = 16 * 1024 * 1024

@@ -26,12 +26,11 @@ import trio
 from msgspec import Raw, Struct
 
 from arena import event_loop as loop
-from arena.stress.memory import resident_bytes
-from referee.bot_folder.manifest import find_bot
-from referee.host.plan import Plan
-from referee.host.play import SandboxedBot, play
-from referee.match.policy import Policy
-from referee.wire.local import Wire, open_wire
+from arena.stress import resident_bytes
+from referee.bot_folder import find_bot
+from referee.host import Plan, SandboxedBot, play
+from referee.match import Policy
+from referee.wire import Wire, open_wire
 
 MATCHES, AT_ONCE = 2_000, 250
 SOAK_AT_ONCE = 50

@@ -34,13 +34,12 @@ from msgspec import Raw
 from arena import event_loop as loop
 from protocol.codec import encode
 from protocol.messages import Invited
-from referee.bot_folder.manifest import find_bot
-from referee.host.plan import Plan
-from referee.host.play import SandboxedBot, play
-from referee.match.records import In, Out
-from referee.sandbox import process as sandbox
-from referee.transcript.reader import read_transcript
-from referee.wire.local import SOCKET_NAME, open_wire
+from referee import sandbox
+from referee.bot_folder import find_bot
+from referee.host import Plan, SandboxedBot, play
+from referee.match import In, Out
+from referee.transcript import read_transcript
+from referee.wire import SOCKET_NAME, open_wire
 
 BOT = """\
 from bots.kit import run
@@ -230,7 +229,9 @@ async def one_by_one(folder: Path, matches: int, name: str, *, written: bool) ->
             if number == 1:
                 began = time.perf_counter()  # The first one starts what others are forked from.
             path = folder / f"{name}-{number}.jsonl"
-            with nullcontext() if written else mock.patch("referee.host.play.open_transcript", _no_transcript):
+            with (
+                nullcontext() if written else mock.patch("referee.host.one_match.open_transcript", _no_transcript)
+            ):
                 await play(plan(), both, transcript=path, wire=wire)
         return (time.perf_counter() - began) / matches
 

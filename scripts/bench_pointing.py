@@ -10,10 +10,8 @@ import time
 from random import Random
 
 from protocol.codec import encode
-from referee.games.pointing.game import Pointing
-from referee.rules.contract import Taken
-from referee.rules.reveal import shown
-from referee.rules.table import Deal, Table
+from referee.games import Pointing
+from referee.rules import Deal, Table, Taken, shown
 
 ROUNDS, SECONDS = 5, 2.0
 MATCHES_A_SECOND = 300

@@ -13,8 +13,7 @@ from functools import partial
 
 import numpy as np
 
-from arena.statistics.standings import Played
-from arena.statistics.summary import digest_of
+from arena.statistics import Played, digest_of
 from protocol.refusals import Conduct
 from protocol.words import Outcome
 

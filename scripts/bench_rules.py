@@ -14,10 +14,8 @@ from msgspec import Raw
 
 from protocol.codec import encode
 from protocol.games.mist import MistView, Turn
-from referee.games.mist import BOARD, Mist
-from referee.rules.contract import Taken
-from referee.rules.reveal import shown
-from referee.rules.table import Deal, Table
+from referee.games import BOARD, Mist
+from referee.rules import Deal, Table, Taken, shown
 
 ROUNDS, SECONDS = 5, 2.0
 TURNS_A_SECOND, MATCHES_A_SECOND = 15_000, 150

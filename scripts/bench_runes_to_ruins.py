@@ -9,10 +9,8 @@ import time
 from random import Random
 
 from protocol.codec import encode
-from referee.games.runes_to_ruins import RunesToRuins
-from referee.rules.contract import Illegal, Taken
-from referee.rules.reveal import opened, shown
-from referee.rules.table import Deal, Table
+from referee.games import RunesToRuins
+from referee.rules import Deal, Illegal, Table, Taken, opened, shown
 
 SECONDS, ROUNDS = 2.0, 5
 MATCHES_A_SECOND = 10

@@ -14,14 +14,13 @@ from tempfile import TemporaryDirectory
 
 import trio
 
-from arena.schedule.blocks import Match, round_robin
-from arena.stress.memory import resident_bytes
-from arena.tournament.ledger import Ledger
-from arena.tournament.runner import Field, run
-from arena.workers.api import Worker
+from arena.schedule import Match, round_robin
+from arena.stress import resident_bytes
+from arena.tournament import Field, Ledger, play_blocks
+from arena.workers import Worker
 from protocol.refusals import Conduct
 from protocol.words import Outcome
-from referee.host.plan import Plan, Result
+from referee.host import Plan, Result
 
 BLOCKS, QUICK = 100_000, 10_000
 BOTS = 100
@@ -103,7 +102,7 @@ async def play(folder: Path, deals: int, heard: Counted) -> float:
         return await no_time(plan, players, transcript=transcript)
 
     with heard.scope:
-        await run(
+        await play_blocks(
             field,
             partial(round_robin, BOTS, deals, 1),
             ledger,

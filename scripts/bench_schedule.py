@@ -12,10 +12,8 @@ from collections.abc import Iterator
 from itertools import islice
 from random import Random
 
-from arena.schedule.blocks import SWAPPED, Block
-from arena.schedule.formats import Form, schedule_of
-from arena.schedule.rounds import Fixed, Schedule
-from arena.statistics.standings import Played
+from arena.schedule import SWAPPED, Block, Fixed, Form, Schedule, schedule_of
+from arena.statistics import Played
 from protocol.refusals import Conduct
 from protocol.words import Outcome
 

@@ -16,12 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from arena import event_loop as loop
-from referee.bot_folder.manifest import find_bot
-from referee.host.plan import Plan
-from referee.host.play import SandboxedBot, play
-from referee.match.records import WindowTime
-from referee.transcript.reader import read_transcript
-from referee.wire.local import Wire, open_wire
+from referee.bot_folder import find_bot
+from referee.host import Plan, SandboxedBot, play
+from referee.match import WindowTime
+from referee.transcript import read_transcript
+from referee.wire import Wire, open_wire
 
 SEATS = 13
 RUNS, QUICK = 20, 5

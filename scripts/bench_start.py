@@ -20,12 +20,10 @@ import trio
 
 from protocol.codec import decode_said
 from protocol.messages import Hello
-from referee.bot_folder.manifest import BotFolder, find_bot
-from referee.sandbox import process as sandbox
-from referee.sandbox.environment import PROJECT, environment, this_machine
-from referee.sandbox.levels import Isolation
-from referee.wire.line import Arrived, Bell
-from referee.wire.local import LocalLine, Wire, open_wire
+from referee import sandbox
+from referee.bot_folder import BotFolder, find_bot
+from referee.sandbox import PROJECT, Isolation, environment, this_machine
+from referee.wire import Arrived, Bell, LocalLine, Wire, open_wire
 
 AT_MOST = {"sandboxed": 1.2, "warm": 0.25}
 """The ratios of medians to the bare start that are asked for."""

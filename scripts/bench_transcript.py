@@ -16,9 +16,8 @@ from msgspec import Raw, to_builtins
 
 from protocol.codec import encode
 from protocol.messages import ClockTerms
-from referee.match.records import FORMAT, BotIdentity, Handed, Header, In, Out, Record, SeatTime, WindowTime
-from referee.transcript.reader import verify_transcript
-from referee.transcript.writer import open_transcript
+from referee.match import FORMAT, BotIdentity, Handed, Header, In, Out, Record, SeatTime, WindowTime
+from referee.transcript import open_transcript, verify_transcript
 
 ROUNDS = 3
 A_TURN = 100

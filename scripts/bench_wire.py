@@ -17,8 +17,7 @@ import zmq
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from referee.wire.line import Bell, Line
-from referee.wire.local import open_wire
+from referee.wire import Bell, Line, open_wire
 from tests.real_wire import peer
 from tests.real_wire.stress import ended_well, next_arrival, next_item, stress
 

@@ -25,7 +25,7 @@ from referee.bot_folder.strict_toml import read_toml
 from referee.games.registry import GAMES
 from referee.match.records import Header, In, Out
 from referee.transcript.reader import read_transcript, verify_transcript
-from referee.transcript.replay import replay
+from referee.transcript.replayer import replay
 from tests.bots.in_process import MIST_BOTS, MIST_VARIANTS
 from tests.bots.in_process import play as play_in_process
 from tests.docs_pages import HOUSE, PAGES, Block, blocks, blocks_of, name, prose, words

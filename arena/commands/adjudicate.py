@@ -9,8 +9,7 @@ import msgspec
 
 from arena.errors import WrongUse
 from protocol.codec import decode_json
-from referee.adjudication.adjudicate import adjudicate_line, adjudicate_stream
-from referee.adjudication.scenario import MAX_SCENARIO_BYTES
+from referee.adjudication import MAX_SCENARIO_BYTES, adjudicate_line, adjudicate_stream
 from referee.linux.regular_file import open_regular
 
 

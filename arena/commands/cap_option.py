@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 import click
 
-from arena.config.caps import BotCaps, read_caps
+from arena.config import BotCaps, read_caps
 from arena.errors import WrongUse
 
 CommandT = TypeVar("CommandT", bound=Callable[..., Any])

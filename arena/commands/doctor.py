@@ -11,11 +11,9 @@ from arena.errors import AnswerIsNo, MachineCannot
 from arena.quantities import counted
 from arena.tables import Grid, show
 from arena.terminal import Screen, Words, print_json, progress_console, results_console
-from referee.proofs.escapes.examination import QUIET_SECONDS, examine
-from referee.proofs.escapes.finding import Finding, How, Report
-from referee.proofs.escapes.subject import ExaminationError
-from referee.sandbox import process as sandbox
-from referee.sandbox.levels import Isolation
+from referee import sandbox
+from referee.proofs.escapes import QUIET_SECONDS, ExaminationError, Finding, How, Report, examine
+from referee.sandbox import Isolation
 
 IN_FORCE = {True: "yes", False: "no", None: "unknown"}
 

@@ -7,15 +7,13 @@ from typing import Any
 import click
 import msgspec
 
-from arena.config.clock_file import clock_json, clock_text
-from arena.config.games import variant_named
-from arena.config.setup_file import drawn_setup
+from arena.config import clock_json, clock_text, drawn_setup, variant_named
 from arena.errors import WrongUse
-from arena.schedule.blocks import SEED_BITS
+from arena.schedule import SEED_BITS
 from arena.tables import Grid, show
 from arena.terminal import print_json, results_console, say
-from referee.games.registry import GAMES
-from referee.rules.contract import Game
+from referee.games import GAMES
+from referee.rules import Game
 
 
 @click.command("games")

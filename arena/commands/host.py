@@ -9,11 +9,9 @@ import click
 
 from arena.commands.match import REMOTE, match_options, play_asked
 from arena.errors import WrongUse
-from arena.feed.publisher import open_feed
-from arena.live.hosted_match import Hosting, play_hosted
-from arena.live.single_match import play_match
-from referee.wire.keys import KeyFileError, KeyPair, new_pair, read_pair
-from referee.wire.remote import BadAddressError, read_address
+from arena.feed import open_feed
+from arena.live import Hosting, play_hosted, play_match
+from referee.wire import BadAddressError, KeyFileError, KeyPair, new_pair, read_address, read_pair
 
 MAX_WAIT_SECONDS = 365 * 86_400
 

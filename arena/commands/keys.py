@@ -6,7 +6,7 @@ import click
 
 from arena.errors import WrongUse, cannot_write
 from arena.terminal import results_console, say
-from referee.wire.keys import KeyFileError, new_pair, write_pair, z85
+from referee.wire import KeyFileError, new_pair, write_pair, z85
 
 
 @click.command("keys")

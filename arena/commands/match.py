@@ -14,28 +14,20 @@ from msgspec import Raw
 from arena.commands.cap_option import cap_option, caps_given
 from arena.commands.feed_option import feed_option
 from arena.commands.policy_options import clock_option, policy_options, read_policy
-from arena.config.caps import BotCaps, over, too_large
-from arena.config.clock_file import read_clock
-from arena.config.games import rules_asked
-from arena.config.setup_file import read_setup
-from arena.config.tournament_file import CONSOLE
+from arena.config import CONSOLE, BotCaps, over, read_clock, read_setup, rules_asked, too_large
 from arena.errors import WrongUse
-from arena.feed.publisher import open_feed
-from arena.live import console
-from arena.live.single_match import play_match
-from arena.live.watch import Eyes, Watcher, read_eyes
+from arena.feed import open_feed
+from arena.live import Console, Eyes, Watcher, lines_typed, play_match, read_eyes
 from arena.quantities import counted
-from arena.reports.match import match_json, show_match
-from arena.schedule.blocks import SEED_BITS
+from arena.reports import match_json, show_match
+from arena.schedule import SEED_BITS
 from arena.terminal import print_json, progress_console, say
-from arena.workers.builds import ready
-from referee.bot_folder.manifest import BotFolderError, find_bot
-from referee.host.plan import Plan, Result
-from referee.host.play import LocalSeat, Player, SandboxedBot, play
-from referee.host.remote_bot import RemoteBot, cannot_play
+from arena.workers import ready
+from referee.bot_folder import BotFolderError, find_bot
+from referee.host import LocalSeat, Plan, Player, RemoteBot, Result, SandboxedBot, cannot_play, play
 from referee.linux.regular_file import read_regular
-from referee.sandbox.levels import Isolation
-from referee.wire.keys import MAX_KEY_FILE_BYTES, PUBLIC, KeyFileError, read_public, z85
+from referee.sandbox import Isolation
+from referee.wire import MAX_KEY_FILE_BYTES, PUBLIC, KeyFileError, read_public, z85
 
 OUR_INPUT = 0
 """The file descriptor of standard input."""
@@ -168,7 +160,7 @@ def _plan(game: str, bots: tuple[str, ...], given: dict[str, Any]) -> Plan:
 def _player(name: str, game: str, caps: BotCaps) -> Player:
     """Who takes a seat; a bot that has to be built is not yet."""
     if name == CONSOLE:
-        person = console.Console(console.lines_typed(OUR_INPUT), progress_console())
+        person = Console(lines_typed(OUR_INPUT), progress_console())
         return LocalSeat(CONSOLE, person.play)
     if name.startswith(REMOTE):
         return _remote(Path(name.removeprefix(REMOTE)))

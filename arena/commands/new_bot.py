@@ -8,8 +8,8 @@ import msgspec
 from arena.errors import WrongUse, cannot_write
 from arena.terminal import results_console
 from arena.typed_commands import command_line
-from referee.bot_folder.manifest import FILE
-from referee.games.registry import GAMES
+from referee.bot_folder import FILE
+from referee.games import GAMES
 
 TEMPLATES = Path(__file__).parent.parent / "templates"
 """One folder a game; `any` for games without."""

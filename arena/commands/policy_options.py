@@ -8,7 +8,7 @@ import click
 import msgspec
 
 from arena.errors import WrongUse
-from referee.match.policy import Policy
+from referee.match import Policy
 
 CommandT = TypeVar("CommandT", bound=Callable[..., Any])
 

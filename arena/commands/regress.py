@@ -12,32 +12,40 @@ from arena.commands.policy_options import clock_option, policy_options, read_pol
 from arena.commands.where_options import where_options
 from arena.errors import AnswerIsNo, MachineCannot, Stopped, Undecided, WrongUse, cannot_write
 from arena.quantities import counted
-from arena.regression.divergence import Explained
-from arena.regression.explain import asking, explain
-from arena.regression.model import HEAD, Regression
-from arena.regression.options import Asked, regression_of
-from arena.regression.run import Finding, folder_for, play_regression
-from arena.reports.divergence import (
+from arena.regression import (
+    HEAD,
+    Asked,
+    Explained,
+    Finding,
+    Regression,
+    asking,
+    explain,
+    folder_for,
+    play_regression,
+    regression_of,
+)
+from arena.reports import (
+    attempts_text,
     decisions_table,
     explained_json,
+    explained_lines,
     explained_markdown,
-    left_out,
-    listed,
+    explained_rows,
+    finding_json,
+    finding_lines,
+    finding_markdown,
+    finding_table,
     outcomes_table,
-    said_of,
+    rows_left_out,
 )
-from arena.reports.regression import finding_json, markdown, said, table
-from arena.reports.tournament import attempts_text
-from arena.schedule.blocks import MOST_BLOCKS
-from arena.statistics.sprt import EloModel, Verdict
+from arena.schedule import MOST_BLOCKS
+from arena.statistics import EloModel, Verdict
 from arena.tables import show
 from arena.terminal import print_json, results_console, say
-from arena.tournament.results_folder import TRANSCRIPTS
+from arena.tournament import TRANSCRIPTS
 from arena.typed_commands import command_line
-from arena.workers import capacity
-from arena.workers.builds import ready
-from arena.workers.venue import Where, venue_for
-from referee.sandbox.levels import Isolation
+from arena.workers import Where, matches_at_once, ready, venue_for
+from referee.sandbox import Isolation
 
 EXPLAINED = 20
 BLOCKS = click.IntRange(1, MOST_BLOCKS)
@@ -135,8 +143,8 @@ def command(
     if not as_json:
         _print(regression, finding, transcripts)
     if summary is not None:
-        _add(summary, markdown(regression, finding))
-    at_once = concurrency or capacity.matches_at_once()
+        _add(summary, finding_markdown(regression, finding))
+    at_once = concurrency or matches_at_once()
     matches = None if not explains else _explained(regression, finding, at_once=at_once, limit=limit or EXPLAINED)
     if as_json:
         told = finding_json(regression, finding)
@@ -161,9 +169,9 @@ def _played(regression: Regression, where: Where, *, fresh: bool) -> Finding:
 def _print(regression: Regression, finding: Finding, elsewhere: str | None) -> None:
     """The final table, and what it comes to."""
     screen = results_console()
-    show(screen, table(regression, finding))
+    show(screen, finding_table(regression, finding))
     screen.print()
-    for line in said(regression, finding):
+    for line in finding_lines(regression, finding):
         screen.say(line)
     for line in attempts_text(len(finding.voids), 0, len(finding.lost)):
         screen.say(line)
@@ -186,14 +194,14 @@ def _explained(regression: Regression, finding: Finding, *, at_once: int, limit:
 def _print_explained(regression: Regression, matches: list[Explained]) -> None:
     screen, seats = results_console(), regression.arena.seats
     screen.print()
-    if listed(matches, seats):
+    if explained_rows(matches, seats):
         show(screen, decisions_table(matches, seats))
-        if more := left_out(matches, seats):
+        if more := rows_left_out(matches, seats):
             screen.say(f"the first of each match; {more} more are in --json")
         screen.print()
     show(screen, outcomes_table(matches))
     screen.print()
-    for line in said_of(matches):
+    for line in explained_lines(matches):
         screen.say(line)
 
 

@@ -10,17 +10,25 @@ import click
 from msgspec import UNSET
 
 from arena.errors import AnswerIsNo, WrongUse
-from arena.live.watch import Eyes, Watcher, read_eyes
+from arena.live import Eyes, Watcher, read_eyes
 from arena.quantities import counted
 from arena.terminal import print_json, results_console
-from referee.match.records import BotIdentity, Header, SeatHeader
+from referee.match import BotIdentity, Header, SeatHeader
 from referee.printable import printable
-from referee.rules.contract import Told
-from referee.transcript.chain import Broken, TranscriptError
-from referee.transcript.header import BadTermsError, check_seat_terms
-from referee.transcript.reader import Reading, Verified, read_transcript
-from referee.transcript.replay import Differs, Replayed, replay
-from referee.transcript.seat import seat_lines
+from referee.rules import Told
+from referee.transcript import (
+    BadTermsError,
+    Broken,
+    Differs,
+    Reading,
+    Replayed,
+    TranscriptError,
+    Verified,
+    check_seat_terms,
+    read_transcript,
+    replay,
+    seat_lines,
+)
 
 
 @click.command("replay")

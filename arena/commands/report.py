@@ -5,13 +5,23 @@ from pathlib import Path
 import click
 
 from arena.quantities import counted
-from arena.reports.files import matches_text, told_of, write_csv, write_page
-from arena.reports.tables import conduct_table, digest_json, ratings_table, seats_table
-from arena.reports.tournament import attempts_text, crosstable, print_result
-from arena.schedule.contest import format_rows
+from arena.reports import (
+    attempts_text,
+    conduct_table,
+    crosstable,
+    digest_json,
+    matches_text,
+    print_result,
+    ratings_table,
+    seats_table,
+    terms_told,
+    write_csv,
+    write_page,
+)
+from arena.schedule import format_rows
 from arena.tables import show
 from arena.terminal import print_json, results_console
-from arena.tournament.found import found_in, ledger_of
+from arena.tournament import found_in, ledger_of
 
 OUT = click.Path(path_type=Path, dir_okay=False)
 
@@ -32,12 +42,12 @@ def command(results: Path, *, html: Path | None, table: Path | None, as_json: bo
         write_csv(table, digest)
     if as_json:
         attempts = {"void": found.voids, "set_aside": found.set_aside, "lost": found.lost}
-        told = told_of(terms) | digest_json(digest) | {"matches_in_all": found.total} | attempts
+        told = terms_told(terms) | digest_json(digest) | {"matches_in_all": found.total} | attempts
         print_json(told)
         return
     screen = results_console()
     matches = f"{matches_text(found)} {'match' if digest.matches == found.total == 1 else 'matches'}"
-    told_words = (f"{word} processes" if name == "processes" else word for name, word in told_of(terms).items())
+    told_words = (f"{word} processes" if name == "processes" else word for name, word in terms_told(terms).items())
     screen.say(", ".join([f"{matches} in {counted(digest.blocks, 'block')}", *told_words]))
     if found.contest is not None and format_rows(found.contest, digest.lines) is not None:
         print_result(screen, found.contest, digest.lines, digest.seats)

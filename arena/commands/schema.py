@@ -9,8 +9,8 @@ import msgspec
 
 from protocol.feed import FeedMessage
 from protocol.messages import PROTOCOL, Said, Told
-from referee.games.registry import GAMES
-from referee.rules.contract import Game
+from referee.games import GAMES
+from referee.rules import Game
 
 
 @click.command("schema")

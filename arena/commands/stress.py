@@ -20,19 +20,15 @@ from rich.progress import (
 
 from arena.errors import AnswerIsNo, MachineCannot, WrongUse
 from arena.quantities import counted
-from arena.stress.campaign import Level, Load, run_load
-from arena.stress.report import page, table
-from arena.stress.virtual import Campaign, play_campaign
+from arena.stress import Campaign, Level, Load, play_campaign, run_load, stress_page, stress_table
 from arena.tables import show
 from arena.terminal import Words, print_json, progress_console, results_console, say
 from arena.typed_commands import command_line
-from arena.workers.capacity import MAX_CONCURRENCY, cores, keep_calibration
+from arena.workers import MAX_CONCURRENCY, cores, keep_calibration
 from referee.linux.regular_file import read_regular
-from referee.match.clock_config import LONGEST_MS
-from referee.proofs.fuzzing.campaign import judge_script
-from referee.proofs.fuzzing.script import MAX_SCRIPT_BYTES, BadScriptError, Script, read_script, script_text
-from referee.sandbox.levels import Isolation
-from referee.sandbox.process import SandboxError
+from referee.match import LONGEST_MS
+from referee.proofs.fuzzing import MAX_SCRIPT_BYTES, BadScriptError, Script, judge_script, read_script, script_text
+from referee.sandbox import Isolation, SandboxError
 from referee.unwrapped import unwrapped
 
 SEED_BITS = 32
@@ -186,7 +182,7 @@ def _play_real(
     safe = max((level.concurrent for level in takewhile(lambda level: level.is_safe, levels_up)), default=None)
     machine = f"{platform.system()} {platform.release()}, {cores()} cores"
     if html is not None:
-        html.write_text(page(load, found, machine))
+        html.write_text(stress_page(load, found, machine))
     if as_json:
         left_out = {"latenesses", "overcharges"}
         told = [
@@ -197,7 +193,7 @@ def _play_real(
         print_json(content)
     else:
         screen = results_console()
-        show(screen, table(found))
+        show(screen, stress_table(found))
         said = f"safe: up to {counted(safe, 'match')} at once" if safe else "no level was safe"
         screen.say(f"{said}; times in ms; seed {seed}")
     if calibrate:

@@ -9,20 +9,17 @@ from msgspec.structs import replace
 
 from arena.commands.feed_option import feed_option
 from arena.commands.where_options import where_options
-from arena.config.tournament_file import Tournament, read_tournament
+from arena.config import Tournament, read_tournament
 from arena.errors import Stopped
-from arena.feed.publisher import open_feed
-from arena.reports.files import write_beside
-from arena.reports.tables import ratings_table
-from arena.reports.tournament import attempts_text, print_result, results_json
+from arena.feed import open_feed
+from arena.reports import attempts_text, print_result, ratings_table, results_json, write_beside
 from arena.tables import show
 from arena.terminal import print_json, results_console
-from arena.tournament.results_folder import PAGE, TRANSCRIPTS
-from arena.tournament.run import Results, play_tournament
+from arena.tournament import PAGE, TRANSCRIPTS, Results, play_tournament
 from arena.typed_commands import command_line
-from arena.workers.venue import Where, venue_for
-from referee.bot_folder.manifest import find_bot
-from referee.sandbox.levels import Isolation
+from arena.workers import Where, venue_for
+from referee.bot_folder import find_bot
+from referee.sandbox import Isolation
 
 
 @click.command("tournament")

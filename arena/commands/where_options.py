@@ -5,8 +5,7 @@ from typing import Any, TypeVar
 
 import click
 
-from arena.workers.capacity import MAX_CONCURRENCY
-from arena.workers.venue import LOCAL
+from arena.workers import LOCAL, MAX_CONCURRENCY
 
 AT_ONCE = click.IntRange(1, MAX_CONCURRENCY)
 CommandT = TypeVar("CommandT", bound=Callable[..., Any])

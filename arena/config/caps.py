@@ -10,10 +10,19 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta, Struct
 
-from referee.bot_folder.content import MEGABYTE, ContentError, size_of
-from referee.bot_folder.manifest import BUILD_LIMITS, FILE, BotFolder, Limits
-from referee.bot_folder.strict_toml import TomlError, line_of, parse
-from referee.match.policy import Positive
+from referee.bot_folder import (
+    BUILD_LIMITS,
+    FILE,
+    MEGABYTE,
+    BotFolder,
+    ContentError,
+    Limits,
+    TomlError,
+    line_of,
+    parse,
+    size_of,
+)
+from referee.match import Positive
 
 SCRATCH_MB = 1_024
 """The most, unless the host says otherwise. No bot that we know of needs a hundredth of it."""

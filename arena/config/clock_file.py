@@ -7,11 +7,9 @@ import msgspec
 from msgspec import Struct
 
 from arena.errors import WrongUse
-from referee.bot_folder.strict_toml import TomlError, line_of, read_toml
-from referee.match.clock import clock_terms
-from referee.match.clock_config import BadClockError, ClockTable, table_of
-from referee.match.policy import Policy
-from referee.rules.contract import Game
+from referee.bot_folder import TomlError, line_of, read_toml
+from referee.match import BadClockError, ClockTable, Policy, clock_terms, table_of
+from referee.rules import Game
 
 
 class ClockFile(Struct, frozen=True, forbid_unknown_fields=True):

@@ -7,8 +7,8 @@ from msgspec import Raw
 
 from arena.errors import WrongUse
 from protocol.words import Options
-from referee.games.registry import GAMES
-from referee.rules.contract import BadSetupError, Game
+from referee.games import GAMES
+from referee.rules import BadSetupError, Game
 
 
 def variant_named(game: Game[Any], name: str | None) -> str:

@@ -11,8 +11,7 @@ from arena.errors import WrongUse
 from protocol.words import Options, Setup
 from referee.linux.regular_file import read_regular
 from referee.repeated_keys import RepeatedKeyError, refuse_repeated_keys
-from referee.rules.contract import BadSetupError, Game
-from referee.rules.rng import Luck
+from referee.rules import BadSetupError, Game, Luck
 
 MAX_SETUP_BYTES = 1024 * 1024
 """Far above the longest setup of any game."""

@@ -11,20 +11,15 @@ from msgspec import Raw, Struct
 
 from arena.config.caps import BotCaps, Caps, EntryCaps, over, too_large
 from arena.errors import WrongUse
-from arena.schedule.formats import Form, Format, complaint, schedule_of
-from arena.schedule.rounds import Schedule
+from arena.schedule import Form, Format, Schedule, complaint, schedule_of
 from protocol.words import Options
-from referee.bot_folder.manifest import BotFolder, BotFolderError
-from referee.bot_folder.strict_toml import TomlError, line_of, read_toml
-from referee.games.registry import GAMES
-from referee.host.kept_bots import can_stay
-from referee.host.plan import Plan
-from referee.match.clock import clock_terms
-from referee.match.clock_config import BadClockError, ClockTable
-from referee.match.policy import Policy, Positive
+from referee.bot_folder import BotFolder, BotFolderError, TomlError, line_of, read_toml
+from referee.games import GAMES
+from referee.host import Plan, can_stay
+from referee.match import BadClockError, ClockTable, Policy, Positive, clock_terms
 from referee.printable import printable_name
-from referee.rules.contract import BadSetupError, Game
-from referee.sandbox.levels import Isolation
+from referee.rules import BadSetupError, Game
+from referee.sandbox import Isolation
 
 Resolve = Callable[[str], BotFolder]
 TWO = 2

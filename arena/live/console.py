@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 import trio
 
-from arena.config.tournament_file import CONSOLE
+from arena.config import CONSOLE
 from arena.live.human import Person, Shown
 from arena.live.time_left import TimeLeft
 from protocol.codec import decode_told, encode
 from protocol.messages import PROTOCOL, Closed, Hello, Opened, Paused, Resumed, Said, Told
-from referee.wire.memory import MemoryLine
+from referee.wire import MemoryLine
 
 if TYPE_CHECKING:
     from arena.terminal import Screen

@@ -10,13 +10,9 @@ from msgspec import Struct
 from arena.errors import AnswerIsNo, MachineCannot
 from arena.live.single_match import Watch
 from arena.terminal import Screen, progress_console
-from referee.host.feed import Publish
-from referee.host.plan import Plan, Result
-from referee.host.play import Player, play
-from referee.host.remote_bot import RemoteBot
+from referee.host import Plan, Player, Publish, RemoteBot, Result, play
 from referee.unwrapped import unwrapped
-from referee.wire.keys import KeyPair, z85
-from referee.wire.remote import Address, Lobby, open_lobby
+from referee.wire import Address, KeyPair, Lobby, open_lobby, z85
 
 TOLD_AWAY = 20
 """So many of those who were turned away are told of: whoever knocks may not fill the host's screen."""
@@ -42,7 +38,7 @@ async def play_hosted(
     operator: trio.MemoryReceiveChannel[bool] | None,
     publish: Publish | None = None,
 ) -> Result:
-    """Plays a match with all that `referee.host.play.play` does, once the bots of remote seats are here.
+    """Plays a match with all that `referee.host.one_match.play` does, once the bots of remote seats are here.
 
     Raises:
         AnswerIsNo: somebody did not come in time.

@@ -34,7 +34,7 @@ from protocol.messages import (
     Welcome,
 )
 from protocol.words import Event, View
-from referee.games.registry import GAMES
+from referee.games import GAMES
 
 Shown = str | Text
 HELP = """\

@@ -11,12 +11,11 @@ import trio
 from arena import event_loop as loop
 from arena.errors import MachineCannot, Stopped, WrongUse, cannot_write, transcript_failed
 from arena.terminal import say
-from referee.host.plan import Plan, Result
+from referee.host import Plan, Result
 from referee.linux.private_file import FOLDER_MODE
-from referee.rules.contract import BadSetupError, Told
-from referee.rules.table import Table
-from referee.sandbox.process import SandboxError
-from referee.transcript.chain import TranscriptError
+from referee.rules import BadSetupError, Table, Told
+from referee.sandbox import SandboxError
+from referee.transcript import TranscriptError
 
 PlayerT = TypeVar("PlayerT")
 PlayerT_contra = TypeVar("PlayerT_contra", contravariant=True)
@@ -25,7 +24,7 @@ Watch = Callable[[Table, Sequence[Told]], None]
 
 
 class PlayWatched(Protocol[PlayerT_contra]):
-    """Plays one match while somebody watches: `referee.host.play.play`, or a stand-in."""
+    """Plays one match while somebody watches: `referee.host.one_match.play`, or a stand-in."""
 
     def __call__(  # noqa: D102 - see the class
         self,

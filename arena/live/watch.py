@@ -6,9 +6,7 @@ from typing import Literal
 from arena.live.drawing.registry import drawing_of
 from arena.terminal import Screen
 from protocol.words import View
-from referee.rules.contract import Told
-from referee.rules.reveal import shown
-from referee.rules.table import Table
+from referee.rules import Table, Told, shown
 
 Eyes = int | Literal["spectator", "host"]
 """Whose eyes; a number is a seat."""

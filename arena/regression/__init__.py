@@ -1,1 +1,27 @@
 """Is the new version of a bot better than the old one, and where do they part?"""
+
+from arena.regression.divergence import Decision, Explained, Group, Place, total
+from arena.regression.explainer import asking, explain
+from arena.regression.model import BASE, FIELD, HEAD, Regression, evidence
+from arena.regression.options import Asked, regression_of
+from arena.regression.run import Finding, folder_for, play_regression
+
+__all__ = [
+    "BASE",
+    "FIELD",
+    "HEAD",
+    "Asked",
+    "Decision",
+    "Explained",
+    "Finding",
+    "Group",
+    "Place",
+    "Regression",
+    "asking",
+    "evidence",
+    "explain",
+    "folder_for",
+    "play_regression",
+    "regression_of",
+    "total",
+]

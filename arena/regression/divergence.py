@@ -9,9 +9,9 @@ from typing import Any
 from msgspec import Struct
 
 from arena.regression.model import BASE, HEAD
-from arena.statistics.standings import Played, points
+from arena.statistics import Played, points
 from protocol.codec import decode_json, encode
-from referee.host.ask import Asked, Interviewed
+from referee.host import Asked, Interviewed
 
 TURNS = ("turn", "round")
 """What games call the fields of a view that count time, the first that is there."""

@@ -8,12 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
 
-from arena.config.tournament_file import TWO, Tournament
-from arena.schedule.blocks import SWAPPED, Block, Match
-from arena.schedule.seating import shifts_of
-from arena.statistics import anytime, sprt
-from arena.statistics.sprt import Verdict
-from arena.statistics.standings import points
+from arena.config import TWO, Tournament
+from arena.schedule import SWAPPED, Block, Match, shifts_of
+from arena.statistics import Verdict, anytime, points, sprt
 from protocol.words import Outcome
 
 BASE, HEAD, FIELD = 0, 1, 2

@@ -6,18 +6,14 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from arena.config.caps import BotCaps, over, too_large
-from arena.config.clock_file import read_clock
-from arena.config.games import rules_asked
-from arena.config.tournament_file import TWO, Tournament, TournamentFile
+from arena.config import TWO, BotCaps, Tournament, TournamentFile, over, read_clock, rules_asked, too_large
 from arena.errors import WrongUse
 from arena.regression.model import FIELD, MOST_SEATINGS, Regression, Test
-from arena.statistics.anytime import Anytime
-from arena.statistics.sprt import EloModel, Sprt
-from referee.bot_folder.manifest import BotFolder, BotFolderError, built_in, find_bot
-from referee.match.policy import Policy
+from arena.statistics import Anytime, EloModel, Sprt
+from referee.bot_folder import BotFolder, BotFolderError, built_in, find_bot
+from referee.match import Policy
 from referee.printable import printable_name
-from referee.sandbox.levels import Isolation
+from referee.sandbox import Isolation
 
 OF_TWO = ("elo0", "elo1", "model")
 """What only games of two seats are asked."""

@@ -6,10 +6,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, TimeElapsedColumn
 
 from arena.quantities import counted
 from arena.regression.model import Reckoning, Regression, Sat, evidence
-from arena.schedule.blocks import Match
+from arena.schedule import Match
 from arena.terminal import Screen, Words
-from arena.tournament.progress import Gauge
-from referee.host.plan import Result
+from arena.tournament import Gauge
+from referee.host import Result
 
 
 class RegressionProgress(Gauge):

@@ -15,14 +15,21 @@ from arena import event_loop as loop
 from arena.quantities import counted
 from arena.regression.model import Reckoning, Regression, Sat, State, interval
 from arena.regression.progress import RegressionProgress
-from arena.statistics.standings import Line, standings
+from arena.statistics import Line, standings_of
 from arena.terminal import progress_console, say
-from arena.tournament.ledger import Ledger
-from arena.tournament.provenance import Terms, begin_or_go_on, terms_of
-from arena.tournament.results_folder import TRANSCRIPTS, open_ledger
-from arena.tournament.run import say_kept, try_out
-from arena.tournament.runner import Field, run
-from arena.workers.api import Venue
+from arena.tournament import (
+    TRANSCRIPTS,
+    Field,
+    Ledger,
+    Terms,
+    begin_or_go_on,
+    open_ledger,
+    play_blocks,
+    say_kept,
+    terms_of,
+    try_out,
+)
+from arena.workers import Venue
 
 PlayerT = TypeVar("PlayerT")
 DIGITS = 12
@@ -126,7 +133,7 @@ def _play_rest(
         async def play_all() -> None:
             with playing:
                 async with open_venue(left) as workers:
-                    await run(
+                    await play_blocks(
                         field, lambda: blocks(regression.blocks(seed)), ledger, workers=workers, progress=progress
                     )
 
@@ -138,7 +145,7 @@ def _finding(regression: Regression, ledger: Ledger, reckoning: Reckoning, seed:
     """What it came to: of the blocks up to the one that decided, whatever else was played."""
     counted = [played for played in ledger.results() if played.block < reckoning.state.blocks]
     entrants = len(regression.arena.bots)
-    lines = sorted(standings(entrants, counted), key=lambda line: line.entrant)
+    lines = sorted(standings_of(entrants, counted), key=lambda line: line.entrant)
     within = interval(regression, reckoning.observations)
     return Finding(
         seed, reckoning.state, within, tuple(lines), ledger.voids(), ledger.lost_with_workers(), seconds

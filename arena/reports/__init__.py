@@ -1,1 +1,47 @@
 """What people read: tables, pages, plots and files."""
+
+from arena.reports.divergence import (
+    decisions_table,
+    explained_json,
+    explained_lines,
+    explained_markdown,
+    explained_rows,
+    outcomes_table,
+    rows_left_out,
+)
+from arena.reports.files import matches_text, terms_told, write_beside, write_csv, write_page
+from arena.reports.html import html_text
+from arena.reports.match import match_json, show_match
+from arena.reports.regression import finding_json, finding_lines, finding_markdown, finding_table
+from arena.reports.tables import conduct_table, digest_json, ratings_table, seats_table
+from arena.reports.tournament import attempts_text, crosstable, print_result, results_json
+
+__all__ = [
+    "attempts_text",
+    "conduct_table",
+    "crosstable",
+    "decisions_table",
+    "digest_json",
+    "explained_json",
+    "explained_lines",
+    "explained_markdown",
+    "explained_rows",
+    "finding_json",
+    "finding_lines",
+    "finding_markdown",
+    "finding_table",
+    "html_text",
+    "match_json",
+    "matches_text",
+    "outcomes_table",
+    "print_result",
+    "ratings_table",
+    "results_json",
+    "rows_left_out",
+    "seats_table",
+    "show_match",
+    "terms_told",
+    "write_beside",
+    "write_csv",
+    "write_page",
+]

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 from rich.cells import cell_len
 
-from arena.schedule.knockout import Tie
+from arena.schedule import Tie
 from arena.shortened import shortened
 from referee.printable import printable_name
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import msgspec
 
-from arena.config.tournament_file import TWO
+from arena.config import TWO
 from arena.quantities import counted
-from arena.regression.divergence import Decision, Explained, Group, Place, total
+from arena.regression import Decision, Explained, Group, Place, total
 from arena.reports.markdown import escaped, table_lines
 from arena.tables import Grid
 from protocol.codec import encode
@@ -26,7 +26,7 @@ WORDS = {1.0: "won", 0.5: "tied", 0.0: "lost"}
 Row = tuple[str, ...]
 
 
-def said_of(matches: Sequence[Explained]) -> list[str]:
+def explained_lines(matches: Sequence[Explained]) -> list[str]:
     """The counts in a few lines."""
     found = total(matches)
     share = f" ({found.partings / found.asked:.1%})" if found.asked else ""
@@ -50,7 +50,7 @@ def said_of(matches: Sequence[Explained]) -> list[str]:
 
 def decisions_table(matches: Sequence[Explained], seats: int) -> Grid:
     """Where they part."""
-    return _filled(HEADINGS, NUMBERS, listed(matches, seats))
+    return _filled(HEADINGS, NUMBERS, explained_rows(matches, seats))
 
 
 def outcomes_table(matches: Sequence[Explained]) -> Grid:
@@ -58,7 +58,7 @@ def outcomes_table(matches: Sequence[Explained]) -> Grid:
     return _filled(GROUPS, GROUPS[1:], outcome_rows(matches))
 
 
-def listed(matches: Sequence[Explained], seats: int) -> list[Row]:
+def explained_rows(matches: Sequence[Explained], seats: int) -> list[Row]:
     """The rows of the list: all decisions in which they part or head was in trouble, or each match's first."""
     rows = [list(_rows(match, seats)) for match in matches]
     if sum(map(len, rows)) > ROWS:
@@ -66,21 +66,21 @@ def listed(matches: Sequence[Explained], seats: int) -> list[Row]:
     return [row for each in rows for row in each]
 
 
-def left_out(matches: Sequence[Explained], seats: int) -> int:
+def rows_left_out(matches: Sequence[Explained], seats: int) -> int:
     """How many rows the list leaves out."""
-    return sum(len(list(_rows(match, seats))) for match in matches) - len(listed(matches, seats))
+    return sum(len(list(_rows(match, seats))) for match in matches) - len(explained_rows(matches, seats))
 
 
 def explained_markdown(matches: Sequence[Explained], seats: int) -> str:
     """A part of a CI's summary."""
-    rows = listed(matches, seats)
-    more = left_out(matches, seats)
+    rows = explained_rows(matches, seats)
+    more = rows_left_out(matches, seats)
     return "\n".join(
         [
             "",
             "### Where head parts from base",
             "",
-            *(f"- {escaped(line)}" for line in said_of(matches)),
+            *(f"- {escaped(line)}" for line in explained_lines(matches)),
             "",
             *table_lines(GROUPS, outcome_rows(matches)),
             "",

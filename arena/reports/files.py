@@ -7,11 +7,9 @@ from arena.reports.bracket import BOXES
 from arena.reports.format_tables import bracket_lines
 from arena.reports.html_page import About, page
 from arena.reports.tables import digest_csv
-from arena.schedule.contest import format_rows, order_text
-from arena.statistics.summary import Digest
-from arena.tournament.found import Found
-from arena.tournament.provenance import Terms
-from arena.tournament.results_folder import PAGE, TABLE
+from arena.schedule import format_rows, order_text
+from arena.statistics import Digest
+from arena.tournament import PAGE, TABLE, Found, Terms
 
 TOLD = {
     "game": "game",
@@ -30,7 +28,7 @@ def matches_text(found: Found) -> str:
     return str(played) if found.total in (None, played) else f"{played} of {found.total}"
 
 
-def told_of(terms: Terms) -> dict[str, str]:
+def terms_told(terms: Terms) -> dict[str, str]:
     """The terms that a report tells."""
     return {name: str(terms[key]) for key, name in TOLD.items() if key in terms}
 
@@ -56,7 +54,7 @@ def write_page(path: Path, title: str, found: Found) -> None:
         played.append(("lost with a referee process", str(found.lost)))
     own = None if contest is None else format_rows(contest, digest.lines)
     bracket = [] if contest is None else bracket_lines(contest, BOXES)
-    facts = (*told_of(found.terms).items(), *played)
+    facts = (*terms_told(found.terms).items(), *played)
     order = "By mean points." if contest is None else order_text(contest)
     about = About(title, facts, own, "\n".join(bracket), order)
     _write(path, page(about, digest))

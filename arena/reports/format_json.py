@@ -3,10 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from arena.schedule.contest import Contest
-from arena.schedule.knockout import Knockout, Tie, bracket_of
-from arena.schedule.ladder import Ladder, final_ratings
-from arena.schedule.swiss import Swiss, swiss_lines
+from arena.schedule import Contest, Knockout, Ladder, Swiss, Tie, bracket_of, final_ratings, swiss_lines
 from arena.tables import rounded
 
 

@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 
 from arena.reports.bracket import Strokes, draw
-from arena.schedule.contest import Contest, format_rows
-from arena.schedule.knockout import Knockout, bracket_of
-from arena.statistics.standings import Line
+from arena.schedule import Contest, Knockout, bracket_of, format_rows
+from arena.statistics import Line
 from arena.tables import Grid
 
 

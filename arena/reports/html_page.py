@@ -8,10 +8,8 @@ from msgspec import Struct
 from arena.quantities import counted, duration
 from arena.reports.html import html_lines, html_text
 from arena.reports.svg import Bar, bars, courses, heat, spans
-from arena.schedule.formats import TWO
-from arena.statistics.ratings import Rating
-from arena.statistics.standings import Line
-from arena.statistics.summary import Digest
+from arena.schedule import TWO
+from arena.statistics import Digest, Line, Rating
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 """What the page asks of its browser: to fetch nothing, whatever stands in it."""

@@ -10,7 +10,7 @@ from arena.quantities import duration
 from arena.tables import Grid, show
 from arena.terminal import results_console
 from protocol.refusals import Conduct
-from referee.host.plan import Result
+from referee.host import Result
 
 
 def show_match(result: Result, names: Sequence[str]) -> None:
@@ -54,7 +54,7 @@ def match_json(result: Result) -> dict[str, Any]:
 
 
 def _logs(result: Result, seat: int) -> list[Path]:
-    """As `referee.host.play` names them; there is none where a bot wrote nothing."""
+    """As `referee.host.one_match` names them; there is none where a bot wrote nothing."""
     transcript = Path(result.transcript)
     starts = transcript.parent.glob(f"{transcript.stem}.seat-{seat}.start-*.log")
     first = transcript.with_suffix(f".seat-{seat}.log")

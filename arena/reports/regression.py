@@ -5,14 +5,12 @@ from typing import Any
 
 import msgspec
 
-from arena.config.tournament_file import TWO
+from arena.config import TWO
 from arena.quantities import counted, duration
-from arena.regression.model import BASE, FIELD, HEAD, Regression, evidence
-from arena.regression.run import Finding
+from arena.regression import BASE, FIELD, HEAD, Finding, Regression, evidence
 from arena.reports.markdown import escaped, table_lines
-from arena.schedule.contest import Row, conduct
-from arena.statistics.sprt import ELO, Progress, Sprt, Verdict
-from arena.statistics.standings import Line
+from arena.schedule import Row, conduct
+from arena.statistics import ELO, Line, Progress, Sprt, Verdict
 from arena.tables import Grid
 
 WORDS = {
@@ -32,7 +30,7 @@ def hypotheses(regression: Regression) -> str:
     return f"{held}; alpha {test.alpha:g}, beta {test.beta:g}"
 
 
-def said(regression: Regression, finding: Finding) -> list[str]:
+def finding_lines(regression: Regression, finding: Finding) -> list[str]:
     """The finding in a few lines."""
     state = finding.state
     lines = [
@@ -48,7 +46,7 @@ def said(regression: Regression, finding: Finding) -> list[str]:
     return lines
 
 
-def table(regression: Regression, finding: Finding) -> Grid:
+def finding_table(regression: Regression, finding: Finding) -> Grid:
     """A line for each bot."""
     headings, rows = _rows(regression, finding)
     made = Grid({heading: heading != "bot" for heading in headings})
@@ -57,7 +55,7 @@ def table(regression: Regression, finding: Finding) -> Grid:
     return made
 
 
-def markdown(regression: Regression, finding: Finding) -> str:
+def finding_markdown(regression: Regression, finding: Finding) -> str:
     """A summary for a CI's page."""
     arena = regression.arena
     seconds = duration(1e6 * finding.seconds)
@@ -65,7 +63,7 @@ def markdown(regression: Regression, finding: Finding) -> str:
         [
             f"## {escaped(arena.form.game)} ({escaped(arena.variant)}): {WORDS[finding.state.verdict]}",
             "",
-            *(f"- {escaped(line)}" for line in said(regression, finding)),
+            *(f"- {escaped(line)}" for line in finding_lines(regression, finding)),
             f"- {counted(len(finding.voids), 'void attempt')}, made again; {seconds} of play; seed {finding.seed}",
             "",
             *table_lines(*_rows(regression, finding)),

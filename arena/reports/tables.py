@@ -8,7 +8,7 @@ import msgspec
 from arena.quantities import duration
 from arena.reports.csv import csv_text
 from arena.reports.html_page import interval, labels_of, seat_rows
-from arena.statistics.summary import Digest, TimeUse
+from arena.statistics import Digest, TimeUse
 from arena.tables import Grid, rounded
 
 COLUMNS = (

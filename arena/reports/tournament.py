@@ -7,17 +7,16 @@ from typing import Any
 import msgspec
 from rich.text import Text
 
-from arena.config.tournament_file import TWO, Tournament
+from arena.config import TWO, Tournament
 from arena.quantities import counted
 from arena.reports.bracket import ASCII, BOXES
 from arena.reports.format_json import format_json
 from arena.reports.format_tables import bracket_lines, own_table
-from arena.schedule.contest import HOUSE, Contest, conduct
-from arena.statistics.standings import Line, Score
-from arena.statistics.summary import Digest
+from arena.schedule import HOUSE, Contest, conduct
+from arena.statistics import Digest, Line, Score
 from arena.tables import Grid, rounded, show
 from arena.terminal import Screen
-from arena.tournament.run import Results
+from arena.tournament import Results
 
 
 def crosstable(lines: Sequence[Line], labels: Sequence[str], seats: int) -> Grid:

@@ -10,7 +10,7 @@ from arena.schedule.knockout import Knockout, bracket_of, rounds_reached
 from arena.schedule.ladder import Ladder, final_ratings
 from arena.schedule.rounds import Schedule
 from arena.schedule.swiss import Swiss, swiss_lines
-from arena.statistics.standings import Line, Played, Score
+from arena.statistics import Line, Played, Score
 
 HOUSE = "h"
 """The place of the house, which has none."""

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from arena.schedule.pairing import SEATINGS, add_points
 from arena.schedule.rounds import Rounds, next_round, round_of
-from arena.statistics.standings import Played
+from arena.statistics import Played
 
 TIE_BREAKS = 5
 """How many single blocks two who are level play at most; then the one that is earlier in the file goes on."""

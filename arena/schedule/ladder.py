@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from arena.schedule.pairing import Pair, first_points, matches_of, pairs_of
 from arena.schedule.rounds import Rounds, next_round, round_of
-from arena.statistics.standings import Played
+from arena.statistics import Played
 
 START = 1500.0
 STEP = 16.0

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from hashlib import sha256
 
-from arena.statistics.standings import Played
+from arena.statistics import Played
 
 SEATINGS = 2
 """Of a block of two bots."""

@@ -13,7 +13,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from arena.schedule.blocks import SWAPPED, Block
-from arena.statistics.standings import Played
+from arena.statistics import Played
 
 Blocks = Callable[[], Iterator[Block]]
 """The blocks of a round, in schedule order, anew at each call."""

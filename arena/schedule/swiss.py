@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from arena.schedule.pairing import SEATINGS, add_points, drawn, matches_of, pairs_of
 from arena.schedule.rounds import Rounds, next_round, round_of
-from arena.statistics.standings import Played
+from arena.statistics import Played
 
 
 class Swiss(Struct, frozen=True, kw_only=True):

@@ -1,1 +1,25 @@
 """What results come to: standings, ratings, sequential tests. Pure."""
+
+from arena.statistics.anytime import Anytime
+from arena.statistics.ratings import Rating
+from arena.statistics.sprt import ELO, EloModel, Progress, Sprt, Verdict
+from arena.statistics.standings import Line, Played, Score, points, standings_of
+from arena.statistics.summary import Digest, TimeUse, digest_of
+
+__all__ = [
+    "ELO",
+    "Anytime",
+    "Digest",
+    "EloModel",
+    "Line",
+    "Played",
+    "Progress",
+    "Rating",
+    "Score",
+    "Sprt",
+    "TimeUse",
+    "Verdict",
+    "digest_of",
+    "points",
+    "standings_of",
+]

@@ -87,7 +87,7 @@ class Line(Score, kw_only=True):
         return self.charged_us / timed if timed else None
 
 
-def standings(entrants: int, played: Iterable[Played], house: int | None = None) -> list[Line]:
+def standings_of(entrants: int, played: Iterable[Played], house: int | None = None) -> list[Line]:
     """Lines of all entrants, best first; equal ones in the order of the file.
 
     `house` is the number of the one that fills seats: its line is the last.

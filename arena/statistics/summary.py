@@ -10,7 +10,7 @@ from msgspec import Struct
 from arena.statistics.orders import Orders, orders_of
 from arena.statistics.ratings import ELO, Array, Ratings, fit, rate
 from arena.statistics.result_arrays import Table, table_of
-from arena.statistics.standings import Line, Played, standings
+from arena.statistics.standings import Line, Played, standings_of
 from protocol.refusals import Conduct
 
 MOMENTS = 12
@@ -91,7 +91,7 @@ def digest_of(
         seats=table.seats,
         blocks=len({match.block for match in played}),
         matches=len(played),
-        lines=tuple(order(standings(entrants, played, house))),
+        lines=tuple(order(standings_of(entrants, played, house))),
         ratings=rate(orders, entrants, house, last),
         moments=tuple(_moment(blocks, each, house) for blocks, each in strengths),
         by_seat=tuple(_sum([row[seat] for row in by_bot]) for seat in range(table.seats)),

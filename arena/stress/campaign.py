@@ -20,15 +20,12 @@ from msgspec import Raw, Struct
 
 from arena import event_loop as loop
 from arena.stress.memory import resident_bytes
-from referee.bot_folder.manifest import find_bot
-from referee.host.plan import Plan, Result
-from referee.host.play import SandboxedBot, play
-from referee.match.policy import Policy
-from referee.match.records import Judged, SeatTime, Used, WindowTime
-from referee.match.verdicts import Verdict
-from referee.sandbox.levels import Isolation
-from referee.transcript.reader import read_transcript
-from referee.wire.local import Wire, open_wire
+from referee.bot_folder import find_bot
+from referee.host import Plan, Result, SandboxedBot, play
+from referee.match import Judged, Policy, SeatTime, Used, Verdict, WindowTime
+from referee.sandbox import Isolation
+from referee.transcript import read_transcript
+from referee.wire import Wire, open_wire
 
 BOT = "stress_edge"
 TURNS = 10

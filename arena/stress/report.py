@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from arena.reports.html import html_text
+from arena.reports import html_text
 from arena.stress.campaign import Level, Load, Percentiles
 from arena.tables import Grid
 
@@ -14,7 +14,7 @@ STYLE = (
 )
 
 
-def table(levels: Sequence[Level]) -> Grid:
+def stress_table(levels: Sequence[Level]) -> Grid:
     """One row a level."""
     made = Grid(
         {
@@ -62,7 +62,7 @@ def _ms(micros: int) -> str:
     return f"{micros / 1000:z.2f}"
 
 
-def page(load: Load, levels: Sequence[Level], machine: str) -> str:
+def stress_page(load: Load, levels: Sequence[Level], machine: str) -> str:
     """A page that opens from a file and needs nothing else."""
     head = ["at once", "matches a second", "late p50", "p99", "p99.9", "max", "verdicts", "wrong"]
     rows = [

@@ -17,7 +17,7 @@ from time import monotonic
 from msgspec import Struct
 
 from arena.event_loop import GARBAGE
-from referee.proofs.fuzzing.campaign import Finding, Tally, fuzz
+from referee.proofs.fuzzing import Finding, Tally, fuzz
 
 PORTION = 2_000
 """Windows of one portion: a second's work."""

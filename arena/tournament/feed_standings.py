@@ -6,14 +6,13 @@ from functools import partial
 import trio
 from msgspec import Struct
 
-from arena.schedule.blocks import Match
-from arena.statistics.standings import Line, Played, standings
+from arena.schedule import Match
+from arena.statistics import Line, Played, standings_of
 from arena.tournament.ledger import Ledger
 from arena.tournament.runner import Progress, Write
 from protocol.codec import encode
 from protocol.feed import STANDINGS, FeedRow, FeedStandings
-from referee.host.feed import Publish
-from referee.host.plan import Result
+from referee.host import Publish, Result
 
 LOOK_SECONDS = 0.5
 """At most so often the standings are made anew."""
@@ -94,7 +93,7 @@ class FedStandings:
         matches = list(played)
         self._counted.update(match.block for match in matches)
         self._played += len(matches)
-        for line in standings(len(self._lines), matches):
+        for line in standings_of(len(self._lines), matches):
             mine = self._lines[line.entrant]
             for field in SUMS:
                 setattr(mine, field, getattr(mine, field) + getattr(line, field))

@@ -8,19 +8,16 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta, Raw, Struct
 
-from arena.config.tournament_file import HOUSE_MARK, TournamentFile, results_of
+from arena.config import HOUSE_MARK, TournamentFile, results_of
 from arena.errors import WrongUse
-from arena.schedule.blocks import MOST_BLOCKS
-from arena.schedule.contest import Contest, in_order
-from arena.schedule.formats import Form, Format, matches_in_all
-from arena.statistics.standings import Played
-from arena.statistics.summary import Digest, digest_of
+from arena.schedule import MOST_BLOCKS, Contest, Form, Format, in_order, matches_in_all
+from arena.statistics import Digest, Played, digest_of
 from arena.tournament.ledger import Ledger
 from arena.tournament.provenance import Terms
 from arena.tournament.results_folder import LEDGER
-from referee.bot_folder.strict_toml import TomlError, read_toml
-from referee.games.registry import GAMES
-from referee.rules.contract import BadSetupError
+from referee.bot_folder import TomlError, read_toml
+from referee.games import GAMES
+from referee.rules import BadSetupError
 
 
 class _Asked(Struct, frozen=True, kw_only=True):

@@ -18,10 +18,10 @@ import msgspec
 from msgspec import Struct
 
 from arena.errors import MachineCannot, WrongUse
-from arena.schedule.blocks import Match
-from arena.statistics.standings import Played
+from arena.schedule import Match
+from arena.statistics import Played
 from arena.tournament.ledger_schema import StrangeBookError, prepare
-from referee.host.plan import Result
+from referee.host import Result
 from referee.linux.private_file import for_owner
 from referee.linux.regular_file import open_regular
 

@@ -15,9 +15,9 @@ from rich.progress import (
 )
 
 from arena.quantities import counted
-from arena.schedule.blocks import Match
+from arena.schedule import Match
 from arena.terminal import Screen, Words
-from referee.host.plan import Result
+from referee.host import Result
 
 LINE_SECONDS = 10
 """At least so long from one line to the next, where there is no terminal."""

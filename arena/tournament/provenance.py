@@ -7,12 +7,12 @@ from typing import Any
 
 import msgspec
 
-from arena.config.tournament_file import Tournament
+from arena.config import Tournament
 from arena.errors import WrongUse
-from arena.schedule.blocks import SEED_BITS
+from arena.schedule import SEED_BITS
 from arena.tournament.ledger import Ledger
-from arena.workers.own_content import own_content, own_files
-from referee.bot_folder.content import file_hashes
+from arena.workers import own_content, own_files
+from referee.bot_folder import file_hashes
 
 Terms = dict[str, Any]
 """Dotted name to plain JSON value."""

@@ -9,13 +9,10 @@ import trio
 from msgspec import Struct
 
 from arena import event_loop as loop
-from arena.config.tournament_file import TWO, Tournament
+from arena.config import TWO, Tournament
 from arena.quantities import counted
-from arena.schedule.balance import Design, design_of
-from arena.schedule.contest import Contest, in_order
-from arena.schedule.rounds import Blocks, Fixed, blocks_so_far, rounds_of
-from arena.statistics.standings import Line, Played
-from arena.statistics.summary import Digest, digest_of
+from arena.schedule import Blocks, Contest, Design, Fixed, blocks_so_far, design_of, in_order, rounds_of
+from arena.statistics import Digest, Line, Played, digest_of
 from arena.terminal import progress_console, say
 from arena.tournament.feed_standings import AlsoFed, FedStandings, Terms
 from arena.tournament.found import Found
@@ -23,9 +20,9 @@ from arena.tournament.ledger import Ledger
 from arena.tournament.progress import LiveProgress
 from arena.tournament.provenance import begin_or_go_on, terms_of
 from arena.tournament.results_folder import TRANSCRIPTS, open_ledger
-from arena.tournament.runner import Field, InThread, run
-from arena.workers.api import Venue
-from referee.host.feed import Publish
+from arena.tournament.runner import Field, InThread, play_blocks
+from arena.workers import Venue
+from referee.host import Publish
 
 PlayerT = TypeVar("PlayerT")
 
@@ -203,7 +200,7 @@ def _play_rest(
                     nursery.start_soon(fed.keep, ledger, write, before)
                 # The next round is made when this one is played: it may depend on it.
                 for blocks in rounds:
-                    await run(field, blocks, ledger, workers=workers, progress=followed, write=write)
+                    await play_blocks(field, blocks, ledger, workers=workers, progress=followed, write=write)
                 nursery.cancel_scope.cancel()
 
         loop.run(play_all)

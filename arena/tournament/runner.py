@@ -17,14 +17,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from arena.errors import MachineCannot, transcript_failed
-from arena.schedule.blocks import Block, Match
-from arena.schedule.queue import Agenda, Ticket
+from arena.schedule import Agenda, Block, Match, Ticket
 from arena.tournament.ledger import Attempt, Ledger
-from arena.workers.api import Play, Worker, WorkerGoneError, Workers
-from arena.workers.roster import Roster
-from referee.host.plan import Plan, Result
-from referee.sandbox.process import SandboxError
-from referee.transcript.chain import TranscriptError
+from arena.workers import Play, Roster, Worker, WorkerGoneError, Workers
+from referee.host import Plan, Result
+from referee.sandbox import SandboxError
+from referee.transcript import TranscriptError
 
 ATTEMPTS = 3
 """How often one run begins a block that turns out void, before it says that the machine cannot do it."""
@@ -82,7 +80,7 @@ class InThread:
         return await trio.to_thread.run_sync(call, limiter=self._limiter)
 
 
-async def run(
+async def play_blocks(
     field: Field[PlayerT],
     blocks: Callable[[], Iterator[Block]],
     ledger: Ledger,

@@ -1,1 +1,27 @@
 """Where matches are played: referee processes of this machine, or of a cluster."""
+
+from arena.workers.api import Play, Venue, Worker, WorkerGoneError, Workers
+from arena.workers.builds import ready
+from arena.workers.capacity import MAX_CONCURRENCY, cores, keep_calibration, matches_at_once
+from arena.workers.own_code import own_content, own_files
+from arena.workers.roster import Roster
+from arena.workers.venue import LOCAL, Where, venue_for
+
+__all__ = [
+    "LOCAL",
+    "MAX_CONCURRENCY",
+    "Play",
+    "Roster",
+    "Venue",
+    "Where",
+    "Worker",
+    "WorkerGoneError",
+    "Workers",
+    "cores",
+    "keep_calibration",
+    "matches_at_once",
+    "own_content",
+    "own_files",
+    "ready",
+    "venue_for",
+]

@@ -8,14 +8,14 @@ from typing import Generic, Protocol, TypeVar
 from msgspec import Struct
 
 from arena.workers.roster import Roster
-from referee.host.plan import Plan, Result
+from referee.host import Plan, Result
 
 PlayerT = TypeVar("PlayerT")
 PlayerT_contra = TypeVar("PlayerT_contra", contravariant=True)
 
 
 class Play(Protocol[PlayerT_contra]):
-    """Plays one match: `referee.host.play.play`, or a stand-in."""
+    """Plays one match: `referee.host.one_match.play`, or a stand-in."""
 
     def __call__(  # noqa: D102 - see the class
         self, plan: Plan, players: Sequence[PlayerT_contra], *, transcript: Path
@@ -30,7 +30,7 @@ class Worker(Struct, Generic[PlayerT], frozen=True, kw_only=True):
     """Whoever plays matches: a process of its own, or in tests a stand-in."""
 
     play: Play[PlayerT]
-    """Plays one match, as `referee.host.play.play` does; raises `WorkerGoneError` too."""
+    """Plays one match, as `referee.host.one_match.play` does; raises `WorkerGoneError` too."""
     slots: int
     """How many it plays at once."""
 

@@ -4,10 +4,8 @@ from collections.abc import Iterable
 
 from arena.errors import MachineCannot, WrongUse, cannot_write
 from arena.terminal import progress_console
-from referee.bot_folder.manifest import BotFolder, BotFolderError
-from referee.sandbox.build import BuildError, built, is_built, log_of
-from referee.sandbox.levels import Isolation
-from referee.sandbox.process import SandboxError, demand
+from referee.bot_folder import BotFolder, BotFolderError
+from referee.sandbox import BuildError, Isolation, SandboxError, built, demand, is_built, log_of
 
 
 def ready(bots: Iterable[BotFolder], isolation: Isolation) -> list[BotFolder]:

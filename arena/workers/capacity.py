@@ -7,7 +7,7 @@ from typing import Annotated
 
 import msgspec
 
-from referee.bot_folder.content import cache_folder
+from referee.bot_folder import cache_folder
 from referee.linux.regular_file import read_regular
 
 MAX_CALIBRATION_BYTES = 64 * 1024

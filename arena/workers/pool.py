@@ -19,10 +19,10 @@ from typing import Any
 
 import trio
 
-from arena.feed.publisher import FeedLine
+from arena.feed import FeedLine
 from arena.workers.api import Worker, WorkerGoneError
 from arena.workers.protocol import Answer, Done, decoded, encoded, error_of, framed, frames, order
-from referee.host.plan import Plan, Result
+from referee.host import Plan, Result
 from referee.linux import cgroups
 from referee.linux.orphans import adopt_orphans, children, end_all
 

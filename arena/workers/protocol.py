@@ -15,9 +15,9 @@ from msgspec import Raw, Struct
 from msgspec.structs import replace
 
 from arena.workers.api import WorkerGoneError
-from referee.host.plan import Plan, Result
-from referee.sandbox.process import SandboxError
-from referee.transcript.chain import TranscriptError
+from referee.host import Plan, Result
+from referee.sandbox import SandboxError
+from referee.transcript import TranscriptError
 
 LENGTH_BYTES = 4
 READ_BYTES = 65_536
@@ -99,7 +99,7 @@ def failed(number: int, error: Exception) -> Failed:
 
 
 def error_of(failed: Failed) -> Exception:
-    """The error that was told of, as `referee.host.play.play` would have raised it."""
+    """The error that was told of, as `referee.host.one_match.play` would have raised it."""
     match failed.kind:
         case "sandbox":
             return SandboxError(failed.text)

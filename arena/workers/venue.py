@@ -11,20 +11,16 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from arena.errors import MachineCannot, WrongUse
-from arena.feed.publisher import FeedLine
+from arena.feed import FeedLine
 from arena.workers import capacity
 from arena.workers.api import Play, Venue, Worker
 from arena.workers.builds import ready
-from arena.workers.cluster.cluster import open_cluster
-from arena.workers.cluster.dask import address_of, dask_for
-from arena.workers.cluster.protocol import Asked
-from arena.workers.cluster.store import Store
+from arena.workers.cluster import Asked, Store, address_of, dask_for, open_cluster
 from arena.workers.pool import open_crew
-from referee.bot_folder.manifest import BotFolder
-from referee.host.plan import Plan, Result
-from referee.host.play import SandboxedBot
-from referee.sandbox import process as sandbox
-from referee.sandbox.levels import Isolation
+from referee import sandbox
+from referee.bot_folder import BotFolder
+from referee.host import Plan, Result, SandboxedBot
+from referee.sandbox import Isolation
 
 LOCAL = "local"
 

@@ -19,12 +19,11 @@ import trio
 
 from arena import event_loop as loop
 from arena.errors import SIGNALLED, Stopped
-from arena.feed.publisher import inherited
+from arena.feed import inherited
 from arena.workers.api import Play
 from arena.workers.protocol import Done, Order, decoded, encoded, failed, framed, frames
-from referee.host.kept_bots import open_kept_bots
-from referee.host.play import SandboxedBot, play
-from referee.wire.local import open_wire
+from referee.host import SandboxedBot, open_kept_bots, play
+from referee.wire import open_wire
 
 FEED = 3
 """Where on the command line the feed's socket is."""

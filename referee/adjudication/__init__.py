@@ -1,1 +1,10 @@
 """Plays scenarios: a match that is written down, without a bot or a clock. Pure."""
+
+from referee.adjudication.adjudicate import adjudicate_line, adjudicate_stream
+from referee.adjudication.scenario import MAX_SCENARIO_BYTES
+
+__all__ = [
+    "MAX_SCENARIO_BYTES",
+    "adjudicate_line",
+    "adjudicate_stream",
+]

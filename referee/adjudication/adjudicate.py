@@ -23,10 +23,9 @@ from referee.adjudication.scenario import (
     decode_part,
     read_scenario,
 )
-from referee.games.registry import GAMES
-from referee.match.clock_config import LONGEST_MS
-from referee.rules.contract import BadSetupError, Game, Illegal, Taken, Told, Window
-from referee.rules.table import Deal, Table
+from referee.games import GAMES
+from referee.match import LONGEST_MS
+from referee.rules import BadSetupError, Deal, Game, Illegal, Table, Taken, Told, Window
 
 MAX_ERROR_CHARACTERS = 300
 """An error may quote the scenario; this bounds it."""

@@ -27,12 +27,9 @@ from referee.bot_folder.content import (
     MOST_FILES,
     ContentError,
     Item,
-    cache_folder,
     check_name,
 )
 from referee.printable import printable
-
-__all__ = ["RevisionError", "cache_folder", "revision_items"]
 
 SECONDS = 120
 """For each run of git: what it reads may have been made to keep it busy for ever."""

@@ -29,8 +29,7 @@ from protocol.games.mist import (
 )
 from protocol.words import Action, Options, Outcome, Setup
 from referee.games.hexes import POINTED, Hexes, centred_rows
-from referee.rules.contract import Announced, Game, Illegal, Owed, Step, Taken, TimeTerms, Told, Variant, Window
-from referee.rules.rng import Luck
+from referee.rules import Announced, Game, Illegal, Luck, Owed, Step, Taken, TimeTerms, Told, Variant, Window
 
 BOARD = Hexes(
     centred_rows([[f"{row}{n + 1}" for n in range(9 - abs(y - 4))] for y, row in enumerate("ABCDEFGHI")]),

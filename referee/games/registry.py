@@ -7,7 +7,7 @@ from referee.games.hive_mind import HiveMind
 from referee.games.mist import Mist
 from referee.games.pointing.game import Pointing
 from referee.games.runes_to_ruins import RunesToRuins
-from referee.rules.contract import Game
+from referee.rules import Game
 
 GAMES: dict[str, Game[Any]] = {
     game.name: game for game in (Mist(), HiveMind(), Pointing(), FightForAName(), RunesToRuins())

@@ -25,10 +25,8 @@ from protocol.feed import (
 )
 from protocol.messages import ClockTerms
 from protocol.words import Outcome
-from referee.match.records import Ended, Record, WindowTime
-from referee.rules import reveal
-from referee.rules.contract import SPECTATOR, Told
-from referee.rules.table import Table
+from referee.match import Ended, Record, WindowTime
+from referee.rules import SPECTATOR, Table, Told, reveal
 
 MAX_TOLD_BYTES = 64 * 1024
 """Of the events in a snapshot: what is told again and again has a bound. The view says how the match stands."""

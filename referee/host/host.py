@@ -13,13 +13,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from referee.host.feed import Feed
-from referee.match.evidence import Over as PartOver
-from referee.match.match import Match
-from referee.match.records import HOG_US, START, Record, Used
-from referee.rules.contract import Told
-from referee.sandbox.meter import NOTHING, Reading
-from referee.wire.line import INBOX_FRAMES, Arrived, Bell, HandedOver, Line, Outgoing
-from referee.wire.loop_lag import TURN_SECONDS
+from referee.match import HOG_US, START, Match, Record, Used
+from referee.match import Over as PartOver
+from referee.rules import Told
+from referee.sandbox import NOTHING, Reading
+from referee.wire import INBOX_FRAMES, TURN_SECONDS, Arrived, Bell, HandedOver, Line, Outgoing
 
 MICROSECONDS = 1_000_000
 STALE_SECONDS = 0.25

@@ -26,12 +26,20 @@ from protocol.messages import (
 from protocol.refusals import Fault, Refusal
 from protocol.words import Action
 from referee.host.questions import Greeting, Question, Settled, Telling
-from referee.match.clock import MICROSECONDS_PER_MS, SeatClock
-from referee.match.policy import Policy
-from referee.match.rate_limit import Allowance
-from referee.match.submissions import HELLOS_PER_MATCH, WHY_NOT, take, undo, why_not, wrong_hello
-from referee.match.window import Part
-from referee.rules.contract import Illegal
+from referee.match import (
+    HELLOS_PER_MATCH,
+    MICROSECONDS_PER_MS,
+    WHY_NOT,
+    Allowance,
+    Part,
+    Policy,
+    SeatClock,
+    take,
+    undo,
+    why_not,
+    wrong_hello,
+)
+from referee.rules import Illegal
 
 
 class Answer(Struct, frozen=True, kw_only=True):

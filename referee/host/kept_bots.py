@@ -18,13 +18,11 @@ from msgspec import Struct, ValidationError
 
 from protocol.codec import Refused, decode_said, encode
 from protocol.messages import Hello, Invited
-from referee.bot_folder.manifest import BotFolder
+from referee.bot_folder import BotFolder
 from referee.linux.private_file import FOLDER_MODE
-from referee.match.submissions import wrong_hello
-from referee.sandbox.levels import Isolation
-from referee.sandbox.process import Process
-from referee.wire.line import Bell
-from referee.wire.local import LocalLine, Wire
+from referee.match import wrong_hello
+from referee.sandbox import Isolation, Process
+from referee.wire import Bell, LocalLine, Wire
 
 MOST_SAID = 1_000
 """Messages between a match's `over` and the `hello` to the next; a bot that says more is not kept."""

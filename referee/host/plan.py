@@ -4,9 +4,8 @@ from msgspec import Raw, Struct
 
 from protocol.refusals import Conduct
 from protocol.words import Outcome
-from referee.match.clock_config import ClockTable
-from referee.match.policy import NotNegative, Policy
-from referee.sandbox.levels import Isolation
+from referee.match import ClockTable, NotNegative, Policy
+from referee.sandbox import Isolation
 
 
 class Plan(Struct, frozen=True, kw_only=True):

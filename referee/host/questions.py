@@ -13,8 +13,8 @@ from msgspec import Raw, Struct
 from protocol.codec import encode
 from protocol.messages import Closed, Heard, Opened, Welcome
 from protocol.words import Action
-from referee.match.records import AnyRecord, Out
-from referee.transcript.replay import Replayed, steps
+from referee.match import AnyRecord, Out
+from referee.transcript import Replayed, steps
 
 
 class Greeting(Struct, frozen=True):

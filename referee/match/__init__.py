@@ -1,1 +1,85 @@
 """What the referee decides in one match: windows, clocks, verdicts. Pure."""
+
+from referee.match.clock import MICROSECONDS_PER_MS, SeatClock, clock_terms
+from referee.match.clock_config import LONGEST_MS, MOST_WALL_FACTOR, BadClockError, ClockTable, table_of
+from referee.match.evidence import Over
+from referee.match.match import KEPT_OF_REFUSED, Match
+from referee.match.policy import NotNegative, Policy, Positive
+from referee.match.rate_limit import Allowance
+from referee.match.records import (
+    FORMAT,
+    HOG_US,
+    START,
+    AnyRecord,
+    BotIdentity,
+    Cpu,
+    Ended,
+    Footer,
+    Handed,
+    Header,
+    In,
+    Judged,
+    Left,
+    Out,
+    PauseOrder,
+    Record,
+    SeatEnded,
+    SeatHeader,
+    SeatTime,
+    Started,
+    Used,
+    WindowTime,
+    Woke,
+)
+from referee.match.submissions import HELLOS_PER_MATCH, WHY_NOT, take, undo, why_not, wrong_hello
+from referee.match.verdicts import Verdict
+from referee.match.window import Part
+
+__all__ = [
+    "FORMAT",
+    "HELLOS_PER_MATCH",
+    "HOG_US",
+    "KEPT_OF_REFUSED",
+    "LONGEST_MS",
+    "MICROSECONDS_PER_MS",
+    "MOST_WALL_FACTOR",
+    "START",
+    "WHY_NOT",
+    "Allowance",
+    "AnyRecord",
+    "BadClockError",
+    "BotIdentity",
+    "ClockTable",
+    "Cpu",
+    "Ended",
+    "Footer",
+    "Handed",
+    "Header",
+    "In",
+    "Judged",
+    "Left",
+    "Match",
+    "NotNegative",
+    "Out",
+    "Over",
+    "Part",
+    "PauseOrder",
+    "Policy",
+    "Positive",
+    "Record",
+    "SeatClock",
+    "SeatEnded",
+    "SeatHeader",
+    "SeatTime",
+    "Started",
+    "Used",
+    "Verdict",
+    "WindowTime",
+    "Woke",
+    "clock_terms",
+    "table_of",
+    "take",
+    "undo",
+    "why_not",
+    "wrong_hello",
+]

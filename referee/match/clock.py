@@ -16,7 +16,7 @@ from protocol.messages import ClockTerms
 from referee.match.clock_config import BadClockError, ClockTable, terms_of
 from referee.match.cpu_account import Account
 from referee.match.policy import Policy
-from referee.rules.contract import Game
+from referee.rules import Game
 
 MICROSECONDS_PER_MS = 1_000
 

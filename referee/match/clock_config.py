@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from msgspec import UNSET, Meta, Struct
 
 from protocol.messages import ClockTerms
-from referee.rules.contract import TimeTerms
+from referee.rules import TimeTerms
 
 LONGEST_MS = 10**12
 """Thirty years: sums of a match's times stay numbers that every JSON reader takes."""

@@ -12,9 +12,7 @@ from referee.match.outbox import Post
 from referee.match.records import SeatTime, WindowTime
 from referee.match.seat import Seat
 from referee.match.window import OpenWindow, Part
-from referee.rules import reveal
-from referee.rules.contract import Taken, Window
-from referee.rules.table import Table
+from referee.rules import Table, Taken, Window, reveal
 
 
 class Course:

@@ -55,8 +55,7 @@ from referee.match.seat import Seat
 from referee.match.submissions import HELLOS_PER_MATCH, WHY_NOT, take, undo, why_not, wrong_hello
 from referee.match.verdicts import Verdict, judge
 from referee.match.window import Part
-from referee.rules.contract import Illegal
-from referee.rules.table import Table
+from referee.rules import Illegal, Table
 
 MILLISECONDS = 1_000
 """Of a second."""

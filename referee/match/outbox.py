@@ -8,8 +8,7 @@ from protocol.codec import encode
 from protocol.messages import Told as Message
 from referee.match.records import Out, Record
 from referee.match.seat import Seat
-from referee.rules import reveal
-from referee.rules.contract import Told
+from referee.rules import Told, reveal
 
 
 class World(Protocol):

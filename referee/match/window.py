@@ -10,7 +10,7 @@ from protocol.refusals import Refusal
 from protocol.words import Action
 from referee.match.clock import SeatClock, Stage
 from referee.match.cpu_account import Account
-from referee.rules.contract import Window
+from referee.rules import Window
 
 
 class Part:

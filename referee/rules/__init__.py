@@ -1,1 +1,45 @@
 """The contract between games and referee. Pure."""
+
+from referee.rules.contract import (
+    SPECTATOR,
+    Announced,
+    BadSetupError,
+    Game,
+    Illegal,
+    Owed,
+    Step,
+    Taken,
+    TimeTerms,
+    Told,
+    Variant,
+    Window,
+    read_given,
+)
+from referee.rules.reveal import Leak, opened, shown
+from referee.rules.rng import Luck
+from referee.rules.table import Answered, Deal, Move, Table, WindowClosed
+
+__all__ = [
+    "SPECTATOR",
+    "Announced",
+    "Answered",
+    "BadSetupError",
+    "Deal",
+    "Game",
+    "Illegal",
+    "Leak",
+    "Luck",
+    "Move",
+    "Owed",
+    "Step",
+    "Table",
+    "Taken",
+    "TimeTerms",
+    "Told",
+    "Variant",
+    "Window",
+    "WindowClosed",
+    "opened",
+    "read_given",
+    "shown",
+]

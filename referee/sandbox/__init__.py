@@ -1,1 +1,30 @@
 """Starts, limits and ends a bot's processes."""
+
+from referee.sandbox.bot_environment import PROJECT, environment, this_machine
+from referee.sandbox.build import BuildError, built, is_built, log_of
+from referee.sandbox.bwrap_args import BOT, SHARED_MEMORY
+from referee.sandbox.levels import Isolation
+from referee.sandbox.meter import NOTHING, Meter, Reading
+from referee.sandbox.process import Process, SandboxError, demand, find_isolation, missing, start
+
+__all__ = [
+    "BOT",
+    "NOTHING",
+    "PROJECT",
+    "SHARED_MEMORY",
+    "BuildError",
+    "Isolation",
+    "Meter",
+    "Process",
+    "Reading",
+    "SandboxError",
+    "built",
+    "demand",
+    "environment",
+    "find_isolation",
+    "is_built",
+    "log_of",
+    "missing",
+    "start",
+    "this_machine",
+]

@@ -19,14 +19,22 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
-from referee.bot_folder.archive import ArchiveError, copy, fingerprint
-from referee.bot_folder.cache import CacheError, locked, making, private
-from referee.bot_folder.manifest import BotFolder, BotFolderError
-from referee.bot_folder.revision import cache_folder
+from referee.bot_folder import (
+    ArchiveError,
+    BotFolder,
+    BotFolderError,
+    CacheError,
+    cache_folder,
+    copy,
+    fingerprint,
+    locked,
+    making,
+    private,
+)
 from referee.printable import printable
 from referee.sandbox import build_process
+from referee.sandbox.bot_environment import PROJECT, shared_modules, this_machine
 from referee.sandbox.build_process import Ended
-from referee.sandbox.environment import PROJECT, shared_modules, this_machine
 from referee.sandbox.levels import Isolation
 
 MEGABYTE = 1024 * 1024

@@ -19,12 +19,12 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from referee.bot_folder.manifest import BotFolder
+from referee.bot_folder import BotFolder
 from referee.linux import orphans
 from referee.sandbox import bwrap as bubblewrap
 from referee.sandbox import unconfined as bare
+from referee.sandbox.bot_environment import PROJECT, environment, this_machine, with_interpreter
 from referee.sandbox.bwrap_args import SCRATCH
-from referee.sandbox.environment import PROJECT, environment, this_machine, with_interpreter
 from referee.sandbox.levels import Isolation
 from referee.sandbox.output_log import READ_BYTES, BoundedFile
 from referee.sandbox.process import NAMESPACES, SandboxError, cannot

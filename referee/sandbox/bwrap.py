@@ -19,12 +19,12 @@ from pathlib import Path
 
 import trio
 
-from referee.bot_folder.manifest import BotFolder, Limits
+from referee.bot_folder import BotFolder, Limits
 from referee.linux import seccomp as syscall_filter
 from referee.linux.cgroups import Group
+from referee.sandbox.bot_environment import environment, this_machine
 from referee.sandbox.bwrap_args import CODE, SCRATCH, SOCKETS, arguments, packages_inside
 from referee.sandbox.bwrap_user import standard_output
-from referee.sandbox.environment import environment, this_machine
 from referee.sandbox.init_process import FirstProcess, InSandbox
 from referee.sandbox.levels import find_layers, group_for
 

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from referee.bot_folder.manifest import BotFolder, Limits
+from referee.bot_folder import BotFolder, Limits
 from referee.sandbox import landlock
+from referee.sandbox.bot_environment import PROJECT, Machine, command_line, shared_modules, this_machine
 from referee.sandbox.bwrap_user import OWN_USER, ROOTS_NAMESPACE, STARTERS_NAMESPACE, User, program, roots_user
-from referee.sandbox.environment import PROJECT, Machine, command_line, shared_modules, this_machine
 
 BOT = "/bot"
 SCRATCH = "/tmp"  # noqa: S108 - a bot's own, in memory

@@ -5,7 +5,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from referee.bot_folder.manifest import Limits
+from referee.bot_folder import Limits
 from referee.linux import cgroups
 from referee.linux import seccomp as syscall_filter
 from referee.sandbox import landlock

@@ -20,9 +20,10 @@ import msgspec
 import trio
 
 from protocol import games
-from referee.bot_folder.manifest import PYTHON, BotFolder
+from referee.bot_folder import PYTHON, BotFolder
 from referee.linux import seccomp as syscall_filter
 from referee.sandbox import landlock
+from referee.sandbox.bot_environment import environment, this_machine
 from referee.sandbox.bwrap import GO, SET_UP_SECONDS, SetUpError, python_path
 from referee.sandbox.bwrap_args import (
     MEGABYTE,
@@ -35,7 +36,6 @@ from referee.sandbox.bwrap_args import (
     starter_arguments,
 )
 from referee.sandbox.bwrap_user import roots_user, standard_output
-from referee.sandbox.environment import environment, this_machine
 from referee.sandbox.init_process import FirstProcess, InSandbox
 from referee.sandbox.levels import find_layers, group_for
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import trio
 from msgspec.structs import replace
 
-from referee.bot_folder.manifest import BotFolder, Limits
+from referee.bot_folder import BotFolder, Limits
 from referee.linux.cpu_time import most_cores
 from referee.sandbox import bwrap as bubblewrap
 from referee.sandbox import unconfined as bare

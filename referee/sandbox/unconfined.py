@@ -14,11 +14,11 @@ from pathlib import Path
 
 import trio
 
-from referee.bot_folder.manifest import BotFolder, Limits
+from referee.bot_folder import BotFolder, Limits
 from referee.linux.cpu_time import tree_us
 from referee.linux.orphans import adopt_orphans, children, end_all, kill
 from referee.linux.process_tree import go_on, stop
-from referee.sandbox.environment import PROJECT, command_line, environment, this_machine
+from referee.sandbox.bot_environment import PROJECT, command_line, environment, this_machine
 from referee.sandbox.scratch import Scratch
 
 LAUNCHER = Path(__file__).with_name("unconfined_launcher.py")

@@ -1,1 +1,26 @@
 """Writes, reads, verifies and replays transcripts."""
+
+from referee.transcript.chain import Broken, TranscriptError
+from referee.transcript.header import BadTermsError, check_seat_terms
+from referee.transcript.reader import Reading, Verified, read_transcript, verify_transcript
+from referee.transcript.replayer import Differs, Replayed, replay, steps
+from referee.transcript.seat import seat_lines
+from referee.transcript.writer import Transcript, open_transcript
+
+__all__ = [
+    "BadTermsError",
+    "Broken",
+    "Differs",
+    "Reading",
+    "Replayed",
+    "Transcript",
+    "TranscriptError",
+    "Verified",
+    "check_seat_terms",
+    "open_transcript",
+    "read_transcript",
+    "replay",
+    "seat_lines",
+    "steps",
+    "verify_transcript",
+]

@@ -10,7 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from protocol.codec import encode
-from referee.match.records import Footer
+from referee.match import Footer
 
 NO_LINE = "0" * 64
 """What the first line carries as the hash of the one before."""

@@ -10,8 +10,8 @@ import msgspec
 
 from protocol.codec import MAX_COMPLAINT_CHARACTERS, decode_json, encode
 from protocol.refusals import Refusal
-from referee.match.match import KEPT_OF_REFUSED
-from referee.match.records import (
+from referee.match import (
+    KEPT_OF_REFUSED,
     AnyRecord,
     Cpu,
     Ended,
@@ -27,8 +27,7 @@ from referee.match.records import (
     Started,
     Used,
 )
-from referee.wire.line import MAX_TAKEN_BYTES
-from referee.wire.zmtp import stands_for_parts
+from referee.wire import MAX_TAKEN_BYTES, stands_for_parts
 
 MOST_PARTS_BYTES = MAX_TAKEN_BYTES + 1_024
 """On the wire, the last one's head and seal included."""

@@ -9,12 +9,9 @@ import msgspec
 from msgspec import UNSET
 
 from protocol.messages import ClockTerms
-from referee.games.registry import GAMES
-from referee.match.clock_config import LONGEST_MS, MOST_WALL_FACTOR
-from referee.match.policy import Policy
-from referee.match.records import Header, SeatHeader
-from referee.rules.contract import BadSetupError, Game
-from referee.rules.table import Deal, Table
+from referee.games import GAMES
+from referee.match import LONGEST_MS, MOST_WALL_FACTOR, Header, Policy, SeatHeader
+from referee.rules import BadSetupError, Deal, Game, Table
 
 OF_OLD = {"bytes_per_window": 2**63 - 1}
 """What policies did not bound before they named it: so it stands for what an older transcript's leaves out."""

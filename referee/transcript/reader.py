@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from protocol.codec import decode_json, encode
 from referee.linux.regular_file import open_regular
-from referee.match.records import FORMAT, AnyRecord, Footer, Header, SeatHeader
+from referee.match import FORMAT, AnyRecord, Footer, Header, SeatHeader
 from referee.transcript.chain import (
     MAX_LINE_BYTES,
     NO_LINE,

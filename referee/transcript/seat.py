@@ -19,7 +19,7 @@ from secrets import token_hex
 import msgspec
 
 from protocol.codec import encode
-from referee.match.records import AnyRecord, Ended, Footer, Handed, Header, In, Left, Out, SeatEnded, SeatHeader
+from referee.match import AnyRecord, Ended, Footer, Handed, Header, In, Left, Out, SeatEnded, SeatHeader
 from referee.transcript.chain import Chain, TranscriptError
 
 SALT_BYTES = 16

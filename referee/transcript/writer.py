@@ -17,11 +17,11 @@ from structlog import BoundLoggerBase
 from structlog.typing import EventDict, WrappedLogger
 
 from protocol.codec import encode
-from referee.match.records import Footer, Header, Record
+from referee.match import Footer, Header, Record
 from referee.transcript.chain import Chain, TranscriptError
 from referee.transcript.part_file import PartFile
 from referee.transcript.seat import SeatChains, fresh_salts
-from referee.wire.line import Bell
+from referee.wire import Bell
 
 FLUSH_SECONDS = 0.5
 """How long a line may wait in memory. One trip to a thread costs as much as writing a hundred lines, and of many

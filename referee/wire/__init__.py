@@ -1,1 +1,52 @@
 """Lines to bots: ZeroMQ's protocol over sockets of this machine and of the network."""
+
+from referee.wire.keys import (
+    MAX_KEY_FILE_BYTES,
+    PUBLIC,
+    KeyFileError,
+    KeyPair,
+    new_pair,
+    read_pair,
+    read_public,
+    write_pair,
+    z85,
+)
+from referee.wire.line import INBOX_FRAMES, MAX_TAKEN_BYTES, Arrived, Bell, HandedOver, Line, Outgoing
+from referee.wire.local import SOCKET_NAME, LocalLine, Wire, open_wire
+from referee.wire.loop_lag import TURN_SECONDS
+from referee.wire.memory import MemoryLine
+from referee.wire.remote import Address, BadAddressError, Lobby, open_lobby, read_address
+from referee.wire.remote_line import RemoteLine
+from referee.wire.zmtp import stands_for_parts
+
+__all__ = [
+    "INBOX_FRAMES",
+    "MAX_KEY_FILE_BYTES",
+    "MAX_TAKEN_BYTES",
+    "PUBLIC",
+    "SOCKET_NAME",
+    "TURN_SECONDS",
+    "Address",
+    "Arrived",
+    "BadAddressError",
+    "Bell",
+    "HandedOver",
+    "KeyFileError",
+    "KeyPair",
+    "Line",
+    "Lobby",
+    "LocalLine",
+    "MemoryLine",
+    "Outgoing",
+    "RemoteLine",
+    "Wire",
+    "new_pair",
+    "open_lobby",
+    "open_wire",
+    "read_address",
+    "read_pair",
+    "read_public",
+    "stands_for_parts",
+    "write_pair",
+    "z85",
+]

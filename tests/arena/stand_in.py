@@ -56,7 +56,7 @@ class StandIn:
         self._luck = Random(order)
 
     async def __call__(self, plan: Plan, players: Sequence[str], *, transcript: Path) -> Result:
-        """See `referee.host.play.play`."""
+        """See `referee.host.one_match.play`."""
         self.at_once += 1
         self.most_at_once = max(self.at_once, self.most_at_once)
         await trio.sleep(self._luck.random())
@@ -76,7 +76,7 @@ class AtOnce:
         self._failure = failure
 
     async def __call__(self, plan: Plan, players: Sequence[str], *, transcript: Path) -> Result:
-        """See `referee.host.play.play`."""
+        """See `referee.host.one_match.play`."""
         await trio.lowlevel.checkpoint()
         if self._failure is not None and len(self.played) == self._fails_after:
             raise self._failure

@@ -10,10 +10,10 @@ import trio
 from msgspec.structs import replace
 
 from arena.errors import MachineCannot, WrongUse
-from arena.regression.explain import Ask, OpenAsking, explain
+from arena.regression.explainer import Ask, OpenAsking, explain
 from arena.regression.model import Regression
-from referee.host.ask import Interviewed
 from referee.host.plan import Plan, Result
+from referee.host.reask import Interviewed
 from referee.match.records import Header
 from referee.sandbox.process import SandboxError
 from tests.arena.stand_in import result
@@ -25,7 +25,7 @@ class Writes:
     """Plays matches in no time, and leaves a transcript of each."""
 
     async def __call__(self, plan: Plan, players: Sequence[str], *, transcript: Path) -> Result:
-        """See `referee.host.play.play`."""
+        """See `referee.host.one_match.play`."""
         header, *rest = match_records()
         assert isinstance(header, Header)
         written = await write(transcript, [replace(header, match=plan.match), *rest])

@@ -9,18 +9,18 @@ from arena.regression.model import BASE, FIELD, HEAD
 from arena.reports.divergence import (
     ROWS,
     explained_json,
+    explained_lines,
     explained_markdown,
-    left_out,
-    listed,
+    explained_rows,
     outcome_rows,
-    said_of,
+    rows_left_out,
 )
 from arena.statistics.standings import Played
 from protocol.messages import Closed, Opened
 from protocol.refusals import Conduct
 from protocol.words import Action
-from referee.host.ask import Asked, Interviewed
 from referee.host.interview import Answer
+from referee.host.reask import Asked, Interviewed
 from tests.arena.stand_in import outcome
 
 
@@ -161,31 +161,31 @@ class TestReport:
         assert [
             "head parts from base in 2 of 4 decisions (50.0%), in 1 of 2 matches",
             "0 of head's answers were illegal and 1 did not come in time: its defaults stand for them",
-        ] == said_of([PARTED, SAME])
+        ] == explained_lines([PARTED, SAME])
         assert (
             "head was gone before the end of 1 match (1 decision not asked), first of 00001b: ended by signal 9"
-        ) == said_of([CUT, SAME])[-1]
+        ) == explained_lines([CUT, SAME])[-1]
 
     def test_nothing_asked_is_told_without_a_share(self) -> None:
-        assert ["head parts from base in 0 of 0 decisions, in 0 of 0 matches"] == said_of([])
+        assert ["head parts from base in 0 of 0 decisions, in 0 of 0 matches"] == explained_lines([])
 
     def test_each_row_is_a_decision_the_first_of_a_match_with_its_name_and_both_outcomes(self) -> None:
         assert [
             ("00001b", "1", "3 say", "7", '{"name":"a"}', '{"name":"b"}', "lost", "won"),
             ("", "", "3 say", "7", '{"name":"a"}', "null (no answer in its time)", "", ""),
             ("00001b", "1", "", "", "", "ended by signal 9", "lost", "won"),
-        ] == listed([PARTED, SAME, CUT], seats=2)
+        ] == explained_rows([PARTED, SAME, CUT], seats=2)
 
     def test_of_more_seats_outcomes_are_points(self) -> None:
-        assert ("0.00", "1.00") == listed([PARTED], seats=5)[0][-2:]
+        assert ("0.00", "1.00") == explained_rows([PARTED], seats=5)[0][-2:]
 
     def test_of_too_many_rows_the_first_of_each_match_stays(self) -> None:
         many = [of(*(asked({"name": "a"}, said("b")) for _ in range(ROWS))), SAME, PARTED]
-        assert (2, ROWS) == (len(listed(many, 2)), left_out(many, 2))
+        assert (2, ROWS) == (len(explained_rows(many, 2)), rows_left_out(many, 2))
 
     def test_only_what_two_actions_do_not_agree_in_is_shown(self) -> None:
         found = of(asked({"name": "a", "loudly": True}, said("b", loudly=True)))
-        assert ('{"name":"a"}', '{"name":"b"}') == listed([found], 2)[0][4:6]
+        assert ('{"name":"a"}', '{"name":"b"}') == explained_rows([found], 2)[0][4:6]
 
     def test_the_markdown_has_both_tables_and_what_would_end_a_cell_is_escaped(self) -> None:
         told = explained_markdown([of(asked({"name": "a|b"}, said("b")))], seats=2)
@@ -202,6 +202,6 @@ class TestReport:
 
     @pytest.mark.parametrize("matches", [[], [SAME]])
     def test_no_partings_are_no_table(self, matches: list[Explained]) -> None:
-        assert [] == listed(matches, 2)
+        assert [] == explained_rows(matches, 2)
         assert "| match |" not in explained_markdown(matches, 2)
         assert 0 == total(matches).partings

@@ -14,7 +14,7 @@ from protocol.codec import decode_json, encode
 from referee.match.records import Header
 from referee.transcript.chain import Broken, TranscriptError
 from referee.transcript.reader import read_transcript
-from referee.transcript.replay import Differs
+from referee.transcript.replayer import Differs
 from referee.transcript.seat import seat_lines
 from referee.transcript.writer import open_transcript
 from tests.long import cases

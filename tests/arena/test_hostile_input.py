@@ -20,7 +20,7 @@ from arena.tournament.ledger_schema import APPLICATION, SCHEMA
 from arena.tournament.results_folder import LEDGER
 from arena.workers import capacity
 from arena.workers.cluster.dask import DaskClient
-from referee.bot_folder.revision import cache_folder
+from referee.bot_folder.content import cache_folder
 from referee.wire.keys import new_pair, write_pair
 from tests.arena.test_report_command import cup
 

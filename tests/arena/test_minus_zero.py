@@ -20,7 +20,7 @@ from arena.statistics.ratings import Rating
 from arena.statistics.sprt import Progress, Sprt, Verdict
 from arena.statistics.summary import Digest, digest_of
 from arena.stress.campaign import Level, Percentiles
-from arena.stress.report import table
+from arena.stress.report import stress_table
 from arena.tables import rounded
 
 ROOT = Path(__file__).parents[2]
@@ -84,7 +84,9 @@ def test_a_stress_table_has_no_minus_zero() -> None:
     level = Level(
         **zeros | {"verdicts": {}, "lateness": none, "behind": none, "charged": Percentiles(-2, 0, 0, 0)}
     )
-    charged = [column for column in table([level]).table.columns if str(column.header) == "charged - actual p50"]
+    charged = [
+        column for column in stress_table([level]).table.columns if str(column.header) == "charged - actual p50"
+    ]
     assert ["0.00"] == [str(cell) for column in charged for cell in column.cells]
 
 

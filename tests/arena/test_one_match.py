@@ -15,8 +15,8 @@ from msgspec.structs import replace
 
 from arena.errors import MachineCannot, WrongUse
 from arena.live.single_match import Watch, play_match
+from referee.host.one_match import play as really_play
 from referee.host.plan import Plan, Result
-from referee.host.play import play as really_play
 from referee.sandbox.process import SandboxError
 from referee.transcript.chain import TranscriptError
 from tests.arena.local_bots import draws

@@ -57,7 +57,7 @@ class Decided:
         self.won_first = False
 
     async def __call__(self, plan: Plan, players: Sequence[str], *, transcript: Path) -> Result:
-        """See `referee.host.play.play`."""
+        """See `referee.host.one_match.play`."""
         await trio.lowlevel.checkpoint()
         head = players.index("head")
         if plan.seed in self._lost:

@@ -10,8 +10,8 @@ from msgspec import Raw
 
 from arena.commands import main as cli
 from arena.errors import DONE, NO, WRONG_USE
+from referee.host.one_match import play
 from referee.host.plan import Plan
-from referee.host.play import play
 from tests.arena.local_bots import draws
 
 

@@ -15,8 +15,8 @@ from msgspec import Raw
 from arena.commands import main as cli
 from arena.errors import DONE, NO, WRONG_USE
 from protocol.codec import encode
+from referee.host.one_match import play
 from referee.host.plan import Plan
-from referee.host.play import play
 from referee.transcript.chain import sealed
 from tests.arena.local_bots import draws
 from tests.referee.forged import Change, Lines, chained, forged, taken_apart

@@ -51,7 +51,7 @@ class VoidOnce(AtOnce):
     """One attempt is void."""
 
     async def __call__(self, plan: Plan, players: Sequence[str], *, transcript: Path) -> Attempted:
-        """See `referee.host.play.play`."""
+        """See `referee.host.one_match.play`."""
         done = await super().__call__(plan, players, transcript=transcript)
         return done if len(self.played) != 4 else replace(done, outcome=None, void="the machine is busy")
 
@@ -60,7 +60,7 @@ class RefusedTwice(AtOnce):
     """Two messages of one bot are refused in each match."""
 
     async def __call__(self, plan: Plan, players: Sequence[str], *, transcript: Path) -> Attempted:
-        """See `referee.host.play.play`."""
+        """See `referee.host.one_match.play`."""
         done = await super().__call__(plan, players, transcript=transcript)
         return replace(done, refused=tuple(2 * (player == "mist_cautious") for player in players))
 

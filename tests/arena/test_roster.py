@@ -9,7 +9,7 @@ import trio
 from arena.schedule.blocks import round_robin
 from arena.schedule.queue import Agenda
 from arena.tournament.ledger import INTERRUPTED, Ledger
-from arena.tournament.runner import Field, run
+from arena.tournament.runner import Field, play_blocks
 from arena.workers.api import Worker, WorkerGoneError
 from arena.workers.roster import Roster
 from referee.host.plan import Plan, Result
@@ -20,7 +20,7 @@ from tests.arena.test_runner import BLOCKS, BOTS, MATCHES, Heard, at_once, table
 async def play_all(ledger: Ledger, folder: Path, roster: Roster[Worker[str]]) -> None:
     plan = Plan(match="", game="g", variant="v", seed=0)
     field = Field(plan=plan, players=BOTS, names=BOTS, transcripts=folder)
-    await run(field, BLOCKS, ledger, workers=roster, progress=Heard(), write=at_once)
+    await play_blocks(field, BLOCKS, ledger, workers=roster, progress=Heard(), write=at_once)
 
 
 async def test_who_comes_plays_too_also_where_nobody_was(tmp_path: Path, autojump_clock: object) -> None:
@@ -74,7 +74,7 @@ async def test_a_roster_that_changes_serves_round_after_round(tmp_path: Path, au
     roster.remove(0)
     for deals in (1, 2):
         blocks = partial(round_robin, len(BOTS), deals, 5)
-        await run(field, blocks, ledger, workers=roster, progress=Heard(), write=at_once)
+        await play_blocks(field, blocks, ledger, workers=roster, progress=Heard(), write=at_once)
     assert ([], MATCHES * 2 // 3) == (gone.played, len(here.played))
 
 

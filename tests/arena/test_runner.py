@@ -14,12 +14,12 @@ from msgspec.structs import replace
 
 from arena.errors import MachineCannot
 from arena.schedule.blocks import Match, round_robin
-from arena.statistics.standings import standings
+from arena.statistics.standings import standings_of
 from arena.tournament.ledger import Ledger
-from arena.tournament.runner import ATTEMPTS, INTERRUPTIONS, Field, run
+from arena.tournament.runner import ATTEMPTS, INTERRUPTIONS, Field, play_blocks
 from arena.workers.api import Play, Worker, WorkerGoneError
+from referee.host.one_match import LocalSeat, identity
 from referee.host.plan import Plan, Result
-from referee.host.play import LocalSeat, identity
 from referee.sandbox.process import SandboxError
 from referee.transcript.chain import TranscriptError
 from tests.arena.stand_in import StandIn, result
@@ -61,11 +61,11 @@ async def play_all(
     plan = Plan(match="", game="g", variant="v", seed=0)
     field = Field(plan=plan, players=BOTS, names=BOTS, transcripts=folder)
     workers = [Worker(play=play, slots=concurrency)]
-    await run(field, BLOCKS, ledger, workers=workers, progress=heard or Heard(), write=at_once)
+    await play_blocks(field, BLOCKS, ledger, workers=workers, progress=heard or Heard(), write=at_once)
 
 
 def table(ledger: Ledger) -> bytes:
-    return msgspec.json.encode(standings(len(BOTS), ledger.results()))
+    return msgspec.json.encode(standings_of(len(BOTS), ledger.results()))
 
 
 async def undisturbed(folder: Path) -> bytes:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from arena.schedule.contest import conduct
-from arena.statistics.standings import Played, points, standings
+from arena.statistics.standings import Played, points, standings_of
 from protocol.refusals import Conduct
 from tests.arena.stand_in import outcome
 
@@ -22,7 +22,7 @@ def played(entrants: tuple[int, ...], *ranking: tuple[int, ...], **other: Any) -
 
 
 def test_a_win_is_a_point_a_tie_half_a_loss_nothing() -> None:
-    lines = standings(2, [played((0, 1), (0,), (1,)), played((1, 0), (0, 1)), played((1, 0), (0,), (1,))])
+    lines = standings_of(2, [played((0, 1), (0,), (1,)), played((1, 0), (0, 1)), played((1, 0), (0,), (1,))])
     assert [(1, 1.5, 1, 1, 1), (0, 1.5, 1, 1, 1)][::-1] == [
         (line.entrant, line.points, line.wins, line.ties, line.losses) for line in lines
     ]
@@ -30,13 +30,13 @@ def test_a_win_is_a_point_a_tie_half_a_loss_nothing() -> None:
 
 def test_the_ranking_names_seats_and_the_table_names_who_sat_there() -> None:
     """Seat 0 wins, in which entrant 2 sat."""
-    lines = standings(3, [played((2, 1), (0,), (1,))])
+    lines = standings_of(3, [played((2, 1), (0,), (1,))])
     assert [2, 0, 1] == [line.entrant for line in lines]
     assert [(1, 1), (0, 0), (1, 0)] == [(line.played, line.wins) for line in lines]
 
 
 def test_the_crosstable_has_both_sides_of_each_match() -> None:
-    lines = {line.entrant: line for line in standings(2, [played((0, 1), (1,), (0,)), played((1, 0), (0, 1))])}
+    lines = {line.entrant: line for line in standings_of(2, [played((0, 1), (1,), (0,)), played((1, 0), (0, 1))])}
     assert (2, 0, 1, 1, 0.5) == _score(lines[0].against[1])
     assert (2, 1, 1, 0, 1.5) == _score(lines[1].against[0])
 
@@ -47,7 +47,7 @@ def test_with_more_seats_points_are_the_share_of_others_one_is_ranked_before() -
 
 
 def test_a_line_counts_faults_defaults_and_charged_time_a_window() -> None:
-    lines = standings(
+    lines = standings_of(
         2,
         [
             played((0, 1), (0,), (1,), conduct=(Conduct.OK, Conduct.CRASHED), defaults=(0, 7)),
@@ -61,14 +61,14 @@ def test_a_line_counts_faults_defaults_and_charged_time_a_window() -> None:
 
 def test_a_line_counts_messages_that_were_refused_where_all_of_its_matches_did() -> None:
     matches = [played((0, 1), (0,), (1,), refused=(0, 3)), played((1, 0), (0,), (1,), refused=(1, 2))]
-    assert {0: 2, 1: 4} == {line.entrant: line.refused for line in standings(2, matches)}
+    assert {0: 2, 1: 4} == {line.entrant: line.refused for line in standings_of(2, matches)}
     of_an_earlier_arena = played((0, 1), (0,), (1,))
-    assert [None, None] == [line.refused for line in standings(2, [*matches, of_an_earlier_arena])]
+    assert [None, None] == [line.refused for line in standings_of(2, [*matches, of_an_earlier_arena])]
 
 
 def test_what_was_refused_has_a_column_only_if_something_was() -> None:
     none, some, unknown = (
-        standings(2, [played((0, 1), (0,), (1,), refused=refused)]) for refused in ((0, 0), (0, 3), ())
+        standings_of(2, [played((0, 1), (0,), (1,), refused=refused)]) for refused in ((0, 0), (0, 3), ())
     )
     without = ("faults", "defaults", "a window")
     assert [without, without] == [conduct(none)[0], conduct(unknown)[0]]
@@ -79,12 +79,12 @@ def test_what_was_refused_has_a_column_only_if_something_was() -> None:
 
 
 def test_who_has_not_played_has_no_time_a_window() -> None:
-    assert [None, None] == [line.mean_us for line in standings(2, [])]
+    assert [None, None] == [line.mean_us for line in standings_of(2, [])]
 
 
 def test_equal_points_are_ordered_by_faults_then_as_in_the_file() -> None:
     crashed = played((0, 1), (0, 1), conduct=(Conduct.CRASHED, Conduct.OK))
-    assert [1, 2, 3, 0] == [line.entrant for line in standings(4, [crashed, played((2, 3), (0, 1))])]
+    assert [1, 2, 3, 0] == [line.entrant for line in standings_of(4, [crashed, played((2, 3), (0, 1))])]
 
 
 @pytest.mark.parametrize("seats", [2, 5, 13])
@@ -95,12 +95,12 @@ def test_all_points_of_a_match_add_up_to_half_its_seats(seats: int) -> None:
 
 def test_who_played_more_is_not_before_who_did_better_in_fewer() -> None:
     """With byes not all play equally often: what counts is the mean."""
-    lines = standings(3, [played((0, 1), (0,), (1,)), played((2, 1), (1,), (0,)), played((2, 1), (0,), (1,))])
+    lines = standings_of(3, [played((0, 1), (0,), (1,)), played((2, 1), (1,), (0,)), played((2, 1), (0,), (1,))])
     assert [(0, 1.0), (2, 0.5), (1, 1 / 3)] == [(line.entrant, line.mean) for line in lines]
 
 
 def test_the_house_counts_once_for_each_of_its_seats_meets_not_itself_and_stands_last() -> None:
-    first, last = standings(2, [played((0, 1, 1), (1,), (0,), (2,))], house=1)
+    first, last = standings_of(2, [played((0, 1, 1), (1,), (0,), (2,))], house=1)
     assert (0, False, 1, 0.5) == (first.entrant, first.house, first.played, first.mean)
     assert (1, True, 2, 0.5) == (last.entrant, last.house, last.played, last.mean)
     assert (2, 1, 0, 1, 1.0) == _score(first.against[1])

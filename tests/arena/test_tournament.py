@@ -18,7 +18,7 @@ from arena.tournament.ledger import Ledger
 from arena.tournament.results_folder import held
 from arena.tournament.run import Results, play_tournament
 from arena.workers.api import Play, Worker
-from arena.workers.own_content import own_files
+from arena.workers.own_code import own_files
 from referee.bot_folder.manifest import find_bot
 from referee.sandbox.process import SandboxError
 from referee.transcript.chain import TranscriptError
@@ -121,16 +121,20 @@ def test_files_of_the_arena_that_changed_are_named_a_few_of_them(
     playing(file)
     own = own_files()
     deciding = {"referee/match/verdicts.py", "arena/schedule/swiss.py", "arena/statistics/result_arrays.py"}
-    assert {"protocol/codec.py", "referee/host/play.py", "bots/kit.py", "arena/regression/model.py"} < set(own)
+    assert {"protocol/codec.py", "referee/host/one_match.py", "bots/kit.py", "arena/regression/model.py"} < set(
+        own
+    )
     assert deciding < set(own)
     gone = own.pop("bots/kit.py")
     changed = (
-        own | {"referee/host/play.py": gone, "referee/a.py": gone} | {f"referee/z{n}.py": gone for n in range(4)}
+        own
+        | {"referee/host/one_match.py": gone, "referee/a.py": gone}
+        | {f"referee/z{n}.py": gone for n in range(4)}
     )
     monkeypatch.setattr(terms, "own_files", lambda: changed)
     monkeypatch.setattr(terms, "own_content", lambda: "sha256:0")
     assert (
-        ", is sha256:0 (bots/kit.py is gone, referee/a.py is new, referee/host/play.py changed,"
+        ", is sha256:0 (bots/kit.py is gone, referee/a.py is new, referee/host/one_match.py changed,"
         " referee/z0.py is new, referee/z1.py is new, 2 more). Undo" in complaint(file)
     )
 

@@ -9,13 +9,13 @@ from msgspec import Raw
 from protocol.codec import encode
 from protocol.refusals import Conduct
 from referee.bot_folder.manifest import find_bot
+from referee.host.one_match import SandboxedBot, play
 from referee.host.plan import Plan, Result
-from referee.host.play import SandboxedBot, play
 from referee.match.policy import Policy
 from referee.sandbox.levels import Isolation
 from referee.sandbox.process import SandboxError, find_isolation
 from referee.transcript.reader import read_transcript
-from referee.transcript.replay import replay
+from referee.transcript.replayer import replay
 from tests.real_wire.zoo import HOGS, bad_bot
 
 

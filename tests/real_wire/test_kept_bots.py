@@ -14,14 +14,14 @@ from protocol.refusals import Conduct
 from referee.bot_folder.manifest import BotFolder, built_in, find_bot
 from referee.games.registry import GAMES
 from referee.host.kept_bots import MOST_IDLE, KeptBots, Kind, open_kept_bots
+from referee.host.one_match import SandboxedBot, play
 from referee.host.plan import Plan, Result
-from referee.host.play import SandboxedBot, play
 from referee.match.policy import Policy
 from referee.match.records import BotIdentity, Header, In
 from referee.sandbox.levels import Isolation
 from referee.sandbox.scratch import MOST_DEEP, MOST_ENTRIES, Scratch, empty, is_empty
 from referee.transcript.reader import read_transcript
-from referee.transcript.replay import replay
+from referee.transcript.replayer import replay
 from referee.wire.local import Wire, open_wire
 
 BOT = """

@@ -11,15 +11,15 @@ from msgspec import Raw
 from protocol.codec import encode
 from protocol.refusals import Conduct
 from referee.bot_folder.manifest import find_bot
+from referee.host.one_match import LocalSeat, Player, SandboxedBot, WrongPlayersError, play
 from referee.host.plan import Plan, Result
-from referee.host.play import LocalSeat, Player, SandboxedBot, WrongPlayersError, play
 from referee.match.policy import Policy
 from referee.match.records import In, WindowTime
 from referee.sandbox import prefork as warm
 from referee.sandbox.levels import Isolation
 from referee.transcript.chain import TranscriptError
 from referee.transcript.reader import read_transcript
-from referee.transcript.replay import replay
+from referee.transcript.replayer import replay
 from referee.wire.local import open_wire
 from referee.wire.memory import MemoryLine
 from tests.real_wire.zoo import bad_bot

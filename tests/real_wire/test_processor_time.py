@@ -10,14 +10,14 @@ import trio
 from msgspec import Raw
 
 from referee.bot_folder.manifest import BotFolder, find_bot
+from referee.host.one_match import SandboxedBot, play
 from referee.host.plan import Plan
-from referee.host.play import SandboxedBot, play
 from referee.linux.cpu_time import tree_us
 from referee.match.clock_config import ClockTable
 from referee.match.records import Ended, Judged, SeatTime, WindowTime
 from referee.sandbox.levels import Isolation
 from referee.transcript.reader import read_transcript
-from referee.transcript.replay import replay
+from referee.transcript.replayer import replay
 
 SLEEPS = """
 import time

@@ -16,14 +16,14 @@ from protocol.codec import decode_told, encode
 from protocol.messages import Hello, Invited
 from protocol.refusals import Conduct
 from referee.bot_folder.manifest import find_bot
-from referee.host import play as playing
+from referee.host import one_match as playing
+from referee.host.one_match import Player, SandboxedBot, WrongPlayersError, play
 from referee.host.plan import Plan, Result
-from referee.host.play import Player, SandboxedBot, WrongPlayersError, play
 from referee.host.remote_bot import RemoteBot
 from referee.match.policy import Policy
 from referee.match.records import Header, In, Judged, WindowTime
 from referee.transcript.reader import read_transcript
-from referee.transcript.replay import replay
+from referee.transcript.replayer import replay
 from referee.wire.keys import write_pair, z85
 from tests.real_wire.remote import Client, CutLine, Door, clients, open_door
 from tests.real_wire.seat import BotSocket, hear

@@ -20,14 +20,14 @@ from arena.stress.memory import resident_bytes
 from protocol.codec import encode
 from protocol.refusals import Conduct
 from referee.bot_folder.manifest import find_bot
+from referee.host.one_match import SandboxedBot, play
 from referee.host.plan import Plan, Result
-from referee.host.play import SandboxedBot, play
 from referee.match.policy import Policy
 from referee.match.records import Ended
 from referee.sandbox.levels import Isolation
 from referee.sandbox.process import SandboxError, find_isolation
 from referee.transcript.reader import read_transcript
-from referee.transcript.replay import replay
+from referee.transcript.replayer import replay
 from referee.wire.local import Wire, open_wire
 from tests.real_wire import zoo
 from tests.real_wire.zoo import REFUSALS, TABLE, WINDOWS, bad_bot, processes_of, timeless

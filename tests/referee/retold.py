@@ -8,8 +8,8 @@ from msgspec import Raw, to_builtins
 from msgspec.structs import replace
 
 from protocol.codec import encode
-from referee.host.ask import Conversation, Interviewed
 from referee.host.questions import Greeting, questions
+from referee.host.reask import Conversation, Interviewed
 from referee.match.clock import clock_terms
 from referee.match.policy import Policy
 from referee.match.records import FORMAT, AnyRecord, Footer, Header

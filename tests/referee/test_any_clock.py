@@ -10,7 +10,7 @@ from protocol.codec import encode
 from protocol.messages import Closed, Opened
 from referee.match.clock_config import ClockTable
 from referee.match.policy import Policy
-from referee.transcript.replay import replay
+from referee.transcript.replayer import replay
 from tests.referee.test_replay import header
 from tests.referee.virtual import Bot, Play, answering, play, set_up
 from tests.referee.virtual_cores import Cores

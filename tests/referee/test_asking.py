@@ -8,7 +8,7 @@ import trio
 
 from protocol.codec import encode
 from protocol.messages import Closed, Heard, Opened, Rejected, Told, Welcome
-from referee.host.ask import Interviewed
+from referee.host.reask import Interviewed
 from referee.match.records import Out
 from referee.wire.line import Bell, HandedOver, Incoming, Outgoing
 from referee.wire.memory import MemoryLine

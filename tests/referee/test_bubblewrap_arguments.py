@@ -6,7 +6,7 @@ import pytest
 
 from referee.bot_folder.manifest import Limits, find_bot
 from referee.sandbox import bwrap_args as bubblewrap_arguments
-from referee.sandbox.environment import Machine
+from referee.sandbox.bot_environment import Machine
 
 
 def pairs(words: list[str], option: str) -> list[str]:

@@ -11,7 +11,7 @@ from protocol.messages import Opened
 from referee.match.clock_config import ClockTable
 from referee.match.policy import Policy
 from referee.match.records import Cpu, Woke
-from referee.transcript.replay import replay
+from referee.transcript.replayer import replay
 from tests.referee.test_clock_kinds import A_MS, C3, G7, NOTHING, closed_at, left
 from tests.referee.test_replay import header
 from tests.referee.virtual import Bot, Play, Played, after, answering, play, set_up

@@ -13,7 +13,7 @@ from referee.match.policy import Policy
 from referee.match.records import Ended, Judged, WindowTime
 from referee.match.verdicts import Verdict
 from referee.sandbox.meter import Reading
-from referee.transcript.replay import replay
+from referee.transcript.replayer import replay
 from tests.referee.retold import whole
 from tests.referee.toy import Cups
 from tests.referee.virtual import Bot, Played, answering, hear_out, play, set_up, silent

@@ -11,7 +11,7 @@ from protocol.messages import Closed, Opened
 from referee.host.questions import Question, Settled, questions
 from referee.match.policy import Policy
 from referee.match.records import Out
-from referee.transcript.replay import Differs
+from referee.transcript.replayer import Differs
 from tests.referee.retold import whole
 from tests.referee.virtual import Bot, Played, after, answering, hear_out, mist, play, set_up
 

@@ -10,7 +10,7 @@ from protocol.codec import encode
 from protocol.messages import Opened
 from referee.match.policy import Policy
 from referee.match.records import FORMAT, Ended, Footer, Header, In, Out, WindowTime
-from referee.transcript.replay import Differs, replay
+from referee.transcript.replayer import Differs, replay
 from tests.referee.virtual import Bot, Played, after, answering, play, set_up, silent
 
 

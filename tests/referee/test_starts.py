@@ -11,7 +11,7 @@ from referee.match.policy import Policy
 from referee.match.records import START, Ended, Judged, Started, Used, Woke
 from referee.match.verdicts import Verdict
 from referee.sandbox.meter import Reading
-from referee.transcript.replay import replay
+from referee.transcript.replayer import replay
 from tests.referee.retold import whole
 from tests.referee.virtual import Bot, Play, Played, hear_out, play, set_up, silent
 

@@ -11,7 +11,7 @@ from referee.match.match import Match
 from referee.match.policy import Policy
 from referee.match.records import FLOOD_US, Judged, Used
 from referee.match.verdicts import Evidence, Verdict, judge
-from referee.transcript.replay import replay
+from referee.transcript.replayer import replay
 from tests.referee.retold import whole
 from tests.referee.virtual import Bot, Played, answering, hear_out, play, set_up, silent
 

@@ -20,7 +20,7 @@ from protocol.games.hive_mind import (
     TokenGiven,
 )
 from protocol.words import Event, View
-from referee.games.hexes import Place, centred_rows
+from referee.games import Place, centred_rows
 
 PLACES = centred_rows(["ABC", "DEFG", "HIJ", "KL"])
 APART = 10

@@ -7,7 +7,7 @@ from operator import itemgetter
 from msgspec import Struct
 from rich.text import Text
 
-from referee.games.hexes import Place
+from referee.games import Place
 
 WALL_STYLE = "bright_black"
 INK = {

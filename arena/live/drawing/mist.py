@@ -20,7 +20,7 @@ from protocol.games.mist import (
     Vision,
 )
 from protocol.words import Event, View
-from referee.games.hexes import centred_rows
+from referee.games import centred_rows
 
 ROWS = "ABCDEFGHI"
 PLACES = centred_rows([[f"{row}{n + 1}" for n in range(9 - abs(y - 4))] for y, row in enumerate(ROWS)])

@@ -7,9 +7,19 @@ import re
 import tempfile
 from pathlib import Path
 
-from referee.bot_folder.archive import ArchiveError, pack, unpack
-from referee.bot_folder.content import MEGABYTE, MOST_MB, ContentError, copied, folder_items
-from referee.bot_folder.manifest import BotFolder, BotFolderError, kept_bot
+from referee.bot_folder import (
+    MEGABYTE,
+    MOST_MB,
+    ArchiveError,
+    BotFolder,
+    BotFolderError,
+    ContentError,
+    copied,
+    folder_items,
+    kept_bot,
+    pack,
+    unpack,
+)
 
 MOST_BYTES = MOST_MB * MEGABYTE
 """Of a bot's files."""

@@ -25,11 +25,11 @@ from arena.workers.cluster import bot_archive as bot_parcel
 from arena.workers.cluster import tasks as cluster_place
 from arena.workers.cluster.dask import SLOTS, DaskClient, Task, address_of, connected
 from arena.workers.cluster.protocol import Arrival, Asked, Ordered, Readiness, received
-from arena.workers.own_content import own_content
+from arena.workers.own_code import own_content
 from arena.workers.protocol import Done, decoded, encoded, error_of, order
 from arena.workers.roster import Roster
-from referee.bot_folder.manifest import BotFolderError
-from referee.host.plan import Plan, Result
+from referee.bot_folder import BotFolderError
+from referee.host import Plan, Result
 
 PATIENCE_SECONDS = 60
 """How long the arena waits for workers when the last is gone: Dask's nannies start a new one in a few."""

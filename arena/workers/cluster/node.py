@@ -18,8 +18,7 @@ from arena.workers.api import Play, Worker
 from arena.workers.capacity import shares
 from arena.workers.pool import open_crew
 from arena.workers.worker import serve
-from referee.host.plan import Plan, Result
-from referee.host.play import SandboxedBot
+from referee.host import Plan, Result, SandboxedBot
 
 
 @asynccontextmanager

@@ -12,10 +12,10 @@ import msgspec
 from msgspec import Raw, Struct
 
 from arena.workers.protocol import Answer, Done, decoded, encoded
-from referee.bot_folder.manifest import BotFolder
+from referee.bot_folder import BotFolder
 from referee.linux.private_file import for_owner
-from referee.sandbox.levels import Isolation
-from referee.transcript.chain import TranscriptError
+from referee.sandbox import Isolation
+from referee.transcript import TranscriptError
 
 LEVEL = 1
 """Of compression: a transcript shrinks to a tenth, at some 100 MB a second."""

@@ -4,7 +4,7 @@ from glob import escape
 from pathlib import Path
 
 from arena.errors import WrongUse
-from referee.transcript.chain import TranscriptError
+from referee.transcript import TranscriptError
 
 INSTALL = "pip install '.[cluster]' in the arena's folder"
 

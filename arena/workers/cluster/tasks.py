@@ -16,14 +16,11 @@ from arena.workers.cluster import bot_archive as bot_parcel
 from arena.workers.cluster.node_line import foreman_of, send_home
 from arena.workers.cluster.protocol import Arrival, Asked, Ordered, Readiness, returned
 from arena.workers.cluster.store import Store
-from arena.workers.own_content import own_content
+from arena.workers.own_code import own_content
 from arena.workers.protocol import Done, Order, decoded, encoded, failed
-from referee.bot_folder.content import is_whole
-from referee.bot_folder.manifest import BotFolder
-from referee.host.play import SandboxedBot
-from referee.sandbox.build import built
-from referee.sandbox.levels import Isolation
-from referee.sandbox.process import demand
+from referee.bot_folder import BotFolder, is_whole
+from referee.host import SandboxedBot
+from referee.sandbox import Isolation, built, demand
 
 
 def arrive(asked: bytes) -> bytes:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from protocol.games.fight_for_a_name import FightDetail, Reveal
 from protocol.words import Outcome
 from referee.games.fight_for_a_name.state import FightState, Player, by_number, on_board, winners
-from referee.rules.contract import Told
+from referee.rules import Told
 
 LAST = 2
 """With so few seats without a title the match ends."""

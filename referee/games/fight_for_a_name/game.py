@@ -37,10 +37,11 @@ from referee.games.fight_for_a_name.pillars import answered, checked_ask
 from referee.games.fight_for_a_name.rounds import close_moves, end_round, next_round, rank_challenge
 from referee.games.fight_for_a_name.setup import checked_setup, drawn_setup
 from referee.games.fight_for_a_name.state import SEATS, FightState
-from referee.rules.contract import (
+from referee.rules import (
     Announced,
     Game,
     Illegal,
+    Luck,
     Owed,
     Step,
     Taken,
@@ -50,7 +51,6 @@ from referee.rules.contract import (
     Window,
     read_given,
 )
-from referee.rules.rng import Luck
 
 MINUTE_MS = 60_000
 DAY_MS = 24 * 60 * MINUTE_MS

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from protocol.games.fight_for_a_name import Crowded, HexKey, Move, Pillar, PillarShows, SeatKey, Visit
 from referee.games.fight_for_a_name.board import HEXES, PILLAR_AT, START, STEPS
 from referee.games.fight_for_a_name.state import SEAT_KEYS, FightState, Player, in_final_phase
-from referee.rules.contract import Illegal, Told
+from referee.rules import Illegal, Told
 
 INCOME = 2
 """MP that a seat on the board gains each round."""

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from protocol.games.fight_for_a_name import Ask, Colour, PillarAnswer
 from referee.games.fight_for_a_name.board import COLOURS
 from referee.games.fight_for_a_name.state import FightState, Player
-from referee.rules.contract import Illegal
+from referee.rules import Illegal
 
 
 def checked_ask(player: Player, ask: Ask) -> Ask:

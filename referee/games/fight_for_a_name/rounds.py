@@ -11,7 +11,7 @@ from referee.games.fight_for_a_name.board import HEXES
 from referee.games.fight_for_a_name.moving import INCOME, play_moves
 from referee.games.fight_for_a_name.state import FightState, by_number
 from referee.games.fight_for_a_name.titles import claim_titles, holders
-from referee.rules.contract import Told
+from referee.rules import Told
 
 Step = tuple[FightState, tuple[Told, ...]]
 

@@ -7,7 +7,7 @@ from random import Random
 
 from protocol.games.fight_for_a_name import Banner, FightSetup, Pillar, Puzzle, Title
 from referee.games.fight_for_a_name.board import COLOURS, HEXES, PILLARS, TITLES
-from referee.rules.contract import BadSetupError
+from referee.rules import BadSetupError
 
 NUMBERS = 8
 """How many numbers the timed game shows."""

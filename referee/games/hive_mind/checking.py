@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from protocol.games.hive_mind import Kind, Round, Scores
 from referee.games.hive_mind.hive import CELLS, KINDS, SHAPES, Shape, shape_named
 from referee.games.hive_mind.state import ROUNDS, RULE_SETS, HiveMindState, Turn, price, rounds_on, wallet
-from referee.rules.contract import Illegal
+from referee.rules import Illegal
 
 BUYING_ROUND = 2
 """The round in which Double and Block are bought or used."""

@@ -34,11 +34,12 @@ from referee.games.hive_mind.plausible import plausible
 from referee.games.hive_mind.result import outcome
 from referee.games.hive_mind.scoring import count, values_now
 from referee.games.hive_mind.state import RULE_SETS, SEATS, HiveMindState, Turn, play_on, turn, wallet
-from referee.rules.contract import (
+from referee.rules import (
     Announced,
     BadSetupError,
     Game,
     Illegal,
+    Luck,
     Owed,
     Step,
     Taken,
@@ -47,7 +48,6 @@ from referee.rules.contract import (
     Window,
     read_given,
 )
-from referee.rules.rng import Luck
 
 DAY_MS = 86_400_000
 """The only time that the sources give is 24 hours, for the guessing of scores; every other window gets as long."""

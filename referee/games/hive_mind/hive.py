@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from protocol.games.hive_mind import Kind
 from referee.games.hexes import POINTED, Hexes, centred_rows
-from referee.rules.contract import BadSetupError
+from referee.rules import BadSetupError
 
 BOARD = Hexes(centred_rows(["ABC", "DEFG", "HIJ", "KL"]), POINTED)
 CELLS = "".join(BOARD.names)

@@ -37,8 +37,7 @@ from referee.games.hive_mind.state import (
     seats_that,
     turn,
 )
-from referee.rules.contract import Step, Told
-from referee.rules.rng import Luck
+from referee.rules import Luck, Step, Told
 
 _Telling = list[tuple[HiveMindEvent, int | None]]
 """Events, each with the seat it is for (None: all), in the order in which they are told."""

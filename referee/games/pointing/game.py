@@ -25,8 +25,7 @@ from protocol.games.pointing import (
 )
 from protocol.words import Action, Options, Outcome, Setup
 from referee.games.pointing.map import Connections, Targets, anonymous, connect, points
-from referee.rules.contract import Announced, Game, Illegal, Owed, Step, Taken, TimeTerms, Told, Variant, Window
-from referee.rules.rng import Luck
+from referee.rules import Announced, Game, Illegal, Luck, Owed, Step, Taken, TimeTerms, Told, Variant, Window
 
 ROUNDS = 3
 ALWAYS_END, ALWAYS_START = 1, -2

@@ -14,7 +14,7 @@ from referee.games.runes_to_ruins.state import OTHERS, RunesState, Standing, art
 from referee.games.runes_to_ruins.symbols import fault
 from referee.games.runes_to_ruins.visions import NO_VISIONS
 from referee.games.runes_to_ruins.visions import cost as visions_cost
-from referee.rules.contract import Illegal
+from referee.rules import Illegal
 
 ONE_VOTE, VOTES_WITH_MORE = 1, 4
 MOST_OF_A_KIND = 6

@@ -33,11 +33,12 @@ from referee.games.runes_to_ruins.rounds import close_round
 from referee.games.runes_to_ruins.spelling import without_empty
 from referee.games.runes_to_ruins.state import SEATS, RunesState
 from referee.games.runes_to_ruins.symbols import draw_symbol
-from referee.rules.contract import (
+from referee.rules import (
     Announced,
     BadSetupError,
     Game,
     Illegal,
+    Luck,
     Owed,
     Step,
     Taken,
@@ -45,7 +46,6 @@ from referee.rules.contract import (
     Variant,
     Window,
 )
-from referee.rules.rng import Luck
 
 DAY_MS = 86_400_000
 

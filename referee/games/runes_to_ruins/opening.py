@@ -8,8 +8,7 @@ from msgspec.structs import replace
 from protocol.games.runes_to_ruins import Resubmit, Six, SymbolSet
 from referee.games.runes_to_ruins.state import RunesState
 from referee.games.runes_to_ruins.symbols import draw_symbol
-from referee.rules.contract import Step, Told
-from referee.rules.rng import Luck
+from referee.rules import Luck, Step, Told
 
 LAST_ATTEMPT = 11
 """After ten times of submitting anew, symbols that clash are replaced by drawn ones."""

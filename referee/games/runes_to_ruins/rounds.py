@@ -32,8 +32,7 @@ from referee.games.runes_to_ruins.mantra import darken, settle
 from referee.games.runes_to_ruins.mirrors import reflected
 from referee.games.runes_to_ruins.state import SEATS, RunesState, Standing
 from referee.games.runes_to_ruins.visions import NO_VISIONS, answers, used
-from referee.rules.contract import Step, Told
-from referee.rules.rng import Luck
+from referee.rules import Luck, Step, Told
 
 ANSWERED, REFLECTED = 0, 1
 """Names the streams of a seat from which its answers, and its mirrored answers, are drawn."""

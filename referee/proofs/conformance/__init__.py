@@ -26,7 +26,7 @@ from referee.proofs.conformance.forging import Forge
 from referee.proofs.conformance.playing import Examination
 from referee.proofs.conformance.repetition import check_repetition
 from referee.proofs.conformance.reseating import ANONYMOUS
-from referee.rules.contract import Game
+from referee.rules import Game
 
 __all__ = ["ConformanceError", "Report", "check_game"]
 

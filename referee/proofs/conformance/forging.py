@@ -13,7 +13,7 @@ from referee.proofs.conformance.finding import difference
 from referee.proofs.conformance.promises import Where
 from referee.proofs.conformance.sitting import Chooser, Chosen, Observer, Sitting
 from referee.proofs.conformance.swaps import PROBES, SECRET
-from referee.rules.table import Deal, Table
+from referee.rules import Deal, Table
 
 History = tuple[Chosen, ...]
 """By closed window: what it took of each seat."""

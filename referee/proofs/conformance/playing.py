@@ -20,9 +20,7 @@ from referee.proofs.conformance.promises import (
 from referee.proofs.conformance.reseating import Reseated, anonymous_tags
 from referee.proofs.conformance.sitting import Chooser, Sitting, open_window
 from referee.proofs.conformance.swaps import DEALS, Memory, Twin, check_commuting, check_disguised, check_sealed
-from referee.rules.contract import BadSetupError, Game
-from referee.rules.reveal import Leak
-from referee.rules.table import Deal, Table
+from referee.rules import BadSetupError, Deal, Game, Leak, Table
 
 LONGEST_MATCH = 10_000
 """Windows after which a match is taken never to end."""

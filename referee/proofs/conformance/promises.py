@@ -9,8 +9,7 @@ from protocol.codec import encode
 from protocol.words import Event, Outcome
 from referee.proofs.conformance.finding import ConformanceError, difference
 from referee.proofs.conformance.sitting import Sitting
-from referee.rules.contract import Game, Illegal
-from referee.rules.table import Answered, Deal, Move, Table, WindowClosed
+from referee.rules import Answered, Deal, Game, Illegal, Move, Table, WindowClosed
 
 
 class Where(Struct, frozen=True):

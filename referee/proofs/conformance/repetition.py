@@ -12,11 +12,11 @@ from importlib import import_module
 from random import Random
 from typing import Any
 
-from referee.games.registry import GAMES
+from referee.games import GAMES
 from referee.proofs.conformance.finding import ConformanceError
 from referee.proofs.conformance.playing import seat_match
 from referee.proofs.conformance.sitting import Chooser
-from referee.rules.contract import Game
+from referee.rules import Game
 
 HASH_SEEDS = ("1", "2")
 SAME = "same journal, same bytes, under two PYTHONHASHSEEDs"

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from referee.proofs.conformance.finding import difference
 from referee.proofs.conformance.promises import Where
 from referee.proofs.conformance.sitting import Chosen, Observer, Sitting
-from referee.rules.contract import Game
+from referee.rules import Game
 
 ANONYMOUS = "anonymous events are the same, whoever sits where"
 

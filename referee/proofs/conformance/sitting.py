@@ -11,14 +11,10 @@ from typing import Any
 from zlib import crc32
 
 from protocol.codec import encode
-from referee.host.feed import Feed, FeedTerms
-from referee.match.clock import clock_terms
-from referee.match.policy import Policy
-from referee.match.records import Ended, SeatTime, WindowTime
+from referee.host import Feed, FeedTerms
+from referee.match import Ended, Policy, SeatTime, WindowTime, clock_terms
 from referee.proofs.conformance.guessing import Guesser
-from referee.rules import reveal
-from referee.rules.contract import SPECTATOR, Illegal, Taken, Told, Window
-from referee.rules.table import Table
+from referee.rules import SPECTATOR, Illegal, Table, Taken, Told, Window, reveal
 
 GUESSES = 20
 """How many guesses an action is given before the seat is left with its default."""

@@ -13,7 +13,7 @@ from referee.proofs.conformance.finding import difference
 from referee.proofs.conformance.promises import Where
 from referee.proofs.conformance.reseating import reseat
 from referee.proofs.conformance.sitting import Chooser, Chosen, Observer, Sitting, answered, open_window
-from referee.rules.contract import Taken
+from referee.rules import Taken
 
 CHANGES = 3
 """How many other histories are tried for each window, before the one that was played."""

@@ -5,3 +5,16 @@ out what there is to find and to reach (`stage`), lets the program try and looks
 (`examination`), sees which layers stand (`standing`), and says what each level of isolation promises
 (`promises`).
 """
+
+from referee.proofs.escapes.examination import QUIET_SECONDS, examine
+from referee.proofs.escapes.finding import Finding, How, Report
+from referee.proofs.escapes.subject import ExaminationError
+
+__all__ = [
+    "QUIET_SECONDS",
+    "ExaminationError",
+    "Finding",
+    "How",
+    "Report",
+    "examine",
+]

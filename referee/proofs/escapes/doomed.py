@@ -10,11 +10,11 @@ from pathlib import Path
 import trio
 from msgspec import convert
 
-from referee.bot_folder.manifest import find_bot
+from referee.bot_folder import find_bot
 from referee.proofs.escapes.finding import How
 from referee.proofs.escapes.stage import Place
 from referee.proofs.escapes.subject import start
-from referee.sandbox.levels import Isolation
+from referee.sandbox import Isolation
 
 
 def command(place: Place, how: How) -> list[str]:

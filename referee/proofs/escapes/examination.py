@@ -25,7 +25,7 @@ from referee.proofs.escapes.promises import FILTER, promised
 from referee.proofs.escapes.stage import CPUS, Stage, staged, target
 from referee.proofs.escapes.standing import look_at, view_of
 from referee.proofs.escapes.subject import GLANCE_SECONDS, ExaminationError, Subject, start
-from referee.sandbox.environment import PROJECT
+from referee.sandbox import PROJECT
 from referee.unwrapped import unwrapped
 
 PATIENCE_SECONDS = 90.0

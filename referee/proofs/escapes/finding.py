@@ -4,7 +4,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from referee.sandbox.levels import Isolation
+from referee.sandbox import Isolation
 
 Result = Literal["held", "escaped", "not tried", "too busy", "failed"]
 """`not tried`: there is nothing to be tried on this machine. `too busy`: the machine was, to

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from referee.sandbox.bwrap_args import BOT
+from referee.sandbox import BOT
 
 PROC = Path("/proc")
 

@@ -1,7 +1,7 @@
 """What each level of isolation promises to hold."""
 
 from referee.proofs.escapes.inside.running import IN_ORDER
-from referee.sandbox.levels import Isolation
+from referee.sandbox import Isolation
 
 FILTER = "system-call filter"
 ONLY_STRICT = frozenset({FILTER, "memory group", "processor group"})

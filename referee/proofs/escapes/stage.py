@@ -20,11 +20,11 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from referee.bot_folder.manifest import BotFolder, find_bot
+from referee.bot_folder import BotFolder, find_bot
 from referee.proofs.escapes.inside.kernel import call
 from referee.proofs.escapes.inside.scene import FILE, Scene, Target, write_scene
 from referee.proofs.escapes.processes import groups_of
-from referee.sandbox import environment as bot_environment
+from referee.sandbox import PROJECT
 
 SECRETS = (
     *("/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/machine-id", "/etc/passwd"),
@@ -112,7 +112,7 @@ class Stage:
             baits={name: str(path) for name, path in baits.items()},
             system_secrets=tuple(path for path in SECRETS if Path(path).exists()),
             homes=tuple(dict.fromkeys(str(path) for path in (Path.home(), Path("/root"), Path("/home")))),
-            code=str(bot_environment.PROJECT / "referee"),
+            code=str(PROJECT / "referee"),
             targets=(self._referee(baits["temporary"]),),
             referee_environment_sha256=hashlib.sha256(Path("/proc/self/environ").read_bytes()).hexdigest(),
             other_folder=str(self.folder / "neighbour"),

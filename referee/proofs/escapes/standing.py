@@ -7,8 +7,7 @@ from msgspec import Struct
 
 from referee.proofs.escapes.finding import Layer
 from referee.proofs.escapes.processes import groups_of, namespace_of, status
-from referee.sandbox.bwrap_args import SHARED_MEMORY
-from referee.sandbox.environment import environment
+from referee.sandbox import SHARED_MEMORY, environment
 
 GIVEN = frozenset({*environment(endpoint="", token="", scratch="", python_path=""), "PWD", "LC_CTYPE"})
 """The variables of a bot's environment; two are the shell's and Python's own doing."""

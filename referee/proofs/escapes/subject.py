@@ -6,9 +6,9 @@ from typing import Any
 
 import trio
 
+from referee import sandbox
 from referee.proofs.escapes.finding import How
 from referee.proofs.escapes.stage import Place
-from referee.sandbox import process as sandbox
 
 GLANCE_SECONDS = 0.02
 BEGIN_SECONDS = 20.0

@@ -1,1 +1,16 @@
 """The referee under attack in virtual time: scripts of misfortune, played, and judged by a second set of rules."""
+
+from referee.proofs.fuzzing.campaign import Finding, Tally, fuzz, judge_script
+from referee.proofs.fuzzing.script import MAX_SCRIPT_BYTES, BadScriptError, Script, read_script, script_text
+
+__all__ = [
+    "MAX_SCRIPT_BYTES",
+    "BadScriptError",
+    "Finding",
+    "Script",
+    "Tally",
+    "fuzz",
+    "judge_script",
+    "read_script",
+    "script_text",
+]

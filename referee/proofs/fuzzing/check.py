@@ -1,6 +1,6 @@
 """Holds what a referee did against what the rules of time say it should have; the first difference is told."""
 
-from referee.match.records import SeatTime
+from referee.match import SeatTime
 from referee.proofs.fuzzing import stage
 from referee.proofs.fuzzing.attendance import PER_MS, attendance, pauses, stalls
 from referee.proofs.fuzzing.check_messages import Wrong, check_messages, closings, expect

@@ -10,8 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from protocol.words import Action, Audience, Event, Options, Outcome, Setup, View
-from referee.rules.contract import Game, Illegal, Owed, Step, Taken, TimeTerms, Told, Variant, Window
-from referee.rules.rng import Luck
+from referee.rules import Game, Illegal, Luck, Owed, Step, Taken, TimeTerms, Told, Variant, Window
 
 KINDS = ("turn", "sealed", "asked")
 NOTHING = -1

@@ -13,7 +13,7 @@ from trio.testing import MockClock
 
 from protocol.codec import decode_told, encode
 from protocol.messages import PROTOCOL, Closed, Hello, Note, Opened, Pause, Paused, Resumed, Said, Submit, Undo
-from referee.match.records import Ended, Record, WindowTime
+from referee.match import Ended, Record, WindowTime
 from referee.proofs.fuzzing import stage
 from referee.proofs.fuzzing.script import (
     AnyAct,

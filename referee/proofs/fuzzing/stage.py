@@ -8,18 +8,13 @@ from msgspec.structs import replace
 
 from protocol.codec import encode
 from protocol.games.mist import MistOptions, Turn
-from referee.games.mist import Mist
-from referee.host.host import Host
-from referee.match.clock import clock_terms
-from referee.match.match import Match
-from referee.match.policy import Policy
-from referee.match.records import BotIdentity, Record
+from referee.games import Mist
+from referee.host import Host
+from referee.match import BotIdentity, Match, Policy, Record, clock_terms
 from referee.proofs.fuzzing.drill import Choose, Drill, DrillOptions
 from referee.proofs.fuzzing.script import Script, Submits
-from referee.rules.contract import Game
-from referee.rules.table import Deal, Table
-from referee.wire.line import Bell
-from referee.wire.memory import MemoryLine
+from referee.rules import Deal, Game, Table
+from referee.wire import Bell, MemoryLine
 
 DRILL, MIST = Drill(), Mist()
 NO_LIMIT = 1_000_000_000

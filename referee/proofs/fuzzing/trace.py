@@ -6,7 +6,7 @@ Times are whole microseconds since the match's zero.
 from msgspec import Struct
 
 from protocol.messages import Told
-from referee.match.records import WindowTime
+from referee.match import WindowTime
 from referee.proofs.fuzzing.script import AnyAct
 
 

@@ -10,8 +10,8 @@ from typing import Any, Literal
 
 import trio
 
+from referee import sandbox
 from referee.bot_folder.manifest import BotFolder, find_bot
-from referee.sandbox import process as sandbox
 from referee.sandbox.levels import Isolation
 
 PATIENCE_SECONDS = 30

@@ -18,7 +18,7 @@ from secrets import token_hex
 import pytest
 
 from referee.linux.cgroups import PROCESSES, tree
-from referee.sandbox.environment import PROJECT
+from referee.sandbox.bot_environment import PROJECT
 from tests.real_wire.processes import alive, children, family, until
 
 MATCHES = 3

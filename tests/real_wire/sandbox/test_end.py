@@ -16,11 +16,11 @@ import pytest
 import trio
 from msgspec.structs import replace
 
+from referee import sandbox
 from referee.linux.cgroups import tree
 from referee.linux.process_tree import descendants
 from referee.sandbox import prefork as warm
-from referee.sandbox import process as sandbox
-from referee.sandbox.environment import PROJECT
+from referee.sandbox.bot_environment import PROJECT
 from referee.sandbox.levels import find_layers
 from tests.real_wire.sandbox.lab import How, Lab
 

@@ -14,6 +14,7 @@ import pytest
 import trio
 from msgspec.structs import replace
 
+from referee import sandbox
 from referee.bot_folder.manifest import BotFolder, find_bot
 from referee.proofs.escapes.examination import AGAIN, Examination, examine
 from referee.proofs.escapes.finding import How, Report
@@ -23,9 +24,8 @@ from referee.proofs.escapes.promises import ONLY_STRICT, PROMISED, promised
 from referee.proofs.escapes.stage import staged
 from referee.proofs.escapes.standing import LAYERS
 from referee.sandbox import landlock
-from referee.sandbox import process as sandbox
+from referee.sandbox.bot_environment import PROJECT
 from referee.sandbox.bwrap_args import arguments
-from referee.sandbox.environment import PROJECT
 from referee.sandbox.levels import Isolation, Layers
 
 NAMES = {attempt.name for attempt in IN_ORDER}

@@ -15,21 +15,16 @@ import trio
 from msgspec import Struct
 
 from protocol.messages import Closed, Opened
-from referee.bot_folder.manifest import BotFolder
+from referee import sandbox
+from referee.bot_folder import BotFolder
 from referee.host.host import MICROSECONDS
 from referee.host.interview import Answer, Interview
-from referee.host.play import END_SECONDS
+from referee.host.one_match import END_SECONDS
 from referee.host.questions import Greeting, Question, Settled, Step, Telling, questions
-from referee.match.clock import MICROSECONDS_PER_MS
-from referee.match.policy import Policy
-from referee.match.records import AnyRecord
-from referee.sandbox import process as sandbox
-from referee.sandbox.levels import Isolation
-from referee.sandbox.process import Process
+from referee.match import MICROSECONDS_PER_MS, AnyRecord, Policy
+from referee.sandbox import Isolation, Process
 from referee.unwrapped import unwrapped
-from referee.wire.line import INBOX_FRAMES, Arrived, Bell, HandedOver, Line, Outgoing
-from referee.wire.local import Wire
-from referee.wire.loop_lag import TURN_SECONDS
+from referee.wire import INBOX_FRAMES, TURN_SECONDS, Arrived, Bell, HandedOver, Line, Outgoing, Wire
 
 
 class Asked(Struct, frozen=True, kw_only=True):

@@ -7,8 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 
 from protocol.codec import encode
-from referee.match.match import Match
-from referee.match.records import (
+from referee.match import (
     AnyRecord,
     Cpu,
     Ended,
@@ -17,13 +16,14 @@ from referee.match.records import (
     Header,
     In,
     Left,
+    Match,
     PauseOrder,
     Record,
     Started,
     Used,
     Woke,
 )
-from referee.rules.contract import Told
+from referee.rules import Told
 from referee.transcript.header import BadTermsError, dealt
 
 

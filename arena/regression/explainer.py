@@ -21,21 +21,17 @@ from arena.quantities import counted
 from arena.regression.divergence import Explained, Place, explained, places
 from arena.regression.model import Regression
 from arena.terminal import Words, progress_console, say
-from arena.tournament.ledger import Ledger
-from arena.tournament.results_folder import EXPLAINED, LEDGER, TRANSCRIPTS, held
-from referee.bot_folder.manifest import BotFolder
-from referee.host.ask import Interviewed, ask
-from referee.host.plan import Plan
+from arena.tournament import EXPLAINED, LEDGER, TRANSCRIPTS, Ledger, held
+from referee.bot_folder import BotFolder
+from referee.host import Interviewed, Plan, ask
 from referee.linux.private_file import FOLDER_MODE
-from referee.sandbox.process import SandboxError
-from referee.transcript.chain import TranscriptError
-from referee.transcript.reader import read_transcript, verify_transcript
-from referee.transcript.replay import Differs
-from referee.wire.local import open_wire
+from referee.sandbox import SandboxError
+from referee.transcript import Differs, TranscriptError, read_transcript, verify_transcript
+from referee.wire import open_wire
 
 
 class Ask(Protocol):
-    """Asks head what the bot of a seat was asked in a match: `referee.host.ask.ask`, or a stand-in."""
+    """Asks head what the bot of a seat was asked in a match: `referee.host.reask.ask`, or a stand-in."""
 
     def __call__(self, transcript: Path, seat: int, *, log: Path) -> Awaitable[Interviewed]: ...  # noqa: D102
 

@@ -6,8 +6,7 @@ from pathlib import Path
 import arena
 import protocol
 import referee
-from referee.bot_folder.content import FILE_HASH_DIGITS, content_hash, file_hashes
-from referee.bot_folder.manifest import BUILT_IN
+from referee.bot_folder import BUILT_IN, FILE_HASH_DIGITS, content_hash, file_hashes
 
 ROOMS = ("schedule", "statistics", "regression")
 """Of the arena's own, those on which a result depends, or what it counts for."""

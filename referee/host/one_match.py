@@ -20,8 +20,9 @@ from msgspec.structs import replace
 
 from protocol.codec import encode
 from protocol.refusals import Conduct
-from referee.bot_folder.manifest import BotFolder
-from referee.games.registry import GAMES
+from referee import sandbox
+from referee.bot_folder import BotFolder
+from referee.games import GAMES
 from referee.host.feed import Feed, FeedTerms, Publish
 from referee.host.host import MICROSECONDS, Host
 from referee.host.kept_bots import KeptBot, KeptBots, Kind, can_stay
@@ -29,20 +30,12 @@ from referee.host.plan import Plan, Result
 from referee.host.remote_bot import RemoteBot, cannot_play
 from referee.linux.cpu_time import most_cores
 from referee.linux.private_file import FOLDER_MODE
-from referee.match.clock import clock_terms
-from referee.match.match import Match
-from referee.match.records import FORMAT, BotIdentity, Header
-from referee.rules.contract import Told
-from referee.rules.table import Deal, Table
-from referee.sandbox import process as sandbox
-from referee.sandbox.meter import NOTHING, Meter, Reading
-from referee.sandbox.process import Process
-from referee.transcript.writer import Transcript, open_transcript
+from referee.match import FORMAT, BotIdentity, Header, Match, clock_terms
+from referee.rules import Deal, Table, Told
+from referee.sandbox import NOTHING, Meter, Process, Reading
+from referee.transcript import Transcript, open_transcript
 from referee.unwrapped import unwrapped
-from referee.wire.line import Bell, Line
-from referee.wire.local import SOCKET_NAME, Wire, open_wire
-from referee.wire.memory import MemoryLine
-from referee.wire.remote_line import RemoteLine
+from referee.wire import SOCKET_NAME, Bell, Line, MemoryLine, RemoteLine, Wire, open_wire
 
 END_SECONDS = 1.0
 """How long a bot may take to end by itself after `over`; then it is killed."""

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from referee.bot_folder.manifest import PATH, PYTHON, BotFolder
+from referee.bot_folder import PATH, PYTHON, BotFolder
 
 PROJECT = Path(__file__).resolve().parents[2]
 """Where protocol, bots, referee and arena lie: the checkout, or the packages' folder they were installed into."""
