@@ -143,25 +143,30 @@ def many_bare(bot: Path, records: list[Record], folder: Path, at_once: int, deci
     frames.remove(None)  # the other is missing,
     frames = [frame for frame in frames if frame is None or not frame.startswith(b'{"type":"over"')]
     frames.append(b'{"type":"over"}')  # and it ends when it hears this once.
-    under_way = at_once
     with bare_bots(bot, folder, at_once) as sockets:
         poller, places = zmq.Poller(), {}
         for number, socket in enumerate(sockets):
+            socket.recv()  # Nobody plays before all are there.
             poller.register(socket, zmq.POLLIN)
             places[socket] = (number, iter(frames))
+        under_way = sum(not _told_all(socket, rest) for socket, (_, rest) in places.items())
         while under_way:
             for socket, _ in poller.poll():
                 number, rest = places[socket]
-                if not socket.recv().startswith(b'{"type":"hello"'):
-                    steady.made(number)
-                for frame in rest:
-                    if frame is None:
-                        break
-                    socket.send(frame)
-                else:
-                    under_way -= 1
+                socket.recv()
+                steady.made(number)
+                under_way -= _told_all(socket, rest)
     assert steady.seconds is not None  # noqa: S101
     return steady.seconds
+
+
+def _told_all(socket: "zmq.Socket[bytes]", rest: Iterator[bytes | None]) -> bool:
+    """Sends a bot what it is told until it has to answer; whether there is nothing more."""
+    for frame in rest:
+        if frame is None:
+            return False
+        socket.send(frame)
+    return True
 
 
 def seconds_of(records: list[Record]) -> float:
