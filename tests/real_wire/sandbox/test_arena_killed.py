@@ -31,9 +31,9 @@ import trio
 from msgspec import Raw
 
 from referee.bot_folder import find_bot
-from referee.cgroups import tree
-from referee.plan import Plan, Policy
-from referee.play import SandboxedBot, play
+from referee.host import Plan, SandboxedBot, play
+from referee.linux.cgroups import tree
+from referee.match import Policy
 
 async def main(folder, start, matches):
     policy = Policy(ponder=False, main_ms=600_000)
@@ -51,7 +51,7 @@ trio.run(main, *sys.argv[1:])
 NEXT_ARENA = "from referee.linux.cgroups import tree; tree()"
 ENDS_ITSELF = """
 import sys
-from referee.cgroups import tree
+from referee.linux.cgroups import tree
 print(*set(tree().places.values()), flush=True)
 sys.stdin.read()
 """

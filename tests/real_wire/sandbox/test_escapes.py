@@ -302,8 +302,8 @@ async def test_what_the_machine_was_too_busy_to_tell_is_tried_again(
 def test_an_attempt_that_is_ended_by_a_signal_is_held_and_one_that_breaks_has_failed() -> None:
     program = """
 import os, signal, time
-from referee.escapes.inside.attempt import Attempt
-from referee.escapes.inside.running import _made
+from referee.proofs.escapes.inside.attempt import Attempt
+from referee.proofs.escapes.inside.running import _made
 
 def breaks(scene):
     raise ValueError("wrong")
