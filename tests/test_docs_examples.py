@@ -15,8 +15,8 @@ import click
 import pytest
 
 from arena.commands.main import main as arena
-from arena.config.clock_file import clock_text
 from arena.config.tournament_file import read_tournament
+from arena.game_options.clock_file import clock_text
 from bots import kit
 from protocol.codec import decode_feed, decode_said, decode_told, encode
 from referee.adjudication.adjudicate import adjudicate_line

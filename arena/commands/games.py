@@ -7,8 +7,8 @@ from typing import Any
 import click
 import msgspec
 
-from arena.config import clock_json, clock_text, drawn_setup, variant_named
 from arena.errors import WrongUse
+from arena.game_options import clock_json, clock_text, drawn_setup, variant_named
 from arena.schedule import SEED_BITS
 from arena.tables import Grid, show
 from arena.terminal import print_json, results_console, say

@@ -14,9 +14,10 @@ from msgspec import Raw
 from arena.commands.cap_option import cap_option, caps_given
 from arena.commands.feed_option import feed_option
 from arena.commands.policy_options import clock_option, policy_options, read_policy
-from arena.config import CONSOLE, BotCaps, over, read_clock, read_setup, rules_asked, too_large
+from arena.config import CONSOLE, BotCaps, over, too_large
 from arena.errors import WrongUse
 from arena.feed import open_feed
+from arena.game_options import read_clock, read_setup, rules_asked
 from arena.live import Console, Eyes, Watcher, lines_typed, play_match, read_eyes
 from arena.quantities import counted
 from arena.reports import match_json, show_match

@@ -33,7 +33,7 @@ clock_option = click.option(
     type=click.Path(path_type=Path),
     help="All its times, a [clock] table; `arena games GAME --clock` prints one.  [default: the rules']",
 )
-"""`arena.config.clock_file` reads it, when game and policy are known."""
+"""`arena.game_options.clock_file` reads it, when game and policy are known."""
 NAMES = tuple(field.name for field in msgspec.structs.fields(Policy))
 
 

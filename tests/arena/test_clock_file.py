@@ -7,9 +7,9 @@ import pytest
 from click.testing import CliRunner
 
 from arena.commands.main import main
-from arena.config.clock_file import ClockFile, clock_text, read_clock
 from arena.config.tournament_file import read_tournament
 from arena.errors import WrongUse
+from arena.game_options.clock_file import ClockFile, clock_text, read_clock
 from arena.tournament.provenance import terms_of
 from referee.bot_folder.manifest import find_bot
 from referee.games.registry import GAMES

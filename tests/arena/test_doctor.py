@@ -37,7 +37,7 @@ def doctor(monkeypatch: pytest.MonkeyPatch, found: Finding, *arguments: str) -> 
         return Report(isolation=how.isolation, warm=how.warm, layers=layers, findings=(found,))
 
     monkeypatch.setattr("arena.commands.doctor.examine", examine)
-    monkeypatch.setattr("referee.sandbox.process.missing", lambda: ())
+    monkeypatch.setattr("referee.sandbox.missing", lambda: ())
     return CliRunner().invoke(cli.main, ["doctor", "--isolation", "standard", "--cold", *arguments])
 
 

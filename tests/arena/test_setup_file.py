@@ -8,8 +8,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from arena.commands import main as cli
-from arena.config.setup_file import drawn_setup, read_setup
 from arena.errors import DONE, WRONG_USE, WrongUse
+from arena.game_options.setup_file import drawn_setup, read_setup
 from protocol.words import Setup
 from referee.games.registry import GAMES
 from referee.rules.contract import Game

@@ -477,7 +477,7 @@ print(json.dumps(made > 0))
 def unfiltered(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Warm bots without a filter of system calls."""
     layers = replace(find_layers(), no_filter="it is left away")
-    monkeypatch.setattr("referee.warm.find_layers", lambda: layers)
+    monkeypatch.setattr("referee.sandbox.prefork.find_layers", lambda: layers)
     monkeypatch.setattr(warm, "_starter", cache(lambda _: warm._Starter()))
     starter = warm._living_starter()
     yield
