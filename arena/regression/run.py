@@ -15,7 +15,7 @@ from arena import event_loop as loop
 from arena.quantities import counted
 from arena.regression.model import Reckoning, Regression, Sat, State, interval
 from arena.regression.progress import RegressionProgress
-from arena.statistics import Line, standings_of
+from arena.statistics import StandingsRow, standings_of
 from arena.terminal import progress_console, say
 from arena.tournament import (
     TRANSCRIPTS,
@@ -43,7 +43,7 @@ class Finding(Struct, frozen=True):
     state: State
     interval: tuple[float, float]
     """Of the difference in points a match; see `regression.interval`."""
-    lines: tuple[Line, ...]
+    lines: tuple[StandingsRow, ...]
     """By entrant, of the blocks that counted."""
     voids: list[tuple[int, int, str]]
     """Block, seating and reason of every void attempt."""

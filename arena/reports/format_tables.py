@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 from arena.reports.bracket import Strokes, draw
 from arena.schedule import Contest, Knockout, bracket_of, format_rows
-from arena.statistics import Line
+from arena.statistics import StandingsRow
 from arena.tables import Grid
 
 
-def own_table(contest: Contest, lines: Sequence[Line]) -> Grid | None:
+def own_table(contest: Contest, lines: Sequence[StandingsRow]) -> Grid | None:
     """The standings as the format counts them; None where each against each says it all."""
     found = format_rows(contest, lines)
     if found is None:

@@ -9,7 +9,7 @@ from arena.quantities import counted, duration
 from arena.reports.html import html_lines, html_text
 from arena.reports.svg import Bar, bars, courses, heat, spans
 from arena.schedule import TWO
-from arena.statistics import Digest, Line, Rating
+from arena.statistics import Digest, Rating, StandingsRow
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 """What the page asks of its browser: to fetch nothing, whatever stands in it."""
@@ -88,7 +88,7 @@ def _sections(about: About, digest: Digest) -> Iterable[str]:
     yield _section("Conduct", _conduct(digest), "Matches by how the bot behaved.")
 
 
-def labels_of(lines: Sequence[Line]) -> list[str]:
+def labels_of(lines: Sequence[StandingsRow]) -> list[str]:
     """Places in a table: 1, 2, …, and h for the house."""
     return ["h" if line.house else str(place) for place, line in enumerate(lines, start=1)]
 
@@ -102,7 +102,7 @@ def interval(rating: Rating) -> str:
     return f"above {rating.low:+z.0f}" if rating.high is None else f"{rating.low:+z.0f} to {rating.high:+z.0f}"
 
 
-def seat_rows(digest: Digest, order: Sequence[Line]) -> list[list[float | None]]:
+def seat_rows(digest: Digest, order: Sequence[StandingsRow]) -> list[list[float | None]]:
     """Mean points by seat: everyone's first, then each bot's."""
     everyone = [mean.value for mean in digest.by_seat]
     return [everyone, *([mean.value for mean in digest.by_bot_and_seat[line.entrant]] for line in order)]
@@ -146,7 +146,7 @@ def _conduct(digest: Digest) -> str:
     )
 
 
-def _rated(digest: Digest, line: Line) -> Bar:
+def _rated(digest: Digest, line: StandingsRow) -> Bar:
     rating = digest.ratings.ratings[line.entrant]
     told = f"{rating.elo:+z.0f}, {interval(rating)}, {counted(rating.blocks, 'block')}"
     return Bar(digest.labels[line.entrant], rating.elo, rating.low, rating.high, told)
@@ -169,7 +169,7 @@ def _seats(digest: Digest, labels: Sequence[str]) -> str:
     return heat("Mean points by seat", ["all", *labels], heads, seat_rows(digest, digest.lines))
 
 
-def _against(lines: Sequence[Line]) -> list[list[float | None]]:
+def _against(lines: Sequence[StandingsRow]) -> list[list[float | None]]:
     columns = lines[:MOST_COLUMNS]
     return [
         [line.against[other.entrant].mean if other.entrant in line.against else None for other in columns]

@@ -10,7 +10,7 @@ from arena.quantities import counted, duration
 from arena.regression import BASE, FIELD, HEAD, Finding, Regression, evidence
 from arena.reports.markdown import escaped, table_lines
 from arena.schedule import Row, conduct
-from arena.statistics import ELO, Line, Progress, Sprt, Verdict
+from arena.statistics import ELO, Progress, Sprt, StandingsRow, Verdict
 from arena.tables import Grid
 
 WORDS = {
@@ -157,7 +157,7 @@ def _rows(regression: Regression, finding: Finding) -> tuple[Row, list[Row]]:
     return ("bot", "played", "W-T-L" if seats == TWO else "wins", "mean points", *last), rows
 
 
-def _results(name: str, line: Line, seats: int) -> Row:
+def _results(name: str, line: StandingsRow, seats: int) -> Row:
     return (
         name,
         str(line.played),
@@ -166,7 +166,7 @@ def _results(name: str, line: Line, seats: int) -> Row:
     )
 
 
-def _line_json(label: str, line: Line) -> dict[str, Any]:
+def _line_json(label: str, line: StandingsRow) -> dict[str, Any]:
     return {
         "label": label,
         "played": line.played,

@@ -13,18 +13,18 @@ from arena.reports.bracket import ASCII, BOXES
 from arena.reports.format_json import format_json
 from arena.reports.format_tables import bracket_lines, own_table
 from arena.schedule import HOUSE, Contest, conduct
-from arena.statistics import Digest, Line, Score
+from arena.statistics import Digest, Score, StandingsRow
 from arena.tables import Grid, rounded, show
 from arena.terminal import Screen
 from arena.tournament import Results
 
 
-def crosstable(lines: Sequence[Line], labels: Sequence[str], seats: int) -> Grid:
+def crosstable(lines: Sequence[StandingsRow], labels: Sequence[str], seats: int) -> Grid:
     """The standings, with how each bot did against each other."""
     return _table_of_pairs(lines, labels) if seats == TWO else _table_of_many(lines, labels)
 
 
-def print_result(screen: Screen, contest: Contest, lines: Sequence[Line], seats: int) -> None:
+def print_result(screen: Screen, contest: Contest, lines: Sequence[StandingsRow], seats: int) -> None:
     """What came out, as the format counts: a bracket, where there is one, and the table."""
     if bracket := bracket_lines(contest, BOXES if sys.stdout.isatty() else ASCII):
         # Not folded: a bracket that is cut to the screen is none.
@@ -48,7 +48,7 @@ def void_text(voids: int, set_aside: int) -> str:
     return f"{counted(voids, 'attempt')} {were} void, and made again{again}"
 
 
-def _table_of_pairs(lines: Sequence[Line], labels: Sequence[str]) -> Grid:
+def _table_of_pairs(lines: Sequence[StandingsRow], labels: Sequence[str]) -> Grid:
     """For two seats: points against each other; narrow enough for four bots in 80 columns."""
     last, conducts = conduct(lines)
     table = Grid(
@@ -68,7 +68,7 @@ def _table_of_pairs(lines: Sequence[Line], labels: Sequence[str]) -> Grid:
     return table
 
 
-def _table_of_many(lines: Sequence[Line], labels: Sequence[str]) -> Grid:
+def _table_of_many(lines: Sequence[StandingsRow], labels: Sequence[str]) -> Grid:
     """For more seats: the mean share of others that a bot was ranked before, and of matches before each other."""
     places = [HOUSE if line.house else str(place) for place, line in enumerate(lines, start=1)]
     last, conducts = conduct(lines)
@@ -134,7 +134,7 @@ def _attempt_json(block: int, seating: int, reason: str) -> dict[str, Any]:
     return {"block": block, "seating": seating, "reason": reason}
 
 
-def _standings_json(lines: Sequence[Line], labels: Sequence[str]) -> list[dict[str, Any]]:
+def _standings_json(lines: Sequence[StandingsRow], labels: Sequence[str]) -> list[dict[str, Any]]:
     """The standings as plain values, best first."""
     return [
         {
@@ -153,13 +153,13 @@ def _standings_json(lines: Sequence[Line], labels: Sequence[str]) -> list[dict[s
     ]
 
 
-def _against(line: Line, other: Line) -> str:
+def _against(line: StandingsRow, other: StandingsRow) -> str:
     """Points against another bot; none where it would meet itself."""
     score = line.against.get(other.entrant)
     return "-" if score is None else f"{score.points:g}"
 
 
-def _share(line: Line, other: Line) -> str:
+def _share(line: StandingsRow, other: StandingsRow) -> str:
     """In how many of a hundred matches with another it was ranked before that one."""
     score = line.against.get(other.entrant)
     return "-" if score is None or score.mean is None else f"{100 * score.mean:.0f}%"

@@ -10,7 +10,7 @@ from arena.schedule.knockout import Knockout, bracket_of, rounds_reached
 from arena.schedule.ladder import Ladder, final_ratings
 from arena.schedule.rounds import Schedule
 from arena.schedule.swiss import Swiss, swiss_lines
-from arena.statistics import Line, Played, Score
+from arena.statistics import Played, Score, StandingsRow
 
 HOUSE = "h"
 """The place of the house, which has none."""
@@ -34,13 +34,13 @@ class Contest(Struct, frozen=True, kw_only=True):
         return schedule_of(self.form)
 
 
-def in_order(contest: Contest, lines: Sequence[Line]) -> tuple[Line, ...]:
+def in_order(contest: Contest, lines: Sequence[StandingsRow]) -> tuple[StandingsRow, ...]:
     """The lines as the format places their bots, the house last; `lines` are by mean points."""
     place = _places(contest, lines)
     return tuple(sorted(lines, key=lambda line: (line.house, place[line.entrant])))
 
 
-def _places(contest: Contest, lines: Sequence[Line]) -> dict[int, float]:
+def _places(contest: Contest, lines: Sequence[StandingsRow]) -> dict[int, float]:
     """By entrant; equal ones stay as they are."""
     match contest.schedule:
         case Swiss() as swiss:
@@ -70,7 +70,7 @@ def order_text(contest: Contest) -> str:
             return "By mean points."
 
 
-def format_rows(contest: Contest, lines: Sequence[Line]) -> tuple[Row, list[Row]] | None:
+def format_rows(contest: Contest, lines: Sequence[StandingsRow]) -> tuple[Row, list[Row]] | None:
     """Headings and rows of the format's own table; None where each against each says it all.
 
     `lines` are as `in_order` has them.
@@ -95,11 +95,11 @@ def format_rows(contest: Contest, lines: Sequence[Line]) -> tuple[Row, list[Row]
             return None
 
 
-def _swiss(contest: Contest, swiss: Swiss, lines: Sequence[Line]) -> tuple[Row, list[Row]]:
+def _swiss(contest: Contest, swiss: Swiss, lines: Sequence[StandingsRow]) -> tuple[Row, list[Row]]:
     """By points with byes, then Buchholz."""
     found = {line.entrant: line for line in swiss_lines(swiss, contest.seed, contest.played)}
 
-    def cells(line: Line) -> Row:
+    def cells(line: StandingsRow) -> Row:
         if line.house:
             return f"{line.points:g}", "-", _won(line), "-"
         mine = found[line.entrant]
@@ -108,12 +108,12 @@ def _swiss(contest: Contest, swiss: Swiss, lines: Sequence[Line]) -> tuple[Row, 
     return _rows(contest, lines, ("points", "Buchholz", "W-T-L", "house" if swiss.filled else "byes"), cells)
 
 
-def _gauntlet(contest: Contest, lines: Sequence[Line]) -> tuple[Row, list[Row]]:
+def _gauntlet(contest: Contest, lines: Sequence[StandingsRow]) -> tuple[Row, list[Row]]:
     """The heads first, each with what it did against the field; then the field, with what it did against each."""
     heads = contest.form.heads or 1
     headings = ("points", "W-T-L", "share", *(f"against {name}" for name in contest.labels[:heads]))
 
-    def cells(line: Line) -> Row:
+    def cells(line: StandingsRow) -> Row:
         share = "-" if line.mean is None else f"{100 * line.mean:.0f}%"
         return f"{line.points:g}", _won(line), share, *(_of_all(line.against.get(head)) for head in range(heads))
 
@@ -124,9 +124,9 @@ def _gauntlet(contest: Contest, lines: Sequence[Line]) -> tuple[Row, list[Row]]:
 
 def _rows(
     contest: Contest,
-    lines: Sequence[Line],
+    lines: Sequence[StandingsRow],
     headings: Row,
-    cells: Callable[[Line], Row],
+    cells: Callable[[StandingsRow], Row],
     places: Sequence[str] | None = None,
 ) -> tuple[Row, list[Row]]:
     places = places or [HOUSE if line.house else str(place) for place, line in enumerate(lines, start=1)]
@@ -138,9 +138,9 @@ def _rows(
     return ("#", "bot", *headings, *last), rows
 
 
-def conduct(lines: Sequence[Line]) -> tuple[Row, list[Row]]:
+def conduct(lines: Sequence[StandingsRow]) -> tuple[Row, list[Row]]:
     """The last columns of every table, `refused` only where something was: headings, and cells by line."""
-    columns: dict[str, Callable[[Line], str]] = {
+    columns: dict[str, Callable[[StandingsRow], str]] = {
         "faults": lambda line: str(line.faults),
         "defaults": lambda line: str(line.defaults),
         "refused": lambda line: str(line.refused),
@@ -151,7 +151,7 @@ def conduct(lines: Sequence[Line]) -> tuple[Row, list[Row]]:
     return tuple(columns), [tuple(cell(line) for cell in columns.values()) for line in lines]
 
 
-def _won(line: Line) -> str:
+def _won(line: StandingsRow) -> str:
     return f"{line.wins}-{line.ties}-{line.losses}"
 
 

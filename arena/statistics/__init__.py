@@ -3,7 +3,7 @@
 from arena.statistics.anytime import Anytime
 from arena.statistics.ratings import Rating
 from arena.statistics.sprt import ELO, EloModel, Progress, Sprt, Verdict
-from arena.statistics.standings import Line, Played, Score, points, standings_of
+from arena.statistics.standings import Played, Score, StandingsRow, points, standings_of
 from arena.statistics.summary import Digest, TimeUse, digest_of
 
 __all__ = [
@@ -11,12 +11,12 @@ __all__ = [
     "Anytime",
     "Digest",
     "EloModel",
-    "Line",
     "Played",
     "Progress",
     "Rating",
     "Score",
     "Sprt",
+    "StandingsRow",
     "TimeUse",
     "Verdict",
     "digest_of",

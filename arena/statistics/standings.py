@@ -61,7 +61,7 @@ class Score(Struct, kw_only=True):
         return self.points / self.played if self.played else None
 
 
-class Line(Score, kw_only=True):
+class StandingsRow(Score, kw_only=True):
     """One bot's part in a tournament."""
 
     entrant: int
@@ -87,7 +87,7 @@ class Line(Score, kw_only=True):
         return self.charged_us / timed if timed else None
 
 
-def standings_of(entrants: int, played: Iterable[Played], house: int | None = None) -> list[Line]:
+def standings_of(entrants: int, played: Iterable[Played], house: int | None = None) -> list[StandingsRow]:
     """Lines of all entrants, best first; equal ones in the order of the file.
 
     `house` is the number of the one that fills seats: its line is the last.
@@ -97,7 +97,7 @@ def standings_of(entrants: int, played: Iterable[Played], house: int | None = No
     sums = _sums(entrants, table, matches)
     against = _against(entrants, table)
     lines = [
-        Line(
+        StandingsRow(
             entrant=entrant,
             house=entrant == house,
             against=against[entrant],

@@ -10,7 +10,7 @@ from msgspec import Struct
 from arena.statistics.orders import Orders, orders_of
 from arena.statistics.ratings import ELO, Array, Ratings, fit, rate
 from arena.statistics.result_arrays import Table, table_of
-from arena.statistics.standings import Line, Played, standings_of
+from arena.statistics.standings import Played, StandingsRow, standings_of
 from protocol.refusals import Conduct
 
 MOMENTS = 12
@@ -58,7 +58,7 @@ class Digest(Struct, frozen=True, kw_only=True):
     seats: int
     blocks: int
     matches: int
-    lines: tuple[Line, ...]
+    lines: tuple[StandingsRow, ...]
     """In the order of the format."""
     ratings: Ratings
     moments: tuple[Moment, ...]
@@ -76,7 +76,7 @@ def digest_of(
     labels: Sequence[str],
     played: Sequence[Played],
     house: int | None = None,
-    order: Callable[[Sequence[Line]], Sequence[Line]] = tuple,
+    order: Callable[[Sequence[StandingsRow]], Sequence[StandingsRow]] = tuple,
 ) -> Digest:
     """The numbers of results in schedule order. `order`: who stands where, if not by mean points."""
     entrants = len(labels)

@@ -7,7 +7,7 @@ import trio
 from msgspec import Struct
 
 from arena.schedule import Match
-from arena.statistics import Line, Played, standings_of
+from arena.statistics import Played, StandingsRow, standings_of
 from arena.tournament.ledger import Ledger
 from arena.tournament.runner import Progress, Write
 from protocol.codec import encode
@@ -55,7 +55,9 @@ class FedStandings:
     def __init__(self, terms: Terms, publish: Publish) -> None:
         self._terms = terms
         self._publish = publish
-        self._lines = [Line(entrant=entrant, house=entrant == terms.house) for entrant in range(len(terms.labels))]
+        self._lines = [
+            StandingsRow(entrant=entrant, house=entrant == terms.house) for entrant in range(len(terms.labels))
+        ]
         self._played = 0
         self._n = 0
         self._counted: set[int] = set()
@@ -102,12 +104,12 @@ class FedStandings:
         """Publishes them, by mean points."""
         self._say(sorted(self._lines, key=lambda line: (line.house, -(line.mean or 0), line.faults)))
 
-    def tell_final(self, lines: Sequence[Line], played: int) -> None:
+    def tell_final(self, lines: Sequence[StandingsRow], played: int) -> None:
         """Publishes what came out at the end of so many matches, in the format's order."""
         self._played = played
         self._say(lines, final=True)
 
-    def _say(self, lines: Sequence[Line], *, final: bool = False) -> None:
+    def _say(self, lines: Sequence[StandingsRow], *, final: bool = False) -> None:
         terms = self._terms
         message = FeedStandings(
             n=self._n,
@@ -122,7 +124,7 @@ class FedStandings:
         self._publish(STANDINGS, encode(message))
 
 
-def _row(line: Line, labels: Sequence[str]) -> FeedRow:
+def _row(line: StandingsRow, labels: Sequence[str]) -> FeedRow:
     return FeedRow(
         bot=labels[line.entrant],
         house=line.house,

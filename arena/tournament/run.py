@@ -12,7 +12,7 @@ from arena import event_loop as loop
 from arena.config import TWO, Tournament
 from arena.quantities import counted
 from arena.schedule import Blocks, Contest, Design, Fixed, blocks_so_far, design_of, in_order, rounds_of
-from arena.statistics import Digest, Line, Played, digest_of
+from arena.statistics import Digest, Played, StandingsRow, digest_of
 from arena.terminal import progress_console, say
 from arena.tournament.feed_standings import AlsoFed, FedStandings, Terms
 from arena.tournament.found import Found
@@ -49,7 +49,7 @@ class Results(Struct, frozen=True, kw_only=True):
         return self.contest.played
 
     @property
-    def lines(self) -> tuple[Line, ...]:
+    def lines(self) -> tuple[StandingsRow, ...]:
         """The standings, best first."""
         return self.digest.lines
 
