@@ -70,7 +70,7 @@ def _with_base(match: Match) -> Match:
     return Match(match.name, match.block, match.seating, entrants, match.seed)
 
 
-class Sat(Struct, frozen=True):
+class SeatedResult(Struct, frozen=True):
     """A match as far as the test needs it."""
 
     entrants: tuple[int, ...]
@@ -81,22 +81,22 @@ class Sat(Struct, frozen=True):
         return [points(self.outcome, seat) for seat, sitting in enumerate(self.entrants) if sitting == entrant]
 
 
-def head_to_head(matches: Sequence[Sat]) -> float:
+def head_to_head(matches: Sequence[SeatedResult]) -> float:
     """What a block of two seats says: the new version's points, of 2."""
     return sum(sum(match.points_of(HEAD)) for match in matches)
 
 
-def difference(matches: Sequence[Sat]) -> float:
+def difference(matches: Sequence[SeatedResult]) -> float:
     """What a block of more seats says: the new version's mean points minus the old one's, from -1 to 1."""
     return _mean(matches, HEAD) - _mean(matches, BASE)
 
 
-def _mean(matches: Sequence[Sat], entrant: int) -> float:
+def _mean(matches: Sequence[SeatedResult], entrant: int) -> float:
     got = [each for match in matches for each in match.points_of(entrant)]
     return sum(got) / len(got)
 
 
-class Reckoning:
+class BlockTally:
     """Is told of matches in the order in which they end, and gives blocks to the test in schedule order.
 
     It would favour whoever wins quickly, or loses slowly, if blocks counted as they end.
@@ -107,10 +107,10 @@ class Reckoning:
         self._limit = regression.limit
         test = regression.test
         self._walk = sprt.Walk(test) if isinstance(test, sprt.Sprt) else anytime.Walk(test)
-        self._observe: Callable[[Sequence[Sat]], float] = (
+        self._observe: Callable[[Sequence[SeatedResult]], float] = (
             head_to_head if isinstance(test, sprt.Sprt) else difference
         )
-        self._waiting: dict[int, dict[int, Sat]] = {}
+        self._waiting: dict[int, dict[int, SeatedResult]] = {}
         self.observations: list[float] = []
         """By block, up to the one that decided."""
 
@@ -124,7 +124,7 @@ class Reckoning:
         """Whether no more blocks are needed."""
         return self.state.verdict is not Verdict.UNDECIDED
 
-    def ended(self, block: int, seating: int, sat: Sat) -> None:
+    def ended(self, block: int, seating: int, sat: SeatedResult) -> None:
         """A match has its result."""
         self._waiting.setdefault(block, {})[seating] = sat
         while not self.decided and self.state.blocks < self._limit:

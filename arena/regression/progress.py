@@ -5,7 +5,7 @@ from collections.abc import Callable
 from rich.progress import BarColumn, MofNCompleteColumn, TimeElapsedColumn
 
 from arena.quantities import counted
-from arena.regression.model import Reckoning, Regression, Sat, evidence
+from arena.regression.model import BlockTally, Regression, SeatedResult, evidence
 from arena.schedule import Match
 from arena.terminal import Screen, Words
 from arena.tournament import Gauge
@@ -13,10 +13,10 @@ from referee.host import Result
 
 
 class RegressionProgress(Gauge):
-    """Passes what ends on to the reckoning, shows how far it is, and says when it is decided."""
+    """Passes what ends on to the tally, shows how far it is, and says when it is decided."""
 
     def __init__(
-        self, console: Screen, regression: Regression, reckoning: Reckoning, decided: Callable[[], None]
+        self, console: Screen, regression: Regression, tally: BlockTally, decided: Callable[[], None]
     ) -> None:
         """`decided` is called once, with the block that decides."""
         super().__init__(
@@ -28,30 +28,30 @@ class RegressionProgress(Gauge):
             TimeElapsedColumn(),
         )
         self._test = regression.test
-        self._reckoning = reckoning
+        self._tally = tally
         self._decided = decided
-        self._task = self._bar.add_task(self._found(), total=regression.limit, completed=reckoning.state.blocks)
+        self._task = self._bar.add_task(self._found(), total=regression.limit, completed=tally.state.blocks)
 
     def ended(self, match: Match, result: Result) -> None:
         """See `runner.Progress`."""
         if result.outcome is None:
             raise ValueError(f"a void attempt at {match.name} was given as a result")
-        before = self._reckoning.state.blocks
-        self._reckoning.ended(match.block, match.seating, Sat(match.entrants, result.outcome))
-        self._bar.update(self._task, completed=self._reckoning.state.blocks, description=self._found())
+        before = self._tally.state.blocks
+        self._tally.ended(match.block, match.seating, SeatedResult(match.entrants, result.outcome))
+        self._bar.update(self._task, completed=self._tally.state.blocks, description=self._found())
         self._say_now_and_then()
         # Blocks that were being played when it was decided may still end.
-        if self._reckoning.decided and before < self._reckoning.state.blocks:
+        if self._tally.decided and before < self._tally.state.blocks:
             self._decided()
 
     def void(self, match: Match, reason: str, set_aside: int) -> None:
         """See `runner.Progress`."""
         del set_aside
-        self._reckoning.again(match.block)
+        self._tally.again(match.block)
         self._tell_void(match, reason)
 
     def _said(self) -> str:
-        return f"{counted(self._reckoning.state.blocks, 'block')}, {self._found()}{self._lost_said()}"
+        return f"{counted(self._tally.state.blocks, 'block')}, {self._found()}{self._lost_said()}"
 
     def _found(self) -> str:
-        return evidence(self._test, self._reckoning.state)
+        return evidence(self._test, self._tally.state)

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from arena import event_loop as loop
 from arena.quantities import counted
-from arena.regression.model import Reckoning, Regression, Sat, State, interval
+from arena.regression.model import BlockTally, Regression, SeatedResult, State, interval
 from arena.regression.progress import RegressionProgress
 from arena.statistics import StandingsRow, standings_of
 from arena.terminal import progress_console, say
@@ -72,7 +72,7 @@ def play_regression(
     with open_ledger(folder, fresh=fresh, try_out=partial(try_out, open_venue)) as ledger:
         otherwise = f"{folder}: its results were begun otherwise"
         seed = begin_or_go_on(ledger, regression.arena.form.seed, partial(_terms, regression), otherwise)
-        reckoning = _reckoned(regression, ledger)
+        tally = _tally(regression, ledger)
         field = Field(
             plan=regression.arena.plan(),
             players=players,
@@ -80,8 +80,8 @@ def play_regression(
             transcripts=folder / TRANSCRIPTS,
         )
         say_kept(regression.arena)
-        _play_rest(regression, field, ledger, reckoning, seed, open_venue=open_venue)
-        return _finding(regression, ledger, reckoning, seed, monotonic() - started)
+        _play_rest(regression, field, ledger, tally, seed, open_venue=open_venue)
+        return _finding(regression, ledger, tally, seed, monotonic() - started)
 
 
 def folder_for(regression: Regression) -> Path:
@@ -98,19 +98,19 @@ def _terms(regression: Regression, seed: int) -> Terms:
     return terms | {f"test.{key}": value for key, value in msgspec.to_builtins(regression.test).items()}
 
 
-def _reckoned(regression: Regression, ledger: Ledger) -> Reckoning:
+def _tally(regression: Regression, ledger: Ledger) -> BlockTally:
     """The test as the ledger leaves it. Matches of blocks that were stopped half-way are known too: they stand."""
-    reckoning = Reckoning(regression)
+    tally = BlockTally(regression)
     for played in ledger.played():
-        reckoning.ended(played.block, played.seating, Sat(played.entrants, played.outcome))
-    return reckoning
+        tally.ended(played.block, played.seating, SeatedResult(played.entrants, played.outcome))
+    return tally
 
 
 def _play_rest(
     regression: Regression,
     field: Field[PlayerT],
     ledger: Ledger,
-    reckoning: Reckoning,
+    tally: BlockTally,
     seed: int,
     *,
     open_venue: Venue[PlayerT],
@@ -118,17 +118,17 @@ def _play_rest(
     """Plays until it is decided. What is being played then is given up: it would not count."""
     if stopped := ledger.give_up_unfinished():
         say(f"going on; {counted(stopped, 'match')} had been interrupted")
-    done = reckoning.state.blocks
+    done = tally.state.blocks
     done_before = f" ({done} of them played before)" if done else ""
     limit = f"at most {counted(regression.limit, 'block')} of {counted(regression.seatings, 'match')}"
     say(f"{limit}{done_before}, isolation {field.plan.isolation}")
-    if reckoning.decided or done == regression.limit:
+    if tally.decided or done == regression.limit:
         return
     # Those beyond a limit that was higher before are finished too.
     left = max(1, regression.limit * regression.seatings - len(ledger.finished()))
     playing = trio.CancelScope()
-    blocks = partial(takewhile, lambda _: not reckoning.decided)
-    with RegressionProgress(progress_console(), regression, reckoning, playing.cancel) as progress:
+    blocks = partial(takewhile, lambda _: not tally.decided)
+    with RegressionProgress(progress_console(), regression, tally, playing.cancel) as progress:
 
         async def play_all() -> None:
             with playing:
@@ -141,12 +141,10 @@ def _play_rest(
     ledger.give_up_unfinished()
 
 
-def _finding(regression: Regression, ledger: Ledger, reckoning: Reckoning, seed: int, seconds: float) -> Finding:
+def _finding(regression: Regression, ledger: Ledger, tally: BlockTally, seed: int, seconds: float) -> Finding:
     """What it came to: of the blocks up to the one that decided, whatever else was played."""
-    counted = [played for played in ledger.results() if played.block < reckoning.state.blocks]
+    counted = [played for played in ledger.results() if played.block < tally.state.blocks]
     entrants = len(regression.arena.bots)
     lines = sorted(standings_of(entrants, counted), key=lambda line: line.entrant)
-    within = interval(regression, reckoning.observations)
-    return Finding(
-        seed, reckoning.state, within, tuple(lines), ledger.voids(), ledger.lost_with_workers(), seconds
-    )
+    within = interval(regression, tally.observations)
+    return Finding(seed, tally.state, within, tuple(lines), ledger.voids(), ledger.lost_with_workers(), seconds)

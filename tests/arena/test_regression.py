@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from arena.errors import WrongUse
-from arena.regression.model import BASE, HEAD, Reckoning, Regression, Sat, difference
+from arena.regression.model import BASE, HEAD, BlockTally, Regression, SeatedResult, difference
 from arena.regression.options import Asked, regression_of
 from arena.statistics.sprt import Verdict
 from referee.match.policy import Policy
@@ -20,10 +20,10 @@ def asked(game: str = "mist", **given: Any) -> Regression:
     return regression_of(Asked(game=game, policy=Policy(), **{**bots, **given}))
 
 
-def ended(reckoning: Reckoning, block: int, *, head_wins: bool) -> None:
+def ended(tally: BlockTally, block: int, *, head_wins: bool) -> None:
     """Both matches of a block."""
-    reckoning.ended(block, 0, Sat((BASE, HEAD), LOST if head_wins else WON))
-    reckoning.ended(block, 1, Sat((HEAD, BASE), WON if head_wins else LOST))
+    tally.ended(block, 0, SeatedResult((BASE, HEAD), LOST if head_wins else WON))
+    tally.ended(block, 1, SeatedResult((HEAD, BASE), WON if head_wins else LOST))
 
 
 class TestTwoSeats:
@@ -38,43 +38,43 @@ class TestTwoSeats:
     def test_blocks_are_looked_at_in_schedule_order_in_whichever_they_end(self) -> None:
         states = []
         for order in permutations(range(4)):
-            reckoning = Reckoning(asked())
+            tally = BlockTally(asked())
             for block in order:
-                ended(reckoning, block, head_wins=block < 2)
-            states.append(reckoning.state)
+                ended(tally, block, head_wins=block < 2)
+            states.append(tally.state)
         assert 1 == len(set(states))
         assert (4, (2, 0, 0, 0, 2)) == (states[0].blocks, states[0].counts)  # type: ignore[union-attr]
 
     def test_what_comes_after_a_block_that_has_not_ended_waits(self) -> None:
-        reckoning = Reckoning(asked())
+        tally = BlockTally(asked())
         for block in range(1, 40):
-            ended(reckoning, block, head_wins=True)
-        assert (0, False) == (reckoning.state.blocks, reckoning.decided)
+            ended(tally, block, head_wins=True)
+        assert (0, False) == (tally.state.blocks, tally.decided)
 
     def test_blocks_after_the_one_that_decided_are_not_looked_at(self) -> None:
-        reckoning = Reckoning(asked(elo1=100.0))
+        tally = BlockTally(asked(elo1=100.0))
         for block in range(40):
-            ended(reckoning, block, head_wins=block < 20)
+            ended(tally, block, head_wins=block < 20)
         assert (Verdict.ACCEPTED, 10, 10) == (
-            reckoning.state.verdict,
-            reckoning.state.blocks,
-            len(reckoning.observations),
+            tally.state.verdict,
+            tally.state.blocks,
+            len(tally.observations),
         )
 
     def test_a_block_that_is_played_again_counts_as_it_came_out_then(self) -> None:
-        reckoning = Reckoning(asked())
-        reckoning.ended(0, 0, Sat((BASE, HEAD), LOST))
-        reckoning.again(0)
-        reckoning.ended(0, 1, Sat((HEAD, BASE), LOST))
-        assert [] == reckoning.observations
-        reckoning.ended(0, 0, Sat((BASE, HEAD), WON))
-        assert [0] == reckoning.observations
+        tally = BlockTally(asked())
+        tally.ended(0, 0, SeatedResult((BASE, HEAD), LOST))
+        tally.again(0)
+        tally.ended(0, 1, SeatedResult((HEAD, BASE), LOST))
+        assert [] == tally.observations
+        tally.ended(0, 0, SeatedResult((BASE, HEAD), WON))
+        assert [0] == tally.observations
 
     def test_blocks_beyond_the_limit_do_not_count(self) -> None:
-        reckoning = Reckoning(asked(blocks=2))
+        tally = BlockTally(asked(blocks=2))
         for block in range(4):
-            ended(reckoning, block, head_wins=True)
-        assert 2 == reckoning.state.blocks
+            ended(tally, block, head_wins=True)
+        assert 2 == tally.state.blocks
 
 
 class TestMoreSeats:
@@ -113,10 +113,10 @@ class TestMoreSeats:
         first_to_last = outcome((0,), (1,), (2,))
         assert 0.5 == difference(
             [
-                Sat((HEAD, 2, 2), first_to_last),
-                Sat((2, HEAD, 2), first_to_last),
-                Sat((BASE, 2, 2), outcome((1,), (0,), (2,))),
-                Sat((2, BASE, 2), outcome((0,), (2,), (1,))),
+                SeatedResult((HEAD, 2, 2), first_to_last),
+                SeatedResult((2, HEAD, 2), first_to_last),
+                SeatedResult((BASE, 2, 2), outcome((1,), (0,), (2,))),
+                SeatedResult((2, BASE, 2), outcome((0,), (2,), (1,))),
             ]
         )
 
