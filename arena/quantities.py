@@ -1,4 +1,4 @@
-"""Quantities as people say them: numbers of things, and times. Pure."""
+"""Quantities as people say them, numbers of things and times; and rounded as programs read them. Pure."""
 
 LARGEST = 1_000
 """From this many of a unit on, the next one is used."""
@@ -19,3 +19,8 @@ def duration(microseconds: float) -> str:
     milliseconds = microseconds / 1_000
     amount, unit = (milliseconds, "ms") if round(milliseconds) < LARGEST else (milliseconds / 1_000, "s")
     return f"{amount:.{int(round(amount, 1) < SMALL)}f} {unit}"
+
+
+def rounded(value: float | None, places: int = 2) -> float | None:
+    """A number, if there is one, for programs: never minus zero. What people read says `z` in its format."""
+    return None if value is None else round(value, places) + 0.0

@@ -1,6 +1,7 @@
 """Tables of results, of which nothing is cut: the same at a terminal and in a file, in ASCII in the latter."""
 
 import sys
+from collections.abc import Iterable, Sequence
 
 from rich.box import SIMPLE_HEAD, Box
 from rich.console import JustifyMethod
@@ -40,6 +41,14 @@ class Grid:
         self.table.add_row(*map(_cell, cells))
 
 
+def grid_of(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> Grid:
+    """A table of bots: all columns but theirs hold numbers."""
+    grid = Grid({heading: heading != "bot" for heading in headings})
+    for row in rows:
+        grid.add_row(*row)
+    return grid
+
+
 def _cell(text: str, most: int = LONGEST_CELL) -> Text:
     return Text(shortened(printable_name(text), most))
 
@@ -54,11 +63,6 @@ def show(screen: Screen, grid: Grid) -> None:
     # Not by itself: rich would cut it to the screen.
     lines = Segments(screen.render(table, screen.options.update(max_width=_width(screen, table))))
     screen.print(lines, crop=False, end="")
-
-
-def rounded(value: float | None, places: int = 2) -> float | None:
-    """A number, if there is one, for programs: never minus zero. What people read says `z` in its format."""
-    return None if value is None else round(value, places) + 0.0
 
 
 def _width(screen: Screen, table: Table) -> int:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from itertools import islice
 from random import Random
 
-from arena.schedule import SWAPPED, Block, Fixed, Form, Schedule, schedule_of
+from arena.schedule import SWAPPED, Block, Fixed, Schedule, ScheduleSpec, format_of
 from arena.statistics import Played
 from protocol.refusals import Conduct
 from protocol.words import Outcome
@@ -31,27 +31,27 @@ FINE, NONE = (Conduct.OK, Conduct.OK), (0, 0)
 BETTER_WINS = 0.7
 
 
-def form(format_: str, blocks: int, **more: int | bool) -> Form:
-    """A form of two seats and two thousand bots, unless it says otherwise."""
+def spec(format_: str, blocks: int, **more: int | bool) -> ScheduleSpec:
+    """A spec of two seats and two thousand bots, unless it says otherwise."""
     told = {"seats": 2, "entrants": BOTS, "rotations": None, "filled": False, "heads": None, "rounds": None}
-    return Form(format=format_, blocks=blocks, **(told | more))  # type: ignore[arg-type]
+    return ScheduleSpec(format=format_, blocks=blocks, **(told | more))  # type: ignore[arg-type]
 
 
 def schedules(blocks: int) -> dict[str, Schedule]:
     """Each with about so many blocks."""
     found = {
-        "round robin": form("round_robin", -(-blocks // 4_950), entrants=100),
-        "gauntlet": form("gauntlet", -(-blocks // (BOTS - 1))),
+        "round robin": spec("round_robin", -(-blocks // 4_950), entrants=100),
+        "gauntlet": spec("gauntlet", -(-blocks // (BOTS - 1))),
         # Rounds are few where nobody meets twice: bots are many.
-        "swiss": form("swiss", 1, entrants=blocks // 10, rounds=20),
-        "knock-out": form("knockout", 8, entrants=blocks // 8 + 1),
-        "ladder": form("ladder", 1, rounds=-(-blocks // (BOTS // 2))),
-        "5 seats, 100 bots": form("round_robin", blocks // 20, seats=5, entrants=100),
-        "5 seats, 48 bots, house": form("round_robin", blocks // 10, seats=5, entrants=48, filled=True),
-        "13 seats, 26 bots": form("round_robin", blocks // 2, seats=13, entrants=26),
-        "13 seats, 30 bots, 3 rotations": form("round_robin", blocks // 2, seats=13, entrants=30, rotations=3),
+        "swiss": spec("swiss", 1, entrants=blocks // 10, rounds=20),
+        "knock-out": spec("knockout", 8, entrants=blocks // 8 + 1),
+        "ladder": spec("ladder", 1, rounds=-(-blocks // (BOTS // 2))),
+        "5 seats, 100 bots": spec("round_robin", blocks // 20, seats=5, entrants=100),
+        "5 seats, 48 bots, house": spec("round_robin", blocks // 10, seats=5, entrants=48, filled=True),
+        "13 seats, 26 bots": spec("round_robin", blocks // 2, seats=13, entrants=26),
+        "13 seats, 30 bots, 3 rotations": spec("round_robin", blocks // 2, seats=13, entrants=30, rotations=3),
     }
-    return {name: schedule_of(each) for name, each in found.items()}
+    return {name: format_of(each).schedule(each) for name, each in found.items()}
 
 
 def scheduled(schedule: Schedule) -> Iterator[Block]:

@@ -18,7 +18,7 @@ from arena.reports import (
     write_csv,
     write_page,
 )
-from arena.schedule import format_rows
+from arena.schedule import format_of
 from arena.tables import show
 from arena.terminal import print_json, results_console
 from arena.tournament import found_in, ledger_of
@@ -49,8 +49,9 @@ def command(results: Path, *, html: Path | None, table: Path | None, as_json: bo
     matches = f"{matches_text(found)} {'match' if digest.matches == found.total == 1 else 'matches'}"
     told_words = (f"{word} processes" if name == "processes" else word for name, word in terms_told(terms).items())
     screen.say(", ".join([f"{matches} in {counted(digest.blocks, 'block')}", *told_words]))
-    if found.contest is not None and format_rows(found.contest, digest.lines) is not None:
-        print_result(screen, found.contest, digest.lines, digest.seats)
+    contest = found.contest
+    if contest is not None and format_of(contest.spec).table(contest, digest.lines) is not None:
+        print_result(screen, contest, digest.lines, digest.seats)
         screen.print()
     show(screen, crosstable(digest.lines, digest.labels, digest.seats))
     for line in attempts_text(found.voids, found.set_aside, found.lost):

@@ -11,7 +11,7 @@ from msgspec import Raw, Struct
 
 from arena.config.caps import BotCaps, Caps, EntryCaps, over, too_large
 from arena.errors import WrongUse
-from arena.schedule import Form, Format, Schedule, complaint, schedule_of
+from arena.schedule import FormatName, Schedule, ScheduleSpec, complaint, format_of
 from protocol.words import Options
 from referee.bot_folder import BotFolder, BotFolderError, TomlError, line_of, read_toml
 from referee.games import GAMES
@@ -39,19 +39,19 @@ class TournamentFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     variant: str | None = None
     """None: the game's default."""
     options: dict[str, Any] = {}
-    format: Format = "round_robin"
+    format: FormatName = "round_robin"
     blocks: Positive = 1
     """How many blocks each pair plays when it meets; with more than two seats, how many rounds, in each of which
     every bot plays one block. A block is one deal, played once in each seating."""
     rounds: Positive | None = None
-    """Of `swiss` (None: as many as leave one unbeaten) and `ladder` (must be given)."""
+    """How many rounds, in formats that take this field; each format says what None means."""
     heads: Positive | None = None
-    """Of `gauntlet`: so many bots, the first ones, play against all the others; None: one."""
+    """How many bots, the first ones, play all the others, in formats that take this field; None: one."""
     rotations: Positive | None = None
     """With more than two seats: how many of its seatings a block plays; None: as many as there are seats."""
     fill: str | None = None
-    """The house's bot, which takes the seats that are left over: with more than two seats, and of two those of
-    `swiss` and `ladder`."""
+    """The house's bot, which takes the seats that are left over: with more than two seats, and in formats of two
+    that take this field."""
     seed: int | None = None
     """None: drawn when the tournament begins, and kept with its results."""
     policy: Policy = Policy()
@@ -105,14 +105,14 @@ class Tournament(Struct, frozen=True, kw_only=True):
         return self.form.rotations or self.seats
 
     @property
-    def shape(self) -> Form:
-        """What of the file the schedule is made of."""
-        return _shape(self.form, self.seats)
+    def spec(self) -> ScheduleSpec:
+        """The fields of the file that the schedule depends on."""
+        return _spec(self.form, self.seats)
 
     @property
     def schedule(self) -> Schedule:
         """Who plays whom."""
-        return schedule_of(self.shape)
+        return format_of(self.spec).schedule(self.spec)
 
     def plan(self) -> Plan:
         """What every match has in common. Name and seed are the schedule's to fill in."""
@@ -145,7 +145,7 @@ def read_tournament(path: Path, resolve: Resolve) -> Tournament:
     options = _options(form, game, variant, place)
     _check_clock(form, game, variant, place)
     seats = game.seats(options)
-    if wrong := complaint(_shape(form, seats), form.game):
+    if wrong := complaint(_spec(form, seats), form.game):
         raise place.wrong(*wrong)
     house = () if form.fill is None else (_bot("fill", form.fill, form, place, resolve),)
     return Tournament(
@@ -200,9 +200,9 @@ def _options(form: TournamentFile, game: Game[Any], variant: str, place: _Place)
         raise place.wrong(field, re.sub(r" - at `.*`$", "", what)) from None
 
 
-def _shape(form: TournamentFile, seats: int) -> Form:
-    """What of the file the schedule is made of."""
-    return Form(
+def _spec(form: TournamentFile, seats: int) -> ScheduleSpec:
+    """The fields of the file that the schedule depends on."""
+    return ScheduleSpec(
         format=form.format,
         entrants=len(form.bots),
         seats=seats,

@@ -31,6 +31,8 @@ Column = dict[int, str]
 
 def draw(bracket: Sequence[Sequence[Tie]], labels: Sequence[str], strokes: Strokes) -> list[str]:
     """The lines of the drawing. Of a round that is not played to its end, those who got there are shown."""
+    if not bracket:
+        return []
     labels = [shortened(printable_name(label), LONGEST_NAME) for label in labels]
     columns: list[Column] = []
     for turn, ties in enumerate(bracket):
@@ -96,6 +98,6 @@ def _winners(bracket: Sequence[Sequence[Tie]], labels: Sequence[str]) -> Column:
     """Those who went on from the last round that is drawn."""
     return {
         _row(len(bracket), number): f" {labels[tie.winner]}"
-        for number, tie in enumerate(bracket[-1] if bracket else ())
+        for number, tie in enumerate(bracket[-1])
         if tie.winner is not None
     }

@@ -3,11 +3,10 @@
 from pathlib import Path
 
 from arena.errors import cannot_write
-from arena.reports.bracket import BOXES
-from arena.reports.format_tables import bracket_lines
+from arena.reports.bracket import BOXES, draw
 from arena.reports.html_page import About, page
 from arena.reports.tables import digest_csv
-from arena.schedule import format_rows, order_text
+from arena.schedule import format_of
 from arena.statistics import Digest
 from arena.tournament import PAGE, TABLE, Found, Terms
 
@@ -52,11 +51,12 @@ def write_page(path: Path, title: str, found: Found) -> None:
         played.append(("void attempts", str(found.voids)))
     if found.lost:
         played.append(("lost with a referee process", str(found.lost)))
-    own = None if contest is None else format_rows(contest, digest.lines)
-    bracket = [] if contest is None else bracket_lines(contest, BOXES)
-    facts = (*terms_told(found.terms).items(), *played)
-    order = "By mean points." if contest is None else order_text(contest)
-    about = About(title, facts, own, "\n".join(bracket), order)
+    about = About(title, (*terms_told(found.terms).items(), *played))
+    if contest is not None:
+        format_ = format_of(contest.spec)
+        own = format_.table(contest, digest.lines)
+        bracket = draw(format_.bracket(contest), contest.labels, BOXES)
+        about = About(title, about.facts, own, "\n".join(bracket), format_.order_text)
     _write(path, page(about, digest))
 
 

@@ -9,9 +9,9 @@ from arena.config import TWO
 from arena.quantities import counted, duration
 from arena.regression import BASE, FIELD, HEAD, Finding, Regression, evidence
 from arena.reports.markdown import escaped, table_lines
-from arena.schedule import Row, conduct
+from arena.schedule import Cells, conduct_columns
 from arena.statistics import ELO, Progress, Sprt, StandingsRow, Verdict
-from arena.tables import Grid
+from arena.tables import Grid, grid_of
 
 WORDS = {
     Verdict.ACCEPTED: "accepted: head is better",
@@ -48,11 +48,7 @@ def finding_lines(regression: Regression, finding: Finding) -> list[str]:
 
 def finding_table(regression: Regression, finding: Finding) -> Grid:
     """A line for each bot."""
-    headings, rows = _rows(regression, finding)
-    made = Grid({heading: heading != "bot" for heading in headings})
-    for row in rows:
-        made.add_row(*row)
-    return made
+    return grid_of(*_rows(regression, finding))
 
 
 def finding_markdown(regression: Regression, finding: Finding) -> str:
@@ -145,9 +141,9 @@ def _elo_text(difference: float) -> str:
     return f"{found:+z.1f}"
 
 
-def _rows(regression: Regression, finding: Finding) -> tuple[Row, list[Row]]:
+def _rows(regression: Regression, finding: Finding) -> tuple[Cells, list[Cells]]:
     """Headings and a row for each bot."""
-    last, conducts = conduct(finding.lines)
+    last, conducts = conduct_columns(finding.lines)
     seats = regression.arena.seats
     named = zip(regression.arena.labels, regression.arena.bots, finding.lines, conducts, strict=True)
     rows = [
@@ -157,11 +153,11 @@ def _rows(regression: Regression, finding: Finding) -> tuple[Row, list[Row]]:
     return ("bot", "played", "W-T-L" if seats == TWO else "wins", "mean points", *last), rows
 
 
-def _results(name: str, line: StandingsRow, seats: int) -> Row:
+def _results(name: str, line: StandingsRow, seats: int) -> Cells:
     return (
         name,
         str(line.played),
-        f"{line.wins}-{line.ties}-{line.losses}" if seats == TWO else str(line.wins),
+        line.record if seats == TWO else str(line.wins),
         "-" if line.mean is None else f"{line.mean:.3f}",
     )
 

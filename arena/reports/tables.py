@@ -5,11 +5,11 @@ from typing import Any
 
 import msgspec
 
-from arena.quantities import duration
+from arena.quantities import duration, rounded
 from arena.reports.csv import csv_text
 from arena.reports.html_page import interval, labels_of, seat_rows
 from arena.statistics import Digest, TimeUse
-from arena.tables import Grid, rounded
+from arena.tables import Grid
 
 COLUMNS = (
     "place", "bot", "house", "elo", "elo_low", "elo_high", "elo_error", "blocks", "played", "wins", "ties",

@@ -8,13 +8,11 @@ import msgspec
 from rich.text import Text
 
 from arena.config import TWO, Tournament
-from arena.quantities import counted
-from arena.reports.bracket import ASCII, BOXES
-from arena.reports.format_json import format_json
-from arena.reports.format_tables import bracket_lines, own_table
-from arena.schedule import HOUSE, Contest, conduct
+from arena.quantities import counted, rounded
+from arena.reports.bracket import ASCII, BOXES, draw
+from arena.schedule import HOUSE, Contest, conduct_columns, format_of
 from arena.statistics import Digest, Score, StandingsRow
-from arena.tables import Grid, rounded, show
+from arena.tables import Grid, grid_of, show
 from arena.terminal import Screen
 from arena.tournament import Results
 
@@ -26,10 +24,12 @@ def crosstable(lines: Sequence[StandingsRow], labels: Sequence[str], seats: int)
 
 def print_result(screen: Screen, contest: Contest, lines: Sequence[StandingsRow], seats: int) -> None:
     """What came out, as the format counts: a bracket, where there is one, and the table."""
-    if bracket := bracket_lines(contest, BOXES if sys.stdout.isatty() else ASCII):
+    format_ = format_of(contest.spec)
+    if bracket := draw(format_.bracket(contest), contest.labels, BOXES if sys.stdout.isatty() else ASCII):
         # Not folded: a bracket that is cut to the screen is none.
         screen.print(Text("\n".join(bracket)), crop=False, soft_wrap=True, end="\n\n")
-    show(screen, own_table(contest, lines) or crosstable(lines, contest.labels, seats))
+    own = format_.table(contest, lines)
+    show(screen, crosstable(lines, contest.labels, seats) if own is None else grid_of(*own))
 
 
 def attempts_text(voids: int, set_aside: int, lost: int) -> list[str]:
@@ -50,7 +50,7 @@ def void_text(voids: int, set_aside: int) -> str:
 
 def _table_of_pairs(lines: Sequence[StandingsRow], labels: Sequence[str]) -> Grid:
     """For two seats: points against each other; narrow enough for four bots in 80 columns."""
-    last, conducts = conduct(lines)
+    last, conducts = conduct_columns(lines)
     table = Grid(
         {"#": True, "bot": False, "points": True, "W-T-L": True}
         | {str(place): True for place in range(1, len(lines) + 1)}
@@ -61,7 +61,7 @@ def _table_of_pairs(lines: Sequence[StandingsRow], labels: Sequence[str]) -> Gri
             str(place),
             labels[line.entrant],
             f"{line.points:g}",
-            f"{line.wins}-{line.ties}-{line.losses}",
+            line.record,
             *(_against(line, other) for other in lines),
             *behaved,
         )
@@ -71,7 +71,7 @@ def _table_of_pairs(lines: Sequence[StandingsRow], labels: Sequence[str]) -> Gri
 def _table_of_many(lines: Sequence[StandingsRow], labels: Sequence[str]) -> Grid:
     """For more seats: the mean share of others that a bot was ranked before, and of matches before each other."""
     places = [HOUSE if line.house else str(place) for place, line in enumerate(lines, start=1)]
-    last, conducts = conduct(lines)
+    last, conducts = conduct_columns(lines)
     table = Grid(
         {"#": True, "bot": False, "mean points": True, "played": True, "wins": True}
         | dict.fromkeys(places, True)
@@ -106,7 +106,7 @@ def results_json(tournament: Tournament, results: Results) -> dict[str, Any]:
             {"bot": label, "version": bot.version, "content": bot.content, "house": entrant == tournament.house}
             for entrant, (label, bot) in enumerate(zip(tournament.labels, tournament.bots, strict=True))
         ],
-        **format_json(results.contest),
+        **format_of(results.contest.spec).as_json(results.contest),
         "standings": _standings_json(results.lines, tournament.labels),
         "ratings": ratings_json(results.digest),
         "void": [_attempt_json(*void) for void in results.voids],

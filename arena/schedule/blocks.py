@@ -4,9 +4,8 @@ The unit is the block: one deal, played once for each seating. Blocks are made w
 of a million costs nothing to begin.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from hashlib import shake_128
-from itertools import combinations
 
 from msgspec import Struct
 
@@ -63,25 +62,6 @@ class Block(Struct, frozen=True, gc=False):
                 for seating, seated in enumerate(seatings)
             ]
         )
-
-
-def round_robin(entrants: int, blocks: int, seed: int) -> Iterator[Block]:
-    """Every pair of entrants plays `blocks` blocks of two seats; a round gives each pair one.
-
-    Rounds come one after the other, so that a tournament that was stopped half-way is as balanced as can be.
-    """
-    pairs = list(combinations(range(entrants), 2))
-    for number in range(blocks * len(pairs)):
-        turn, pair = divmod(number, len(pairs))
-        yield Block(number, turn, pairs[pair], SWAPPED, seed)
-
-
-def gauntlet(heads: int, entrants: int, blocks: int, seed: int) -> Iterator[Block]:
-    """Each of the first `heads` entrants plays `blocks` blocks with each of the rest, round after round."""
-    pairs = [(head, other) for other in range(heads, entrants) for head in range(heads)]
-    for number in range(blocks * len(pairs)):
-        turn, pair = divmod(number, len(pairs))
-        yield Block(number, turn, pairs[pair], SWAPPED, seed)
 
 
 def rotations(entrants: tuple[int, ...], shifts: Sequence[int]) -> list[tuple[int, ...]]:

@@ -5,30 +5,47 @@ and where their number is no power of two the first ones have no opponent in the
 after their blocks play single blocks until one leads.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from msgspec import Struct
 
+from arena.schedule.contract import Cells, Contest, Format, ScheduleSpec, Tie
+from arena.schedule.own_table import own_table
 from arena.schedule.pairing import SEATINGS, add_points
 from arena.schedule.rounds import Rounds, next_round, round_of
-from arena.statistics import Played
+from arena.statistics import Played, StandingsRow
 
 TIE_BREAKS = 5
 """How many single blocks two who are level play at most; then the one that is earlier in the file goes on."""
 
 
-class Tie(Struct):
-    """A place in the bracket where two bots meet, and one goes on."""
+class KnockoutFormat(Format):
+    """See `Format`."""
 
-    one: int
-    other: int | None
-    """None: the first one has no opponent."""
-    points: list[float] = []
-    """Of both, tie-breaks left out."""
-    tie_breaks: list[float] = []
-    """Of both in the single blocks after they were level; both 0 if there were none."""
-    winner: int | None = None
-    """None: it is not played."""
+    name = "knockout"
+    order_text = "By the round that was reached, then mean points."
+
+    def schedule(self, spec: ScheduleSpec) -> "Knockout":
+        """See `Format`."""
+        return Knockout(entrants=spec.entrants, blocks=spec.blocks)
+
+    def places(self, contest: Contest) -> dict[int, float]:
+        """See `Format`."""
+        return {entrant: -float(turn) for entrant, turn in rounds_reached(self.bracket(contest)).items()}
+
+    def table(self, contest: Contest, rows: Sequence[StandingsRow]) -> tuple[Cells, list[Cells]]:
+        """See `Format`."""
+        return own_table(contest, rows, ("points", "W-T-L"), lambda row: (f"{row.points:g}", row.record))
+
+    def as_json(self, contest: Contest) -> dict[str, Any]:
+        """See `Format`."""
+        label = contest.labels.__getitem__
+        return {"bracket": [[_tie_json(tie, label) for tie in ties] for ties in self.bracket(contest)]}
+
+    def bracket(self, contest: Contest) -> list[list[Tie]]:
+        """See `Format`."""
+        return bracket_of(self.schedule(contest.spec), contest.seed, contest.played)
 
 
 class Knockout(Struct, frozen=True, kw_only=True):
@@ -113,3 +130,15 @@ def rounds_reached(bracket: Sequence[Sequence[Tie]]) -> dict[int, int]:
             if tie.winner is not None:
                 reached[tie.winner] = turn + 1
     return reached
+
+
+def _tie_json(tie: Tie, label: Callable[[int], str]) -> dict[str, Any]:
+    """A tie without an opponent has no points."""
+    if tie.other is None:
+        return {"bots": [label(tie.one)], "winner": label(tie.one)}
+    return {
+        "bots": [label(tie.one), label(tie.other)],
+        "points": tie.points,
+        "tie_breaks": tie.tie_breaks if any(tie.tie_breaks) else None,
+        "winner": None if tie.winner is None else label(tie.winner),
+    }

@@ -6,12 +6,16 @@ latest results; how sure they are, they do not say.
 
 from collections.abc import Iterable, Sequence
 from random import Random
+from typing import Any
 
 from msgspec import Struct
 
+from arena.quantities import rounded
+from arena.schedule.contract import Cells, Complaint, Contest, Format, ScheduleSpec
+from arena.schedule.own_table import own_table
 from arena.schedule.pairing import Pair, first_points, matches_of, pairs_of
 from arena.schedule.rounds import Rounds, next_round, round_of
-from arena.statistics import Played
+from arena.statistics import Played, StandingsRow
 
 START = 1500.0
 STEP = 16.0
@@ -20,6 +24,45 @@ SCALE = 400.0
 """So many points more are ten wins to one."""
 STIR = 100.0
 """By up to so many points ratings are stirred before bots are paired, so that not the same ones meet for ever."""
+
+
+class LadderFormat(Format):
+    """See `Format`."""
+
+    name = "ladder"
+    uses = ("rounds", "fill")
+    order_text = "By the ladder's rating."
+
+    def schedule(self, spec: ScheduleSpec) -> "Ladder":
+        """See `Format`."""
+        return Ladder(entrants=spec.entrants, turns=spec.rounds or 0, blocks=spec.blocks, filled=spec.filled)
+
+    def complaint(self, spec: ScheduleSpec, game: str) -> Complaint | None:
+        """See `Format`."""
+        del game
+        return ("rounds", "is missing: a ladder has no end of its own") if spec.rounds is None else None
+
+    def places(self, contest: Contest) -> dict[int, float]:
+        """See `Format`."""
+        return {entrant: -rating for entrant, rating in enumerate(self._ratings(contest))}
+
+    def table(self, contest: Contest, rows: Sequence[StandingsRow]) -> tuple[Cells, list[Cells]]:
+        """See `Format`."""
+        ratings = self._ratings(contest)
+
+        def cells(row: StandingsRow) -> Cells:
+            return f"{ratings[row.entrant]:z.0f}", str(row.played), f"{row.points:g}", row.record
+
+        return own_table(contest, rows, ("rating", "played", "points", "W-T-L"), cells)
+
+    def as_json(self, contest: Contest) -> dict[str, Any]:
+        """See `Format`."""
+        # Without a house nobody plays under the last number, and no label belongs to it.
+        found = sorted(zip(contest.labels, self._ratings(contest), strict=False), key=lambda one: -one[1])
+        return {"ladder": [{"bot": bot, "rating": rounded(rating, 1)} for bot, rating in found]}
+
+    def _ratings(self, contest: Contest) -> list[float]:
+        return final_ratings(self.schedule(contest.spec), contest.seed, contest.played)
 
 
 class Ladder(Struct, frozen=True, kw_only=True):

@@ -11,12 +11,42 @@ from random import Random
 from msgspec import Struct
 
 from arena.schedule.blocks import Block
+from arena.schedule.contract import Complaint, Format, ScheduleSpec
 from arena.schedule.pairing import drawn
+from arena.schedule.rounds import Fixed
 from arena.schedule.seating import Seating, shifts_of
-from arena.schedule.table_design import designed
+from arena.schedule.table_design import designed, table_sizes
 
 PLACES = 20_000
 """So many places (bots times rounds) are designed, and not more: it would take longer than some seconds."""
+
+
+class TablesFormat(Format):
+    """See `Format`. To those who write a tournament's file it is the round robin of more seats."""
+
+    name = "round_robin"
+
+    def schedule(self, spec: ScheduleSpec) -> Fixed:
+        """See `Format`."""
+        rotations = spec.rotations or spec.seats
+        tables = Tables(
+            entrants=spec.entrants,
+            seats=spec.seats,
+            rounds=spec.blocks,
+            rotations=rotations,
+            filled=spec.filled,
+        )
+        a_round = len(table_sizes(spec.entrants, spec.seats, filled=spec.filled))
+        return Fixed(tables.blocks, spec.blocks * a_round * rotations)
+
+    def complaint(self, spec: ScheduleSpec, game: str) -> Complaint | None:
+        """See `Format`."""
+        if (spec.rotations or 0) > spec.seats:
+            return "rotations", f"{spec.rotations} are too many; {game} has {spec.seats} seats"
+        if not spec.filled and spec.entrants < spec.seats:
+            few = f"{spec.entrants} are too few for {spec.seats} seats"
+            return "bots", f'{few}; a bot of the house takes the others: fill = "BOT"'
+        return None
 
 
 class Tables(Struct, frozen=True, kw_only=True):

@@ -25,8 +25,8 @@ class Schedule(Protocol):
     """Who plays whom."""
 
     @property
-    def matches(self) -> int | None:
-        """How many there are in all, as far as that can be known beforehand; None: count the blocks."""
+    def matches(self) -> int:
+        """How many there are in all, but for tie-breaks: these come on top."""
 
     def rounds(self, seed: int) -> Rounds:
         """The rounds from the first."""
@@ -37,10 +37,8 @@ class Fixed(Struct, frozen=True):
 
     blocks: Callable[[int], Iterator[Block]]
     """By the tournament's seed."""
-
-    @property
-    def matches(self) -> None:
-        """See `Schedule`: its blocks can be counted."""
+    matches: int
+    """See `Schedule`."""
 
     def rounds(self, seed: int) -> Rounds:
         """See `Schedule`."""

@@ -4,12 +4,74 @@ The standings are by points, then Buchholz: the points of those one has met.
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 from msgspec import Struct
 
+from arena.schedule.contract import Cells, Complaint, Contest, Format, ScheduleSpec
+from arena.schedule.own_table import own_table
 from arena.schedule.pairing import SEATINGS, add_points, drawn, matches_of, pairs_of
 from arena.schedule.rounds import Rounds, next_round, round_of
-from arena.statistics import Played
+from arena.statistics import Played, StandingsRow
+
+
+class SwissFormat(Format):
+    """See `Format`."""
+
+    name = "swiss"
+    uses = ("rounds", "fill")
+    order_text = "By points, byes counted, then Buchholz."
+
+    def schedule(self, spec: ScheduleSpec) -> "Swiss":
+        """See `Format`."""
+        turns = spec.rounds or swiss_rounds(spec.entrants)
+        return Swiss(entrants=spec.entrants, turns=turns, blocks=spec.blocks, filled=spec.filled)
+
+    def complaint(self, spec: ScheduleSpec, game: str) -> Complaint | None:
+        """See `Format`."""
+        del game
+        most = spec.entrants - 1 if spec.entrants % 2 == 0 else spec.entrants
+        if (spec.rounds or 0) > most:
+            return "rounds", f"{spec.rounds} are too many; {spec.entrants} bots have all met after {most}"
+        return None
+
+    def places(self, contest: Contest) -> dict[int, float]:
+        """See `Format`."""
+        return {row.entrant: float(place) for place, row in enumerate(self._rows(contest))}
+
+    def table(self, contest: Contest, rows: Sequence[StandingsRow]) -> tuple[Cells, list[Cells]]:
+        """See `Format`."""
+        found = {row.entrant: row for row in self._rows(contest)}
+
+        def cells(row: StandingsRow) -> Cells:
+            if row.house:
+                return f"{row.points:g}", "-", row.record, "-"
+            mine = found[row.entrant]
+            return f"{mine.points:g}", f"{mine.buchholz:g}", row.record, str(mine.byes)
+
+        headings = ("points", "Buchholz", "W-T-L", "house" if contest.spec.filled else "byes")
+        return own_table(contest, rows, headings, cells)
+
+    def as_json(self, contest: Contest) -> dict[str, Any]:
+        """See `Format`."""
+        rows = [
+            {
+                "bot": contest.labels[row.entrant],
+                "points": row.points,
+                "buchholz": row.buchholz,
+                "byes": row.byes,
+            }
+            for row in self._rows(contest)
+        ]
+        return {"swiss": rows}
+
+    def _rows(self, contest: Contest) -> "list[SwissRow]":
+        return swiss_rows(self.schedule(contest.spec), contest.seed, contest.played)
+
+
+def swiss_rounds(entrants: int) -> int:
+    """As many rounds as leave one unbeaten, as a knock-out would have."""
+    return (entrants - 1).bit_length()
 
 
 class Swiss(Struct, frozen=True, kw_only=True):
@@ -86,8 +148,8 @@ class SwissScore(Struct):
         return sum(self.points[other] for other in self.met[bot]) + self.byes[bot] * unpaired
 
 
-class SwissLine(Struct, frozen=True, kw_only=True):
-    """One bot's place."""
+class SwissRow(Struct, frozen=True, kw_only=True):
+    """One bot's part in a Swiss tournament."""
 
     entrant: int
     points: float
@@ -95,12 +157,12 @@ class SwissLine(Struct, frozen=True, kw_only=True):
     byes: int
 
 
-def swiss_lines(swiss: Swiss, seed: int, results: Sequence[Played]) -> list[SwissLine]:
+def swiss_rows(swiss: Swiss, seed: int, results: Sequence[Played]) -> list[SwissRow]:
     """Best first; equal ones as in the file."""
     score = SwissScore.of(swiss.entrants)
     next_round(swiss.rounds(seed, score), results)
-    lines = [
-        SwissLine(
+    rows = [
+        SwissRow(
             entrant=bot,
             points=score.points[bot],
             buchholz=score.buchholz(bot, filled=swiss.filled),
@@ -108,4 +170,4 @@ def swiss_lines(swiss: Swiss, seed: int, results: Sequence[Played]) -> list[Swis
         )
         for bot in range(swiss.entrants)
     ]
-    return sorted(lines, key=lambda line: (-line.points, -line.buchholz, line.entrant))
+    return sorted(rows, key=lambda row: (-row.points, -row.buchholz, row.entrant))

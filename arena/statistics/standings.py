@@ -60,6 +60,11 @@ class Score(Struct, kw_only=True):
         """Points a match; None before there was one."""
         return self.points / self.played if self.played else None
 
+    @property
+    def record(self) -> str:
+        """Wins, ties and losses: `3-0-1`."""
+        return f"{self.wins}-{self.ties}-{self.losses}"
+
 
 class StandingsRow(Score, kw_only=True):
     """One bot's part in a tournament."""

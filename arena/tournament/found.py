@@ -10,7 +10,7 @@ from msgspec import Meta, Raw, Struct
 
 from arena.config import HOUSE_MARK, TournamentFile, results_of
 from arena.errors import WrongUse
-from arena.schedule import MOST_BLOCKS, Contest, Form, Format, in_order, matches_in_all
+from arena.schedule import MOST_BLOCKS, Contest, FormatName, ScheduleSpec, format_of
 from arena.statistics import Digest, Played, digest_of
 from arena.tournament.ledger import Ledger
 from arena.tournament.provenance import Terms
@@ -23,7 +23,7 @@ from referee.rules import BadSetupError
 class _Asked(Struct, frozen=True, kw_only=True):
     """What of a tournament's terms says who met whom."""
 
-    format: Format
+    format: FormatName
     seed: int
     blocks: Annotated[int, Meta(ge=1, le=MOST_BLOCKS)]
     rounds: Annotated[int, Meta(ge=1, le=MOST_BLOCKS)] | None = None
@@ -69,13 +69,13 @@ def found_in(path: Path) -> Found:
         raise WrongUse(f"{path}: holds a result that is none of a match among its {len(labels)} bots")
     house = len(labels) - 1 if _has_house(terms, labels) else None
     try:
-        form = _form(terms, labels, house, played)
+        spec = _spec(terms, labels, house, played)
     except (msgspec.ValidationError, KeyError, BadSetupError) as error:
         raise WrongUse(f"{path}: holds terms of no tournament: {error}") from None
     contest = None
-    if form is not None and played:
-        contest = Contest(form=form, labels=labels, house=house, seed=int(terms["seed"]), played=played)
-    order = tuple if contest is None else partial(in_order, contest)
+    if spec is not None and played:
+        contest = Contest(spec=spec, labels=labels, house=house, seed=int(terms["seed"]), played=played)
+    order = tuple if contest is None else partial(format_of(contest.spec).in_order, contest)
     return Found(
         terms=terms,
         digest=digest_of(labels, played, house, order),
@@ -83,7 +83,7 @@ def found_in(path: Path) -> Found:
         voids=voids,
         set_aside=set_aside,
         lost=lost,
-        total=None if form is None else max(matches_in_all(form), len(played)),
+        total=None if spec is None else max(format_of(spec).schedule(spec).matches, len(played)),
     )
 
 
@@ -99,12 +99,12 @@ def _has_house(terms: Terms, labels: Sequence[str]) -> bool:
     return bool(terms.get("house", labels[-1].endswith(HOUSE_MARK)))
 
 
-def _form(terms: Terms, labels: Sequence[str], house: int | None, played: list[Played]) -> Form | None:
+def _spec(terms: Terms, labels: Sequence[str], house: int | None, played: list[Played]) -> ScheduleSpec | None:
     """What a tournament's terms say of its schedule; None of a regression test, which has none."""
     if "format" not in terms or not (played or terms["game"] in GAMES):
         return None
     asked = msgspec.convert(terms, _Asked, strict=False)
-    return Form(
+    return ScheduleSpec(
         format=asked.format,
         entrants=len(labels) - (house is not None),
         seats=len(played[0].entrants) if played else _seats(terms),

@@ -11,7 +11,7 @@ from msgspec import Struct
 from arena import event_loop as loop
 from arena.config import TWO, Tournament
 from arena.quantities import counted
-from arena.schedule import Blocks, Contest, Design, Fixed, blocks_so_far, design_of, in_order, rounds_of
+from arena.schedule import Blocks, Contest, Design, Fixed, blocks_so_far, design_of, format_of, rounds_of
 from arena.statistics import Digest, Played, StandingsRow, digest_of
 from arena.terminal import progress_console, say
 from arena.tournament.feed_standings import AlsoFed, FedStandings, Terms
@@ -94,20 +94,21 @@ def play_tournament(
         if tournament.seats > TWO:
             say(design.text)
         # Rounds that depend on results are not known yet, nor does `matches` know of tie-breaks.
-        total = max(design.matches, schedule.matches or 0)
+        total = max(design.matches, schedule.matches)
         rounds = rounds_of(schedule.rounds(seed), ledger.results)
         fed = None if publish is None else FedStandings(_fed_terms(tournament), publish)
         say_kept(tournament)
         _play_rest(field, ledger, rounds, total, open_venue=open_venue, fed=fed)
         results = ledger.results()
         contest = Contest(
-            form=tournament.shape,
+            spec=tournament.spec,
             labels=tournament.labels,
             house=tournament.house,
             seed=seed,
             played=results,
         )
-        digest = digest_of(tournament.labels, results, tournament.house, partial(in_order, contest))
+        in_order = partial(format_of(tournament.spec).in_order, contest)
+        digest = digest_of(tournament.labels, results, tournament.house, in_order)
         if fed is not None:
             fed.tell_final(digest.lines, len(results))
         voids, again, lost = ledger.voids(), ledger.set_aside(), ledger.lost_with_workers()

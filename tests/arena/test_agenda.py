@@ -1,8 +1,8 @@
 """The agenda: whole blocks for each worker, the last ones shared out, and nothing lost or played twice."""
 
-from arena.schedule.blocks import round_robin
 from arena.schedule.multi_seat import Tables
 from arena.schedule.queue import Agenda, Ticket
+from arena.schedule.round_robin import round_robin
 
 FIVE_A_BLOCK = Tables(entrants=5, seats=5, rounds=3, rotations=5, filled=False)
 

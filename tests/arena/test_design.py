@@ -4,8 +4,8 @@ import pytest
 
 from arena.schedule import multi_seat as table_rounds
 from arena.schedule.balance import Design, Span, design_of
-from arena.schedule.blocks import round_robin
 from arena.schedule.multi_seat import Tables
+from arena.schedule.round_robin import round_robin
 from arena.schedule.seating import shifts_of
 from arena.schedule.table_design import table_sizes
 

@@ -1,5 +1,6 @@
 """Each format from its file to its table: stopped and gone on with, with byes or a house, and as JSON."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +10,11 @@ import pytest
 from arena.config.tournament_file import read_tournament
 from arena.errors import MachineCannot
 from arena.reports.tournament import print_result, results_json
-from arena.schedule.contest import format_rows
-from arena.schedule.formats import Form, matches_in_all, schedule_of, swiss_rounds
+from arena.schedule.contract import Cells, Contest, ScheduleSpec
+from arena.schedule.formats import format_of
 from arena.schedule.rounds import rounds_of
-from arena.statistics.standings import Played
+from arena.schedule.swiss import swiss_rounds
+from arena.statistics.standings import Played, StandingsRow
 from arena.terminal import Screen
 from arena.tournament.found import found_in
 from arena.tournament.results_folder import LEDGER, PAGE, TABLE
@@ -36,7 +38,7 @@ FORMATS = {
 
 
 @pytest.mark.parametrize(
-    ("entrants", "seats", "form"),
+    ("entrants", "seats", "fields"),
     [
         (5, 2, {"format": "round_robin"}),
         (6, 2, {"format": "gauntlet", "heads": 2}),
@@ -49,11 +51,11 @@ FORMATS = {
     ],
 )
 def test_how_many_matches_there_will_be_is_known_beforehand(
-    entrants: int, seats: int, form: dict[str, Any]
+    entrants: int, seats: int, fields: dict[str, Any]
 ) -> None:
-    given: dict[str, Any] = dict.fromkeys(("rounds", "heads", "rotations")) | {"filled": False} | form
-    whole = Form(entrants=entrants, seats=seats, blocks=3, **given)
-    schedule, played = schedule_of(whole), list[Played]()
+    given: dict[str, Any] = dict.fromkeys(("rounds", "heads", "rotations")) | {"filled": False} | fields
+    spec = ScheduleSpec(entrants=entrants, seats=seats, blocks=3, **given)
+    schedule, played = format_of(spec).schedule(spec), list[Played]()
     for number, blocks in enumerate(
         rounds_of(schedule.rounds(1), lambda first, end: played[-2 * (end - first) :])
     ):
@@ -63,7 +65,7 @@ def test_how_many_matches_there_will_be_is_known_beforehand(
                 winner = match.entrants.index(min(match.entrants))
                 ranking = [[winner], [seat for seat in range(seats) if seat != winner]]
                 played.append(result(block.number, match.seating, match.entrants, ranking))
-    assert len(played) == matches_in_all(whole)
+    assert len(played) == schedule.matches
 
 
 @pytest.fixture(params=FORMATS)
@@ -90,6 +92,10 @@ def shown(file: Path, results: Results) -> list[str]:
     with screen.capture() as capture:
         print_result(screen, results.contest, results.lines, seats)
     return [line.rstrip() for line in capture.get().splitlines()]
+
+
+def own_table(contest: Contest, rows: Sequence[StandingsRow]) -> tuple[Cells, list[Cells]] | None:
+    return format_of(contest.spec).table(contest, rows)
 
 
 def told(file: Path, results: Results) -> Any:
@@ -133,10 +139,10 @@ def test_a_report_has_the_order_of_the_tournaments_own_table_in_all_of_its_table
     found = found_in(folder / LEDGER)
     assert results.lines == found.digest.lines
     assert found.contest is not None
-    assert format_rows(results.contest, results.lines) == format_rows(found.contest, found.digest.lines)
+    assert own_table(results.contest, results.lines) == own_table(found.contest, found.digest.lines)
     rows = [row.split(",")[1] for row in (folder / TABLE).read_text().splitlines()[1:]]
     assert rows == [found.digest.labels[line.entrant] for line in found.digest.lines]
-    if found.contest.form.format != "gauntlet":  # which has its heads first, in a column of their own
+    if found.contest.spec.format != "gauntlet":  # which has its heads first, in a column of their own
         own = [line.split()[1] for line in shown(file, results) if line.endswith((" µs", " -"))]
         assert [row.split()[0] for row in rows] == own
 
@@ -148,8 +154,8 @@ def test_a_report_can_be_had_of_a_tournament_that_was_stopped_half_way(file: Pat
         playing(file, AtOnce(fails_after=after, failure=full))
     found = found_in(read_tournament(file, find_bot).results / LEDGER)
     assert found.contest is not None
-    rows = format_rows(found.contest, found.digest.lines)
-    assert rows is None or len(rows[1]) == len(found.digest.lines) == len(found.digest.labels)
+    table = own_table(found.contest, found.digest.lines)
+    assert table is None or len(table[1]) == len(found.digest.lines) == len(found.digest.labels)
 
 
 def test_the_page_has_a_knockouts_bracket_and_a_swiss_tournaments_points(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from arena.reports.html_page import About, page
 from arena.reports.markdown import escaped, table_lines
 from arena.reports.match import show_match
 from arena.reports.svg import heat
-from arena.schedule.knockout import Tie
+from arena.schedule.contract import Tie
 from arena.statistics.summary import digest_of
 from arena.tables import Grid, show
 from arena.terminal import Screen, Words, json_line

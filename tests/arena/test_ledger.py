@@ -8,7 +8,8 @@ import pytest
 from msgspec.structs import replace
 
 from arena.errors import MachineCannot, WrongUse
-from arena.schedule.blocks import Match, round_robin
+from arena.schedule.blocks import Match
+from arena.schedule.round_robin import round_robin
 from arena.tournament.ledger import INTERRUPTED, Ledger
 from arena.tournament.ledger_schema import APPLICATION, MIGRATIONS, SCHEMA, prepare
 from referee.host.plan import Plan, Result

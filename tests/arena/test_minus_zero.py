@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from arena.quantities import duration
+from arena.quantities import duration, rounded
 from arena.regression.model import evidence
 from arena.reports.html_page import interval
 from arena.reports.tables import digest_csv, digest_json, ratings_table
@@ -21,7 +21,6 @@ from arena.statistics.sprt import Progress, Sprt, Verdict
 from arena.statistics.summary import Digest, digest_of
 from arena.stress.campaign import Level, Percentiles
 from arena.stress.report import stress_table
-from arena.tables import rounded
 
 ROOT = Path(__file__).parents[2]
 FILES = [*sorted((ROOT / "arena").rglob("*.py")), *sorted((ROOT / "scripts").glob("*.py"))]

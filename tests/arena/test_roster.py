@@ -6,8 +6,8 @@ from pathlib import Path
 
 import trio
 
-from arena.schedule.blocks import round_robin
 from arena.schedule.queue import Agenda
+from arena.schedule.round_robin import round_robin
 from arena.tournament.ledger import INTERRUPTED, Ledger
 from arena.tournament.runner import Field, play_blocks
 from arena.workers.api import Worker, WorkerGoneError

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.schedule.blocks import round_robin
 from arena.schedule.knockout import Knockout
 from arena.schedule.ladder import Ladder
+from arena.schedule.round_robin import round_robin
 from arena.schedule.rounds import Fixed, Schedule, blocks_so_far, next_round, rounds_of
 from arena.schedule.swiss import Swiss
 from arena.statistics.standings import Played
@@ -74,5 +74,5 @@ def test_whatever_a_ledger_has_already_each_round_is_made_of_the_results_of_thos
 
 
 def test_a_schedule_that_depends_on_nothing_is_one_round_that_can_be_had_again_and_again() -> None:
-    (blocks,) = rounds_of(Fixed(partial(round_robin, 3, 2)).rounds(5), lambda *_: [])
+    (blocks,) = rounds_of(Fixed(partial(round_robin, 3, 2), 12).rounds(5), lambda *_: [])
     assert list(round_robin(3, 2, 5)) == list(blocks()) == list(blocks())

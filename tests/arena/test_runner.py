@@ -13,7 +13,8 @@ import trio
 from msgspec.structs import replace
 
 from arena.errors import MachineCannot
-from arena.schedule.blocks import Match, round_robin
+from arena.schedule.blocks import Match
+from arena.schedule.round_robin import round_robin
 from arena.statistics.standings import standings_of
 from arena.tournament.ledger import Ledger
 from arena.tournament.runner import ATTEMPTS, INTERRUPTIONS, Field, play_blocks

@@ -6,8 +6,9 @@ from itertools import islice
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.schedule.blocks import SEED_BITS, Block, rotations, round_robin
+from arena.schedule.blocks import SEED_BITS, Block, rotations
 from arena.schedule.multi_seat import Tables
+from arena.schedule.round_robin import round_robin
 from arena.schedule.seating import shifts_of
 
 entrants = st.integers(2, 9)

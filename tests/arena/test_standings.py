@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from arena.schedule.contest import conduct
+from arena.schedule.own_table import conduct_columns
 from arena.statistics.standings import Played, points, standings_of
 from protocol.refusals import Conduct
 from tests.arena.stand_in import outcome
@@ -71,11 +71,11 @@ def test_what_was_refused_has_a_column_only_if_something_was() -> None:
         standings_of(2, [played((0, 1), (0,), (1,), refused=refused)]) for refused in ((0, 0), (0, 3), ())
     )
     without = ("faults", "defaults", "a window")
-    assert [without, without] == [conduct(none)[0], conduct(unknown)[0]]
+    assert [without, without] == [conduct_columns(none)[0], conduct_columns(unknown)[0]]
     assert (
         ("faults", "defaults", "refused", "a window"),
         [("0", "0", "0", "0 µs"), ("0", "0", "3", "0 µs")],
-    ) == conduct(some)
+    ) == conduct_columns(some)
 
 
 def test_who_has_not_played_has_no_time_a_window() -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from arena.schedule.blocks import Block
 from arena.schedule.pairing import pairs_of
-from arena.schedule.swiss import Swiss, SwissScore, swiss_lines
+from arena.schedule.swiss import Swiss, SwissScore, swiss_rows
 from tests.arena.paired import Decide, all_tied, by_lot, lower_wins, pairs, played_out
 
 deciders = st.sampled_from([by_lot, lower_wins, all_tied])
@@ -70,14 +70,14 @@ def test_a_small_tournament_comes_out_as_it_always_did() -> None:
         (2, 4.0, 10.0, 1),
         (3, 2.0, 12.0, 0),
         (4, 2.0, 10.0, 1),
-    ] == [(line.entrant, line.points, line.buchholz, line.byes) for line in swiss_lines(swiss(5, 3), 1, results)]
+    ] == [(row.entrant, row.points, row.buchholz, row.byes) for row in swiss_rows(swiss(5, 3), 1, results)]
 
 
 def test_a_bye_counts_as_won_and_against_the_house_points_must_be_made() -> None:
     _, with_bye = played_out(swiss(3, 1, 2), all_tied)
     _, with_house = played_out(swiss(3, 1, 2, filled=True), all_tied)
-    assert [4, 2, 2] == [line.points for line in swiss_lines(swiss(3, 1, 2), 1, with_bye)]
-    assert [2, 2, 2] == [line.points for line in swiss_lines(swiss(3, 1, 2, filled=True), 1, with_house)]
+    assert [4, 2, 2] == [row.points for row in swiss_rows(swiss(3, 1, 2), 1, with_bye)]
+    assert [2, 2, 2] == [row.points for row in swiss_rows(swiss(3, 1, 2, filled=True), 1, with_house)]
 
 
 def test_buchholz_is_the_points_of_those_one_met_a_bye_like_one_of_equal_points() -> None:

@@ -1,0 +1,48 @@
+"""A format's own table: its place, bot and conduct columns, which all formats share. Pure."""
+
+from collections.abc import Callable, Sequence
+
+from arena.quantities import duration
+from arena.schedule.contract import Cells, Contest
+from arena.statistics import StandingsRow
+
+HOUSE = "h"
+"""Stands where the others have their place: the house has none."""
+
+
+def own_table(
+    contest: Contest,
+    rows: Sequence[StandingsRow],
+    headings: Cells,
+    cells: Callable[[StandingsRow], Cells],
+    places: Sequence[str] | None = None,
+) -> tuple[Cells, list[Cells]]:
+    """Headings and rows of a table.
+
+    Args:
+        contest: says what the bots are called.
+        rows: in the order of the table.
+        headings: of the format's own columns.
+        cells: what these hold for a bot.
+        places: the first column; None: numbers from 1.
+    """
+    places = places or [HOUSE if row.house else str(place) for place, row in enumerate(rows, start=1)]
+    last, conducts = conduct_columns(rows)
+    found = [
+        (place, contest.labels[row.entrant], *cells(row), *conduct)
+        for place, row, conduct in zip(places, rows, conducts, strict=True)
+    ]
+    return ("#", "bot", *headings, *last), found
+
+
+def conduct_columns(rows: Sequence[StandingsRow]) -> tuple[Cells, list[Cells]]:
+    """The last columns of every table, `refused` only where something was: headings, and cells by row."""
+    columns: dict[str, Callable[[StandingsRow], str]] = {
+        "faults": lambda row: str(row.faults),
+        "defaults": lambda row: str(row.defaults),
+        "refused": lambda row: str(row.refused),
+        "a window": lambda row: "-" if row.mean_us is None else duration(row.mean_us),
+    }
+    if not any(row.refused for row in rows):
+        del columns["refused"]
+    return tuple(columns), [tuple(cell(row) for cell in columns.values()) for row in rows]
