@@ -71,7 +71,7 @@ def _with_base(match: Match) -> Match:
 
 
 class SeatedResult(Struct, frozen=True):
-    """A match as far as the test needs it."""
+    """Who sat where in a match, and its outcome."""
 
     entrants: tuple[int, ...]
     outcome: Outcome
@@ -97,9 +97,9 @@ def _mean(matches: Sequence[SeatedResult], entrant: int) -> float:
 
 
 class BlockTally:
-    """Is told of matches in the order in which they end, and gives blocks to the test in schedule order.
+    """Takes results in the order in which matches end, and gives whole blocks to the test in schedule order.
 
-    It would favour whoever wins quickly, or loses slowly, if blocks counted as they end.
+    If blocks counted as they end, a bot that wins quickly, or loses slowly, would look better than it is.
     """
 
     def __init__(self, regression: Regression) -> None:
@@ -124,9 +124,9 @@ class BlockTally:
         """Whether no more blocks are needed."""
         return self.state.verdict is not Verdict.UNDECIDED
 
-    def ended(self, block: int, seating: int, sat: SeatedResult) -> None:
+    def ended(self, block: int, seating: int, result: SeatedResult) -> None:
         """A match has its result."""
-        self._waiting.setdefault(block, {})[seating] = sat
+        self._waiting.setdefault(block, {})[seating] = result
         while not self.decided and self.state.blocks < self._limit:
             matches = self._waiting.get(self.state.blocks, {})
             if len(matches) < self._seatings:
@@ -137,7 +137,7 @@ class BlockTally:
             self._walk.add(observation)
 
     def again(self, block: int) -> None:
-        """A block is played again as a whole: what was told of it does not count."""
+        """A block is played again as a whole: its results so far do not count."""
         self._waiting.pop(block, None)
 
 

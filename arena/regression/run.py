@@ -72,7 +72,7 @@ def play_regression(
     with open_ledger(folder, fresh=fresh, try_out=partial(try_out, open_venue)) as ledger:
         otherwise = f"{folder}: its results were begun otherwise"
         seed = begin_or_go_on(ledger, regression.arena.form.seed, partial(_terms, regression), otherwise)
-        tally = _tally(regression, ledger)
+        tally = _tally_of(regression, ledger)
         field = Field(
             plan=regression.arena.plan(),
             players=players,
@@ -98,7 +98,7 @@ def _terms(regression: Regression, seed: int) -> Terms:
     return terms | {f"test.{key}": value for key, value in msgspec.to_builtins(regression.test).items()}
 
 
-def _tally(regression: Regression, ledger: Ledger) -> BlockTally:
+def _tally_of(regression: Regression, ledger: Ledger) -> BlockTally:
     """The test as the ledger leaves it. Matches of blocks that were stopped half-way are known too: they stand."""
     tally = BlockTally(regression)
     for played in ledger.played():
