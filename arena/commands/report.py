@@ -50,10 +50,10 @@ def command(results: Path, *, html: Path | None, table: Path | None, as_json: bo
     told_words = (f"{word} processes" if name == "processes" else word for name, word in terms_told(terms).items())
     screen.say(", ".join([f"{matches} in {counted(digest.blocks, 'block')}", *told_words]))
     contest = found.contest
-    if contest is not None and format_of(contest.spec).table(contest, digest.lines) is not None:
-        print_result(screen, contest, digest.lines, digest.seats)
+    if contest is not None and format_of(contest.spec).table(contest, digest.standings) is not None:
+        print_result(screen, contest, digest.standings, digest.seats)
         screen.print()
-    show(screen, crosstable(digest.lines, digest.labels, digest.seats))
+    show(screen, crosstable(digest.standings, digest.labels, digest.seats))
     for line in attempts_text(found.voids, found.set_aside, found.lost):
         screen.say(line)
     for each in (ratings_table(digest), seats_table(digest), conduct_table(digest)):

@@ -74,7 +74,7 @@ def command(
 def _print(tournament: Tournament, came_out: Results, elsewhere: str | None) -> None:
     """The final table."""
     screen = results_console()
-    print_result(screen, came_out.contest, came_out.lines, tournament.seats)
+    print_result(screen, came_out.contest, came_out.standings, tournament.seats)
     for line in attempts_text(len(came_out.voids), len(came_out.set_aside), len(came_out.lost)):
         screen.say(line)
     screen.print()

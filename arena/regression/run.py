@@ -43,7 +43,7 @@ class Finding(Struct, frozen=True):
     state: State
     interval: tuple[float, float]
     """Of the difference in points a match; see `regression.interval`."""
-    lines: tuple[StandingsRow, ...]
+    standings: tuple[StandingsRow, ...]
     """By entrant, of the blocks that counted."""
     voids: list[tuple[int, int, str]]
     """Block, seating and reason of every void attempt."""
@@ -145,6 +145,6 @@ def _finding(regression: Regression, ledger: Ledger, tally: BlockTally, seed: in
     """What it came to: of the blocks up to the one that decided, whatever else was played."""
     counted = [played for played in ledger.results() if played.block < tally.state.blocks]
     entrants = len(regression.arena.bots)
-    lines = sorted(standings_of(entrants, counted), key=lambda line: line.entrant)
+    rows = sorted(standings_of(entrants, counted), key=lambda row: row.entrant)
     within = interval(regression, tally.observations)
-    return Finding(seed, tally.state, within, tuple(lines), ledger.voids(), ledger.lost_with_workers(), seconds)
+    return Finding(seed, tally.state, within, tuple(rows), ledger.voids(), ledger.lost_with_workers(), seconds)

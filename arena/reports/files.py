@@ -54,7 +54,7 @@ def write_page(path: Path, title: str, found: Found) -> None:
     about = About(title, (*terms_told(found.terms).items(), *played))
     if contest is not None:
         format_ = format_of(contest.spec)
-        own = format_.table(contest, digest.lines)
+        own = format_.table(contest, digest.standings)
         bracket = draw(format_.bracket(contest), contest.labels, BOXES)
         about = About(title, about.facts, own, "\n".join(bracket), format_.order_text)
     _write(path, page(about, digest))

@@ -52,27 +52,27 @@ def _sections(about: About, digest: Digest) -> Iterable[str]:
         yield _section("Bracket", f"<pre>{html_lines(about.bracket)}</pre>", "Points, of tie-breaks behind a +.")
     if about.own is not None:
         yield _section("Result", _table(*about.own), "As the format counts.")
-    lines, labels = digest.lines, [digest.labels[line.entrant] for line in digest.lines]
+    rows, labels = digest.standings, [digest.labels[row.entrant] for row in digest.standings]
     yield _section("Standings", _standings(digest), about.order)
     if not digest.matches:
         return
     yield _section(
         "Ratings",
-        bars("Ratings with 95 % intervals", [_rated(digest, line) for line in lines], "Elo"),
+        bars("Ratings with 95 % intervals", [_rated(digest, row) for row in rows], "Elo"),
         "With 95 % intervals, clustered by block. 400 points are odds of 10 to 1; the mean is 0. An arrow: results"
         " set no limit on that side.",
     )
     yield _section(
         "Against each other",
-        heat("Mean points against each other", labels, labels_of(lines)[:MOST_COLUMNS], _against(lines)),
+        heat("Mean points against each other", labels, labels_of(rows)[:MOST_COLUMNS], _against(rows)),
         "Mean points of a hundred, of the row against the column; the columns are in the same order.",
     )
     yield _section(
         "Which is stronger",
-        heat("Likelihood of superiority", labels, labels_of(lines)[:MOST_COLUMNS], _superiority(digest)),
+        heat("Likelihood of superiority", labels, labels_of(rows)[:MOST_COLUMNS], _superiority(digest)),
         "The probability, in percent, that the row's bot is stronger than the column's.",
     )
-    moments = [(one.blocks, [one.elo[line.entrant] for line in lines]) for one in digest.moments]
+    moments = [(one.blocks, [one.elo[row.entrant] for row in rows]) for one in digest.moments]
     yield _section(
         "Ratings over time",
         courses("Ratings over time", labels, moments, "blocks", "Elo"),
@@ -88,9 +88,9 @@ def _sections(about: About, digest: Digest) -> Iterable[str]:
     yield _section("Conduct", _conduct(digest), "Matches by how the bot behaved.")
 
 
-def labels_of(lines: Sequence[StandingsRow]) -> list[str]:
+def labels_of(rows: Sequence[StandingsRow]) -> list[str]:
     """Places in a table: 1, 2, …, and h for the house."""
-    return ["h" if line.house else str(place) for place, line in enumerate(lines, start=1)]
+    return ["h" if row.house else str(place) for place, row in enumerate(rows, start=1)]
 
 
 def interval(rating: Rating) -> str:
@@ -105,7 +105,7 @@ def interval(rating: Rating) -> str:
 def seat_rows(digest: Digest, order: Sequence[StandingsRow]) -> list[list[float | None]]:
     """Mean points by seat: everyone's first, then each bot's."""
     everyone = [mean.value for mean in digest.by_seat]
-    return [everyone, *([mean.value for mean in digest.by_bot_and_seat[line.entrant]] for line in order)]
+    return [everyone, *([mean.value for mean in digest.by_bot_and_seat[row.entrant]] for row in order)]
 
 
 def _standings(digest: Digest) -> str:
@@ -118,19 +118,19 @@ def _standings(digest: Digest) -> str:
         (
             (
                 place,
-                digest.labels[line.entrant],
-                f"{digest.ratings.ratings[line.entrant].elo:+z.0f}",
-                interval(digest.ratings.ratings[line.entrant]),
-                "-" if line.mean is None else f"{line.mean:.3f}",
+                digest.labels[row.entrant],
+                f"{digest.ratings.ratings[row.entrant].elo:+z.0f}",
+                interval(digest.ratings.ratings[row.entrant]),
+                "-" if row.mean is None else f"{row.mean:.3f}",
                 *(
                     "-" if each is None else str(each)
                     for each in (
-                        *(line.played, *(line.wins, line.ties, line.losses)[: len(ended)]),
-                        *(line.faults, line.defaults, line.refused),
+                        *(row.played, *(row.wins, row.ties, row.losses)[: len(ended)]),
+                        *(row.faults, row.defaults, row.refused),
                     )
                 ),
             )
-            for place, line in zip(labels_of(digest.lines), digest.lines, strict=True)
+            for place, row in zip(labels_of(digest.standings), digest.standings, strict=True)
         ),
     )
 
@@ -140,48 +140,48 @@ def _conduct(digest: Digest) -> str:
     return _table(
         ("bot", *kinds),
         (
-            (digest.labels[line.entrant], *(str(digest.conduct[line.entrant].get(kind, 0)) for kind in kinds))
-            for line in digest.lines
+            (digest.labels[row.entrant], *(str(digest.conduct[row.entrant].get(kind, 0)) for kind in kinds))
+            for row in digest.standings
         ),
     )
 
 
-def _rated(digest: Digest, line: StandingsRow) -> Bar:
-    rating = digest.ratings.ratings[line.entrant]
+def _rated(digest: Digest, row: StandingsRow) -> Bar:
+    rating = digest.ratings.ratings[row.entrant]
     told = f"{rating.elo:+z.0f}, {interval(rating)}, {counted(rating.blocks, 'block')}"
-    return Bar(digest.labels[line.entrant], rating.elo, rating.low, rating.high, told)
+    return Bar(digest.labels[row.entrant], rating.elo, rating.low, rating.high, told)
 
 
 def _timed(digest: Digest) -> Iterator[Bar]:
     """Of those who have been asked anything."""
-    for line in digest.lines:
-        use = digest.time[line.entrant]
+    for row in digest.standings:
+        use = digest.time[row.entrant]
         if use is not None:
             told = (
                 f"median {duration(use.median)}, {duration(use.tenth)} to {duration(use.nine_tenths)},"
                 f" most {duration(use.most)}"
             )
-            yield Bar(digest.labels[line.entrant], use.median, use.tenth, use.nine_tenths, told)
+            yield Bar(digest.labels[row.entrant], use.median, use.tenth, use.nine_tenths, told)
 
 
 def _seats(digest: Digest, labels: Sequence[str]) -> str:
     heads = [str(seat) for seat in range(digest.seats)]
-    return heat("Mean points by seat", ["all", *labels], heads, seat_rows(digest, digest.lines))
+    return heat("Mean points by seat", ["all", *labels], heads, seat_rows(digest, digest.standings))
 
 
-def _against(lines: Sequence[StandingsRow]) -> list[list[float | None]]:
-    columns = lines[:MOST_COLUMNS]
+def _against(rows: Sequence[StandingsRow]) -> list[list[float | None]]:
+    columns = rows[:MOST_COLUMNS]
     return [
-        [line.against[other.entrant].mean if other.entrant in line.against else None for other in columns]
-        for line in lines
+        [row.against[other.entrant].mean if other.entrant in row.against else None for other in columns]
+        for row in rows
     ]
 
 
 def _superiority(digest: Digest) -> list[list[float | None]]:
-    columns = digest.lines[:MOST_COLUMNS]
+    columns = digest.standings[:MOST_COLUMNS]
     return [
-        [None if line is other else digest.ratings.superiority[line.entrant][other.entrant] for other in columns]
-        for line in digest.lines
+        [None if row is other else digest.ratings.superiority[row.entrant][other.entrant] for other in columns]
+        for row in digest.standings
     ]
 
 

@@ -47,7 +47,7 @@ def finding_lines(regression: Regression, finding: Finding) -> list[str]:
 
 
 def finding_table(regression: Regression, finding: Finding) -> Grid:
-    """A line for each bot."""
+    """A row for each bot."""
     return grid_of(*_rows(regression, finding))
 
 
@@ -102,7 +102,7 @@ def finding_json(regression: Regression, finding: Finding) -> dict[str, Any]:
         "seed": finding.seed,
         "isolation": arena.form.isolation,
         "processes": arena.form.policy.processes,
-        "bots": [_line_json(label, line) for label, line in zip(arena.labels, finding.lines, strict=True)],
+        "bots": [_row_json(label, row) for label, row in zip(arena.labels, finding.standings, strict=True)],
         "void": [
             {"block": block, "seating": seating, "reason": reason} for block, seating, reason in finding.voids
         ],
@@ -143,37 +143,37 @@ def _elo_text(difference: float) -> str:
 
 def _rows(regression: Regression, finding: Finding) -> tuple[Cells, list[Cells]]:
     """Headings and a row for each bot."""
-    last, conducts = conduct_columns(finding.lines)
+    last, conducts = conduct_columns(finding.standings)
     seats = regression.arena.seats
-    named = zip(regression.arena.labels, regression.arena.bots, finding.lines, conducts, strict=True)
+    named = zip(regression.arena.labels, regression.arena.bots, finding.standings, conducts, strict=True)
     rows = [
-        (*_results(label if label.endswith(bot.given) else f"{label} ({bot.given})", line, seats), *behaved)
-        for label, bot, line, behaved in named
+        (*_results(label if label.endswith(bot.given) else f"{label} ({bot.given})", row, seats), *behaved)
+        for label, bot, row, behaved in named
     ]
     return ("bot", "played", "W-T-L" if seats == TWO else "wins", "mean points", *last), rows
 
 
-def _results(name: str, line: StandingsRow, seats: int) -> Cells:
+def _results(name: str, row: StandingsRow, seats: int) -> Cells:
     return (
         name,
-        str(line.played),
-        line.record if seats == TWO else str(line.wins),
-        "-" if line.mean is None else f"{line.mean:.3f}",
+        str(row.played),
+        row.record if seats == TWO else str(row.wins),
+        "-" if row.mean is None else f"{row.mean:.3f}",
     )
 
 
-def _line_json(label: str, line: StandingsRow) -> dict[str, Any]:
+def _row_json(label: str, row: StandingsRow) -> dict[str, Any]:
     return {
         "label": label,
-        "played": line.played,
-        "wins": line.wins,
-        "ties": line.ties,
-        "losses": line.losses,
-        "points": line.points,
-        "mean_points": line.mean,
-        "faults": line.faults,
-        "windows": line.windows,
-        "defaults": line.defaults,
-        "refused": line.refused,
-        "us_per_window": None if line.mean_us is None else round(line.mean_us),
+        "played": row.played,
+        "wins": row.wins,
+        "ties": row.ties,
+        "losses": row.losses,
+        "points": row.points,
+        "mean_points": row.mean,
+        "faults": row.faults,
+        "windows": row.windows,
+        "defaults": row.defaults,
+        "refused": row.refused,
+        "us_per_window": None if row.mean_us is None else round(row.mean_us),
     }

@@ -25,12 +25,12 @@ def ratings_table(digest: Digest) -> Grid:
     table = Grid(
         {"#": True, "bot": False, "rating": True, "95 % interval": True, "blocks": True, "above the next": True}
     )
-    for place, (number, line) in zip(labels_of(digest.lines), enumerate(digest.lines), strict=True):
-        rating = digest.ratings.ratings[line.entrant]
-        after = digest.lines[number + 1 : number + 2]
-        sure = [f"{digest.ratings.superiority[line.entrant][other.entrant]:.1%}" for other in after]
+    for place, (number, row) in zip(labels_of(digest.standings), enumerate(digest.standings), strict=True):
+        rating = digest.ratings.ratings[row.entrant]
+        after = digest.standings[number + 1 : number + 2]
+        sure = [f"{digest.ratings.superiority[row.entrant][other.entrant]:.1%}" for other in after]
         table.add_row(
-            place, digest.labels[line.entrant], f"{rating.elo:+z.0f}", interval(rating), str(rating.blocks), *sure
+            place, digest.labels[row.entrant], f"{rating.elo:+z.0f}", interval(rating), str(rating.blocks), *sure
         )
     return table
 
@@ -38,8 +38,8 @@ def ratings_table(digest: Digest) -> Grid:
 def seats_table(digest: Digest) -> Grid:
     """Mean points by seat, of everyone and of each bot."""
     table = Grid({"bot": False} | {f"seat {seat}": True for seat in range(digest.seats)})
-    names = ["all", *(digest.labels[line.entrant] for line in digest.lines)]
-    for name, row in zip(names, seat_rows(digest, digest.lines), strict=True):
+    names = ["all", *(digest.labels[row.entrant] for row in digest.standings)]
+    for name, row in zip(names, seat_rows(digest, digest.standings), strict=True):
         table.add_row(name, *("-" if value is None else f"{value:.3f}" for value in row))
     return table
 
@@ -48,9 +48,9 @@ def conduct_table(digest: Digest) -> Grid:
     """Matches by conduct, and charged time a window from match to match."""
     kinds = list(dict.fromkeys(kind for counts in digest.conduct for kind in counts))
     table = Grid({"bot": False} | dict.fromkeys((*kinds, "a tenth below", "median", "nine tenths", "most"), True))
-    for line in digest.lines:
-        counts, use = digest.conduct[line.entrant], digest.time[line.entrant]
-        table.add_row(digest.labels[line.entrant], *(str(counts.get(kind, 0)) for kind in kinds), *_times(use))
+    for row in digest.standings:
+        counts, use = digest.conduct[row.entrant], digest.time[row.entrant]
+        table.add_row(digest.labels[row.entrant], *(str(counts.get(kind, 0)) for kind in kinds), *_times(use))
     return table
 
 
@@ -67,14 +67,14 @@ def digest_json(digest: Digest) -> dict[str, Any]:
                 **_row(digest, place, number),
                 "against": {
                     labels[other]: {"played": score.played, "points": score.points}
-                    for other, score in sorted(line.against.items())
+                    for other, score in sorted(row.against.items())
                 },
-                "superiority": dict(zip(labels, digest.ratings.superiority[line.entrant], strict=True)),
-                "seats": [_mean(mean) for mean in digest.by_bot_and_seat[line.entrant]],
-                "conduct": digest.conduct[line.entrant],
-                "time_us_per_window": msgspec.to_builtins(digest.time[line.entrant]),
+                "superiority": dict(zip(labels, digest.ratings.superiority[row.entrant], strict=True)),
+                "seats": [_mean(mean) for mean in digest.by_bot_and_seat[row.entrant]],
+                "conduct": digest.conduct[row.entrant],
+                "time_us_per_window": msgspec.to_builtins(digest.time[row.entrant]),
             }
-            for place, (number, line) in zip(labels_of(digest.lines), enumerate(digest.lines), strict=True)
+            for place, (number, row) in zip(labels_of(digest.standings), enumerate(digest.standings), strict=True)
         ],
         "over_time": [
             {"blocks": one.blocks, "elo": dict(zip(labels, one.elo, strict=True))} for one in digest.moments
@@ -84,26 +84,26 @@ def digest_json(digest: Digest) -> dict[str, Any]:
 
 def digest_csv(digest: Digest) -> str:
     """A row for each bot, best first: its figures, mean points by seat, and against each other."""
-    order = [line.entrant for line in digest.lines]
+    order = [row.entrant for row in digest.standings]
     seats = [f"seat {seat}" for seat in range(digest.seats)]
     others = [f"against {digest.labels[entrant]}" for entrant in order]
     rows: list[list[Any]] = [[*COLUMNS, *seats, *others]]
-    for number, (place, line) in enumerate(zip(labels_of(digest.lines), digest.lines, strict=True)):
-        by_seat = [mean.value for mean in digest.by_bot_and_seat[line.entrant]]
-        against = [line.against[other].mean if other in line.against else None for other in order]
+    for number, (place, row) in enumerate(zip(labels_of(digest.standings), digest.standings, strict=True)):
+        by_seat = [mean.value for mean in digest.by_bot_and_seat[row.entrant]]
+        against = [row.against[other].mean if other in row.against else None for other in order]
         rows.append([*_row(digest, place, number).values(), *by_seat, *against])
     return csv_text(rows)
 
 
 def _row(digest: Digest, place: str, number: int) -> dict[str, Any]:
     """A bot's figures."""
-    line = digest.lines[number]
-    rating, use = digest.ratings.ratings[line.entrant], digest.time[line.entrant]
+    row = digest.standings[number]
+    rating, use = digest.ratings.ratings[row.entrant], digest.time[row.entrant]
     values: Sequence[Any] = (
-        place, digest.labels[line.entrant], line.house, rounded(rating.elo), rounded(rating.low),
-        rounded(rating.high), rounded(rating.error), rating.blocks, line.played, line.wins, line.ties,
-        line.losses, line.points, line.mean, line.faults, line.defaults, line.refused, line.windows,
-        rounded(line.mean_us), rounded(use.median if use else None), rounded(use.most if use else None),
+        place, digest.labels[row.entrant], row.house, rounded(rating.elo), rounded(rating.low),
+        rounded(rating.high), rounded(rating.error), rating.blocks, row.played, row.wins, row.ties,
+        row.losses, row.points, row.mean, row.faults, row.defaults, row.refused, row.windows,
+        rounded(row.mean_us), rounded(use.median if use else None), rounded(use.most if use else None),
     )  # fmt: skip
     return dict(zip(COLUMNS, values, strict=True))
 

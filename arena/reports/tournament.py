@@ -17,19 +17,19 @@ from arena.terminal import Screen
 from arena.tournament import Results
 
 
-def crosstable(lines: Sequence[StandingsRow], labels: Sequence[str], seats: int) -> Grid:
+def crosstable(rows: Sequence[StandingsRow], labels: Sequence[str], seats: int) -> Grid:
     """The standings, with how each bot did against each other."""
-    return _table_of_pairs(lines, labels) if seats == TWO else _table_of_many(lines, labels)
+    return _table_of_pairs(rows, labels) if seats == TWO else _table_of_many(rows, labels)
 
 
-def print_result(screen: Screen, contest: Contest, lines: Sequence[StandingsRow], seats: int) -> None:
+def print_result(screen: Screen, contest: Contest, rows: Sequence[StandingsRow], seats: int) -> None:
     """What came out, as the format counts: a bracket, where there is one, and the table."""
     format_ = format_of(contest.spec)
     if bracket := draw(format_.bracket(contest), contest.labels, BOXES if sys.stdout.isatty() else ASCII):
         # Not folded: a bracket that is cut to the screen is none.
         screen.print(Text("\n".join(bracket)), crop=False, soft_wrap=True, end="\n\n")
-    own = format_.table(contest, lines)
-    show(screen, crosstable(lines, contest.labels, seats) if own is None else grid_of(*own))
+    own = format_.table(contest, rows)
+    show(screen, crosstable(rows, contest.labels, seats) if own is None else grid_of(*own))
 
 
 def attempts_text(voids: int, set_aside: int, lost: int) -> list[str]:
@@ -48,43 +48,43 @@ def void_text(voids: int, set_aside: int) -> str:
     return f"{counted(voids, 'attempt')} {were} void, and made again{again}"
 
 
-def _table_of_pairs(lines: Sequence[StandingsRow], labels: Sequence[str]) -> Grid:
+def _table_of_pairs(rows: Sequence[StandingsRow], labels: Sequence[str]) -> Grid:
     """For two seats: points against each other; narrow enough for four bots in 80 columns."""
-    last, conducts = conduct_columns(lines)
+    last, conducts = conduct_columns(rows)
     table = Grid(
         {"#": True, "bot": False, "points": True, "W-T-L": True}
-        | {str(place): True for place in range(1, len(lines) + 1)}
+        | {str(place): True for place in range(1, len(rows) + 1)}
         | dict.fromkeys(last, True)
     )
-    for place, (line, behaved) in enumerate(zip(lines, conducts, strict=True), start=1):
+    for place, (row, behaved) in enumerate(zip(rows, conducts, strict=True), start=1):
         table.add_row(
             str(place),
-            labels[line.entrant],
-            f"{line.points:g}",
-            line.record,
-            *(_against(line, other) for other in lines),
+            labels[row.entrant],
+            f"{row.points:g}",
+            row.record,
+            *(_against(row, other) for other in rows),
             *behaved,
         )
     return table
 
 
-def _table_of_many(lines: Sequence[StandingsRow], labels: Sequence[str]) -> Grid:
+def _table_of_many(rows: Sequence[StandingsRow], labels: Sequence[str]) -> Grid:
     """For more seats: the mean share of others that a bot was ranked before, and of matches before each other."""
-    places = [HOUSE if line.house else str(place) for place, line in enumerate(lines, start=1)]
-    last, conducts = conduct_columns(lines)
+    places = [HOUSE if row.house else str(place) for place, row in enumerate(rows, start=1)]
+    last, conducts = conduct_columns(rows)
     table = Grid(
         {"#": True, "bot": False, "mean points": True, "played": True, "wins": True}
         | dict.fromkeys(places, True)
         | dict.fromkeys(last, True)
     )
-    for place, line, behaved in zip(places, lines, conducts, strict=True):
+    for place, row, behaved in zip(places, rows, conducts, strict=True):
         table.add_row(
             place,
-            labels[line.entrant],
-            "-" if line.mean is None else f"{line.mean:.3f}",
-            str(line.played),
-            str(line.wins),
-            *(_share(line, other) for other in lines),
+            labels[row.entrant],
+            "-" if row.mean is None else f"{row.mean:.3f}",
+            str(row.played),
+            str(row.wins),
+            *(_share(row, other) for other in rows),
             *behaved,
         )
     return table
@@ -107,7 +107,7 @@ def results_json(tournament: Tournament, results: Results) -> dict[str, Any]:
             for entrant, (label, bot) in enumerate(zip(tournament.labels, tournament.bots, strict=True))
         ],
         **format_of(results.contest.spec).as_json(results.contest),
-        "standings": _standings_json(results.lines, tournament.labels),
+        "standings": _standings_json(results.standings, tournament.labels),
         "ratings": ratings_json(results.digest),
         "void": [_attempt_json(*void) for void in results.voids],
         "set_aside": [_attempt_json(*match) for match in results.set_aside],
@@ -118,7 +118,7 @@ def results_json(tournament: Tournament, results: Results) -> dict[str, Any]:
 
 def ratings_json(digest: Digest) -> list[dict[str, Any]]:
     """Ratings as plain values, in the order of the standings; what else there is, `arena report --json` says."""
-    found = [digest.ratings.ratings[line.entrant] for line in digest.lines]
+    found = [digest.ratings.ratings[row.entrant] for row in digest.standings]
     return [
         {
             "bot": digest.labels[one.entrant],
@@ -134,34 +134,34 @@ def _attempt_json(block: int, seating: int, reason: str) -> dict[str, Any]:
     return {"block": block, "seating": seating, "reason": reason}
 
 
-def _standings_json(lines: Sequence[StandingsRow], labels: Sequence[str]) -> list[dict[str, Any]]:
+def _standings_json(rows: Sequence[StandingsRow], labels: Sequence[str]) -> list[dict[str, Any]]:
     """The standings as plain values, best first."""
     return [
         {
-            "bot": labels[line.entrant],
-            "house": line.house,
-            **_score(line),
-            "mean_points": line.mean,
-            "faults": line.faults,
-            "defaults": line.defaults,
-            "refused": line.refused,
-            "windows": line.windows,
-            "us_per_window": None if line.mean_us is None else round(line.mean_us),
-            "against": {labels[other]: _score(score) for other, score in sorted(line.against.items())},
+            "bot": labels[row.entrant],
+            "house": row.house,
+            **_score(row),
+            "mean_points": row.mean,
+            "faults": row.faults,
+            "defaults": row.defaults,
+            "refused": row.refused,
+            "windows": row.windows,
+            "us_per_window": None if row.mean_us is None else round(row.mean_us),
+            "against": {labels[other]: _score(score) for other, score in sorted(row.against.items())},
         }
-        for line in lines
+        for row in rows
     ]
 
 
-def _against(line: StandingsRow, other: StandingsRow) -> str:
+def _against(row: StandingsRow, other: StandingsRow) -> str:
     """Points against another bot; none where it would meet itself."""
-    score = line.against.get(other.entrant)
+    score = row.against.get(other.entrant)
     return "-" if score is None else f"{score.points:g}"
 
 
-def _share(line: StandingsRow, other: StandingsRow) -> str:
+def _share(row: StandingsRow, other: StandingsRow) -> str:
     """In how many of a hundred matches with another it was ranked before that one."""
-    score = line.against.get(other.entrant)
+    score = row.against.get(other.entrant)
     return "-" if score is None or score.mean is None else f"{100 * score.mean:.0f}%"
 
 

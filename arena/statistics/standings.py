@@ -1,4 +1,4 @@
-"""What a tournament's results come to: a line for each bot, and who did how against whom. Pure."""
+"""What a tournament's results come to: a row for each bot, and who did how against whom. Pure."""
 
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Any
@@ -93,15 +93,15 @@ class StandingsRow(Score, kw_only=True):
 
 
 def standings_of(entrants: int, played: Iterable[Played], house: int | None = None) -> list[StandingsRow]:
-    """Lines of all entrants, best first; equal ones in the order of the file.
+    """The rows of all entrants, best first; equal ones in the order of the file.
 
-    `house` is the number of the one that fills seats: its line is the last.
+    `house` is the number of the one that fills seats: its row is the last.
     """
     matches = list(played)
     table = table_of(matches)
     sums = _sums(entrants, table, matches)
     against = _against(entrants, table)
-    lines = [
+    rows = [
         StandingsRow(
             entrant=entrant,
             house=entrant == house,
@@ -110,7 +110,7 @@ def standings_of(entrants: int, played: Iterable[Played], house: int | None = No
         )
         for entrant in range(entrants)
     ]
-    return sorted(lines, key=lambda line: (line.house, -(line.mean or 0), line.faults, line.entrant))
+    return sorted(rows, key=lambda row: (row.house, -(row.mean or 0), row.faults, row.entrant))
 
 
 def points(outcome: Outcome, seat: int) -> float:
@@ -121,7 +121,7 @@ def points(outcome: Outcome, seat: int) -> float:
 
 
 def _sums(entrants: int, table: Table, matches: Sequence[Played]) -> dict[str, list[Any]]:
-    """The fields of a line that are sums over matches, each by entrant."""
+    """The fields of a row that are sums over matches, each by entrant."""
     first, tied = table.places == 0, table.sizes > 1
     known = all(match.refused for match in matches)
     faults = [[conduct is not Conduct.OK for conduct in match.conduct] for match in matches]

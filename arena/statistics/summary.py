@@ -58,7 +58,7 @@ class Digest(Struct, frozen=True, kw_only=True):
     seats: int
     blocks: int
     matches: int
-    lines: tuple[StandingsRow, ...]
+    standings: tuple[StandingsRow, ...]
     """In the order of the format."""
     ratings: Ratings
     moments: tuple[Moment, ...]
@@ -91,7 +91,7 @@ def digest_of(
         seats=table.seats,
         blocks=len({match.block for match in played}),
         matches=len(played),
-        lines=tuple(order(standings_of(entrants, played, house))),
+        standings=tuple(order(standings_of(entrants, played, house))),
         ratings=rate(orders, entrants, house, last),
         moments=tuple(_moment(blocks, each, house) for blocks, each in strengths),
         by_seat=tuple(_sum([row[seat] for row in by_bot]) for seat in range(table.seats)),

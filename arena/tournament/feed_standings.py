@@ -20,7 +20,7 @@ AGAIN_SECONDS = 3.0
 """So often they are told again, for who came late."""
 BLOCKS_AT_ONCE = 1_000
 SUMS = ("played", "wins", "ties", "losses", "points", "faults", "defaults")
-"""The fields of a line that add up."""
+"""The fields of a row that add up."""
 
 
 class Terms(Struct, frozen=True, kw_only=True):
@@ -55,7 +55,7 @@ class FedStandings:
     def __init__(self, terms: Terms, publish: Publish) -> None:
         self._terms = terms
         self._publish = publish
-        self._lines = [
+        self._rows = [
             StandingsRow(entrant=entrant, house=entrant == terms.house) for entrant in range(len(terms.labels))
         ]
         self._played = 0
@@ -95,21 +95,21 @@ class FedStandings:
         matches = list(played)
         self._counted.update(match.block for match in matches)
         self._played += len(matches)
-        for line in standings_of(len(self._lines), matches):
-            mine = self._lines[line.entrant]
+        for row in standings_of(len(self._rows), matches):
+            mine = self._rows[row.entrant]
             for field in SUMS:
-                setattr(mine, field, getattr(mine, field) + getattr(line, field))
+                setattr(mine, field, getattr(mine, field) + getattr(row, field))
 
     def tell(self) -> None:
         """Publishes them, by mean points."""
-        self._say(sorted(self._lines, key=lambda line: (line.house, -(line.mean or 0), line.faults)))
+        self._say(sorted(self._rows, key=lambda row: (row.house, -(row.mean or 0), row.faults)))
 
-    def tell_final(self, lines: Sequence[StandingsRow], played: int) -> None:
+    def tell_final(self, rows: Sequence[StandingsRow], played: int) -> None:
         """Publishes what came out at the end of so many matches, in the format's order."""
         self._played = played
-        self._say(lines, final=True)
+        self._say(rows, final=True)
 
-    def _say(self, lines: Sequence[StandingsRow], *, final: bool = False) -> None:
+    def _say(self, rows: Sequence[StandingsRow], *, final: bool = False) -> None:
         terms = self._terms
         message = FeedStandings(
             n=self._n,
@@ -118,22 +118,22 @@ class FedStandings:
             format=terms.format,
             played=self._played,
             final=final,
-            rows=tuple(_row(line, terms.labels) for line in lines),
+            rows=tuple(_row(row, terms.labels) for row in rows),
         )
         self._n += 1
         self._publish(STANDINGS, encode(message))
 
 
-def _row(line: StandingsRow, labels: Sequence[str]) -> FeedRow:
+def _row(row: StandingsRow, labels: Sequence[str]) -> FeedRow:
     return FeedRow(
-        bot=labels[line.entrant],
-        house=line.house,
-        played=line.played,
-        wins=line.wins,
-        ties=line.ties,
-        losses=line.losses,
-        points=line.points,
-        mean_points=line.mean,
-        faults=line.faults,
-        defaults=line.defaults,
+        bot=labels[row.entrant],
+        house=row.house,
+        played=row.played,
+        wins=row.wins,
+        ties=row.ties,
+        losses=row.losses,
+        points=row.points,
+        mean_points=row.mean,
+        faults=row.faults,
+        defaults=row.defaults,
     )

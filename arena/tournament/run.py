@@ -49,9 +49,9 @@ class Results(Struct, frozen=True, kw_only=True):
         return self.contest.played
 
     @property
-    def lines(self) -> tuple[StandingsRow, ...]:
+    def standings(self) -> tuple[StandingsRow, ...]:
         """The standings, best first."""
-        return self.digest.lines
+        return self.digest.standings
 
 
 def play_tournament(
@@ -110,7 +110,7 @@ def play_tournament(
         in_order = partial(format_of(tournament.spec).in_order, contest)
         digest = digest_of(tournament.labels, results, tournament.house, in_order)
         if fed is not None:
-            fed.tell_final(digest.lines, len(results))
+            fed.tell_final(digest.standings, len(results))
         voids, again, lost = ledger.voids(), ledger.set_aside(), ledger.lost_with_workers()
         found = Found(
             terms=ledger.terms(),

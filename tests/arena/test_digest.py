@@ -29,7 +29,7 @@ def test_points_by_seat_are_those_of_the_matches(played: list[Played], digest: D
 
 
 def test_points_by_bot_and_seat_add_up_to_those_by_seat_and_by_bot(digest: Digest) -> None:
-    for line in digest.lines:
+    for line in digest.standings:
         assert line.points == pytest.approx(sum(mean.points for mean in digest.by_bot_and_seat[line.entrant]))
     for seat, mean in enumerate(digest.by_seat):
         assert mean.points == pytest.approx(sum(row[seat].points for row in digest.by_bot_and_seat))
@@ -83,7 +83,7 @@ def test_the_house_is_rated_and_does_not_move_the_middle() -> None:
     digest = digest_of(("a", "b", "c (house)"), played, house=2)
     for moment in digest.moments:
         assert 0 == pytest.approx(moment.elo[0] + moment.elo[1])
-    assert digest.lines[-1].house
+    assert digest.standings[-1].house
 
 
 def test_without_results_there_is_still_a_digest() -> None:

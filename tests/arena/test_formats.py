@@ -90,7 +90,7 @@ def shown(file: Path, results: Results) -> list[str]:
     seats = read_tournament(file, find_bot).seats
     screen = Screen(width=120)
     with screen.capture() as capture:
-        print_result(screen, results.contest, results.lines, seats)
+        print_result(screen, results.contest, results.standings, seats)
     return [line.rstrip() for line in capture.get().splitlines()]
 
 
@@ -137,11 +137,11 @@ def test_a_report_has_the_order_of_the_tournaments_own_table_in_all_of_its_table
     results = playing(file)
     folder = read_tournament(file, find_bot).results
     found = found_in(folder / LEDGER)
-    assert results.lines == found.digest.lines
+    assert results.standings == found.digest.standings
     assert found.contest is not None
-    assert own_table(results.contest, results.lines) == own_table(found.contest, found.digest.lines)
+    assert own_table(results.contest, results.standings) == own_table(found.contest, found.digest.standings)
     rows = [row.split(",")[1] for row in (folder / TABLE).read_text().splitlines()[1:]]
-    assert rows == [found.digest.labels[line.entrant] for line in found.digest.lines]
+    assert rows == [found.digest.labels[line.entrant] for line in found.digest.standings]
     if found.contest.spec.format != "gauntlet":  # which has its heads first, in a column of their own
         own = [line.split()[1] for line in shown(file, results) if line.endswith((" µs", " -"))]
         assert [row.split()[0] for row in rows] == own
@@ -154,8 +154,8 @@ def test_a_report_can_be_had_of_a_tournament_that_was_stopped_half_way(file: Pat
         playing(file, AtOnce(fails_after=after, failure=full))
     found = found_in(read_tournament(file, find_bot).results / LEDGER)
     assert found.contest is not None
-    table = own_table(found.contest, found.digest.lines)
-    assert table is None or len(table[1]) == len(found.digest.lines) == len(found.digest.labels)
+    table = own_table(found.contest, found.digest.standings)
+    assert table is None or len(table[1]) == len(found.digest.standings) == len(found.digest.labels)
 
 
 def test_the_page_has_a_knockouts_bracket_and_a_swiss_tournaments_points(tmp_path: Path) -> None:
@@ -216,7 +216,7 @@ def test_a_swiss_tournament_has_as_many_rounds_as_a_knockout_unless_it_says() ->
 
 def test_a_house_that_is_not_needed_does_not_play(tmp_path: Path) -> None:
     file = cup(tmp_path, "swiss", ('fill = "filler"',), bots="abcd")
-    assert 0 == playing(file).lines[-1].played
+    assert 0 == playing(file).standings[-1].played
 
 
 @pytest.mark.parametrize("format_", ["gauntlet", "swiss", "knockout", "ladder"])

@@ -186,5 +186,5 @@ def test_other_times_are_another_folder_and_refused_in_the_same(tmp_path: Path) 
 
 def test_lines_are_of_the_blocks_that_counted(tmp_path: Path) -> None:
     regression = asked(tmp_path)
-    base, head = playing(regression, Decided(regression, lost=0, held_until=0), concurrency=9).lines
+    base, head = playing(regression, Decided(regression, lost=0, held_until=0), concurrency=9).standings
     assert ((20, 0), (20, 20)) == ((base.played, base.wins), (head.played, head.wins))

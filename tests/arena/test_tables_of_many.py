@@ -46,7 +46,7 @@ def complaint(file: Path) -> str:
 def shown(file: Path, results: Results) -> list[str]:
     tournament = read_tournament(file, find_bot)
     screen = Screen(file=StringIO(), width=100)
-    show(screen, crosstable(results.lines, tournament.labels, tournament.seats))
+    show(screen, crosstable(results.standings, tournament.labels, tournament.seats))
     assert isinstance(screen.file, StringIO)
     return [line.rstrip() for line in screen.file.getvalue().splitlines()]
 
@@ -76,7 +76,7 @@ def test_what_was_stopped_goes_on_and_comes_to_the_same_table(file: Path) -> Non
     resumed = playing(file, second)
     assert 20 == len(first.played) + len(second.played)
     assert 20 == len(Ledger(file.parent / "runs/cup/ledger.sqlite").results())
-    assert playing(file, fresh=True).lines == resumed.lines
+    assert playing(file, fresh=True).standings == resumed.standings
 
 
 def test_another_number_of_rotations_or_another_house_is_noticed(file: Path) -> None:
@@ -111,7 +111,7 @@ def test_the_table_has_means_shares_of_pairs_and_the_house_last(file: Path) -> N
 
 
 def test_mean_points_of_all_seats_come_to_a_half(file: Path) -> None:
-    lines = playing(cup(file, "abcdef", "blocks = 5")).lines
+    lines = playing(cup(file, "abcdef", "blocks = 5")).standings
     assert 0.5 == pytest.approx(sum(line.points for line in lines) / sum(line.played for line in lines))
 
 
@@ -123,7 +123,7 @@ def test_the_json_has_the_design_the_house_and_the_means(file: Path) -> None:
     assert {"least": 1, "most": 1} == found["design"]["met"]
     assert [False, False, False, True] == [bot["house"] for bot in found["bots"]]
     assert [False, False, False, True] == [line["house"] for line in found["standings"]]
-    assert [line.mean for line in results.lines] == [line["mean_points"] for line in found["standings"]]
+    assert [line.mean for line in results.standings] == [line["mean_points"] for line in found["standings"]]
     assert "filler (house)" in found["standings"][0]["against"]
 
 

@@ -240,7 +240,7 @@ def test_a_full_disk_stops_it_and_afterwards_it_goes_on(file: Path) -> None:
         playing(file, first)
     resumed = playing(file, second)
     undisturbed = playing(file, fresh=True)
-    assert undisturbed.lines == resumed.lines
+    assert undisturbed.standings == resumed.standings
     assert MATCHES == len(first.played) + len(second.played)
 
 
@@ -249,13 +249,13 @@ def test_the_json_has_what_the_table_has(file: Path) -> None:
     results = playing(file)
     found = msgspec.to_builtins(results_json(tournament, results))
     assert ["mist_random", "mist_cautious", "mist_hunter"] == [bot["bot"] for bot in found["bots"]]
-    assert [line.points for line in results.lines] == [line["points"] for line in found["standings"]]
+    assert [line.points for line in results.standings] == [line["points"] for line in found["standings"]]
     assert 4 == found["standings"][0]["against"][found["standings"][1]["bot"]]["played"]
     assert 0 == len(found["void"])
 
 
 def test_the_table_has_a_column_for_each_opponent_by_place(file: Path) -> None:
-    table = crosstable(playing(file).lines, ("a", "b", "c"), 2)
+    table = crosstable(playing(file).standings, ("a", "b", "c"), 2)
     assert ["#", "bot", "points", "W-T-L", "1", "2", "3", "faults", "defaults", "a window"] == [
         str(column.header) for column in table.table.columns
     ]
