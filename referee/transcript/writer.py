@@ -1,20 +1,20 @@
-"""Writes a match's transcript as it happens: structlog numbers, chains and renders, a thread takes it to the disk.
+"""Writes a match's transcript as it happens: a structlog logger makes and chains lines, a thread writes them.
 
 Reading and verifying is `transcript_reading`; what one seat could know, `transcript_seat`; how the lines hang
 together, `transcript_chain`; the file's name and life, `transcript_file`.
 """
 
+import logging
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import trio
 from msgspec.structs import replace
-from structlog import BoundLoggerBase
-from structlog.typing import EventDict, WrappedLogger
+from structlog import make_filtering_bound_logger, wrap_logger
+from structlog.typing import EventDict, FilteringBoundLogger
 
 from protocol.codec import encode
 from referee.match import Footer, Header, Record
@@ -37,8 +37,39 @@ SLICE = 32
 SLICE_BYTES = 64 * 1024
 """Of long lines, so many bytes."""
 
-Arguments = tuple[tuple[list[bytes]], dict[str, Any]]
-"""Of the wrapped logger's method, as structlog wants them from the last processor."""
+
+class _Waiting:
+    """Where lines wait for the disk: the logger that structlog wraps. It has one level."""
+
+    def __init__(self, lines: list[bytes]) -> None:
+        self.info = lines.extend
+
+
+def _render(_waiting: _Waiting, _method: str, event: EventDict) -> EventDict:
+    """A processor: the records of a step as JSON, each made when the next processor takes it."""
+    event["bodies"] = map(encode, event["records"])
+    return event
+
+
+def _link(waiting: _Waiting, _method: str, event: EventDict) -> tuple[tuple[list[bytes]], dict[str, Any]]:
+    """The last processor: numbers and chains them. It returns the arguments of `_Waiting.info`.
+
+    The lines before a record that cannot be a line are added here.
+    """
+    linked: list[bytes] = []
+    try:
+        event["chain"].link_all(event["bodies"], linked)
+    except (TypeError, ValueError, RecursionError):
+        waiting.info(linked)
+        raise
+    return (linked,), {}
+
+
+def _logger_of(lines: list[bytes], chain: Chain) -> FilteringBoundLogger:
+    """A match's logger. All records of a step are one event: structlog's work for each would cost a hash."""
+    info = make_filtering_bound_logger(logging.INFO)
+    log: FilteringBoundLogger = wrap_logger(_Waiting(lines), (_render, _link), info, dict).bind(chain=chain)
+    return log
 
 
 class Transcript:
@@ -62,7 +93,7 @@ class Transcript:
         self._lines: list[bytes] = []
         self._bell = Bell()
         self._hurry = Bell()
-        self._log = _RecordLogger(self._lines, (partial(_link, self._chain, self._lines),), {})
+        self._log = _logger_of(self._lines, self._chain)
         self._file = file
         self._ends = False
         """Whether no more may be appended."""
@@ -178,7 +209,7 @@ class Transcript:
             records = list(self._records)
             self._records.clear()
         try:
-            self._log.extend(records)
+            self._log.info("step", records=records)
         except (TypeError, ValueError, RecursionError) as error:
             what = f"line {self._chain.lines + 1} cannot be written: {error}"
             raise TranscriptError(what, self.path) from error
@@ -223,20 +254,6 @@ class Transcript:
                 taken = size = 0
 
 
-def _link(chain: Chain, made: list[bytes], _log: WrappedLogger, _method: str, event: EventDict) -> Arguments:
-    """The processor of structlog's: renders, numbers, chains, up to the first record that cannot be a line.
-
-    Those before a bad one go into `made` by themselves.
-    """
-    lines: list[bytes] = []
-    try:
-        chain.link_all(map(encode, event["records"]), lines)
-    except (TypeError, ValueError, RecursionError):
-        made.extend(lines)
-        raise
-    return (lines,), {}
-
-
 @asynccontextmanager
 async def open_transcript(path: Path, header: Header) -> AsyncIterator[Transcript]:
     """A transcript to append to. When its block ends well, it is closed with its footer and gets its name.
@@ -272,11 +289,3 @@ async def open_transcript(path: Path, header: Header) -> AsyncIterator[Transcrip
         with trio.CancelScope(shield=True):
             await transcript.abandon()
         raise
-
-
-class _RecordLogger(BoundLoggerBase):
-    """The bound logger: one method, no levels, no context. What it logs to is the list of lines."""
-
-    def extend(self, records: list[Record]) -> None:
-        # A batch is one event: structlog's own work for each would cost as much as the hashing.
-        self._proxy_to_logger("extend", None, records=records)
