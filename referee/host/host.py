@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from referee.host.feed import Feed
+from referee.host.match_log import MatchLog
 from referee.match import HOG_US, START, Match, Record, Used
 from referee.match import Over as PartOver
 from referee.rules import Told
@@ -92,6 +93,7 @@ class Host:
         hung_up: Callable[[int], None] | None = None,
         watch: Callable[[tuple[Told, ...]], None] | None = None,
         feed: Feed | None = None,
+        log: MatchLog | None = None,
         catch_up: Callable[[], None] | None = None,
         let_run: Callable[[int, bool], None] | None = None,
         cpu: Callable[[int], tuple[int, int]] | None = None,
@@ -107,7 +109,7 @@ class Host:
         `cpu`: the processor time of a seat's bot over the match, in microseconds, and on how many cores at most it
         is used; for a clock that counts it, None for others.
 
-        `feed`: what spectators are told.
+        `feed`: what spectators are told. `log`: the operator's.
 
         `catch_up`: what can wait until bots have what a step has for them; called after each, while they think.
         """
@@ -119,6 +121,7 @@ class Host:
         self._hung_up = hung_up
         self._watch = watch
         self._feed = feed
+        self._log = log if log is not None and log.enabled else None
         self._catch_up = catch_up
         self._let_run = let_run
         self._cpu = cpu
@@ -146,7 +149,8 @@ class Host:
         """Evidence that is to be read a little later, and when."""
         self._begun: set[int] = set()
         """Seats that have been sent a window of which the counters at its beginning are not read yet."""
-        self.record = record if feed is None else partial(_record_for_both, record, feed)
+        also = [each.record for each in (feed, self._log) if each is not None]
+        self.record = partial(_record_for_all, [record, *also]) if also else record
         """See `World`. The transcript's own method, where it can be: one call less a message."""
 
     # What a match asks for.
@@ -192,11 +196,15 @@ class Host:
         """See `World`."""
         if self._feed is not None:
             self._feed.paused(reason)
+        if self._log is not None:
+            self._log.paused(reason)
 
     def resumed(self) -> None:
         """See `World`."""
         if self._feed is not None:
             self._feed.resumed()
+        if self._log is not None:
+            self._log.resumed()
 
     # What happens besides frames: said from any task of this trio.
 
@@ -467,9 +475,9 @@ class Host:
         return round((time - self._zero) * MICROSECONDS)
 
 
-def _record_for_both(record: Callable[[Record], None], feed: Feed, line: Record) -> None:
-    record(line)
-    feed.record(line)
+def _record_for_all(takers: Sequence[Callable[[Record], None]], record: Record) -> None:
+    for take in takers:
+        take(record)
 
 
 def _to_micros(seconds: float) -> int:

@@ -26,10 +26,12 @@ from referee.games import GAMES
 from referee.host.feed import Feed, FeedTerms, Publish
 from referee.host.host import MICROSECONDS, Host
 from referee.host.kept_bots import KeptBot, KeptBots, Kind, can_stay
+from referee.host.match_log import MatchLog
 from referee.host.plan import Plan, Result
 from referee.host.remote_bot import RemoteBot, cannot_play
 from referee.linux.cpu_time import most_cores
 from referee.linux.private_file import FOLDER_MODE
+from referee.log import SILENT, Logger
 from referee.match import FORMAT, BotIdentity, Header, Match, clock_terms
 from referee.rules import Deal, Table, Told
 from referee.sandbox import NOTHING, Meter, Process, Reading
@@ -82,6 +84,7 @@ async def play(
     kept: KeptBots | None = None,
     remote: Mapping[str, RemoteLine] | None = None,
     publish: Publish | None = None,
+    log: Logger = SILENT,
 ) -> Result:
     """Plays a match.
 
@@ -96,6 +99,7 @@ async def play(
         kept: where bots of the tournament wait for their next match, if its policy keeps them; None: all end.
         remote: the lines of the players' keys, as far as they are on other machines.
         publish: takes the messages of the match's feed; None: it has none.
+        log: the operator's.
 
     Raises:
         BadSetupError: options or setup break the game's rules.
@@ -119,10 +123,13 @@ async def play(
                     wire=own,
                     remote=remote,
                     publish=publish,
+                    log=log,
                 )
         if plan.policy.processes == "fresh":
             kept = None
-        one = _Play(plan, players, table, transcript, wire, kept=kept, remote=remote or {}, publish=publish)
+        one = _Play(
+            plan, players, table, transcript, wire, kept=kept, remote=remote or {}, publish=publish, logger=log
+        )
         return await one.play(watch, operator)
 
 
@@ -140,6 +147,7 @@ class _Play:
         kept: KeptBots | None,
         remote: Mapping[str, RemoteLine],
         publish: Publish | None,
+        logger: Logger,
     ) -> None:
         self.plan = plan
         self.players = players
@@ -149,6 +157,8 @@ class _Play:
         self.kept = kept
         self.remote = remote
         self.bots = tuple(identity(plan, seat, player, seats=len(players)) for seat, player in enumerate(players))
+        self.names = plan.labels or tuple(bot.name for bot in self.bots)
+        self.log = MatchLog(logger, plan, self.names)
         self.terms = clock_terms(table.game, plan.variant, plan.policy, plan.clock)
         self.staying: dict[int, KeptBot] = {}
         """By seat, bots that may stay for another match, as long as they are this one's."""
@@ -166,12 +176,17 @@ class _Play:
     async def play(self, watch: Watch | None, operator: trio.MemoryReceiveChannel[bool] | None) -> Result:
         """Plays it. Its parts know each other in circles, which are cut then: a collector would come late."""
         try:
-            return await self._play(watch, operator)
+            with unwrapped():
+                return await self._play(watch, operator)
+        except Exception as error:
+            self.log.failed(error)
+            raise
         finally:
             vars(self).clear()
 
     async def _play(self, watch: Watch | None, operator: trio.MemoryReceiveChannel[bool] | None) -> Result:
         head = ""
+        self.log.begun()
         try:
             if self.kept is not None:
                 await self._take_kept(self.kept)
@@ -185,7 +200,9 @@ class _Play:
                 meter.close()
             if self.feed is not None:
                 self.feed.over(head)
-        return self._result(head)
+        result = self._result(head)
+        self.log.over(result)
+        return result
 
     async def _take_kept(self, kept: KeptBots) -> None:
         """Bots that wait for another match, and places for those that may from now on."""
@@ -240,6 +257,7 @@ class _Play:
             hung_up=lambda seat: nursery.start_soon(self._end, seat),
             watch=None if watch is None else partial(watch, self.table),
             feed=self.feed,
+            log=self.log,
             catch_up=transcript.catch_up,
             measure=self._measure if self.measured else None,
             behind=next((source.behind for source in (self.wire, *self.remote.values()) if source), None),
@@ -262,6 +280,7 @@ class _Play:
     def _go_on_with(self, seat: int, process: Process) -> None:
         """A bot that has stayed is back already, with its `hello` to this match."""
         process.begin_log(self._next_log(seat))
+        self.log.started(seat, "kept")
         self.cpu_before[seat] = -process.cpu_us()
         self._runs(seat, process)
         process.thaw()
@@ -286,11 +305,13 @@ class _Play:
             assert isinstance(line, MemoryLine)  # noqa: S101 - `_open` made it so
             done = trio.Event()
             self.locals_done.append(done)
+            self.log.started(seat, "person")
             await player.play(line)
             done.set()
             await self.host.left(seat, 0)
             return
         if isinstance(line, RemoteLine):
+            self.log.started(seat, "remote")
             await line.missing(AWAY_SECONDS)
             await self.host.left(seat, 0)
             return
@@ -303,6 +324,8 @@ class _Play:
         if self.match.seats[seat].gone:
             await process.kill()  # It came too late.
         exit_code = await process.wait()
+        if not self.match.over:
+            self.log.last_words(seat, process.last_line)
         if process.lost:
             self.host.abort("the process that warm bots are forked from has ended")
         else:
@@ -315,6 +338,7 @@ class _Play:
         if seat in self.meters:
             self.meters.pop(seat).close()
         self.host.starting(seat)
+        began = trio.current_time()
         process = await sandbox.start(
             nursery if staying is None else staying.nursery,
             folder,
@@ -325,6 +349,7 @@ class _Play:
             warm=self.plan.warm,
             kept=staying is not None,
         )
+        self.log.started(seat, process.how, trio.current_time() - began)
         if seat in self.processes:
             self.cpu_before[seat] += self.processes[seat].cpu_us()
         if staying is not None:
@@ -420,8 +445,7 @@ class _Play:
 
     def _feed(self, publish: Publish) -> Feed:
         """What spectators are told of it."""
-        names = self.plan.labels or tuple(bot.name for bot in self.bots)
-        terms = FeedTerms(match=self.plan.match, players=names, clock=self.terms, started=self.started)
+        terms = FeedTerms(match=self.plan.match, players=self.names, clock=self.terms, started=self.started)
         return Feed(self.table, terms, publish, lambda: self.match.now)
 
     def _header(self) -> Header:

@@ -27,6 +27,8 @@ class Plan(Struct, frozen=True, kw_only=True):
     clock: ClockTable | None = None
     """The match's times; None: as the variant's rules give them, but for what the policy sets."""
     isolation: Isolation = "strict"
+    block: int | None = None
+    """Of which block of a tournament it is a match. No bot is told."""
     labels: tuple[str, ...] = ()
     """What spectators read of who sits where, by seat; none: the bots' own names. No bot is told."""
     warm: bool = True

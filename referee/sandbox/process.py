@@ -118,12 +118,18 @@ class Process:
         self.lost = False
         """Whether it has ended through a fault of the referee's machine."""
         self._cpu_us = 0
-        self._last_line = ""
+        self.last_line = ""
+        """What it wrote last, once it has ended."""
 
     @property
     def pid(self) -> int:
         """Of the first process that was started for it on this machine."""
         return self._box.pid
+
+    @property
+    def how(self) -> str:
+        """How it was started: `warm` from a process with the kit, `cold` in a sandbox, `bare` without one."""
+        return {Warm: "warm", bubblewrap.Bubble: "cold", bare.Bare: "bare"}[type(self._box)]
 
     def meter(self) -> Meter:
         """Reads what the kernel counts for it; to be closed."""
@@ -201,7 +207,7 @@ class Process:
             with trio.CancelScope(shield=True):
                 self._exit = await self._box.end()
                 self.lost = self._box.lost
-                self._last_line = self._log.finish()
+                self.last_line = self._log.finish()
             self._ended.set()
 
 
@@ -277,7 +283,7 @@ async def _start(
     except bubblewrap.SetUpError:
         await process.wait()
         kind_of_error = _LostError if process.lost else SandboxError
-        raise kind_of_error(f"{bot.given}: no sandbox: {process._last_line}; {NAMESPACES}") from None  # noqa: SLF001
+        raise kind_of_error(f"{bot.given}: no sandbox: {process.last_line}; {NAMESPACES}") from None
     except trio.Cancelled:
         with trio.CancelScope(shield=True):
             await process.kill()

@@ -1,0 +1,216 @@
+"""The operator's log: one event a line, for those who keep an arena running. Matches never wait for it.
+
+Lines go to a bounded queue, from which a thread writes them in batches. When nobody takes them, they are dropped
+and counted. Which events a match has is `referee.host.match_log`'s to say; none holds a secret.
+"""
+
+import logging
+import os
+import select
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from threading import Event, Thread
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from structlog import ReturnLogger, make_filtering_bound_logger, wrap_logger
+from structlog.dev import ConsoleRenderer
+from structlog.processors import TimeStamper, add_log_level
+from structlog.typing import EventDict, FilteringBoundLogger
+
+from referee.linux.private_file import MODE
+from referee.printable import printable
+
+MAX_WAITING = 4_096
+"""How many lines may wait to be written."""
+BATCH_SECONDS = 0.1
+"""How long the first line of a batch waits for others."""
+CLOSE_SECONDS = 2.0
+"""How long the end of a command waits for what still has to be written."""
+MAX_CHARACTERS = 300
+"""Of a text; texts in a list get `MAX_IN_LIST`. So a line is shorter than `WRITE_BYTES`."""
+MAX_IN_LIST = 40
+WRITE_BYTES = select.PIPE_BUF
+"""Written at once, in whole lines: what several processes write to one pipe does not mix then."""
+STANDARD_ERROR = 2
+CLEAR_LINE = "\r\N{ESCAPE}[K"
+"""A progress bar may stand where the line is to go."""
+
+Logger = FilteringBoundLogger
+SILENT: Logger = wrap_logger(ReturnLogger(), (), make_filtering_bound_logger(logging.CRITICAL), dict).bind()
+"""Logs nothing, at the price of a call."""
+
+
+class OperatorLog(Struct, frozen=True):
+    """Where events go."""
+
+    logger: Logger = SILENT
+    descriptor: int | None = None
+    """The file's, for processes that are to inherit it; None: there is no log."""
+
+
+NO_LOG = OperatorLog()
+
+
+class Writer:
+    """Writes lines to a file descriptor, from a thread of its own: the logger that structlog wraps."""
+
+    def __init__(self, descriptor: int) -> None:
+        self.failure: OSError | None = None
+        """Why a line could not be written, at last."""
+        self._descriptor = descriptor
+        self._queue: SimpleQueue[bytes | None] = SimpleQueue()
+        self._closing = Event()
+        self._given = self._written = 0
+        self._dropped = 0
+        """Lines that found the queue full."""
+        self._failed = 0
+        """Lines that could not be written."""
+        self._is_cut = False
+        """The file ends within a line."""
+        self._render = _logger_of(ReturnLogger(), descriptor)
+        self.log = OperatorLog(_logger_of(self, descriptor), descriptor)
+        self._thread = Thread(target=self._write_all, name="operator's log", daemon=True)
+        self._thread.start()
+
+    def info(self, line: bytes) -> None:
+        """Takes a line. Never waits."""
+        self._given += 1
+        if self._queue.qsize() < MAX_WAITING:
+            self._queue.put(line)
+        else:
+            self._dropped += 1
+
+    warning = error = info
+
+    def close(self) -> int:
+        """Writes what waits, for `CLOSE_SECONDS` at most. Returns how many lines were lost in all."""
+        self._closing.set()
+        self._queue.put(None)
+        self._thread.join(CLOSE_SECONDS)
+        if self._thread.is_alive():
+            return self._given - self._written
+        os.close(self._descriptor)
+        return self._dropped + self._failed
+
+    def _write_all(self) -> None:
+        told, lines = 0, [self._queue.get()]
+        while True:
+            self._closing.wait(BATCH_SECONDS)
+            with suppress(Empty):
+                while True:
+                    lines.append(self._queue.get_nowait())
+            batch = [line for line in lines if line is not None]
+            lost = self._dropped + self._failed
+            if lost > told:
+                batch.append(self._render.warning("log_dropped", lines=lost - told))
+            if self._write(batch):
+                told = lost
+            else:
+                self._failed += len(batch) - (lost > told)
+            if None in lines:
+                return
+            lines = [self._queue.get()]
+
+    def _write(self, lines: list[bytes]) -> bool:
+        """Writes lines, `WRITE_BYTES` at once; whether that went well."""
+        try:
+            for block in _blocks(lines):
+                rest = b"\n" + block if self._is_cut else block
+                while rest:
+                    written = os.write(self._descriptor, rest)
+                    rest = rest[written:]
+                    self._is_cut = bool(rest)
+                self._written += block.count(b"\n")
+        except OSError as error:
+            self.failure = error
+            return False
+        return True
+
+
+def opened(target: str) -> int:
+    """A descriptor of the file at a path, to append to; `-` is standard error.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    if target == "-":
+        return os.dup(STANDARD_ERROR)
+    is_pipe = Path(target).is_fifo()
+    # A pipe that nobody reads is not waited for, and one whose reader leaves is kept for the next.
+    way = os.O_RDWR if is_pipe else os.O_WRONLY | os.O_CREAT | os.O_APPEND
+    return os.open(target, way | os.O_NOCTTY | os.O_CLOEXEC, MODE)
+
+
+@contextmanager
+def inherited(descriptor: int) -> Iterator[OperatorLog]:
+    """The log that the process that started this one left it; bots that are started here do not get it."""
+    os.set_inheritable(descriptor, False)
+    writer = Writer(descriptor)
+    try:
+        yield writer.log
+    finally:
+        writer.close()
+
+
+def _logger_of(wrapped: Any, descriptor: int) -> Logger:
+    """A logger of JSON lines; at a terminal, of lines for people."""
+    is_terminal = os.isatty(descriptor)
+    last = (
+        (ConsoleRenderer(colors="NO_COLOR" not in os.environ), _as_shown) if is_terminal else (_in_order, _as_json)
+    )
+    logger: Logger = wrap_logger(
+        wrapped,
+        (add_log_level, TimeStamper(fmt="iso", utc=True), _bound_texts, *last),
+        make_filtering_bound_logger(logging.INFO),
+        dict,
+    ).bind()
+    return logger
+
+
+def _bound_texts(_wrapped: Any, _method: str, event: EventDict) -> EventDict:
+    """A processor: texts are others' words, and may neither act on a terminal nor fill a disk."""
+    return {key: _bounded(value, MAX_CHARACTERS) for key, value in event.items()}
+
+
+def _bounded(value: Any, most: int) -> Any:
+    match value:
+        case str():
+            text = printable(value[: most + 1])
+            return text if len(text) <= most else text[: most - 1] + "…"
+        case list() | tuple():
+            return [_bounded(each, MAX_IN_LIST) for each in value]
+        case dict():
+            return {key: _bounded(each, MAX_IN_LIST) for key, each in value.items()}
+    return value
+
+
+def _in_order(_wrapped: Any, _method: str, event: EventDict) -> EventDict:
+    """A processor: what every line has comes first."""
+    first = {key: event.pop(key) for key in ("timestamp", "level", "event")}
+    return first | dict(event)
+
+
+def _as_json(_wrapped: Any, _method: str, event: EventDict) -> bytes:
+    """The last processor of a log for programs."""
+    return msgspec.json.encode(event) + b"\n"
+
+
+def _as_shown(_wrapped: Any, _method: str, line: Any) -> bytes:
+    """The last processor at a terminal."""
+    return f"{CLEAR_LINE}{line}\n".encode()
+
+
+def _blocks(lines: list[bytes]) -> Iterator[bytes]:
+    """Lines together, up to `WRITE_BYTES`."""
+    block = b""
+    for line in lines:
+        if block and len(block) + len(line) > WRITE_BYTES:
+            yield block
+            block = b""
+        block += line
+    if block:
+        yield block
