@@ -16,7 +16,17 @@ CANNOT = 3
 UNDECIDED = 3
 """Of a regression: neither yes nor no. Its line, and `verdict` in its JSON, tell it from `CANNOT`."""
 CHOSEN_WRONGLY = frozenset(
-    {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOENT, errno.ENOTDIR, errno.EEXIST, errno.ENAMETOOLONG}
+    {
+        errno.EACCES,
+        errno.EPERM,
+        errno.EROFS,
+        errno.ENOENT,
+        errno.ENOTDIR,
+        errno.EEXIST,
+        errno.ENAMETOOLONG,
+        errno.EISDIR,
+        errno.ENXIO,
+    }
 )
 """Why a path cannot be written that another path would mend; all else is the machine's."""
 SIGNALLED = 128

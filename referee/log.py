@@ -146,8 +146,11 @@ def opened(target: str) -> int:
 
 
 @contextmanager
-def inherited(descriptor: int) -> Iterator[OperatorLog]:
+def inherited(descriptor: int | None) -> Iterator[OperatorLog]:
     """The log that the process that started this one left it; bots that are started here do not get it."""
+    if descriptor is None:
+        yield NO_LOG
+        return
     os.set_inheritable(descriptor, False)
     writer = Writer(descriptor)
     try:

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from arena.commands.log_option import open_log
 from arena.commands.match import REMOTE, match_options, play_asked
 from arena.errors import WrongUse
 from arena.feed import open_feed
@@ -49,6 +50,7 @@ def command(
     key: Path | None,
     wait: float,
     feed: str | None,
+    log: str | None,
     **given: Any,
 ) -> None:
     """Play one match of GAME in which bots on their authors' own machines have seats.
@@ -64,8 +66,9 @@ def command(
         hosting = Hosting(read_address(at), _keys(key), wait)
     except BadAddressError as error:
         raise WrongUse(f"--at: {error}") from None
-    with open_feed(feed) as line:
-        hosted = partial(play_hosted, hosting, publish=None if line is None else line.publish)
+    with open_log(log) as events, open_feed(feed) as line:
+        publish = None if line is None else line.publish
+        hosted = partial(play_hosted, hosting, publish=publish, log=events.logger)
         play_it = partial(play_match, play=hosted)
         play_asked(game, bots, given, play_it, transcripts=transcripts, as_json=as_json)
 

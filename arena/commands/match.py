@@ -13,6 +13,7 @@ from msgspec import Raw
 
 from arena.commands.cap_option import cap_option, caps_given
 from arena.commands.feed_option import feed_option
+from arena.commands.log_option import log_option, open_log
 from arena.commands.policy_options import clock_option, policy_options, read_policy
 from arena.config import CONSOLE, BotCaps, over, too_large
 from arena.errors import WrongUse
@@ -73,6 +74,7 @@ _OPTIONS = (
         help="Folder for the transcript.",
     ),
     feed_option,
+    log_option,
     click.option("--json", "as_json", is_flag=True, help="Print the result as JSON."),
 )
 
@@ -87,7 +89,13 @@ def match_options(command: CommandT) -> CommandT:
 @click.command("match")
 @match_options
 def command(
-    game: str, bots: tuple[str, ...], transcripts: Path, as_json: bool, feed: str | None, **given: Any
+    game: str,
+    bots: tuple[str, ...],
+    transcripts: Path,
+    as_json: bool,
+    feed: str | None,
+    log: str | None,
+    **given: Any,
 ) -> None:
     """Play one match of GAME: one BOT for each seat, from seat 0 on.
 
@@ -97,8 +105,9 @@ def command(
     for name in bots:
         if name.startswith(REMOTE):
             raise WrongUse(f"{name}: a bot on another machine comes to `arena host`")
-    with open_feed(feed) as line:
-        play_it = partial(play_match, play=partial(play, publish=None if line is None else line.publish))
+    with open_log(log) as events, open_feed(feed) as line:
+        publish = None if line is None else line.publish
+        play_it = partial(play_match, play=partial(play, publish=publish, log=events.logger))
         play_asked(game, bots, given, play_it, transcripts=transcripts, as_json=as_json)
 
 

@@ -8,6 +8,7 @@ import click
 from msgspec.structs import replace
 
 from arena.commands.cap_option import cap_option, caps_given
+from arena.commands.log_option import log_option, open_log
 from arena.commands.policy_options import clock_option, policy_options, read_policy
 from arena.commands.where_options import where_options
 from arena.errors import AnswerIsNo, MachineCannot, Stopped, Undecided, WrongUse, cannot_write
@@ -88,6 +89,7 @@ BLOCKS = click.IntRange(1, MOST_BLOCKS)
     help="Folder for ledger and transcripts.  [default: runs/regress/..., one for each set of terms]",
 )
 @click.option("--fresh", is_flag=True, help="Begin anew; earlier results are moved into a folder within theirs.")
+@log_option
 @click.option("--json", "as_json", is_flag=True, help="Print the finding as JSON.")
 @click.option(
     "--markdown", "summary", type=click.Path(path_type=Path), metavar="FILE", help="Add a summary for CI to FILE."
@@ -110,6 +112,7 @@ def command(
     explains: bool,
     limit: int | None,
     keep_bots: bool,
+    log: str | None,
     **given: Any,
 ) -> None:
     """Test whether head is better at GAME than base; run again after a stop, it goes on.
@@ -139,6 +142,7 @@ def command(
         regression,
         Where(on=on, transcripts=transcripts, concurrency=concurrency, workers=workers),
         fresh=fresh,
+        log=log,
     )
     if not as_json:
         _print(regression, finding, transcripts)
@@ -157,13 +161,15 @@ def command(
     _answer(finding.state.verdict, regression)
 
 
-def _played(regression: Regression, where: Where, *, fresh: bool) -> Finding:
-    players, venue = venue_for(where, regression.arena.bots, regression.arena.form.isolation, fresh=fresh)
-    try:
-        return play_regression(regression, players, venue, fresh=fresh)
-    except Stopped as stopped:
-        again = command_line(*(word for word in sys.argv[1:] if word != "--fresh"))
-        raise Stopped(stopped.signal, f"stopped; to go on where it was: {again}") from None
+def _played(regression: Regression, where: Where, *, fresh: bool, log: str | None) -> Finding:
+    arena = regression.arena
+    with open_log(log) as events:
+        players, venue = venue_for(where, arena.bots, arena.form.isolation, fresh=fresh, log=events)
+        try:
+            return play_regression(regression, players, venue, fresh=fresh, log=events.logger)
+        except Stopped as stopped:
+            again = command_line(*(word for word in sys.argv[1:] if word != "--fresh"))
+            raise Stopped(stopped.signal, f"stopped; to go on where it was: {again}") from None
 
 
 def _print(regression: Regression, finding: Finding, elsewhere: str | None) -> None:

@@ -8,6 +8,7 @@ import click
 from msgspec.structs import replace
 
 from arena.commands.feed_option import feed_option
+from arena.commands.log_option import log_option, open_log
 from arena.commands.where_options import where_options
 from arena.config import Tournament, read_tournament
 from arena.errors import Stopped
@@ -31,6 +32,7 @@ from referee.sandbox import Isolation
 @click.option("--results", type=click.Path(path_type=Path), help="Folder for ledger and transcripts.")
 @where_options
 @feed_option
+@log_option
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
 def command(
     file: Path,
@@ -43,6 +45,7 @@ def command(
     on: str,
     transcripts: str | None,
     feed: str | None,
+    log: str | None,
     as_json: bool,
 ) -> None:
     """Play the tournament that FILE describes; run again after a stop, it goes on where it was."""
@@ -53,14 +56,20 @@ def command(
         tournament = replace(tournament, results=results)
     where = Where(on=on, transcripts=transcripts, concurrency=concurrency, workers=workers)
     form = tournament.form
-    with open_feed(feed) as line:
+    with open_log(log) as events, open_feed(feed) as line:
         players, venue = venue_for(
-            where, tournament.bots, form.isolation, at_once=form.concurrency, fresh=fresh, feed=line
+            where, tournament.bots, form.isolation, at_once=form.concurrency, fresh=fresh, feed=line, log=events
         )
         publish = None if line is None else line.publish
         try:
             came_out = play_tournament(
-                tournament, players, venue, fresh=fresh, write_reports=write_beside, publish=publish
+                tournament,
+                players,
+                venue,
+                fresh=fresh,
+                write_reports=write_beside,
+                publish=publish,
+                log=events.logger,
             )
         except Stopped as stopped:
             again = command_line(*(word for word in sys.argv[1:] if word != "--fresh"))

@@ -11,11 +11,14 @@ from arena.errors import AnswerIsNo, MachineCannot
 from arena.live.single_match import Watch
 from arena.terminal import Screen, progress_console
 from referee.host import Plan, Player, Publish, RemoteBot, Result, play
+from referee.log import SILENT, Logger
 from referee.unwrapped import unwrapped
 from referee.wire import Address, KeyPair, Lobby, open_lobby, z85
 
 TOLD_AWAY = 20
 """So many of those who were turned away are told of: whoever knocks may not fill the host's screen."""
+LOGGED_CONNECTIONS = 200
+"""So many comings and goings of bots are logged: one may do nothing else."""
 LOOK_SECONDS = 1.0
 
 
@@ -37,6 +40,7 @@ async def play_hosted(
     watch: Watch | None,
     operator: trio.MemoryReceiveChannel[bool] | None,
     publish: Publish | None = None,
+    log: Logger = SILENT,
 ) -> Result:
     """Plays a match with all that `referee.host.one_match.play` does, once the bots of remote seats are here.
 
@@ -48,7 +52,7 @@ async def play_hosted(
     awaited = [player for player in players if isinstance(player, RemoteBot)]
     with unwrapped():
         async with AsyncExitStack() as stack:
-            lobby = await _open(hosting, [bot.key for bot in awaited], screen, stack)
+            lobby = await _open(hosting, awaited, screen, stack, log)
             await _gather(lobby, awaited, hosting.wait_seconds, screen)
             return await play(
                 plan,
@@ -58,25 +62,37 @@ async def play_hosted(
                 operator=operator,
                 remote=lobby.lines,
                 publish=publish,
+                log=log,
             )
 
 
-async def _open(hosting: Hosting, known: Sequence[str], screen: Screen, stack: AsyncExitStack) -> Lobby:
-    told = 0
+async def _open(
+    hosting: Hosting, bots: Sequence[RemoteBot], screen: Screen, stack: AsyncExitStack, log: Logger
+) -> Lobby:
+    names = {bot.key: bot.name for bot in bots}
+    told = logged = 0
 
     def turned_away(address: str, why: str) -> None:
         nonlocal told
         told += 1
         if told <= TOLD_AWAY:
             screen.say(f"turned away {address}: {why}{'; more are not told' * (told == TOLD_AWAY)}")
+            log.warning("turned_away", address=address, reason=why)
+
+    def came(key: str, is_here: bool) -> None:
+        nonlocal logged
+        logged += 1
+        if logged <= LOGGED_CONNECTIONS:
+            log.info("remote_connected" if is_here else "remote_disconnected", bot=names[key])
 
     address = hosting.address
     try:
-        lobby = await stack.enter_async_context(open_lobby(address, hosting.keys, known, turned_away))
+        lobby = await stack.enter_async_context(open_lobby(address, hosting.keys, names, turned_away, came))
     except OSError as error:
         where = address.endpoint(address.port)
         raise MachineCannot(f"{where}: cannot listen there: {error.strerror or error}") from None
     reach = " (only from this machine: another --at opens it)" if address.loopback else ""
+    log.info("listening", endpoint=lobby.endpoint)
     screen.say(f"listening at {lobby.endpoint}{reach}, key {z85(hosting.keys.public)}")
     return lobby
 

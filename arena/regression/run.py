@@ -30,6 +30,7 @@ from arena.tournament import (
     try_out,
 )
 from arena.workers import Venue
+from referee.log import SILENT, Logger
 
 PlayerT = TypeVar("PlayerT")
 DIGITS = 12
@@ -59,6 +60,7 @@ def play_regression(
     open_venue: Venue[PlayerT],
     *,
     fresh: bool,
+    log: Logger = SILENT,
 ) -> Finding:
     """Plays what is left of it. `players` are the entrants, as the venue wants them.
 
@@ -80,7 +82,7 @@ def play_regression(
             transcripts=folder / TRANSCRIPTS,
         )
         say_kept(regression.arena)
-        _play_rest(regression, field, ledger, tally, seed, open_venue=open_venue)
+        _play_rest(regression, field, ledger, tally, seed, open_venue=open_venue, log=log)
         return _finding(regression, ledger, tally, seed, monotonic() - started)
 
 
@@ -114,6 +116,7 @@ def _play_rest(
     seed: int,
     *,
     open_venue: Venue[PlayerT],
+    log: Logger,
 ) -> None:
     """Plays until it is decided. What is being played then is given up: it would not count."""
     if stopped := ledger.give_up_unfinished():
@@ -134,7 +137,12 @@ def _play_rest(
             with playing:
                 async with open_venue(left) as workers:
                     await play_blocks(
-                        field, lambda: blocks(regression.blocks(seed)), ledger, workers=workers, progress=progress
+                        field,
+                        lambda: blocks(regression.blocks(seed)),
+                        ledger,
+                        workers=workers,
+                        progress=progress,
+                        log=log,
                     )
 
         loop.run(play_all)

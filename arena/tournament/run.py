@@ -23,6 +23,7 @@ from arena.tournament.results_folder import TRANSCRIPTS, open_ledger
 from arena.tournament.runner import Field, InThread, play_blocks
 from arena.workers import Venue
 from referee.host import Publish
+from referee.log import SILENT, Logger
 
 PlayerT = TypeVar("PlayerT")
 
@@ -62,6 +63,7 @@ def play_tournament(
     fresh: bool,
     write_reports: Callable[[Path, Found], None],
     publish: Publish | None = None,
+    log: Logger = SILENT,
 ) -> Results:
     """Plays what is left.
 
@@ -72,6 +74,7 @@ def play_tournament(
         fresh: begin anew.
         write_reports: writes what people read of it into the results folder, while no other arena may.
         publish: takes the standings for the live feed; None: there is none.
+        log: the operator's.
 
     Raises:
         WrongUse: the results there are were played under other terms.
@@ -98,7 +101,7 @@ def play_tournament(
         rounds = rounds_of(schedule.rounds(seed), ledger.results)
         fed = None if publish is None else FedStandings(_fed_terms(tournament), publish)
         say_kept(tournament)
-        _play_rest(field, ledger, rounds, total, open_venue=open_venue, fed=fed)
+        _play_rest(field, ledger, rounds, total, open_venue=open_venue, fed=fed, log=log)
         results = ledger.results()
         contest = Contest(
             spec=tournament.spec,
@@ -182,6 +185,7 @@ def _play_rest(
     *,
     open_venue: Venue[PlayerT],
     fed: FedStandings | None,
+    log: Logger,
 ) -> None:
     """Plays the matches that are left."""
     if stopped := ledger.give_up_unfinished():
@@ -201,7 +205,9 @@ def _play_rest(
                     nursery.start_soon(fed.keep, ledger, write, before)
                 # The next round is made when this one is played: it may depend on it.
                 for blocks in rounds:
-                    await play_blocks(field, blocks, ledger, workers=workers, progress=followed, write=write)
+                    await play_blocks(
+                        field, blocks, ledger, workers=workers, progress=followed, write=write, log=log
+                    )
                 nursery.cancel_scope.cancel()
 
         loop.run(play_all)

@@ -21,6 +21,7 @@ from arena.schedule import Agenda, Block, Match, Ticket
 from arena.tournament.ledger import Attempt, Ledger
 from arena.workers import Play, Roster, Worker, WorkerGoneError, Workers
 from referee.host import Plan, Result
+from referee.log import SILENT, Logger
 from referee.sandbox import SandboxError
 from referee.transcript import TranscriptError
 
@@ -88,6 +89,7 @@ async def play_blocks(
     workers: Workers[PlayerT],
     progress: Progress,
     write: Write | None = None,
+    log: Logger = SILENT,
 ) -> None:
     """Plays every match of the blocks that the ledger has no result of.
 
@@ -98,6 +100,7 @@ async def play_blocks(
         workers: play the matches.
         progress: is told of each match that ends.
         write: makes the ledger's calls, one after the other; in a thread if not given.
+        log: the operator's.
 
     Raises:
         MachineCannot: a block stayed void, or nothing more can be written. What is done is in the ledger.
@@ -109,6 +112,7 @@ async def play_blocks(
         roster=workers if isinstance(workers, Roster) else Roster(workers),
         progress=progress,
         write=InThread() if write is None else write,
+        log=log,
     )
     await running.to_the_end()
 
@@ -125,6 +129,7 @@ class _Run(Generic[PlayerT]):
         roster: Roster[Worker[PlayerT]],
         progress: Progress,
         write: Write,
+        log: Logger,
     ) -> None:
         self._field = field
         self._agenda = agenda
@@ -132,6 +137,7 @@ class _Run(Generic[PlayerT]):
         self._progress = progress
         self._write = write
         self._roster = roster
+        self._log = log
         self._door = trio.CancelScope()
         """Who comes is let in until every match has ended."""
         self._interruptions: Counter[Match] = Counter()
@@ -172,7 +178,14 @@ class _Run(Generic[PlayerT]):
         attempt = await self._write(partial(self._ledger.try_match, match, field.transcripts, name))
         try:
             result = await play(
-                replace(field.plan, match=match.name, seed=match.seed, seating=match.seating, labels=labels),
+                replace(
+                    field.plan,
+                    match=match.name,
+                    seed=match.seed,
+                    block=match.block,
+                    seating=match.seating,
+                    labels=labels,
+                ),
                 [field.players[entrant] for entrant in match.entrants],
                 transcript=attempt.transcript,
             )
@@ -214,6 +227,7 @@ class _Run(Generic[PlayerT]):
                     partial(self._ledger.void_block, ticket.match.block, attempt, reason)
                 )
             self._progress.void(ticket.match, reason, set_aside)
+            self._log.warning("block_void", block=ticket.match.block, reason=reason, set_aside=set_aside)
             if turn >= ATTEMPTS:
                 name = _name(self._field, ticket.match)
                 raise MachineCannot(
@@ -238,6 +252,7 @@ class _Run(Generic[PlayerT]):
         await self._write(partial(self._ledger.lose_worker, attempt, reason))
         self._agenda.interrupted(ticket)
         self._progress.lost(ticket.match, reason)
+        self._log.warning("match_lost", match=ticket.match.name, block=ticket.match.block, reason=reason)
         self._interruptions[ticket.match] += 1
         if self._interruptions[ticket.match] >= INTERRUPTIONS:
             name = _name(self._field, ticket.match)

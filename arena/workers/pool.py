@@ -25,6 +25,7 @@ from arena.workers.protocol import Answer, Done, decoded, encoded, error_of, fra
 from referee.host import Plan, Result
 from referee.linux import cgroups
 from referee.linux.orphans import adopt_orphans, children, end_all
+from referee.log import NO_LOG, OperatorLog
 
 COMMAND = (sys.executable, "-m", "arena.workers.worker")
 """A worker, but for what it is told on its command line."""
@@ -34,16 +35,19 @@ FAREWELL_SECONDS = 30
 
 @asynccontextmanager
 async def open_crew(
-    slots: Sequence[int], command: Sequence[str] = COMMAND, feed: FeedLine | None = None
+    slots: Sequence[int],
+    command: Sequence[str] = COMMAND,
+    feed: FeedLine | None = None,
+    log: OperatorLog = NO_LOG,
 ) -> AsyncIterator[list[Worker[Any]]]:
     """Workers that play so many matches at once, each. At the end nothing of them or of their bots is left.
 
-    `feed`: where they publish what spectators may know.
+    `feed`: where they publish what spectators may know. `log`: the operator's, which they inherit.
     """
     adopt_orphans()
     crew = _Crew({child.pid for child in children()})
     async with trio.open_nursery() as nursery:
-        processes = [_Process(crew, command, feed) for _ in slots]
+        processes = [_Process(crew, command, feed, log) for _ in slots]
         for process in processes:
             nursery.start_soon(process.keep)
         yield [Worker(play=process.play, slots=own) for process, own in zip(processes, slots, strict=True)]
@@ -82,10 +86,12 @@ class _Call:
 class _Process:
     """One worker, and its successors."""
 
-    def __init__(self, crew: _Crew, command: Sequence[str], feed: FeedLine | None) -> None:
+    def __init__(self, crew: _Crew, command: Sequence[str], feed: FeedLine | None, log: OperatorLog) -> None:
         self._crew = crew
         self._command = command
-        self._feed = [] if feed is None else [feed.fileno()]
+        self._log = log.logger
+        self._left = [None if feed is None else feed.fileno(), log.descriptor]
+        """File descriptors for it to inherit."""
         self._numbers = count(1)
         self._calls: dict[int, _Call] = {}
         self._orders, self._to_send = trio.open_memory_channel[bytes](sys.maxsize)
@@ -119,15 +125,16 @@ class _Process:
         with theirs:
             # Not by trio: it would start it from a thread, and with that thread's end the worker would be killed.
             process = subprocess.Popen(  # noqa: ASYNC220, S603 - our own interpreter, and our own words
-                [*self._command, *map(str, (theirs.fileno(), os.getpid(), *self._feed))],
+                [*self._command, *map(str, (theirs.fileno(), os.getpid(), *self._left))],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                pass_fds=[theirs.fileno(), *self._feed],
+                pass_fds=[theirs.fileno(), *[each for each in self._left if each is not None]],
                 # What a killed one leaves behind lies in one place.
                 env=os.environ | {"TMPDIR": scratch},
                 process_group=0,  # a Ctrl-C at the terminal is the arena's to act on
             )
         self._crew.joins(process.pid)
+        self._log.info("worker_come", worker=process.pid)
         stream = trio.SocketStream(trio.socket.from_stdlib_socket(ours))
         try:
             async with trio.open_nursery() as nursery:
@@ -140,6 +147,7 @@ class _Process:
                 await self._crew.left(process.pid)
                 await trio.to_thread.run_sync(shutil.rmtree, scratch, True)
             self._last_words = ending(process.returncode)
+            self._log.info("worker_gone", worker=process.pid, cause=self._last_words, matches=len(self._calls))
 
     async def _hear(self, stream: trio.SocketStream) -> None:
         """Takes its answers, until it is gone."""

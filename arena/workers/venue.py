@@ -20,6 +20,7 @@ from arena.workers.pool import open_crew
 from referee import sandbox
 from referee.bot_folder import BotFolder
 from referee.host import Plan, Result, SandboxedBot
+from referee.log import NO_LOG, OperatorLog
 from referee.sandbox import Isolation
 
 LOCAL = "local"
@@ -44,6 +45,7 @@ def venue_for(
     at_once: int | None = None,
     fresh: bool = False,
     feed: FeedLine | None = None,
+    log: OperatorLog = NO_LOG,
 ) -> tuple[tuple[SandboxedBot, ...], Venue[Any]]:
     """The bots as players, and whoever plays them. Bots are built where they play.
 
@@ -54,6 +56,7 @@ def venue_for(
         at_once: matches at once on this machine, if the command was not told; None: as it was found to carry.
         fresh: earlier results will be moved aside: first it is tried whether there is a sandbox to play in.
         feed: where matches are published; of this machine only.
+        log: the operator's. Of a cluster's matches it gets what the arena sees.
 
     Raises:
         WrongUse: something asked for cannot be, or a bot's build failed.
@@ -69,13 +72,13 @@ def venue_for(
             raise WrongUse("--concurrency and --workers are of this machine; a cluster's workers have slots")
         dask_for(where.on)
         asked = Asked(bots=tuple(bots), isolation=isolation)
-        return _players(bots), lambda _: open_cluster(where.on, asked, where.transcripts)
+        return _players(bots), lambda _: open_cluster(where.on, asked, where.transcripts, log.logger)
     if fresh:
         _demand(isolation)
     most = where.concurrency or at_once or capacity.matches_at_once()
 
     def local(matches: int) -> AbstractAsyncContextManager[list[Worker[Any]]]:
-        crew = open_crew(capacity.shares(matches, concurrency=most, workers=where.workers), feed=feed)
+        crew = open_crew(capacity.shares(matches, concurrency=most, workers=where.workers), feed=feed, log=log)
         return crew if store is None else _storing(crew, store)
 
     return _players(ready(bots, isolation)), local

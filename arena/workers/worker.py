@@ -1,8 +1,8 @@
 """A referee process: plays the matches that the arena orders, over a socket that it was given.
 
-Run as `python -m arena.workers.worker SOCKET ARENA_PID [FEED]`, the last the socket of a live feed. It decides
-nothing about a tournament and writes nothing but transcripts, so that it can be killed at any moment. It ends with
-the arena, however that ends.
+Run as `python -m arena.workers.worker SOCKET ARENA_PID FEED LOG`: file descriptors of a live feed's socket and of
+the operator's log come last, or None. It decides nothing about a tournament and writes nothing but transcripts and
+the log, so that it can be killed at any moment. It ends with the arena, however that ends.
 """
 
 import ctypes
@@ -22,11 +22,12 @@ from arena.errors import SIGNALLED, Stopped
 from arena.feed import inherited
 from arena.workers.api import Play
 from arena.workers.protocol import Done, Order, decoded, encoded, failed, framed, frames
+from referee import log
 from referee.host import SandboxedBot, open_kept_bots, play
 from referee.wire import open_wire
 
-FEED = 3
-"""Where on the command line the feed's socket is."""
+FEED, LOG = 3, 4
+"""Where on the command line their descriptors are."""
 SET_PDEATHSIG = 1
 """`prctl` of Linux: the signal that the kernel sends a process when its parent is gone."""
 Venue = Callable[[], AbstractAsyncContextManager[Play[Any]]]
@@ -85,10 +86,18 @@ async def _play(play: Play[Any], order: Order, player: Any, answers: trio.Memory
 
 @asynccontextmanager
 async def _venue() -> AsyncIterator[Play[SandboxedBot]]:
-    """All matches of a process share its wire, the bots that stay, and its line to the feed, if there is one."""
-    publish = inherited(int(sys.argv[FEED])).publish if len(sys.argv) > FEED else None
-    async with open_wire() as wire, open_kept_bots(wire) as kept:
-        yield partial(play, wire=wire, kept=kept, publish=publish)
+    """What all matches of a process share: wire, bots that stay, line to the feed, operator's log."""
+    feed, descriptor = _inherited(FEED), _inherited(LOG)
+    publish = None if feed is None else inherited(feed).publish
+    with log.inherited(descriptor) as events:
+        logger = events.logger.bind(worker=os.getpid())
+        async with open_wire() as wire, open_kept_bots(wire) as kept:
+            yield partial(play, wire=wire, kept=kept, publish=publish, log=logger)
+
+
+def _inherited(position: int) -> int | None:
+    """A descriptor from the command line; None: there is none."""
+    return None if sys.argv[position] == "None" else int(sys.argv[position])
 
 
 if __name__ == "__main__":

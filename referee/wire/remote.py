@@ -99,13 +99,19 @@ class Lobby:
     """An open port, and the lines behind it. Made by `open_lobby`."""
 
     def __init__(
-        self, keys: KeyPair, known: Iterable[str], poll: Poll, turned_away: Callable[[str, str], None]
+        self,
+        keys: KeyPair,
+        known: Iterable[str],
+        poll: Poll,
+        turned_away: Callable[[str, str], None],
+        came: Callable[[str, bool], None],
     ) -> None:
         self.lines = {key: RemoteLine(poll) for key in known}
         """By public key, as Z85."""
         self.endpoint = ""
         self._keys = keys
         self._turned_away = turned_away
+        self._came = came
         self._strangers: Counter[str] = Counter()
 
     async def listen(self, listener: kernel.socket, nursery: trio.Nursery) -> None:
@@ -144,7 +150,12 @@ class Lobby:
                     del self._strangers[origin(address)]
             if line is not None and line.free():
                 conversation.let_in()
-                await line.serve(Connection(socket, conversation))
+                key = next(key for key, known in self.lines.items() if known is line)
+                self._came(key, True)
+                try:
+                    await line.serve(Connection(socket, conversation))
+                finally:
+                    self._came(key, False)
 
     async def _prove(
         self, socket: kernel.socket, conversation: SecureConversation, address: str
@@ -182,6 +193,7 @@ async def open_lobby(
     keys: KeyPair,
     known: Iterable[str],
     turned_away: Callable[[str, str], None] = lambda _address, _why: None,
+    came: Callable[[str, bool], None] = lambda _key, _is_here: None,
 ) -> AsyncIterator[Lobby]:
     """An open port for bots with one of the keys that are known. Closing waits up to `FAREWELL_SECONDS`.
 
@@ -190,6 +202,7 @@ async def open_lobby(
         keys: the host's own.
         known: public keys, as Z85; each has a line.
         turned_away: told of whom the handshake has shown to be nobody we know: address and why.
+        came: told of the key of a bot whose connection is let in (True), or has ended.
 
     Raises:
         OSError: the port cannot be had.
@@ -202,7 +215,7 @@ async def open_lobby(
         listener.listen(BACKLOG)
         listener.setblocking(False)
         async with open_poll() as poll, trio.open_nursery() as nursery:
-            lobby = Lobby(keys, known, poll, turned_away)
+            lobby = Lobby(keys, known, poll, turned_away, came)
             lobby.endpoint = address.endpoint(listener.getsockname()[1])
             nursery.start_soon(lobby.listen, listener, nursery)
             yield lobby

@@ -30,6 +30,7 @@ from arena.workers.protocol import Done, decoded, encoded, error_of, order
 from arena.workers.roster import Roster
 from referee.bot_folder import BotFolderError
 from referee.host import Plan, Result
+from referee.log import SILENT, Logger
 
 PATIENCE_SECONDS = 60
 """How long the arena waits for workers when the last is gone: Dask's nannies start a new one in a few."""
@@ -40,20 +41,23 @@ class RefusedError(Exception):
 
 
 @asynccontextmanager
-async def open_cluster(on: str, asked: Asked, store: str | None = None) -> AsyncIterator[Roster[Worker[Any]]]:
+async def open_cluster(
+    on: str, asked: Asked, store: str | None = None, log: Logger = SILENT
+) -> AsyncIterator[Roster[Worker[Any]]]:
     """The workers of the cluster at `dask://HOST:PORT` that have slots. At the end they play nothing for us.
 
     Args:
         on: where its scheduler is.
         asked: the bots, as they lie here, and how they are shut in.
         store: where transcripts go; None: they come back.
+        log: the operator's.
 
     Raises:
         WrongUse: the address is none, or Dask is not installed here.
         MachineCannot: nobody answers there, no worker can play, or all are gone. In an exception group.
     """
     client = await connected(on)
-    cluster = _Cluster(client, on, asked, store)
+    cluster = _Cluster(client, on, asked, store, log)
     try:
         async with trio.open_nursery() as nursery:
             await cluster.begin(nursery)
@@ -67,8 +71,9 @@ async def open_cluster(on: str, asked: Asked, store: str | None = None) -> Async
 class _Cluster:
     """One arena's use of a cluster."""
 
-    def __init__(self, client: DaskClient, on: str, asked: Asked, store: str | None) -> None:
+    def __init__(self, client: DaskClient, on: str, asked: Asked, store: str | None, log: Logger) -> None:
         self._client = client
+        self._log = log
         self._on = on
         self._asked = asked
         self._store = store
@@ -112,6 +117,7 @@ class _Cluster:
             raise MachineCannot(f"--on {self._on}: no worker there can play: {why}")
         for address, reason in refused.items():
             say(f"not played on: {address} {reason}")
+            self._log.warning("worker_refused", worker=address, reason=reason)
 
     async def _listen(self, events: trio.MemoryReceiveChannel[dict[str, Any]]) -> None:
         """Hears who comes and who goes."""
@@ -130,6 +136,7 @@ class _Cluster:
                 await self._welcome(address, workers[address])
             except RefusedError as error:
                 say(f"not played on: {address} {error}")
+                self._log.warning("worker_refused", worker=address, reason=str(error))
             else:
                 say(f"{address} has come, and plays too")
 
@@ -138,6 +145,7 @@ class _Cluster:
         number = self._numbers.pop(address, None)
         if number is not None:
             self.roster.remove(number)
+            self._log.warning("worker_gone", worker=address, matches=len(self._pending.get(address, ())))
             say(f"{address} is gone; what it was playing is played again")
         for task in self._pending.pop(address, ()):
             task.lose()
@@ -178,6 +186,7 @@ class _Cluster:
             say(f"{address} plays {at_once}, calibrated for {arrival.calibrated}")
         worker = Worker(play=partial(self._play, address, slots), slots=slots)
         self._numbers[address] = self.roster.add(worker)
+        self._log.info("worker_come", worker=address, slots=slots)
 
     def _slots(self, info: dict[str, Any]) -> int:
         slots, threads = int(info["resources"].get(SLOTS, 0)), int(info["nthreads"])
