@@ -91,6 +91,7 @@ def match_options(command: CommandT) -> CommandT:
 def command(
     game: str,
     bots: tuple[str, ...],
+    *,
     transcripts: Path,
     as_json: bool,
     feed: str | None,
