@@ -58,6 +58,17 @@ class TestLinks:
         assert [] == re.findall(r"/work\b|shared/|/root\b|\bissue #?\d", each.read_text())
 
 
+class TestOperating:
+    def test_every_event_of_the_log_is_listed(self) -> None:
+        code = "".join(file.read_text() for room in ("arena", "referee") for file in Path(room).rglob("*.py"))
+        logged = re.findall(r"(?:log|logger|_seats\[.*?\]|_render)\.(?:info|warning|error)\(\s*\"(\w+)\"", code)
+        by_name = {"late_answer", "refused", "disk_failed", "machine_failed", "remote_disconnected"}
+        listed = {
+            word for row in tables(section(page("docs/operating.md"), "Events"))[0] for word in words(row[0])
+        }
+        assert listed == {*logged, *by_name} - {"step"}
+
+
 class TestProtocol:
     @pytest.mark.parametrize(
         ("heading", "closed"), [("Refusals", Refusal), ("Faults", Fault), ("Conduct", Conduct)]

@@ -11,6 +11,7 @@ from protocol.messages import PROTOCOL, Closed, Hello, Note, Opened, Pause, Subm
 from referee.games.registry import GAMES
 from referee.host.feed import Feed, FeedTerms
 from referee.host.host import Host
+from referee.host.match_log import MatchLog
 from referee.match.clock import clock_terms
 from referee.match.clock_config import ClockTable
 from referee.match.match import Match
@@ -156,6 +157,7 @@ def set_up(
     measure: Callable[[int], Reading] | None = None,
     behind: Callable[[float], float] | None = None,
     fed: bool = False,
+    log: MatchLog | None = None,
 ) -> Played:
     """A match ready to run; measured, if there is something to measure it with; with a feed, if it is `fed`."""
     table = Table(game, Deal(variant, 7, Raw(encode(options)) if options else None))
@@ -171,7 +173,7 @@ def set_up(
 
     feed = Feed(table, told, publish, lambda: match.now) if fed else None
     host = Host(
-        bell, [bot.line for bot in bots], records.append, feed=feed,
+        bell, [bot.line for bot in bots], records.append, feed=feed, log=log,
         restart=restart, let_run=let_run, cpu=cpu, measure=measure, behind=behind,
     )  # fmt: skip
     identities = tuple(

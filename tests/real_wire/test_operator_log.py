@@ -1,0 +1,136 @@
+"""The operator's log of whole matches and tournaments, with bots as processes and workers that play."""
+
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trio
+from msgspec import Raw
+
+from referee.host.one_match import SandboxedBot, play
+from referee.host.plan import Plan
+from referee.log import Writer, opened
+from referee.match.policy import Policy
+from referee.match.records import Header
+from referee.transcript.chain import TranscriptError
+from referee.transcript.reader import read_transcript
+from tests.real_wire.processes import PATIENCE_SECONDS
+from tests.real_wire.zoo import bad_bot
+
+PLAN = Plan(
+    match="m",
+    game="mist",
+    variant="contractual-obligation",
+    seed=2**52 + 11,
+    options=Raw(b'{"first":0,"max_turns":4}'),
+    policy=Policy(main_ms=300),
+    isolation="none",
+)
+CUP = 'game = "mist"\nbots = ["mist_random", "mist_cautious"]\nblocks = 2\nisolation = "none"\n'
+
+
+def read(file: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in file.read_text().splitlines()]
+
+
+def arena(*words: str | Path, folder: Path) -> "subprocess.CompletedProcess[bytes]":
+    return subprocess.run(  # noqa: S603 - our own
+        [sys.executable, "-m", "arena", *map(str, words)],
+        cwd=folder,
+        check=False,
+        timeout=PATIENCE_SECONDS,
+        capture_output=True,
+    )
+
+
+def one_match(folder: Path, log: str) -> "subprocess.CompletedProcess[bytes]":
+    bots = ("mist_random", "mist_cautious", "--isolation", "none")
+    return arena("match", "mist", *bots, "--log", log, "--json", folder=folder)
+
+
+async def test_a_bot_that_falls_over_is_told_of_and_its_last_words_come_at_the_end(tmp_path: Path) -> None:
+    writer = Writer(opened(str(tmp_path / "log")))
+    bots = [SandboxedBot(bad_bot(tmp_path, name)) for name in ("crash_later", "silent")]
+    with trio.fail_after(PATIENCE_SECONDS):
+        await play(PLAN, bots, transcript=tmp_path / "m.jsonl", log=writer.log.logger)
+    assert 0 == writer.close()
+    lines = read(tmp_path / "log")
+    events = [line["event"] for line in lines]
+    assert {"match_begun": 1, "bot_started": 2, "hello": 2, "bot_left": 1, "match_ended": 1} == {
+        event: count for event, count in Counter(events).items() if event not in ("bot_report", "verdict")
+    }
+    assert {"bare"} == {line["how"] for line in lines if line["event"] == "bot_started"}
+    assert [("ended", 1)] == [(line["cause"], line["exit"]) for line in lines if line["event"] == "bot_left"]
+    report = next(line for line in lines if line["event"] == "bot_report" and line["seat"] == 0)
+    assert ("crashed", "RuntimeError: fell over") == (report["conduct"], report["last_words"])
+    before = json.dumps(lines[: events.index("match_ended")])
+    assert "fell over" not in before
+    header = next(read_transcript(tmp_path / "m.jsonl"))
+    assert isinstance(header, Header)
+    secrets = [str(header.seed), *[secret for bot in header.bots for secret in (bot.token, str(bot.seed))]]
+    assert [] == [secret for secret in secrets if secret in json.dumps(lines)]
+
+
+async def test_a_transcript_that_cannot_be_written_is_told_of(tmp_path: Path) -> None:
+    (tmp_path / "m.jsonl").touch()
+    writer = Writer(opened(str(tmp_path / "log")))
+    bots = [SandboxedBot(bad_bot(tmp_path, "silent"))] * 2
+    with pytest.raises(TranscriptError):
+        await play(PLAN, bots, transcript=tmp_path / "m.jsonl", log=writer.log.logger)
+    writer.close()
+    begun, failed = read(tmp_path / "log")
+    assert ("match_begun", "disk_failed", "error") == (begun["event"], failed["event"], failed["level"])
+    assert "there is a file already" in failed["reason"]
+
+
+def test_each_event_of_a_tournament_is_there_once(tmp_path: Path) -> None:
+    (tmp_path / "cup.toml").write_text(CUP)
+    ended = arena("tournament", "cup.toml", "--workers", "2", "--log", "log", folder=tmp_path)
+    assert 0 == ended.returncode
+    lines = read(tmp_path / "log")
+    assert {
+        "worker_come": 2,
+        "worker_gone": 2,
+        "match_begun": 4,
+        "bot_started": 8,
+        "hello": 8,
+        "match_ended": 4,
+    } == {event: count for event, count in Counter(line["event"] for line in lines).items() if event != "verdict"}
+    matches = {(line["match"], line["block"]) for line in lines if "match" in line}
+    assert [0, 0, 1, 1] == sorted(block for _, block in matches)
+    assert 4 * 4 == len({(line["match"], line["bot"], line["event"]) for line in lines if "seat" in line})
+
+
+def test_a_log_that_nobody_takes_holds_up_no_match(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    ended = one_match(tmp_path, "pipe")
+    assert (0, "ok") == (ended.returncode, json.loads(ended.stdout)["conduct"][0])
+    full = one_match(tmp_path, "/dev/full")
+    assert 0 == full.returncode
+    assert b"--log /dev/full: 6 lines lost: No space left on device" in full.stderr
+
+
+def test_a_log_on_standard_error_is_of_json_lines_where_that_is_no_terminal(tmp_path: Path) -> None:
+    ended = one_match(tmp_path, "-")
+    said = [line for line in ended.stderr.splitlines() if line.startswith(b"{")]
+    assert ["match_begun", "match_ended"] == [json.loads(line)["event"] for line in (said[0], said[-1])]
+    json.loads(ended.stdout)
+
+
+def test_a_log_that_cannot_be_written_is_wrong_use(tmp_path: Path) -> None:
+    ended = one_match(tmp_path, "/nowhere/log")
+    assert 2 == ended.returncode
+    assert b"arena: --log /nowhere/log: cannot be written: No such file or directory\n" == ended.stderr
+
+
+def test_why_a_command_ended_is_in_the_log(tmp_path: Path) -> None:
+    ended = arena("match", "mist", "mist_random", "--log", "log", folder=tmp_path)
+    assert 2 == ended.returncode
+    (line,) = read(tmp_path / "log")
+    assert ("command_failed", "error") == (line["event"], line["level"])
+    assert line["reason"].startswith("BOT: mist has 2 seats")
