@@ -7,6 +7,7 @@ and counted. Which events a match has is `referee.host.match_log`'s to say; none
 import logging
 import os
 import select
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -97,6 +98,8 @@ class Writer:
         return self._dropped + self._failed
 
     def _write_all(self) -> None:
+        # A terminal set to `tostop` would stop a whole worker that writes to it.
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTTOU})
         told, lines = 0, [self._queue.get()]
         while True:
             self._closing.wait(BATCH_SECONDS)
@@ -107,10 +110,11 @@ class Writer:
             lost = self._dropped + self._failed
             if lost > told:
                 batch.append(self._render.warning("log_dropped", lines=lost - told))
+            before = self._written
             if self._write(batch):
                 told = lost
             else:
-                self._failed += len(batch) - (lost > told)
+                self._failed += before + len(batch) - self._written - (lost > told)
             if None in lines:
                 return
             lines = [self._queue.get()]

@@ -247,7 +247,7 @@ def test_host_and_author_play_a_match_by_their_two_commands_and_its_reports_say_
     for name in ("host", "alice"):
         with run("arena", "keys", name) as made:
             assert 0 == made.wait(20)
-    hosting = ["host", "mist", "remote:alice.key", "mist_random", "--isolation", "none", "--json"]
+    hosting = ["host", "mist", "remote:alice.key", "mist_random", "--isolation", "none", "--json", "--log", "log"]
     with run("arena", *hosting, "--at", ":0", "--key", "host.key_secret", "--options", OPTIONS.decode()) as host:
         assert host.stderr is not None
         assert host.stderr.readline().startswith("match mist-")
@@ -258,6 +258,10 @@ def test_host_and_author_play_a_match_by_their_two_commands_and_its_reports_say_
         assert (0, "alice is here\n") == (host.returncode, said)
     found = json.loads(result)
     assert ([0], ["ok", "ok"]) == (found["remote"], found["conduct"])
+    logged = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()]
+    alices = {(line["event"], line.get("how")) for line in logged if line.get("bot") == "alice"}
+    assert {("remote_connected", None), ("bot_started", "remote"), ("hello", None)} <= alices
+    assert "listening" == logged[0]["event"]
     with run("arena", "replay", found["transcript"]) as replayed:
         assert "alice (remote), mist-random" in replayed.communicate(timeout=30)[0]
 
