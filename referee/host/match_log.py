@@ -57,18 +57,17 @@ class MatchLog:
         )
 
     def record(self, record: Record) -> None:
-        """The match writes this."""
-        match record:
-            case Out():
-                frame = bytes(record.frame)
-                if frame.startswith(_LOOKED_AT):
-                    self._sent(record.at, record.seat, frame)
-            case Left():
-                self._left(record)
-            case Judged():
-                self._judged(record)
-            case Ended():
-                self._ended = record
+        """The match writes this. Most records, and most messages to bots, are none of the log's business."""
+        if isinstance(record, Out):
+            frame = bytes(record.frame)
+            if frame.startswith(_LOOKED_AT):
+                self._sent(record.at, record.seat, frame)
+        elif isinstance(record, Left):
+            self._left(record)
+        elif isinstance(record, Judged):
+            self._judged(record)
+        elif isinstance(record, Ended):
+            self._ended = record
 
     def paused(self, reason: str) -> None:
         """The clocks stop, or go on standing still for another reason."""
