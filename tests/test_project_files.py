@@ -1,8 +1,9 @@
-"""What lies around the code stays true: the changelog, the citation, hooks, workflows and pages for contributors."""
+"""What lies around the code stays true: changelog, citation, hooks, workflows and pages for contributors."""
 
 import re
 import tomllib
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 import yaml  # type: ignore[import-untyped]  # it has no types
@@ -58,7 +59,7 @@ def test_workflows_run_the_check_the_tests_and_all_of_it() -> None:
 
 
 class TestGlossary:
-    ROWS = [row for table in tables(page("docs/glossary.md")) for row in table]
+    ROWS: ClassVar = [row for table in tables(page("docs/glossary.md")) for row in table]
 
     def test_words_are_sorted_and_stand_once(self) -> None:
         words = [row[0].strip("*").casefold() for row in self.ROWS]
