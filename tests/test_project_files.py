@@ -68,3 +68,18 @@ class TestGlossary:
     def test_each_word_has_one_sentence(self) -> None:
         for word, sentence, *_ in self.ROWS:
             assert re.fullmatch(r"[A-Z`*\[][^.]*(\.[^ ][^.]*)*\.", sentence), f"{word}: {sentence}"
+
+
+class TestArchitecture:
+    PAGE = page("docs/architecture.md")
+
+    def test_every_place_that_it_names_is_there(self) -> None:
+        places = re.findall(r"\b(?:protocol|referee|arena|tests)/[\w/]+(?:\.py|/)", self.PAGE)
+        assert len(places) > 25
+        assert [] == [place for place in places if "NAME" not in place and not (HOUSE / place).exists()]
+
+    @pytest.mark.parametrize("package", ["referee", "arena"])
+    def test_its_drawing_has_every_room(self, package: str) -> None:
+        drawing = self.PAGE.split("```")[1]
+        rooms = [door.parent.name for door in (HOUSE / package).glob("*/__init__.py")]
+        assert [] == [room for room in rooms if not re.search(rf"\b{room}\b", drawing)]
