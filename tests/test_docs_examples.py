@@ -169,11 +169,9 @@ class TestBots:
         played = play_in_process((lambda: made, MIST_BOTS["hunter"]), variant=variant, seed=5)
         assert min(played.windows) > 1
 
-    def test_the_ten_line_bot_has_ten_lines_and_is_the_same_everywhere(self) -> None:
-        readme, *others = blocks("python ten-line bot")
-        assert 10 == len([line for line in readme.text.splitlines() if line])
-        assert others
-        assert {readme.text} == {other.text for other in others}
+    def test_the_ten_line_bot_has_ten_lines(self) -> None:
+        (bot,) = blocks("python ten-line bot")
+        assert 10 == len([line for line in bot.text.splitlines() if line])
 
 
 def _commands() -> list[str]:
