@@ -1,0 +1,184 @@
+"""What a regression test's report says, in lines, in a table, as Markdown and as JSON."""
+
+from io import StringIO
+from typing import Any
+
+import msgspec
+import pytest
+from msgspec.structs import replace
+
+from arena.regression.model import Regression, State
+from arena.regression.options import Asked, regression_of
+from arena.regression.run import Finding
+from arena.reports.regression import (
+    elo,
+    finding_json,
+    finding_lines,
+    finding_markdown,
+    finding_table,
+    hypotheses,
+)
+from arena.statistics.anytime import Course
+from arena.statistics.sprt import Progress, Verdict
+from arena.statistics.standings import Line
+from arena.tables import show
+from arena.terminal import Screen, json_line
+from referee.match.policy import Policy
+
+WON = Progress(Verdict.ACCEPTED, 10, 3.1, (0, 1, 2, 3, 4))
+"""1.5 of 2 points a block, a mean difference of half a point a match."""
+ALL_LOST = Progress(Verdict.REJECTED, 4, -3.0, (4, 0, 0, 0, 0))
+LEVEL = Course(Verdict.UNDECIDED, 7, -0.00001, 1.5, 0.25)
+
+
+def two(**given: Any) -> Regression:
+    return regression_of(Asked(game="mist", base="mist_random", head="mist_hunter", policy=Policy(), **given))
+
+
+def many(**given: Any) -> Regression:
+    bots: dict[str, Any] = {"base": "any_random", "head": "runes_to_ruins_seeker"}
+    return regression_of(Asked(game="runes-to-ruins", policy=Policy(), **bots, **given))
+
+
+def found(state: State, entrants: int = 2, **given: Any) -> Finding:
+    lines = tuple(
+        Line(entrant=entrant, played=20, wins=10, ties=4, losses=6, points=12, windows=4, charged_us=8_000)
+        for entrant in range(entrants)
+    )
+    whole: dict[str, Any] = {
+        "interval": (0.25, 0.75),
+        "lines": lines,
+        "voids": [],
+        "lost": [],
+        "seconds": 2.0,
+        "seed": 9,
+    }
+    return Finding(state=state, **whole | given)
+
+
+def table(regression: Regression, finding: Finding) -> list[str]:
+    screen = Screen(file=StringIO(), width=200)
+    show(screen, finding_table(regression, finding))
+    assert isinstance(screen.file, StringIO)
+    return [" ".join(line.split()) for line in screen.file.getvalue().splitlines()]
+
+
+class TestLines:
+    def test_of_two_seats_they_say_verdict_hypotheses_evidence_counts_and_elo(self) -> None:
+        assert [
+            "accepted: head is better, after 10 blocks of at most 40000",
+            "H0: +0 Elo, H1: +5 Elo (normalized); alpha 0.05, beta 0.05",
+            "LLR 3.10 (-2.94 to 2.94), 15 of 20 points",
+            "blocks with 0, 0.5, 1, 1.5 and 2 points: 0, 1, 2, 3, 4",
+            "Elo +190.8 (95 % interval: +88.7 to +338.0, logistic)",
+        ] == finding_lines(two(), found(WON))
+
+    def test_of_more_seats_they_say_a_difference_of_points(self) -> None:
+        assert [
+            "undecided, after 7 blocks of at most 30",
+            "H0: a mean difference of at most +0 points a match, H1: of at least +0.05; alpha 0.05, beta 0.1",
+            "e-values 1.5 for (at 20: better) and 0.25 against (at 10: not), mean difference +0.000",
+            "difference +0.000 points a match (95 % interval: +0.250 to +0.750)",
+        ] == finding_lines(many(blocks=30, beta=0.1), found(LEVEL, 3))
+
+    def test_where_everything_was_lost_elo_has_no_number(self) -> None:
+        said = finding_lines(two(), found(ALL_LOST, interval=(-1.0, 1.0)))
+        assert "rejected: head is not better, after 4 blocks of at most 40000" == said[0]
+        assert "Elo -inf (95 % interval: -inf to +inf, logistic)" == said[-1]
+
+    def test_bots_that_were_kept_are_named(self) -> None:
+        kept = Policy(processes="kept")
+        regression = regression_of(Asked(game="mist", base="any_random", head="mist_hunter", policy=kept))
+        assert (
+            "bots kept from match to match, which may remember: head"
+            == (finding_lines(regression, found(WON))[-1])
+        )
+
+    def test_one_block_is_one_block(self) -> None:
+        assert ", after 1 block of" in finding_lines(two(), found(replace(WON, blocks=1)))[0]
+
+
+def test_hypotheses_name_the_model_of_elo() -> None:
+    assert "H0: -10 Elo, H1: +2.5 Elo (logistic); alpha 0.01, beta 0.05" == hypotheses(
+        two(elo0=-10.0, elo1=2.5, alpha=0.01, model="logistic")
+    )
+
+
+class TestTable:
+    def test_two_seats_have_wins_ties_and_losses(self) -> None:
+        head, _, *rows = table(two(), found(WON))
+        assert "bot played W-T-L mean points faults defaults a window" == head
+        assert [
+            "base (mist_random) 20 10-4-6 0.600 0 0 2.0 ms",
+            "head (mist_hunter) 20 10-4-6 0.600 0 0 2.0 ms",
+        ] == rows
+
+    def test_more_seats_have_wins_and_a_row_for_each_of_the_field(self) -> None:
+        head, _, *rows = table(many(), found(LEVEL, 3))
+        assert "bot played wins mean points faults defaults a window" == head
+        assert "field runes_to_ruins_random 20 10 0.600 0 0 2.0 ms" == rows[2]
+
+    def test_what_nobody_has_played_has_no_mean(self) -> None:
+        assert (
+            "base (mist_random) 0 0-0-0 - 0 0 -"
+            == (table(two(), found(WON, lines=(Line(entrant=0), Line(entrant=1))))[2])
+        )
+
+    def test_refused_messages_have_a_column_where_there_are_some(self) -> None:
+        lines = (Line(entrant=0, refused=3), Line(entrant=1))
+        assert "faults defaults refused a window" in table(two(), found(WON, lines=lines))[0]
+
+
+def test_markdown_escapes_what_it_shows_and_says_what_was_void() -> None:
+    page = finding_markdown(two(), found(WON, voids=[(0, 1, "the disk is full")]))
+    assert page.startswith("## mist (contractual-obligation): accepted: head is better\n\n- accepted")
+    assert "- 1 void attempt, made again; 2.0 s of play; seed 9\n" in page
+    assert "| head (mist_hunter) | 20 | 10-4-6 | 0.600 | 0 | 0 | 2.0 ms |\n" in page
+
+
+class TestJson:
+    def test_of_two_seats(self) -> None:
+        found_json = as_json(two(), found(WON, voids=[(0, 1, "full")], lost=[(2, 0, "killed")]))
+        assert ("accepted", "mist", 10, 40_000, 20, 9) == tuple(
+            found_json[key] for key in ("verdict", "game", "blocks", "limit", "matches", "seed")
+        )
+        assert {"mean": 0.5, "low": 0.25, "high": 0.75} == found_json["difference"]
+        assert ([0, 1, 2, 3, 4], 3.1) == (found_json["counts"], found_json["llr"])
+        assert pytest.approx([-2.944, 2.944], abs=1e-3) == found_json["bounds"]
+        assert 190.8 == pytest.approx(found_json["elo"]["elo"], abs=0.1)
+        assert ["base", "head"] == [found_json[which]["label"] for which in ("base", "head")]
+        assert ([], "full", "killed") == (
+            found_json["field"],
+            found_json["void"][0]["reason"],
+            found_json["lost"][0]["reason"],
+        )
+        assert (20, 0.6, 2_000) == tuple(
+            found_json["bots"][1][key] for key in ("played", "mean_points", "us_per_window")
+        )
+
+    def test_of_more_seats(self) -> None:
+        found_json = as_json(many(), found(LEVEL, 3))
+        assert (1.5, 0.25) == (found_json["against_h0"], found_json["against_h1"])
+        assert ["field runes_to_ruins_random"] == [bot["label"] for bot in found_json["field"]]
+        assert not {"counts", "llr", "bounds", "elo"} & found_json.keys()
+        assert 7 * many().seatings == found_json["matches"]
+
+    def test_there_is_no_number_where_there_is_none(self) -> None:
+        lines = (Line(entrant=0), Line(entrant=1))
+        found_json = as_json(two(), found(ALL_LOST, interval=(-1.0, 1.0), lines=lines))
+        assert {"elo": None, "low": None, "high": None} == found_json["elo"]
+        assert (None, None) == (found_json["bots"][0]["mean_points"], found_json["bots"][0]["us_per_window"])
+
+
+def as_json(regression: Regression, finding: Finding) -> Any:
+    """As another program reads it."""
+    return msgspec.json.decode(json_line(finding_json(regression, finding)))
+
+
+@pytest.mark.parametrize(
+    ("difference", "expected"), [(0.0, 0.0), (0.5, 190.8), (-0.5, -190.8), (1.0, None), (-1.0, None)]
+)
+def test_logistic_elo_of_a_mean_difference(difference: float, expected: float | None) -> None:
+    got = elo(difference)
+    assert (expected is None) == (got is None)
+    assert expected is None or pytest.approx(expected, abs=0.1) == got
