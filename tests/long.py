@@ -1,4 +1,4 @@
-"""How much the tests try: a little at each run, much in the long suite, `ARENA_LONG=1 scripts/test`."""
+"""How much the tests try: a little at each run, much in `scripts/test --all`, which sets `ARENA_LONG`."""
 
 import os
 

@@ -46,6 +46,7 @@ def share(found: list[Course], verdict: Verdict) -> float:
     return sum(course.verdict is verdict for course in found) / len(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_without_a_difference_it_errs_at_most_in_alpha_of_2000_looked_at_after_every_block(kind: Kind) -> None:
     found = courses(kind, 0)
@@ -53,12 +54,14 @@ def test_without_a_difference_it_errs_at_most_in_alpha_of_2000_looked_at_after_e
     assert share(found, Verdict.REJECTED) >= 0.93
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_difference_that_is_there_is_missed_at_most_in_beta_of_2000(kind: Kind) -> None:
     found = courses(kind, NEAR)
     assert share(found, Verdict.REJECTED) <= 0.05 + 2 * (0.05 * 0.95 / SIMULATIONS) ** 0.5
 
 
+@pytest.mark.slow
 def test_on_average_it_needs_two_thirds_of_the_blocks_of_a_test_of_fixed_size_or_fewer() -> None:
     """Fixed size for 5 % and 5 %: (2 x 1.645 x 0.25 / 0.05)², 271 blocks."""
     fixed = (2 * NormalDist().inv_cdf(0.95) * 0.25 / NEAR) ** 2
@@ -68,6 +71,7 @@ def test_on_average_it_needs_two_thirds_of_the_blocks_of_a_test_of_fixed_size_or
     assert fmean(course.blocks for course in courses(bell, 3 * NEAR, 500)) < fixed / 5
 
 
+@pytest.mark.slow
 def test_peeking_at_a_test_of_fixed_size_would_err_far_more_often() -> None:
     """The test of the test: a one-sided 5 % z-test, looked at after every block from the tenth on."""
     luck, wrong = Random("peeking"), 0
@@ -105,6 +109,7 @@ def test_no_block_can_ruin_a_gambler() -> None:
     assert gambler.log_money >= 50 * log(0.25)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_intervals_after_all_blocks_hold_the_mean_together_in_95_of_a_hundred(kind: Kind) -> None:
     """The last is the intersection of all."""

@@ -145,6 +145,7 @@ COVERAGE = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("players", "seats", "blocks", "alike", "ties", "tournaments"), COVERAGE)
 def test_the_intervals_hold_the_truth_in_93_to_97_of_a_hundred(  # noqa: PLR0917 - a case's facts
     players: int, seats: int, blocks: int, alike: float, ties: float, tournaments: int
@@ -161,6 +162,7 @@ def test_the_intervals_hold_the_truth_in_93_to_97_of_a_hundred(  # noqa: PLR0917
     assert 0.93 <= sum(held) / len(held) <= 0.97
 
 
+@pytest.mark.slow
 def test_taking_each_match_for_a_block_would_claim_too_much() -> None:
     """The test of the test: where a block's matches are alike, unclustered intervals miss the truth too often."""
     luck, strengths = np.random.default_rng(5), np.linspace(-1, 1, 5)

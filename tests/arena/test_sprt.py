@@ -107,6 +107,7 @@ def test_without_blocks_it_is_undecided() -> None:
     assert Progress(Verdict.UNDECIDED, 0, 0.0, (0, 0, 0, 0, 0)) == run(Sprt(), [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("elo", "wrong"), [(0, Verdict.ACCEPTED), (100, Verdict.REJECTED)])
 def test_it_errs_about_as_often_as_it_may(elo: float, wrong: Verdict) -> None:
     """400 tests each at H0 and at H1, where it errs most; 5 % allowed, and the luck of 400."""

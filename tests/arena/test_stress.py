@@ -52,6 +52,7 @@ def test_a_finding_as_json_holds_its_script(tmp_path: Path, monkeypatch: pytest.
     assert json.loads(kept.read_text())["windows"] == json.loads(result.stdout)["finding"]["script"]["windows"]
 
 
+@pytest.mark.slow
 def test_how_many_processes_share_it_changes_nothing_that_is_played() -> None:
     alone, shared = (play_campaign(7, 2_100, processes) for processes in (1, 2))
     assert (alone.windows, alone.matches, alone.messages) == (shared.windows, shared.matches, shared.messages)

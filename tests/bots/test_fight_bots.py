@@ -84,6 +84,7 @@ def test_bots_are_always_legal(seed: int) -> None:
     assert play(bots, game=NAME, variant=VARIANT, seed=seed).outcome.reason in ("titles", "rounds")
 
 
+@pytest.mark.slow
 def test_the_herald_is_ranked_before_random_bots() -> None:
     """Equals would be at 0.5; over 208 matches it was 0.66."""
     matches = matches_of(NAME, VARIANT, range(2))

@@ -64,6 +64,7 @@ def test_bots_are_always_legal(variant: str, seed: int) -> None:
     assert max(played.slowest_ms) < 2_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_the_counter_wins_more_than_its_share(variant: str) -> None:
     """Equals would win 4 of 20; over 100 matches it was 63 or more."""

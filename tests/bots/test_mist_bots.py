@@ -16,6 +16,7 @@ from protocol.games.mist import FirstMove, MistEvent, MistView, OpponentPlaced, 
 from referee.bot_folder.manifest import read_bot
 from referee.games.mist import BOARD
 from tests.bots.in_process import MIST_BOTS, MIST_VARIANTS, Maker, play
+from tests.long import cases
 
 BOTS = Path(mist_board.__file__).parent
 HURRIED_MS = 200
@@ -161,11 +162,13 @@ class TestWorth:
 
 
 class TestStrength:
+    @pytest.mark.slow
     @each_variant
     def test_random_loses_to_cautious_and_cautious_to_hunter(self, variant: str) -> None:
         assert beats("cautious", "random", variant, 10) >= 18
         assert beats("hunter", "cautious", variant, 10) >= 18
 
+    @pytest.mark.slow
     @each_variant
     def test_the_tracker_beats_random_and_hunter_even_in_a_hurry(self, variant: str) -> None:
         assert beats("tracker", "random", variant, 5) == 10
@@ -184,7 +187,7 @@ class TestLegality:
     @pytest.mark.parametrize("other", ["random", "hunter"])
     def test_every_bot_is_legal_from_either_seat(self, variant: str, name: str, other: str) -> None:
         """`play` raises `Illegal` for the first turn that is not."""
-        for seed in range(2 if name == "tracker" else 30):
+        for seed in range(cases(1, 2) if name == "tracker" else cases(5, 30)):
             for makers in ((MIST_BOTS[name], MIST_BOTS[other]), (MIST_BOTS[other], MIST_BOTS[name])):
                 assert play(makers, variant=variant, seed=seed, main_ms=50).outcome.reason != "turn_limit"
 

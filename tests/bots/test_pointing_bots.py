@@ -80,6 +80,7 @@ def test_bots_are_always_legal(seed: int) -> None:
     assert play(tuple(bots), game="pointing", variant="tempo-up", seed=seed).outcome.reason == "finished"
 
 
+@pytest.mark.slow
 def test_the_planner_is_ranked_before_random_bots() -> None:
     """Equals would be at 0.5; over 208 matches it was 0.73."""
     matches = matches_of("pointing", "tempo-up", range(4))

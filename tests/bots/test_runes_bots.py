@@ -75,6 +75,7 @@ def test_all_clues_of_a_match_hold_for_the_true_symbols() -> None:
         assert any(symbols.wrong(known, numbers(guess)) == 0 for guess in guesses)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 def test_bots_are_always_legal_and_the_seeker_wins(seed: int) -> None:
     """Over 100 matches against four random bots it won every one."""

@@ -85,6 +85,7 @@ def undisturbed(folder: Path) -> object:
     return table(start(ARENA, cup(folder, TEXT)), TIMES)
 
 
+@pytest.mark.slow
 def test_with_one_of_two_workers_killed_half_way_the_table_is_that_of_this_machine(
     tmp_path: Path, file: Path, cluster: DaskCluster
 ) -> None:
@@ -103,6 +104,7 @@ def test_with_one_of_two_workers_killed_half_way_the_table_is_that_of_this_machi
     until(lambda: not family(survivor.pid))
 
 
+@pytest.mark.slow
 def test_a_worker_that_comes_later_plays_too_and_can_end_it_alone(
     tmp_path: Path, file: Path, cluster: DaskCluster
 ) -> None:
@@ -113,6 +115,7 @@ def test_a_worker_that_comes_later_plays_too_and_can_end_it_alone(
         assert undisturbed(tmp_path / "undisturbed") == table(arena, TIMES)
 
 
+@pytest.mark.slow
 def test_a_killed_foreman_is_replaced_and_its_matches_are_played_again(
     tmp_path: Path, file: Path, cluster: DaskCluster
 ) -> None:
@@ -123,6 +126,7 @@ def test_a_killed_foreman_is_replaced_and_its_matches_are_played_again(
         assert undisturbed(tmp_path / "undisturbed") == table(arena, TIMES)
 
 
+@pytest.mark.slow
 def test_an_arena_that_is_stopped_leaves_nothing_running_there_and_goes_on(
     tmp_path: Path, file: Path, cluster: DaskCluster
 ) -> None:
@@ -134,6 +138,7 @@ def test_an_arena_that_is_stopped_leaves_nothing_running_there_and_goes_on(
     assert undisturbed(tmp_path / "undisturbed") == table(start((*ON_CLUSTER, cluster.on), file), TIMES)
 
 
+@pytest.mark.slow
 def test_without_its_scheduler_it_stops_and_says_so(file: Path, cluster: DaskCluster) -> None:
     cluster.add()
     with start((*ON_CLUSTER, cluster.on), file) as arena:
@@ -145,6 +150,7 @@ def test_without_its_scheduler_it_stops_and_says_so(file: Path, cluster: DaskClu
     assert CANNOT == ended((*ON_CLUSTER, on), file)[0]
 
 
+@pytest.mark.slow
 def test_fresh_moves_nothing_where_the_cluster_has_no_worker(file: Path, cluster: DaskCluster) -> None:
     table(start(ARENA, file), TIMES)
     results = file.parent / "runs/cup"
@@ -155,6 +161,7 @@ def test_fresh_moves_nothing_where_the_cluster_has_no_worker(file: Path, cluster
     assert [(MATCHES,)] == rows(file, "SELECT count(*) FROM results")
 
 
+@pytest.mark.slow
 def test_a_cluster_that_cannot_play_is_told_how_to(file: Path, cluster: DaskCluster) -> None:
     on = cluster.on
     assert (CANNOT, f"arena: --on {on}: no worker there can play: it has none") == ended((*ON_CLUSTER, on), file)
@@ -195,6 +202,7 @@ def test_without_dask_it_says_how_to_install_it(file: Path, tmp_path: Path) -> N
     assert (WRONG_USE, f"arena: --on dask://127.0.0.1:1 {needs}") == (done.returncode, done.stderr)
 
 
+@pytest.mark.slow
 def test_where_the_arena_is_missing_is_named(tmp_path: Path, file: Path, cluster: DaskCluster) -> None:
     (tmp_path / "empty/arena").mkdir(parents=True)
     (tmp_path / "empty/arena/__init__.py").touch()
@@ -211,6 +219,7 @@ def test_where_the_arena_is_missing_is_named(tmp_path: Path, file: Path, cluster
         assert (CANNOT, expected) == ended((*ON_CLUSTER, another.on), file)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is needed to make a certificate")
 def test_with_tls_nobody_gets_in_without_a_certificate(
     tmp_path: Path, file: Path, monkeypatch: pytest.MonkeyPatch
@@ -240,6 +249,7 @@ def test_transcripts_can_go_to_a_store_and_the_ledger_knows_where(
     assert (MATCHES, set()) == (len(places), transcripts(file.parent / "runs/cup/transcripts"))
 
 
+@pytest.mark.slow
 def test_bots_are_sent_once_to_each_host_and_built_there(file: Path, cluster: DaskCluster) -> None:
     for name in ("one", "two"):
         toml = file.parent / name / "bot.toml"

@@ -55,6 +55,7 @@ def examined() -> tuple[Watched, Examination]:
     return game, examination
 
 
+@pytest.mark.slow
 def test_secret_swap_varies_all_that_is_secret(examined: tuple[Watched, Examination]) -> None:
     game, examination = examined
     secrets = {"setup.titles", "setup.pillars", "challenge", "phase", "candidates", "voted_token"}
@@ -64,6 +65,7 @@ def test_secret_swap_varies_all_that_is_secret(examined: tuple[Watched, Examinat
     assert 20 * examination.matches < examination.disguised
 
 
+@pytest.mark.slow
 def test_random_play_opens_every_window_and_acts_in_it(examined: tuple[Watched, Examination]) -> None:
     game, examination = examined
     assert set(game.actions) == examination.opened == examination.acted

@@ -1,6 +1,6 @@
 """Hive Mind's own forger for conformance: its secrets really vary, and leaks planted in it are caught.
 
-That it keeps every promise over 200 seeds is tested with all games.
+That it keeps every promise is tested with all games.
 """
 
 import re
@@ -17,6 +17,7 @@ from tests.referee.games.hive_mind_leaks import LEAKS
 FEW = range(40)
 
 
+@pytest.mark.slow
 def test_its_secrets_are_really_swapped_values_placements_guesses_and_blocks() -> None:
     reports = check_game(GAMES["hive-mind"], FEW, forge)
     assert [("give_token", "scores"), ("scores",), ("give_token",)] == [report.unopened for report in reports]

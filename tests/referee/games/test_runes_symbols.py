@@ -131,6 +131,7 @@ def test_a_drawn_symbol_is_legal_and_none_of_those_that_are_ruled_out() -> None:
         assert is_legal(list(other))
 
 
+@pytest.mark.slow
 def test_28_731_986_symbols_are_legal_and_those_that_differ_in_both_orders_are_drawn_no_more_often() -> None:
     """About 1 in 124 differs in both. Drawn twice as often as the others, they would be 64 of 4,000, not 32."""
     legal, both = legal_symbols()
