@@ -37,8 +37,7 @@ def explained(
     ("game", "bot", "matches", "isolation"),
     [
         ("mist", "mist_hunter", 2, "strict"),
-        ("mist", "mist_random", 2, "none"),
-        ("hive-mind", "hive_mind_counter", 5, "none"),
+        pytest.param("hive-mind", "hive_mind_counter", 5, "none", marks=pytest.mark.slow),
         ("runes-to-ruins", "runes_to_ruins_random", 5, "none"),
     ],
 )

@@ -10,6 +10,7 @@ BOTS = ("mist_random", "mist_cautious", "mist_hunter", "mist_tracker", "any_rand
 FIVE = f'game = "mist"\nbots = {list(BOTS)}\nseed = 9\n'
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

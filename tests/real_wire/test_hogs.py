@@ -43,7 +43,9 @@ async def against(name: str, folder: Path, isolation: Isolation, main_ms: int, w
     return await play(the_plan, players, transcript=folder / "match.jsonl")
 
 
-@pytest.mark.parametrize(("main_ms", "windows"), [(300, 2), (1_000, 2), (8_000, 1)])
+@pytest.mark.parametrize(
+    ("main_ms", "windows"), [(300, 2), (1_000, 2), pytest.param(8_000, 1, marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("name", HOGS)
 async def test_who_makes_the_referee_late_pays_for_it_and_nobody_else_does(
     name: str, main_ms: int, windows: int, isolation: Isolation, tmp_path: Path

@@ -24,6 +24,8 @@ from referee.transcript.reader import read_transcript
 from referee.transcript.replayer import replay
 from referee.wire.local import Wire, open_wire
 
+THOROUGH = ("mist_tracker", "runes_to_ruins_seeker")
+"""Sample bots that think for long."""
 BOT = """
 import os, sys, threading
 from pathlib import Path
@@ -168,7 +170,14 @@ async def test_a_bot_plays_match_after_match_in_one_process(
         assert (6, 6) == each.result.windows
 
 
-@pytest.mark.parametrize("name", [name for name in built_in() if find_bot(name).keeps])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.slow) if name in THOROUGH else name
+        for name in built_in()
+        if find_bot(name).keeps
+    ],
+)
 async def test_sample_bots_play_a_match_again_as_they_played_it(tmp_path: Path, series: Series, name: str) -> None:
     bot = find_bot(name)
     assert bot.games is not None
@@ -351,6 +360,7 @@ async def test_a_program_that_speaks_by_lines_stays_too(tmp_path: Path, series: 
     assert [0] * 3 == [each.result.defaults[0] for each in matches]
 
 
+@pytest.mark.slow
 async def test_only_so_many_wait_and_those_go_that_have_waited_longest(tmp_path: Path, series: Series) -> None:
     bots = [keeper(tmp_path / f"bot-{number}") for number in range(MOST_IDLE + 1)]
 

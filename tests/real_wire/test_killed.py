@@ -190,11 +190,13 @@ def cup(folder: Path, text: str) -> Path:
     return file
 
 
+@pytest.mark.slow
 def test_arenas_and_workers_killed_at_random_moments_change_nothing(tmp_path: Path) -> None:
     wanted = {"arena": 12, "worker": 65}
     same_table_over_and_over(tmp_path, MANY_MATCHES, STAND_INS, wanted, seconds=0.3, without=TIMES)
 
 
+@pytest.mark.slow
 def test_in_the_sandbox_too_where_bots_are_frozen_when_it_is_not_their_turn(tmp_path: Path) -> None:
     try:
         text = REAL_MATCHES.replace('"none"', f'"{find_isolation()}"') + "policy.ponder = false\n"
@@ -236,6 +238,7 @@ def test_what_the_bots_of_a_killed_worker_had_started_is_ended_by_the_arena(tmp_
         arena.kill()
 
 
+@pytest.mark.slow
 def test_killed_with_their_real_matches_and_bots_they_change_nothing_and_leave_nothing(tmp_path: Path) -> None:
     wanted = {"arena": 3, "worker": 6, "bot": 15}
     same_table_over_and_over(tmp_path, REAL_MATCHES, ARENA, wanted, seconds=0.5, without=KILLED)

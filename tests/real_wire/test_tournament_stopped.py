@@ -17,6 +17,7 @@ import pytest
 
 from arena.errors import CANNOT, DONE, SIGNALLED
 from arena.tournament.ledger import INTERRUPTED
+from tests.long import cases
 
 STAND_INS = ("-m", "tests.real_wire.stand_in_tournament")
 ARENA = ("-m", "arena", "tournament", "--json")
@@ -106,11 +107,12 @@ def test_killed_at_any_moment_and_run_again_it_gives_the_same_table(tmp_path: Pa
     """Undisturbed it runs 12,000 lines, 2,000 of them to begin."""
     undisturbed = table(start(*STAND_INS, cup(tmp_path / "a", MANY_MATCHES)))
     file = cup(tmp_path / "b", MANY_MATCHES)
-    killed(6, 4_000, 0.002, *STAND_INS[1:], file)
+    killed(cases(1, 6), 4_000, 0.002, *STAND_INS[1:], file)
     assert undisturbed == table(start(*STAND_INS, file))
     assert interrupted(file) > 0
 
 
+@pytest.mark.slow
 def test_with_real_matches_too(tmp_path: Path, twelve_matches: Any) -> None:
     """Bots whose luck is their own seed play the same match again. Undisturbed it runs 3,200 lines."""
     file = cup(tmp_path / "b", TWELVE_MATCHES)
@@ -119,6 +121,7 @@ def test_with_real_matches_too(tmp_path: Path, twelve_matches: Any) -> None:
     assert interrupted(file) > 0
 
 
+@pytest.mark.slow
 def test_interrupted_it_says_how_to_go_on_and_does(tmp_path: Path, twelve_matches: Any) -> None:
     """It is struck when one match has been written down, and before another one can be."""
     file = cup(tmp_path / "b", TWELVE_MATCHES)
@@ -155,6 +158,7 @@ exec $2 -m arena tournament --json --results "$1/runs" "$3"
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("unshare"), reason="only root can make a small disk")
 def test_on_a_full_disk_it_stops_in_order_and_goes_on_when_there_is_room(
     tmp_path: Path, twelve_matches: Any

@@ -98,7 +98,7 @@ async def open_lines(directory: Path) -> AsyncIterator[list[wire.LocalLine]]:
         yield lines
 
 
-@pytest.mark.parametrize("heard", [True, False], ids=["heard", "not heard"])
+@pytest.mark.parametrize("heard", [True, pytest.param(False, marks=pytest.mark.slow)], ids=["heard", "not heard"])
 @pytest.mark.parametrize("attack", ATTACKS)
 async def test_whatever_bots_say(tmp_path: Path, attack: str, heard: bool) -> None:
     """Also while the host has no time to hear it."""

@@ -215,6 +215,7 @@ async def honest_match(game: str, folder: Path, isolation: Isolation, wire: Wire
     return timeless(Path(result.transcript))
 
 
+@pytest.mark.slow
 async def test_all_bad_bots_at_once_leave_honest_matches_beside_them_as_they_are(
     isolation: Isolation, silent: Result, tmp_path: Path
 ) -> None:

@@ -7,7 +7,7 @@ import pytest
 from referee.games.registry import GAMES
 from referee.proofs.conformance import check_game
 from referee.rules.contract import Game
-from tests.long import cases
+from tests.long import LONG, cases
 from tests.referee.games import hive_mind_forger
 
 SEEDS = range(cases(10, 200))
@@ -23,4 +23,4 @@ def test_a_registered_game_keeps_every_promise(game: Game[Any]) -> None:
         assert report.windows < report.twinned
         assert report.windows < report.probes
         # Where what all are told at the start never repeats, the game's own disguises stand in for other matches.
-        assert 0 < report.remembered + report.disguised
+        assert LONG <= report.remembered + report.disguised

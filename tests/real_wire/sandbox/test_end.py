@@ -22,6 +22,7 @@ from referee.linux.process_tree import descendants
 from referee.sandbox import prefork as warm
 from referee.sandbox.bot_environment import PROJECT
 from referee.sandbox.levels import find_layers
+from tests.long import cases
 from tests.real_wire.sandbox.lab import How, Lab
 
 pytestmark = pytest.mark.usefixtures("sandboxed")
@@ -285,9 +286,9 @@ class TestArenasDeath:
         self, lab: Lab, arena: Callable[[How], "subprocess.Popen[bytes]"], isolation: How
     ) -> None:
         lab.bot("import time; time.sleep(1000)")
-        for step in range(12):
+        for step in range(cases(3, 12)):
             running = arena(isolation)
-            time.sleep(step * 0.002)
+            time.sleep(step * cases(8, 2) / 1_000)
             end(running)
             assert gone(lab), lab.alive()
 

@@ -132,8 +132,15 @@ def possible(level: Isolation) -> None:
         pytest.skip(str(error))
 
 
-@pytest.mark.parametrize("warm", [False, True])
-@pytest.mark.parametrize("level", ["strict", "standard"])
+@pytest.mark.parametrize(
+    ("level", "warm"),
+    [
+        ("strict", True),
+        pytest.param("strict", False, marks=pytest.mark.slow),
+        pytest.param("standard", True, marks=pytest.mark.slow),
+        pytest.param("standard", False, marks=pytest.mark.slow),
+    ],
+)
 def test_a_level_holds_what_it_promises(level: Isolation, warm: bool) -> None:
     possible(level)
     found = report(level, warm=warm)
@@ -151,6 +158,7 @@ def test_under_strict_every_layer_is_in_force_that_the_machine_has(warm: bool) -
     assert lacking == {each.layer for each in report("strict", warm=warm).layers if each.in_force is False}
 
 
+@pytest.mark.slow
 def test_without_walls_the_same_attempts_get_out() -> None:
     found = report("none")
     wanted = set((WITHOUT_WALLS if os.geteuid() else f"{WITHOUT_WALLS} {ROOTS}").split())
