@@ -148,24 +148,3 @@ def test_r1_a_path_has_0_to_mp_steps() -> None:
     assert "" == reason(table, 0, {"path": ["N", "N"]})
     assert "more than your 2 MP" in reason(table, 0, {"path": ["N", "N", "N"]})
     assert {} == canonical(table, 0, {"path": []})
-
-
-@pytest.mark.parametrize(
-    "action",
-    [
-        {"path": ["n"]},
-        {"path": ["North"]},
-        {"path": "N"},
-        {"path": None},
-        {"path": [None]},
-        {"path": [["N"]]},
-        {"path": {}},
-        {"way": ["N"]},
-        {"path": ["N"], "stay": False},
-        {"pick": []},
-        [],
-        "N",
-    ],
-)
-def test_a_path_is_a_list_of_directions_spelled_as_they_are(action: object) -> None:
-    assert "" != reason(start(), 0, action)

@@ -155,11 +155,6 @@ def test_a_vote_has_the_one_key_seat(action: Any) -> None:
         table.read(1, json.dumps(action).encode())
 
 
-def test_a_vote_for_nobody_is_the_default_and_may_be_submitted() -> None:
-    table, _ = last_round(claims=with_others(3))
-    assert {"seat": None} == plain(table.default(0)) == plain(table.read(0, b'{"seat":null}'))
-
-
 @pytest.mark.parametrize(
     ("votes", "token"),
     [({0: 3}, "3"), ({0: 3, 1: 4, 2: 4}, "4"), ({0: 3, 1: 4}, None), ({}, None), ({0: 4, 1: None}, "4")],

@@ -50,12 +50,6 @@ def test_a_visitor_is_shown_its_pillars_six_titles_in_the_setups_order() -> None
     assert [] == heard.public
 
 
-def test_step_4_the_window_is_the_visitors_and_answered_at_once() -> None:
-    table, _ = at_phi(s1="psi", s4="phi")
-    assert ("pillar", [0, 1, 4]) == window(table)
-    assert table.window.asap
-
-
 def test_step_4_each_gets_its_answer_without_waiting_for_the_others() -> None:
     table, _ = at_phi(s1="psi")
     heard = hear(list(table.answer(0, table.read(0, encode(ASKED)))))
@@ -74,12 +68,6 @@ def test_step_4_the_answers_of_two_do_not_depend_on_which_comes_first() -> None:
         answers = {seat: table.answer(seat, table.read(seat, encode(asked[seat]))) for seat in (first, 1 - first)}
         told.append(plain([answers[0], answers[1]]))
     assert told[0] == told[1]
-
-
-def test_step_4_closing_the_window_does_not_tell_the_answer_again() -> None:
-    table, _ = at_phi()
-    heard = close(table, {0: ASKED})
-    assert ["pillar_answer", "standing"] == heard.types(0)
 
 
 @pytest.mark.parametrize(("colour", "right"), [("red", True), ("orange", False), ("blue", False)])

@@ -226,15 +226,6 @@ def test_a_seat_with_a_title_names_gifts_only_and_one_on_the_board_none() -> Non
     assert "only a seat with a title" in reason(table, 1, {"give": {"2": 1}})
 
 
-def test_an_empty_optional_key_counts_as_left_out_whichever_form_it_is_of() -> None:
-    table = position({1: player("7", mp=3)}, claims="Hope:0:1")
-    empty: dict[str, Any] = {"path": [], "reinforce": {}, "give": {}}
-    assert {} == canonical(table, 0, empty)
-    assert {} == canonical(table, 1, empty)
-    assert {"give": {"3": 1}} == canonical(table, 0, empty | {"give": {"3": 1}})
-    assert {"path": ["S"]} == canonical(table, 1, empty | {"path": ["S"]})
-
-
 # 5.
 
 

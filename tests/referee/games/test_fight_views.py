@@ -91,13 +91,6 @@ def test_a_visitor_sees_its_visits_with_what_it_asked_and_was_answered() -> None
     assert {"Hope": 6} == shown(table, 0)["crests"]
 
 
-def test_a_visitor_of_a_crowded_pillar_sees_that_it_was_shown_nothing() -> None:
-    table = position({seat: player(mp=4) for seat in range(6)})
-    move(table, **{f"s{seat}": "N N N N" for seat in range(6)})
-    visit = {"round": 6, "pillar": "phi", "titles": [], "asked": None, "answer": None}
-    assert [visit] == shown(table, 5)["visits"]
-
-
 def test_o5_while_pillars_answer_others_cannot_tell_that_they_do() -> None:
     one, other = (position({0: player(mp=4)}) for _ in range(2))
     close(one, {0: {"path": ON_PILLAR["phi"]}, 1: {"path": []}})
@@ -126,19 +119,6 @@ def test_a_seat_with_a_title_sees_it_and_whom_it_may_not_give_to() -> None:
     assert 3 == shown(table, 12)["barred"]
     rest(table)
     assert None is shown(table, 12)["barred"]
-
-
-def test_candidates_are_shown_to_those_who_vote_and_only_while_they_do() -> None:
-    players = {seat: player(crests="Hope") for seat in range(3, 12)}
-    table = position(players, claims="Charity:12:3", round_=12)
-    assert None is shown(table, 12)["candidates"]
-    rest(table)
-    assert [0, 1, 2] == shown(table, 12)["candidates"]
-    assert {None} == {shown(table, seat)["candidates"] for seat in (*range(12), None)}
-    assert table.window is not None
-    assert {"candidates": [0, 1, 2]} == plain(table.window.owed[0].shown)
-    close(table, {})
-    assert None is shown(table, 12)["candidates"]
 
 
 def test_o5_a_seat_that_takes_part_in_no_vote_cannot_tell_which_is_open() -> None:

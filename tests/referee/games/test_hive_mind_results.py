@@ -212,14 +212,6 @@ def test_in_recharged_the_winner_chooses_among_the_tied_and_everyone_hears_of_it
     assert [[2], [0, 1, 3, 4]] == outcome(table)["ranking"]
 
 
-@pytest.mark.parametrize(
-    "action",
-    [{"seat": 2}, {"seat": 5}, {"seat": -1}, {"seat": True}, {"seat": 1.0}, {"seat": "1"}, {"seat": None}, {}, []],
-)
-def test_in_break_tie_naming_another_seat_is_rejected(action: Any) -> None:
-    assert rejected(tie(RECHARGED, winner=2), 2, action)
-
-
 def test_break_tie_names_only_the_tied() -> None:
     table = start(RECHARGED)
     place(table)

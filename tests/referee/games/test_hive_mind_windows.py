@@ -54,11 +54,6 @@ def test_recharged_is_the_default_variant() -> None:
     assert [RECHARGED, TEMPO_UP, GAUNTLET] == [variant.name for variant in HIVE_MIND.variants]
 
 
-@VARIANTS
-def test_the_window_round_is_open_to_all_five(variant: str) -> None:
-    assert ("round", [0, 1, 2, 3, 4]) == open_to(start(variant))
-
-
 def test_gauntlet_plays_its_hives_one_after_the_other_three_rounds_each() -> None:
     table, seen = start(GAUNTLET), []
     while table.window and table.window.name == "round":
@@ -95,65 +90,6 @@ def test_every_window_of_a_variant_has_a_day(variant: str) -> None:
 
 
 # Forms.
-
-
-@VARIANTS
-def test_empty_optional_keys_count_as_left_out_in_any_round(variant: str) -> None:
-    empty: dict[str, Any] = {"place": {}, "double": [], "block": [], "guess": {}}
-    for rounds in range(3):
-        assert {} == accepted(later(variant, rounds), 0, empty)
-
-
-@VARIANTS
-@pytest.mark.parametrize("key", ["place", "double", "block", "guess"])
-def test_null_is_no_value_of_an_optional_key(variant: str, key: str) -> None:
-    for rounds in range(3):
-        assert rejected(later(variant, rounds), 0, {key: None})
-
-
-@pytest.mark.parametrize(
-    "action",
-    [
-        [],
-        7,
-        "ADE",
-        True,
-        {"pass": True},
-        {"place": []},
-        {"place": "ADE"},
-        {"place": {"Charge": None}},
-        {"place": {"Charge": ["ADE"]}},
-        {"place": {"Charge": 7}},
-        {"double": {}},
-        {"double": "Charge"},
-        {"double": [1]},
-        {"double": [None]},
-        {"guess": []},
-        {"guess": {"Charge": 112332112213}},
-        {"scores": {}},
-        {"seat": 1},
-        {"place": {"Charge": "ADE"}, "seat": 1},
-    ],
-)
-def test_what_is_not_of_the_form_is_rejected(action: Any) -> None:
-    for rounds in range(3):
-        assert rejected(later(RECHARGED, rounds), 0, action)
-
-
-def test_the_canonical_spelling_is_in_the_order_of_the_hives_with_lists_sorted() -> None:
-    table = later(TEMPO_UP, 1, garnets=9)
-    action = {"block": ["3", "1"], "double": ["2", "1"], "place": {"3": "eda", "1": "LKH"}}
-    spelled = accepted(table, 0, action)
-    assert {"place": {"1": "HKL", "3": "ADE"}, "double": ["1", "2"], "block": ["1", "3"]} == spelled
-    assert ["1", "3"] == list(spelled["place"])
-
-
-@VARIANTS
-def test_an_action_is_rejected_whole(variant: str) -> None:
-    hive = FIRST[variant]
-    table = start(variant)
-    assert rejected(table, 0, {"place": {hive: "ADE"}, "double": [hive]})
-    assert {} == close(table).taken[0]
 
 
 # Shapes and kinds: R4, R5.
@@ -351,25 +287,6 @@ def test_r12_in_recharged_there_is_one_use_of_each_and_garnets_have_no_effect(ga
     assert f"Block {reason}" == rejected(table, 0, {"block": ["Zero", "Charge", "Marcer"]})
 
 
-@VARIANTS
-def test_in_round_2_the_wallet_is_shown_and_afterwards_what_is_left(variant: str) -> None:
-    prices = {RECHARGED: (0, 1, None, None), TEMPO_UP: (2, 1, 2, 1), GAUNTLET: (8, 0, 5, 3)}
-    garnets, free, double, block = prices[variant]
-    table = later(variant, 1)
-    expected = {
-        "garnets": garnets,
-        "free_doubles": free,
-        "free_blocks": free,
-        "double_price": double,
-        "block_price": block,
-    }
-    assert expected == shown(table, 0)["wallet"]
-    close(table, {0: {"double": [FIRST[variant]]}})
-    spent = 5 if variant == GAUNTLET else 0
-    assert expected | {"garnets": garnets - spent, "free_doubles": 0} == shown(table, 0)["wallet"]
-    assert expected == shown(table, 1)["wallet"]
-
-
 # Guesses: R12.
 
 
@@ -397,48 +314,10 @@ def test_r12_anything_else_is_no_guess(variant: str, digits: str) -> None:
     assert "is no guess" in rejected(later(variant, 2), 0, {"guess": {FIRST[variant]: digits}})
 
 
-def test_the_window_scores_takes_any_other_seats_and_any_whole_numbers() -> None:
-    table = later(GAUNTLET, 6)
-    for scores in ({}, {"4": 12}, {"0": 0, "1": -7, "3": 10**30, "4": 5}):
-        assert {"scores": scores} == accepted(table, 2, {"scores": scores})
-    spelled = accepted(table, 2, {"scores": {"4": 1, "0": 2, "3": 3}})
-    assert ["0", "3", "4"] == list(spelled["scores"])
-
-
-@pytest.mark.parametrize(
-    "action",
-    [
-        {},
-        {"scores": None},
-        {"scores": []},
-        {"scores": {"2": 1}},
-        {"scores": {"5": 1}},
-        {"scores": {"-1": 1}},
-        {"scores": {"00": 1}},
-        {"scores": {"": 1}},
-        {"scores": {"4": 1.0}},
-        {"scores": {"4": 1.5}},
-        {"scores": {"4": True}},
-        {"scores": {"4": "1"}},
-        {"scores": {"4": None}},
-        {"scores": {}, "seat": 1},
-        {"place": {}},
-    ],
-)
-def test_the_window_scores_takes_nothing_else(action: Any) -> None:
-    assert rejected(later(GAUNTLET, 6), 2, action)
-
-
 def test_a_number_with_a_point_or_an_exponent_is_a_fraction() -> None:
     for number in (b"1e2", b"1E2", b"1.0", b"-0.0"):
         with pytest.raises(Illegal):
             later(GAUNTLET, 6).read(2, b'{"scores":{"4":%b}}' % number)
-
-
-def test_the_default_of_scores_is_no_guess() -> None:
-    table = later(GAUNTLET, 6)
-    assert {"scores": {}} == accepted(table, 0, {"scores": {}})
-    assert [{"scores": {}}] * 5 == list(close(table).taken.values())
 
 
 # Options and setup.

@@ -8,39 +8,10 @@ from protocol.codec import encode
 from protocol.words import Audience
 from referee.games.mist import Mist
 from referee.rules.table import Table
-from tests.referee.games.mist_play import CONTRACT, HEAVEN, MIST, plain, shown, start, swap, time_out, turn
+from tests.referee.games.mist_play import CONTRACT, HEAVEN, MIST, plain, shown, start, time_out, turn
 from tests.referee.games.naive_mist import CELLS
 
 BOTH = pytest.mark.parametrize("variant", [HEAVEN, CONTRACT])
-
-
-@BOTH
-def test_a_seat_is_shown_its_vision_as_it_was_last_told(variant: str) -> None:
-    table = start(variant)
-    turn(table, "C3")
-    heard = turn(table, "C5 H1")
-    watched, placed = heard.event(0, "opponent_placed"), heard.event(1, "placed")
-    view = shown(table, 0)
-    assert (watched["visible"], ["C5"], ["C5"]) == (view["visible"], view["spotted"], view["destroyed"])
-    assert (["C3"], []) == (view["placed"], view["lost"])
-    view = shown(table, 1)
-    assert (placed["visible"], ["C5", "H1"], ["C5"]) == (view["visible"], view["placed"], view["lost"])
-    assert ([], []) == (view["spotted"], view["destroyed"])
-
-
-@BOTH
-@pytest.mark.parametrize("secrets", [("I1", "I5"), ("I1 I3 I5", "I1 I3 I5"), ("G7 H1", "G7")])
-def test_a_seat_that_was_told_the_same_is_shown_the_same_whatever_else_differs(
-    variant: str, secrets: tuple[str, str]
-) -> None:
-    """Seat 0 stays in the corner at A1 and sees nothing of what seat 1 does on the other side."""
-    matches = [start(variant), start(variant)]
-    for table, mine in zip(matches, (("I1", "I5"), secrets), strict=True):
-        for hidden in mine:
-            turn(table, "A1")
-            turn(table, hidden)
-    one, other = (encode(MIST.view(table.state, 0)) for table in matches)
-    assert one == other
 
 
 @BOTH
@@ -54,33 +25,6 @@ def played(variant: str) -> Table:
     for cells in ("C3 G4", "E1", "C5", "G4 I1 A1"):
         turn(table, cells)
     return table
-
-
-@BOTH
-def test_a_spectator_is_shown_what_is_public_only(variant: str) -> None:
-    table = played(variant)
-    assert {
-        "seat": None,
-        "turn": 5,
-        "mover": 0,
-        "pieces": [0 if variant == HEAVEN else 1, 3],
-        "forbidden": ["E5"] if variant == HEAVEN else [],
-        "may_swap": False,
-        "first_move": ["C3", "G4"],
-        "swapped": False,
-        "visible": {},
-        "spotted": [],
-        "destroyed": [],
-        "placed": [],
-        "lost": [],
-    } == shown(table, None)
-
-
-def test_all_are_shown_that_the_pie_rule_was_used() -> None:
-    table = start(HEAVEN)
-    turn(table, "C3")
-    swap(table)
-    assert [True] * 3 == [shown(table, seat)["swapped"] for seat in (0, 1, None)]
 
 
 @BOTH

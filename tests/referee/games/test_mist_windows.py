@@ -16,7 +16,6 @@ from tests.referee.games.mist_play import (
     act,
     plain,
     seat_due,
-    shown,
     start,
     swap,
     time_out,
@@ -198,61 +197,6 @@ def test_r6_the_option_first_skips_the_window_and_first_chosen_is_not_told(varia
     assert ("turn", first) == (table.window.name, seat_due(table))
 
 
-@pytest.mark.parametrize(
-    "raw",
-    [
-        b"{}",
-        b'{"first":2}',
-        b'{"first":-1}',
-        b'{"first":"0"}',
-        b'{"first":true}',
-        b'{"first":0.0}',
-        b'{"first":1e0}',
-        b'{"first":null}',
-        b'{"first":[0]}',
-        b'{"first":0,"cells":[]}',
-        b'{"cells":["A1"]}',
-        b"0",
-        b"null",
-        b"",
-        b"[" * 5_000,
-    ],
-)
-def test_naming_who_goes_first_takes_exactly_one_seat(raw: bytes) -> None:
-    assert rejected_raw(start(CONTRACT, first="choose"), raw)
-
-
-@pytest.mark.parametrize(
-    "action",
-    [
-        {},
-        {"swap": False},
-        {"cells": None},
-        {"cells": "C3"},
-        {"cells": [3]},
-        {"cells": [None]},
-        {"cells": ["C3"], "swap": True},
-        {"cells": [], "swap": True},
-        {"cells": ["C3"], "swap": None},
-        {"cells": ["C3"], "swap": 0},
-        {"cells": ["C3"], "more": 1},
-        {"swap": None},
-        {"swap": 1},
-        {"swap": "true"},
-        {"first": 0},
-        [],
-        ["C3"],
-        "C3",
-        7,
-        True,
-    ],
-)
-def test_a_turn_is_cells_or_a_swap_and_nothing_else(action: Any) -> None:
-    table = start(HEAVEN)
-    turn(table, "A1")
-    assert rejected(table, action)
-
-
 @BOTH
 def test_a_flag_that_is_false_counts_as_left_out(variant: str) -> None:
     assert {"cells": ["C3"]} == accepted(later(variant), {"cells": ["C3"], "swap": False})
@@ -281,47 +225,6 @@ def test_r5_there_is_no_pie_rule_in_contractual_obligation() -> None:
     table = start(CONTRACT)
     turn(table, "A1")
     assert "this turn may not be a swap" == rejected(table, {"swap": True})
-
-
-@BOTH
-def test_an_action_of_a_seat_that_the_window_is_not_open_to_is_rejected(variant: str) -> None:
-    table = start(variant)
-    with pytest.raises(Illegal):
-        table.read(1, b'{"cells":["A1"]}')
-
-
-@BOTH
-def test_a_rejection_says_the_same_whatever_the_seat_cannot_see(variant: str) -> None:
-    """The other's secret second turn, and so the board, differ; no reason does."""
-    reasons = []
-    for secret in ("I1", "I1 I3 I5", "G7 I5"):
-        table = start(variant)
-        turn(table, "A1")
-        turn(table, secret)
-        actions: list[Any] = [
-            {"cells": ["I1", "I2"]},
-            {"cells": ["I1", "i1"]},
-            {"swap": True},
-            {"cells": ["J1"]},
-            {},
-        ]
-        reasons.append([rejected(table, action) for action in actions])
-    assert reasons[0] == reasons[1] == reasons[2]
-
-
-@BOTH
-def test_the_window_turn_shows_turn_pieces_forbidden_and_may_swap(variant: str) -> None:
-    heaven = variant == HEAVEN
-    least = 0 if heaven else 1
-    first = ["E5"] if heaven else ["D4", "D5", "E4", "E6", "F4", "F5"]
-    after = ["E5"] if heaven else []
-    table = start(variant)
-    terms = []
-    for cells in ("A1", "I5", "A3"):
-        view = shown(table, seat_due(table))
-        terms.append([view["turn"], view["pieces"], view["forbidden"], view["may_swap"]])
-        turn(table, cells)
-    assert [[1, [least, 2], first, False], [2, [least, 3], after, heaven], [3, [least, 3], after, False]] == terms
 
 
 def test_r11_60_seconds_a_turn_and_in_heaven_and_hell_a_reserve_of_300() -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 from referee.rules.table import Table
 from tests.referee.games.naive_actions import is_legal
-from tests.referee.games.runes_play import GAME, SYMBOLS, holding, opening, play, rejected, shown, start, taken_as
+from tests.referee.games.runes_play import GAME, SYMBOLS, holding, opening, play, rejected, start, taken_as
 
 CLASHING = {seat: {"symbol": SYMBOLS[min(seat, 3)]} for seat in range(5)}
 """Seats 3 and 4 submit the same."""
@@ -121,16 +121,6 @@ def test_two_pairs_that_clash_at_the_last_attempt_all_get_drawn_symbols() -> Non
 def test_before_round_2_each_seat_has_6_insight_and_no_mantra() -> None:
     table = start()
     assert [(6, 0)] * 5 == [(holding(table, seat).insight, holding(table, seat).mantra) for seat in range(5)]
-
-
-def test_a_seat_is_shown_what_it_submitted_and_not_who_clashed() -> None:
-    table, other = opening(), opening()
-    play(table, CLASHING)
-    play(other, CLASHING | {3: {"symbol": SYMBOLS[0]}, 4: {"symbol": SYMBOLS[4]}})
-    view = shown(table, 1)
-    assert (2, [list(SYMBOLS[1])], None) == (view["attempt"], view["submitted"], view["symbol"])
-    assert view == shown(other, 1)
-    assert shown(table, None) == shown(other, None)
 
 
 def test_every_window_is_open_for_a_day() -> None:
