@@ -62,11 +62,16 @@ def test_another_bot_parts_and_the_list_says_where(tmp_path: Path) -> None:
     ("bad", "expected"),
     [
         ("crash_later", {"gone": "ended with exit code 1", "asked": 1}),
-        ("kills_itself", {"gone": "ended by signal 9"}),
-        ("never_hello", {"gone": "no hello within the start-up time", "asked": 0}),
-        ("wrong_token", {"gone": "wrong-token: this is not the token of ARENA_TOKEN", "asked": 0}),
         ("illegal", {"gone": ""}),
-        ("silent", {"gone": "", "left": 0}),
+        *(
+            pytest.param(*each, marks=pytest.mark.slow)
+            for each in (
+                ("kills_itself", {"gone": "ended by signal 9"}),
+                ("never_hello", {"gone": "no hello within the start-up time", "asked": 0}),
+                ("wrong_token", {"gone": "wrong-token: this is not the token of ARENA_TOKEN", "asked": 0}),
+                ("silent", {"gone": "", "left": 0}),
+            )
+        ),
     ],
 )
 def test_a_head_that_fails_is_told_of_and_the_next_match_is_asked_about(

@@ -23,7 +23,8 @@ def regress(folder: Path, base: str, head: str, *more: str) -> "subprocess.Compl
 
 
 @pytest.mark.parametrize(
-    ("base", "head", "code", "verdict"), [(WEAK, STRONG, DONE, "accepted"), (STRONG, WEAK, NO, "rejected")]
+    ("base", "head", "code", "verdict"),
+    [(WEAK, STRONG, DONE, "accepted"), pytest.param(STRONG, WEAK, NO, "rejected", marks=pytest.mark.slow)],
 )
 def test_a_better_bot_is_accepted_and_a_worse_one_rejected(
     tmp_path: Path, base: str, head: str, code: int, verdict: str
@@ -33,6 +34,7 @@ def test_a_better_bot_is_accepted_and_a_worse_one_rejected(
     assert verdict == json.loads(done.stdout)["verdict"]
 
 
+@pytest.mark.slow
 def test_a_bot_against_its_own_last_revision_is_undecided_and_goes_on_from_there(tmp_path: Path) -> None:
     folder = tmp_path / "mine"
     shutil.copytree(ROOT / "bots" / WEAK, folder)

@@ -10,12 +10,17 @@ from referee.games.fight_for_a_name.game import FightForAName
 from referee.proofs.conformance import ConformanceError, check_game
 from referee.proofs.conformance.playing import Examination
 from referee.rules.contract import Game
-from tests.referee.planted_fight_leaks import LEAKS
+from tests.referee.planted_fight_leaks import LEAKS, OrderOfSet
 
 SEEDS = range(24)
 
 
-@pytest.mark.parametrize("planted", LEAKS, ids=lambda planted: planted.__name__)
+@pytest.mark.parametrize(
+    "planted",
+    # A process for each of two hash seeds plays all matches again; of Mist, the quick suite has the same fault.
+    [pytest.param(each, marks=pytest.mark.slow) if each is OrderOfSet else each for each in LEAKS],
+    ids=lambda planted: planted.__name__,
+)
 def test_what_is_planted_is_caught_and_named(planted: type[Game[Any]]) -> None:
     with pytest.raises(ConformanceError, match=re.escape(LEAKS[planted])):
         check_game(planted(), SEEDS)

@@ -67,6 +67,44 @@ def test_an_action_may_hold_all_its_parts_at_once() -> None:
     assert 0 == canonical["dark"]
 
 
+def test_empty_keys_and_false_flags_count_as_left_out() -> None:
+    table = start()
+    objects = ("assign", "pattern", "place", "except", "mirror", "window")
+    empty: list[Any] = [
+        {"votes": {}, "visions": {}, "learned": [], "guesses": []},
+        {"more_votes": False, "told": False, "abstain": False, "light": False},
+        {"visions": {"veil": False}},
+        {"visions": {key: {} for key in objects}},
+        {"visions": {"assign": {}, "veil": False}, "votes": {}},
+    ]
+    for action in empty:
+        assert {} == taken_as(table, 0, action)
+    with_votes = {"votes": {"3": 1}, "visions": {"place": {}, "divine": "Box"}}
+    assert {"votes": {"3": 1}, "visions": {"divine": "Box"}} == taken_as(table, 0, with_votes)
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        {"votes": []},
+        {"visions": []},
+        {"learned": {}},
+        {"guesses": {}},
+        {"dark": {}},
+        {"visions": {"assign": []}},
+        {"visions": {"divine": {}}},
+        {"visions": {"veil": {}}},
+        {"visions": {"mirror": []}},
+        {"visions": {"pattern": {"groups": [], "seats": []}}},
+        {"learned": [{}]},
+        {"learned": [{"count": {}}]},
+    ],
+)
+def test_an_empty_value_of_another_kind_does_not(action: Any) -> None:
+    """Our own ruling 2."""
+    assert rejected(rich(), 0, action)
+
+
 def test_lists_are_sorted_unless_their_order_matters() -> None:
     canonical = taken_as(rich(), 0, WHOLE)
     assert ASSIGN == canonical["visions"]["assign"]
@@ -79,6 +117,11 @@ def test_lists_are_sorted_unless_their_order_matters() -> None:
     learned = [{"most": ["Torn Box", "Cross Box"]}, {"shared": [4, 1]}, {"rune": "Cross Box"}]
     sorted_ = [{"most": ["Cross Box", "Torn Box"]}, {"shared": [1, 4]}, {"rune": "Cross Box"}]
     assert {"learned": sorted_} == taken_as(table, 0, {"learned": learned})
+
+
+def test_an_except_that_names_no_runes_keeps_its_empty_list() -> None:
+    action = {"visions": {"except": {"seat": 1, "runes": []}}}
+    assert action == taken_as(start(), 0, action)
 
 
 @pytest.mark.parametrize(
