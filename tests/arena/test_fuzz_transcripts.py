@@ -88,7 +88,7 @@ def changed_body(content: bytes, luck: Random) -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("way", "short", "long"), [("lines", 250, 12_000), ("body", 100, 6_000), ("bytes", 100, 6_000)]
+    ("way", "short", "long"), [("lines", 250, 3_000), ("body", 100, 1_500), ("bytes", 100, 1_500)]
 )
 def test_it_holds_or_its_line_is_named(
     corpus: list[bytes], tmp_path: Path, way: str, short: int, long: int

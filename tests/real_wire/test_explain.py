@@ -38,7 +38,6 @@ def explained(
     [
         ("mist", "mist_hunter", 2, "strict"),
         pytest.param("hive-mind", "hive_mind_counter", 5, "none", marks=pytest.mark.slow),
-        pytest.param("runes-to-ruins", "runes_to_ruins_random", 5, "none", marks=pytest.mark.slow),
     ],
 )
 def test_a_deterministic_bot_never_parts_from_itself(
