@@ -237,6 +237,7 @@ def test_with_tls_nobody_gets_in_without_a_certificate(
         assert DONE == ended((*ON_CLUSTER, cluster.on), file)[0]
 
 
+@pytest.mark.slow
 def test_transcripts_can_go_to_a_store_and_the_ledger_knows_where(
     tmp_path: Path, file: Path, cluster: DaskCluster
 ) -> None:

@@ -10,7 +10,7 @@ from referee.rules.contract import Game
 from tests.long import LONG, cases
 from tests.referee.games import hive_mind_forger
 
-SEEDS = range(cases(10, 200))
+SEEDS = range(cases(5, 200))
 FORGERS = {"hive-mind": hive_mind_forger.forge}
 
 

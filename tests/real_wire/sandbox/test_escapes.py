@@ -151,7 +151,7 @@ def test_a_level_holds_what_it_promises(level: Isolation, warm: bool) -> None:
     assert {} == {each.attempt: each.evidence for each in found.findings if each.result == "failed"}
 
 
-@pytest.mark.parametrize("warm", [False, True])
+@pytest.mark.parametrize("warm", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_under_strict_every_layer_is_in_force_that_the_machine_has(warm: bool) -> None:
     possible("strict")
     lacking = set() if landlock.version() else {"Landlock"}
@@ -167,6 +167,7 @@ def test_without_walls_the_same_attempts_get_out() -> None:
     assert {} == {name: why for name, why in held.items() if name.startswith("outlives") and "left" not in why}
 
 
+@pytest.mark.slow
 def test_without_walls_nothing_is_promised_and_limits_of_each_process_hold() -> None:
     found = {each.attempt: each.result for each in report("none").findings}
     assert report("none").holds
