@@ -20,7 +20,7 @@ from arena.reports.regression import (
 )
 from arena.statistics.anytime import Course
 from arena.statistics.sprt import Progress, Verdict
-from arena.statistics.standings import Line
+from arena.statistics.standings import StandingsRow
 from arena.tables import show
 from arena.terminal import Screen, json_line
 from referee.match.policy import Policy
@@ -42,7 +42,7 @@ def many(**given: Any) -> Regression:
 
 def found(state: State, entrants: int = 2, **given: Any) -> Finding:
     lines = tuple(
-        Line(entrant=entrant, played=20, wins=10, ties=4, losses=6, points=12, windows=4, charged_us=8_000)
+        StandingsRow(entrant=entrant, played=20, wins=10, ties=4, losses=6, points=12, windows=4, charged_us=8_000)
         for entrant in range(entrants)
     )
     whole: dict[str, Any] = {
@@ -121,11 +121,11 @@ class TestTable:
     def test_what_nobody_has_played_has_no_mean(self) -> None:
         assert (
             "base (mist_random) 0 0-0-0 - 0 0 -"
-            == (table(two(), found(WON, lines=(Line(entrant=0), Line(entrant=1))))[2])
+            == (table(two(), found(WON, lines=(StandingsRow(entrant=0), StandingsRow(entrant=1))))[2])
         )
 
     def test_refused_messages_have_a_column_where_there_are_some(self) -> None:
-        lines = (Line(entrant=0, refused=3), Line(entrant=1))
+        lines = (StandingsRow(entrant=0, refused=3), StandingsRow(entrant=1))
         assert "faults defaults refused a window" in table(two(), found(WON, lines=lines))[0]
 
 
@@ -164,7 +164,7 @@ class TestJson:
         assert 7 * many().seatings == found_json["matches"]
 
     def test_there_is_no_number_where_there_is_none(self) -> None:
-        lines = (Line(entrant=0), Line(entrant=1))
+        lines = (StandingsRow(entrant=0), StandingsRow(entrant=1))
         found_json = as_json(two(), found(ALL_LOST, interval=(-1.0, 1.0), lines=lines))
         assert {"elo": None, "low": None, "high": None} == found_json["elo"]
         assert (None, None) == (found_json["bots"][0]["mean_points"], found_json["bots"][0]["us_per_window"])
