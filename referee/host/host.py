@@ -14,8 +14,7 @@ from msgspec.structs import replace
 
 from referee.host.feed import Feed
 from referee.host.match_log import MatchLog
-from referee.match import HOG_US, START, Match, Record, Used
-from referee.match import Over as PartOver
+from referee.match import HOG_US, START, ClosedPart, Match, Record, Used
 from referee.rules import Told
 from referee.sandbox import NOTHING, Reading
 from referee.wire import INBOX_FRAMES, TURN_SECONDS, Arrived, Bell, HandedOver, Line, Outgoing
@@ -47,7 +46,7 @@ class Beginning(Struct, frozen=True):
 class Unread(Struct, frozen=True):
     """A part that is over and whose bot's counters are to be read."""
 
-    over: PartOver
+    over: ClosedPart
     began: Beginning
     behind: float
     """The longest that the loop was busy at a stretch meanwhile, in seconds."""
@@ -81,7 +80,7 @@ class Alarm:
 
 
 class Host:
-    """One match's `World`: its bots' lines, its transcript, its clock."""
+    """One match's `MatchIO`: its bots' lines, its transcript, its clock."""
 
     def __init__(
         self,
@@ -151,56 +150,56 @@ class Host:
         """Seats that have been sent a window of which the counters at its beginning are not read yet."""
         also = [each.record for each in (feed, self._log) if each is not None]
         self.record = partial(_record_for_all, [record, *also]) if also else record
-        """See `World`. The transcript's own method, where it can be: one call less a message."""
+        """See `MatchIO`. The transcript's own method, where it can be: one call less a message."""
 
     # What a match asks for.
 
     def send(self, seat: int, frame: bytes, *, timed: bool = False) -> None:
-        """See `World`. It goes to the line with all that this step has for the seat."""
+        """See `MatchIO`. It goes to the line with all that this step has for the seat."""
         self._outgoing[seat].append((frame, timed))
         if timed:
             self._begun.add(seat)
 
     def nobody_handed(self, seat: int) -> None:
-        """See `World`."""
+        """See `MatchIO`."""
         self._before[seat] = replace(self._before[seat], at=self._now(), took=self._taken())
         self._input(lambda match, at: match.handed(at, seat))
 
     def reconnected(self, seat: int) -> None:
-        """See `World`."""
+        """See `MatchIO`."""
         self._send_out()
         self._lines[seat].forget_unsent()
 
     def hang_up(self, seat: int) -> None:
-        """See `World`."""
+        """See `MatchIO`."""
         self._send_out()
         self._lines[seat].hang_up()
         if self._hung_up is not None:
             self._hung_up(seat)
 
     def restart(self, seat: int) -> None:
-        """See `World`."""
+        """See `MatchIO`."""
         self._starts(seat)
         self._stopped[seat] = False
         if self._restart is not None:
             self._restart(seat)
 
     def told(self, told: tuple[Told, ...]) -> None:
-        """See `World`."""
+        """See `MatchIO`."""
         if self._watch is not None:
             self._watch(told)
         if self._feed is not None:
             self._feed.told(told)
 
     def paused(self, reason: str) -> None:
-        """See `World`."""
+        """See `MatchIO`."""
         if self._feed is not None:
             self._feed.paused(reason)
         if self._log is not None:
             self._log.paused(reason)
 
     def resumed(self) -> None:
-        """See `World`."""
+        """See `MatchIO`."""
         if self._feed is not None:
             self._feed.resumed()
         if self._log is not None:
@@ -310,7 +309,7 @@ class Host:
         await self._drain_all(match)
         if self._measure is not None:
             for seat in match.silent(woke):
-                start = PartOver(seat, START, is_missed=True)
+                start = ClosedPart(seat, START, is_missed=True)
                 self._tell_used(match, self._measure, now, self._evidence(start, self._start[seat], now))
         match.woke(woke)
         self._step_out(match)
@@ -367,7 +366,7 @@ class Host:
         self._read_at[seat], self._last[seat] = now, measure(seat)
         return self._last[seat]
 
-    def _evidence(self, over: PartOver, began: Beginning, now: float) -> Unread:
+    def _evidence(self, over: ClosedPart, began: Beginning, now: float) -> Unread:
         """Of a part that is over now. Of a start not brought about yet, the loop was behind throughout."""
         if over.number == START and over.seat in self._starting:
             behind = now - began.at

@@ -31,9 +31,9 @@ from referee.match import (
     MICROSECONDS_PER_MS,
     WHY_NOT,
     Allowance,
-    Part,
     Policy,
     SeatClock,
+    SeatWindow,
     take,
     undo,
     why_not,
@@ -72,7 +72,7 @@ class Interview:
         self.welcomed = False
         self.gone = ""
         """Why nothing more is asked of it; empty as long as something is."""
-        self.part: Part | None = None
+        self.part: SeatWindow | None = None
         """In the question that is open."""
         self._greeting = greeting
         self._token = token
@@ -96,10 +96,10 @@ class Interview:
         if not self.gone:
             self._send(telling.frame)
 
-    def ask(self, at: int, question: Question) -> Part:
+    def ask(self, at: int, question: Question) -> SeatWindow:
         """Opens a question, whose frame is on its way; its part, which is settled once it is answered."""
         self._question = question
-        self.part = Part(question.opened.id)
+        self.part = SeatWindow(question.opened.id)
         self.part.ends_by = at + self._shortest(question)
         self._windows = question.opened.id + 1
         self._allowance.renew()

@@ -270,7 +270,7 @@ class _Play:
             terms=self.terms,
             policy=self.plan.policy,
             bots=self.bots,
-            world=self.host,
+            io=self.host,
             measured=self.measured,
         )
         for seat, bot in self.staying.items():

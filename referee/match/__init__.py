@@ -2,7 +2,7 @@
 
 from referee.match.clock import MICROSECONDS_PER_MS, SeatClock, clock_terms
 from referee.match.clock_config import LONGEST_MS, MOST_WALL_FACTOR, BadClockError, ClockTable, table_of
-from referee.match.evidence import Over
+from referee.match.evidence import ClosedPart
 from referee.match.match import KEPT_OF_REFUSED, Match
 from referee.match.policy import NotNegative, Policy, Positive
 from referee.match.rate_limit import Allowance
@@ -33,7 +33,7 @@ from referee.match.records import (
 )
 from referee.match.submissions import HELLOS_PER_MATCH, WHY_NOT, take, undo, why_not, wrong_hello
 from referee.match.verdicts import Verdict
-from referee.match.window import Part
+from referee.match.window import SeatWindow
 
 __all__ = [
     "FORMAT",
@@ -50,6 +50,7 @@ __all__ = [
     "BadClockError",
     "BotIdentity",
     "ClockTable",
+    "ClosedPart",
     "Cpu",
     "Ended",
     "Footer",
@@ -61,8 +62,6 @@ __all__ = [
     "Match",
     "NotNegative",
     "Out",
-    "Over",
-    "Part",
     "PauseOrder",
     "Policy",
     "Positive",
@@ -71,6 +70,7 @@ __all__ = [
     "SeatEnded",
     "SeatHeader",
     "SeatTime",
+    "SeatWindow",
     "Started",
     "Used",
     "Verdict",

@@ -6,13 +6,13 @@ from protocol.refusals import Refusal
 from referee.match.records import Judged, Used
 from referee.match.seat import Seat
 from referee.match.verdicts import Evidence, Verdict, judge
-from referee.match.window import Part
+from referee.match.window import SeatWindow
 
 MOSTLY = 2
 """Bots brought about what made the referee late if they took one part in so many of that, or more."""
 
 
-class Over(Struct, frozen=True):
+class ClosedPart(Struct, frozen=True):
     """A seat's part in a window that has closed."""
 
     seat: int
@@ -28,7 +28,7 @@ LONG_US = 100_000
 class Case(Struct):
     """A part in a window that took the default, or used reserve."""
 
-    part: Part
+    part: SeatWindow
     gone: bool
     lateness: int
     """How late the referee woke at the window's end."""
@@ -47,14 +47,14 @@ class Court:
         self._seats = seats
         self._cases: dict[tuple[int, int], Case] = {}
         # By seat and window's number, in the order of the windows.
-        self.closed: list[Over] = []
+        self.closed: list[ClosedPart] = []
         """Parts that are over and of which `used` is to tell, as they come; `match.closed` takes them."""
         self.unmeasured: set[tuple[int, int]] = set()
         """Those of which it has not told yet."""
         self._newest: dict[int, int] = {}
         """By seat: the latest window that is over."""
 
-    def close(self, seat: int, part: Part, lateness: int) -> None:
+    def close(self, seat: int, part: SeatWindow, lateness: int) -> None:
         """A part is over."""
         self._newest[seat] = part.number
         gone = self._seats[seat].gone
@@ -65,7 +65,7 @@ class Court:
             self._cases[seat, part.number] = Case(part, gone=gone, lateness=lateness)
         if defaulted or overdrawn or part.charged >= LONG_US:
             self.unmeasured.add((seat, part.number))
-            self.closed.append(Over(seat, part.number, is_missed=defaulted and not gone))
+            self.closed.append(ClosedPart(seat, part.number, is_missed=defaulted and not gone))
 
     def late(self, seat: int, number: int, reading: int, refusal: Refusal) -> None:
         """A submission was turned down. If it was for the window in question, it tells by how much it was late."""

@@ -11,7 +11,7 @@ from referee.match.evidence import Court
 from referee.match.outbox import Post
 from referee.match.records import SeatTime, WindowTime
 from referee.match.seat import Seat
-from referee.match.window import OpenWindow, Part
+from referee.match.window import OpenWindow, SeatWindow
 from referee.rules import Table, Taken, Window, reveal
 
 
@@ -36,7 +36,7 @@ class Course:
         """What the match's stopwatch shows now."""
         return self.stopwatch.reading(self._post.now)
 
-    def part(self, number: int) -> Part | None:
+    def part(self, number: int) -> SeatWindow | None:
         """A seat's part in the open window, if it has one."""
         return self._open.parts.get(number) if self._open else None
 
@@ -161,9 +161,9 @@ class Course:
             else:
                 # It is being restarted, on its own time; but from when a bot would have been handed this, not from
                 # the moment of what closed the last window: a referee that read that late would charge for it.
-                self._post.world.nobody_handed(number)
+                self._post.io.nobody_handed(number)
 
-    def _clock(self, window: Window, seat: Seat, part: Part, at: int) -> SeatClock:
+    def _clock(self, window: Window, seat: Seat, part: SeatWindow, at: int) -> SeatClock:
         return SeatClock(
             opened=self.stopwatch.reading(at),
             main=self._terms.main_ms[window.name] * MICROSECONDS_PER_MS,
@@ -190,7 +190,7 @@ class Course:
             message = _closed(seat, part, its_taken)
             closed.append((seat, message))
             times.append(_seat_time(number, part, message))
-        self._post.world.record(
+        self._post.io.record(
             WindowTime(
                 at=self._post.now,
                 number=self.table.number,
@@ -204,13 +204,13 @@ class Course:
             self._post.send(seat, message)
         self._post.tell(told)
 
-    def _taken(self, number: int, part: Part) -> Taken:
+    def _taken(self, number: int, part: SeatWindow) -> Taken:
         action = self.table.default(number) if part.action is None else part.action
         charged_ms = part.charged // MICROSECONDS_PER_MS
         return Taken(action=action, by_default=part.action is None, elapsed_ms=charged_ms)
 
 
-def _closed(seat: Seat, part: Part, taken: Taken) -> Closed:
+def _closed(seat: Seat, part: SeatWindow, taken: Taken) -> Closed:
     return Closed(
         window=part.number,
         taken=taken.action,
@@ -220,7 +220,7 @@ def _closed(seat: Seat, part: Part, taken: Taken) -> Closed:
     )
 
 
-def _seat_time(number: int, part: Part, closed: Closed) -> SeatTime:
+def _seat_time(number: int, part: SeatWindow, closed: Closed) -> SeatTime:
     assert part.clock is not None  # noqa: S101 - a part is settled only on its clock
     return SeatTime(
         seat=number,

@@ -1,7 +1,7 @@
 """All that the referee decides in one match, told what happened and when. Pure: it reads no clock, no network.
 
 What becomes of windows is its `course`'s to say, of pauses `pauses`', of starts `start_up`'s, of faults `court`'s.
-`host` tells it what came (`heard`, `handed`, `woke`, `left`, `order`) and does what it asks of its `World`. As
+`host` tells it what came (`heard`, `handed`, `woke`, `left`, `order`) and does what it asks of its `MatchIO`. As
 nothing else decides, a transcript's inputs told to a new `Match` give the same messages, byte for byte (`replay`).
 Times (`at`) are whole microseconds since the match's zero.
 """
@@ -30,11 +30,10 @@ from protocol.messages import (
 )
 from protocol.refusals import Conduct, Fault, Refusal
 from protocol.words import Outcome
-from referee.match.evidence import Over as PartOver
-from referee.match.evidence import is_unfair
+from referee.match.evidence import ClosedPart, is_unfair
 from referee.match.flow import Course
 from referee.match.forfeits import forfeited_at_once, with_forfeits
-from referee.match.outbox import Post, World
+from referee.match.outbox import MatchIO, Post
 from referee.match.pauses import Pauses
 from referee.match.policy import Policy
 from referee.match.records import (
@@ -54,7 +53,7 @@ from referee.match.records import (
 from referee.match.seat import Seat
 from referee.match.submissions import HELLOS_PER_MATCH, WHY_NOT, take, undo, why_not, wrong_hello
 from referee.match.verdicts import Verdict, judge
-from referee.match.window import Part
+from referee.match.window import SeatWindow
 from referee.rules import Illegal, Table
 
 MILLISECONDS = 1_000
@@ -74,7 +73,7 @@ class Match:
         terms: ClockTerms,
         policy: Policy,
         bots: tuple[BotIdentity, ...],
-        world: World,
+        io: MatchIO,
         measured: bool = False,
     ) -> None:
         """`measured`: of every part in a window that is over, `used` is told."""
@@ -86,8 +85,8 @@ class Match:
         self.ended: Ended | None = None
         self._terms = terms
         self._policy = policy
-        self._world = world
-        self._post = Post(world, self.seats)
+        self._io = io
+        self._post = Post(io, self.seats)
         self._course = Course(table, terms, self.seats, self._post)
         self._pauses = Pauses(self._course, self._post, terms)
         self._playing = False
@@ -132,7 +131,7 @@ class Match:
                 said = decode_said(frame)
             except Refused as not_said:
                 refused = not_said
-        self._world.record(kept or In.of(at, number, frame, refused, size=size, kept=KEPT_OF_REFUSED))
+        self._io.record(kept or In.of(at, number, frame, refused, size=size, kept=KEPT_OF_REFUSED))
         before = seat.refusals
         if refused is not None or said is None:
             refused = refused or Refused(Refusal.MALFORMED, "")
@@ -147,7 +146,7 @@ class Match:
         if self.over:
             return
         self._post.now = max(self._post.now, at)
-        self._world.record(Handed(at=at, seat=number))
+        self._io.record(Handed(at=at, seat=number))
         self._course.handed(at, number)
 
     def started(self, at: int, number: int) -> None:
@@ -156,7 +155,7 @@ class Match:
         if seat.start_up.ends is None or self.over:
             return
         self._post.now = max(self._post.now, at)
-        self._world.record(Started(at=at, seat=number))
+        self._io.record(Started(at=at, seat=number))
         seat.start_up.begin(self.now)
 
     def counted(self, *, stale: bool = False) -> list[int]:
@@ -168,7 +167,7 @@ class Match:
         if self.over:
             return
         self._post.now = max(self._post.now, at)
-        self._world.record(Cpu(at=at, seat=number, used=used, cores=cores))
+        self._io.record(Cpu(at=at, seat=number, used=used, cores=cores))
         self._course.read_cpu(number, used, cores)
 
     def left(self, at: int, number: int, exit_code: int | None) -> None:
@@ -177,7 +176,7 @@ class Match:
         if seat.gone or self.over:
             return
         self._post.now = max(self._post.now, at)
-        self._world.record(Left(at=at, seat=number, exit=exit_code))
+        self._io.record(Left(at=at, seat=number, exit=exit_code))
         if exit_code is None:
             self._hang_up(seat, Conduct.DISCONNECTED, Fault.NOT_READING, "you leave unread what you are sent")
         else:
@@ -189,7 +188,7 @@ class Match:
         if self.over:
             return
         self._post.now = max(self._post.now, at)
-        self._world.record(PauseOrder(at=at, on=pause))
+        self._io.record(PauseOrder(at=at, on=pause))
         self._pauses.order(pause=pause)
         self._advance()
 
@@ -200,7 +199,7 @@ class Match:
             return
         self._post.now = max(self._post.now, at)
         self._course.lateness = at - due
-        self._world.record(Woke(at=at, deadline=due))
+        self._io.record(Woke(at=at, deadline=due))
         self._end_starts(at)
         if self.ended is not None:
             return
@@ -227,7 +226,7 @@ class Match:
                 self._end(None, f"the bot of seat {number} is kept from starting: the machine has too much to do")
                 return
 
-    def closed(self) -> list[PartOver]:
+    def closed(self) -> list[ClosedPart]:
         """Parts in windows that have closed since the last call, for `used`."""
         court = self._course.court
         if not court.closed:
@@ -242,7 +241,7 @@ class Match:
         if self.over or not (known or self._is_silent(used)):
             return
         self._post.now = max(self._post.now, used.at)
-        self._world.record(used)
+        self._io.record(used)
         if used.number == START:
             self.seats[used.seat].start_up.used = used
             return
@@ -261,7 +260,7 @@ class Match:
         if not verdicts:
             return
         for judged in verdicts:
-            self._world.record(judged)
+            self._io.record(judged)
             self.seats[judged.seat].verdicts[judged.verdict.value] += 1
         unfair = [judged for judged in verdicts if is_unfair(judged)]
         nobodys: Judged | None = None
@@ -349,7 +348,7 @@ class Match:
             self._hang_up(seat, Conduct.MISBEHAVED, Fault.MISBEHAVED, "too many hellos")
             return
         if seat.hellos > 1:
-            self._world.reconnected(seat.number)
+            self._io.reconnected(seat.number)
         seat.welcomed = True
         seat.start_up.end()
         self._post.send(seat, self._welcome(seat))
@@ -372,7 +371,7 @@ class Match:
             told=tuple(seat.told),
         )
 
-    def _part(self, seat: Seat, window: int, reading: int) -> Part | None:
+    def _part(self, seat: Seat, window: int, reading: int) -> SeatWindow | None:
         """The seat's part in the open window, if it may change it now; otherwise the message is refused."""
         part = self._course.part(seat.number)
         refusal = why_not(part, window, seat.windows, reading)
@@ -427,7 +426,7 @@ class Match:
         seat.restarts_left -= 1
         seat.welcomed = False
         seat.start_up.begin(self.now)
-        self._world.restart(seat.number)
+        self._io.restart(seat.number)
 
     def _blame(self, seat: Seat, conduct: Conduct) -> None:
         if seat.conduct is Conduct.OK:
@@ -437,7 +436,7 @@ class Match:
         seat.gone = True
         seat.start_up.end()
         seat.forfeited = seat.forfeited or (self._policy.fault == "forfeit" and self._outcome is None)
-        self._world.hang_up(seat.number)
+        self._io.hang_up(seat.number)
         if not self._decided_by_forfeits():
             self._course.give_up(seat)
 
@@ -487,7 +486,7 @@ class Match:
             void=void,
         )
         self.over = True
-        self._world.record(self.ended)
+        self._io.record(self.ended)
 
     def _forfeited(self) -> frozenset[int]:
         return frozenset(seat.number for seat in self.seats if seat.forfeited)

@@ -1,4 +1,4 @@
-"""What a match does outwardly: messages to its seats, lines to its transcript, requests to its `World`. Pure."""
+"""What a match does outwardly: messages to its seats, lines to its transcript, requests to its `MatchIO`. Pure."""
 
 from typing import Protocol
 
@@ -11,7 +11,7 @@ from referee.match.seat import Seat
 from referee.rules import Told, reveal
 
 
-class World(Protocol):
+class MatchIO(Protocol):
     """What a match asks of its surroundings. None of it waits, none of it fails."""
 
     def record(self, record: Record) -> None:
@@ -45,8 +45,8 @@ class World(Protocol):
 class Post:
     """Sends a match's messages, each with its record. `now` is the latest moment the match has been told of."""
 
-    def __init__(self, world: World, seats: list[Seat]) -> None:
-        self.world = world
+    def __init__(self, io: MatchIO, seats: list[Seat]) -> None:
+        self.io = io
         self.now = 0
         self._seats = seats
 
@@ -74,9 +74,9 @@ class Post:
                 if seat.present:
                     self._send(seat, reveal.heard(event, len(seat.told)))
                 seat.told.append(event)
-        self.world.told(told)
+        self.io.told(told)
 
     def _send(self, seat: Seat, message: Message, *, timed: bool = False) -> None:
         frame = encode(message)
-        self.world.record(Out(at=self.now, seat=seat.number, frame=Raw(frame)))
-        self.world.send(seat.number, frame, timed=timed)
+        self.io.record(Out(at=self.now, seat=seat.number, frame=Raw(frame)))
+        self.io.send(seat.number, frame, timed=timed)

@@ -45,7 +45,7 @@ class Pauses:
             self._course.resume()
             self.ends = None
             self._post.send_all(Resumed(reason=self._reason))
-            self._post.world.resumed()
+            self._post.io.resumed()
 
     def tell(self, seat: Seat) -> None:
         """Tells a bot that has come (back) that the clocks stand, if they do."""
@@ -59,4 +59,4 @@ class Pauses:
             return
         self._reason = reason
         self._post.send_all(Paused(reason=reason))
-        self._post.world.paused(reason)
+        self._post.io.paused(reason)

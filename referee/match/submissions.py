@@ -8,7 +8,7 @@ from msgspec import Raw
 from protocol.messages import PROTOCOL, Accepted, Hello, Submit
 from protocol.refusals import Fault, Refusal
 from protocol.words import Action
-from referee.match.window import Part
+from referee.match.window import SeatWindow
 
 HELLOS_PER_MATCH = 20
 """A bot that says `hello` oftener than this over a match misbehaves: each is answered with all it was told."""
@@ -29,7 +29,7 @@ def wrong_hello(hello: Hello, token: str) -> tuple[Fault, str] | None:
     return None
 
 
-def why_not(part: Part | None, window: int, windows: int, reading: int) -> Refusal | None:
+def why_not(part: SeatWindow | None, window: int, windows: int, reading: int) -> Refusal | None:
     """Why what stands for a window may not be changed now; None: it may.
 
     Args:
@@ -43,7 +43,7 @@ def why_not(part: Part | None, window: int, windows: int, reading: int) -> Refus
     return Refusal.LATE if 0 <= window < windows else Refusal.UNKNOWN_WINDOW
 
 
-def take(part: Part, said: Submit, read: Callable[[Raw], Action], reading: int) -> Accepted:
+def take(part: SeatWindow, said: Submit, read: Callable[[Raw], Action], reading: int) -> Accepted:
     """What a submission does to the part that it may change; the answer to it.
 
     Raises:
@@ -59,7 +59,7 @@ def take(part: Part, said: Submit, read: Callable[[Raw], Action], reading: int) 
     return Accepted(window=part.number, action=action)
 
 
-def undo(part: Part) -> Accepted:
+def undo(part: SeatWindow) -> Accepted:
     """Back to the default; the answer to that."""
     part.undo()
     return Accepted(window=part.number, action=None)

@@ -13,7 +13,7 @@ from referee.match.cpu_account import Account
 from referee.rules import Window
 
 
-class Part:
+class SeatWindow:
     """One seat's part in an open window. It is *settled* once nothing can change what is taken."""
 
     def __init__(self, number: int, account: Account | None = None) -> None:
@@ -118,7 +118,9 @@ class OpenWindow:
         `counted`: the clock counts processor time.
         """
         self.window = window
-        self.parts = {owed.seat: Part(numbers[owed.seat], Account() if counted else None) for owed in window.owed}
+        self.parts = {
+            owed.seat: SeatWindow(numbers[owed.seat], Account() if counted else None) for owed in window.owed
+        }
         self._fixed = fixed
 
     def pass_time(self, reading: int) -> None:

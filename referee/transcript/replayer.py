@@ -36,7 +36,7 @@ class Differs(Exception):  # noqa: N818 - the answer to a question, not a failur
 
 
 class Replayed:
-    """A match that is being replayed; its `World`. Sends nothing: what it would send is compared."""
+    """A match that is being replayed; its `MatchIO`. Sends nothing: what it would send is compared."""
 
     def __init__(
         self, header: Header, watch: Callable[["Replayed", tuple[Told, ...]], None] | None = None
@@ -60,7 +60,7 @@ class Replayed:
             terms=header.clock,
             policy=policy,
             bots=header.bots,
-            world=self,
+            io=self,
             measured=header.measured,
         )
         self.match.begin()
@@ -91,34 +91,34 @@ class Replayed:
                 pass
 
     def record(self, record: Record) -> None:
-        """See `World`."""
+        """See `MatchIO`."""
         self.made.append(record)
 
     def told(self, told: tuple[Told, ...]) -> None:
-        """See `World`."""
+        """See `MatchIO`."""
         if self._watch is not None:
             self._watch(self, told)
 
     def paused(self, reason: str) -> None:
-        """See `World`."""
+        """See `MatchIO`."""
 
     def resumed(self) -> None:
-        """See `World`."""
+        """See `MatchIO`."""
 
     def send(self, seat: int, frame: bytes, *, timed: bool = False) -> None:
-        """See `World`."""
+        """See `MatchIO`."""
 
     def nobody_handed(self, seat: int) -> None:
-        """See `World`."""
+        """See `MatchIO`."""
 
     def reconnected(self, seat: int) -> None:
-        """See `World`."""
+        """See `MatchIO`."""
 
     def hang_up(self, seat: int) -> None:
-        """See `World`."""
+        """See `MatchIO`."""
 
     def restart(self, seat: int) -> None:
-        """See `World`."""
+        """See `MatchIO`."""
 
 
 def replay(

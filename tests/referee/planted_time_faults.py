@@ -15,7 +15,7 @@ from referee.match.match import Match
 from referee.match.outbox import Post
 from referee.match.pauses import Pauses
 from referee.match.seat import Seat
-from referee.match.window import OpenWindow, Part
+from referee.match.window import OpenWindow, SeatWindow
 
 Plant = Callable[[pytest.MonkeyPatch], None]
 
@@ -53,7 +53,7 @@ def poll_timeout_restarted_by_every_message(patch: pytest.MonkeyPatch) -> None:
 def stale_reply_accepted(patch: pytest.MonkeyPatch) -> None:
     right = Match._part
 
-    def part(match: Match, seat: Seat, window: int, reading: int) -> Part | None:
+    def part(match: Match, seat: Seat, window: int, reading: int) -> SeatWindow | None:
         now = match._course.part(seat.number)
         return right(match, seat, window if now is None else now.number, reading)
 
@@ -61,15 +61,15 @@ def stale_reply_accepted(patch: pytest.MonkeyPatch) -> None:
 
 
 def reserve_charged_for_the_referees_lateness(patch: pytest.MonkeyPatch) -> None:
-    right = Part.pass_time
+    right = SeatWindow.pass_time
 
-    def pass_time(part: Part, reading: int) -> None:
+    def pass_time(part: SeatWindow, reading: int) -> None:
         was_settled = part.settled
         right(part, reading)
         if part.settled and not was_settled and part.clock is not None:
             part.reserve_used = part.clock.reserve_used(part.clock.used(reading))
 
-    patch.setattr(Part, "pass_time", pass_time)
+    patch.setattr(SeatWindow, "pass_time", pass_time)
 
 
 def pause_that_leaks_time(patch: pytest.MonkeyPatch) -> None:
@@ -88,15 +88,15 @@ def pause_whose_beginning_is_charged_to_what_arrives_in_it(patch: pytest.MonkeyP
 
 
 def first_in_reserve_not_taken_at_once(patch: pytest.MonkeyPatch) -> None:
-    right = Part.pass_time
+    right = SeatWindow.pass_time
 
-    def pass_time(part: Part, reading: int) -> None:
+    def pass_time(part: SeatWindow, reading: int) -> None:
         clock = part.clock
         if clock and part.arrived is not None and clock.main_ends <= part.arrived and reading < clock.deadline:
             return
         right(part, reading)
 
-    patch.setattr(Part, "pass_time", pass_time)
+    patch.setattr(SeatWindow, "pass_time", pass_time)
 
 
 def what_arrived_before_the_deadline_judged_by_when_it_was_read(patch: pytest.MonkeyPatch) -> None:
@@ -138,17 +138,17 @@ def pause_that_changes_hands_untold(patch: pytest.MonkeyPatch) -> None:
 
 
 def undo_that_withdraws_nothing(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(Part, "undo", lambda _: None)
+    patch.setattr(SeatWindow, "undo", lambda _: None)
 
 
 def final_submission_replaced(patch: pytest.MonkeyPatch) -> None:
-    def refusal(part: Part, reading: int) -> Refusal | None:
+    def refusal(part: SeatWindow, reading: int) -> Refusal | None:
         if part.clock is None:
             return Refusal.UNKNOWN_WINDOW
         part.pass_time(reading)
         return Refusal.LATE if part.settled and not part.final else None
 
-    patch.setattr(Part, "refusal", refusal)
+    patch.setattr(SeatWindow, "refusal", refusal)
 
 
 def fixed_pacing_that_closes_early(patch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from referee.match.evidence import Court
 from referee.match.policy import Policy
 from referee.match.records import BotIdentity, Used
 from referee.match.seat import Seat
-from referee.match.window import Part
+from referee.match.window import SeatWindow
 from tests.referee.toy import Bid
 
 SECOND = 1_000_000
@@ -21,7 +21,7 @@ def verdicts(clock: SeatClock, ends: int, *, answered: bool = False) -> list[str
     """Of a part that ends at that reading, in which the machine withheld more from the bot than it could use."""
     identity = BotIdentity(name="b", version="1", content="", seed=0, token="")
     court = Court([Seat(0, identity, ClockTerms(main_ms={}), Policy())])
-    part = Part(0, clock.account)
+    part = SeatWindow(0, clock.account)
     part.clock = clock
     if answered:
         part.submit(Bid(amount=1), final=True, reading=ends)

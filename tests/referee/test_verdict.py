@@ -67,7 +67,7 @@ def measured(max_turns: int = 4, **policy: Any) -> Played:
         terms=match._terms,
         policy=match._policy,
         bots=tuple(seat.bot for seat in match.seats),
-        world=played.host,
+        io=played.host,
         measured=True,
     )
     return played

@@ -181,7 +181,7 @@ def set_up(
         for seat, bot in enumerate(bots)
     )
     match = Match(
-        "test", table, terms=terms, policy=policy, bots=identities, world=host, measured=measure is not None
+        "test", table, terms=terms, policy=policy, bots=identities, io=host, measured=measure is not None
     )
     return Played(match, host, bots, records, policy, fed=published)
 

@@ -67,7 +67,7 @@ def set_up(
         ),
         policy=terms,
         bots=bots,
-        world=host,
+        io=host,
     )
     return match, host, lines
 
