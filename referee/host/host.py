@@ -1,6 +1,6 @@
-"""Runs one match in trio: waits for what comes, holds the deadlines, and tells `match`. It decides nothing itself.
+"""Runs one match in trio: waits for what comes, holds the deadlines, and gives `Match` its inputs.
 
-Works the same over ZeroMQ (`wire`) and over memory under trio's virtual clock.
+It decides nothing itself. Works the same over ZeroMQ (`wire`) and over memory under trio's virtual clock.
 """
 
 import math
@@ -14,7 +14,23 @@ from msgspec.structs import replace
 
 from referee.host.feed import Feed
 from referee.host.match_log import MatchLog
-from referee.match import HOG_US, START, ClosedPart, Match, Record, Used
+from referee.match import (
+    HOG_US,
+    START,
+    ClosedPart,
+    Cpu,
+    Ended,
+    Handed,
+    In,
+    Input,
+    Left,
+    Match,
+    PauseOrder,
+    Record,
+    Started,
+    Used,
+    Woke,
+)
 from referee.rules import Told
 from referee.sandbox import NOTHING, Reading
 from referee.wire import INBOX_FRAMES, TURN_SECONDS, Arrived, Bell, HandedOver, Line, Outgoing
@@ -140,7 +156,8 @@ class Host:
         """By seat: for how many seconds messages were acted on that had to be refused."""
         self._starting: set[int] = set()
         """Seats whose bot is being started, and does not run yet."""
-        self._inputs: deque[Callable[[Match, int], None]] = deque()
+        self._inputs: deque[Callable[[int], Input | Ended]] = deque()
+        """Inputs that want only their time, which is when the match takes them."""
         self._all_heard: dict[int, trio.Event] = {}
         """By seat: to be set when what has come from its bot was heard."""
         self._outgoing: list[list[Outgoing]] = [[] for _ in lines]
@@ -163,7 +180,7 @@ class Host:
     def nobody_handed(self, seat: int) -> None:
         """See `MatchIO`."""
         self._before[seat] = replace(self._before[seat], at=self._now(), took=self._taken())
-        self._input(lambda match, at: match.handed(at, seat))
+        self._input(lambda at: Handed(at=at, seat=seat))
 
     def reconnected(self, seat: int) -> None:
         """See `MatchIO`."""
@@ -216,7 +233,7 @@ class Host:
         """It runs, and is measured from now on."""
         self._starting.discard(seat)
         self._starts(seat, NOTHING if self._measure is None else self._measure(seat))
-        self._input(lambda match, at: match.started(at, seat))
+        self._input(lambda at: Started(at=at, seat=seat))
 
     def _starts(self, seat: int, reading: Reading = NOTHING) -> None:
         """What is counted for its bot counts from here."""
@@ -238,18 +255,18 @@ class Host:
             self._bell.ring()
             await all_heard.wait()
             await line.settle()  # It may have said more than a line holds.
-        self._input(lambda match, at: match.left(at, seat, exit_code))
+        self._input(lambda at: Left(at=at, seat=seat, exit=exit_code))
 
     def order(self, *, pause: bool) -> None:
         """The operator pauses the match, or lets it go on."""
-        self._input(lambda match, at: match.order(at, pause=pause))
+        self._input(lambda at: PauseOrder(at=at, on=pause))
 
     def abort(self, reason: str) -> None:
         """The attempt is void, for this reason."""
-        self._input(lambda match, at: match.abort(at, reason))
+        self._input(lambda at: Ended.by_fault(at, reason))
 
-    def _input(self, tell: Callable[[Match, int], None]) -> None:
-        self._inputs.append(tell)
+    def _input(self, make: Callable[[int], Input | Ended]) -> None:
+        self._inputs.append(make)
         self._bell.ring()
 
     # The match itself.
@@ -311,7 +328,9 @@ class Host:
             for seat in match.silent(woke):
                 start = ClosedPart(seat, START, is_missed=True)
                 self._tell_used(match, self._measure, now, self._evidence(start, self._start[seat], now))
-        match.woke(woke)
+        due = match.next_deadline()
+        if due is not None:
+            match.apply(Woke(at=woke, deadline=due))
         self._step_out(match)
 
     def _step_out(self, match: Match) -> None:
@@ -335,7 +354,7 @@ class Host:
         for seat in seats:
             assert self._cpu is not None  # noqa: S101 - a clock that counts it was given it
             used, cores = self._cpu(seat)
-            match.read_cpu(self._micros(self._now()), seat, used, cores)
+            match.apply(Cpu(at=self._micros(self._now()), seat=seat, used=used, cores=cores))
 
     def _take_evidence(self, match: Match, measure: Callable[[int], Reading]) -> None:
         """Tells what windows that are over were like, and reads where one begins. Bots think meanwhile."""
@@ -385,7 +404,7 @@ class Host:
         hogs = tuple(other for other, took in enumerate(taken) if other != seat and took >= HOG_US)
         # Of a bot that has been started again meanwhile, they count from there.
         cpu, waited = max(0, reading.cpu - before.cpu), max(0, reading.waited - before.waited)
-        match.used(
+        match.apply(
             Used(
                 at=self._micros(now),
                 seat=seat,
@@ -447,7 +466,7 @@ class Host:
                 self._bell.ring()
                 more = more or heard[seat] < INBOX_FRAMES
         while self._inputs:
-            self._inputs.popleft()(match, self._micros(self._now()))
+            match.apply(self._inputs.popleft()(self._micros(self._now())))
         if self._all_heard:
             for seat in [seat for seat in self._all_heard if not self._lines[seat].has_more()]:
                 self._all_heard.pop(seat).set()
@@ -458,13 +477,11 @@ class Host:
         item = self._lines[seat].receive_nowait()
         # What a line held before the match began came when it began.
         at = max(0, self._micros(item.at))
-        accepted = True
         if isinstance(item, Arrived):
-            accepted = match.heard(at, seat, item.frame, size=item.size)
-        elif isinstance(item, HandedOver):
-            match.handed(at, seat)
+            accepted = match.apply(In.of(at, seat, item.frame, item.size))
         else:
-            match.left(at, seat, None)
+            is_handed, accepted = isinstance(item, HandedOver), True
+            match.apply(Handed(at=at, seat=seat) if is_handed else Left(at=at, seat=seat, exit=None))
         ended = self._now()
         if not accepted:
             self._took[seat] += ended - began

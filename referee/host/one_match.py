@@ -32,7 +32,7 @@ from referee.host.remote_bot import RemoteBot, cannot_play
 from referee.linux.cpu_time import most_cores
 from referee.linux.private_file import FOLDER_MODE
 from referee.log import SILENT, Logger
-from referee.match import FORMAT, BotIdentity, Header, Match, clock_terms
+from referee.match import FORMAT, BotIdentity, Ended, Header, Match, clock_terms
 from referee.rules import Deal, Table, Told
 from referee.sandbox import NOTHING, Meter, Process, Reading
 from referee.transcript import Transcript, open_transcript
@@ -296,7 +296,8 @@ class _Play:
         try:
             await self.host.run(self.match)
         except Exception:  # noqa: BLE001 - whatever it is, it is not a bot's
-            self.match.abort(self.match.now, f"fault in the referee: {traceback.format_exc(limit=-3)}")
+            why = f"fault in the referee: {traceback.format_exc(limit=-3)}"
+            self.match.apply(Ended.by_fault(self.match.now, why))
 
     async def _seat(self, nursery: trio.Nursery, seat: int) -> None:
         """One run of a seat's bot, from its start to its end."""

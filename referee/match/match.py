@@ -1,8 +1,8 @@
 """All that the referee decides in one match, told what happened and when. Pure: it reads no clock, no network.
 
 What becomes of windows is its `course`'s to say, of pauses `pauses`', of starts `start_up`'s, of faults `court`'s.
-`host` tells it what came (`heard`, `handed`, `woke`, `left`, `order`) and does what it asks of its `MatchIO`. As
-nothing else decides, a transcript's inputs told to a new `Match` give the same messages, byte for byte (`replay`).
+What comes from outside is data: the records marked *input*, each given to `apply`. As nothing else decides, a
+transcript's inputs given to a new `Match` make the same messages, byte for byte (`replay`).
 Times (`at`) are whole microseconds since the match's zero.
 """
 
@@ -38,11 +38,13 @@ from referee.match.pauses import Pauses
 from referee.match.policy import Policy
 from referee.match.records import (
     START,
+    AnyRecord,
     BotIdentity,
     Cpu,
     Ended,
     Handed,
     In,
+    Input,
     Judged,
     Left,
     PauseOrder,
@@ -76,7 +78,7 @@ class Match:
         io: MatchIO,
         measured: bool = False,
     ) -> None:
-        """`measured`: of every part in a window that is over, `used` is told."""
+        """`measured`: of every part in a window that is over, `Used` tells."""
         self.name = name
         self.table = table
         self.seats = [Seat(number, bot, terms, policy) for number, bot in enumerate(bots)]
@@ -106,100 +108,85 @@ class Match:
         for seat in self.seats:
             seat.start_up.begin(self.now)
 
-    def heard(self, at: int, number: int, frame: bytes, *, size: int = 0, kept: In | None = None) -> bool:
-        """A frame arrived from a bot; whether it was not in vain: neither refused, nor from one that is gone.
+    def apply(self, record: AnyRecord) -> bool:  # noqa: C901 - one case an input
+        """Takes an input: the only way in. Records that are no input, and what comes too late, change nothing.
 
-        Args:
-            at: when.
-            number: the bot's seat.
-            frame: its bytes.
-            size: how many it took on the wire, where that is more.
-            kept: in a replay, the record of a frame that was not kept whole.
+        Returns:
+            Of a frame: whether it was accepted. False: it was refused, or its bot is gone.
         """
-        seat = self.seats[number]
-        if seat.gone or self.over:
+        if self.over:
             return False
-        self._post.now = max(self._post.now, at)
-        size = kept.cut if kept else max(size, len(frame))
-        refused = seat.allowance.hear(size) or oversized(size)
-        if kept:
-            refused = refused or Refused(Refusal.MALFORMED, kept.text)
-            kept = replace(kept, refused=refused.refusal.value, text=refused.text)
-        said: Said | None = None
-        if refused is None:
-            try:
-                said = decode_said(frame)
-            except Refused as not_said:
-                refused = not_said
-        self._io.record(kept or In.of(at, number, frame, refused, size=size, kept=KEPT_OF_REFUSED))
+        match record:
+            case In():
+                return self._hear(record)
+            case Handed():
+                self._write(record)
+                self._course.handed(record.at, record.seat)
+            case Cpu():
+                self._write(record)
+                self._course.read_cpu(record.seat, record.used, record.cores)
+            case Woke():
+                self._wake(record)
+            case Used():
+                self._measure(record)
+            case Started():
+                self._start(record)
+            case Left():
+                self._leave(record)
+            case PauseOrder():
+                self._write(record)
+                self._pauses.order(pause=record.on)
+                self._advance()
+            case Ended(void=str(reason)):
+                self._post.now = max(self._post.now, record.at)
+                self._end(None, reason)
+        return False
+
+    def _write(self, record: Input) -> None:
+        """The input counts: it goes to the transcript."""
+        self._post.now = max(self._post.now, record.at)
+        self._io.record(record)
+
+    def _hear(self, record: In) -> bool:
+        seat = self.seats[record.seat]
+        if seat.gone:
+            return False
+        said = _said(seat, record)
         before = seat.refusals
-        if refused is not None or said is None:
-            refused = refused or Refused(Refusal.MALFORMED, "")
-            self._refuse(seat, refused.refusal, refused.text)
+        if isinstance(said, Refused):
+            self._write(record.refused_as(said, KEPT_OF_REFUSED))
+            self._refuse(seat, said.refusal, said.text)
         else:
-            self._act_on(seat, said, at)
+            self._write(record)
+            self._act_on(seat, said, record.at)
         self._advance()
         return seat.refusals == before
 
-    def handed(self, at: int, number: int) -> None:
-        """The transport took the `window` message of this seat: its clock runs from here."""
-        if self.over:
-            return
-        self._post.now = max(self._post.now, at)
-        self._io.record(Handed(at=at, seat=number))
-        self._course.handed(at, number)
+    def _start(self, record: Started) -> None:
+        """A bot's start-up time counts from here: what came before was the referee's work."""
+        start_up = self.seats[record.seat].start_up
+        if start_up.ends is not None:
+            self._write(record)
+            start_up.begin(self.now)
 
-    def started(self, at: int, number: int) -> None:
-        """A seat's bot runs. Its start-up time counts from here: what came before was the referee's work."""
-        seat = self.seats[number]
-        if seat.start_up.ends is None or self.over:
+    def _leave(self, record: Left) -> None:
+        seat = self.seats[record.seat]
+        if seat.gone:
             return
-        self._post.now = max(self._post.now, at)
-        self._io.record(Started(at=at, seat=number))
-        seat.start_up.begin(self.now)
-
-    def counted(self, *, stale: bool = False) -> list[int]:
-        """The seats whose processor time counts now; `stale`: those of them that should be read at once."""
-        return [] if self.over else self._course.counted(stale=stale)
-
-    def read_cpu(self, at: int, number: int, used: int, cores: int) -> None:
-        """The processor time of a seat's bot over the match was read: so many microseconds, by at most `cores`."""
-        if self.over:
-            return
-        self._post.now = max(self._post.now, at)
-        self._io.record(Cpu(at=at, seat=number, used=used, cores=cores))
-        self._course.read_cpu(number, used, cores)
-
-    def left(self, at: int, number: int, exit_code: int | None) -> None:
-        """A bot's process has ended, or (`exit_code` None) it leaves unread what it is sent."""
-        seat = self.seats[number]
-        if seat.gone or self.over:
-            return
-        self._post.now = max(self._post.now, at)
-        self._io.record(Left(at=at, seat=number, exit=exit_code))
-        if exit_code is None:
+        self._write(record)
+        if record.exit is None:
             self._hang_up(seat, Conduct.DISCONNECTED, Fault.NOT_READING, "you leave unread what you are sent")
         else:
-            self._lost(seat, exit_code)
+            self._lost(seat, record.exit)
         self._advance()
 
-    def order(self, at: int, *, pause: bool) -> None:
-        """The operator stops the clocks, or lets them run again."""
-        if self.over:
+    def _wake(self, record: Woke) -> None:
+        """The deadline is acted on. All that arrived before it has been heard."""
+        at, due = record.at, record.deadline
+        if due != self.next_deadline() or at < due:
             return
-        self._post.now = max(self._post.now, at)
-        self._io.record(PauseOrder(at=at, on=pause))
-        self._pauses.order(pause=pause)
-        self._advance()
-
-    def woke(self, at: int) -> None:
-        """A deadline has come, and all that arrived before it has been told."""
-        due = self.next_deadline()
-        if self.over or due is None or at < due:
-            return
-        self._post.now = max(self._post.now, at)
         self._course.lateness = at - due
-        self._io.record(Woke(at=at, deadline=due))
+        self._write(record)
         self._end_starts(at)
         if self.ended is not None:
             return
@@ -209,10 +196,31 @@ class Match:
         self._advance()
         self._course.lateness = 0
 
+    def _measure(self, record: Used) -> None:
+        """Whose fault it was follows from what a part that is over was like for its bot."""
+        # Anything else would be no part that has closed, or one that was told of.
+        known = (record.seat, record.number) in self._course.court.unmeasured
+        is_start = record.number == START and self.seats[record.seat].start_up.is_out(record.at)
+        if not (known or is_start):
+            return
+        self._write(record)
+        if is_start:
+            self.seats[record.seat].start_up.used = record
+            return
+        self._course.court.used(record)
+        self._judge(self._course.court.due(self.now))
+        self._end_once_measured()
+
+    # What the host asks.
+
+    def counted(self, *, stale: bool = False) -> list[int]:
+        """The seats whose processor time counts now; `stale`: those of them that should be read at once."""
+        return [] if self.over else self._course.counted(stale=stale)
+
     def silent(self, at: int) -> list[int]:
         """Seats whose bot has said no `hello` and has no time left for it at that moment.
 
-        Before `woke` ends their part, `used` is told of their start, if the match is measured.
+        Before `Woke` ends their part comes `Used` of their start, if the match is measured.
         """
         return [seat.number for seat in self.seats if seat.start_up.is_out(at)]
 
@@ -227,30 +235,12 @@ class Match:
                 return
 
     def closed(self) -> list[ClosedPart]:
-        """Parts in windows that have closed since the last call, for `used`."""
+        """Parts in windows that have closed since the last call, for `Used`."""
         court = self._course.court
         if not court.closed:
             return []
         closed, court.closed = court.closed, []
         return closed
-
-    def used(self, used: Used) -> None:
-        """What a part in a closed window, or its start, was like for a bot: whose fault it was follows from it."""
-        # Anything else would be no part that has closed, or one that was told of.
-        known = (used.seat, used.number) in self._course.court.unmeasured
-        if self.over or not (known or self._is_silent(used)):
-            return
-        self._post.now = max(self._post.now, used.at)
-        self._io.record(used)
-        if used.number == START:
-            self.seats[used.seat].start_up.used = used
-            return
-        self._course.court.used(used)
-        self._judge(self._course.court.due(self.now))
-        self._end_once_measured()
-
-    def _is_silent(self, used: Used) -> bool:
-        return used.number == START and self.seats[used.seat].start_up.is_out(used.at)
 
     def _end_once_measured(self) -> None:
         if self._outcome is not None and not self.over and not self._course.court.unmeasured:
@@ -289,12 +279,6 @@ class Match:
         if self._playing and self._outcome is None:
             self._advance()
 
-    def abort(self, at: int, reason: str) -> None:
-        """The attempt is void: a fault of the referee or the machine, not of a bot."""
-        if not self.over:
-            self._post.now = max(self._post.now, at)
-            self._end(None, reason)
-
     def owes(self, number: int) -> bool:
         """Whether a seat's bot has something to do: start, answer a window while the clocks run, or end."""
         seat = self.seats[number]
@@ -309,7 +293,7 @@ class Match:
         return min([ms for ms in self._terms.main_ms.values() if ms], default=math.inf) / MILLISECONDS
 
     def next_deadline(self) -> int | None:
-        """When `woke` is next to be told, if nothing else comes before."""
+        """When it is next to be woken, if nothing else comes before."""
         soonest = self._course.next_change()
         for moment in (self._pauses.ends, *[seat.start_up.ends for seat in self.seats]):
             if moment is not None and (soonest is None or moment < soonest):
@@ -490,3 +474,18 @@ class Match:
 
     def _forfeited(self) -> frozenset[int]:
         return frozenset(seat.number for seat in self.seats if seat.forfeited)
+
+
+def _said(seat: Seat, record: In) -> Said | Refused:
+    """What a bot says by a frame, or why that is refused."""
+    frame = record.raw()
+    size = record.cut or len(frame)
+    refused = seat.allowance.hear(size) or oversized(size)
+    if refused is None and record.refused:
+        refused = Refused(Refusal.MALFORMED, record.text)  # Its beginning alone would not say why.
+    if refused is not None:
+        return refused
+    try:
+        return decode_said(frame)
+    except Refused as malformed:
+        return malformed

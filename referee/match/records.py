@@ -1,14 +1,15 @@
 """What a transcript is made of: one Struct a line. `transcript` writes and verifies them; `match` makes them.
 
 All times (`at`, `deadline`, …) are whole microseconds since the match's own zero, on the monotonic clock. The
-records marked *input* are all that a match was told from outside; feeding them again to `match.Match` gives every
-other record again, which is how a transcript is proved.
+records marked *input* are all that a match was told from outside; `Match.apply` makes every other record of them
+again, which is how a transcript is proved.
 """
 
 import base64
 from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
+from msgspec.structs import replace
 
 from protocol.codec import Refused
 from protocol.messages import ClockTerms
@@ -98,14 +99,19 @@ class In(Struct, frozen=True, kw_only=True, tag="in", tag_field="kind", omit_def
     """Of a frame that was cut: what its sender was told."""
 
     @classmethod
-    def of(cls, at: int, seat: int, frame: bytes, refused: Refused | None, *, size: int, kept: int) -> "In":
-        """The record of a frame that took `size` bytes; of a refused one, no more than its first `kept` bytes."""
-        cut = refused is not None and size > min(len(frame), kept)
-        text, octets = _as_text(frame[:kept] if cut else frame)
-        if not cut or refused is None:
-            return cls(at=at, seat=seat, frame=text, octets=octets)
-        refusal = refused.refusal.value
-        return cls(at=at, seat=seat, frame=text, octets=octets, cut=size, refused=refusal, text=refused.text)
+    def of(cls, at: int, seat: int, frame: bytes, size: int = 0) -> "In":
+        """The whole frame. `size`: how many bytes it took on the wire, where that is more."""
+        text, octets = _as_text(frame)
+        return cls(at=at, seat=seat, frame=text, octets=octets, cut=size if size > len(frame) else 0)
+
+    def refused_as(self, refused: Refused, most: int) -> "In":
+        """The record of it where it is refused: it keeps no more than the first `most` bytes of a long frame."""
+        frame = self.raw()
+        size = self.cut or len(frame)
+        beginning = In.of(self.at, self.seat, frame[:most])
+        if size <= min(len(frame), most):
+            return beginning
+        return replace(beginning, cut=size, refused=refused.refusal.value, text=refused.text)
 
     def spelled(self) -> bool:
         """Whether `frame` and `octets` are what `of` writes for the bytes that they stand for."""
@@ -255,7 +261,10 @@ class Judged(Struct, frozen=True, kw_only=True, tag="verdict", tag_field="kind")
 
 
 class Ended(Struct, frozen=True, kw_only=True, tag="ended", tag_field="kind"):
-    """The match is over. Void attempts have no outcome, but a reason."""
+    """The match is over. Void attempts have no outcome, but a reason.
+
+    Input, where it is void by a fault of the referee or the machine: the match fills in conduct and refusals.
+    """
 
     at: Microseconds
     outcome: Outcome | None
@@ -263,6 +272,11 @@ class Ended(Struct, frozen=True, kw_only=True, tag="ended", tag_field="kind"):
     refused: tuple[dict[str, int], ...]
     """By seat: how many of its messages were turned down, by `Refusal`."""
     void: str | None = None
+
+    @classmethod
+    def by_fault(cls, at: int, void: str) -> "Ended":
+        """The input."""
+        return cls(at=at, outcome=None, conduct=(), refused=(), void=void)
 
 
 class Footer(Struct, frozen=True, kw_only=True, tag="footer", tag_field="kind"):
@@ -307,7 +321,9 @@ def _as_text(frame: bytes) -> tuple[str, str]:
         return "", base64.b64encode(frame).decode()
 
 
-Record = Header | In | Out | Handed | Cpu | Woke | Started | Left | PauseOrder | WindowTime | Used | Judged | Ended
+Input = In | Handed | Cpu | Woke | Started | Left | PauseOrder | Used
+"""What a match is told from outside; and `Ended`, where the fault is not the match's."""
+Record = Header | Input | Out | WindowTime | Judged | Ended
 """What a match writes."""
 AnyRecord = Record | Footer | SeatHeader | SeatEnded
 """What a line of a transcript, a whole one or a seat's own, may hold."""

@@ -1,4 +1,4 @@
-"""Proves a transcript: tells its inputs to a new match, which must make every other record, byte for byte.
+"""Proves a transcript: gives its inputs to a new match, which must make every other record, byte for byte.
 
 Reading the file, and proving that its bytes are the ones written, is `transcript_reading`'s.
 """
@@ -7,22 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 
 from protocol.codec import encode
-from referee.match import (
-    AnyRecord,
-    Cpu,
-    Ended,
-    Footer,
-    Handed,
-    Header,
-    In,
-    Left,
-    Match,
-    PauseOrder,
-    Record,
-    Started,
-    Used,
-    Woke,
-)
+from referee.match import AnyRecord, Footer, Header, Match, Record
 from referee.rules import Told
 from referee.transcript.header import BadTermsError, dealt
 
@@ -64,31 +49,6 @@ class Replayed:
             measured=header.measured,
         )
         self.match.begin()
-
-    def feed(self, record: AnyRecord) -> None:
-        """Tells the match an input; other records are only compared."""
-        match record:
-            case In():
-                kept = record if record.cut else None
-                self.match.heard(record.at, record.seat, record.raw(), kept=kept)
-            case Handed():
-                self.match.handed(record.at, record.seat)
-            case Cpu():
-                self.match.read_cpu(record.at, record.seat, record.used, record.cores)
-            case Woke():
-                self.match.woke(record.at)
-            case Started():
-                self.match.started(record.at, record.seat)
-            case Left():
-                self.match.left(record.at, record.seat, record.exit)
-            case PauseOrder():
-                self.match.order(record.at, pause=record.on)
-            case Used():
-                self.match.used(record)
-            case Ended(void=str(reason)):
-                self.match.abort(record.at, reason)
-            case _:
-                pass
 
     def record(self, record: Record) -> None:
         """See `MatchIO`."""
@@ -169,8 +129,8 @@ def steps(
 
 
 def _take(replayed: Replayed, number: int, record: AnyRecord) -> None:
-    """The next record: told to the match, if it is an input, and compared with what the match makes."""
-    replayed.feed(record)
+    """The next record: given to the match, which takes its inputs, and compared with what the match makes."""
+    replayed.match.apply(record)
     if not replayed.made:
         raise Differs(number, f"the rules lead to no such line: {_short(record)}")
     made = replayed.made.popleft()

@@ -14,6 +14,7 @@ from referee.match.flow import Course
 from referee.match.match import Match
 from referee.match.outbox import Post
 from referee.match.pauses import Pauses
+from referee.match.records import Handed, Woke
 from referee.match.seat import Seat
 from referee.match.window import OpenWindow, SeatWindow
 
@@ -110,7 +111,9 @@ def deadline_acted_on_before_what_arrived_was_heard(patch: pytest.MonkeyPatch) -
     right = Host._drain
 
     def drain(host: Host, match: Match) -> None:
-        match.woke(host._micros(trio.current_time()))
+        due = match.next_deadline()
+        if due is not None:
+            match.apply(Woke(at=host._micros(trio.current_time()), deadline=due))
         right(host, match)
 
     patch.setattr(Host, "_drain", drain)
@@ -196,7 +199,7 @@ def bots_clock_under_restart_begun_when_the_last_window_was_answered(patch: pyte
     """
 
     def nobody_handed(host: Host, seat: int) -> None:
-        host._inputs.append(lambda match, _: match.handed(match.now, seat))
+        host._inputs.append(lambda _: Handed(at=0, seat=seat))
 
     patch.setattr(Host, "nobody_handed", nobody_handed)
 

@@ -84,7 +84,7 @@ class Kernel:
             for over in played.match.closed():
                 seat, number = over.seat, over.number
                 held = withheld if seat == 0 else 0
-                played.match.used(
+                played.match.apply(
                     Used(
                         at=played.match.now,
                         seat=seat,

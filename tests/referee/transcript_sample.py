@@ -83,7 +83,7 @@ def match_records() -> list[Record]:
         Out(at=1_060, seat=1, frame=Raw(b'{"type":"welcome","seat":1}')),
         Out(at=1_200, seat=0, frame=Raw(b'{"type":"window","id":0}')),
         Handed(at=1_300, seat=0),
-        In.of(1_400, 0, b"\xff\x00 no text", None, size=10, kept=1_000),
+        In.of(1_400, 0, b"\xff\x00 no text"),
         In(at=6_300, seat=0, frame='{"type":"submit"}'),
         WindowTime(at=6_300, number=0, window="turn", seats=(seat_time(0, 6_300),), lateness=0),
         PauseOrder(at=7_000, on=True),
