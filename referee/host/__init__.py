@@ -1,7 +1,7 @@
 """Plays a match from plan to result: the host, its players and what they are asked."""
 
 from referee.host.feed import Feed, FeedTerms, Publish
-from referee.host.host import Host
+from referee.host.host import Host, HostIO
 from referee.host.kept_bots import can_stay, open_kept_bots
 from referee.host.one_match import LocalSeat, Player, SandboxedBot, play
 from referee.host.plan import Plan, Result
@@ -13,6 +13,7 @@ __all__ = [
     "Feed",
     "FeedTerms",
     "Host",
+    "HostIO",
     "Interviewed",
     "LocalSeat",
     "Plan",

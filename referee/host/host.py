@@ -95,54 +95,69 @@ class Alarm:
             self._bell.ring()
 
 
+class HostIO:
+    """What a host uses besides the match: here what is the least, for subclasses to add to. None of it waits."""
+
+    feed: Feed | None = None
+    """What spectators are told."""
+    log: MatchLog | None = None
+    """The operator's."""
+    ponder = True
+    """Whether bots may always run; else `let_run` is asked to stop them."""
+    counts_cpu = False
+    """Whether the clock counts `cpu_time`."""
+    measured = False
+    """Whether the match is told what its windows were like, by `measure` and `behind`."""
+
+    def __init__(self, bell: Bell, lines: Sequence[Line]) -> None:
+        """`lines` by seat, all of which ring `bell`."""
+        self.bell = bell
+        self.lines = lines
+
+    record: Callable[[Record], None]
+    """Takes a line for the transcript. It can be the transcript's own method: one call less a message."""
+
+    def catch_up(self) -> None:
+        """Does what can wait until bots have what a step has for them; called after each, while they think."""
+
+    def told(self, told: tuple[Told, ...]) -> None:
+        """This is being told to the seats: for those who watch."""
+
+    def restart(self, seat: int) -> None:
+        """The seat's bot is to be started again."""
+
+    def hung_up(self, seat: int) -> None:
+        """The seat's bot has no part in the match any more."""
+
+    def let_run(self, seat: int, runs: bool) -> None:
+        """Stops a seat's bot where it is, or lets it go on."""
+
+    def cpu_time(self, seat: int) -> tuple[int, int]:  # noqa: ARG002 - nobody's
+        """A bot's processor time over the match, in microseconds, and on how many cores at most it is used."""
+        return 0, 1
+
+    def measure(self, seat: int) -> Reading:  # noqa: ARG002 - nobody's
+        """What the kernel has counted for a seat's bot."""
+        return NOTHING
+
+    def behind(self, since: float) -> float:  # noqa: ARG002 - never
+        """How long, in seconds, the loop was busy at most since a moment."""
+        return 0.0
+
+
 class Host:
     """One match's `MatchIO`: its bots' lines, its transcript, its clock."""
 
-    def __init__(
-        self,
-        bell: Bell,
-        lines: Sequence[Line],
-        record: Callable[[Record], None],
-        *,
-        restart: Callable[[int], None] | None = None,
-        hung_up: Callable[[int], None] | None = None,
-        watch: Callable[[tuple[Told, ...]], None] | None = None,
-        feed: Feed | None = None,
-        log: MatchLog | None = None,
-        catch_up: Callable[[], None] | None = None,
-        let_run: Callable[[int, bool], None] | None = None,
-        cpu: Callable[[int], tuple[int, int]] | None = None,
-        measure: Callable[[int], Reading] | None = None,
-        behind: Callable[[float], float] | None = None,
-    ) -> None:
-        """`lines` by seat, all of which ring `bell`. `restart` and `hung_up` are called with a seat.
-
-        `measure`: reads what the kernel has counted for a seat's bot. `behind`: how long, in seconds, the loop was
-        busy at most since a moment. Both for a match that is `measured`.
-        `let_run`: stops a seat's bot where it is (False), or lets it go on; None: bots may always run.
-
-        `cpu`: the processor time of a seat's bot over the match, in microseconds, and on how many cores at most it
-        is used; for a clock that counts it, None for others.
-
-        `feed`: what spectators are told. `log`: the operator's.
-
-        `catch_up`: what can wait until bots have what a step has for them; called after each, while they think.
-        """
+    def __init__(self, io: HostIO) -> None:
+        self._io = io
         self._now = trio.lowlevel.current_clock().current_time
         """Trio's clock: `trio.current_time` finds out anew each time which it is."""
-        self._bell = bell
-        self._lines = lines
-        self._restart = restart
-        self._hung_up = hung_up
-        self._watch = watch
-        self._feed = feed
-        self._log = log if log is not None and log.enabled else None
-        self._catch_up = catch_up
-        self._let_run = let_run
-        self._cpu = cpu
+        self._bell = io.bell
+        self._lines = lines = io.lines
+        self._feed = io.feed
+        self._log = io.log if io.log is not None and io.log.enabled else None
+        self._ponder, self._counts_cpu, self._measured = io.ponder, io.counts_cpu, io.measured
         self._stopped = [False] * len(lines)
-        self._measure = measure
-        self._behind = behind
         self._stale = STALE_SECONDS
         self._last = [NOTHING] * len(lines)
         """By seat: its bot's counters, as they were last read."""
@@ -165,9 +180,9 @@ class Host:
         """Evidence that is to be read a little later, and when."""
         self._begun: set[int] = set()
         """Seats that have been sent a window of which the counters at its beginning are not read yet."""
-        also = [each.record for each in (feed, self._log) if each is not None]
-        self.record = partial(_record_for_all, [record, *also]) if also else record
-        """See `MatchIO`. The transcript's own method, where it can be: one call less a message."""
+        also = [each.record for each in (io.feed, self._log) if each is not None]
+        self.record = partial(_record_for_all, [io.record, *also]) if also else io.record
+        """See `MatchIO`."""
 
     # What a match asks for.
 
@@ -191,20 +206,17 @@ class Host:
         """See `MatchIO`."""
         self._send_out()
         self._lines[seat].hang_up()
-        if self._hung_up is not None:
-            self._hung_up(seat)
+        self._io.hung_up(seat)
 
     def restart(self, seat: int) -> None:
         """See `MatchIO`."""
         self._starts(seat)
         self._stopped[seat] = False
-        if self._restart is not None:
-            self._restart(seat)
+        self._io.restart(seat)
 
     def told(self, told: tuple[Told, ...]) -> None:
         """See `MatchIO`."""
-        if self._watch is not None:
-            self._watch(told)
+        self._io.told(told)
         if self._feed is not None:
             self._feed.told(told)
 
@@ -232,7 +244,7 @@ class Host:
     def started(self, seat: int) -> None:
         """It runs, and is measured from now on."""
         self._starting.discard(seat)
-        self._starts(seat, NOTHING if self._measure is None else self._measure(seat))
+        self._starts(seat, self._io.measure(seat) if self._measured else NOTHING)
         self._input(lambda at: Started(at=at, seat=seat))
 
     def _starts(self, seat: int, reading: Reading = NOTHING) -> None:
@@ -324,10 +336,10 @@ class Host:
                 # All at once: what brings in one's frames may bring in another's.
                 nursery.start_soon(line.settle)
         await self._drain_all(match)
-        if self._measure is not None:
+        if self._measured:
             for seat in match.silent(woke):
                 start = ClosedPart(seat, START, is_missed=True)
-                self._tell_used(match, self._measure, now, self._evidence(start, self._start[seat], now))
+                self._tell_used(match, now, self._evidence(start, self._start[seat], now))
         due = match.next_deadline()
         if due is not None:
             match.apply(Woke(at=woke, deadline=due))
@@ -335,28 +347,26 @@ class Host:
 
     def _step_out(self, match: Match) -> None:
         """What a step has for the bots goes out. Who owes something runs before its clock does; others rest."""
-        if self._let_run is None:
+        if self._ponder:
             self._send_out()
         else:
             owes = [match.owes(seat) for seat in range(len(self._lines))]
             self._set_running(owes, to=True)
             self._send_out()
             self._set_running(owes, to=False)
-        if self._cpu is not None:
+        if self._counts_cpu:
             self._read_cpu(match, match.counted(stale=True))
-        if self._measure is not None:
-            self._take_evidence(match, self._measure)
-        if self._catch_up is not None:
-            self._catch_up()
+        if self._measured:
+            self._take_evidence(match)
+        self._io.catch_up()
 
     def _read_cpu(self, match: Match, seats: Sequence[int]) -> None:
         """Tells the match what its bots have used by now. What arrived is heard after it, and judged by it."""
         for seat in seats:
-            assert self._cpu is not None  # noqa: S101 - a clock that counts it was given it
-            used, cores = self._cpu(seat)
+            used, cores = self._io.cpu_time(seat)
             match.apply(Cpu(at=self._micros(self._now()), seat=seat, used=used, cores=cores))
 
-    def _take_evidence(self, match: Match, measure: Callable[[int], Reading]) -> None:
+    def _take_evidence(self, match: Match) -> None:
         """Tells what windows that are over were like, and reads where one begins. Bots think meanwhile."""
         now = self._now()
         closed = match.closed()
@@ -367,22 +377,22 @@ class Host:
                 # A thread that waits for a processor has that counted when it gets one.
                 self._later.append((now + LATER_SECONDS, evidence))
             else:
-                self._tell_used(match, measure, now, evidence)
+                self._tell_used(match, now, evidence)
         while self._later and now >= self._later[0][0]:
-            self._tell_used(match, measure, now, self._later.popleft()[1])
+            self._tell_used(match, now, self._later.popleft()[1])
         if self._begun:
             took = self._taken()
             for seat in self._begun:
                 if now - self._read_at[seat] >= self._stale:
-                    self._read(measure, seat, now)
+                    self._read(seat, now)
                 self._before[seat] = Beginning(now, self._last[seat], self._read_at[seat], took)
             self._begun.clear()
         if there_is_some:
             self._send_out()
 
-    def _read(self, measure: Callable[[int], Reading], seat: int, now: float) -> Reading:
+    def _read(self, seat: int, now: float) -> Reading:
         """A seat's counters, which stand for a while."""
-        self._read_at[seat], self._last[seat] = now, measure(seat)
+        self._read_at[seat], self._last[seat] = now, self._io.measure(seat)
         return self._last[seat]
 
     def _evidence(self, over: ClosedPart, began: Beginning, now: float) -> Unread:
@@ -390,16 +400,16 @@ class Host:
         if over.number == START and over.seat in self._starting:
             behind = now - began.at
         else:
-            behind = 0.0 if self._behind is None else self._behind(began.at)
+            behind = self._io.behind(began.at)
         return Unread(over, began, behind, self._taken(), now)
 
     def _taken(self) -> tuple[float, ...]:
         """By seat: for how many seconds the loop has been busy with what its bot sends in vain."""
         return tuple([took + line.took for took, line in zip(self._took, self._lines, strict=True)])
 
-    def _tell_used(self, match: Match, measure: Callable[[int], Reading], now: float, unread: Unread) -> None:
+    def _tell_used(self, match: Match, now: float, unread: Unread) -> None:
         seat, before = unread.over.seat, unread.began.reading
-        reading = self._read(measure, seat, now)
+        reading = self._read(seat, now)
         taken = [_to_micros(end - start) for end, start in zip(unread.took, unread.began.took, strict=False)]
         hogs = tuple(other for other, took in enumerate(taken) if other != seat and took >= HOG_US)
         # Of a bot that has been started again meanwhile, they count from there.
@@ -421,10 +431,9 @@ class Host:
         )
 
     def _set_running(self, owes: Sequence[bool], *, to: bool) -> None:
-        assert self._let_run is not None  # noqa: S101 - asked by the caller
         for seat, runs in enumerate(owes):
             if runs is to and self._stopped[seat] is to:
-                self._let_run(seat, to)
+                self._io.let_run(seat, to)
                 self._stopped[seat] = not to
 
     def _send_out(self) -> None:
@@ -454,7 +463,7 @@ class Host:
         for seat, line in enumerate(self._lines):
             if not line.has_more():
                 continue
-            if self._cpu is not None and seat in match.counted():
+            if self._counts_cpu and seat in match.counted():
                 self._read_cpu(match, (seat,))
             began = last = self._now()
             while heard[seat] < INBOX_FRAMES and last - began < turn:

@@ -10,7 +10,7 @@ import traceback
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from functools import cache, partial
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
@@ -24,7 +24,7 @@ from referee import sandbox
 from referee.bot_folder import BotFolder
 from referee.games import GAMES
 from referee.host.feed import Feed, FeedTerms, Publish
-from referee.host.host import MICROSECONDS, Host
+from referee.host.host import MICROSECONDS, Host, HostIO
 from referee.host.kept_bots import KeptBot, KeptBots, Kind, can_stay
 from referee.host.match_log import MatchLog
 from referee.host.plan import Plan, Result
@@ -128,12 +128,13 @@ async def play(
         if plan.policy.processes == "fresh":
             kept = None
         one = _Play(
-            plan, players, table, transcript, wire, kept=kept, remote=remote or {}, publish=publish, logger=log
-        )
-        return await one.play(watch, operator)
+            plan, players, table, transcript, wire, kept=kept, remote=remote or {}, publish=publish, watch=watch,
+            logger=log,
+        )  # fmt: skip
+        return await one.play(operator)
 
 
-class _Play:
+class _Play(HostIO):
     """One match being played, and all that has to be ended with it."""
 
     def __init__(
@@ -147,6 +148,7 @@ class _Play:
         kept: KeptBots | None,
         remote: Mapping[str, RemoteLine],
         publish: Publish | None,
+        watch: Watch | None,
         logger: Logger,
     ) -> None:
         self.plan = plan
@@ -158,7 +160,7 @@ class _Play:
         self.remote = remote
         self.bots = tuple(identity(plan, seat, player, seats=len(players)) for seat, player in enumerate(players))
         self.names = plan.labels or tuple(bot.name for bot in self.bots)
-        self.log = MatchLog(logger, plan, self.names)
+        self.log: MatchLog = MatchLog(logger, plan, self.names)
         self.terms = clock_terms(table.game, plan.variant, plan.policy, plan.clock)
         self.staying: dict[int, KeptBot] = {}
         """By seat, bots that may stay for another match, as long as they are this one's."""
@@ -169,29 +171,31 @@ class _Play:
         self.meters: dict[int, Meter] = {}
         self.started = datetime.now(UTC).isoformat(timespec="milliseconds")
         self.feed = None if publish is None else self._feed(publish)
+        self.ponder, self.counts_cpu = plan.policy.ponder, self.terms.kind == "cpu"
         self.measured = not all(isinstance(player, LocalSeat) for player in players)
+        self.watch = watch
         self.host: Host
         self.match: Match
 
-    async def play(self, watch: Watch | None, operator: trio.MemoryReceiveChannel[bool] | None) -> Result:
+    async def play(self, operator: trio.MemoryReceiveChannel[bool] | None) -> Result:
         """Plays it. Its parts know each other in circles, which are cut then: a collector would come late."""
         try:
             with unwrapped():
-                return await self._play(watch, operator)
+                return await self._play(operator)
         except Exception as error:
             self.log.failed(error)
             raise
         finally:
             vars(self).clear()
 
-    async def _play(self, watch: Watch | None, operator: trio.MemoryReceiveChannel[bool] | None) -> Result:
+    async def _play(self, operator: trio.MemoryReceiveChannel[bool] | None) -> Result:
         head = ""
         self.log.begun()
         try:
             if self.kept is not None:
                 await self._take_kept(self.kept)
             async with open_transcript(self.path, self._header()) as transcript:
-                await self._run(transcript, watch, operator)
+                await self._run(transcript, operator)
             head = transcript.head or ""
         finally:
             for bot in self.staying.values():
@@ -214,15 +218,13 @@ class _Play:
                 bots[seat] = replace(bots[seat], token=bot.token, kept=bot.matches or UNSET)
         self.bots = tuple(bots)
 
-    async def _run(
-        self, transcript: Transcript, watch: Watch | None, operator: trio.MemoryReceiveChannel[bool] | None
-    ) -> None:
+    async def _run(self, transcript: Transcript, operator: trio.MemoryReceiveChannel[bool] | None) -> None:
         local = [seat for seat, player in enumerate(self.players) if isinstance(player, SandboxedBot)]
         with _socket_folders([seat for seat in local if seat not in self.staying]) as sockets:
             async with trio.open_nursery() as nursery:
-                self._open(nursery, sockets, transcript, watch)
+                self._open(nursery, sockets, transcript)
                 for seat in range(len(self.players)):
-                    nursery.start_soon(self._seat, nursery, seat)
+                    self.restart(seat)
                 if operator is not None:
                     nursery.start_soon(self._obey, operator)
                 await self._judge()
@@ -231,11 +233,10 @@ class _Play:
                     await self._dismiss()
                 nursery.cancel_scope.cancel()
 
-    def _open(
-        self, nursery: trio.Nursery, sockets: dict[int, Path], transcript: Transcript, watch: Watch | None
-    ) -> None:
+    def _open(self, nursery: trio.Nursery, sockets: dict[int, Path], transcript: Transcript) -> None:
         """Makes the lines, and the host that holds them."""
         bell = self.bell = Bell()
+        self.nursery = nursery
         self.lines: list[Line] = []
         for seat, player in enumerate(self.players):
             if isinstance(player, RemoteBot):
@@ -249,21 +250,8 @@ class _Play:
                 self.lines.append(self.staying[seat].line)
             else:
                 self.lines.append(self.wire.open_line(nursery, bell, sockets[seat]))
-        self.host = Host(
-            bell,
-            self.lines,
-            transcript.append,
-            restart=lambda seat: nursery.start_soon(self._seat, nursery, seat),
-            hung_up=lambda seat: nursery.start_soon(self._end, seat),
-            watch=None if watch is None else partial(watch, self.table),
-            feed=self.feed,
-            log=self.log,
-            catch_up=transcript.catch_up,
-            measure=self._measure if self.measured else None,
-            behind=next((source.behind for source in (self.wire, *self.remote.values()) if source), None),
-            let_run=None if self.plan.policy.ponder else self._let_run,
-            cpu=self._cpu if self.terms.kind == "cpu" else None,
-        )
+        self.record, self.catch_up = transcript.append, transcript.catch_up  # type: ignore[method-assign]
+        self.host = Host(self)
         self.match = Match(
             self.plan.match,
             self.table,
@@ -358,13 +346,13 @@ class _Play:
         self._runs(seat, process)
         return process
 
-    def _let_run(self, seat: int, runs: bool) -> None:
+    def let_run(self, seat: int, runs: bool) -> None:
         """A policy without pondering: who owes nothing is frozen."""
         process = self.processes.get(seat)
         if process is not None:
             (process.thaw if runs else process.freeze)()
 
-    def _cpu(self, seat: int) -> tuple[int, int]:
+    def cpu_time(self, seat: int) -> tuple[int, int]:
         """A bot's processor time over all its starts, in microseconds, and on how many cores it may be used.
 
         A person at the terminal is counted as one who thinks all the time.
@@ -377,12 +365,30 @@ class _Play:
         cores = most_cores(player.folder.limits.cpus if process.has_group else None)
         return self.cpu_before[seat] + process.cpu_us(), cores
 
-    def _measure(self, seat: int) -> Reading:
+    def measure(self, seat: int) -> Reading:
         """What the kernel has counted for a seat's bot; nothing for a person."""
         meter = self.meters.get(seat)
         if meter is None or self.wire is None:
             return NOTHING
         return meter.read()
+
+    def told(self, told: tuple[Told, ...]) -> None:
+        """See `HostIO`."""
+        if self.watch is not None:
+            self.watch(self.table, told)
+
+    def restart(self, seat: int) -> None:
+        """See `HostIO`."""
+        self.nursery.start_soon(self._seat, self.nursery, seat)
+
+    def hung_up(self, seat: int) -> None:
+        """See `HostIO`."""
+        self.nursery.start_soon(self._end, seat)
+
+    def behind(self, since: float) -> float:
+        """See `HostIO`."""
+        source = self.wire or next(iter(self.remote.values()), None)
+        return 0.0 if source is None else source.behind(since)
 
     async def _end(self, seat: int) -> None:
         """Ends the bot that the match has hung up on."""

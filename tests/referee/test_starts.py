@@ -87,7 +87,7 @@ async def test_more_is_added_as_more_is_taken_until_no_more_is(autojump_clock: o
     began = trio.current_time()
     played = match()
     # Others have the processor for half of the time, up to the tenth second.
-    played.host._measure = lambda _: counted(0, round(min(10, trio.current_time() - began) / 2 * SECOND))
+    vars(played.host._io)["measure"] = lambda _: counted(0, round(min(10, trio.current_time() - began) / 2 * SECOND))
     await play(played, [hear_out, silent])
     assert [4, 6, 7, 7.5, 7.75, 7.875] == [at / SECOND for at in woke(played)[:6]]
     assert Conduct.NEVER_STARTED is ended(played).conduct[0]
@@ -166,7 +166,7 @@ async def test_what_a_restarted_bot_used_counts_from_its_new_start(autojump_cloc
         await hear_out(bot)
 
     played = match(fault="restart")
-    played.host._measure = lambda seat: reading if seat == 0 else IDLE
+    vars(played.host._io)["measure"] = lambda seat: reading if seat == 0 else IDLE
     await play(played, [crashes, silent])
     used = [each for each in played.records if isinstance(each, Used) and each.seat == 0]
     assert [(30, 20, 10)] == [(each.cpu, each.waited, each.throttled) for each in used]

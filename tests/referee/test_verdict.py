@@ -98,7 +98,7 @@ class Kernel:
                 )
             host._send_out()
 
-        host._catch_up = step
+        host._io.catch_up = step  # type: ignore[method-assign]
 
 
 async def answers(bot: Bot) -> None:

@@ -10,7 +10,7 @@ from protocol.codec import decode_told, encode
 from protocol.messages import PROTOCOL, Closed, Hello, Note, Opened, Pause, Submit, Told, Undo, Welcome
 from referee.games.registry import GAMES
 from referee.host.feed import Feed, FeedTerms
-from referee.host.host import Host
+from referee.host.host import Host, HostIO
 from referee.host.match_log import MatchLog
 from referee.match.clock import clock_terms
 from referee.match.clock_config import ClockTable
@@ -172,10 +172,12 @@ def set_up(
         published.append((trio.current_time(), message))
 
     feed = Feed(table, told, publish, lambda: match.now) if fed else None
-    host = Host(
-        bell, [bot.line for bot in bots], records.append, feed=feed, log=log,
-        restart=restart, let_run=let_run, cpu=cpu, measure=measure, behind=behind,
-    )  # fmt: skip
+    io = HostIO(bell, [bot.line for bot in bots])
+    io.record, io.feed, io.log = records.append, feed, log
+    io.ponder, io.counts_cpu, io.measured = let_run is None, cpu is not None, measure is not None
+    given = {"restart": restart, "let_run": let_run, "cpu_time": cpu, "measure": measure, "behind": behind}
+    vars(io).update({name: does for name, does in given.items() if does is not None})
+    host = Host(io)
     identities = tuple(
         BotIdentity(name=f"bot-{seat}", version="1", content="", seed=seat, token=bot.token)
         for seat, bot in enumerate(bots)
