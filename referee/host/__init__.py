@@ -3,10 +3,10 @@
 from referee.host.feed import Feed, FeedTerms, Publish
 from referee.host.host import Host, HostIO
 from referee.host.kept_bots import can_stay, open_kept_bots
-from referee.host.one_match import LocalSeat, Player, SandboxedBot, play
+from referee.host.one_match import play
 from referee.host.plan import Plan, Result
+from referee.host.players import LocalSeat, Player, RemoteBot, SandboxedBot, cannot_play
 from referee.host.reask import Asked, Interviewed, ask
-from referee.host.remote_bot import RemoteBot, cannot_play
 
 __all__ = [
     "Asked",

@@ -78,8 +78,9 @@ class MatchLog:
         self._log.info("resumed")
 
     def last_words(self, seat: int, line: str) -> None:
-        """What a bot wrote at last that ended before the match did."""
-        self._last_words[seat] = line
+        """What a bot wrote at last. Only of one that ended before the match did."""
+        if self._ended is None:
+            self._last_words[seat] = line
 
     def failed(self, error: Exception) -> None:
         """The attempt is void, for this machine could not play it."""

@@ -8,7 +8,7 @@ from msgspec import Raw
 
 from protocol.codec import decode_told, encode
 from protocol.messages import PROTOCOL, Hello, Opened, Over, Submit, Welcome
-from referee.host.one_match import LocalSeat
+from referee.host.players import LocalSeat
 from referee.wire.memory import MemoryLine
 
 LENGTHS = (5, 6, 7, 8, 9, 8, 7, 6, 5)

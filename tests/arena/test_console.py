@@ -14,8 +14,9 @@ from arena.live.console import Console, lines_typed
 from arena.live.time_left import TimeLeft
 from arena.terminal import Screen
 from protocol.refusals import Conduct
-from referee.host.one_match import LocalSeat, play
+from referee.host.one_match import play
 from referee.host.plan import Plan, Result
+from referee.host.players import LocalSeat
 from referee.match.clock_config import ClockTable
 from referee.match.policy import Policy
 from referee.match.records import WindowTime

@@ -15,8 +15,8 @@ from arena.commands import main as cli
 from arena.errors import DONE, NO, UNDECIDED, WRONG_USE, WrongUse
 from arena.regression.divergence import Explained
 from arena.workers.api import Worker
-from referee.host.one_match import SandboxedBot
 from referee.host.plan import Plan, Result
+from referee.host.players import SandboxedBot
 from tests.arena.stand_in import outcome, result
 from tests.arena.test_explained import PARTED, SAME
 

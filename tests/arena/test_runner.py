@@ -19,8 +19,8 @@ from arena.statistics.standings import standings_of
 from arena.tournament.ledger import Ledger
 from arena.tournament.runner import ATTEMPTS, INTERRUPTIONS, Field, play_blocks
 from arena.workers.api import Play, Worker, WorkerGoneError
-from referee.host.one_match import LocalSeat, identity
 from referee.host.plan import Plan, Result
+from referee.host.players import LocalSeat, identity
 from referee.sandbox.process import SandboxError
 from referee.transcript.chain import TranscriptError
 from tests.arena.stand_in import StandIn, result

@@ -9,8 +9,8 @@ from msgspec import Raw
 
 from arena.workers.protocol import Answer, Done, Order, decoded, encoded, error_of, failed, order
 from referee.bot_folder.manifest import find_bot
-from referee.host.one_match import SandboxedBot
 from referee.host.plan import Plan
+from referee.host.players import SandboxedBot
 from referee.sandbox.process import SandboxError
 from referee.transcript.chain import TranscriptError
 from tests.arena.stand_in import result

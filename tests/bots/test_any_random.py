@@ -15,8 +15,9 @@ from bots.any_random.bot import MOST_REJECTED, TRIES, AnyRandom
 from bots.schema_drawing import Drawer, words_of
 from protocol.refusals import Conduct
 from referee.games.registry import GAMES
-from referee.host.one_match import LocalSeat, play
+from referee.host.one_match import play
 from referee.host.plan import Plan
+from referee.host.players import LocalSeat
 from referee.match.policy import Policy
 from referee.match.records import WindowTime
 from referee.transcript.reader import read_transcript

@@ -8,8 +8,9 @@ from msgspec import Raw
 
 from protocol.refusals import Conduct
 from referee.bot_folder.manifest import find_bot
-from referee.host.one_match import SandboxedBot, play
+from referee.host.one_match import play
 from referee.host.plan import Plan
+from referee.host.players import SandboxedBot
 from tests.bots.in_process import MIST_VARIANTS
 from tests.docs_pages import blocks
 

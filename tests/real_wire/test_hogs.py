@@ -9,8 +9,9 @@ from msgspec import Raw
 from protocol.codec import encode
 from protocol.refusals import Conduct
 from referee.bot_folder.manifest import find_bot
-from referee.host.one_match import SandboxedBot, play
+from referee.host.one_match import play
 from referee.host.plan import Plan, Result
+from referee.host.players import SandboxedBot
 from referee.match.policy import Policy
 from referee.sandbox.levels import Isolation
 from referee.sandbox.process import SandboxError, find_isolation

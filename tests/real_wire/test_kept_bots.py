@@ -14,8 +14,9 @@ from protocol.refusals import Conduct
 from referee.bot_folder.manifest import BotFolder, built_in, find_bot
 from referee.games.registry import GAMES
 from referee.host.kept_bots import MOST_IDLE, KeptBots, Kind, open_kept_bots
-from referee.host.one_match import SandboxedBot, play
+from referee.host.one_match import play
 from referee.host.plan import Plan, Result
+from referee.host.players import SandboxedBot
 from referee.match.policy import Policy
 from referee.match.records import BotIdentity, Header, In
 from referee.sandbox.levels import Isolation

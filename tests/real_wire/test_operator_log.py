@@ -12,8 +12,9 @@ import pytest
 import trio
 from msgspec import Raw
 
-from referee.host.one_match import SandboxedBot, play
+from referee.host.one_match import play
 from referee.host.plan import Plan
+from referee.host.players import SandboxedBot
 from referee.log import Writer, opened
 from referee.match.policy import Policy
 from referee.match.records import Header

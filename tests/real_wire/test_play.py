@@ -11,8 +11,9 @@ from msgspec import Raw
 from protocol.codec import encode
 from protocol.refusals import Conduct
 from referee.bot_folder.manifest import find_bot
-from referee.host.one_match import LocalSeat, Player, SandboxedBot, WrongPlayersError, play
+from referee.host.one_match import play
 from referee.host.plan import Plan, Result
+from referee.host.players import LocalSeat, Player, SandboxedBot, WrongPlayersError
 from referee.match.policy import Policy
 from referee.match.records import In, WindowTime
 from referee.sandbox import prefork as warm

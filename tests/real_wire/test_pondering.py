@@ -9,8 +9,9 @@ import trio
 from msgspec import Raw
 
 from referee.bot_folder.manifest import BotFolder, find_bot
-from referee.host.one_match import SandboxedBot, play
+from referee.host.one_match import play
 from referee.host.plan import Plan
+from referee.host.players import SandboxedBot
 from referee.linux.process_tree import descendants
 from referee.match.policy import Policy
 from referee.sandbox.levels import Isolation

@@ -10,8 +10,9 @@ import trio
 from msgspec import Raw
 
 from referee.bot_folder.manifest import BotFolder, find_bot
-from referee.host.one_match import SandboxedBot, play
+from referee.host.one_match import play
 from referee.host.plan import Plan
+from referee.host.players import SandboxedBot
 from referee.linux.cpu_time import tree_us
 from referee.match.clock_config import ClockTable
 from referee.match.records import Ended, Judged, SeatTime, WindowTime

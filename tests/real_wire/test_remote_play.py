@@ -16,10 +16,10 @@ from protocol.codec import decode_told, encode
 from protocol.messages import Hello, Invited
 from protocol.refusals import Conduct
 from referee.bot_folder.manifest import find_bot
-from referee.host import one_match as playing
-from referee.host.one_match import Player, SandboxedBot, WrongPlayersError, play
+from referee.host import players as playing
+from referee.host.one_match import play
 from referee.host.plan import Plan, Result
-from referee.host.remote_bot import RemoteBot
+from referee.host.players import Player, RemoteBot, SandboxedBot, WrongPlayersError
 from referee.match.policy import Policy
 from referee.match.records import Header, In, Judged, WindowTime
 from referee.transcript.reader import read_transcript

@@ -10,8 +10,9 @@ from msgspec import Raw
 from protocol.codec import encode
 from protocol.refusals import Conduct, Refusal
 from referee.bot_folder.manifest import BotFolder, find_bot
-from referee.host.one_match import SandboxedBot, play
+from referee.host.one_match import play
 from referee.host.plan import Plan, Result
+from referee.host.players import SandboxedBot
 from referee.match.policy import Policy
 from referee.match.records import Ended
 from referee.sandbox.build import built

@@ -20,8 +20,9 @@ from arena.stress.memory import resident_bytes
 from protocol.codec import encode
 from protocol.refusals import Conduct
 from referee.bot_folder.manifest import find_bot
-from referee.host.one_match import SandboxedBot, play
+from referee.host.one_match import play
 from referee.host.plan import Plan, Result
+from referee.host.players import SandboxedBot
 from referee.match.policy import Policy
 from referee.match.records import Ended
 from referee.sandbox.levels import Isolation

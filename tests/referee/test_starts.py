@@ -87,7 +87,9 @@ async def test_more_is_added_as_more_is_taken_until_no_more_is(autojump_clock: o
     began = trio.current_time()
     played = match()
     # Others have the processor for half of the time, up to the tenth second.
-    vars(played.host._io)["measure"] = lambda _: counted(0, round(min(10, trio.current_time() - began) / 2 * SECOND))
+    vars(played.host._io)["measure"] = lambda _: counted(
+        0, round(min(10, trio.current_time() - began) / 2 * SECOND)
+    )
     await play(played, [hear_out, silent])
     assert [4, 6, 7, 7.5, 7.75, 7.875] == [at / SECOND for at in woke(played)[:6]]
     assert Conduct.NEVER_STARTED is ended(played).conduct[0]

@@ -1,0 +1,405 @@
+"""Who plays at a match's seats: a bot in a process here, a bot on another machine, a person. One class a kind.
+
+Each opens its seat's line, runs from its start to its end, and says what processor time it used. What else a match
+does with its players (freeze, measure, keep, kill) concerns bots in processes here; nothing is done to others.
+"""
+
+import hashlib
+import secrets
+import shutil
+import tempfile
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from pathlib import Path
+
+import trio
+from msgspec import UNSET, Struct
+from msgspec.structs import replace
+
+from referee import sandbox
+from referee.bot_folder import BotFolder
+from referee.host.host import MICROSECONDS, Host
+from referee.host.kept_bots import KeptBot, KeptBots, Kind, can_stay
+from referee.host.match_log import MatchLog
+from referee.host.plan import Plan
+from referee.linux.cpu_time import most_cores
+from referee.match import BotIdentity
+from referee.sandbox import NOTHING, Meter, Process, Reading
+from referee.wire import SOCKET_NAME, Bell, Line, LocalLine, MemoryLine, RemoteLine, Wire
+
+BOT_SEED_BITS = 53
+AWAY_SECONDS = 60.0
+"""A bot on another machine to which there has been no line for so long has left."""
+
+
+class SandboxedBot(Struct, frozen=True):
+    """A bot from its folder, in a process of its own."""
+
+    folder: BotFolder
+
+
+class LocalSeat(Struct, frozen=True):
+    """A seat in the referee's own process: a person at the terminal. `play` speaks the wire over its line.
+
+    It says `hello` with an empty token: nobody else can reach its line.
+    """
+
+    name: str
+    play: Callable[[MemoryLine], Awaitable[None]]
+
+
+class RemoteBot(Struct, frozen=True):
+    """Comes over the network with a key. Nothing shuts it in, and of what it uses nothing is known."""
+
+    name: str
+    """What the host calls it."""
+    key: str
+    """The public key that it is known by, as Z85."""
+
+
+Player = SandboxedBot | LocalSeat | RemoteBot
+
+
+class WrongPlayersError(ValueError):
+    """The players do not fit the game."""
+
+
+class PlayerHere:
+    """A player at its seat in one match."""
+
+    line: Line
+
+    def __init__(self, seat: int, identity: BotIdentity) -> None:
+        self.seat = seat
+        self.identity = identity
+        self.is_out = False
+        """The match has hung up on it."""
+
+    def open_line(self, nursery: trio.Nursery, bell: Bell) -> Line:
+        """Opens its line, which rings the bell."""
+        raise NotImplementedError
+
+    async def run(self, host: Host, log: MatchLog) -> None:
+        """One run, from its start to its end, of which the host is told."""
+        raise NotImplementedError
+
+    def cpu_time(self) -> tuple[int, int]:
+        """Its processor time over the match, in microseconds, and on how many cores it may be used.
+
+        One of whom nothing is known is counted as thinking all the time.
+        """
+        return round(trio.current_time() * MICROSECONDS), 1
+
+    async def take_kept(self, kept: KeptBots) -> None:
+        """Takes one that has stayed for this match, if there is one; or a place for one that may stay."""
+
+    def go_on(self, host: Host, log: MatchLog) -> None:
+        """One that has stayed is back."""
+
+    def measure(self) -> Reading:
+        """What the kernel has counted for it."""
+        return NOTHING
+
+    def let_run(self, *, runs: bool) -> None:
+        """Freezes it, or lets it go on."""
+
+    async def ended(self) -> None:
+        """Waits until it has ended by itself."""
+
+    async def kill(self) -> None:
+        """Ends it, with all that it has left behind."""
+
+    def close(self) -> None:
+        """Gives back what is held for it. Idempotent."""
+
+
+class PersonHere(PlayerHere):
+    """A person."""
+
+    line: MemoryLine
+
+    def __init__(self, seat: int, identity: BotIdentity, play: Callable[[MemoryLine], Awaitable[None]]) -> None:
+        super().__init__(seat, identity)
+        self._play = play
+        self._runs: list[trio.Event] = []
+
+    def open_line(self, nursery: trio.Nursery, bell: Bell) -> Line:  # noqa: ARG002 - it needs no task
+        """See `PlayerHere`."""
+        self.line = MemoryLine(bell)
+        return self.line
+
+    async def run(self, host: Host, log: MatchLog) -> None:
+        """See `PlayerHere`."""
+        done = trio.Event()
+        self._runs.append(done)
+        log.started(self.seat, "person")
+        await self._play(self.line)
+        done.set()
+        await host.left(self.seat, 0)
+
+    async def ended(self) -> None:
+        """See `PlayerHere`."""
+        for done in self._runs:
+            await done.wait()
+
+
+class RemoteBotHere(PlayerHere):
+    """A bot on another machine."""
+
+    line: RemoteLine
+
+    def __init__(self, seat: int, identity: BotIdentity, line: RemoteLine) -> None:
+        super().__init__(seat, identity)
+        self.line = line
+
+    def open_line(self, nursery: trio.Nursery, bell: Bell) -> Line:  # noqa: ARG002 - it needs no task
+        """See `PlayerHere`."""
+        self.line.begin(bell, self.identity.token)
+        return self.line
+
+    async def run(self, host: Host, log: MatchLog) -> None:
+        """See `PlayerHere`."""
+        log.started(self.seat, "remote")
+        await self.line.missing(AWAY_SECONDS)
+        await host.left(self.seat, 0)
+
+
+class LocalBotHere(PlayerHere):
+    """A bot in a process here, which may have stayed from another match, and may stay for the next."""
+
+    line: LocalLine
+
+    def __init__(
+        self, seat: int, identity: BotIdentity, folder: BotFolder, *, plan: Plan, wire: Wire, transcript: Path
+    ) -> None:
+        super().__init__(seat, identity)
+        self.process: Process | None = None
+        self.kept: KeptBot | None = None
+        """It, as one that may stay for another match, as long as it is this one's."""
+        self._folder = folder
+        self._plan = plan
+        self._wire = wire
+        self._transcript = transcript
+        self._meter: Meter | None = None
+        self._cpu_before = 0
+        self._starts = 0
+        self._sockets: Path | None = None
+        self._nursery: trio.Nursery
+        """Of its process."""
+
+    async def take_kept(self, kept: KeptBots) -> None:
+        """See `PlayerHere`."""
+        if can_stay(self._folder):
+            self.kept = await kept.take(Kind(self._folder, self._plan.isolation, self._plan.warm))
+            self.identity = replace(self.identity, token=self.kept.token, kept=self.kept.matches or UNSET)
+
+    def open_line(self, nursery: trio.Nursery, bell: Bell) -> Line:
+        """See `PlayerHere`."""
+        if self.kept is not None:
+            self._nursery, self.line = self.kept.nursery, self.kept.line
+            self.line.turn_to(bell)
+        else:
+            self._sockets = Path(tempfile.mkdtemp(prefix="arena-"))
+            self._nursery, self.line = nursery, self._wire.open_line(nursery, bell, self._sockets)
+        return self.line
+
+    def go_on(self, host: Host, log: MatchLog) -> None:
+        """See `PlayerHere`."""
+        # Its `hello` to this match is there already.
+        process = None if self.kept is None else self.kept.process
+        if process is not None:
+            process.begin_log(self._next_log())
+            log.started(self.seat, "kept")
+            self._cpu_before = -process.cpu_us()
+            self._runs(host, process)
+            process.thaw()
+
+    async def run(self, host: Host, log: MatchLog) -> None:
+        """See `PlayerHere`."""
+        process = None if self.kept is None else self.kept.process
+        if process is None or process.has_ended:
+            process = await self._start(host, log)
+        if self.is_out:
+            await process.kill()  # It came too late.
+        exit_code = await process.wait()
+        log.last_words(self.seat, process.last_line)
+        if process.lost:
+            host.abort("the process that warm bots are forked from has ended")
+        else:
+            await host.left(self.seat, exit_code)
+
+    def cpu_time(self) -> tuple[int, int]:
+        """See `PlayerHere`."""
+        if self.process is None:
+            return 0, 1
+        cores = most_cores(self._folder.limits.cpus if self.process.has_group else None)
+        return self._cpu_before + self.process.cpu_us(), cores
+
+    def measure(self) -> Reading:
+        """See `PlayerHere`."""
+        return NOTHING if self._meter is None else self._meter.read()
+
+    def let_run(self, *, runs: bool) -> None:
+        """See `PlayerHere`."""
+        if self.process is not None:
+            (self.process.thaw if runs else self.process.freeze)()
+
+    async def ended(self) -> None:
+        """See `PlayerHere`."""
+        if self.process is not None:
+            await self.process.wait()
+
+    async def kill(self) -> None:
+        """See `PlayerHere`."""
+        if self.process is not None:
+            await self.process.kill()
+
+    def close(self) -> None:
+        """See `PlayerHere`."""
+        if self.kept is not None:
+            self.kept.end()
+        self._close_meter()
+        if self._sockets is not None:
+            try:
+                (self._sockets / SOCKET_NAME).unlink(missing_ok=True)
+                self._sockets.rmdir()
+            except OSError:
+                # A bot without a sandbox may have put something there. To look for it each time would take long.
+                shutil.rmtree(self._sockets, ignore_errors=True)
+
+    def invite(self) -> bool:
+        """Invites it to its next match, if it may stay for one; whether it may."""
+        if self.kept is None or self.process is None:
+            return False
+        self.kept.invite()
+        return True
+
+    def is_back(self) -> bool | None:
+        """Whether it has come to its next match, and is frozen; None: it will not come."""
+        assert self.kept is not None  # noqa: S101 - it was invited
+        assert self.process is not None  # noqa: S101 - as above
+        if self.process.has_ended or self.kept.says_too_much:
+            return None
+        if not self.kept.is_back():
+            return False
+        self.process.freeze()
+        return True
+
+    async def stay(self, kept: KeptBots) -> None:
+        """It is this match's no more, and waits for the next; unless it has ended."""
+        assert self.kept is not None  # noqa: S101 - it was invited
+        assert self.process is not None  # noqa: S101 - as above
+        if self.process.has_ended:
+            await self.process.kill()
+        else:
+            bot, self.kept = self.kept, None
+            await kept.keep(bot)
+
+    async def _start(self, host: Host, log: MatchLog) -> Process:
+        """Starts it, for the first time or again."""
+        self._close_meter()
+        host.starting(self.seat)
+        began = trio.current_time()
+        process = await sandbox.start(
+            self._nursery,
+            self._folder,
+            line=self.line.path,
+            token=self.identity.token,
+            isolation=self._plan.isolation,
+            log=self._next_log(),
+            warm=self._plan.warm,
+            kept=self.kept is not None,
+        )
+        log.started(self.seat, process.how, trio.current_time() - began)
+        if self.process is not None:
+            self._cpu_before += self.process.cpu_us()
+        if self.kept is not None:
+            self.kept.process = process
+        self._runs(host, process)
+        return process
+
+    def _runs(self, host: Host, process: Process) -> None:
+        """It is there, and is measured from now on."""
+        self.process = process
+        self._meter = process.meter()
+        host.started(self.seat)
+
+    def _close_meter(self) -> None:
+        if self._meter is not None:
+            self._meter.close()
+            self._meter = None
+
+    def _next_log(self) -> Path:
+        """Where what it writes goes; a bot that is started again does not write over what it said."""
+        self._starts += 1
+        which = f".start-{self._starts}" if self._starts > 1 else ""
+        return self._transcript.with_suffix(f".seat-{self.seat}{which}.log")
+
+
+def seated(
+    plan: Plan,
+    players: Sequence[Player],
+    *,
+    transcript: Path,
+    wire: Wire | None,
+    remote: Mapping[str, RemoteLine],
+) -> list[PlayerHere]:
+    """The players of a match at their seats. `wire`: there is one where a bot is in a process here."""
+    here: list[PlayerHere] = []
+    for seat, player in enumerate(players):
+        who = identity(plan, seat, player, seats=len(players))
+        match player:
+            case LocalSeat():
+                here.append(PersonHere(seat, who, player.play))
+            case RemoteBot():
+                here.append(RemoteBotHere(seat, who, remote[player.key]))
+            case SandboxedBot():
+                assert wire is not None  # noqa: S101 - `play` has made one
+                here.append(LocalBotHere(seat, who, player.folder, plan=plan, wire=wire, transcript=transcript))
+    return here
+
+
+def identity(plan: Plan, seat: int, player: Player, *, seats: int) -> BotIdentity:
+    """Who sits at a seat. A bot's own seed follows from the match's, from which it cannot be told back.
+
+    No two bots have the same one in all the matches of one deal: seats are counted through them all.
+    """
+    digest = hashlib.sha256(f"{plan.seed}/bot/{plan.seating * seats + seat}".encode()).digest()
+    seed = int.from_bytes(digest[:8], "big") >> (64 - BOT_SEED_BITS)
+    if isinstance(player, LocalSeat):
+        return BotIdentity(name=player.name, version="", content="", seed=seed, token="")
+    token = secrets.token_hex(16)
+    if isinstance(player, RemoteBot):
+        return BotIdentity(name=player.name, version="", content="", seed=seed, token=token, remote=player.key)
+    bot = player.folder
+    return BotIdentity(name=bot.name, version=bot.version, content=bot.content, seed=seed, token=token)
+
+
+def check_players(plan: Plan, players: Sequence[Player], seats: int, remote: Collection[str]) -> None:
+    """Looks whether these players can play a match.
+
+    Raises:
+        WrongPlayersError: they cannot.
+    """
+    if len(players) != seats:
+        raise WrongPlayersError(f"{plan.game} has {seats} seats; {len(players)} players were given")
+    if why := cannot_play(plan, [each for each in players if isinstance(each, RemoteBot)], remote):
+        raise WrongPlayersError(why)
+    for player in players:
+        if isinstance(player, SandboxedBot) and not player.folder.plays(plan.game):
+            raise WrongPlayersError(
+                f"{player.folder.given} does not play {plan.game}: see `games` in its bot.toml"
+            )
+
+
+def cannot_play(plan: Plan, bots: Sequence[RemoteBot], lines: Collection[str]) -> str | None:
+    """Why a match cannot be played with these bots; None: it can. `lines`: the keys for which there is one."""
+    keys = {bot.key for bot in bots}
+    if len(keys) < len(bots):
+        return "two remote seats have the same key"
+    if not keys <= set(lines):
+        return "there is no line for a remote seat; `arena host` makes one"
+    if bots and not plan.policy.ponder:
+        return "ponder: a bot on another machine cannot be kept from thinking"
+    if bots and plan.clock is not None and plan.clock.kind == "cpu":
+        return "clock: of a bot on another machine no processor time is known"
+    return None
