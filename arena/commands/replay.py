@@ -15,7 +15,7 @@ from arena.quantities import counted
 from arena.terminal import print_json, results_console
 from referee.match import BotIdentity, Header, SeatHeader
 from referee.printable import printable
-from referee.rules import Told
+from referee.rules import Addressed
 from referee.transcript import (
     BadTermsError,
     Broken,
@@ -182,7 +182,7 @@ def _show_boards(transcript: Path, replayed: Replayed, eyes: Eyes) -> None:
     watcher = Watcher(screen, eyes, names)
     stepwise = screen.is_terminal and sys.stdin.isatty()
 
-    def step(replayed: Replayed, told: tuple[Told, ...]) -> None:
+    def step(replayed: Replayed, told: tuple[Addressed, ...]) -> None:
         watcher(replayed.table, told)
         if stepwise and click.prompt("Enter: next, q: quit", default="", show_default=False, err=True) == "q":
             raise click.exceptions.Exit(0)

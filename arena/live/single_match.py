@@ -13,13 +13,13 @@ from arena.errors import MachineCannot, Stopped, WrongUse, cannot_write, transcr
 from arena.terminal import say
 from referee.host import Plan, Result
 from referee.linux.private_file import FOLDER_MODE
-from referee.rules import BadSetupError, Table, Told
+from referee.rules import Addressed, BadSetupError, Table
 from referee.sandbox import SandboxError
 from referee.transcript import TranscriptError
 
 PlayerT = TypeVar("PlayerT")
 PlayerT_contra = TypeVar("PlayerT_contra", contravariant=True)
-Watch = Callable[[Table, Sequence[Told]], None]
+Watch = Callable[[Table, Sequence[Addressed]], None]
 """Told of each step of a match: the table, and what was told."""
 
 

@@ -6,7 +6,7 @@ from typing import Literal
 from arena.live.drawing.registry import drawing_of
 from arena.terminal import Screen
 from protocol.words import View
-from referee.rules import Table, Told, shown
+from referee.rules import Addressed, Table, shown
 
 Eyes = int | Literal["spectator", "host"]
 """Whose eyes; a number is a seat."""
@@ -20,7 +20,7 @@ class Watcher:
         self._eyes = eyes
         self._names = names
 
-    def __call__(self, table: Table, told: Sequence[Told]) -> None:
+    def __call__(self, table: Table, told: Sequence[Addressed]) -> None:
         """Shows one step, below an empty line."""
         drawing = drawing_of(table.game.name)
         self._console.print()
@@ -33,7 +33,7 @@ class Watcher:
         )
         self._console.print(board, soft_wrap=True)
 
-    def _sees(self, told: Told) -> bool:
+    def _sees(self, told: Addressed) -> bool:
         return told.seat is None or self._eyes in (told.seat, "host")
 
     def _view(self, table: Table) -> View:

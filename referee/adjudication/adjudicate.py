@@ -25,7 +25,7 @@ from referee.adjudication.scenario import (
 )
 from referee.games import GAMES
 from referee.match import LONGEST_MS
-from referee.rules import BadSetupError, Deal, Game, Illegal, Table, Taken, Told, Window
+from referee.rules import Addressed, BadSetupError, Deal, Game, Illegal, Table, Taken, Window
 
 MAX_ERROR_CHARACTERS = 300
 """An error may quote the scenario; this bounds it."""
@@ -108,7 +108,7 @@ def _close_window(table: Table, step: dict[str, Raw], place: str) -> StepResult:
         raise ScenarioError(f"{place}: the match was over after {table.number} steps")
     actions, rejected = _submissions(table, step, place)
     elapsed = _elapsed(table, step.get("elapsed_ms"), f"{place}.elapsed_ms") if window.timed else {}
-    told: list[Told] = []
+    told: list[Addressed] = []
     if window.asap:
         for seat, action in actions.items():
             told += table.answer(seat, action)
@@ -169,11 +169,11 @@ def _seats(window: Window) -> tuple[int, ...]:
     return tuple(owed.seat for owed in window.owed)
 
 
-def _told_to(seat: int | None, told: Iterable[Told]) -> tuple[Event, ...]:
+def _told_to(seat: int | None, told: Iterable[Addressed]) -> tuple[Event, ...]:
     return tuple(each.event for each in told if each.seat == seat)
 
 
-def _by_seat(table: Table, told: Iterable[Told]) -> dict[str, tuple[Event, ...]]:
+def _by_seat(table: Table, told: Iterable[Addressed]) -> dict[str, tuple[Event, ...]]:
     return {str(seat): _told_to(seat, told) for seat in range(table.seats)}
 
 

@@ -29,7 +29,7 @@ from protocol.games.mist import (
 )
 from protocol.words import Action, Options, Outcome, Setup
 from referee.games.hexes import POINTED, Hexes, centred_rows
-from referee.rules import Announced, Game, Illegal, Luck, Owed, Step, Taken, TimeTerms, Told, Variant, Window
+from referee.rules import Addressed, Announced, Game, Illegal, Luck, Owed, Step, Taken, TimeTerms, Variant, Window
 
 BOARD = Hexes(
     centred_rows([[f"{row}{n + 1}" for n in range(9 - abs(y - 4))] for y, row in enumerate("ABCDEFGHI")]),
@@ -176,10 +176,10 @@ class Mist(Game[MistState]):
         del luck
         action = next(seat.action for seat in taken if seat is not None)
         if isinstance(action, ChooseFirst):
-            return Step(replace(state, first=action.first), (Told(FirstChosen(seat=action.first)),))
+            return Step(replace(state, first=action.first), (Addressed(FirstChosen(seat=action.first)),))
         turn = cast("Turn", action)
         after, told = _swap(state) if turn.swap else _place(state, cast("tuple[str, ...]", turn.cells))
-        return Step(after, (*told, Told(_reveal(after)))) if after.reason else Step(after, told)
+        return Step(after, (*told, Addressed(_reveal(after)))) if after.reason else Step(after, told)
 
     def view(self, state: MistState, seat: int | None) -> MistView:
         """What the seat was last told, and public facts."""
@@ -300,7 +300,7 @@ def _checked_cells(terms: Terms, spellings: tuple[str, ...]) -> tuple[str, ...]:
     return BOARD.cells(mask)
 
 
-def _place(state: MistState, cells: tuple[str, ...]) -> tuple[MistState, tuple[Told, ...]]:
+def _place(state: MistState, cells: tuple[str, ...]) -> tuple[MistState, tuple[Addressed, ...]]:
     """A turn of placing: what becomes of the pieces, and what both seats are told (R10)."""
     rules = RULE_SETS[state.variant]
     mover = cast("int", _mover(state))
@@ -334,8 +334,8 @@ def _place(state: MistState, cells: tuple[str, ...]) -> tuple[MistState, tuple[T
         first_move=state.first_move if state.turns else cells,
         reason=_reason(state, pieces),
     )
-    told = (Told(to_mover, mover), Told(to_watcher, watcher))
-    return after, told if state.turns else (Told(FirstMove(seat=mover, cells=cells)), *told)
+    told = (Addressed(to_mover, mover), Addressed(to_watcher, watcher))
+    return after, told if state.turns else (Addressed(FirstMove(seat=mover, cells=cells)), *told)
 
 
 def _knowing(state: MistState, mover: int, to_mover: Placed, to_watcher: OpponentPlaced) -> tuple[Known, Known]:
@@ -355,7 +355,7 @@ def _knowing(state: MistState, mover: int, to_mover: Placed, to_watcher: Opponen
     return _by_seat(mover, movers, watchers)
 
 
-def _swap(state: MistState) -> tuple[MistState, tuple[Told, ...]]:
+def _swap(state: MistState) -> tuple[MistState, tuple[Addressed, ...]]:
     """The pie rule: pieces and the vision that came with them change owner (R5)."""
     mover = cast("int", _mover(state))
     pieces = state.pieces[1], state.pieces[0]
@@ -371,7 +371,7 @@ def _swap(state: MistState) -> tuple[MistState, tuple[Told, ...]]:
         swapped=True,
         reason=_reason(state, pieces),
     )
-    return after, (Told(Swapped(seat=mover)), Told(Vision(visible=visible), mover))
+    return after, (Addressed(Swapped(seat=mover)), Addressed(Vision(visible=visible), mover))
 
 
 def _by_seat(mover: int, movers: PairT, watchers: PairT) -> tuple[PairT, PairT]:

@@ -26,7 +26,7 @@ from protocol.feed import (
 from protocol.messages import ClockTerms
 from protocol.words import Outcome
 from referee.match import Ended, Record, WindowTime
-from referee.rules import SPECTATOR, Table, Told, reveal
+from referee.rules import SPECTATOR, Addressed, Table, reveal
 
 MAX_TOLD_BYTES = 64 * 1024
 """Of the events in a snapshot: what is told again and again has a bound. The view says how the match stands."""
@@ -100,7 +100,7 @@ class Feed:
             case Ended():
                 self._outcome = record.outcome
 
-    def told(self, told: tuple[Told, ...]) -> None:
+    def told(self, told: tuple[Addressed, ...]) -> None:
         """The game tells this: after the deal or a window, or as an answer within one."""
         for one in told:
             if reveal.check_audience(one).seat is SPECTATOR:
@@ -149,7 +149,7 @@ class Feed:
     def _at_ms(self) -> int:
         return self._now() // PER_MS
 
-    def _tell(self, told: Told) -> None:
+    def _tell(self, told: Addressed) -> None:
         message = encode(FeedEvent(n=self._n, at_ms=self._at_ms, event=told.event))
         self._n += 1
         self._publish(self._topic, message)

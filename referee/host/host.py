@@ -31,7 +31,7 @@ from referee.match import (
     Used,
     Woke,
 )
-from referee.rules import Told
+from referee.rules import Addressed
 from referee.sandbox import NOTHING, Reading
 from referee.wire import INBOX_FRAMES, TURN_SECONDS, Arrived, Bell, HandedOver, Line, Outgoing
 
@@ -120,7 +120,7 @@ class HostIO:
     def catch_up(self) -> None:
         """Does what can wait until bots have what a step has for them; called after each, while they think."""
 
-    def told(self, told: tuple[Told, ...]) -> None:
+    def told(self, told: tuple[Addressed, ...]) -> None:
         """This is being told to the seats: for those who watch."""
 
     def restart(self, seat: int) -> None:
@@ -214,7 +214,7 @@ class Host:
         self._stopped[seat] = False
         self._io.restart(seat)
 
-    def told(self, told: tuple[Told, ...]) -> None:
+    def told(self, told: tuple[Addressed, ...]) -> None:
         """See `MatchIO`."""
         self._io.told(told)
         if self._feed is not None:

@@ -32,7 +32,7 @@ from referee.host.players import (
 )
 from referee.log import SILENT, Logger
 from referee.match import FORMAT, Ended, Header, Match, clock_terms
-from referee.rules import Deal, Table, Told
+from referee.rules import Addressed, Deal, Table
 from referee.sandbox import Reading
 from referee.transcript import Transcript, open_transcript
 from referee.unwrapped import unwrapped
@@ -42,7 +42,7 @@ LAST_WORD_SECONDS = 0.2
 """How long a bot that was hung up on is left to read why."""
 END_SECONDS = 1.0
 """How long a bot may take to end by itself after `over`; then it is killed."""
-Watch = Callable[[Table, Sequence[Told]], None]
+Watch = Callable[[Table, Sequence[Addressed]], None]
 """Called after the deal and after each closed window, with what was told."""
 
 
@@ -216,7 +216,7 @@ class _Play(HostIO):
 
     # What the host uses, see `HostIO`.
 
-    def told(self, told: tuple[Told, ...]) -> None:
+    def told(self, told: tuple[Addressed, ...]) -> None:
         """See `HostIO`."""
         if self.watch is not None:
             self.watch(self.table, told)

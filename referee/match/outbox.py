@@ -8,7 +8,7 @@ from protocol.codec import encode
 from protocol.messages import Told as Message
 from referee.match.records import Out, Record
 from referee.match.seat import Seat
-from referee.rules import Told, reveal
+from referee.rules import Addressed, reveal
 
 
 class MatchIO(Protocol):
@@ -32,7 +32,7 @@ class MatchIO(Protocol):
     def restart(self, seat: int) -> None:
         """The seat's bot has ended and is to be started again."""
 
-    def told(self, told: tuple[Told, ...]) -> None:
+    def told(self, told: tuple[Addressed, ...]) -> None:
         """This is being told to the seats: for those who watch."""
 
     def paused(self, reason: str) -> None:
@@ -65,7 +65,7 @@ class Post:
         for seat in self._seats:
             self.send(seat, message)
 
-    def tell(self, told: tuple[Told, ...]) -> None:
+    def tell(self, told: tuple[Addressed, ...]) -> None:
         """What the game tells: to those it is for, who can ask for it again."""
         for one in told:
             event = Raw(encode(one.event))

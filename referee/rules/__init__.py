@@ -2,6 +2,7 @@
 
 from referee.rules.contract import (
     SPECTATOR,
+    Addressed,
     Announced,
     BadSetupError,
     Game,
@@ -10,7 +11,6 @@ from referee.rules.contract import (
     Step,
     Taken,
     TimeTerms,
-    Told,
     Variant,
     Window,
     read_given,
@@ -21,6 +21,7 @@ from referee.rules.table import Answered, Deal, Move, Table, WindowClosed
 
 __all__ = [
     "SPECTATOR",
+    "Addressed",
     "Announced",
     "Answered",
     "BadSetupError",
@@ -35,7 +36,6 @@ __all__ = [
     "Table",
     "Taken",
     "TimeTerms",
-    "Told",
     "Variant",
     "Window",
     "WindowClosed",

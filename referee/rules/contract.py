@@ -34,7 +34,7 @@ class BadSetupError(ValueError):
     """A given setup, or an option's value, that breaks the game's rules. The text names the place."""
 
 
-class Told(Struct, frozen=True):
+class Addressed(Struct, frozen=True):
     """An event and whom it is for: one seat, or everyone where `seat` is None."""
 
     event: Event
@@ -45,7 +45,7 @@ class Step(Struct, Generic[StateT], frozen=True):
     """What a deal, an answer or a closed window leads to: the new state, and what is told, in order."""
 
     state: StateT
-    told: tuple[Told, ...] = ()
+    told: tuple[Addressed, ...] = ()
 
 
 class Owed(Struct, frozen=True):

@@ -9,14 +9,14 @@ from msgspec import Raw, Struct
 
 from protocol.messages import Heard, Opened
 from protocol.words import Audience, View
-from referee.rules.contract import Announced, Game, Owed, Told, Window
+from referee.rules.contract import Addressed, Announced, Game, Owed, Window
 
 
 class Leak(Exception):  # noqa: N818 - names what would happen if this did not stop it
     """An event whose type is not allowed for its audience. A fault of ours: the match is void."""
 
 
-def check_audience(told: Told) -> Told:
+def check_audience(told: Addressed) -> Addressed:
     """Passes on what may be told.
 
     Raises:
@@ -27,7 +27,7 @@ def check_audience(told: Told) -> Told:
     return told
 
 
-def audience(told: Told, seats: int) -> range:
+def audience(told: Addressed, seats: int) -> range:
     """The seats that are to hear it.
 
     Raises:

@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import Raw, Struct
 
 from protocol.words import Action, Options, Outcome, Setup
-from referee.rules.contract import Game, Illegal, Owed, Step, Taken, Told, Window
+from referee.rules.contract import Addressed, Game, Illegal, Owed, Step, Taken, Window
 from referee.rules.reveal import check_audience
 from referee.rules.rng import Luck
 
@@ -82,12 +82,12 @@ class Table:
         owed = next(owed for owed in self.owed if owed.seat == seat)
         return self.game.draw_default(self.state, seat, self._luck()) if owed.drawn else owed.default
 
-    def answer(self, seat: int, action: Action) -> tuple[Told, ...]:
+    def answer(self, seat: int, action: Action) -> tuple[Addressed, ...]:
         """Answers a final submission to an `asap` window at once."""
         self.journal.append(Answered(seat, action))
         return self._take(self.game.answer(self.state, seat, action, self._luck()))
 
-    def close(self, taken: tuple[Taken | None, ...]) -> tuple[Told, ...]:
+    def close(self, taken: tuple[Taken | None, ...]) -> tuple[Addressed, ...]:
         """Closes the open window with what each seat is taken to have submitted; opens the next."""
         self.journal.append(WindowClosed(taken))
         step = self.game.close(self.state, taken, self._luck())
@@ -103,7 +103,7 @@ class Table:
     def _luck(self) -> Luck:
         return Luck(self.deal.seed, self.number)
 
-    def _take(self, step: Step[Any]) -> tuple[Told, ...]:
+    def _take(self, step: Step[Any]) -> tuple[Addressed, ...]:
         self.state = step.state
         self.window: Window | None = self.game.window(step.state)
         self.outcome: Outcome | None = self.game.outcome(step.state)

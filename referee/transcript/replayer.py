@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from protocol.codec import encode
 from referee.match import AnyRecord, Footer, Header, Match, Record
-from referee.rules import Told
+from referee.rules import Addressed
 from referee.transcript.header import BadTermsError, dealt
 
 
@@ -24,7 +24,7 @@ class Replayed:
     """A match that is being replayed; its `MatchIO`. Sends nothing: what it would send is compared."""
 
     def __init__(
-        self, header: Header, watch: Callable[["Replayed", tuple[Told, ...]], None] | None = None
+        self, header: Header, watch: Callable[["Replayed", tuple[Addressed, ...]], None] | None = None
     ) -> None:
         """Deals as the header says; `watch` is called with what is told, as in the match.
 
@@ -54,7 +54,7 @@ class Replayed:
         """See `MatchIO`."""
         self.made.append(record)
 
-    def told(self, told: tuple[Told, ...]) -> None:
+    def told(self, told: tuple[Addressed, ...]) -> None:
         """See `MatchIO`."""
         if self._watch is not None:
             self._watch(self, told)
@@ -82,7 +82,7 @@ class Replayed:
 
 
 def replay(
-    records: Iterable[AnyRecord], watch: Callable[[Replayed, tuple[Told, ...]], None] | None = None
+    records: Iterable[AnyRecord], watch: Callable[[Replayed, tuple[Addressed, ...]], None] | None = None
 ) -> Replayed:
     """Replays a whole transcript, given as its records from the header on.
 
@@ -99,7 +99,7 @@ def replay(
 
 
 def steps(
-    records: Iterable[AnyRecord], watch: Callable[[Replayed, tuple[Told, ...]], None] | None = None
+    records: Iterable[AnyRecord], watch: Callable[[Replayed, tuple[Addressed, ...]], None] | None = None
 ) -> Iterator[tuple[AnyRecord, Replayed]]:
     """The records from the header on, each once the rules have led to it, with the match as it then stands.
 

@@ -11,7 +11,7 @@ from arena.live.drawing.registry import DRAWINGS, drawing_of
 from protocol.games.mist import OpponentPlaced, Reveal
 from protocol.words import Event
 from referee.games.registry import GAMES
-from referee.rules.contract import Taken, Told
+from referee.rules.contract import Addressed, Taken
 from referee.rules.table import Deal, Table
 
 THREE = """\
@@ -45,10 +45,10 @@ I          | 1 |.2 |.3 |.4 |.5 |
 O seat 0, X seat 1, . empty; + placed, ! spotted, * destroyed"""
 
 
-def table(*turns: bytes, options: bytes = b'{"first":1}') -> tuple[Table, tuple[Told, ...]]:
+def table(*turns: bytes, options: bytes = b'{"first":1}') -> tuple[Table, tuple[Addressed, ...]]:
     """A match of Mist after these turns, and what the last of them told."""
     game = Table(GAMES["mist"], Deal("contractual-obligation", 1, Raw(options)))
-    told: tuple[Told, ...] = ()
+    told: tuple[Addressed, ...] = ()
     for turn in turns:
         assert game.window is not None
         seat = game.window.owed[0].seat

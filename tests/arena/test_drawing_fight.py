@@ -4,7 +4,7 @@ from arena.live.drawing.fight_for_a_name import PLACES, board, words
 from protocol.codec import encode
 from protocol.words import Event, View
 from referee.games.registry import GAMES
-from referee.rules.contract import Taken, Told
+from referee.rules.contract import Addressed, Taken
 from referee.rules.table import Deal, Table
 
 TOP = """\
@@ -17,7 +17,7 @@ TOP = """\
   ____/  4%s  \\____/  5%s  \\____/  6%s  \\____"""
 
 
-def table(rounds: int) -> tuple[Table, list[Told]]:
+def table(rounds: int) -> tuple[Table, list[Addressed]]:
     """A match in which seat 0 steps to 12 in the first round and all others stay."""
     match = Table(GAMES["fight-for-a-name"], Deal("guardians", 1))
     told = list(match.start)

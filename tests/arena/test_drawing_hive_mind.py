@@ -7,7 +7,7 @@ from protocol.codec import encode
 from protocol.games.hive_mind import Reveal
 from protocol.words import Event, View
 from referee.games.registry import GAMES
-from referee.rules.contract import Taken, Told
+from referee.rules.contract import Addressed, Taken
 from referee.rules.table import Deal, Table
 
 ONE_ROUND = """\
@@ -27,10 +27,10 @@ round 2 on 1 (as seat 0)
 a hex: its letter, how many shapes lay over it last; * yours, x scored, and empty now"""
 
 
-def table(*rounds: dict[int, Any], variant: str = "gauntlet") -> tuple[Table, list[Told]]:
+def table(*rounds: dict[int, Any], variant: str = "gauntlet") -> tuple[Table, list[Addressed]]:
     """A match after these rounds, and all that was told."""
     match = Table(GAMES["hive-mind"], Deal(variant, 1))
-    told: list[Told] = []
+    told: list[Addressed] = []
     for actions in rounds:
         taken = [Taken(match.read(seat, encode(actions.get(seat, {})))) for seat in range(5)]
         told += match.close(tuple(taken))

@@ -10,7 +10,7 @@ from protocol.games.runes_to_ruins import Reveal
 from protocol.words import Event, View
 from referee.games.registry import GAMES
 from referee.games.runes_to_ruins.symbols import draw_symbol
-from referee.rules.contract import Taken, Told
+from referee.rules.contract import Addressed, Taken
 from referee.rules.table import Deal, Table
 
 SYMBOL = ("Slash Box", "Cross Enclosure", "Slash Slope", "Straight Divider", "Slash Zig-Zag", "Angled Splitter")
@@ -26,10 +26,10 @@ DRAWN = """\
 . . .-.-. . ."""
 
 
-def table(rounds: int) -> tuple[Table, list[Told]]:
+def table(rounds: int) -> tuple[Table, list[Addressed]]:
     """A match in which all take defaults, seat 0 but for its symbol."""
     match = Table(GAMES["runes-to-ruins"], Deal("guardians", 1))
-    told: list[Told] = []
+    told: list[Addressed] = []
     symbols = [SYMBOL, *(draw_symbol(Random(seat)) for seat in range(1, 5))]
     for number in range(rounds):
         actions = [match.default(seat) for seat in range(5)]

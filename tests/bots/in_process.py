@@ -24,7 +24,7 @@ from protocol.messages import Told as Message
 from protocol.words import Event, Outcome
 from referee.games.registry import GAMES
 from referee.rules import reveal
-from referee.rules.contract import Owed, Taken, Told
+from referee.rules.contract import Addressed, Owed, Taken
 from referee.rules.table import Deal, Table
 
 Maker = Callable[[], Bot[Any, Any]]
@@ -161,7 +161,7 @@ def _ask(seat: _Seat, table: Table, owed: Owed, main_ms: int) -> Any:
     return action
 
 
-def _tell(seats: list[_Seat], events: tuple[Told, ...]) -> None:
+def _tell(seats: list[_Seat], events: tuple[Addressed, ...]) -> None:
     for told in events:
         for seat in reveal.audience(told, len(seats)):
             seats[seat].tell_event(told.event)

@@ -6,7 +6,7 @@ from typing import ClassVar, Literal, cast
 from msgspec.structs import replace
 
 from protocol.words import Action, Audience, Event, Options, Outcome, Setup, View
-from referee.rules.contract import Game, Illegal, Owed, Step, Taken, TimeTerms, Told, Variant, Window
+from referee.rules.contract import Addressed, Game, Illegal, Owed, Step, Taken, TimeTerms, Variant, Window
 from referee.rules.rng import Luck
 from tests.referee.toy import CUPS, Bid, Cups, CupState
 
@@ -110,7 +110,7 @@ class Undeclared(Event, frozen=True, kw_only=True, tag="undeclared"):
 class TellsUndeclared(Cups):
     def close(self, state: CupState, taken: tuple[Taken | None, ...], luck: Luck) -> Step[CupState]:
         step = super().close(state, taken, luck)
-        return Step(step.state, (*step.told, Told(Undeclared())))
+        return Step(step.state, (*step.told, Addressed(Undeclared())))
 
 
 class ShowsUndeclared(Cups):
@@ -185,7 +185,7 @@ class Aloud(Game[AloudState]):
     def close(self, state: AloudState, taken: tuple[Taken | None, ...], luck: Luck) -> Step[AloudState]:
         del state, luck
         word = cast("Word", cast("Taken", taken[0]).action).word
-        return Step(AloudState(word=word), (Told(Spoken(word=word)),))
+        return Step(AloudState(word=word), (Addressed(Spoken(word=word)),))
 
     def view(self, state: AloudState, seat: int | None) -> View:
         del seat

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from protocol.feed import FeedClosed, FeedMessage, FeedWindow
 from referee.host.feed import Feed
 from referee.match.records import Record, WindowTime
-from referee.rules.contract import Told
+from referee.rules.contract import Addressed
 from tests.referee.planted_leaks import SEALED, SECRET
 
 FeedLeak = Callable[[pytest.MonkeyPatch], None]
@@ -18,7 +18,7 @@ told, record, say = Feed.told, Feed.record, Feed._say
 def private_events(patch: pytest.MonkeyPatch) -> None:
     """What one seat is told is told to spectators, with its own name of the seat left out."""
 
-    def leaky(self: Feed, events: tuple[Told, ...]) -> None:
+    def leaky(self: Feed, events: tuple[Addressed, ...]) -> None:
         for each in events:
             self._tell(each)
         if self._between:
@@ -30,7 +30,7 @@ def private_events(patch: pytest.MonkeyPatch) -> None:
 def who_has_been_answered(patch: pytest.MonkeyPatch) -> None:
     """Something is told whenever a seat is answered, though not what."""
 
-    def leaky(self: Feed, events: tuple[Told, ...]) -> None:
+    def leaky(self: Feed, events: tuple[Addressed, ...]) -> None:
         if not self._between:
             self._say(FeedClosed(n=self._n, at_ms=0))
         told(self, events)

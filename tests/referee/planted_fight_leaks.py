@@ -8,7 +8,7 @@ from protocol.games.fight_for_a_name import FightView, Move, PillarAnswer, Seat,
 from protocol.words import Action
 from referee.games.fight_for_a_name.game import FightForAName
 from referee.games.fight_for_a_name.state import FightState
-from referee.rules.contract import Game, Illegal, Owed, Step, Taken, Told, Window
+from referee.rules.contract import Addressed, Game, Illegal, Owed, Step, Taken, Window
 from referee.rules.rng import Luck
 
 
@@ -162,7 +162,7 @@ class ToldToAll(FightForAName):
 
     def answer(self, state: FightState, seat: int, action: Action, luck: Luck) -> Step[FightState]:
         step = super().answer(state, seat, action, luck)
-        return Step(step.state, tuple(Told(each.event) for each in step.told))
+        return Step(step.state, tuple(Addressed(each.event) for each in step.told))
 
 
 class StandingToAll(FightForAName):
@@ -170,7 +170,7 @@ class StandingToAll(FightForAName):
 
     def close(self, state: FightState, taken: tuple[Taken | None, ...], luck: Luck) -> Step[FightState]:
         step = super().close(state, taken, luck)
-        told = tuple(Told(each.event) if isinstance(each.event, Standing) else each for each in step.told)
+        told = tuple(Addressed(each.event) if isinstance(each.event, Standing) else each for each in step.told)
         return Step(step.state, told)
 
 
@@ -179,7 +179,7 @@ class AnswerToNeighbour(FightForAName):
 
     def answer(self, state: FightState, seat: int, action: Action, luck: Luck) -> Step[FightState]:
         step = super().answer(state, seat, action, luck)
-        return Step(step.state, (*step.told, Told(step.told[0].event, next_to(seat))))
+        return Step(step.state, (*step.told, Addressed(step.told[0].event, next_to(seat))))
 
 
 class AnswerInOrder(FightForAName):
@@ -189,7 +189,7 @@ class AnswerInOrder(FightForAName):
         before = sum(player.visits[-1].asked is not None for player in state.players if player.visits)
         step = super().answer(state, seat, action, luck)
         answer = replace(cast("PillarAnswer", step.told[0].event), body=before % 2 == 1)
-        return Step(step.state, (Told(answer, seat),))
+        return Step(step.state, (Addressed(answer, seat),))
 
 
 SECRET = "secret swap: told the same"  # noqa: S105 - a promise, not a password

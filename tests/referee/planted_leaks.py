@@ -7,7 +7,7 @@ from msgspec.structs import asdict, replace
 from protocol.games.mist import MistView, Placed, Turn
 from protocol.words import Action, View
 from referee.games.mist import BOARD, Mist, MistState
-from referee.rules.contract import Announced, Game, Illegal, Owed, Step, Taken, Told, Window
+from referee.rules.contract import Addressed, Announced, Game, Illegal, Owed, Step, Taken, Window
 from referee.rules.rng import Luck
 from tests.referee.toy import CUPS, Bid, Cups, CupState, CupView, Look, RoundOver
 
@@ -98,7 +98,7 @@ class LeakInAudience(Mist):
 
     def close(self, state: MistState, taken: tuple[Taken | None, ...], luck: Luck) -> Step[MistState]:
         step = super().close(state, taken, luck)
-        told = tuple(Told(each.event) if isinstance(each.event, Placed) else each for each in step.told)
+        told = tuple(Addressed(each.event) if isinstance(each.event, Placed) else each for each in step.told)
         return Step(step.state, told)
 
 
@@ -123,7 +123,7 @@ class LeakInAnswer(Cups):
 
     def answer(self, state: CupState, seat: int, action: Action, luck: Luck) -> Step[CupState]:
         step = super().answer(state, seat, action, luck)
-        return Step(step.state, (*step.told, Told(RoundOver(highest=0))))
+        return Step(step.state, (*step.told, Addressed(RoundOver(highest=0))))
 
 
 class LeakOfAnswered(Cups):

@@ -29,7 +29,7 @@ from referee.host.host import SNAPSHOT_SECONDS
 from referee.match.clock_config import ClockTable
 from referee.match.policy import Policy
 from referee.match.records import Ended
-from referee.rules.contract import Told
+from referee.rules.contract import Addressed
 from referee.rules.table import Deal, Table
 from tests.referee.toy import Cups, RoundOver
 from tests.referee.virtual import Bot, Play, Played, after, answering, mist, play, set_up, silent
@@ -242,7 +242,7 @@ class TestSnapshots:
         feed.begin()
         told = 5_000
         for number in range(told):
-            feed.told((Told(RoundOver(highest=number)),))
+            feed.told((Addressed(RoundOver(highest=number)),))
         feed.snapshot(0)
         snapshot = decode_feed(fed[-1])
         assert isinstance(snapshot, FeedSnapshot)

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from protocol.words import Action, Audience, Event, Options, Outcome, Setup, View
 from referee.rules.contract import (
+    Addressed,
     Announced,
     BadSetupError,
     Game,
@@ -19,7 +20,6 @@ from referee.rules.contract import (
     Step,
     Taken,
     TimeTerms,
-    Told,
     Variant,
     Window,
     read_given,
@@ -136,7 +136,7 @@ class Cups(Game[CupState]):
             looked=nothing,
         )
         # The last seat has no lucky number, so that one seat is told nothing at the start.
-        return Step(state, tuple(Told(Hand(lucky=n), seat) for seat, n in enumerate(lucky[:-1])))
+        return Step(state, tuple(Addressed(Hand(lucky=n), seat) for seat, n in enumerate(lucky[:-1])))
 
     def window(self, state: CupState) -> Window | None:
         if state.misses:
@@ -167,7 +167,7 @@ class Cups(Game[CupState]):
         cup = cast("Look", action).cup
         seen = dict(sorted({**state.looked[seat], str(cup): state.cups[cup]}.items()))
         looked = (*state.looked[:seat], seen, *state.looked[seat + 1 :])
-        return Step(replace(state, looked=looked), (Told(Looked(cup=cup, value=state.cups[cup]), seat),))
+        return Step(replace(state, looked=looked), (Addressed(Looked(cup=cup, value=state.cups[cup]), seat),))
 
     def close(self, state: CupState, taken: tuple[Taken | None, ...], luck: Luck) -> Step[CupState]:
         if state.lookers:
@@ -176,7 +176,7 @@ class Cups(Game[CupState]):
         if len(state.highest) == state.options.rounds:
             goal = luck.shared().randrange(10)
             misses = tuple((abs(cast("Guess", part.action).guess - goal), part.elapsed_ms) for part in parts)
-            return Step(replace(state, misses=misses), (Told(Reveal(cups=state.cups)),))
+            return Step(replace(state, misses=misses), (Addressed(Reveal(cups=state.cups)),))
         bids = [cast("Bid", part.action).amount for part in parts]
         highest = max(bids)
         after = replace(
@@ -185,7 +185,7 @@ class Cups(Game[CupState]):
             highest=(*state.highest, highest),
             lookers=tuple(seat for seat, bid in enumerate(bids) if bid == highest and highest),
         )
-        return Step(after, (Told(RoundOver(highest=highest)),))
+        return Step(after, (Addressed(RoundOver(highest=highest)),))
 
     def view(self, state: CupState, seat: int | None) -> View:
         return CupView(

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from protocol.games.fight_for_a_name import FightDetail, Reveal
 from protocol.words import Outcome
 from referee.games.fight_for_a_name.state import FightState, Player, by_number, on_board, winners
-from referee.rules import Told
+from referee.rules import Addressed
 
 LAST = 2
 """With so few seats without a title the match ends."""
@@ -20,7 +20,7 @@ FEW_FOR_A_VOTE = 6
 """Fewer winners than these vote for one more."""
 SINGLE_WINNERS_TOKENS = 3
 
-Step = tuple[FightState, tuple[Told, ...]]
+Step = tuple[FightState, tuple[Addressed, ...]]
 
 
 def reason(state: FightState) -> str | None:
@@ -95,7 +95,7 @@ def _eliminate(state: FightState, tied: tuple[int, ...], luck: Random) -> Step:
         claims=dict(state.claims),
     )
     after = replace(state, phase="over", candidates=(), eliminated=eliminated, revealed=reveal)
-    return after, (Told(reveal),)
+    return after, (Addressed(reveal),)
 
 
 def outcome(state: FightState) -> Outcome | None:

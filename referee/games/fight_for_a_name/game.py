@@ -38,6 +38,7 @@ from referee.games.fight_for_a_name.rounds import close_moves, end_round, next_r
 from referee.games.fight_for_a_name.setup import checked_setup, drawn_setup
 from referee.games.fight_for_a_name.state import SEATS, FightState
 from referee.rules import (
+    Addressed,
     Announced,
     Game,
     Illegal,
@@ -46,7 +47,6 @@ from referee.rules import (
     Step,
     Taken,
     TimeTerms,
-    Told,
     Variant,
     Window,
     read_given,
@@ -109,8 +109,8 @@ class FightForAName(Game[FightState]):
         return Step(
             FightState(options=cast("FightOptions", options), setup=secrets),
             (
-                Told(BoardShown(colours=secrets.colours)),
-                Told(ChallengeShown(numbers=puzzle.numbers, target=puzzle.target)),
+                Addressed(BoardShown(colours=secrets.colours)),
+                Addressed(ChallengeShown(numbers=puzzle.numbers, target=puzzle.target)),
             ),
         )
 
@@ -147,7 +147,7 @@ class FightForAName(Game[FightState]):
     def answer(self, state: FightState, seat: int, action: Action, luck: Luck) -> Step[FightState]:
         """What the pillar tells its visitor (R3)."""
         after, answer = answered(state, seat, cast("Ask", action), luck.seat(seat))
-        return Step(after, (Told(answer, seat),))
+        return Step(after, (Addressed(answer, seat),))
 
     def close(self, state: FightState, taken: tuple[Taken | None, ...], luck: Luck) -> Step[FightState]:
         """See `Game.close`. Visitors were answered before; those that asked nothing are told nothing."""

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from protocol.games.fight_for_a_name import Crowded, HexKey, Move, Pillar, PillarShows, SeatKey, Visit
 from referee.games.fight_for_a_name.board import HEXES, PILLAR_AT, START, STEPS
 from referee.games.fight_for_a_name.state import SEAT_KEYS, FightState, Player, in_final_phase
-from referee.rules import Illegal, Told
+from referee.rules import Addressed, Illegal
 
 INCOME = 2
 """MP that a seat on the board gains each round."""
@@ -82,7 +82,7 @@ def _check_gifts(state: FightState, player: Player, give: dict[SeatKey, int]) ->
             raise Illegal(f"seat {key} was given {MOST_GIVEN} MP last round")
 
 
-def play_moves(state: FightState, moves: tuple[Move, ...]) -> tuple[FightState, tuple[Told, ...]]:
+def play_moves(state: FightState, moves: tuple[Move, ...]) -> tuple[FightState, tuple[Addressed, ...]]:
     """All moves and gifts of a round, at once; then what Start, hexes and pillars give."""
     players = [_moved(state, player, move) for player, move in zip(state.players, moves, strict=True)]
     gifts = [sum(move.give.get(key, 0) for move in moves) for key in SEAT_KEYS]
@@ -129,7 +129,7 @@ def _moved(state: FightState, player: Player, move: Move) -> Player:
 
 def _visit(
     state: FightState, players: list[Player], arrived: dict[int, Pillar]
-) -> tuple[FightState, tuple[Told, ...]]:
+) -> tuple[FightState, tuple[Addressed, ...]]:
     """Pillars take their visitors in, or turn a crowd away (R2)."""
     crowds = {pillar for pillar, count in Counter(arrived.values()).items() if count > CROWD}
     told = []
@@ -138,7 +138,9 @@ def _visit(
         visit = Visit(round=state.round, pillar=pillar, titles=titles)
         players[seat] = replace(players[seat], visits=(*players[seat].visits, visit))
         told.append(
-            Told(PillarShows(pillar=visit.pillar, titles=titles) if titles else Crowded(pillar=visit.pillar), seat)
+            Addressed(
+                PillarShows(pillar=visit.pillar, titles=titles) if titles else Crowded(pillar=visit.pillar), seat
+            )
         )
     visitors = tuple(seat for seat, pillar in arrived.items() if pillar not in crowds)
     return replace(state, players=tuple(players), visitors=visitors), tuple(told)

@@ -11,9 +11,9 @@ from referee.games.fight_for_a_name.board import HEXES
 from referee.games.fight_for_a_name.moving import INCOME, play_moves
 from referee.games.fight_for_a_name.state import FightState, by_number
 from referee.games.fight_for_a_name.titles import claim_titles, holders
-from referee.rules import Told
+from referee.rules import Addressed
 
-Step = tuple[FightState, tuple[Told, ...]]
+Step = tuple[FightState, tuple[Addressed, ...]]
 
 
 def rank_challenge(
@@ -65,7 +65,7 @@ def end_round(state: FightState, luck: Random) -> Step:
     after = claim_titles(replace(state, players=paid))
     result = _result(state, after)
     after = replace(after, history=(*after.history, result))
-    told = (Told(result), *_standings(after))
+    told = (Addressed(result), *_standings(after))
     if ending.reason(after) is None:
         return next_round(after), told
     over, more = ending.begin(replace(after, visitors=()), luck)
@@ -85,9 +85,9 @@ def _result(before: FightState, after: FightState) -> RoundResult:
     )
 
 
-def _standings(state: FightState) -> list[Told]:
+def _standings(state: FightState) -> list[Addressed]:
     return [
-        Told(
+        Addressed(
             Standing(mp=player.mp, crests=tuple(player.crests), strengths=by_number(player.strengths)),
             seat,
         )

@@ -37,7 +37,7 @@ from referee.games.hive_mind.state import (
     seats_that,
     turn,
 )
-from referee.rules import Luck, Step, Told
+from referee.rules import Addressed, Luck, Step
 
 _Telling = list[tuple[HiveMindEvent, int | None]]
 """Events, each with the seat it is for (None: all), in the order in which they are told."""
@@ -114,7 +114,7 @@ def _go_on(state: HiveMindState, telling: _Telling, luck: Luck) -> Step[HiveMind
         (*before, *(event for event, to in telling if to is None or to == hearer))
         for hearer, before in enumerate(state.told)
     )
-    return Step(replace(state, told=told), tuple(Told(event, to) for event, to in telling))
+    return Step(replace(state, told=told), tuple(Addressed(event, to) for event, to in telling))
 
 
 def _hints(state: HiveMindState, now: Turn, actions: Sequence[Round]) -> _Telling:

@@ -25,7 +25,7 @@ from protocol.games.pointing import (
 )
 from protocol.words import Action, Options, Outcome, Setup
 from referee.games.pointing.map import Connections, Targets, anonymous, connect, points
-from referee.rules import Announced, Game, Illegal, Luck, Owed, Step, Taken, TimeTerms, Told, Variant, Window
+from referee.rules import Addressed, Announced, Game, Illegal, Luck, Owed, Step, Taken, TimeTerms, Variant, Window
 
 ROUNDS = 3
 ALWAYS_END, ALWAYS_START = 1, -2
@@ -128,12 +128,12 @@ class Pointing(Game[PointingState]):
             voted_out = _voted_out(state.standing.last, votes, luck)
             return _end(replace(state, votes=votes), voted_out, ())
         after = _play_round(state, tuple(cast("Point", action).target for action in actions))
-        told = (Told(Map(round=len(after.rounds), sections=after.rounds[-1].sections)),)
+        told = (Addressed(Map(round=len(after.rounds), sections=after.rounds[-1].sections)),)
         if after.standing is None:
             return Step(after, told)
         if len(after.standing.last) == 1:
             return _end(after, after.standing.last[0], told)
-        return Step(after, (*told, Told(Tied(seats=after.standing.last))))
+        return Step(after, (*told, Addressed(Tied(seats=after.standing.last))))
 
     def view(self, state: PointingState, seat: int | None) -> PointingView:
         """The maps, the seat's own submissions, who is voted on, and after the reveal all that it told (R6)."""
@@ -268,10 +268,10 @@ def _groups(total: tuple[int, ...], eliminated: int) -> list[tuple[int, ...]]:
     return [tuple(seat for seat in rest if total[seat] == each) for each in by_points]
 
 
-def _end(state: PointingState, eliminated: int, told: tuple[Told, ...]) -> Step[PointingState]:
+def _end(state: PointingState, eliminated: int, told: tuple[Addressed, ...]) -> Step[PointingState]:
     """The reveal, after what else the window's close tells."""
     reveal = Reveal(rounds=_rounds(state), scores=_by_seat(_total(state)))
-    return Step(replace(state, end=End(eliminated, reveal)), (*told, Told(reveal)))
+    return Step(replace(state, end=End(eliminated, reveal)), (*told, Addressed(reveal)))
 
 
 def _rounds(state: PointingState) -> tuple[Round, ...]:

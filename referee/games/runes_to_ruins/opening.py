@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from protocol.games.runes_to_ruins import Resubmit, Six, SymbolSet
 from referee.games.runes_to_ruins.state import RunesState
 from referee.games.runes_to_ruins.symbols import draw_symbol
-from referee.rules import Luck, Step, Told
+from referee.rules import Addressed, Luck, Step
 
 LAST_ATTEMPT = 11
 """After ten times of submitting anew, symbols that clash are replaced by drawn ones."""
@@ -30,11 +30,11 @@ def close_attempt(state: RunesState, submitted: Sequence[Six], luck: Luck) -> St
     )
     if clashing and state.attempt < LAST_ATTEMPT:
         attempt = state.attempt + 1
-        return Step(replace(after, attempt=attempt), (Told(Resubmit(attempt=attempt)),))
+        return Step(replace(after, attempt=attempt), (Addressed(Resubmit(attempt=attempt)),))
     symbols = _replaced(submitted, after.invalid, luck)
     standings = zip(after.standings, symbols, strict=True)
     after = replace(after, round=2, standings=tuple(replace(each, symbol=symbol) for each, symbol in standings))
-    return Step(after, tuple(Told(SymbolSet(symbol=symbol), seat) for seat, symbol in enumerate(symbols)))
+    return Step(after, tuple(Addressed(SymbolSet(symbol=symbol), seat) for seat, symbol in enumerate(symbols)))
 
 
 def _replaced(submitted: Sequence[Six], invalid: tuple[Six, ...], luck: Luck) -> list[Six]:

@@ -32,7 +32,7 @@ from referee.games.runes_to_ruins.mantra import darken, settle
 from referee.games.runes_to_ruins.mirrors import reflected
 from referee.games.runes_to_ruins.state import SEATS, RunesState, Standing
 from referee.games.runes_to_ruins.visions import NO_VISIONS, answers, used
-from referee.rules import Luck, Step, Told
+from referee.rules import Addressed, Luck, Step
 
 ANSWERED, REFLECTED = 0, 1
 """Names the streams of a seat from which its answers, and its mirrored answers, are drawn."""
@@ -81,7 +81,9 @@ def close_round(state: RunesState, actions: Sequence[PlayRound], luck: Luck) -> 
     else:
         said.append((ending.reveal(after), None))
         after = replace(after, outcome=ending.outcome(after, why, shared))
-    return Step(_remembered(after, state.round, actions, said), tuple(Told(event, seat) for event, seat in said))
+    return Step(
+        _remembered(after, state.round, actions, said), tuple(Addressed(event, seat) for event, seat in said)
+    )
 
 
 def _find(state: RunesState, actions: Sequence[PlayRound]) -> Found:

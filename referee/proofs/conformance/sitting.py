@@ -14,7 +14,7 @@ from protocol.codec import encode
 from referee.host import Feed, FeedTerms
 from referee.match import Ended, Policy, SeatTime, WindowTime, clock_terms
 from referee.proofs.conformance.guessing import Guesser
-from referee.rules import SPECTATOR, Illegal, Table, Taken, Told, Window, reveal
+from referee.rules import SPECTATOR, Addressed, Illegal, Table, Taken, Window, reveal
 
 GUESSES = 20
 """How many guesses an action is given before the seat is left with its default."""
@@ -106,7 +106,7 @@ class Sitting:
         self._note(SPECTATOR, b"window", b"")
         self._open()
 
-    def answer(self, seat: int, taken: Taken) -> tuple[Told, ...]:
+    def answer(self, seat: int, taken: Taken) -> tuple[Addressed, ...]:
         """Answers one seat of a window that answers at once; says what was told to whom."""
         if taken.action is None:
             return ()
@@ -123,7 +123,7 @@ class Sitting:
             for observer in self.observers:
                 self._note(observer, b"over", encode(self.table.outcome))
 
-    def _hear(self, told: tuple[Told, ...]) -> None:
+    def _hear(self, told: tuple[Addressed, ...]) -> None:
         for each in told:
             event = encode(each.event)
             for observer in self.observers if each.seat is None else (each.seat,):

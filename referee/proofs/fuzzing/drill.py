@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from protocol.words import Action, Audience, Event, Options, Outcome, Setup, View
-from referee.rules import Game, Illegal, Luck, Owed, Step, Taken, TimeTerms, Told, Variant, Window
+from referee.rules import Addressed, Game, Illegal, Luck, Owed, Step, Taken, TimeTerms, Variant, Window
 
 KINDS = ("turn", "sealed", "asked")
 NOTHING = -1
@@ -93,14 +93,14 @@ class Drill(Game[DrillState]):
     def answer(self, state: DrillState, seat: int, action: Action, luck: Luck) -> Step[DrillState]:
         """Told to the one who asked."""
         del luck
-        return Step(state, (Told(Answer(choice=cast("Choose", action).choice), seat),))
+        return Step(state, (Addressed(Answer(choice=cast("Choose", action).choice), seat),))
 
     def close(self, state: DrillState, taken: tuple[Taken | None, ...], luck: Luck) -> Step[DrillState]:
         """Told to all."""
         del luck
         actions = [cast("Choose | None", part.action) if part else None for part in taken]
         choices = tuple(NOTHING if action is None else action.choice for action in actions)
-        return Step(replace(state, number=state.number + 1), (Told(Chosen(choices=choices)),))
+        return Step(replace(state, number=state.number + 1), (Addressed(Chosen(choices=choices)),))
 
     def view(self, state: DrillState, seat: int | None) -> View:
         """The same for all."""

@@ -15,7 +15,7 @@ from protocol.codec import encode
 from protocol.games.fight_for_a_name import Claim, Colour, FightOptions, FightSetup, Pillar, Title, Visit
 from referee.games.fight_for_a_name.game import FightForAName
 from referee.games.fight_for_a_name.state import NOTHING, FightState, Player
-from referee.rules.contract import Illegal, Taken, Told
+from referee.rules.contract import Addressed, Illegal, Taken
 from referee.rules.rng import Luck
 from referee.rules.table import Deal, Table
 
@@ -90,7 +90,7 @@ def close(table: Table, actions: dict[int, Any], elapsed: dict[int, int] | None 
     """Closes the open window: seats act as given, the others not at all. Illegal passes through."""
     assert table.window is not None
     taken: list[Taken | None] = [None] * 13
-    told: list[Told] = []
+    told: list[Addressed] = []
     for owed in table.window.owed:
         took = (elapsed or {}).get(owed.seat, 0)
         taken[owed.seat] = Taken(table.default(owed.seat), by_default=True, elapsed_ms=took)
@@ -139,7 +139,7 @@ def canonical(table: Table, seat: int, action: Any) -> Any:
     return plain(table.read(seat, json.dumps(action).encode()))
 
 
-def hear(told: list[Told]) -> Heard:
+def hear(told: list[Addressed]) -> Heard:
     return Heard(
         public=[plain(one.event) for one in told if one.seat is None],
         seats=[[plain(one.event) for one in told if one.seat == seat] for seat in range(13)],

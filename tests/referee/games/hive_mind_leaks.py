@@ -20,7 +20,7 @@ from referee.games.hive_mind.state import (
     wallet,
 )
 from referee.proofs.conformance.reseating import ANONYMOUS
-from referee.rules.contract import Game, Illegal, Owed, Step, Taken, Told, Window
+from referee.rules.contract import Addressed, Game, Illegal, Owed, Step, Taken, Window
 from referee.rules.rng import Luck
 
 
@@ -32,7 +32,7 @@ def retold(
         (*was, *(change(event) for event in now[len(was) :]))
         for was, now in zip(before.told, step.state.told, strict=True)
     )
-    changed = tuple(Told(change(each.event), each.seat) for each in step.told)  # type: ignore[arg-type]
+    changed = tuple(Addressed(change(each.event), each.seat) for each in step.told)  # type: ignore[arg-type]
     return Step(replace(step.state, told=told), changed)
 
 
@@ -101,7 +101,7 @@ class HintToAll(HiveMind):
 
     def close(self, state: HiveMindState, taken: tuple[Taken | None, ...], luck: Luck) -> Step[HiveMindState]:
         step = super().close(state, taken, luck)
-        return Step(step.state, tuple(Told(each.event) for each in step.told))
+        return Step(step.state, tuple(Addressed(each.event) for each in step.told))
 
 
 class BlocksTooEarly(HiveMind):
@@ -114,7 +114,7 @@ class BlocksTooEarly(HiveMind):
         by_hive = {hive: seats_that("block", rounds_on(step.state, hive), hive) for hive in state.values}
         blocks = Blocks(hives={hive: seats for hive, seats in by_hive.items() if seats})
         told = tuple((*events, blocks) for events in step.state.told)
-        return Step(replace(step.state, told=told), (*step.told, Told(blocks)))
+        return Step(replace(step.state, told=told), (*step.told, Addressed(blocks)))
 
 
 class DefaultIsRight(HiveMind):

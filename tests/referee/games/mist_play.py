@@ -8,7 +8,7 @@ from msgspec import Raw, Struct
 from protocol.codec import encode
 from protocol.games.mist import MistOptions
 from referee.games.mist import BOARD, Mist, MistState
-from referee.rules.contract import Step, Taken, Told
+from referee.rules.contract import Addressed, Step, Taken
 from referee.rules.rng import Luck
 from referee.rules.table import Deal, Table
 
@@ -67,7 +67,7 @@ def seat_due(table: Table) -> int:
     return owed.seat
 
 
-def hear(told: tuple[Told, ...]) -> Heard:
+def hear(told: tuple[Addressed, ...]) -> Heard:
     return Heard(
         public=[plain(one.event) for one in told if one.seat is None],
         seats=(

@@ -12,7 +12,7 @@ from protocol.games.runes_to_ruins import PlayRound, Purse, RunesView, VisionAns
 from protocol.words import Action, Event
 from referee.games.runes_to_ruins import RunesToRuins
 from referee.games.runes_to_ruins.state import RunesState, Standing
-from referee.rules.contract import Game, Illegal, Step, Taken, Told
+from referee.rules.contract import Addressed, Game, Illegal, Step, Taken
 from referee.rules.rng import Luck
 
 
@@ -85,7 +85,7 @@ class LeakInAudience(RunesToRuins):
 
     def close(self, state: RunesState, taken: tuple[Taken | None, ...], luck: Luck) -> Step[RunesState]:
         step = super().close(state, taken, luck)
-        told = tuple(Told(each.event) if isinstance(each.event, Purse) else each for each in step.told)
+        told = tuple(Addressed(each.event) if isinstance(each.event, Purse) else each for each in step.told)
         return Step(step.state, told)
 
 
@@ -97,7 +97,7 @@ class LeakOfUnasked(RunesToRuins):
         told = tuple(replace(each, event=self.counted(state, each)) for each in step.told)
         return Step(step.state, told)
 
-    def counted(self, state: RunesState, told: Told) -> Event:
+    def counted(self, state: RunesState, told: Addressed) -> Event:
         event = told.event
         if isinstance(event, VisionAnswer) and event.kind == "pattern":
             boxes = sum("Box" in symbol[0] for symbol in state.symbols)

@@ -11,7 +11,7 @@ from protocol.words import Action, Event
 from referee.games.pointing.game import Pointing, PointingState
 from referee.proofs.conformance import ConformanceError, check_game
 from referee.proofs.conformance.reseating import ANONYMOUS
-from referee.rules.contract import Illegal, Step, Taken, Told
+from referee.rules.contract import Addressed, Illegal, Step, Taken
 from referee.rules.rng import Luck
 
 SECRET = "secret swap: told the same"  # noqa: S105 - a promise, not a password
@@ -37,7 +37,7 @@ class OrderOfMap(Pointing):
     def close(self, state: PointingState, taken: tuple[Taken | None, ...], luck: Luck) -> Step[PointingState]:
         step = super().close(state, taken, luck)
         told = tuple(
-            Told(replace(each.event, sections=by_seat(step.state, each.event.round - 1)))
+            Addressed(replace(each.event, sections=by_seat(step.state, each.event.round - 1)))
             if isinstance(each.event, Map)
             else each
             for each in step.told
@@ -60,7 +60,9 @@ class StartOfLoop(Pointing):
         step = super().close(state, taken, luck)
         looped = any(part.kind == "loop" and 0 in part.members for part in step.state.rounds[-1].connections.parts)
         told = tuple(
-            Told(replace(each.event, round=-each.event.round)) if looped and isinstance(each.event, Map) else each
+            Addressed(replace(each.event, round=-each.event.round))
+            if looped and isinstance(each.event, Map)
+            else each
             for each in step.told
         )
         return Step(step.state, told)
