@@ -20,8 +20,8 @@ from referee.match import (
     ClosedPart,
     Cpu,
     Ended,
+    Frame,
     Handed,
-    In,
     Input,
     Left,
     Match,
@@ -487,7 +487,7 @@ class Host:
         # What a line held before the match began came when it began.
         at = max(0, self._micros(item.at))
         if isinstance(item, Arrived):
-            accepted = match.apply(In.of(at, seat, item.frame, item.size))
+            accepted = match.apply(Frame(at, seat, item.frame, item.size))
         else:
             is_handed, accepted = isinstance(item, HandedOver), True
             match.apply(Handed(at=at, seat=seat) if is_handed else Left(at=at, seat=seat, exit=None))

@@ -3,18 +3,20 @@
 from referee.match.clock import MICROSECONDS_PER_MS, SeatClock, clock_terms
 from referee.match.clock_config import LONGEST_MS, MOST_WALL_FACTOR, BadClockError, ClockTable, table_of
 from referee.match.evidence import ClosedPart
-from referee.match.match import KEPT_OF_REFUSED, Match
+from referee.match.match import Match
 from referee.match.policy import NotNegative, Policy, Positive
 from referee.match.rate_limit import Allowance
 from referee.match.records import (
     FORMAT,
     HOG_US,
+    KEPT_OF_REFUSED,
     START,
     AnyRecord,
     BotIdentity,
     Cpu,
     Ended,
     Footer,
+    Frame,
     Handed,
     Header,
     In,
@@ -55,6 +57,7 @@ __all__ = [
     "Cpu",
     "Ended",
     "Footer",
+    "Frame",
     "Handed",
     "Header",
     "In",

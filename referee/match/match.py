@@ -42,6 +42,7 @@ from referee.match.records import (
     BotIdentity,
     Cpu,
     Ended,
+    Frame,
     Handed,
     In,
     Input,
@@ -60,8 +61,6 @@ from referee.rules import Illegal, Table
 
 MILLISECONDS = 1_000
 """Of a second."""
-KEPT_OF_REFUSED = 1_000
-"""Bytes kept in the transcript of a frame that was refused for what it is: a flood must not fill the disk."""
 
 
 class Match:
@@ -108,7 +107,7 @@ class Match:
         for seat in self.seats:
             seat.start_up.begin(self.now)
 
-    def apply(self, record: AnyRecord) -> bool:  # noqa: C901 - one case an input
+    def apply(self, record: Frame | AnyRecord) -> bool:  # noqa: C901 - one case an input
         """Takes an input: the only way in. Records that are no input, and what comes too late, change nothing.
 
         Returns:
@@ -117,8 +116,10 @@ class Match:
         if self.over:
             return False
         match record:
-            case In():
+            case Frame():
                 return self._hear(record)
+            case In():
+                return self._hear(record.came())
             case Handed():
                 self._write(record)
                 self._course.handed(record.at, record.seat)
@@ -147,18 +148,18 @@ class Match:
         self._post.now = max(self._post.now, record.at)
         self._io.record(record)
 
-    def _hear(self, record: In) -> bool:
-        seat = self.seats[record.seat]
+    def _hear(self, came: Frame) -> bool:
+        seat = self.seats[came.seat]
         if seat.gone:
             return False
-        said = _said(seat, record)
+        said = _said(seat, came)
         before = seat.refusals
         if isinstance(said, Refused):
-            self._write(record.refused_as(said, KEPT_OF_REFUSED))
+            self._write(In.of(came, said))
             self._refuse(seat, said.refusal, said.text)
         else:
-            self._write(record)
-            self._act_on(seat, said, record.at)
+            self._write(In.of(came))
+            self._act_on(seat, said, came.at)
         self._advance()
         return seat.refusals == before
 
@@ -476,16 +477,14 @@ class Match:
         return frozenset(seat.number for seat in self.seats if seat.forfeited)
 
 
-def _said(seat: Seat, record: In) -> Said | Refused:
+def _said(seat: Seat, came: Frame) -> Said | Refused:
     """What a bot says by a frame, or why that is refused."""
-    frame = record.raw()
-    size = record.cut or len(frame)
-    refused = seat.allowance.hear(size) or oversized(size)
-    if refused is None and record.refused:
-        refused = Refused(Refusal.MALFORMED, record.text)  # Its beginning alone would not say why.
+    refused = seat.allowance.hear(came.size) or oversized(came.size)
+    if refused is None and came.complaint is not None:
+        refused = Refused(Refusal.MALFORMED, came.complaint)
     if refused is not None:
         return refused
     try:
-        return decode_said(frame)
+        return decode_said(came.frame)
     except Refused as malformed:
         return malformed

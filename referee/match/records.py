@@ -9,7 +9,6 @@ import base64
 from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
-from msgspec.structs import replace
 
 from protocol.codec import Refused
 from protocol.messages import ClockTerms
@@ -27,6 +26,9 @@ START = -1
 """Where a seat's windows are counted from 0: not one of them, but its bot's start, in which it said no `hello`."""
 LARGEST = 2**53 - 1
 """The largest number of a record that counts or measures: 285 years in microseconds, and every JSON reader's."""
+
+KEPT_OF_REFUSED = 1_000
+"""Bytes kept in the transcript of a frame that was refused for what it is: a flood must not fill the disk."""
 
 Microseconds = Annotated[int, Meta(ge=0, le=LARGEST)]
 Count = Annotated[int, Meta(ge=0, le=LARGEST)]
@@ -83,6 +85,18 @@ class Header(Struct, frozen=True, kw_only=True, tag="header", tag_field="kind"):
     """By seat: what the seat's own transcript begins with (`SeatHeader.salt`). `open_transcript` fills it in."""
 
 
+class Frame(Struct, frozen=True):
+    """Input: a frame from a bot, as it came. `In` is its record, which may keep less of it."""
+
+    at: int
+    seat: int
+    frame: bytes
+    size: int
+    """What it took on the wire, in bytes: its own length, or more."""
+    complaint: str | None = None
+    """Of one that was cut in its record: why it was refused, if it was not for its size."""
+
+
 class In(Struct, frozen=True, kw_only=True, tag="in", tag_field="kind", omit_defaults=True):
     """Input: a frame arrived from a bot. `frame` as text, or as base64 in `octets` where it is not UTF-8."""
 
@@ -99,19 +113,26 @@ class In(Struct, frozen=True, kw_only=True, tag="in", tag_field="kind", omit_def
     """Of a frame that was cut: what its sender was told."""
 
     @classmethod
-    def of(cls, at: int, seat: int, frame: bytes, size: int = 0) -> "In":
-        """The whole frame. `size`: how many bytes it took on the wire, where that is more."""
-        text, octets = _as_text(frame)
-        return cls(at=at, seat=seat, frame=text, octets=octets, cut=size if size > len(frame) else 0)
+    def of(cls, came: Frame, refused: Refused | None = None) -> "In":
+        """The record of a frame; of a refused one, no more than its first `KEPT_OF_REFUSED` bytes."""
+        cut = refused is not None and came.size > min(len(came.frame), KEPT_OF_REFUSED)
+        text, octets = _as_text(came.frame[:KEPT_OF_REFUSED] if cut else came.frame)
+        if not cut or refused is None:
+            return cls(at=came.at, seat=came.seat, frame=text, octets=octets)
+        return cls(
+            at=came.at,
+            seat=came.seat,
+            frame=text,
+            octets=octets,
+            cut=came.size,
+            refused=refused.refusal.value,
+            text=refused.text,
+        )
 
-    def refused_as(self, refused: Refused, most: int) -> "In":
-        """The record of it where it is refused: it keeps no more than the first `most` bytes of a long frame."""
+    def came(self) -> Frame:
+        """The frame again."""
         frame = self.raw()
-        size = self.cut or len(frame)
-        beginning = In.of(self.at, self.seat, frame[:most])
-        if size <= min(len(frame), most):
-            return beginning
-        return replace(beginning, cut=size, refused=refused.refusal.value, text=refused.text)
+        return Frame(self.at, self.seat, frame, self.cut or len(frame), self.text if self.refused else None)
 
     def spelled(self) -> bool:
         """Whether `frame` and `octets` are what `of` writes for the bytes that they stand for."""
