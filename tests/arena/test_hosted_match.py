@@ -13,7 +13,7 @@ from arena.errors import AnswerIsNo, MachineCannot
 from arena.live import hosted_match
 from arena.live.hosted_match import TOLD_AWAY, Hosting, play_hosted
 from referee.host.plan import Plan
-from referee.host.remote_bot import RemoteBot
+from referee.host.players import RemoteBot
 from referee.wire.keys import new_pair, z85
 from referee.wire.remote import Address
 from tests.arena.local_bots import draws
@@ -50,7 +50,10 @@ class StandInLobby:
         self.open = False
 
     @asynccontextmanager
-    async def __call__(self, address: Address, keys: object, known: list[str], away: Any) -> AsyncIterator[Any]:
+    async def __call__(
+        self, address: Address, keys: object, known: list[str], away: Any, came: Any
+    ) -> AsyncIterator[Any]:
+        del came
         if address.port == 1:
             raise PermissionError(13, "Permission denied")
         self.lines = {key: StandInLine() for key in known}

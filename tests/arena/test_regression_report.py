@@ -47,7 +47,7 @@ def found(state: State, entrants: int = 2, **given: Any) -> Finding:
     )
     whole: dict[str, Any] = {
         "interval": (0.25, 0.75),
-        "lines": lines,
+        "standings": lines,
         "voids": [],
         "lost": [],
         "seconds": 2.0,
@@ -121,12 +121,12 @@ class TestTable:
     def test_what_nobody_has_played_has_no_mean(self) -> None:
         assert (
             "base (mist_random) 0 0-0-0 - 0 0 -"
-            == (table(two(), found(WON, lines=(StandingsRow(entrant=0), StandingsRow(entrant=1))))[2])
+            == (table(two(), found(WON, standings=(StandingsRow(entrant=0), StandingsRow(entrant=1))))[2])
         )
 
     def test_refused_messages_have_a_column_where_there_are_some(self) -> None:
         lines = (StandingsRow(entrant=0, refused=3), StandingsRow(entrant=1))
-        assert "faults defaults refused a window" in table(two(), found(WON, lines=lines))[0]
+        assert "faults defaults refused a window" in table(two(), found(WON, standings=lines))[0]
 
 
 def test_markdown_escapes_what_it_shows_and_says_what_was_void() -> None:
@@ -165,7 +165,7 @@ class TestJson:
 
     def test_there_is_no_number_where_there_is_none(self) -> None:
         lines = (StandingsRow(entrant=0), StandingsRow(entrant=1))
-        found_json = as_json(two(), found(ALL_LOST, interval=(-1.0, 1.0), lines=lines))
+        found_json = as_json(two(), found(ALL_LOST, interval=(-1.0, 1.0), standings=lines))
         assert {"elo": None, "low": None, "high": None} == found_json["elo"]
         assert (None, None) == (found_json["bots"][0]["mean_points"], found_json["bots"][0]["us_per_window"])
 
