@@ -206,7 +206,7 @@ def test_without_dask_it_says_how_to_install_it(file: Path, tmp_path: Path) -> N
 def test_where_the_arena_is_missing_is_named(tmp_path: Path, file: Path, cluster: DaskCluster) -> None:
     (tmp_path / "empty/arena").mkdir(parents=True)
     (tmp_path / "empty/arena/__init__.py").touch()
-    lack = "has no arena (No module named 'arena.workers.cluster.tasks')"
+    lack = "has no arena (No module named 'arena.workers')"
     needs = f"{lack}; there: pip install '.[cluster]' in the arena's folder"
     cluster.add(path=tmp_path / "empty")
     until(lambda: 1 == trio.run(_workers, cluster.on))

@@ -213,7 +213,7 @@ class TestSubscribers:
             for _ in range(100):
                 for _ in range(100):
                     line.publish("much", message)
-                while reader.poll(0):
+                while reader.poll(10):
                     heard += len(received(reader)[1])
             publish_surely(line, reader, b"done")
             grown = [
