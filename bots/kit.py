@@ -26,18 +26,18 @@ from protocol.codec import decode_told, encode
 from protocol.messages import (
     PROTOCOL,
     Accepted,
+    ClientMessage,
     ClockTerms,
     Closed,
+    EventMessage,
     Faulted,
-    Heard,
     Hello,
     Invited,
     Opened,
     Over,
     Rejected,
-    Said,
+    ServerMessage,
     Submit,
-    Told,
     Welcome,
 )
 from protocol.refusals import Refusal
@@ -82,7 +82,7 @@ class Window(Generic[ViewT]):
         """Submits now and lets the bot think on. What `decide` returns in the end replaces it."""
         self._session.submit(self.id, action, final=final)
 
-    def say(self, said: Said) -> None:
+    def say(self, said: ClientMessage) -> None:
         """Says something else: an `Undo`, a `Pause`, a `Note` (all in `protocol.messages`)."""
         self._session.say(said)
 
@@ -145,7 +145,7 @@ class FunctionBot(Bot[Any, Any]):
 class Session:
     """One match from the bot's side, without a line: messages are heard, answers go to `say`."""
 
-    def __init__(self, bot: Bot[Any, Any], say: Callable[[Said], None]) -> None:
+    def __init__(self, bot: Bot[Any, Any], say: Callable[[ClientMessage], None]) -> None:
         self._bot = bot
         self.say = say
         self._window: Window[Any] | None = None
@@ -156,12 +156,12 @@ class Session:
         self._unanswered = 0
         self._fell_back = False
 
-    def hear(self, message: Told) -> bool:
+    def hear(self, message: ServerMessage) -> bool:
         """Passes one message on to the bot, and says what the bot answers. False: the match is over for it."""
         match message:
             case Welcome():
                 self._welcome(message)
-            case Heard(event=event):
+            case EventMessage(event=event):
                 self._event(event)
             case Opened():
                 self._decide(message)
@@ -249,7 +249,7 @@ def play_on(bot: Bot[Any, Any], line: Line, hello: Hello) -> None:
         hello = msgspec.structs.replace(hello, token=message.token)
 
 
-def _next(line: Line) -> Told | None:
+def _next(line: Line) -> ServerMessage | None:
     """The next message that is understood; None when the line has closed."""
     while (frame := line.receive()) is not None:
         try:
@@ -291,7 +291,7 @@ def rehearse() -> None:
             seed=0,
             told=(),
         ),
-        Heard(n=0, event=none),
+        EventMessage(n=0, event=none),
         Opened(id=0, window="w", view=none, default=none, main_ms=1, reserve_ms=0),
         Accepted(window=0, action=none),
         Closed(window=0, taken=none, by_default=False, charged_ms=0, reserve_ms=0),

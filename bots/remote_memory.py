@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from protocol.codec import Refused, decode_said, decode_told, encode
-from protocol.messages import Faulted, Heard, Hello, Invited, Opened, Over, Rejected, Submit, Undo, Welcome
+from protocol.messages import EventMessage, Faulted, Hello, Invited, Opened, Over, Rejected, Submit, Undo, Welcome
 from protocol.refusals import Refusal
 
 
@@ -57,7 +57,7 @@ class Memory:
                 return [], [self._hello] if self._hello and not self.elsewhere else []
             case Welcome(told=events) if self._welcomed:
                 self._returning = False
-                missed = [encode(Heard(n=n, event=events[n])) for n in range(self._events, len(events))]
+                missed = [encode(EventMessage(n=n, event=events[n])) for n in range(self._events, len(events))]
                 self._events = max(self._events, len(events))
                 return missed, []
             case _ if self._returning and not isinstance(told, Faulted):
@@ -79,7 +79,7 @@ class Memory:
         match told:
             case Welcome(told=events):
                 self._welcomed, self._events = True, len(events)
-            case Heard(n=n):
+            case EventMessage(n=n):
                 self._events = n + 1
             case Opened(id=number):
                 self._window, self._submitted, self._said_again = number, None, False

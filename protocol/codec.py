@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from protocol.feed import FeedMessage
-from protocol.messages import MAX_FRAME_BYTES, Said, Told
+from protocol.messages import MAX_FRAME_BYTES, ClientMessage, ServerMessage
 from protocol.refusals import Refusal
 from protocol.words import Action
 
@@ -26,8 +26,8 @@ _NO_BRACKETS = bytes(byte for byte in range(256) if byte not in b"[]{}")
 
 encode: Callable[[Any], bytes] = msgspec.json.Encoder().encode
 """Compact JSON of a message, event, view or record. Field order is the Struct's, so bytes are repeatable."""
-_said: msgspec.json.Decoder[Said] = msgspec.json.Decoder(Said)
-_told: msgspec.json.Decoder[Told] = msgspec.json.Decoder(Told)
+_said: msgspec.json.Decoder[ClientMessage] = msgspec.json.Decoder(ClientMessage)
+_told: msgspec.json.Decoder[ServerMessage] = msgspec.json.Decoder(ServerMessage)
 _feed: msgspec.json.Decoder[FeedMessage] = msgspec.json.Decoder(FeedMessage)
 _json = msgspec.json.Decoder()
 
@@ -41,7 +41,7 @@ class Refused(Exception):  # noqa: N818 - it is no error of ours, but an answer
         self.text = text
 
 
-def decode_said(frame: bytes) -> Said:
+def decode_said(frame: bytes) -> ClientMessage:
     """What a bot said.
 
     Raises:
@@ -65,7 +65,7 @@ def oversized(size: int) -> Refused | None:
     return Refused(Refusal.OVERSIZED, f"a frame of {size} bytes; {MAX_FRAME_BYTES} are allowed")
 
 
-def decode_told(frame: bytes) -> Told:
+def decode_told(frame: bytes) -> ServerMessage:
     """What the referee told: for bots.
 
     Raises:

@@ -52,7 +52,7 @@ class Note(Struct, tag="note", tag_field="type", frozen=True, forbid_unknown_fie
     text: str
 
 
-Said = Hello | Submit | Undo | Pause | Note
+ClientMessage = Hello | Submit | Undo | Pause | Note
 
 
 class ClockTerms(Struct, frozen=True, kw_only=True):
@@ -102,7 +102,7 @@ class Welcome(Struct, tag="welcome", tag_field="type", frozen=True):
     """Every event told to this seat so far, the n-th at index n. Not empty only after a reconnect."""
 
 
-class Heard(Struct, tag="event", tag_field="type", frozen=True):
+class EventMessage(Struct, tag="event", tag_field="type", frozen=True):
     """One thing the game tells this seat."""
 
     n: int
@@ -181,4 +181,6 @@ class Faulted(Struct, tag="fault", tag_field="type", frozen=True):
     text: str
 
 
-Told = Invited | Welcome | Heard | Opened | Accepted | Rejected | Closed | Paused | Resumed | Over | Faulted
+ServerMessage = (
+    Invited | Welcome | EventMessage | Opened | Accepted | Rejected | Closed | Paused | Resumed | Over | Faulted
+)

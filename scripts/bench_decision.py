@@ -22,7 +22,7 @@ import trio
 import zmq
 from msgspec import Raw
 
-from arena import event_loop as loop
+from arena import event_loop
 from protocol.codec import encode
 from referee.bot_folder import find_bot
 from referee.host import Plan, SandboxedBot, play
@@ -74,7 +74,7 @@ def through_the_referee(bot: Path, decisions: int, folder: Path) -> list[Record]
         isolation="none",
     )
     players = [SandboxedBot(find_bot(str(bot)))] * 2
-    result = loop.run(lambda: play(plan, players, transcript=folder / "bench.jsonl"))
+    result = event_loop.run(lambda: play(plan, players, transcript=folder / "bench.jsonl"))
     assert result.void is None, result.void  # noqa: S101
     records = list(read_transcript(Path(result.transcript)))
     Path(result.transcript).unlink()
@@ -252,7 +252,7 @@ def main() -> int:
         many, few = (20, 500) if quick else (100, 400)
         at_once = []
         for _ in range(rounds):
-            ours, records = loop.run(partial(many_through_the_referee, bot, few, folder, many))
+            ours, records = event_loop.run(partial(many_through_the_referee, bot, few, folder, many))
             theirs = many_bare(bot, records, folder, many, few)
             at_once.append(ours / theirs)
             print(f"{many} at once: {ours * 1e6:.0f} µs a decision, bare {theirs * 1e6:.0f} µs")

@@ -25,7 +25,7 @@ from pathlib import Path
 import trio
 from msgspec import Raw, Struct
 
-from arena import event_loop as loop
+from arena import event_loop
 from arena.stress import resident_bytes
 from referee.bot_folder import find_bot
 from referee.host import Plan, SandboxedBot, play
@@ -168,10 +168,10 @@ def main() -> int:
     parser.add_argument("--at-once", type=int)
     asked = parser.parse_args()
     if asked.soak:
-        return 0 if loop.run(lambda: soak(asked.soak, asked.at_once or SOAK_AT_ONCE)) else 1
+        return 0 if event_loop.run(lambda: soak(asked.soak, asked.at_once or SOAK_AT_ONCE)) else 1
     matches = asked.matches or (MATCHES // 10 if asked.quick else MATCHES)
     at_once = asked.at_once or (AT_ONCE // 5 if asked.quick else AT_ONCE)
-    return 0 if loop.run(lambda: burst(matches, at_once)) else 1
+    return 0 if event_loop.run(lambda: burst(matches, at_once)) else 1
 
 
 if __name__ == "__main__":

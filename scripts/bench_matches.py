@@ -31,7 +31,7 @@ import trio
 import zmq
 from msgspec import Raw
 
-from arena import event_loop as loop
+from arena import event_loop
 from protocol.codec import encode
 from protocol.messages import Invited
 from referee import sandbox
@@ -244,12 +244,12 @@ def measured(asked: argparse.Namespace) -> dict[str, float]:
     with tempfile.TemporaryDirectory(prefix="bench-matches-") as name:
         folder = Path(name)
         bots(folder)
-        script = loop.run(partial(script_of, folder))
+        script = event_loop.run(partial(script_of, folder))
         for number in range(rounds):
             fresh, kept = 2 * blocks, 2 * KEPT_BLOCKS * blocks
             found["fresh"].append(tournament(folder, number, blocks, asked.at_once, "fresh"))
             found["kept"].append(tournament(folder, number, KEPT_BLOCKS * blocks, asked.at_once, "kept"))
-            found["fresh, bare"].append(loop.run(partial(unrefereed, folder, script, fresh, asked.at_once)))
+            found["fresh, bare"].append(event_loop.run(partial(unrefereed, folder, script, fresh, asked.at_once)))
             found["kept, bare"].append(kept_unrefereed(folder, script, kept, asked.at_once))
             if reconchess:
                 games, turns = bench_yardsticks.numbers(reconchess, "bench_reconchess.py", SECONDS)
@@ -259,7 +259,7 @@ def measured(asked: argparse.Namespace) -> dict[str, float]:
                 found["kaggle"].append(bench_yardsticks.numbers(asked.kaggle, "bench_kaggle.py", SECONDS)[1])
             for how in ("written", "unwritten"):
                 one = partial(one_by_one, folder, single, f"{how}-{number}", written=how == "written")
-                found[how].append(loop.run(one))
+                found[how].append(event_loop.run(one))
     return {what: median(values) for what, values in found.items()}
 
 

@@ -16,7 +16,7 @@ import trio
 
 from arena.schedule import Match, round_robin
 from arena.stress import resident_bytes
-from arena.tournament import Field, Ledger, play_blocks
+from arena.tournament import Ledger, MatchSetup, play_blocks
 from arena.workers import Worker
 from protocol.refusals import Conduct
 from protocol.words import Outcome
@@ -89,7 +89,7 @@ async def play(folder: Path, deals: int, heard: Counted) -> float:
     began = time.monotonic()
     ledger = Ledger(folder / "ledger.sqlite")
     ledger.give_up_unfinished()
-    field = Field(
+    field = MatchSetup(
         plan=Plan(match="", game="mist", variant="contractual-obligation", seed=0),
         players=tuple(range(BOTS)),
         names=tuple(f"some_bot_{number}" for number in range(BOTS)),

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from arena import event_loop as loop
+from arena import event_loop
 from referee.bot_folder import find_bot
 from referee.host import Plan, SandboxedBot, play
 from referee.match import WindowTime
@@ -97,7 +97,7 @@ def main() -> int:
     good = True
     for game in GAMES:
         with tempfile.TemporaryDirectory(prefix="bench-") as folder:
-            runs_of_it = loop.run(lambda: measured(game, runs, Path(folder)))  # noqa: B023 - run at once
+            runs_of_it = event_loop.run(lambda: measured(game, runs, Path(folder)))  # noqa: B023 - run at once
         good &= told_of(game, runs_of_it)
     print("start is the largest part" if good else "start is NOT the largest part")
     return 0 if good else 1

@@ -12,7 +12,7 @@ from arena.feed.process import MAX_MEMORY_BYTES, MAX_WAITING
 from arena.tournament.feed_standings import AGAIN_SECONDS
 from protocol.feed import FeedMessage
 from protocol.games.mist import MistEvent, MistOptions, MistView
-from protocol.messages import MAX_FRAME_BYTES, MAX_NOTE_CHARACTERS, Said, Told
+from protocol.messages import MAX_FRAME_BYTES, MAX_NOTE_CHARACTERS, ClientMessage, ServerMessage
 from protocol.refusals import Conduct, Fault, Refusal
 from referee.bot_folder.manifest import BotFile, Limits
 from referee.games.mist import BOARD
@@ -76,7 +76,9 @@ class TestProtocol:
     def test_each_closed_list_is_listed_in_full_and_in_order(self, heading: str, closed: Any) -> None:
         assert [word.value for word in closed] == first_words(section(PROTOCOL, heading))
 
-    @pytest.mark.parametrize(("heading", "union"), [("What a bot says", Said), ("What a bot hears", Told)])
+    @pytest.mark.parametrize(
+        ("heading", "union"), [("What a bot says", ClientMessage), ("What a bot hears", ServerMessage)]
+    )
     def test_each_message_is_listed_with_its_fields_in_order(self, heading: str, union: Any) -> None:
         rows = tables(section(PROTOCOL, heading))[0]
         expected = [(tag(form), list(form.__struct_fields__)) for form in get_args(union)]

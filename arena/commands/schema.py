@@ -8,7 +8,7 @@ import click
 import msgspec
 
 from protocol.feed import FeedMessage
-from protocol.messages import PROTOCOL, Said, Told
+from protocol.messages import PROTOCOL, ClientMessage, ServerMessage
 from referee.games import GAMES
 from referee.rules import Game
 
@@ -25,7 +25,12 @@ def command() -> None:
 
 def schema() -> dict[str, Any]:
     """One JSON Schema document with every word under `$defs`."""
-    forms = [Said, Told, FeedMessage, *(form for game in GAMES.values() for form in _forms(game))]
+    forms = [
+        ClientMessage,
+        ServerMessage,
+        FeedMessage,
+        *(form for game in GAMES.values() for form in _forms(game)),
+    ]
     schemas, words = msgspec.json.schema_components(forms, ref_template="#/$defs/{name}")
     given = iter(schemas)
     return {

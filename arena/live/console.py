@@ -16,7 +16,7 @@ from arena.config import CONSOLE
 from arena.live.human import Person, Shown
 from arena.live.time_left import TimeLeft
 from protocol.codec import decode_told, encode
-from protocol.messages import PROTOCOL, Closed, Hello, Opened, Paused, Resumed, Said, Told
+from protocol.messages import PROTOCOL, ClientMessage, Closed, Hello, Opened, Paused, Resumed, ServerMessage
 from referee.wire import MemoryLine
 
 if TYPE_CHECKING:
@@ -116,13 +116,13 @@ class Console:
         while self._kept and self._person.ready:
             self._do(line, self._person.act(self._kept.popleft()))
 
-    def _do(self, line: MemoryLine, done: tuple[list[Said], list[Shown]]) -> None:
+    def _do(self, line: MemoryLine, done: tuple[list[ClientMessage], list[Shown]]) -> None:
         said, shown = done
         for message in said:
             line.say(encode(message))
         self._show(shown)
 
-    def _keep_time(self, message: Told) -> None:
+    def _keep_time(self, message: ServerMessage) -> None:
         """Follows the clock."""
         now = trio.current_time()
         match message:

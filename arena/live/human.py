@@ -11,15 +11,16 @@ from msgspec import UNSET, Raw
 from rich.text import Text
 
 from arena.live.drawing.registry import drawing_of
-from arena.live.text_input import registry as spoken
-from arena.live.text_input.unclear import Unclear
+from arena.live.text_input import registry
+from arena.live.text_input.parse_error import ParseError
 from protocol.codec import encode
 from protocol.messages import (
     Accepted,
+    ClientMessage,
     ClockTerms,
     Closed,
+    EventMessage,
     Faulted,
-    Heard,
     Invited,
     Opened,
     Over,
@@ -27,9 +28,8 @@ from protocol.messages import (
     Paused,
     Rejected,
     Resumed,
-    Said,
+    ServerMessage,
     Submit,
-    Told,
     Undo,
     Welcome,
 )
@@ -69,14 +69,14 @@ class Person:
         self._settles = False
         """It is final."""
 
-    def hear(self, message: Told) -> list[Shown]:  # noqa: C901, PLR0911 - one case for each message
+    def hear(self, message: ServerMessage) -> list[Shown]:  # noqa: C901, PLR0911 - one case for each message
         """What to show for a message."""
         match message:
             case Invited():
                 return []  # A person at this terminal is here already.
             case Welcome():
                 return self._hear_welcome(message)
-            case Heard(event=event):
+            case EventMessage(event=event):
                 return self._hear_event(event)
             case Opened():
                 return self._hear_window(message)
@@ -100,7 +100,7 @@ class Person:
                 self.over = True
                 return [f"the referee hangs up ({reason}): {text}"]
 
-    def act(self, text: str) -> tuple[list[Said], list[Shown]]:
+    def act(self, text: str) -> tuple[list[ClientMessage], list[Shown]]:
         """Submits what was typed to the open window; call it when `ready`."""
         if self._opened is None or self._welcome is None:
             return [], ["no window is open for you"]
@@ -112,12 +112,12 @@ class Person:
         if not words:
             return self._done()
         try:
-            action = spoken.read(self._welcome.game, self._opened.window, words)
-        except Unclear as unclear:
+            action = registry.read(self._welcome.game, self._opened.window, words)
+        except ParseError as unclear:
             return [], [str(unclear)]
         return self._submit(action, final=final)
 
-    def command(self, text: str) -> tuple[list[Said], list[Shown]]:  # noqa: PLR0911 - one case for each command
+    def command(self, text: str) -> tuple[list[ClientMessage], list[Shown]]:  # noqa: PLR0911 - one case for each command
         """Does what a word that begins with `/` asks for, but for `/submit` and `/quit`."""
         match text:
             case "/help":
@@ -141,7 +141,7 @@ class Person:
             return []
         return [drawing_of(self._welcome.game).board(self._view, self._news, plain=self._plain)]
 
-    def _submit(self, action: Any, *, final: bool) -> tuple[list[Said], list[Shown]]:
+    def _submit(self, action: Any, *, final: bool) -> tuple[list[ClientMessage], list[Shown]]:
         if self._opened is None:
             return [], []
         self.ready = False
@@ -149,7 +149,7 @@ class Person:
         self._settles = final
         return [Submit(window=self._opened.id, action=Raw(encode(action)), final=final)], []
 
-    def _done(self) -> tuple[list[Said], list[Shown]]:
+    def _done(self) -> tuple[list[ClientMessage], list[Shown]]:
         """Gives up the right to change what is submitted."""
         opened = self._opened
         action = self._standing if self._sent is None else self._sent
@@ -202,7 +202,7 @@ class Person:
     def _asked(self) -> Sequence[Shown]:
         if self._opened is None or self._view is None:
             return []
-        asked = spoken.ask(self._game(), self._opened.window, self._view)
+        asked = registry.ask(self._game(), self._opened.window, self._view)
         return [f"{asked}; default {self._say(self._opened.default)}"]
 
     def _event(self, told: Any) -> Event:
@@ -213,7 +213,7 @@ class Person:
         return self._welcome.game if self._welcome else ""
 
     def _say(self, action: Any) -> str:
-        return "what nobody knows before time is up" if action is None else spoken.say(self._game(), action)
+        return "what nobody knows before time is up" if action is None else registry.say(self._game(), action)
 
 
 def _times(clock: ClockTerms) -> str:

@@ -8,7 +8,7 @@ from typing import Protocol, TypeVar
 
 import trio
 
-from arena import event_loop as loop
+from arena import event_loop
 from arena.errors import MachineCannot, Stopped, WrongUse, cannot_write, transcript_failed
 from arena.terminal import say
 from referee.host import Plan, Result
@@ -58,7 +58,7 @@ def play_match(
         raise cannot_write(transcripts, error) from None
     path = transcripts / f"{plan.match}.jsonl"
     try:
-        result = loop.run(partial(_with_operator, plan, players, path, play=play, watch=watch))
+        result = event_loop.run(partial(_with_operator, plan, players, path, play=play, watch=watch))
     except Stopped as stopped:
         part = path.with_name(f"{path.name}.part")
         so_far = f"; the match so far: {part}" if part.exists() else ""

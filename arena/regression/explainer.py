@@ -15,7 +15,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from arena import event_loop as loop
+from arena import event_loop
 from arena.errors import MachineCannot, WrongUse, cannot_write
 from arena.quantities import counted
 from arena.regression.divergence import Explained, Place, explained, places
@@ -73,7 +73,7 @@ def explain(
         files = [folder / TRANSCRIPTS / names[place.block, place.seating] for place in chosen]
         say(f"asking head what base was asked in {counted(len(chosen), 'match')}")
         run = _Run(list(zip(chosen, files, strict=True)), logs)
-        loop.run(partial(run.ask_all, open_asking, at_once))
+        event_loop.run(partial(run.ask_all, open_asking, at_once))
         with suppress(OSError):
             # Only if nothing was written.
             logs.rmdir()

@@ -11,7 +11,7 @@ import msgspec
 import trio
 from msgspec import Struct
 
-from arena import event_loop as loop
+from arena import event_loop
 from arena.quantities import counted
 from arena.regression.model import BlockTally, Regression, SeatedResult, State, interval
 from arena.regression.progress import RegressionProgress
@@ -19,8 +19,8 @@ from arena.statistics import StandingsRow, standings_of
 from arena.terminal import progress_console, say
 from arena.tournament import (
     TRANSCRIPTS,
-    Field,
     Ledger,
+    MatchSetup,
     Terms,
     begin_or_go_on,
     open_ledger,
@@ -75,7 +75,7 @@ def play_regression(
         otherwise = f"{folder}: its results were begun otherwise"
         seed = begin_or_go_on(ledger, regression.arena.form.seed, partial(_terms, regression), otherwise)
         tally = _tally_of(regression, ledger)
-        field = Field(
+        field = MatchSetup(
             plan=regression.arena.plan(),
             players=players,
             names=regression.arena.labels,
@@ -110,7 +110,7 @@ def _tally_of(regression: Regression, ledger: Ledger) -> BlockTally:
 
 def _play_rest(
     regression: Regression,
-    field: Field[PlayerT],
+    field: MatchSetup[PlayerT],
     ledger: Ledger,
     tally: BlockTally,
     seed: int,
@@ -145,7 +145,7 @@ def _play_rest(
                         log=log,
                     )
 
-        loop.run(play_all)
+        event_loop.run(play_all)
     ledger.give_up_unfinished()
 
 

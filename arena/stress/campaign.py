@@ -18,7 +18,7 @@ from pathlib import Path
 import trio
 from msgspec import Raw, Struct
 
-from arena import event_loop as loop
+from arena import event_loop
 from arena.stress.memory import resident_bytes
 from referee.bot_folder import find_bot
 from referee.host import Plan, Result, SandboxedBot, play
@@ -106,7 +106,7 @@ def run_load(load: Load, ended: Callable[[int, int], None]) -> list[Level]:
         Stopped: a signal came.
     """
     with _hogs(load.hogs):
-        return loop.run(lambda: _levels(load, ended))
+        return event_loop.run(lambda: _levels(load, ended))
 
 
 async def _levels(load: Load, ended: Callable[[int, int], None]) -> list[Level]:

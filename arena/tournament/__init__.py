@@ -6,7 +6,7 @@ from arena.tournament.progress import Gauge
 from arena.tournament.provenance import Terms, begin_or_go_on, terms_of
 from arena.tournament.results_folder import EXPLAINED, LEDGER, PAGE, TABLE, TRANSCRIPTS, held, open_ledger
 from arena.tournament.run import Results, play_tournament, say_kept, try_out
-from arena.tournament.runner import Field, play_blocks
+from arena.tournament.runner import MatchSetup, play_blocks
 
 __all__ = [
     "EXPLAINED",
@@ -14,10 +14,10 @@ __all__ = [
     "PAGE",
     "TABLE",
     "TRANSCRIPTS",
-    "Field",
     "Found",
     "Gauge",
     "Ledger",
+    "MatchSetup",
     "Results",
     "Terms",
     "begin_or_go_on",

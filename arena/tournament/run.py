@@ -8,7 +8,7 @@ from typing import TypeVar
 import trio
 from msgspec import Struct
 
-from arena import event_loop as loop
+from arena import event_loop
 from arena.config import TWO, Tournament
 from arena.quantities import counted
 from arena.schedule import Blocks, Contest, Design, Fixed, blocks_so_far, design_of, format_of, rounds_of
@@ -20,7 +20,7 @@ from arena.tournament.ledger import Ledger
 from arena.tournament.progress import LiveProgress
 from arena.tournament.provenance import begin_or_go_on, terms_of
 from arena.tournament.results_folder import TRANSCRIPTS, open_ledger
-from arena.tournament.runner import Field, InThread, play_blocks
+from arena.tournament.runner import InThread, MatchSetup, play_blocks
 from arena.workers import Venue
 from referee.host import Publish
 from referee.log import SILENT, Logger
@@ -85,7 +85,7 @@ def play_tournament(
         otherwise = f"{tournament.file}: not as when its results in {tournament.results} were begun"
         seed = begin_or_go_on(ledger, tournament.form.seed, partial(terms_of, tournament), otherwise)
         schedule = tournament.schedule
-        field = Field(
+        field = MatchSetup(
             plan=tournament.plan(),
             players=players,
             names=tournament.labels,
@@ -149,7 +149,7 @@ def try_out(open_venue: Venue[PlayerT]) -> None:
         async with open_venue(1):
             pass
 
-    loop.run(open_it)
+    event_loop.run(open_it)
 
 
 def _fed_terms(tournament: Tournament) -> Terms:
@@ -178,7 +178,7 @@ def say_kept(tournament: Tournament) -> None:
 
 
 def _play_rest(
-    field: Field[PlayerT],
+    field: MatchSetup[PlayerT],
     ledger: Ledger,
     rounds: Iterator[Blocks],
     total: int,
@@ -210,4 +210,4 @@ def _play_rest(
                     )
                 nursery.cancel_scope.cancel()
 
-        loop.run(play_all)
+        event_loop.run(play_all)

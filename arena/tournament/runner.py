@@ -52,7 +52,7 @@ class Progress(Protocol):
         """An attempt is void, and its block played again, of which so many matches had a result."""
 
 
-class Field(Struct, Generic[PlayerT], frozen=True, kw_only=True):
+class MatchSetup(Struct, Generic[PlayerT], frozen=True, kw_only=True):
     """What all matches of a tournament have in common."""
 
     plan: Plan
@@ -82,7 +82,7 @@ class InThread:
 
 
 async def play_blocks(
-    field: Field[PlayerT],
+    field: MatchSetup[PlayerT],
     blocks: Callable[[], Iterator[Block]],
     ledger: Ledger,
     *,
@@ -122,7 +122,7 @@ class _Run(Generic[PlayerT]):
 
     def __init__(
         self,
-        field: Field[PlayerT],
+        field: MatchSetup[PlayerT],
         agenda: Agenda,
         ledger: Ledger,
         *,
@@ -266,7 +266,7 @@ class _Run(Generic[PlayerT]):
             return
 
 
-def _name(field: Field[PlayerT], match: Match) -> str:
+def _name(field: MatchSetup[PlayerT], match: Match) -> str:
     """A match's name for people, and its transcript's: no bot is told it. Many seats would make it too long."""
     number = f"{match.block + 1:05d}{'abcdefghijklmnopqrstuvwxyz'[match.seating]}"
     if len(match.entrants) > NAMED:

@@ -17,7 +17,7 @@ from typing import Any
 
 import trio
 
-from arena import event_loop as loop
+from arena import event_loop
 from arena.errors import SIGNALLED, Stopped
 from arena.feed import inherited
 from arena.workers.api import Play
@@ -43,7 +43,7 @@ def main(open_venue: Venue, player: Any) -> None:
 def serve(control: socket.socket, open_venue: Venue, player: Any) -> None:
     """Plays what is ordered over a socket, until that is hung up or a signal comes; it ends the process then."""
     try:
-        loop.run(partial(_serve, control, open_venue, player))
+        event_loop.run(partial(_serve, control, open_venue, player))
     except Stopped as stopped:
         sys.exit(SIGNALLED + stopped.signal)
 

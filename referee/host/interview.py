@@ -13,13 +13,13 @@ from msgspec.structs import replace
 from protocol.codec import Refused, decode_said, encode
 from protocol.messages import (
     MAX_NOTE_CHARACTERS,
+    ClientMessage,
     Faulted,
     Hello,
     Note,
     Opened,
     Pause,
     Rejected,
-    Said,
     Submit,
     Undo,
 )
@@ -161,7 +161,7 @@ class Interview:
             return
         self._act_on(at, said)
 
-    def _act_on(self, at: int, said: Said) -> None:
+    def _act_on(self, at: int, said: ClientMessage) -> None:
         if not self.welcomed and not isinstance(said, Hello):
             self._refuse(at, Refusal.OUT_OF_TURN, "say hello first")
             return

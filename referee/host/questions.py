@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from protocol.codec import encode
-from protocol.messages import Closed, Heard, Opened, Welcome
+from protocol.messages import Closed, EventMessage, Opened, Welcome
 from protocol.words import Action
 from referee.match import AnyRecord, Out
 from referee.transcript import Replayed, steps
@@ -141,5 +141,5 @@ class _Path:
             yield Greeting(frame, _welcome.decode(frame))
         else:
             for n in range(self._events, len(told)):
-                yield Telling(encode(Heard(n=n, event=told[n])), told[n])
+                yield Telling(encode(EventMessage(n=n, event=told[n])), told[n])
         self._events = len(told)

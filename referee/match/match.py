@@ -16,6 +16,7 @@ from protocol.codec import Refused, decode_said, oversized
 from protocol.messages import (
     MAX_NOTE_CHARACTERS,
     PROTOCOL,
+    ClientMessage,
     ClockTerms,
     Faulted,
     Hello,
@@ -23,7 +24,6 @@ from protocol.messages import (
     Over,
     Pause,
     Rejected,
-    Said,
     Submit,
     Undo,
     Welcome,
@@ -303,7 +303,7 @@ class Match:
 
     # What a bot says.
 
-    def _act_on(self, seat: Seat, said: Said, at: int) -> None:
+    def _act_on(self, seat: Seat, said: ClientMessage, at: int) -> None:
         if not seat.welcomed and not isinstance(said, Hello):
             self._refuse(seat, Refusal.OUT_OF_TURN, "say hello first")
             return
@@ -477,7 +477,7 @@ class Match:
         return frozenset(seat.number for seat in self.seats if seat.forfeited)
 
 
-def _said(seat: Seat, came: Frame) -> Said | Refused:
+def _said(seat: Seat, came: Frame) -> ClientMessage | Refused:
     """What a bot says by a frame, or why that is refused."""
     refused = seat.allowance.hear(came.size) or oversized(came.size)
     if refused is None and came.complaint is not None:

@@ -5,7 +5,7 @@ from typing import Protocol
 from msgspec import Raw
 
 from protocol.codec import encode
-from protocol.messages import Told as Message
+from protocol.messages import ServerMessage as Message
 from referee.match.records import Out, Record
 from referee.match.seat import Seat
 from referee.rules import Addressed, reveal

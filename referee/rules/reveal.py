@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Raw, Struct
 
-from protocol.messages import Heard, Opened
+from protocol.messages import EventMessage, Opened
 from protocol.words import Audience, View
 from referee.rules.contract import Addressed, Announced, Game, Owed, Window
 
@@ -37,9 +37,9 @@ def audience(told: Addressed, seats: int) -> range:
     return range(seats) if told.seat is None else range(told.seat, told.seat + 1)
 
 
-def heard(event: Raw, n: int) -> Heard:
+def heard(event: Raw, n: int) -> EventMessage:
     """The message by which a seat hears an event, encoded once for all its hearers, as its n-th."""
-    return Heard(n=n, event=event)
+    return EventMessage(n=n, event=event)
 
 
 def shown(game: Game[Any], state: Any, seat: int | None) -> View:

@@ -21,8 +21,7 @@ from msgspec.structs import replace
 
 from referee.bot_folder import BotFolder
 from referee.linux import orphans
-from referee.sandbox import bwrap as bubblewrap
-from referee.sandbox import unconfined as bare
+from referee.sandbox import bwrap, unconfined
 from referee.sandbox.bot_environment import PROJECT, environment, this_machine, with_interpreter
 from referee.sandbox.bwrap_args import SCRATCH
 from referee.sandbox.levels import Isolation
@@ -158,10 +157,10 @@ def _command(bot: BotFolder, scratch: str) -> str:
 def _run_sandboxed(bot: BotFolder, output: Output, seconds: float, kept: ExitStack) -> Ended | None:
     """See `run`; None: the sandbox does not stand. `kept` closes what was opened when it is needed no more."""
     builder = replace(bot, command=("sh", "-c", _command(bot, SCRATCH)), limits=bot.build_limits, transport="zmq")
-    told = environment(endpoint="", token="", scratch=SCRATCH, python_path=bubblewrap.python_path())
+    told = environment(endpoint="", token="", scratch=SCRATCH, python_path=bwrap.python_path())
     with tempfile.TemporaryDirectory() as folder:
         try:
-            setting = bubblewrap.Setting(builder, Path(folder, "none.sock"), told, output.theirs)
+            setting = bwrap.Setting(builder, Path(folder, "none.sock"), told, output.theirs)
         except OSError as error:
             raise cannot(error) from None
         try:
@@ -170,9 +169,9 @@ def _run_sandboxed(bot: BotFolder, output: Output, seconds: float, kept: ExitSta
             setting.abandon()
 
 
-def _ended(setting: bubblewrap.Setting, output: Output, seconds: float, kept: ExitStack) -> Ended | None:
+def _ended(setting: bwrap.Setting, output: Output, seconds: float, kept: ExitStack) -> Ended | None:
     """Lets the commands begin, and sees to their end."""
-    setting.gate.settimeout(bubblewrap.SET_UP_SECONDS)
+    setting.gate.settimeout(bwrap.SET_UP_SECONDS)
     try:
         init = setting.take_hold()
     except TimeoutError:
@@ -206,7 +205,7 @@ def _run_bare(bot: BotFolder, aside: Path, output: Output, seconds: float, kept:
     path = ":".join([str(PROJECT), *map(str, machine.packages)])
     supervisor = [str(machine.interpreter), "-I", "-S", "-c", SUPERVISOR]
     process = subprocess.Popen(  # noqa: S603 - as a bot is started
-        [*bare.launcher(bot.build_limits), *supervisor, _command(bot, str(aside))],
+        [*unconfined.launcher(bot.build_limits), *supervisor, _command(bot, str(aside))],
         env=environment(endpoint="", token="", scratch=str(aside), python_path=path),
         cwd=bot.folder,
         stdin=subprocess.DEVNULL,
@@ -253,4 +252,4 @@ def _wait(process: int) -> None:
 
 def _code(code: int) -> int:
     """A shell, and bubblewrap, give an exit code for a signal."""
-    return bubblewrap.SIGNALLED - code if code > bubblewrap.SIGNALLED else code
+    return bwrap.SIGNALLED - code if code > bwrap.SIGNALLED else code

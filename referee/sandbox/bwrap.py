@@ -20,7 +20,7 @@ from pathlib import Path
 import trio
 
 from referee.bot_folder import BotFolder, Limits
-from referee.linux import seccomp as syscall_filter
+from referee.linux import seccomp
 from referee.linux.cgroups import Group
 from referee.sandbox.bot_environment import environment, this_machine
 from referee.sandbox.bwrap_args import CODE, SCRATCH, SOCKETS, arguments, packages_inside
@@ -79,7 +79,7 @@ class Setting:
             undo.enter_context(self.gate)
             given.enter_context(gate)
             self.gate.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
-            syscalls = None if layers.no_filter is not None else _readable(syscall_filter.program(), given)
+            syscalls = None if layers.no_filter is not None else _readable(seccomp.program(), given)
             words, out = arguments(bot, line, self._info, syscalls), standard_output(output)
             split = words.index("--")
             options = _readable("\0".join(words[1:split]).encode(), given)

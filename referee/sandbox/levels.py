@@ -6,8 +6,7 @@ from typing import Literal
 from msgspec import Struct
 
 from referee.bot_folder import Limits
-from referee.linux import cgroups
-from referee.linux import seccomp as syscall_filter
+from referee.linux import cgroups, seccomp
 from referee.sandbox import landlock
 
 Isolation = Literal["strict", "standard", "none"]
@@ -30,8 +29,8 @@ def find_layers() -> Layers:
     """This machine's. Nothing is raised: what is missing is said in what is returned."""
     no_filter = no_groups = None
     try:
-        syscall_filter.program()
-    except syscall_filter.NoFilterError as error:
+        seccomp.program()
+    except seccomp.NoFilterError as error:
         no_filter = str(error)
     try:
         cgroups.tree()

@@ -21,7 +21,7 @@ import trio
 
 from protocol import games
 from referee.bot_folder import PYTHON, BotFolder
-from referee.linux import seccomp as syscall_filter
+from referee.linux import seccomp
 from referee.sandbox import landlock
 from referee.sandbox.bot_environment import environment, this_machine
 from referee.sandbox.bwrap import GO, SET_UP_SECONDS, SetUpError, python_path
@@ -228,7 +228,7 @@ class _Starter:
                 process_group=0,
             )
             theirs.close()
-            words = NO_FILTER if find_layers().no_filter is not None else syscall_filter.program()
+            words = NO_FILTER if find_layers().no_filter is not None else seccomp.program()
             try:
                 self.control.send(words)
                 came = self.control.recv(1)

@@ -17,8 +17,7 @@ from msgspec.structs import replace
 
 from referee.bot_folder import BotFolder, Limits
 from referee.linux.cpu_time import most_cores
-from referee.sandbox import bwrap as bubblewrap
-from referee.sandbox import unconfined as bare
+from referee.sandbox import bwrap, unconfined
 from referee.sandbox.levels import Isolation, find_layers
 from referee.sandbox.meter import Meter
 from referee.sandbox.output_log import BotLog
@@ -50,7 +49,7 @@ def find_isolation() -> Isolation:
         OSError: no process or descriptor is to be had.
     """
     try:
-        complaint = bubblewrap.probe()
+        complaint = bwrap.probe()
     except OSError as error:
         raise cannot(error) from None
     if complaint is not None:
@@ -94,13 +93,13 @@ def cannot(error: OSError) -> Exception:
             return error
 
 
-Box = bubblewrap.Bubble | bare.Bare | Warm
+Box = bwrap.Bubble | unconfined.Bare | Warm
 
 
 def _kind(bot: BotFolder, isolation: Isolation, *, warm: bool) -> type[Box]:
     if isolation == "none":
-        return bare.Bare
-    return Warm if warm and can_be_warm(bot) else bubblewrap.Bubble
+        return unconfined.Bare
+    return Warm if warm and can_be_warm(bot) else bwrap.Bubble
 
 
 class Process:
@@ -129,7 +128,7 @@ class Process:
     @property
     def how(self) -> str:
         """How it was started: `warm` from a process with the kit, `cold` in a sandbox, `bare` without one."""
-        return {Warm: "warm", bubblewrap.Bubble: "cold", bare.Bare: "bare"}[type(self._box)]
+        return {Warm: "warm", bwrap.Bubble: "cold", unconfined.Bare: "bare"}[type(self._box)]
 
     def meter(self) -> Meter:
         """Reads what the kernel counts for it; to be closed."""
@@ -280,7 +279,7 @@ async def _start(
     nursery.start_soon(process._live)  # noqa: SLF001 - its own
     try:
         await box.ready()
-    except bubblewrap.SetUpError:
+    except bwrap.SetUpError:
         await process.wait()
         kind_of_error = _LostError if process.lost else SandboxError
         raise kind_of_error(f"{bot.given}: no sandbox: {process.last_line}; {NAMESPACES}") from None

@@ -14,7 +14,7 @@ import msgspec
 import pytest
 from click.testing import CliRunner, Result
 
-from arena.commands import main as cli
+from arena.commands import main
 from arena.commands.main import COMMANDS, INTERRUPTED
 from arena.errors import CANNOT, DONE, NO, WRONG_USE, AnswerIsNo, MachineCannot, Stopped, WrongUse
 from arena.workers.api import Worker
@@ -26,7 +26,7 @@ SCENARIO = b'{"game":"mist","options":{"first":0},"steps":[{"0":{"cells":["a1"]}
 
 
 def arena(*arguments: str | Path, stdin: bytes | None = None) -> Result:
-    return CliRunner().invoke(cli.main, [str(argument) for argument in arguments], input=stdin)
+    return CliRunner().invoke(main.main, [str(argument) for argument in arguments], input=stdin)
 
 
 def refused(*arguments: str | Path) -> str:
@@ -82,7 +82,7 @@ def test_wrong_use_is_one_line_and_code_2() -> None:
     ],
 )
 def test_however_a_command_ends_it_says_so_in_one_line(error: BaseException, code: int, said: str) -> None:
-    @click.command(cls=cli.Arena, invoke_without_command=True)
+    @click.command(cls=main.Arena, invoke_without_command=True)
     def failing() -> None:
         raise error
 

@@ -13,15 +13,11 @@ from arena.errors import MachineCannot
 from arena.workers.api import WorkerGoneError
 from arena.workers.cluster import (
     cluster,
+    protocol,
+    tasks,
 )
 from arena.workers.cluster import (
-    node_line as foreman_line,
-)
-from arena.workers.cluster import (
-    protocol as cluster_words,
-)
-from arena.workers.cluster import (
-    tasks as cluster_place,
+    node_line,
 )
 from arena.workers.cluster.cluster import open_cluster
 from arena.workers.cluster.protocol import Asked, Returned, received
@@ -64,7 +60,7 @@ class Client:
             return Client.Task(function(*arguments))
 
     def close(self, farewell: Callable[[str], None], argument: str) -> None:
-        assert cluster_place.leave is farewell
+        assert tasks.leave is farewell
         self.closed = True
 
     class Task:
@@ -134,7 +130,7 @@ async def test_a_bot_that_was_changed_on_a_host_is_sent_again(
 
 
 async def test_a_worker_with_another_arena_does_not_play(monkeypatch: pytest.MonkeyPatch, asked: Asked) -> None:
-    monkeypatch.setattr(cluster_place, "own_content", lambda: "sha256:0")
+    monkeypatch.setattr(tasks, "own_content", lambda: "sha256:0")
     why = "first has another version of the arena: install there what is here"
     assert f"--on {ON}: no worker there can play: {why}" == await refusal(monkeypatch, Client(first=INFO), asked)
 
@@ -194,7 +190,7 @@ class TestWhatComesBack:
     def test_what_swells_beyond_the_bound_is_not_kept(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(cluster_words, "MOST_BYTES", 1_000)
+        monkeypatch.setattr(protocol, "MOST_BYTES", 1_000)
         path = tmp_path / "m.jsonl"
         received(self.returned(path, self.LAST.rjust(1_000, b"\n"), path.name), path)
         path.unlink()
@@ -221,7 +217,7 @@ class TestWhatComesBack:
 
 def test_who_has_left_is_not_played_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """What it asked for just before may arrive just after."""
-    monkeypatch.setattr(foreman_line, "_LEFT", set())
-    cluster_place.leave("an arena")
+    monkeypatch.setattr(node_line, "_LEFT", set())
+    tasks.leave("an arena")
     with pytest.raises(WorkerGoneError, match="its arena has left"):
-        foreman_line.foreman_of("an arena", 1)
+        node_line.node_of("an arena", 1)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from arena.schedule import multi_seat as table_rounds
+from arena.schedule import multi_seat
 from arena.schedule.balance import Design, Span, design_of
 from arena.schedule.multi_seat import Tables
 from arena.schedule.round_robin import round_robin
@@ -68,7 +68,7 @@ def test_a_long_schedule_repeats_its_first_rounds_with_parts_going_round_until_a
     bots: int, seats: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After the cycle has come once for each bot, all have played and sat everywhere equally often."""
-    monkeypatch.setattr(table_rounds, "PLACES", bots * bots + 1)
+    monkeypatch.setattr(multi_seat, "PLACES", bots * bots + 1)
     found = design(bots, seats, bots * bots, 2)
     assert found.played.least == found.played.most
     assert found.sat.least == found.sat.most
@@ -76,7 +76,7 @@ def test_a_long_schedule_repeats_its_first_rounds_with_parts_going_round_until_a
 
 
 def test_a_long_schedule_with_a_house_stays_even_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(table_rounds, "PLACES", 500)
+    monkeypatch.setattr(multi_seat, "PLACES", 500)
     found = design(12, 5, 1_000, 2, filled=True)
     assert Span(1_000, 1_000) == found.played
     assert found.met.least >= 0.95 * found.met.most

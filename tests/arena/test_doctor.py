@@ -5,7 +5,7 @@ import json
 import pytest
 from click.testing import CliRunner, Result
 
-from arena.commands import main as cli
+from arena.commands import main
 from arena.errors import CANNOT, DONE, NO, WRONG_USE
 from referee.proofs.escapes.examination import Told, Waits
 from referee.proofs.escapes.finding import Finding, How, Layer, Report
@@ -38,7 +38,7 @@ def doctor(monkeypatch: pytest.MonkeyPatch, found: Finding, *arguments: str) -> 
 
     monkeypatch.setattr("arena.commands.doctor.examine", examine)
     monkeypatch.setattr("referee.sandbox.missing", lambda: ())
-    return CliRunner().invoke(cli.main, ["doctor", "--isolation", "standard", "--cold", *arguments])
+    return CliRunner().invoke(main.main, ["doctor", "--isolation", "standard", "--cold", *arguments])
 
 
 def test_a_level_that_holds_is_a_table_and_code_0(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,7 +95,7 @@ def test_a_machine_that_cannot_give_a_level_is_code_3(monkeypatch: pytest.Monkey
         raise SandboxError(f"no {how.isolation} sandbox: nothing is there")
 
     monkeypatch.setattr("arena.commands.doctor.examine", examine)
-    result = CliRunner().invoke(cli.main, ["doctor", "--isolation", "strict"])
+    result = CliRunner().invoke(main.main, ["doctor", "--isolation", "strict"])
     assert (CANNOT, "", "arena: no strict sandbox: nothing is there\n") == (
         result.exit_code,
         result.stdout,
@@ -104,5 +104,5 @@ def test_a_machine_that_cannot_give_a_level_is_code_3(monkeypatch: pytest.Monkey
 
 
 def test_a_level_that_is_none_is_wrong_use() -> None:
-    result = CliRunner().invoke(cli.main, ["doctor", "--isolation", "padded"])
+    result = CliRunner().invoke(main.main, ["doctor", "--isolation", "padded"])
     assert WRONG_USE == result.exit_code

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from arena.commands import main as cli
+from arena.commands import main
 from arena.errors import CANNOT, DONE, NO, WRONG_USE
 from referee.wire.keys import read_pair, z85
 
 
 def arena(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(cli.main, [str(argument) for argument in arguments])
+    return CliRunner().invoke(main.main, [str(argument) for argument in arguments])
 
 
 @pytest.fixture

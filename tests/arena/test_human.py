@@ -12,8 +12,8 @@ from protocol.messages import (
     PROTOCOL,
     Accepted,
     Closed,
+    EventMessage,
     Faulted,
-    Heard,
     Invited,
     Opened,
     Over,
@@ -98,7 +98,7 @@ class TestHearing:
     def test_an_event_is_said_and_marked_on_the_next_board(self) -> None:
         one = person(opened=False)
         event = {"type": "first_move", "seat": 0, "cells": ["C3"]}
-        assert "seat 0 opens the match with C3" in shown(one, Heard(0, event))
+        assert "seat 0 opens the match with C3" in shown(one, EventMessage(0, event))
 
     def test_what_was_told_before_a_reconnect_is_read_but_not_said_again(self) -> None:
         one = Person(final=False, plain=True)

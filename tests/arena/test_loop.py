@@ -5,7 +5,7 @@ import signal
 import pytest
 import trio
 
-from arena import event_loop as loop
+from arena import event_loop
 from arena.errors import Stopped
 
 
@@ -14,10 +14,10 @@ def test_what_came_of_it_is_returned() -> None:
         await trio.lowlevel.checkpoint()
         return "won"
 
-    assert "won" == loop.run(play)
+    assert "won" == event_loop.run(play)
 
 
-@pytest.mark.parametrize("stop", loop.STOPS)
+@pytest.mark.parametrize("stop", event_loop.STOPS)
 def test_a_signal_ends_what_is_played_and_lets_it_clear_up(stop: signal.Signals) -> None:
     done = []
 
@@ -34,7 +34,7 @@ def test_a_signal_ends_what_is_played_and_lets_it_clear_up(stop: signal.Signals)
     outside = signal.signal(stop, signal.SIG_DFL)
     try:
         with pytest.raises(Stopped) as caught:
-            loop.run(play)
+            event_loop.run(play)
         assert (stop, "stopped", ["cleared up"]) == (caught.value.signal, caught.value.format_message(), done)
         assert signal.SIG_DFL == signal.getsignal(stop)
     finally:
@@ -51,7 +51,7 @@ def test_a_signal_that_is_ignored_stays_so() -> None:
 
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
-        assert "won" == loop.run(play)
+        assert "won" == event_loop.run(play)
     finally:
         signal.signal(signal.SIGHUP, before)
 
@@ -67,4 +67,4 @@ def test_a_second_ctrl_c_does_not_wait_for_what_hangs() -> None:
                 await trio.sleep_forever()
 
     with pytest.RaisesGroup(KeyboardInterrupt, flatten_subgroups=True):
-        loop.run(play)
+        event_loop.run(play)

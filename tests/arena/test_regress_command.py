@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from click.testing import Result as Ended
 from msgspec.structs import replace
 
-from arena.commands import main as cli
+from arena.commands import main
 from arena.errors import DONE, NO, UNDECIDED, WRONG_USE, WrongUse
 from arena.regression.divergence import Explained
 from arena.workers.api import Worker
@@ -52,7 +52,7 @@ def regress(monkeypatch: pytest.MonkeyPatch, verdict: str, *more: str) -> Ended:
     workers = [Worker(play=Decided(verdict), slots=2)]
     monkeypatch.setattr("arena.workers.venue.open_crew", lambda _slots, **_: nullcontext(workers))
     words = ["regress", "mist", "--base", "mist_random", "--head", "mist_hunter", "--elo1", "100", *more]
-    return CliRunner().invoke(cli.main, words)
+    return CliRunner().invoke(main.main, words)
 
 
 @pytest.mark.parametrize("verdict", CODES)
@@ -117,7 +117,7 @@ def test_what_cannot_be_tested_is_one_line_before_anything_is_played(
 
 
 def test_the_help_names_the_exit_codes() -> None:
-    told = " ".join(CliRunner().invoke(cli.main, ["regress", "--help"]).stdout.split())
+    told = " ".join(CliRunner().invoke(main.main, ["regress", "--help"]).stdout.split())
     assert "0 accepted, H1 fits better than H0; 1 rejected, H0 does; 3 undecided after --blocks." in told
 
 

@@ -8,7 +8,7 @@ import trio
 from click.testing import CliRunner, Result
 from msgspec import Raw
 
-from arena.commands import main as cli
+from arena.commands import main
 from arena.errors import DONE, NO, WRONG_USE
 from referee.host.one_match import play
 from referee.host.plan import Plan
@@ -35,7 +35,7 @@ def transcript(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def replay(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(cli.main, ["replay", *map(str, arguments)])
+    return CliRunner().invoke(main.main, ["replay", *map(str, arguments)])
 
 
 def test_a_transcript_that_holds_is_said_to_with_its_hash_and_outcome(transcript: Path) -> None:

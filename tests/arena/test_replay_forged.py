@@ -12,7 +12,7 @@ import trio
 from click.testing import CliRunner, Result
 from msgspec import Raw
 
-from arena.commands import main as cli
+from arena.commands import main
 from arena.errors import DONE, NO, WRONG_USE
 from protocol.codec import encode
 from referee.host.one_match import play
@@ -52,7 +52,7 @@ def own(content: bytes, tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 
 def replay(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(cli.main, ["replay", *map(str, arguments)])
+    return CliRunner().invoke(main.main, ["replay", *map(str, arguments)])
 
 
 def is_told(result: Result) -> bool:

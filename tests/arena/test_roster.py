@@ -9,7 +9,7 @@ import trio
 from arena.schedule.queue import Agenda
 from arena.schedule.round_robin import round_robin
 from arena.tournament.ledger import INTERRUPTED, Ledger
-from arena.tournament.runner import Field, play_blocks
+from arena.tournament.runner import MatchSetup, play_blocks
 from arena.workers.api import Worker, WorkerGoneError
 from arena.workers.roster import Roster
 from referee.host.plan import Plan, Result
@@ -19,7 +19,7 @@ from tests.arena.test_runner import BLOCKS, BOTS, MATCHES, Heard, at_once, table
 
 async def play_all(ledger: Ledger, folder: Path, roster: Roster[Worker[str]]) -> None:
     plan = Plan(match="", game="g", variant="v", seed=0)
-    field = Field(plan=plan, players=BOTS, names=BOTS, transcripts=folder)
+    field = MatchSetup(plan=plan, players=BOTS, names=BOTS, transcripts=folder)
     await play_blocks(field, BLOCKS, ledger, workers=roster, progress=Heard(), write=at_once)
 
 
@@ -68,7 +68,7 @@ def interrupted(ledger: Ledger) -> int:
 
 async def test_a_roster_that_changes_serves_round_after_round(tmp_path: Path, autojump_clock: object) -> None:
     plan = Plan(match="", game="g", variant="v", seed=0)
-    field = Field(plan=plan, players=BOTS, names=BOTS, transcripts=tmp_path)
+    field = MatchSetup(plan=plan, players=BOTS, names=BOTS, transcripts=tmp_path)
     ledger, gone, here = Ledger(tmp_path / "l"), StandIn(), StandIn()
     roster = Roster([Worker(play=gone, slots=1), Worker(play=here, slots=1)])
     roster.remove(0)

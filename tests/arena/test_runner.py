@@ -17,7 +17,7 @@ from arena.schedule.blocks import Match
 from arena.schedule.round_robin import round_robin
 from arena.statistics.standings import standings_of
 from arena.tournament.ledger import Ledger
-from arena.tournament.runner import ATTEMPTS, INTERRUPTIONS, Field, play_blocks
+from arena.tournament.runner import ATTEMPTS, INTERRUPTIONS, MatchSetup, play_blocks
 from arena.workers.api import Play, Worker, WorkerGoneError
 from referee.host.plan import Plan, Result
 from referee.host.players import LocalSeat, identity
@@ -60,7 +60,7 @@ async def play_all(
     ledger: Ledger, folder: Path, play: Play[str], *, concurrency: int = 3, heard: Heard | None = None
 ) -> None:
     plan = Plan(match="", game="g", variant="v", seed=0)
-    field = Field(plan=plan, players=BOTS, names=BOTS, transcripts=folder)
+    field = MatchSetup(plan=plan, players=BOTS, names=BOTS, transcripts=folder)
     workers = [Worker(play=play, slots=concurrency)]
     await play_blocks(field, BLOCKS, ledger, workers=workers, progress=heard or Heard(), write=at_once)
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from arena.commands import main as cli
+from arena.commands import main
 from arena.errors import DONE, WRONG_USE, WrongUse
 from arena.game_options.setup_file import drawn_setup, read_setup
 from protocol.words import Setup
@@ -22,7 +22,7 @@ EACH_VARIANT = [(game, variant.name) for game in HAS_SECRETS for variant in GAME
 
 
 def arena(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(cli.main, [str(argument) for argument in arguments])
+    return CliRunner().invoke(main.main, [str(argument) for argument in arguments])
 
 
 def options(game: Game[Any], variant: str) -> Any:

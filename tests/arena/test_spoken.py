@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from arena.live.text_input import registry
-from arena.live.text_input.unclear import Unclear
+from arena.live.text_input.parse_error import ParseError
 
 ASKED = (
     "assign 1 Torn Box, 2 Cross Box; divine Box; veil; pattern 1 2: Box, Torn, Box, Torn, Box, Torn; "
@@ -128,7 +128,7 @@ def test_an_action_is_read_and_shown_in_the_games_words(
 def test_what_is_no_action_is_refused_with_what_would_be_one(
     game: str, window: str, text: str, complaint: str
 ) -> None:
-    with pytest.raises(Unclear, match=complaint):
+    with pytest.raises(ParseError, match=complaint):
         registry.read(game, window, text)
 
 

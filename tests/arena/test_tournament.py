@@ -13,7 +13,7 @@ from arena.config.tournament_file import read_tournament
 from arena.errors import CANNOT, MachineCannot, WrongUse
 from arena.reports.files import write_beside
 from arena.reports.tournament import crosstable, results_json
-from arena.tournament import provenance as terms
+from arena.tournament import provenance
 from arena.tournament.ledger import Ledger
 from arena.tournament.results_folder import held
 from arena.tournament.run import Results, play_tournament
@@ -131,8 +131,8 @@ def test_files_of_the_arena_that_changed_are_named_a_few_of_them(
         | {"referee/host/one_match.py": gone, "referee/a.py": gone}
         | {f"referee/z{n}.py": gone for n in range(4)}
     )
-    monkeypatch.setattr(terms, "own_files", lambda: changed)
-    monkeypatch.setattr(terms, "own_content", lambda: "sha256:0")
+    monkeypatch.setattr(provenance, "own_files", lambda: changed)
+    monkeypatch.setattr(provenance, "own_content", lambda: "sha256:0")
     assert (
         ", is sha256:0 (bots/kit.py is gone, referee/a.py is new, referee/host/one_match.py changed,"
         " referee/z0.py is new, referee/z1.py is new, 2 more). Undo" in complaint(file)

@@ -19,8 +19,19 @@ from protocol.games.hive_mind import HiveMindView
 from protocol.games.mist import MistView
 from protocol.games.pointing import PointingView
 from protocol.games.runes_to_ruins import RunesView
-from protocol.messages import PROTOCOL, Accepted, ClockTerms, Closed, Heard, Opened, Over, Said, Submit, Welcome
-from protocol.messages import Told as Message
+from protocol.messages import (
+    PROTOCOL,
+    Accepted,
+    ClientMessage,
+    ClockTerms,
+    Closed,
+    EventMessage,
+    Opened,
+    Over,
+    Submit,
+    Welcome,
+)
+from protocol.messages import ServerMessage as Message
 from protocol.words import Event, Outcome
 from referee.games.registry import GAMES
 from referee.rules import reveal
@@ -86,7 +97,7 @@ class _Seat:
         self.seat = seat
         self.windows = self.events = 0
         self.slowest_ms = 0.0
-        self._said: list[Said] = []
+        self._said: list[ClientMessage] = []
         self._session = Session(bot, self._said.append)
         self.tell(
             Welcome(
@@ -106,7 +117,7 @@ class _Seat:
         self._session.hear(decode_told(encode(message)))
 
     def tell_event(self, event: Event) -> None:
-        self.tell(Heard(self.events, event))
+        self.tell(EventMessage(self.events, event))
         self.events += 1
 
     def ask(self, opened: Opened) -> Raw:

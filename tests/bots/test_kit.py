@@ -19,19 +19,19 @@ from protocol.games.mist import MistEvent, MistView, OpponentPlaced
 from protocol.messages import (
     PROTOCOL,
     Accepted,
+    ClientMessage,
     ClockTerms,
     Closed,
+    EventMessage,
     Faulted,
-    Heard,
     Hello,
     Note,
     Opened,
     Over,
     Paused,
     Rejected,
-    Said,
+    ServerMessage,
     Submit,
-    Told,
     Undo,
     Welcome,
 )
@@ -61,9 +61,9 @@ VIEW = {
 class FakeLine:
     """A referee that says what it was given, whatever it hears."""
 
-    def __init__(self, frames: Iterable[bytes | Told]) -> None:
+    def __init__(self, frames: Iterable[bytes | ServerMessage]) -> None:
         self.waiting = [frame if isinstance(frame, bytes) else encode(frame) for frame in frames]
-        self.heard: list[Said] = []
+        self.heard: list[ClientMessage] = []
 
     def send(self, frame: bytes) -> None:
         self.heard.append(decode_said(frame))
@@ -96,14 +96,14 @@ def illegal(number: int) -> Rejected:
     return Rejected(number, Refusal.ILLEGAL, "no")
 
 
-def conversation(bot: Bot[Any, Any], *frames: bytes | Told) -> list[Said]:
+def conversation(bot: Bot[Any, Any], *frames: bytes | ServerMessage) -> list[ClientMessage]:
     """All that a bot says, hello first, to a referee that says this."""
     line = FakeLine((welcome(), *frames))
     play(bot, line, HELLO)
     return line.heard
 
 
-def actions(said: list[Said]) -> list[tuple[int, Any, bool]]:
+def actions(said: list[ClientMessage]) -> list[tuple[int, Any, bool]]:
     return [(one.window, decode_json(one.action), one.final is True) for one in said if isinstance(one, Submit)]
 
 
@@ -163,7 +163,7 @@ class TestWhatABotIsGiven:
             def decide(self, window: Window[MistView]) -> Any:
                 seen.append(window.view)
 
-        conversation(Typed(), Heard(0, PLACED), opened(view=VIEW))
+        conversation(Typed(), EventMessage(0, PLACED), opened(view=VIEW))
         assert OpponentPlaced(spotted=("A1",), destroyed=(), visible={"A1": "opponent"}) == seen[0]
         assert isinstance(seen[1], MistView)
         assert ((1, 3), ("A1",)) == (seen[1].pieces, seen[1].first_move)
@@ -183,7 +183,7 @@ class TestWhatABotIsGiven:
             def event(self, event: Any) -> None:
                 heard.append(event["n"])
 
-        line = FakeLine((welcome(told=({"n": 0}, {"n": 1})), Heard(2, {"n": 2})))
+        line = FakeLine((welcome(told=({"n": 0}, {"n": 1})), EventMessage(2, {"n": 2})))
         play(Listener(), line, HELLO)
         assert ["welcome", 0, 1, 2] == heard
 
@@ -250,7 +250,7 @@ class TestRejected:
 
 class TestTheEnd:
     @pytest.mark.parametrize("last", [Over(OUTCOME), Faulted(Fault.MISBEHAVED, "too many")])
-    def test_nothing_is_read_after_over_or_a_fault(self, last: Told) -> None:
+    def test_nothing_is_read_after_over_or_a_fault(self, last: ServerMessage) -> None:
         line = FakeLine((welcome(), last, opened()))
         play(constant({}), line, HELLO)
         assert [encode(opened())] == line.waiting

@@ -5,14 +5,14 @@ from protocol.codec import encode
 from protocol.messages import (
     Accepted,
     ClockTerms,
+    EventMessage,
     Faulted,
-    Heard,
     Hello,
     Invited,
     Opened,
     Over,
     Rejected,
-    Told,
+    ServerMessage,
     Undo,
     Welcome,
 )
@@ -36,7 +36,7 @@ def submit(window: int, action: object) -> bytes:
     return encode({"type": "submit", "window": window, "action": action})
 
 
-def hears(memory: Memory, *messages: Told) -> tuple[list[bytes], list[bytes]]:
+def hears(memory: Memory, *messages: ServerMessage) -> tuple[list[bytes], list[bytes]]:
     """What goes to the bot, and back to the host, for some messages of the host's."""
     to_bot, to_host = [], []
     for message in messages:
@@ -51,7 +51,7 @@ def playing() -> Memory:
     memory = Memory()
     assert NOTHING == hears(memory, Invited("t"))
     assert HELLO == memory.say(HELLO)
-    begun: list[Told] = [welcome(), Heard(0, "a"), Heard(1, "b"), opened(0)]
+    begun: list[ServerMessage] = [welcome(), EventMessage(0, "a"), EventMessage(1, "b"), opened(0)]
     assert ([encode(each) for each in begun], []) == hears(memory, *begun)
     return memory
 
@@ -65,9 +65,14 @@ def test_an_invitation_is_not_for_the_bot_and_names_the_token() -> None:
 def test_back_in_the_match_hello_is_said_again_and_the_bot_hears_what_it_missed_once() -> None:
     memory = playing()
     assert ([], [HELLO]) == hears(memory, Invited("t"))
-    assert NOTHING == hears(memory, Heard(2, "c"))
-    missed = [encode(Heard(2, "c")), encode(Heard(3, "d")), encode(opened(1)), encode(Heard(4, "e"))]
-    assert (missed, []) == hears(memory, welcome("a", "b", "c", "d"), opened(1), Heard(4, "e"))
+    assert NOTHING == hears(memory, EventMessage(2, "c"))
+    missed = [
+        encode(EventMessage(2, "c")),
+        encode(EventMessage(3, "d")),
+        encode(opened(1)),
+        encode(EventMessage(4, "e")),
+    ]
+    assert (missed, []) == hears(memory, welcome("a", "b", "c", "d"), opened(1), EventMessage(4, "e"))
 
 
 def test_a_window_that_the_bot_knows_is_not_shown_again() -> None:

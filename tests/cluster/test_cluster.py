@@ -16,7 +16,7 @@ import trio
 
 from arena.errors import CANNOT, DONE, WRONG_USE
 from arena.tournament.ledger import INTERRUPTED
-from arena.workers.cluster import node_line as foreman_line
+from arena.workers.cluster import node_line
 from arena.workers.cluster.dask import connected
 from tests.cluster import dask_pickles
 from tests.cluster.dask_cluster import ROOT, DaskCluster, dask_cluster
@@ -32,7 +32,7 @@ SELF_SIGNED = shlex.split(
     "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=arena -keyout key.pem -out certificate.pem"
 )
 PLAYING = 4
-"""Processes of a worker that plays a match: a foreman, a referee, two bots."""
+"""Processes of a worker that plays a match: a node, a referee, two bots."""
 
 
 @pytest.fixture
@@ -116,13 +116,13 @@ def test_a_worker_that_comes_later_plays_too_and_can_end_it_alone(
 
 
 @pytest.mark.slow
-def test_a_killed_foreman_is_replaced_and_its_matches_are_played_again(
+def test_a_killed_node_is_replaced_and_its_matches_are_played_again(
     tmp_path: Path, file: Path, cluster: DaskCluster
 ) -> None:
     worker = cluster.add(slots=2)
     with begun(cluster, file) as arena:
-        (foreman,) = [pid for pid in map(int, _children(worker.pid)) if _runs(pid, "arena.workers.cluster.node")]
-        os.kill(foreman, signal.SIGKILL)
+        (node,) = [pid for pid in map(int, _children(worker.pid)) if _runs(pid, "arena.workers.cluster.node")]
+        os.kill(node, signal.SIGKILL)
         assert undisturbed(tmp_path / "undisturbed") == table(arena, TIMES)
 
 
@@ -307,11 +307,11 @@ def _runs(pid: int, module: str) -> bool:
     return module in Path(f"/proc/{pid}/cmdline").read_text().split("\0")
 
 
-def test_a_foreman_with_nothing_to_do_is_sent_home(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_node_with_nothing_to_do_is_sent_home(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its arena may have been killed."""
-    monkeypatch.setattr(foreman_line, "IDLE_SECONDS", 0.1)
+    monkeypatch.setattr(node_line, "IDLE_SECONDS", 0.1)
     before = family(os.getpid())
-    first = foreman_line.foreman_of("an arena", 1)
-    until(lambda: foreman_line.foreman_of("an arena", 1) is not first)
-    foreman_line.send_home("an arena")
+    first = node_line.node_of("an arena", 1)
+    until(lambda: node_line.node_of("an arena", 1) is not first)
+    node_line.send_home("an arena")
     until(lambda: not alive(family(os.getpid()) - before))

@@ -16,7 +16,7 @@ from referee.host.plan import Plan, Result
 from referee.host.players import LocalSeat, Player, SandboxedBot, WrongPlayersError
 from referee.match.policy import Policy
 from referee.match.records import In, WindowTime
-from referee.sandbox import prefork as warm
+from referee.sandbox import prefork
 from referee.sandbox.levels import Isolation
 from referee.transcript.chain import TranscriptError
 from referee.transcript.reader import read_transcript
@@ -88,7 +88,7 @@ async def test_a_match_whose_bots_end_with_what_they_were_forked_from_is_void(tm
         while not (tmp_path / "match.jsonl.part").exists():  # noqa: ASYNC110 - the match makes it
             await trio.sleep(0.01)
         await trio.sleep(1)
-        warm._living_starter()._popen.kill()
+        prefork._living_starter()._popen.kill()
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(end_it)

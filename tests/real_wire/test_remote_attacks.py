@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 import trio
 
-from referee.wire import remote as remote_wire
-from referee.wire import remote_line
+from referee.wire import remote, remote_line
 from referee.wire.line import INBOX_FRAMES
 from tests.real_wire.remote import Client, Door, clients, open_door
 from tests.real_wire.seat import hear
@@ -131,8 +130,8 @@ async def test_where_no_descriptor_is_to_be_had_who_knocks_waits(monkeypatch: py
 
 async def test_whatever_strangers_and_the_bot_do_the_port_lives(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is raised there would end the matches of all remote seats."""
-    monkeypatch.setattr(remote_wire, "ACCEPT_SECONDS", 0.0)
-    monkeypatch.setattr(remote_wire, "HANDSHAKE_SECONDS", 0.1)
+    monkeypatch.setattr(remote, "ACCEPT_SECONDS", 0.0)
+    monkeypatch.setattr(remote, "HANDSHAKE_SECONDS", 0.1)
     monkeypatch.setattr(remote_line, "CUT_SECONDS", 0.0)
     luck = Random(3)
     async with open_door() as door:

@@ -10,9 +10,7 @@ import trio
 import zmq
 
 from arena.stress.memory import resident_bytes
-from referee.wire import remote as remote_wire
-from referee.wire import remote_line
-from referee.wire import socket_line as wire_line
+from referee.wire import remote, remote_line, socket_line
 from referee.wire.keys import new_pair
 from referee.wire.line import INBOX_FRAMES, MAX_TAKEN_BYTES, HandedOver, NotReading
 from referee.wire.loop_lag import LoopProbe
@@ -150,7 +148,7 @@ class TestStrangers:
     async def test_who_says_nothing_or_half_a_greeting_is_closed_in_time(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(remote_wire, "HANDSHAKE_SECONDS", 0.2)
+        monkeypatch.setattr(remote, "HANDSHAKE_SECONDS", 0.2)
         async with open_door() as door:
             for said in (b"", curve_client.GREETING[:30], curve_client.GREETING):
                 connection = raw(door)
@@ -167,16 +165,16 @@ class TestStrangers:
             assert INVITED == await hear(bot)
             before = resident_bytes()
             strangers = []
-            for _ in range(remote_wire.BACKLOG):
+            for _ in range(remote.BACKLOG):
                 with suppress(OSError):
                     strangers.append(raw(door))
                     strangers[-1].send(curve_client.GREETING)
                 await trio.lowlevel.checkpoint()
             for _ in range(20):
                 await door.serves(bot)
-                assert door.lobby._strangers.total() <= remote_wire.STRANGERS_OF_ONE
+                assert door.lobby._strangers.total() <= remote.STRANGERS_OF_ONE
                 await trio.sleep(0.02)
-            assert door.lobby._strangers.total() == remote_wire.STRANGERS_OF_ONE
+            assert door.lobby._strangers.total() == remote.STRANGERS_OF_ONE
             assert resident_bytes() - before < 20_000_000
             for each in strangers:
                 each.close()
@@ -280,8 +278,8 @@ class TestWhoIsIn:
     async def test_pings_without_end_from_one_who_does_not_read_make_nothing_grow(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(remote_wire, "KERNEL_BYTES", 4_096)
-        monkeypatch.setattr(wire_line, "SEND_BYTES", 4_096)
+        monkeypatch.setattr(remote, "KERNEL_BYTES", 4_096)
+        monkeypatch.setattr(socket_line, "SEND_BYTES", 4_096)
         async with open_door() as door:
             door.line.begin(door.bell, "t")
             connection, bot = await by_hand(door)
@@ -296,7 +294,7 @@ class TestWhoIsIn:
             assert b"all said" == await door.frame()
             current = door.line._connection
             assert current is not None
-            assert len(current.leaving) <= wire_line.SEND_BYTES + 2 * wire_line.READ_BYTES
+            assert len(current.leaving) <= socket_line.SEND_BYTES + 2 * socket_line.READ_BYTES
             connection.close()
 
     @pytest.mark.parametrize("body", [b"", b"\4PING\0\0", bytes(COMMAND_BYTES)], ids=["empty", "pings", "large"])
@@ -391,7 +389,7 @@ class TestAddresses:
         ],
     )
     def test_strangers_are_counted_by_what_one_of_them_can_have(self, origin: str, address: str) -> None:
-        assert origin == remote_wire.origin(address)
+        assert origin == remote.origin(address)
 
     @pytest.mark.parametrize(
         ("text", "endpoint", "loopback"),
@@ -404,12 +402,12 @@ class TestAddresses:
         ],
     )
     def test_an_address_is_numbers(self, text: str, endpoint: str, loopback: bool) -> None:
-        address = remote_wire.read_address(text)
+        address = remote.read_address(text)
         assert (endpoint, loopback) == (address.endpoint(1), address.loopback)
 
     @pytest.mark.parametrize(
         "text", ["", "5555", "localhost:5555", "1.2.3:5", "1.2.3.4:x", "1.2.3.4:70000", "*:5"]
     )
     def test_names_and_what_is_no_address_are_refused(self, text: str) -> None:
-        with pytest.raises(remote_wire.BadAddressError, match=r"in numbers|a port"):
-            remote_wire.read_address(text)
+        with pytest.raises(remote.BadAddressError, match=r"in numbers|a port"):
+            remote.read_address(text)

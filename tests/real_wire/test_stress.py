@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from arena.commands import main as cli
+from arena.commands import main
 from arena.errors import DONE, NO, WRONG_USE
 from arena.stress.campaign import percentiles
 from arena.workers import capacity
@@ -14,7 +14,7 @@ from referee.sandbox.process import find_isolation
 
 
 def stress(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(cli.main, ["stress", "--seed", "3", *map(str, arguments)])
+    return CliRunner().invoke(main.main, ["stress", "--seed", "3", *map(str, arguments)])
 
 
 def test_each_level_is_told_and_the_page_needs_nothing_else(tmp_path: Path) -> None:

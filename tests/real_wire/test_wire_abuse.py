@@ -16,7 +16,7 @@ from arena.stress.memory import resident_bytes
 from protocol.codec import Refused, decode_said
 from protocol.messages import MAX_FRAME_BYTES
 from protocol.refusals import Refusal
-from referee.wire import local as wire
+from referee.wire import local
 from referee.wire.line import INBOX_BYTES, INBOX_FRAMES, MAX_TAKEN_BYTES, Arrived, Bell, HandedOver, NotReading
 from referee.wire.zmtp import MOST_PARTS
 from tests.real_wire.peer import GREETING, raw_connection, raw_frame, raw_pair
@@ -42,7 +42,7 @@ def refuses_descriptors() -> bool:
     """Whether this kernel can: Linux 6.16."""
     with kernel.socket(kernel.AF_UNIX) as socket:
         try:
-            socket.setsockopt(kernel.SOL_SOCKET, wire.PASS_RIGHTS, 0)
+            socket.setsockopt(kernel.SOL_SOCKET, local.PASS_RIGHTS, 0)
         except OSError:
             return False
         return True
@@ -63,7 +63,7 @@ async def test_no_descriptor_can_be_sent(tmp_path: Path) -> None:
 
 
 async def test_a_path_that_is_too_long_is_an_error_of_its_own(tmp_path: Path) -> None:
-    async with wire.open_wire() as opened, trio.open_nursery() as nursery:
+    async with local.open_wire() as opened, trio.open_nursery() as nursery:
         with pytest.raises(OSError, match=r"File name too long: .*referee\.sock"):
             opened.open_line(nursery, Bell(), tmp_path / ("x" * 107))
 
@@ -263,7 +263,7 @@ async def test_a_line_takes_two_descriptors(tmp_path: Path) -> None:
 async def test_a_connection_that_says_nothing_keeps_others_out_for_a_while_only(
     tmp_path: Path, bot: Bot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(wire, "HANDSHAKE_SECONDS", 0.3)
+    monkeypatch.setattr(local, "HANDSHAKE_SECONDS", 0.3)
     async with open_seat(tmp_path) as seat:
         with raw_connection(seat.line.path) as silent, raw_connection(seat.line.path) as breaks_off:
             breaks_off.sendall(b"\xff\x00")
@@ -277,7 +277,7 @@ async def test_a_connection_that_says_nothing_keeps_others_out_for_a_while_only(
 async def test_a_connection_that_keeps_nobody_out_may_take_its_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(wire, "HANDSHAKE_SECONDS", 0.0)
+    monkeypatch.setattr(local, "HANDSHAKE_SECONDS", 0.0)
     async with open_seat(tmp_path) as seat:
         with raw_connection(seat.line.path) as slow:
             await trio.sleep(0.05)
@@ -321,7 +321,7 @@ async def test_a_storm_of_connections_hinders_neither_the_loop_nor_the_line_s_en
         directory.mkdir()
         stop.clear()
 
-        def storm(path: Path = directory / wire.SOCKET_NAME) -> None:
+        def storm(path: Path = directory / local.SOCKET_NAME) -> None:
             while not stop.is_set():
                 with suppress(OSError):
                     raw_connection(path).close()

@@ -15,8 +15,7 @@ from typing import Any
 import pytest
 import trio
 
-from referee.wire import local as wire
-from referee.wire import socket_line as wire_line
+from referee.wire import local, socket_line
 from referee.wire.line import FAREWELL_SECONDS, INBOX_FRAMES, Line, NotReading
 from referee.wire.zmtp import COMMANDS_AT_ONCE, MOST_PARTS, PING
 from tests.real_wire.peer import GREETING, READY, raw_connection, raw_frame, raw_pair
@@ -203,7 +202,7 @@ class TestGreeting:
         self, tmp_path: Path, bot: Bot
     ) -> None:
         async with open_seat(tmp_path) as seat:
-            for _ in range(wire.MAX_CONNECTIONS - 1):
+            for _ in range(local.MAX_CONNECTIONS - 1):
                 with raw_pair(seat.line.path) as connection:
                     await hello(seat, connection)
             await serves(seat, bot(seat.line.endpoint))
@@ -259,7 +258,7 @@ class TestScarcity:
             with raw_connection(seat.line.path) as slow, raw_connection(seat.line.path):
                 await trio.sleep(0.05)
                 seat.line._nursery.start_soon(seat.line._listen_again)
-                await trio.sleep(2 * wire.NO_DESCRIPTORS_SECONDS)
+                await trio.sleep(2 * local.NO_DESCRIPTORS_SECONDS)
                 slow.sendall(GREETING + READY + raw_frame(b"hello"))
                 assert b"hello" == await seat.frame()
 
@@ -343,7 +342,7 @@ class TestHangingUp:
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """What it said is read and dropped: else its end would not be seen, nor, over TCP, our last words."""
-        monkeypatch.setattr(wire_line, "FAREWELL_SECONDS", 600)
+        monkeypatch.setattr(socket_line, "FAREWELL_SECONDS", 600)
         async with open_seat(tmp_path) as seat:
             with raw_pair(seat.line.path) as connection:
                 fill(connection, frames=3 * INBOX_FRAMES)
@@ -421,8 +420,8 @@ class TestAnythingAtAll:
         self, tmp_path: Path, bot: Bot, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """What is raised in the poll would end all matches of the process. Descriptors are used again at once."""
-        monkeypatch.setattr(wire, "HANDSHAKE_SECONDS", 0.01)
-        monkeypatch.setattr(wire, "MAX_CONNECTIONS", 1_000_000)
+        monkeypatch.setattr(local, "HANDSHAKE_SECONDS", 0.01)
+        monkeypatch.setattr(local, "MAX_CONNECTIONS", 1_000_000)
         luck = Random(11)
         async with open_seat(tmp_path) as seat:
             lines = [seat.line]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import trio
 
-from referee.wire import local as wire
+from referee.wire import local
 from referee.wire.line import FAREWELL_SECONDS, INBOX_FRAMES, Arrived, Bell
 from referee.wire.local import LocalLine, open_wire
 from tests.real_wire.peer import raw_connection, raw_frame, raw_pair
@@ -115,7 +115,7 @@ async def test_a_bot_that_comes_back_before_all_it_said_was_read_gets_in_then(tm
 async def test_a_bot_that_connects_without_end_gets_no_other_connection(
     tmp_path: Path, bot: Bot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(wire, "MAX_CONNECTIONS", 10)
+    monkeypatch.setattr(local, "MAX_CONNECTIONS", 10)
     async with open_seat(tmp_path) as seat:
         for _ in range(9):
             with raw_pair(seat.line.path) as connection:

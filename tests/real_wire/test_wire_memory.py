@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 import trio
 
-from referee.wire import local as wire
+from referee.wire import local
 from referee.wire.keys import new_pair, z85
 from referee.wire.line import MAX_TAKEN_BYTES, Line
 from referee.wire.remote import open_lobby
@@ -87,7 +87,7 @@ def take_all(line: Line) -> None:
 
 
 @asynccontextmanager
-async def open_lines(directory: Path) -> AsyncIterator[list[wire.LocalLine]]:
+async def open_lines(directory: Path) -> AsyncIterator[list[local.LocalLine]]:
     """Lines of one process."""
     async with open_seat(directory) as seat:
         lines = [seat.line]
@@ -116,7 +116,7 @@ async def test_whatever_bots_say(tmp_path: Path, attack: str, heard: bool) -> No
                 nursery.cancel_scope.cancel()
 
 
-async def hear(lines: list[wire.LocalLine]) -> None:
+async def hear(lines: list[local.LocalLine]) -> None:
     while True:
         for line in lines:
             take_all(line)
@@ -155,7 +155,7 @@ async def test_bots_that_ask_for_answers_and_read_none(tmp_path: Path) -> None:
 async def test_bots_that_connect_over_and_over(tmp_path: Path) -> None:
     said = cycle((b"", GREETING[:20], GREETING, GREETING + READY, GREETING + READY + raw_frame(bytes(200_000))))
     async with open_lines(tmp_path) as lines, bounded(LINES):
-        for _ in range(wire.MAX_CONNECTIONS):
+        for _ in range(local.MAX_CONNECTIONS):
             for line in lines:
                 with suppress(OSError), raw_connection(line.path) as connection:
                     connection.setblocking(False)

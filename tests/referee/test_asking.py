@@ -7,7 +7,7 @@ import pytest
 import trio
 
 from protocol.codec import encode
-from protocol.messages import Closed, Heard, Opened, Rejected, Told, Welcome
+from protocol.messages import Closed, EventMessage, Opened, Rejected, ServerMessage, Welcome
 from referee.host.reask import Interviewed
 from referee.match.records import Out
 from referee.wire.line import Bell, HandedOver, Incoming, Outgoing
@@ -54,7 +54,7 @@ async def test_whatever_it_answers_it_is_told_what_came_of_the_match_and_nothing
     assert [["G5"], ["G5"]] == actions(found)
 
 
-def kind(message: Told) -> str:
+def kind(message: ServerMessage) -> str:
     return str(message.__struct_config__.tag)
 
 
@@ -198,7 +198,7 @@ async def test_who_says_hello_again_is_told_all_that_the_seat_had_been_told(auto
     assert [["G5"], ["G5"]] == actions(found)
     first, again = bot.all_of(Welcome)
     assert () == first.told
-    events = [heard.event for heard in bot.all_of(Heard)]
+    events = [heard.event for heard in bot.all_of(EventMessage)]
     assert list(again.told) == events[: len(again.told)]
     assert len(again.told) > 1
 

@@ -13,7 +13,7 @@ from random import Random
 import pytest
 from click.testing import CliRunner
 
-from arena.commands import main as cli
+from arena.commands import main
 from arena.errors import WRONG_USE
 from referee.bot_folder import content as bot_content
 from referee.bot_folder.content import ContentError, Item, content_hash, copied, copy_of, copy_place, is_whole
@@ -157,7 +157,7 @@ def test_a_strangers_folder_is_refused_in_one_line_that_names_the_file(
 ) -> None:
     wanted, make = HOSTILE[name]
     make(folder)
-    ended = CliRunner().invoke(cli.main, ["match", "mist", str(folder), "mist_random"])
+    ended = CliRunner().invoke(main.main, ["match", "mist", str(folder), "mist_random"])
     assert (WRONG_USE, "", 1) == (ended.exit_code, ended.stdout, ended.stderr.count("\n")), ended.stderr
     assert wanted in ended.stderr
     assert f"{folder}/" in ended.stderr

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from arena.commands import main as cli
+from arena.commands import main
 from arena.errors import WRONG_USE
 from referee.bot_folder.manifest import BotFolderError, find_bot
 from tests.referee.hostile_repositories import HOSTILE, git
@@ -128,7 +128,7 @@ def test_a_strangers_repository_is_refused_in_one_line_and_runs_nothing(
     ran = tmp_path / "ran"
     hostile(repository, f"touch {ran}")
     before = {path.name for path in tmp_path.iterdir()}
-    ended = CliRunner().invoke(cli.main, ["match", "mist", f"{repository}/x@HEAD", "mist_random"])
+    ended = CliRunner().invoke(main.main, ["match", "mist", f"{repository}/x@HEAD", "mist_random"])
     assert (WRONG_USE, "", 1) == (ended.exit_code, ended.stdout, ended.stderr.count("\n")), ended.stderr
     assert not ran.exists()
     assert before | {"cache"} == {path.name for path in tmp_path.iterdir()} | {"cache"}

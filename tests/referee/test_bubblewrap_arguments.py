@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from referee.bot_folder.manifest import Limits, find_bot
-from referee.sandbox import bwrap_args as bubblewrap_arguments
+from referee.sandbox import bwrap_args
 from referee.sandbox.bot_environment import Machine
 
 
@@ -28,11 +28,11 @@ def words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
         packages=(packages,),
         foreign=(foreign,),
     )
-    monkeypatch.setattr(bubblewrap_arguments, "PROJECT", packages)
-    monkeypatch.setattr(bubblewrap_arguments, "this_machine", lambda: machine)
+    monkeypatch.setattr(bwrap_args, "PROJECT", packages)
+    monkeypatch.setattr(bwrap_args, "this_machine", lambda: machine)
     bot = find_bot("mist_random")
     monkeypatch.setattr("os.geteuid", lambda: 1000)
-    return bubblewrap_arguments.arguments(bot, tmp_path / "line" / "s", 9, None)
+    return bwrap_args.arguments(bot, tmp_path / "line" / "s", 9, None)
 
 
 def test_among_packages_the_judge_and_other_bots_are_hidden(words: list[str]) -> None:

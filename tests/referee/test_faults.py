@@ -12,8 +12,8 @@ from protocol.messages import (
     MAX_FRAME_BYTES,
     Accepted,
     Closed,
+    EventMessage,
     Faulted,
-    Heard,
     Opened,
     Over,
     Rejected,
@@ -278,7 +278,7 @@ class TestPolicies:
             await second.wait()
             bot.hello()
             welcome = await bot.hear_a(Welcome)
-            assert [heard.event["type"] for heard in bot.all_of(Heard)] == [
+            assert [heard.event["type"] for heard in bot.all_of(EventMessage)] == [
                 event["type"] for event in welcome.told
             ]
             window = await bot.hear_a(Opened)

@@ -6,7 +6,7 @@ from typing import Any
 import trio
 
 from protocol.games.fight_for_a_name import FightView
-from protocol.messages import Heard, Opened
+from protocol.messages import EventMessage, Opened
 from referee.games.registry import GAMES
 from tests.referee.games.fight_play import ask, plain
 from tests.referee.virtual import Bot, Played, answering, play, set_up
@@ -48,7 +48,7 @@ async def played() -> Played:
 
 def events(match: Played, seat: int) -> list[tuple[float, Any]]:
     """What a seat was told, and when."""
-    heard = ((at, message) for at, message in match.bots[seat].heard if isinstance(message, Heard))
+    heard = ((at, message) for at, message in match.bots[seat].heard if isinstance(message, EventMessage))
     return [(at, plain(message.event)) for at, message in heard]
 
 

@@ -8,7 +8,7 @@ import trio
 import trio.testing
 
 from protocol.codec import encode
-from protocol.messages import Accepted, Closed, Heard, Opened, Over, Rejected
+from protocol.messages import Accepted, Closed, EventMessage, Opened, Over, Rejected
 from protocol.refusals import Refusal
 from referee.match.policy import Policy
 from tests.referee.toy import Cups
@@ -127,7 +127,11 @@ class TestAnsweredAtOnce:
         """While the others still think."""
         played = await cups([acting(bid=3, look_at=0.1), acting(bid=3, look_at=0.8), acting()])
         looked = [
-            [(round(at - 0.1, 6), heard.event["type"]) for at, heard in bot.heard if isinstance(heard, Heard)]
+            [
+                (round(at - 0.1, 6), heard.event["type"])
+                for at, heard in bot.heard
+                if isinstance(heard, EventMessage)
+            ]
             for bot in played.bots
         ]
         assert (0.1, "looked") in looked[0]
@@ -144,19 +148,19 @@ class TestAnsweredAtOnce:
 
         played = await cups([answering(script), acting(bid=3, look_at=0.5), acting()])
         assert [Refusal.FINAL] == [rejected.reason for rejected in played.bots[0].all_of(Rejected)]
-        assert 1 == [heard.event["type"] for heard in played.bots[0].all_of(Heard)].count("looked")
+        assert 1 == [heard.event["type"] for heard in played.bots[0].all_of(EventMessage)].count("looked")
 
     async def test_what_stands_at_the_end_of_main_time_is_answered_then(self, autojump_clock: object) -> None:
         played = await cups([acting(bid=3, final=False), acting(), acting()])
         assert [("looked", 2.0)] == [
             (heard.event["type"], round(at, 6))
             for at, heard in played.bots[0].heard
-            if isinstance(heard, Heard) and heard.event["type"] == "looked"
+            if isinstance(heard, EventMessage) and heard.event["type"] == "looked"
         ]
 
     async def test_who_submits_nothing_is_not_answered(self, autojump_clock: object) -> None:
         played = await cups([acting(bid=3, look_at=5), acting(), acting()])
-        assert "looked" not in [heard.event["type"] for heard in played.bots[0].all_of(Heard)]
+        assert "looked" not in [heard.event["type"] for heard in played.bots[0].all_of(EventMessage)]
         assert (None, True) == (played.closed(0)[1].taken, played.closed(0)[1].by_default)
 
 

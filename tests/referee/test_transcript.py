@@ -16,8 +16,7 @@ from msgspec.structs import replace
 
 from protocol.messages import MAX_FRAME_BYTES
 from referee.match.records import Handed, Header, In, Out
-from referee.transcript import part_file as transcript_file
-from referee.transcript import writer as transcript_module
+from referee.transcript import part_file, writer
 from referee.transcript.chain import MAX_LINE_BYTES, TranscriptError
 from referee.transcript.part_file import PartFile
 from referee.transcript.reader import read_transcript, verify_transcript
@@ -287,7 +286,7 @@ async def test_a_slow_disk_does_not_hold_up_the_match(
 
 
 async def test_but_what_waits_for_it_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transcript_module, "MAX_WAITING", 100)
+    monkeypatch.setattr(writer, "MAX_WAITING", 100)
     with pytest.raises(TranscriptError, match="the disk does not keep up"):
         async with open_transcript(tmp_path / "m.jsonl", header()) as transcript:
             for at in range(1_000):
@@ -340,7 +339,7 @@ async def test_a_megabyte_goes_to_the_disk_at_once(
 
 
 def test_many_lines_are_written_whole_in_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transcript_file, "WRITE_BYTES", 10)
+    monkeypatch.setattr(part_file, "WRITE_BYTES", 10)
     lines = [b"%d\n" % number for number in range(8, 1_000, 3)]
     file = PartFile(tmp_path / "m.jsonl")
     file.write(lines)
@@ -368,7 +367,7 @@ async def test_what_cannot_be_a_line_when_it_may_be_made_ends_the_match(tmp_path
 async def test_seats_own_hashes_come_from_the_file_however_long_it_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(transcript_file, "READ_BYTES", 100)
+    monkeypatch.setattr(part_file, "READ_BYTES", 100)
     transcript = await write(tmp_path / "m.jsonl", match_records())
     for seat, head in enumerate(transcript.seat_heads):
         *_, last = seat_lines(read_transcript(tmp_path / "m.jsonl"), seat)
@@ -383,7 +382,7 @@ async def test_one_that_was_closed_early_has_its_name_and_is_not_finished_again(
         await transcript.close()
         whole = path.read_bytes()
         await trio.sleep(2 * FLUSH_SECONDS)
-        monkeypatch.setattr(transcript_module, "SeatChains", None)
+        monkeypatch.setattr(writer, "SeatChains", None)
     assert whole == path.read_bytes()
     assert len(match_records()) + 1 == verify_transcript(path).lines
     assert not part(path).exists()

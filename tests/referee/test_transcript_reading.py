@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from protocol.codec import encode
 from referee.match.records import AnyRecord, Footer, Header, SeatHeader
-from referee.transcript import reader as transcript_reading
+from referee.transcript import reader
 from referee.transcript.chain import Broken, Chain, TranscriptError
 from referee.transcript.reader import lines_of, read_transcript, verify_transcript
 from referee.transcript.seat import seat_lines
@@ -147,7 +147,7 @@ def test_a_first_line_that_follows_another_is_found() -> None:
 
 
 def test_no_more_than_a_lines_bound_is_ever_read_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transcript_reading, "MAX_LINE_BYTES", 2_000)
+    monkeypatch.setattr(reader, "MAX_LINE_BYTES", 2_000)
     asked: list[int] = []
 
     class Endless(BytesIO):

@@ -7,7 +7,7 @@ import trio
 from msgspec import Raw
 
 from protocol.codec import decode_told, encode
-from protocol.messages import PROTOCOL, Closed, Hello, Note, Opened, Pause, Submit, Told, Undo, Welcome
+from protocol.messages import PROTOCOL, Closed, Hello, Note, Opened, Pause, ServerMessage, Submit, Undo, Welcome
 from referee.games.registry import GAMES
 from referee.host.feed import Feed, FeedTerms
 from referee.host.host import Host, HostIO
@@ -33,7 +33,7 @@ class Bot:
     def __init__(self, line: MemoryLine, token: str) -> None:
         self.line = line
         self.token = token
-        self.heard: list[tuple[float, Told]] = []
+        self.heard: list[tuple[float, ServerMessage]] = []
 
     def hello(self, token: str | None = None, protocol: int = PROTOCOL) -> None:
         self.say(Hello(token=self.token if token is None else token, name="test", version="1", protocol=protocol))
@@ -53,7 +53,7 @@ class Bot:
     def note(self, text: str) -> None:
         self.say(Note(text=text))
 
-    async def hear(self) -> Told:
+    async def hear(self) -> ServerMessage:
         message = decode_told(await self.line.hear())
         self.heard.append((trio.current_time(), message))
         return message

@@ -2,7 +2,7 @@
 
 from typing import Any, cast
 
-from arena.live.text_input.unclear import Unclear
+from arena.live.text_input.parse_error import ParseError
 from protocol.games.fight_for_a_name import FightView
 from protocol.words import View
 
@@ -30,7 +30,7 @@ def read(window: str, text: str) -> dict[str, Any]:
 def _numbers(words: list[str]) -> list[str]:
     for word in words:
         if not word.isdecimal() and word not in NOBODY:
-            raise Unclear("type numbers, set off by blanks, or none")
+            raise ParseError("type numbers, set off by blanks, or none")
     return [word for word in words if word.isdecimal()]
 
 
@@ -46,7 +46,7 @@ def _move(words: list[str]) -> dict[str, Any]:
         else:
             where, colon, amount = word.partition(":")
             if not (colon and where.isdecimal() and amount.isdecimal()):
-                raise Unclear("type steps such as N NE; put HEX:MP; give SEAT:MP")
+                raise ParseError("type steps such as N NE; put HEX:MP; give SEAT:MP")
             action.setdefault(key, {})[where] = int(amount)
     return action
 
@@ -59,14 +59,14 @@ def _ask(words: list[str]) -> dict[str, Any]:
             width = 1 if key == "crest" else 2
             said = words[at + 1 : at + 1 + width]
             if len(said) < width:
-                raise Unclear(f"type {ASK}")
+                raise ParseError(f"type {ASK}")
             if key in ("neither", "crest"):
                 said = [each.capitalize() for each in said]
             else:
                 said = [said[0].capitalize(), said[1].lower()]
             action[key] = said[0] if key == "crest" else said
     if set(action) != set(ASKING):
-        raise Unclear(f"type {ASK}")
+        raise ParseError(f"type {ASK}")
     return action
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any, cast
 
-from arena.live.text_input.unclear import Unclear
+from arena.live.text_input.parse_error import ParseError
 from protocol.games.hive_mind import HiveMindView
 from protocol.words import View
 
@@ -22,7 +22,7 @@ def read(window: str, text: str) -> dict[str, Any]:
         case _:
             if len(words) == 1 and words[0].isdecimal():
                 return {"seat": int(words[0])}
-            raise Unclear("type a seat's number")
+            raise ParseError("type a seat's number")
 
 
 def _read_round(words: list[str]) -> dict[str, Any]:
@@ -36,7 +36,7 @@ def _read_round(words: list[str]) -> dict[str, Any]:
             continue
         what = next(left, "")
         if not hive or not what:
-            raise Unclear(
+            raise ParseError(
                 "type a Hive and three letters, such as Charge ADE; then double, block or guess and a Hive"
             )
         action.setdefault("guess" if key == "guess" else "place", {})[hive] = what
@@ -46,7 +46,7 @@ def _read_round(words: list[str]) -> dict[str, Any]:
 def _read_score(word: str) -> tuple[str, int]:
     seat, colon, score = word.partition(":")
     if not (colon and seat.isdecimal() and score.lstrip("-").isdecimal()):
-        raise Unclear("type seat:score for others, such as 1:12 3:9, or none")
+        raise ParseError("type seat:score for others, such as 1:12 3:9, or none")
     return seat, int(score)
 
 

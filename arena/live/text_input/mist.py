@@ -2,7 +2,7 @@
 
 from typing import Any, cast
 
-from arena.live.text_input.unclear import Unclear
+from arena.live.text_input.parse_error import ParseError
 from protocol.games.mist import MistView
 from protocol.words import View
 
@@ -14,7 +14,7 @@ def read(window: str, text: str) -> dict[str, Any]:
         if words and words[0].lower() == "first":
             words = words[1:]
         if len(words) != 1 or words[0] not in ("0", "1"):
-            raise Unclear("type first 0 or first 1")
+            raise ParseError("type first 0 or first 1")
         return {"first": int(words[0])}
     lower = [word.lower() for word in words]
     if lower == ["swap"]:

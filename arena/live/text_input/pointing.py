@@ -2,7 +2,7 @@
 
 from typing import Any, cast
 
-from arena.live.text_input.unclear import Unclear
+from arena.live.text_input.parse_error import ParseError
 from protocol.games.pointing import PointingView
 from protocol.words import View
 
@@ -17,7 +17,7 @@ def read(window: str, text: str) -> dict[str, Any]:
         return {key: None}
     if word.isdecimal():
         return {key: int(word)}
-    raise Unclear("type a seat's number, or nobody")
+    raise ParseError("type a seat's number, or nobody")
 
 
 def ask(window: str, view: View) -> str:

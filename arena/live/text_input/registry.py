@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from arena.live.text_input import fight_for_a_name, hive_mind, mist, pointing, runes_to_ruins
-from arena.live.text_input.unclear import Unclear
+from arena.live.text_input.parse_error import ParseError
 from protocol.codec import decode_json, encode
 from protocol.words import View
 
@@ -33,7 +33,7 @@ def read(game: str, window: str, text: str) -> Any:
         try:
             return decode_json(text.encode(errors="replace"))
         except msgspec.MsgspecError as error:
-            raise Unclear(f"that is no JSON: {error}") from None
+            raise ParseError(f"that is no JSON: {error}") from None
     return SPOKEN[game].read(window, text)
 
 

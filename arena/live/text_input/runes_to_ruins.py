@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, cast
 
-from arena.live.text_input.unclear import Unclear
+from arena.live.text_input.parse_error import ParseError
 from protocol.games.runes_to_ruins import RunesView
 from protocol.words import View
 
@@ -52,8 +52,8 @@ def _add(action: dict[str, Any], part: str) -> None:
         raise _unclear(part) from None
 
 
-def _unclear(part: str) -> Unclear:
-    return Unclear(f"{part!r} is not understood; parts are set off by ';':\n{FORMS}")
+def _unclear(part: str) -> ParseError:
+    return ParseError(f"{part!r} is not understood; parts are set off by ';':\n{FORMS}")
 
 
 def _list(text: str) -> list[str]:

@@ -21,8 +21,7 @@ from arena.errors import MachineCannot, WrongUse
 from arena.quantities import counted
 from arena.terminal import say
 from arena.workers.api import Worker, WorkerGoneError
-from arena.workers.cluster import bot_archive as bot_parcel
-from arena.workers.cluster import tasks as cluster_place
+from arena.workers.cluster import bot_archive, tasks
 from arena.workers.cluster.dask import SLOTS, DaskClient, Task, address_of, connected
 from arena.workers.cluster.protocol import Arrival, Asked, Ordered, Readiness, received
 from arena.workers.own_code import own_content
@@ -65,7 +64,7 @@ async def open_cluster(
             nursery.cancel_scope.cancel()
     finally:
         with trio.CancelScope(shield=True):
-            await trio.to_thread.run_sync(client.close, cluster_place.leave, cluster.arena)
+            await trio.to_thread.run_sync(client.close, tasks.leave, cluster.arena)
 
 
 class _Cluster:
@@ -92,7 +91,7 @@ class _Cluster:
         events, to_hear = trio.open_memory_channel[dict[str, Any]](math.inf)
         self._client.hear(events.send_nowait)
         # It reads what it passes on.
-        if lack := await self._client.look_for(cluster_place.__name__):
+        if lack := await self._client.look_for(tasks.__name__):
             raise MachineCannot(f"--on {self._on}: its scheduler {lack}")
         await self._look()
         nursery.start_soon(self._listen, to_hear)
@@ -171,16 +170,16 @@ class _Cluster:
             RefusedError: it cannot.
         """
         slots = self._slots(info)
-        if lack := await self._client.look_for(cluster_place.__name__, address):
+        if lack := await self._client.look_for(tasks.__name__, address):
             raise RefusedError(lack)
         asked = encoded(self._asked)
         async with self._hosts[info["host"]]:
-            arrival: Arrival = decoded(await self._ask(address, cluster_place.arrive, asked), Arrival)
+            arrival: Arrival = decoded(await self._ask(address, tasks.arrive, asked), Arrival)
             if arrival.arena != own_content():
                 raise RefusedError("has another version of the arena: install there what is here")
             for content in arrival.missing:
-                await self._ready(address, cluster_place.keep_bot, content, self._parcels[content])
-            await self._ready(address, cluster_place.make_ready, asked)
+                await self._ready(address, tasks.keep_bot, content, self._parcels[content])
+            await self._ready(address, tasks.make_ready, asked)
         if arrival.calibrated is not None and slots > arrival.calibrated:
             at_once = f"{counted(slots, 'match')} at once"
             say(f"{address} plays {at_once}, calibrated for {arrival.calibrated}")
@@ -208,7 +207,7 @@ class _Cluster:
             WrongUse: one cannot be sent.
         """
         try:
-            return {bot.content: bot_parcel.packed(bot.folder) for bot in self._asked.bots}
+            return {bot.content: bot_archive.packed(bot.folder) for bot in self._asked.bots}
         except BotFolderError as error:
             raise WrongUse(str(error)) from None
 
@@ -235,7 +234,7 @@ class _Cluster:
             order=Raw(encoded(order(0, plan, players, transcript))),
             store=self._store,
         )
-        words = await self._done(address, cluster_place.play, encoded(ordered), slots=1)
+        words = await self._done(address, tasks.play, encoded(ordered), slots=1)
         answer = await trio.to_thread.run_sync(received, words, transcript)
         if not isinstance(answer, Done):
             raise error_of(answer)

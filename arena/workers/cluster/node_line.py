@@ -1,6 +1,6 @@
-"""A Dask worker's end of the line to its foremen: one for each arena that has matches played there.
+"""A Dask worker's end of the line to its nodes: one for each arena that has matches played there.
 
-Called from the Dask worker's threads. A foreman ends with its line, however this process ends.
+Called from the Dask worker's threads. A node ends with its line, however this process ends.
 """
 
 import select
@@ -16,12 +16,12 @@ from arena.workers.api import WorkerGoneError
 from arena.workers.protocol import Answer, Order, decoded, encoded, framed, take_frames
 
 IDLE_SECONDS = 60
-"""A foreman that has had nothing to play for so long is sent home: its arena may be gone without a word."""
+"""A node that has had nothing to play for so long is sent home: its arena may be gone without a word."""
 READ_BYTES = 65_536
 
 
-def foreman_of(arena: str, slots: int) -> "Foreman":
-    """The foreman that plays for an arena, started if it has none.
+def node_of(arena: str, slots: int) -> "Node":
+    """The node that plays for an arena, started if it has none.
 
     Raises:
         WorkerGoneError: that arena has said that it leaves.
@@ -29,20 +29,20 @@ def foreman_of(arena: str, slots: int) -> "Foreman":
     with _LOCK:
         if arena in _LEFT:
             raise WorkerGoneError("its arena has left")
-        if arena not in _FOREMEN:
-            _FOREMEN[arena] = Foreman(arena, slots)
-        return _FOREMEN[arena]
+        if arena not in _NODES:
+            _NODES[arena] = Node(arena, slots)
+        return _NODES[arena]
 
 
 def send_home(arena: str) -> None:
     """Ends all that is played for an arena, also what it asked for just before. Does not wait for the end."""
     with _LOCK:
         _LEFT.add(arena)
-        if arena in _FOREMEN:
-            _FOREMEN[arena].retire()
+        if arena in _NODES:
+            _NODES[arena].retire()
 
 
-class Foreman:
+class Node:
     """One `arena.workers.cluster.node`, and the matches that it was given."""
 
     def __init__(self, arena: str, slots: int) -> None:
@@ -67,12 +67,12 @@ class Foreman:
         """Has a match played; waits for it.
 
         Raises:
-            WorkerGoneError: the foreman is gone, or was sent home.
+            WorkerGoneError: the node is gone, or was sent home.
         """
         call = _Call()
         with _LOCK:
-            if _FOREMEN.get(self._arena) is not self:
-                raise WorkerGoneError("its foreman is gone")
+            if _NODES.get(self._arena) is not self:
+                raise WorkerGoneError("its node is gone")
             number = next(self._numbers)
             self._calls[number] = call
         try:
@@ -82,7 +82,7 @@ class Foreman:
             self.retire()
         call.answered.wait()
         if call.answer is None:
-            raise WorkerGoneError(f"its foreman is gone: exit code {self._process.returncode}")
+            raise WorkerGoneError(f"its node is gone: exit code {self._process.returncode}")
         return call.answer
 
     def retire(self) -> None:
@@ -100,8 +100,8 @@ class Foreman:
             for frame in take_frames(held):
                 self._answered(frame)
         with _LOCK:
-            if _FOREMEN.get(self._arena) is self:
-                del _FOREMEN[self._arena]
+            if _NODES.get(self._arena) is self:
+                del _NODES[self._arena]
         self.retire()
         self._process.wait()
         self._ours.close()
@@ -114,7 +114,7 @@ class Foreman:
             with _LOCK:
                 if not self._calls:
                     # No match can be given to it from here on.
-                    del _FOREMEN[self._arena]
+                    del _NODES[self._arena]
                     return b""
         try:
             return self._ours.recv(READ_BYTES)
@@ -135,11 +135,11 @@ class _Call:
     def __init__(self) -> None:
         self.answered = Event()
         self.answer: Answer | None = None
-        """None, once answered: the foreman is gone."""
+        """None, once answered: the node is gone."""
 
 
 _LOCK = Lock()
-_FOREMEN: dict[str, Foreman] = {}
+_NODES: dict[str, Node] = {}
 """By arena. Those that may still be given matches."""
 _LEFT: set[str] = set()
 """Arenas that have gone in order: a run of the arena has a name of its own, so they do not come back."""

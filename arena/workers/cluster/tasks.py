@@ -1,6 +1,6 @@
 """What the arena has done by a Dask worker: these functions are its tasks, and run in its threads.
 
-Nothing is played in the Dask worker itself: that is a foreman's, a process beside it. All that goes in and out is
+Nothing is played in the Dask worker itself: that is a node's, a process beside it. All that goes in and out is
 bytes, see `cluster_words`; no function raises, for Dask would pickle the error.
 """
 
@@ -12,8 +12,8 @@ from msgspec import Raw
 from msgspec.structs import replace
 
 from arena.workers import capacity
-from arena.workers.cluster import bot_archive as bot_parcel
-from arena.workers.cluster.node_line import foreman_of, send_home
+from arena.workers.cluster import bot_archive
+from arena.workers.cluster.node_line import node_of, send_home
 from arena.workers.cluster.protocol import Arrival, Asked, Ordered, Readiness, returned
 from arena.workers.cluster.store import Store
 from arena.workers.own_code import own_content
@@ -33,7 +33,7 @@ def arrive(asked: bytes) -> bytes:
 def keep_bot(content: str, parcel: bytes) -> bytes:
     """Keeps a bot that was missing: `Readiness`."""
     try:
-        bot_parcel.keep(content, parcel)
+        bot_archive.keep(content, parcel)
     except Exception as error:  # noqa: BLE001 - told, not raised: see above
         return encoded(Readiness(complaint=str(error)))
     return encoded(Readiness())
@@ -62,7 +62,7 @@ def play(ordered: bytes) -> bytes:
                 for player in decoded(order.players, tuple[SandboxedBot, ...])
             ]
             here = replace(order, players=Raw(encoded(players)), transcript=transcript)
-            answer = foreman_of(told.arena, told.slots).play(here)
+            answer = node_of(told.arena, told.slots).play(here)
             if isinstance(answer, Done) and told.store is not None:
                 place = Store(told.store).move(transcript)
                 return returned(replace(answer, result=replace(answer.result, transcript=place)))
@@ -79,7 +79,7 @@ def leave(arena: str) -> None:
 @cache
 def _ready(bot: BotFolder, isolation: Isolation) -> BotFolder:
     """The bot as it lies here, built. Looked at once: what is in the cache is no bot's to change."""
-    here = bot_parcel.arrived(bot)
+    here = bot_archive.arrived(bot)
     if here.build:
         demand(isolation)
     return built(here, isolation)

@@ -1,6 +1,6 @@
 """Holds what each seat heard against what it should have heard: every answer, nothing of others, all in time."""
 
-from protocol.messages import Accepted, Closed, Heard, Opened, Paused, Rejected, Resumed, Welcome
+from protocol.messages import Accepted, Closed, EventMessage, Opened, Paused, Rejected, Resumed, Welcome
 from referee.proofs.fuzzing.attendance import PER_MS
 from referee.proofs.fuzzing.history import History, Window
 from referee.proofs.fuzzing.script import (
@@ -194,7 +194,7 @@ def _events(history: History, seat: int) -> None:
     answered = {at for moments in due.values() for at in moments}
     heard: set[int] = set()
     for each in history.trace.heard[seat]:
-        if isinstance(each.message, Heard):
+        if isinstance(each.message, EventMessage):
             is_answer = each.message.event["type"] == "answer"
             if each.at not in (answered if is_answer else closed):
                 raise Wrong(f"seat {seat}: is told {each.message.event} at {each.at}")

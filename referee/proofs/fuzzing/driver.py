@@ -12,7 +12,19 @@ from msgspec import Raw
 from trio.testing import MockClock
 
 from protocol.codec import decode_told, encode
-from protocol.messages import PROTOCOL, Closed, Hello, Note, Opened, Pause, Paused, Resumed, Said, Submit, Undo
+from protocol.messages import (
+    PROTOCOL,
+    ClientMessage,
+    Closed,
+    Hello,
+    Note,
+    Opened,
+    Pause,
+    Paused,
+    Resumed,
+    Submit,
+    Undo,
+)
 from referee.match import Ended, Record, WindowTime
 from referee.proofs.fuzzing import stage
 from referee.proofs.fuzzing.script import (
@@ -212,7 +224,7 @@ class Driver:
             line.say(self._frame(seat, act), at=at)
 
     def _frame(self, seat: int, act: AnyAct) -> bytes:
-        said: Said
+        said: ClientMessage
         match act:
             case Submits():
                 said = Submit(window=act.window, action=stage.action(self._script, act), final=act.final)

@@ -5,7 +5,7 @@ Times are whole microseconds since the match's zero.
 
 from msgspec import Struct
 
-from protocol.messages import Told
+from protocol.messages import ServerMessage
 from referee.match import WindowTime
 from referee.proofs.fuzzing.script import AnyAct
 
@@ -29,7 +29,7 @@ class Heard(Struct, frozen=True):
     """A message that a seat heard."""
 
     at: int
-    message: Told
+    message: ServerMessage
 
 
 class Trace(Struct, frozen=True, kw_only=True):

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from referee import sandbox
 from referee.linux.cgroups import tree
 from referee.linux.process_tree import descendants
-from referee.sandbox import prefork as warm
+from referee.sandbox import prefork
 from referee.sandbox.bot_environment import PROJECT
 from referee.sandbox.levels import find_layers
 from tests.long import cases
@@ -448,18 +448,18 @@ async def test_a_bot_whose_sandbox_ends_with_what_it_was_forked_from_is_started_
 
     That is a process of a session of its own, below the one that was started.
     """
-    ready, killed = warm.Warm.ready, list[int]()
+    ready, killed = prefork.Warm.ready, list[int]()
 
-    async def ready_at_last(bot: warm.Warm) -> None:
+    async def ready_at_last(bot: prefork.Warm) -> None:
         if not killed:
             killed.append(bot._starter._popen.pid)
             bot._starter._popen.kill()
         await ready(bot)
 
-    starter = warm._living_starter()._popen.pid
+    starter = prefork._living_starter()._popen.pid
     for pid in (starter, *descendants(starter)):
         os.kill(pid, signal.SIGSTOP)
-    monkeypatch.setattr(warm.Warm, "ready", ready_at_last)
+    monkeypatch.setattr(prefork.Warm, "ready", ready_at_last)
     assert (0, 1) == (await lab.run(lab.bot("print()"), "warm"), len(killed))
 
 
@@ -479,8 +479,8 @@ def unfiltered(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Warm bots without a filter of system calls."""
     layers = replace(find_layers(), no_filter="it is left away")
     monkeypatch.setattr("referee.sandbox.prefork.find_layers", lambda: layers)
-    monkeypatch.setattr(warm, "_starter", cache(lambda _: warm._Starter()))
-    starter = warm._living_starter()
+    monkeypatch.setattr(prefork, "_starter", cache(lambda _: prefork._Starter()))
+    starter = prefork._living_starter()
     yield
     starter._popen.kill()
     starter._popen.wait()
@@ -495,7 +495,7 @@ async def test_no_bot_has_siblings(lab: Lab) -> None:
 @pytest.mark.usefixtures("unfiltered")
 async def test_a_child_that_a_bot_has_made_its_parent_s_ends_no_other(lab: Lab) -> None:
     assert await lab.told(SIBLING, isolation="warm")
-    assert warm._living_starter().lives()
+    assert prefork._living_starter().lives()
     assert [] == lab.alive()
 
 
@@ -515,7 +515,7 @@ async def test_a_bot_that_stops_and_goes_on_all_the_time_costs_its_parent_nothin
     """That is a process of the referee's, whose time is not the bot's."""
     async with lab.started(lab.bot(TOGGLING), "warm") as bot:
         await lab.wait_for("ready")
-        starter = warm._living_starter()._popen.pid
+        starter = prefork._living_starter()._popen.pid
         parent = next(each for each in descendants(starter) if bot.pid in children_of(each))
         before = scheduled(parent)
         await trio.sleep(0.5)
