@@ -13,11 +13,9 @@ from arena.errors import MachineCannot
 from arena.workers.api import WorkerGoneError
 from arena.workers.cluster import (
     cluster,
+    node_line,
     protocol,
     tasks,
-)
-from arena.workers.cluster import (
-    node_line,
 )
 from arena.workers.cluster.cluster import open_cluster
 from arena.workers.cluster.protocol import Asked, Returned, received
