@@ -265,7 +265,7 @@ async def test_a_bot_that_was_started_again_in_a_match_does_not_stay(tmp_path: P
         "threading.Event().wait()",
         "[open(HOME / str(n), 'w') for n in range(200)], [os.mkdir(HOME / str(n)) for n in range(1_000, 1_900)]",
         "os.makedirs(HOME.joinpath(*'abcdefghijklmnopqr'))",
-        "[self.session.say(Note('x')) for _ in range(1_100)]",
+        "[self.session.say(Note('x')) for _ in range(3_000)]",  # The match's end may take many of them.
     ],
     ids=["leaves", "does not come back", "leaves too much", "leaves too deep", "says too much"],
 )
