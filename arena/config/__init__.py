@@ -4,7 +4,6 @@ from arena.config.caps import BotCaps, over, read_caps, too_large
 from arena.config.tournament_file import (
     CONSOLE,
     HOUSE_MARK,
-    TWO,
     Tournament,
     TournamentFile,
     read_tournament,
@@ -14,7 +13,6 @@ from arena.config.tournament_file import (
 __all__ = [
     "CONSOLE",
     "HOUSE_MARK",
-    "TWO",
     "BotCaps",
     "Tournament",
     "TournamentFile",

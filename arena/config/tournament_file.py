@@ -22,8 +22,6 @@ from referee.rules import BadSetupError, Game
 from referee.sandbox import Isolation
 
 Resolve = Callable[[str], BotFolder]
-TWO = 2
-"""Seats of games in which each pair plays by itself; and the fewest bots that make a tournament."""
 CONSOLE = "console"
 """The name of a seat for a person at the terminal."""
 HOUSE_MARK = " (house)"

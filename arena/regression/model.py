@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
 
-from arena.config import TWO, Tournament
-from arena.schedule import SWAPPED, Block, Match, shifts_of
+from arena.config import Tournament
+from arena.schedule import SWAPPED, TWO, Block, Match, shifts_of
 from arena.statistics import Verdict, anytime, points, sprt
 from protocol.words import Outcome
 

@@ -6,10 +6,11 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from arena.config import TWO, BotCaps, Tournament, TournamentFile, over, too_large
+from arena.config import BotCaps, Tournament, TournamentFile, over, too_large
 from arena.errors import WrongUse
 from arena.game_options import read_clock, rules_asked
 from arena.regression.model import FIELD, MOST_SEATINGS, Regression, Test
+from arena.schedule import TWO
 from arena.statistics import Anytime, EloModel, Sprt
 from referee.bot_folder import BotFolder, BotFolderError, built_in, find_bot
 from referee.match import Policy

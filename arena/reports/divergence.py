@@ -6,10 +6,10 @@ from typing import Any
 
 import msgspec
 
-from arena.config import TWO
 from arena.quantities import counted
 from arena.regression import Decision, Explained, Group, Place, total
 from arena.reports.markdown import escaped, table_lines
+from arena.schedule import TWO
 from arena.tables import Grid
 from protocol.codec import encode
 

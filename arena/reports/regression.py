@@ -5,11 +5,10 @@ from typing import Any
 
 import msgspec
 
-from arena.config import TWO
 from arena.quantities import counted, duration
 from arena.regression import BASE, FIELD, HEAD, Finding, Regression, evidence
 from arena.reports.markdown import escaped, table_lines
-from arena.schedule import Cells, conduct_columns
+from arena.schedule import TWO, Cells, conduct_columns
 from arena.statistics import ELO, Progress, Sprt, StandingsRow, Verdict
 from arena.tables import Grid, grid_of
 

@@ -7,10 +7,10 @@ from typing import Any
 import msgspec
 from rich.text import Text
 
-from arena.config import TWO, Tournament
+from arena.config import Tournament
 from arena.quantities import counted, rounded
 from arena.reports.bracket import ASCII, BOXES, draw
-from arena.schedule import HOUSE, Contest, conduct_columns, format_of
+from arena.schedule import HOUSE, TWO, Contest, conduct_columns, format_of
 from arena.statistics import Digest, Score, StandingsRow
 from arena.tables import Grid, grid_of, show
 from arena.terminal import Screen

@@ -16,6 +16,7 @@ from arena.schedule.round_robin import RoundRobinFormat
 from arena.schedule.swiss import SwissFormat
 
 TWO = 2
+"""Seats of games in which each pair plays by itself; and the fewest bots that make a tournament."""
 FORMATS: dict[str, Format] = {
     each.name: each
     for each in (

@@ -9,9 +9,9 @@ import trio
 from msgspec import Struct
 
 from arena import event_loop
-from arena.config import TWO, Tournament
+from arena.config import Tournament
 from arena.quantities import counted
-from arena.schedule import Blocks, Contest, Design, Fixed, blocks_so_far, design_of, format_of, rounds_of
+from arena.schedule import TWO, Blocks, Contest, Design, Fixed, blocks_so_far, design_of, format_of, rounds_of
 from arena.statistics import Digest, Played, StandingsRow, digest_of
 from arena.terminal import progress_console, say
 from arena.tournament.feed_standings import AlsoFed, FedStandings, Terms

@@ -282,16 +282,19 @@ class _Play(HostIO):
 
     async def _until_back(self, invited: list[LocalBotHere]) -> None:
         """Freezes those who are back. Those who end instead, or take too long, are invited no more."""
-        waited_for = set(invited)
+        waited_for = list(invited)
         try:
-            while True:
-                back = {bot: bot.is_back() for bot in invited if bot in waited_for}
-                waited_for = {bot for bot, is_back in back.items() if is_back is False}
-                for bot in [bot for bot, is_back in back.items() if is_back is None]:
-                    invited.remove(bot)
-                if not waited_for:
-                    return
-                await self.bell.wait()
+            while waited_for:
+                for bot in list(waited_for):
+                    if bot.stays_away():
+                        invited.remove(bot)
+                    elif bot.is_back():
+                        bot.let_run(runs=False)
+                    else:
+                        continue
+                    waited_for.remove(bot)
+                if waited_for:
+                    await self.bell.wait()
         finally:
             invited[:] = [bot for bot in invited if bot not in waited_for]
 

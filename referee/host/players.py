@@ -273,16 +273,16 @@ class LocalBotHere(PlayerHere):
         self.kept.invite()
         return True
 
-    def is_back(self) -> bool | None:
-        """Whether it has come to its next match, and is frozen; None: it will not come."""
+    def stays_away(self) -> bool:
+        """Whether it will not come to its next match: it has ended, or says too much instead."""
         assert self.kept is not None  # noqa: S101 - it was invited
         assert self.process is not None  # noqa: S101 - as above
-        if self.process.has_ended or self.kept.says_too_much:
-            return None
-        if not self.kept.is_back():
-            return False
-        self.process.freeze()
-        return True
+        return self.process.has_ended or self.kept.says_too_much
+
+    def is_back(self) -> bool:
+        """Whether it has come to its next match."""
+        assert self.kept is not None  # noqa: S101 - it was invited
+        return self.kept.is_back()
 
     async def stay(self, kept: KeptBots) -> None:
         """It is this match's no more, and waits for the next; unless it has ended."""
