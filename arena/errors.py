@@ -1,6 +1,7 @@
 """How a command ends other than well: the exit codes, and the one line that says why."""
 
 import errno
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -63,6 +64,24 @@ class Stopped(click.ClickException):
     def __init__(self, signal: int, text: str = "stopped") -> None:
         super().__init__(text)
         self.signal = signal
+
+
+def reason_of(error: BaseException) -> BaseException:
+    """What to tell of an error: of a group, what we foresaw, before what we did not."""
+    reasons = list(_leaves(error))
+    for kind in (click.ClickException, KeyboardInterrupt):
+        for reason in reasons:
+            if isinstance(reason, kind):
+                return reason
+    return reasons[0]
+
+
+def _leaves(error: BaseException) -> Iterator[BaseException]:
+    if isinstance(error, BaseExceptionGroup):
+        for inner in error.exceptions:
+            yield from _leaves(inner)
+    else:
+        yield error
 
 
 def cannot_write(path: Path, error: OSError) -> WrongUse | MachineCannot:

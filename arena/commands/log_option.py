@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from arena.errors import Stopped, cannot_write
+from arena.errors import Stopped, cannot_write, reason_of
 from arena.quantities import counted
 from arena.terminal import say
 from referee.log import NO_LOG, OperatorLog, Writer, opened
@@ -35,23 +35,14 @@ def open_log(target: str | None) -> Iterator[OperatorLog]:
         raise cannot_write(Path(f"--log {target}"), error) from None
     try:
         yield writer.log
-    except BaseExceptionGroup as group:
-        _tell(writer.log, _first(group))
-        raise
-    except Exception as error:
-        _tell(writer.log, error)
+    except (Exception, BaseExceptionGroup) as error:
+        _tell(writer.log, reason_of(error))
         raise
     finally:
         lost = writer.close()
         if lost:
             why = "nobody takes them" if writer.failure is None else writer.failure.strerror
             say(f"--log {target}: {counted(lost, 'line')} lost: {why}")
-
-
-def _first(error: BaseException) -> BaseException:
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return error
 
 
 def _tell(log: OperatorLog, error: BaseException) -> None:

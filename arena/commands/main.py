@@ -9,7 +9,7 @@ import os
 import select
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
 from io import TextIOWrapper
@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 
 import click
 
-from arena.errors import CANNOT, DONE, SIGNALLED, WRONG_USE, Stopped, WrongUse
+from arena.errors import CANNOT, DONE, SIGNALLED, WRONG_USE, Stopped, WrongUse, reason_of
 from referee.printable import printable
 
 COMMANDS = {
@@ -109,7 +109,7 @@ def _check_text(args: Sequence[str]) -> None:
 
 def _leave(error: BaseException) -> NoReturn:
     """Ends the process for what a command raised: its exit code, and one line on standard error."""
-    reason = _first(error)
+    reason = reason_of(error)
     if os.environ.get("ARENA_TRACEBACK") and not isinstance(reason, SystemExit | click.ClickException):
         raise error
     # Rich makes an exit of it, with the code 1: but that is an answer.
@@ -153,24 +153,6 @@ def _verdict(reason: BaseException) -> tuple[int, str]:
     return CANNOT, (
         f"a fault of the arena itself: {type(reason).__name__}: {reason} (set ARENA_TRACEBACK=1 to see where)"
     )
-
-
-def _first(error: BaseException) -> BaseException:
-    """What to tell of an exception group: what we foresaw, before what we did not."""
-    reasons = list(_leaves(error))
-    for kind in (click.ClickException, KeyboardInterrupt):
-        for reason in reasons:
-            if isinstance(reason, kind):
-                return reason
-    return reasons[0]
-
-
-def _leaves(error: BaseException) -> Iterator[BaseException]:
-    if isinstance(error, BaseExceptionGroup):
-        for inner in error.exceptions:
-            yield from _leaves(inner)
-    else:
-        yield error
 
 
 @click.group("arena", cls=Arena, context_settings={"help_option_names": ["-h", "--help"]})
