@@ -1,6 +1,6 @@
 """The process that publishes the live feed: from one Unix socket to a ZeroMQ PUB socket, and nothing else.
 
-Run as `python -m arena.feed.process SOCKET ENDPOINT` by `feed`. It is the only part of the arena that uses libzmq,
+Run as `python -m arena.feed.process SOCKET ENDPOINT` by `publisher`. It alone in the arena uses libzmq,
 whose memory grows with what subscribers ask for and leave unread: here it has a bound, and no match suffers.
 """
 

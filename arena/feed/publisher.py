@@ -1,7 +1,7 @@
 """The arena's end of the live feed: starts the process that publishes it, and hands it messages without waiting.
 
 What is in a message is `referee.host.feed`'s. The socket that subscribers reach is in a process of its own
-(`feed_process`): what they do, or leave undone, can neither slow nor grow the process whose clocks count. Between
+(`process`): what they do, or leave undone, can neither slow nor grow the process whose clocks count. Between
 the two is one Unix socket, which workers share: when the kernel's buffer of it is full, messages are dropped.
 """
 

@@ -1,6 +1,6 @@
 """The bot named `console`: a seat for a person at the terminal.
 
-Lines that are typed go to `person`, which knows what they mean; this reads them without holding up the referee, in
+Lines that are typed go to `human`, which knows what they mean; this reads them without holding up the referee, in
 whose process it runs, and shows the clock.
 """
 

@@ -1,6 +1,6 @@
 """Where a new version of a bot would have acted otherwise than the old one, and how their matches came out. Pure.
 
-`explain` asks it; here its answers are held against what the old version did.
+`explainer` asks it; here its answers are held against what the old version did.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
 """Bots as they lie on disk: a folder with a bot.toml. Finds one by name, copies its content, reads and checks it.
 
-Starting it is `sandbox`'s; what is content, and its copy, is `bot_content`'s; folders of another git revision are
-read by `bot_revision`.
+Starting it is `sandbox`'s; what is content, and its copy, is `content`'s; folders of another git revision are
+read by `revision`.
 """
 
 import os

@@ -1,6 +1,6 @@
 """Runs one match in trio: waits for what comes, holds the deadlines, and gives `Match` its inputs.
 
-It decides nothing itself. Works the same over ZeroMQ (`wire`) and over memory under trio's virtual clock.
+It decides nothing itself. Works the same over ZeroMQ (`wire.local`) and over memory under trio's virtual clock.
 """
 
 import math

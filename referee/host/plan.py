@@ -32,7 +32,7 @@ class Plan(Struct, frozen=True, kw_only=True):
     labels: tuple[str, ...] = ()
     """What spectators read of who sits where, by seat; none: the bots' own names. No bot is told."""
     warm: bool = True
-    """Whether Python bots in a sandbox are forked from a process that holds the kit already: see `warm`."""
+    """Whether Python bots in a sandbox are forked from a process that holds the kit already: see `prefork`."""
 
 
 class Result(Struct, frozen=True, kw_only=True):

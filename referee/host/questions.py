@@ -1,6 +1,6 @@
 """What one seat was asked in a match, and what it was told between: its transcript as a list of questions. Pure.
 
-So that another bot can be asked the same (`asking`). All that goes to that bot is made from frames that were sent
+So that another bot can be asked the same (`reask`). All that goes to that bot is made from frames that were sent
 to the seat: it gets nothing that the seat could not know. The match is replayed meanwhile, so that the rules can
 be asked whether an answer is legal; what else the replay knows goes nowhere.
 """

@@ -1,8 +1,9 @@
 """All that the referee decides in one match, told what happened and when. Pure: it reads no clock, no network.
 
-What becomes of windows is its `course`'s to say, of pauses `pauses`', of starts `start_up`'s, of faults `court`'s.
+`flow` opens and closes windows, `pauses` holds the pauses, `startup` times the starts, `evidence` says whose fault
+a lost window is.
 What comes from outside is data: the records marked *input*, each given to `apply`. As nothing else decides, a
-transcript's inputs given to a new `Match` make the same messages, byte for byte (`replay`).
+transcript's inputs given to a new `Match` make the same messages, byte for byte (`transcript.replayer`).
 Times (`at`) are whole microseconds since the match's zero.
 """
 

@@ -1,4 +1,4 @@
-"""What a transcript is made of: one Struct a line. `transcript` writes and verifies them; `match` makes them.
+"""What a transcript is made of: one Struct a line. `match` makes them; see `transcript`.
 
 All times (`at`, `deadline`, …) are whole microseconds since the match's own zero, on the monotonic clock. The
 records marked *input* are all that a match was told from outside; `Match.apply` makes every other record of them
@@ -271,7 +271,7 @@ class Used(Struct, frozen=True, kw_only=True, tag="used", tag_field="kind", omit
 
 
 class Judged(Struct, frozen=True, kw_only=True, tag="verdict", tag_field="kind"):
-    """Whose fault it is that a seat's part in a window took the default, or used reserve: see `verdict`."""
+    """Whose fault it is that a seat's part in a window took the default, or used reserve: see `verdicts`."""
 
     at: Microseconds
     seat: SeatNumber

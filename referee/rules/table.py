@@ -1,7 +1,7 @@
 """One match of one game, without time: its state, and the journal of all that was taken.
 
 Pure. Who submits what, and when a window closes, is decided above (`window`, `match`); this folds what was taken
-into the state. `replay` folds a journal anew and gets the same state and events.
+into the state. `transcript.replayer` folds a journal anew and gets the same state and events.
 """
 
 from collections.abc import Iterable

@@ -1,6 +1,6 @@
 """Warm starts: Python bots forked from a process that has the interpreter and the kit's imports already.
 
-The walls are those of `bubblewrap`; what is saved is the start of bubblewrap, of the interpreter, and the imports:
+The walls are those of `bwrap`; what is saved is the start of bubblewrap, of the interpreter, and the imports:
 nine tenths of a bot's start. `prefork_server` is that process; there is one for this arena, and it ends with it.
 """
 

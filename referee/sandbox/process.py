@@ -5,8 +5,8 @@ processes, processor time, disk and system calls, or else it is an error; `stand
 limits for each process can, and uses the rest where the machine has it; `none` promises nothing, and must be
 asked for by name.
 
-What a bot may use is its bot.toml's to say, what it is given is `bot_environment`'s; `bubblewrap` and `bare` are
-the two ways it is done.
+What a bot may use is its bot.toml's to say, what it is given is `bot_environment`'s; `bwrap` and `unconfined`
+are the two ways it is done.
 """
 
 from contextlib import suppress

@@ -1,7 +1,7 @@
 """What the records of a transcript must be beside their types: in which file, in what order, of which seats. Pure.
 
 Whoever changes a file can make its hashes anew. So nothing that is read here is taken to be as a match wrote it:
-what could not have been written is found before anybody acts on it. Whether the rules lead to it is `replay`'s.
+what could not have been written is found before anybody acts on it. Whether the rules lead to it is `replayer`'s.
 """
 
 import re

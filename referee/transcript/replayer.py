@@ -1,6 +1,6 @@
 """Proves a transcript: gives its inputs to a new match, which must make every other record, byte for byte.
 
-Reading the file, and proving that its bytes are the ones written, is `transcript_reading`'s.
+Reading the file, and proving that its bytes are the ones written, is `reader`'s.
 """
 
 from collections import deque

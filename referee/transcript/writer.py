@@ -1,7 +1,7 @@
 """Writes a match's transcript as it happens: a structlog logger makes and chains lines, a thread writes them.
 
-Reading and verifying is `transcript_reading`; what one seat could know, `transcript_seat`; how the lines hang
-together, `transcript_chain`; the file's name and life, `transcript_file`.
+`reader` reads and verifies, `seat` has what one seat could know, `chain` says how the lines hang together, and
+`part_file` how the file is named and when it is there.
 """
 
 import logging

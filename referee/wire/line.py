@@ -1,6 +1,6 @@
 """One bot's line as the host sees it: frames out, frames in with the time they arrived. Knows no transport.
 
-`wire_line` is one over a socket, on this machine (`wire`) or from another (`remote_line`); `memory_line` is one
+`socket_line` is one over a socket, on this machine (`local`) or from another (`remote_line`); `memory` has one
 within this process.
 """
 

@@ -1,6 +1,6 @@
 """The line of a bot on its author's own machine: TCP, sealed by its conversation.
 
-Who is at the other end is `remote_wire`'s to find out.
+Who is at the other end is `remote`'s to find out.
 """
 
 import math

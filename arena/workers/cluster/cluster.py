@@ -1,4 +1,4 @@
-"""Workers on other machines: an existing Dask cluster as a place to play. The arena's end of `cluster_place`.
+"""Workers on other machines: an existing Dask cluster as a place to play. The arena's end of `tasks`.
 
 Dask finds the machines, carries bytes to and from them, counts their slots and notices when one is lost. What is
 played, what counts and what is played again stays the arena's, as with processes of its own.

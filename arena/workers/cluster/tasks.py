@@ -1,7 +1,7 @@
 """What the arena has done by a Dask worker: these functions are its tasks, and run in its threads.
 
 Nothing is played in the Dask worker itself: that is a node's, a process beside it. All that goes in and out is
-bytes, see `cluster_words`; no function raises, for Dask would pickle the error.
+bytes, see `protocol`; no function raises, for Dask would pickle the error.
 """
 
 import tempfile

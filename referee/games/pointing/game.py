@@ -1,6 +1,6 @@
 """Pointing: thirteen seats, three rounds; in each, every seat points at one other seat or at none, in secret.
 
-The rulings R1 to R8 are in docs/games/pointing.md; one round's connections and their map are `pointing_map`'s.
+The rulings R1 to R8 are in docs/games/pointing.md; one round's connections and their map are `map`'s.
 """
 
 from typing import TypeVar, cast
