@@ -1,11 +1,11 @@
 """A process that holds an interpreter with the kit's imports and nothing else, and makes Python bots by forking.
 
 Run by `prefork` inside a sandbox that bubblewrap made: there it has the root that bots will see, with the
-machine's own still below OUTSIDE, and the rights to make namespaces. Each request comes with a bot's places and limits,
-its log and a gate. The fork goes into fresh namespaces and a control group, mounts the bot's own folders, loses
-the machine's root, all rights and most system calls, says at the gate that it stands, and loads the bot when it
-hears the word: it is the sandbox of `bwrap`, without its start. This process is told by the kernel how the
-bot ended, and tells it at the gate.
+machine's own still below OUTSIDE, and the rights to make namespaces. Each request comes with a bot's places and
+limits, its log and a gate. The fork goes into fresh namespaces and a control group, mounts the bot's own folders,
+loses the machine's root, all rights and most system calls, says at the gate that it stands, and loads the bot
+when it hears the word: it is the sandbox of `bwrap`, without its start. This process is told by the kernel how
+the bot ended, and tells it at the gate.
 
 A bot is not the first process of its namespace: that one is deaf to most signals, its own too, and nobody would
 see of what it died. The first one is an init that waits for nothing and runs no Python: it shares the memory of a

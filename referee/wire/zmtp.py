@@ -1,8 +1,8 @@
 """What ZeroMQ says on a connection (ZMTP 3, rfc.zeromq.org/spec/23), as far as a PAIR socket says it. Pure.
 
 `socket_line` moves the bytes and has them read here, and not by libzmq, which sets no bound to a message: it
-limits each part, and holds any number of parts until the last one has come. A bot could so make this process grow without
-end. Here a message has one bound, all its parts together, and nothing is kept of parts.
+limits each part, and holds any number of parts until the last one has come. A bot could so make this process
+grow without end. Here a message has one bound, all its parts together, and nothing is kept of parts.
 
 The same over an open network, in secret and only with those whose key is known, is `zmtp_curve`'s.
 """
