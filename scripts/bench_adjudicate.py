@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 
 from referee.adjudication import adjudicate_line
-from tests.arena.examples import SCENARIOS, examples
+from tests.referee.adjudication.examples import SCENARIOS, examples
 
 COUNT = 500
 SECONDS = 10.0

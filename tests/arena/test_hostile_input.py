@@ -22,7 +22,7 @@ from arena.workers import capacity
 from arena.workers.cluster.dask import DaskClient
 from referee.bot_folder.content import cache_folder
 from referee.wire.keys import new_pair, write_pair
-from tests.arena.test_report_command import cup
+from tests.arena.commands.test_report import cup
 
 TWO = ("mist", "mist_random", "mist_random")
 FIVE = ("hive-mind", *["hive_mind_random"] * 5)

@@ -38,7 +38,7 @@ from referee.printable import printable, printable_name
 from tests.arena.simulated import result
 from tests.arena.stand_in import AtOnce
 from tests.arena.stand_in import result as match_result
-from tests.arena.test_tournament import venue
+from tests.arena.tournament.test_run import venue
 from tests.hostile_names import FOLDERS, NAMES
 
 SURROGATE = "a\udcffb"

@@ -18,7 +18,7 @@ from tests.real_wire.seat import hear
 from tests.real_wire.test_remote_door import INVITED, by_hand, raw
 from tests.real_wire.test_wire_abuse import descriptors
 from tests.real_wire.test_wire_attacks import resting
-from tests.referee import curve_client
+from tests.referee.wire import curve_client
 
 
 def reset(connection: kernel.socket) -> None:

@@ -17,8 +17,8 @@ from referee.wire.loop_lag import LoopProbe
 from referee.wire.zmtp import COMMAND_BYTES, COMMANDS_AT_ONCE
 from tests.real_wire.remote import Client, Door, clients, open_door
 from tests.real_wire.seat import hear
-from tests.referee import curve_client
-from tests.referee.curve_client import commands
+from tests.referee.wire import curve_client
+from tests.referee.wire.curve_client import commands
 
 INVITED = b'{"type":"invited","token":"t"}'
 

@@ -1,0 +1,187 @@
+"""`arena regress` at the command line: exit codes, output, what is wrong named."""
+
+import json
+from collections.abc import Sequence
+from contextlib import nullcontext
+from pathlib import Path
+
+import pytest
+import trio
+from click.testing import CliRunner
+from click.testing import Result as Ended
+from msgspec.structs import replace
+
+from arena.commands import main
+from arena.errors import DONE, NO, UNDECIDED, WRONG_USE, WrongUse
+from arena.regression.divergence import Explained
+from arena.workers.api import Worker
+from referee.host.plan import Plan, Result
+from referee.host.players import SandboxedBot
+from tests.arena.regression.test_divergence import PARTED, SAME
+from tests.arena.stand_in import outcome, result
+
+CODES = {"accepted": DONE, "rejected": NO, "undecided": UNDECIDED}
+
+
+class Decided:
+    """Plays matches of which head always gets as much: all, nothing, or a half."""
+
+    def __init__(self, verdict: str) -> None:
+        self._verdict = verdict
+
+    async def __call__(self, plan: Plan, players: Sequence[SandboxedBot], *, transcript: Path) -> Result:
+        """See `referee.host.one_match.play`."""
+        await trio.lowlevel.checkpoint()
+        names = [player.folder.given for player in players]
+        head = names.index("mist_hunter")
+        ranking = {
+            "accepted": ((head,), (1 - head,)),
+            "rejected": ((1 - head,), (head,)),
+            "undecided": ((0, 1),),
+        }
+        return replace(result(plan, names, transcript), outcome=outcome(*ranking[self._verdict]))
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def regress(monkeypatch: pytest.MonkeyPatch, verdict: str, *more: str) -> Ended:
+    """A test that ends with this verdict, played by a stand-in."""
+    workers = [Worker(play=Decided(verdict), slots=2)]
+    monkeypatch.setattr("arena.workers.venue.open_crew", lambda _slots, **_: nullcontext(workers))
+    words = ["regress", "mist", "--base", "mist_random", "--head", "mist_hunter", "--elo1", "100", *more]
+    return CliRunner().invoke(main.main, words)
+
+
+@pytest.mark.parametrize("verdict", CODES)
+def test_the_exit_code_is_the_verdict_and_the_json_names_it(monkeypatch: pytest.MonkeyPatch, verdict: str) -> None:
+    result = regress(monkeypatch, verdict, "--blocks", "15", "--json")
+    found = json.loads(result.stdout)
+    assert (CODES[verdict], verdict) == (result.exit_code, found["verdict"])
+    assert found["blocks"] == sum(found["counts"])
+    assert found["elo"]["low"] is None or found["elo"]["low"] < (found["elo"]["elo"] or 1e9)
+
+
+def test_the_counts_the_ratio_and_the_interval_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = regress(monkeypatch, "accepted").stdout
+    assert "accepted: head is better, after 10 blocks of at most 40000\n" in told
+    assert "LLR 3.20 (-2.94 to 2.94), 20 of 20 points\n" in told
+    assert "blocks with 0, 0.5, 1, 1.5 and 2 points: 0, 0, 0, 0, 10\n" in told
+    assert "H0: +0 Elo, H1: +100 Elo (normalized); alpha 0.05, beta 0.05\n" in told
+    assert "head (mist_hunter)" in told
+
+
+def test_undecided_says_how_to_go_on_and_going_on_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = regress(monkeypatch, "undecided", "--blocks", "3", "--seed", "1")
+    assert first.stderr.endswith("arena: undecided after 3 blocks; more --blocks would go on from here\n")
+    again = regress(monkeypatch, "undecided", "--blocks", "5", "--seed", "1")
+    assert "at most 5 blocks of 2 matches (3 of them played before), isolation strict\n" in again.stderr
+
+
+def test_where_bots_were_kept_every_form_of_the_finding_says_so(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    kept, page = ("--keep-bots", "--blocks", "3", "--results", str(tmp_path / "kept")), tmp_path / "summary.md"
+    told = regress(monkeypatch, "undecided", *kept, "--markdown", str(page))
+    assert "bots kept from match to match: base, head\n" in told.stderr
+    assert "\nbots kept from match to match, which may remember: base, head\n" in told.stdout
+    assert "- bots kept from match to match" in page.read_text()
+    assert "kept" == json.loads(regress(monkeypatch, "undecided", *kept, "--json").stdout)["processes"]
+
+
+def test_a_summary_is_added_to_what_the_file_holds(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    page = tmp_path / "summary.md"
+    page.write_text("# Earlier steps\n")
+    regress(monkeypatch, "rejected", "--markdown", str(page))
+    lines = page.read_text().splitlines()
+    assert ["# Earlier steps", "## mist (contractual-obligation): rejected: head is not better"] == lines[:2]
+    assert "- blocks with 0, 0.5, 1, 1.5 and 2 points: 7, 0, 0, 0, 0" in lines
+    assert "| bot | played | W-T-L | mean points | faults | defaults | a window |" in lines
+
+
+def test_a_summary_that_cannot_be_written_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    result = regress(monkeypatch, "accepted", "--markdown", "nowhere/summary.md")
+    assert WRONG_USE == result.exit_code
+    assert "arena: nowhere/summary.md: cannot be written: No such file or directory\n" in result.stderr
+
+
+@pytest.mark.parametrize("words", [("--elo1", "232"), ("--elo0", "-inf"), ("--alpha", "nan"), ("--elo1", "nan")])
+def test_what_cannot_be_tested_is_one_line_before_anything_is_played(
+    monkeypatch: pytest.MonkeyPatch, words: tuple[str, str]
+) -> None:
+    result = regress(monkeypatch, "accepted", *words)
+    assert (WRONG_USE, "", 1) == (result.exit_code, result.stdout, len(result.stderr.splitlines()))
+    assert f"arena: {words[0].removeprefix('--')} = " in result.stderr
+
+
+def test_the_help_names_the_exit_codes() -> None:
+    told = " ".join(CliRunner().invoke(main.main, ["regress", "--help"]).stdout.split())
+    assert "0 accepted, H1 fits better than H0; 1 rejected, H0 does; 3 undecided after --blocks." in told
+
+
+class TestExplain:
+    """What head answers is made up: two matches, of which one parts."""
+
+    @pytest.fixture(autouse=True)
+    def answers(self, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, int]]:
+        calls: list[dict[str, int]] = []
+
+        def explain(_regression: object, blocks: int, _open: object, **given: int) -> list[Explained]:
+            calls.append({"blocks": blocks, **given})
+            return [PARTED, SAME]
+
+        monkeypatch.setattr("arena.commands.regress.explain", explain)
+        return calls
+
+    def test_the_tables_follow_the_finding_and_the_exit_code_stays(
+        self, monkeypatch: pytest.MonkeyPatch, answers: list[dict[str, int]]
+    ) -> None:
+        ended = regress(monkeypatch, "rejected", "--explain", "--concurrency", "2")
+        assert NO == ended.exit_code
+        before, after = ended.stdout.split("transcripts: ")
+        assert "rejected: head is not better" in before
+        assert "head parts from base in 2 of 4 decisions (50.0%), in 1 of 2 matches\n" in after
+        assert '{"name":"b"}' in after
+        assert [{"blocks": 7, "at_once": 2, "limit": 20}] == answers
+
+    def test_where_it_fails_the_finding_is_told_all_the_same(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        def explain(*_given: object, **_named: object) -> list[Explained]:
+            raise WrongUse("a transcript is not there")
+
+        monkeypatch.setattr("arena.commands.regress.explain", explain)
+        ended = regress(monkeypatch, "rejected", "--explain", "--json")
+        assert ("rejected", NO) == (json.loads(ended.stdout)["verdict"], ended.exit_code)
+        assert "arena: not explained: a transcript is not there\n" in ended.stderr
+
+    def test_in_json_it_is_beside_the_verdict(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        found = json.loads(regress(monkeypatch, "accepted", "--explain", "--json").stdout)
+        assert ("accepted", 2, 4) == (
+            found["verdict"],
+            found["explained"]["partings"],
+            found["explained"]["asked"],
+        )
+        assert "explained" not in json.loads(regress(monkeypatch, "accepted", "--json").stdout)
+
+    def test_in_the_summary_it_is_a_part_of_its_own(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+        regress(monkeypatch, "accepted", "--explain", "--markdown", "summary.md")
+        headings = [line for line in (tmp_path / "summary.md").read_text().splitlines() if line.startswith("#")]
+        assert [
+            "## mist (contractual-obligation): accepted: head is better",
+            "### Where head parts from base",
+        ] == headings
+
+    def test_a_limit_of_matches_is_passed_on_and_means_nothing_alone(
+        self, monkeypatch: pytest.MonkeyPatch, answers: list[dict[str, int]]
+    ) -> None:
+        regress(monkeypatch, "accepted", "--explain", "--limit", "3")
+        assert 3 == answers[0]["limit"]
+        ended = regress(monkeypatch, "accepted", "--limit", "3")
+        assert WRONG_USE == ended.exit_code
+        assert ended.stderr.endswith("arena: --limit: says how many matches --explain asks about\n")
+
+    def test_transcripts_must_be_here_to_be_read(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        ended = regress(monkeypatch, "accepted", "--explain", "--transcripts", "memory://elsewhere")
+        assert WRONG_USE == ended.exit_code
+        assert "--explain: reads transcripts in the results folder; --transcripts puts them" in ended.stderr

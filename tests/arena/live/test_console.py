@@ -1,0 +1,277 @@
+"""A person's seat: what is typed does what it says, what happens is shown, and the clock is the referee's."""
+
+import io
+import os
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+import pytest
+import trio
+from msgspec import Raw, Struct
+
+from arena.config.tournament_file import CONSOLE
+from arena.live.console import Console, lines_typed
+from arena.live.time_left import TimeLeft
+from arena.terminal import Screen
+from protocol.refusals import Conduct
+from referee.host.one_match import play
+from referee.host.plan import Plan, Result
+from referee.host.players import LocalSeat
+from referee.match.clock_config import ClockTable
+from referee.match.policy import Policy
+from referee.match.records import WindowTime
+from referee.transcript.reader import read_transcript
+from tests.arena.live.local_bots import draws
+
+Line = tuple[float, str]
+"""Seconds after the line before, and what is typed then."""
+STAY: Line = (9e9, "/quit")
+
+
+class Evening(Struct):
+    """A match of a person against a bot: how it came out, what the person saw, and what was taken in its seat."""
+
+    result: Result
+    screen: str
+    taken: list[object]
+    charged_ms: list[int]
+
+
+async def typed(*lines: Line) -> AsyncGenerator[str, None]:
+    for seconds, line in lines:
+        await trio.sleep(seconds)
+        yield line
+
+
+async def play_evening(
+    folder: Path,
+    *lines: Line,
+    live: bool = True,
+    first: int = 0,
+    turns: int = 1,
+    policy: Policy | None = None,
+    clock: ClockTable | None = None,
+) -> Evening:
+    """Mist with a pie rule; the person has seat 0."""
+    screen = io.StringIO()
+    terminal = Screen(file=screen, force_terminal=live, color_system=None, width=200)
+    person = LocalSeat(CONSOLE, Console(typed(*lines), terminal).play)
+    plan = Plan(
+        match="m",
+        game="mist",
+        variant="heaven-and-hell",
+        seed=1,
+        options=Raw(b'{"first":%d,"max_turns":%d}' % (first, turns)),
+        policy=policy or Policy(),
+        clock=clock,
+    )
+    path = folder / "m.jsonl"
+    result = await play(plan, [person, draws("bot")], transcript=path)
+    parts = [
+        part
+        for record in read_transcript(path)
+        if isinstance(record, WindowTime)
+        for part in record.seats
+        if part.seat == 0
+    ]
+    return Evening(result, screen.getvalue(), [part.taken for part in parts], [part.charged_ms for part in parts])
+
+
+@pytest.mark.parametrize(
+    ("line", "taken"),
+    [
+        ("C3", {"cells": ["C3"]}),
+        ("f3 d7", {"cells": ["D7", "F3"]}),
+        ("/submit A4 G5", {"cells": ["A4", "G5"]}),
+        ("c3,e7", {"cells": ["C3", "E7"]}),
+        ("none", {"cells": []}),
+        ('{"cells": ["B2"]}', {"cells": ["B2"]}),
+    ],
+)
+async def test_what_is_typed_is_submitted(
+    tmp_path: Path, autojump_clock: object, line: str, taken: object
+) -> None:
+    evening = await play_evening(tmp_path, (1, line), (1, "/done"), STAY)
+    assert [taken] == evening.taken
+
+
+async def test_until_time_is_up_another_action_replaces_the_first(tmp_path: Path, autojump_clock: object) -> None:
+    evening = await play_evening(tmp_path, (10, "C3"), (40, "D7"), STAY)
+    assert ([{"cells": ["D7"]}], [50_000]) == (evening.taken, evening.charged_ms)
+    assert "submitted: C3; an empty line lets it stand, another action replaces it" in evening.screen
+
+
+@pytest.mark.parametrize("line", ["/done", ""])
+async def test_done_or_an_empty_line_lets_it_stand_at_once(
+    tmp_path: Path, autojump_clock: object, line: str
+) -> None:
+    evening = await play_evening(tmp_path, (10, "C3"), (5, line), (5, "D7"), STAY)
+    assert [{"cells": ["C3"]}] == evening.taken
+
+
+async def test_an_action_with_an_exclamation_mark_stands_at_once(tmp_path: Path, autojump_clock: object) -> None:
+    evening = await play_evening(tmp_path, (10, "C3!"), STAY)
+    assert ([{"cells": ["C3"]}], [10_000]) == (evening.taken, evening.charged_ms)
+
+
+async def test_done_before_anything_is_submitted_takes_the_default_and_an_empty_line_only_says_so(
+    tmp_path: Path, autojump_clock: object
+) -> None:
+    evening = await play_evening(tmp_path, (10, ""), (10, "/done"), STAY)
+    assert "nothing is submitted; /done takes the default: none" in evening.screen
+    assert ([{"cells": []}], [20_000]) == (evening.taken, evening.charged_ms)
+
+
+async def test_undo_goes_back_to_the_default_and_then_the_reserve_runs(
+    tmp_path: Path, autojump_clock: object
+) -> None:
+    """R11: with nothing submitted when the minute ends, the first submission in the reserve is taken at once."""
+    evening = await play_evening(tmp_path, (10, "C3"), (10, "/undo"), (100, "D7"), STAY)
+    assert "withdrawn: back to the default" in evening.screen
+    assert ([{"cells": ["D7"]}], [120_000]) == (evening.taken, evening.charged_ms)
+
+
+async def test_a_refusal_is_shown_with_its_reason_and_the_earlier_submission_stands(
+    tmp_path: Path, autojump_clock: object
+) -> None:
+    evening = await play_evening(tmp_path, (10, "C3"), (10, "C3 C4"), STAY)
+    assert "not accepted (illegal): C4 is next to another cell of this turn" in evening.screen
+    assert [{"cells": ["C3"]}] == evening.taken
+
+
+@pytest.mark.parametrize("line", ["/done", ""])
+async def test_what_stands_is_not_what_was_refused_last(tmp_path: Path, autojump_clock: object, line: str) -> None:
+    evening = await play_evening(tmp_path, (10, "C3"), (10, "C3 C4"), (5, line), STAY)
+    assert ([{"cells": ["C3"]}], [25_000]) == (evening.taken, evening.charged_ms)
+
+
+async def test_done_means_what_is_on_its_way(tmp_path: Path, autojump_clock: object) -> None:
+    evening = await play_evening(tmp_path, (10, "C3"), (0, "/done"), STAY)
+    assert ([{"cells": ["C3"]}], [10_000]) == (evening.taken, evening.charged_ms)
+
+
+async def test_a_swap_is_typed_as_swap(tmp_path: Path, autojump_clock: object) -> None:
+    """R5: on the second player's first turn."""
+    evening = await play_evening(tmp_path, (1, "swap!"), STAY, first=1, turns=2)
+    assert [{"swap": True}] == evening.taken
+    assert "seat 0 swaps: the pieces on the board change owner" in evening.screen
+    assert "you have the vision that came with the pieces" in evening.screen
+
+
+async def test_a_swap_that_may_not_be_is_refused(tmp_path: Path, autojump_clock: object) -> None:
+    """R5."""
+    evening = await play_evening(tmp_path, (1, "swap"), (1, "none!"), STAY)
+    assert "not accepted (illegal): this turn may not be a swap" in evening.screen
+
+
+async def test_who_goes_first_is_typed_as_first_and_a_seat(tmp_path: Path, autojump_clock: object) -> None:
+    """R6."""
+    screen = io.StringIO()
+    terminal = Screen(file=screen, force_terminal=True, color_system=None, width=200)
+    lines = typed((1, "first"), (1, "first 1!"), STAY)
+    plan = Plan(match="m", game="mist", variant="contractual-obligation", seed=1, options=Raw(b'{"max_turns":1}'))
+    person = LocalSeat(CONSOLE, Console(lines, terminal).play)
+    await play(plan, [person, draws("bot")], transcript=tmp_path / "m.jsonl")
+    assert "type first 0 or first 1" in screen.getvalue()
+    assert "seat 1 goes first" in screen.getvalue()
+
+
+async def test_a_pause_stops_the_clocks(tmp_path: Path, autojump_clock: object) -> None:
+    policy = Policy(pauses=1, pause_ms=500_000)
+    evening = await play_evening(tmp_path, (10, "/pause"), (400, "C3!"), STAY, policy=policy)
+    assert "paused (seat 0): the clocks stand still" in evening.screen
+    assert ([{"cells": ["C3"]}], [10_000]) == (evening.taken, evening.charged_ms)
+
+
+async def test_a_pause_that_is_not_granted_is_said_and_play_goes_on(
+    tmp_path: Path, autojump_clock: object
+) -> None:
+    evening = await play_evening(tmp_path, (10, "/pause"), (1, "C3!"), STAY)
+    assert "not accepted (no-pause)" in evening.screen
+    assert [{"cells": ["C3"]}] == evening.taken
+
+
+async def test_what_is_typed_ahead_waits_for_its_window(tmp_path: Path, autojump_clock: object) -> None:
+    evening = await play_evening(tmp_path, (0, "C3!"), (0, "D7!"), STAY, turns=3)
+    assert [{"cells": ["C3"]}, {"cells": ["D7"]}] == evening.taken
+
+
+async def test_lines_from_a_pipe_stand_at_once_and_a_wrong_one_does_not_cost_the_window(
+    tmp_path: Path, autojump_clock: object
+) -> None:
+    lines = [(0.0, line) for line in ("C3", "", "Z9", "D7")]
+    evening = await play_evening(tmp_path, *lines, STAY, live=False, turns=3)
+    assert ([{"cells": ["C3"]}, {"cells": ["D7"]}], [0, 0]) == (evening.taken, evening.charged_ms)
+
+
+async def test_who_quits_has_left_and_the_match_goes_on_with_defaults(
+    tmp_path: Path, autojump_clock: object
+) -> None:
+    evening = await play_evening(tmp_path, (1, "C3!"), (1, "/quit"), turns=5)
+    assert (Conduct.DISCONNECTED, Conduct.OK) == evening.result.conduct
+    assert [{"cells": ["C3"]}, {"cells": []}, {"cells": []}] == evening.taken
+
+
+async def test_when_the_pipe_ends_what_was_typed_is_played_first(tmp_path: Path, autojump_clock: object) -> None:
+    evening = await play_evening(tmp_path, (0, "C3"), (0, "D7"), live=False, turns=5)
+    assert [{"cells": ["C3"]}, {"cells": ["D7"]}, {"cells": []}] == evening.taken
+
+
+async def test_the_board_what_may_be_typed_and_the_clock_are_shown(tmp_path: Path, autojump_clock: object) -> None:
+    evening = await play_evening(tmp_path, (3.5, "/help"), (1, "/board"), (1, "C3!"), STAY)
+    assert 2 == evening.screen.count("turn 1, seat 0 to move (as seat 0, O)")
+    assert "0 to 2 cells that do not touch, not E5, or none; default none" in evening.screen
+    assert "[ 1:00 +5:00 ] > " in evening.screen
+    assert "\r[ 0:57 +5:00 ]" in evening.screen
+    assert "/undo          withdraw what is submitted" in evening.screen
+    assert "seat 0 opens the match with C3" in evening.screen
+    assert "over (turn_limit)" in evening.screen
+
+
+async def test_an_unknown_command_is_named(tmp_path: Path, autojump_clock: object) -> None:
+    evening = await play_evening(tmp_path, (1, "/undu now"), (1, "none!"), STAY)
+    assert "there is no /undu; /help lists what there is" in evening.screen
+
+
+def test_the_clock_shows_main_time_then_the_reserve_and_stands_in_a_pause() -> None:
+    left = TimeLeft(100, main_ms=60_000, reserve_ms=300_000)
+    assert "0:48 +5:00" == left.text(112)
+    left.pause(120)
+    assert "0:40 +5:00" == left.text(500)
+    left.resume(500)
+    assert "reserve 4:55" == left.text(545)
+    assert "reserve 0:00" == left.text(2_000)
+    assert "0:05" == TimeLeft(0, 65_000, 0).text(60)
+
+
+async def test_lines_are_read_from_a_pipe_without_holding_up_the_loop() -> None:
+    reading, writing = os.pipe()
+    os.write(writing, b"C3 \nD")
+    lines = lines_typed(reading)
+    assert "C3" == await anext(lines)
+    with trio.move_on_after(0.01) as waited:
+        await anext(lines)
+    assert waited.cancelled_caught
+    os.close(writing)
+    os.close(reading)
+
+
+async def test_lines_are_read_from_a_file_to_its_last_even_without_an_end_of_line(tmp_path: Path) -> None:
+    file = tmp_path / "moves"
+    file.write_bytes(b"C3\n\xff\nD7")
+    with file.open("rb") as moves:
+        assert ["C3", "\ufffd", "D7"] == [line async for line in lines_typed(moves.fileno())]
+
+
+async def test_a_person_is_told_of_increments_and_delays(tmp_path: Path, autojump_clock: object) -> None:
+    fischer = ClockTable(budget_ms=10_000, increment_ms=100)
+    evening = await play_evening(tmp_path, (2, "c3!"), clock=fischer)
+    assert "time: first 0 s, turn 0 s, reserve 10 s, 0.1 s more after each window." in evening.screen
+    assert [2_000] == evening.charged_ms
+
+
+async def test_where_processor_time_counts_a_person_thinks_all_the_time(
+    tmp_path: Path, autojump_clock: object
+) -> None:
+    evening = await play_evening(tmp_path, (4, "c3!"), clock=ClockTable(kind="cpu", main_ms=60_000))
+    assert [4_000] == evening.charged_ms

@@ -1,0 +1,91 @@
+"""A seat's transcript as questions: as it was told, once each, and nothing that it was not told."""
+
+import json
+from typing import Any
+
+import pytest
+import trio
+from msgspec.structs import replace
+
+from protocol.messages import Closed, Opened
+from referee.host.questions import Question, Settled, questions
+from referee.match.policy import Policy
+from referee.match.records import Out
+from referee.transcript.replayer import Differs
+from tests.referee.host.retold import whole
+from tests.referee.virtual import Bot, Played, after, answering, hear_out, mist, play, set_up
+
+FIRST, SECOND = {"cells": ["C3"]}, {"cells": ["F4"]}
+
+
+def sent_to(played: Played, seat: int) -> list[bytes]:
+    return [bytes(record.frame) for record in played.records if isinstance(record, Out) and record.seat == seat]
+
+
+def kind(frame: bytes) -> str:
+    return str(json.loads(frame)["type"])
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+async def test_a_seat_is_told_and_asked_what_it_was_but_for_answers_to_what_it_said(
+    seat: int, autojump_clock: object
+) -> None:
+    played = await mist(after(1, FIRST), after(1, SECOND), max_turns=4)
+    expected = [frame for frame in sent_to(played, seat) if kind(frame) != "accepted"]
+    assert expected == [step.frame for step in questions(whole(played), seat)]
+
+
+async def test_the_rules_can_be_asked_at_each_question_what_could_be_answered_there(
+    autojump_clock: object,
+) -> None:
+    played = await mist(after(1, FIRST), after(1, SECOND), max_turns=4)
+    asked = (step for step in questions(whole(played), 0) if isinstance(step, Question))
+    assert [[0], [0]] == [[owed.seat for owed in question.match.table.owed] for question in asked]
+
+
+async def test_who_came_back_is_asked_once_and_told_once(autojump_clock: object) -> None:
+    async def comes_back(bot: Bot, window: Opened) -> None:
+        bot.hello()
+        bot.submit(window.id, FIRST)
+
+    went_on = whole(await mist(after(0, FIRST), after(0, SECOND), max_turns=4))
+    came_back = whole(await mist(answering(comes_back), after(0, SECOND), max_turns=4))
+    assert [step.frame for step in questions(went_on, 0)] == [step.frame for step in questions(came_back, 0)]
+
+
+async def test_what_a_seat_was_told_while_it_was_away_comes_when_it_is_back(autojump_clock: object) -> None:
+    """Its bot ends in the other's turn, and says hello again in its own next one."""
+    settings: Any = {"options": {"first": 0, "max_turns": 4}}
+    disturbed = set_up(2, policy=Policy(fault="restart"), restart=lambda _seat: None, **settings)
+
+    async def falls_over(bot: Bot) -> None:
+        bot.hello()
+        bot.submit((await bot.hear_a(Opened)).id, FIRST)
+        await bot.hear_a(Closed)
+        await disturbed.host.left(0, 1)
+        await trio.sleep(3)
+        await after(1, FIRST)(bot)
+
+    await play(disturbed, [falls_over, after(2, SECOND)])
+    calm = await play(set_up(2, **settings), [after(0, FIRST), after(2, SECOND)])
+
+    def told(played: Played) -> list[bytes]:
+        return [step.frame for step in questions(whole(played), 0) if not isinstance(step, Question | Settled)]
+
+    assert b'"told":[{' in b"".join(sent_to(disturbed, 0))
+    assert told(calm) == told(disturbed)
+
+
+async def test_a_seat_that_never_said_hello_was_asked_nothing(autojump_clock: object) -> None:
+    played = await mist(hear_out, after(0, SECOND))
+    assert [] == list(questions(whole(played), 0))
+
+
+async def test_a_transcript_that_the_rules_do_not_lead_to_is_refused(autojump_clock: object) -> None:
+    records = whole(await mist(after(0, FIRST), after(0, SECOND)))
+    place = next(n for n, one in enumerate(records) if isinstance(one, Out) and b'"closed"' in bytes(one.frame))
+    out = records[place]
+    assert isinstance(out, Out)
+    records[place] = replace(out, seat=1 - out.seat)
+    with pytest.raises(Differs, match=f"line {place + 1}: the rules lead to"):
+        list(questions(records, 0))

@@ -1,0 +1,225 @@
+"""Whose fault a default, or used reserve, was: the rule on recorded cases, and what a match makes of it."""
+
+from typing import Any
+
+import pytest
+import trio
+
+from protocol.messages import Opened
+from protocol.refusals import Conduct
+from referee.match.match import Match
+from referee.match.policy import Policy
+from referee.match.records import FLOOD_US, Judged, Used
+from referee.match.verdicts import Evidence, Verdict, judge
+from referee.transcript.replayer import replay
+from tests.referee.host.retold import whole
+from tests.referee.virtual import Bot, Played, answering, hear_out, play, set_up, silent
+
+SECOND = 1_000_000
+DEFAULT = {"gone": False, "time": SECOND, "reserve": 0, "by_default": True, "late_by": None}
+RESERVE = {"gone": False, "time": SECOND, "reserve": 10_000, "by_default": False, "late_by": None}
+
+
+@pytest.mark.parametrize(
+    ("wanted", "known"),
+    [
+        # It never answered.
+        ("bot", {**DEFAULT, "behind": 0, "withheld": 0}),
+        ("bot", {**DEFAULT, "behind": 0, "withheld": 249_999}),
+        ("host", {**DEFAULT, "behind": 0, "withheld": 250_000}),
+        ("host", {**DEFAULT, "behind": 100_000, "withheld": 150_000}),
+        ("referee", {**DEFAULT, "behind": 250_000, "withheld": 0}),
+        ("referee", {**DEFAULT, "behind": 250_000, "withheld": 900_000}),
+        # It answered too late.
+        ("bot", {**DEFAULT, "late_by": 5_000, "behind": 0, "withheld": 4_999}),
+        ("host", {**DEFAULT, "late_by": 5_000, "behind": 0, "withheld": 5_000}),
+        ("bot", {**DEFAULT, "late_by": 5_000, "behind": 9_000, "withheld": 4_999}),
+        ("bot", {**DEFAULT, "late_by": 400_000, "behind": 0, "withheld": 300_000}),
+        ("bot", {**DEFAULT, "late_by": 5_000, "reserve": 5_000, "behind": 0, "withheld": 4_999}),
+        ("host", {**DEFAULT, "late_by": 5_000, "reserve": 5_000, "behind": 0, "withheld": 5_000}),
+        # It used reserve.
+        ("bot", {**RESERVE, "behind": 0, "withheld": 9_999}),
+        ("host", {**RESERVE, "behind": 0, "withheld": 10_000}),
+        ("bot", {**RESERVE, "behind": 10_000, "withheld": 0}),
+        # It was gone.
+        ("bot", {**DEFAULT, "gone": True, "behind": SECOND, "withheld": SECOND}),
+        # It had no time left, or used it all itself.
+        ("bot", {**DEFAULT, "own": True, "behind": SECOND, "withheld": SECOND}),
+    ],
+)
+def test_what_a_bot_was_short_of_is_compared_with_what_was_taken_from_it(
+    wanted: str, known: dict[str, Any]
+) -> None:
+    assert wanted == judge(Evidence(**known))
+
+
+def measured(max_turns: int = 4, **policy: Any) -> Played:
+    """A match of Mist of which evidence is told: by the test, not by a kernel."""
+    played = set_up(
+        2,
+        options={"first": 0, "max_turns": max_turns},
+        policy=Policy(main_ms=1_000, reserve_ms=0, **policy),
+    )
+    match = played.match
+    played.match = Match(
+        "test",
+        match.table,
+        terms=match._terms,
+        policy=match._policy,
+        bots=tuple(seat.bot for seat in match.seats),
+        io=played.host,
+        measured=True,
+    )
+    return played
+
+
+class Kernel:
+    """Says the same of every window of seat 0, and nothing of the other's."""
+
+    def __init__(self, played: Played, *, withheld: int = 0, **more: Any) -> None:
+        """`more`: fields of `Used` besides."""
+        host = played.host
+
+        def step() -> None:
+            for over in played.match.closed():
+                seat, number = over.seat, over.number
+                held = withheld if seat == 0 else 0
+                played.match.apply(
+                    Used(
+                        at=played.match.now,
+                        seat=seat,
+                        number=number,
+                        cpu=0,
+                        waited=held,
+                        withheld=held,
+                        throttled=0,
+                        **{"behind": 0, **(more if seat == 0 else {})},
+                    )
+                )
+            host._send_out()
+
+        host._io.catch_up = step  # type: ignore[method-assign]
+
+
+async def answers(bot: Bot) -> None:
+    async def script(bot: Bot, window: Opened) -> None:
+        bot.submit(window.id, window.default)
+
+    await answering(script)(bot)
+
+
+def verdicts(played: Played) -> list[tuple[int, Verdict]]:
+    return [(record.seat, record.verdict) for record in played.records if isinstance(record, Judged)]
+
+
+async def test_a_default_by_the_machines_fault_voids_the_match(autojump_clock: object) -> None:
+    played = measured()
+    Kernel(played, withheld=300_000)
+    await play(played, [silent, answers])
+    ended = played.match.ended
+    assert ended is not None
+    assert (None, "the host is at fault: window 0 of seat 0 took the default") == (ended.outcome, ended.void)
+    assert [(0, Verdict.HOST)] == verdicts(played)
+
+
+async def test_or_is_only_noted_where_the_policy_says_so(autojump_clock: object) -> None:
+    played = measured(unfair="note")
+    Kernel(played, withheld=300_000)
+    await play(played, [silent, answers])
+    assert played.match.ended is not None
+    assert played.match.ended.void is None
+    assert [(0, Verdict.HOST)] * 2 == verdicts(played)
+
+
+async def test_a_default_by_the_bots_own_fault_counts(autojump_clock: object) -> None:
+    played = measured()
+    Kernel(played, withheld=0)
+    await play(played, [silent, answers])
+    assert played.match.ended is not None
+    assert (None, (Conduct.OK, Conduct.OK)) == (played.match.ended.void, played.match.ended.conduct)
+    assert [(0, Verdict.BOT)] * 2 == verdicts(played)
+    assert {"bot": 2} == dict(played.match.seats[0].verdicts)
+
+
+async def test_by_how_much_a_submission_was_late_is_waited_for(autojump_clock: object) -> None:
+    async def script(bot: Bot, window: Opened) -> None:
+        await trio.sleep(1.1)
+        bot.submit(window.id, window.default)
+
+    played = measured(unfair="note")
+    Kernel(played, withheld=150_000)
+    await play(played, [answering(script), answering(script)])
+    judged = [record for record in played.records if isinstance(record, Judged) and record.seat == 0]
+    assert 100_000 == judged[0].evidence.late_by
+    assert Verdict.HOST is judged[0].verdict
+
+
+@pytest.mark.parametrize("excuse", ["behind", "withheld"])
+async def test_a_bot_that_floods_the_referee_is_excused_by_nothing(autojump_clock: object, excuse: str) -> None:
+    played = measured()
+    Kernel(played, **{excuse: 900_000}, taken=FLOOD_US)
+    await play(played, [silent, answers])
+    assert [(0, Verdict.BOT)] * 2 == verdicts(played)
+    assert played.match.ended is not None
+    assert played.match.ended.outcome is not None
+    assert played.match.ended == replay(whole(played)).match.ended
+
+
+@pytest.mark.parametrize("excuse", ["behind", "withheld"])
+async def test_but_one_that_says_a_little_in_vain_is(autojump_clock: object, excuse: str) -> None:
+    played = measured()
+    Kernel(played, **{excuse: 900_000}, taken=FLOOD_US - 1)
+    await play(played, [silent, answers])
+    assert verdicts(played)[0][1] is not Verdict.BOT
+
+
+@pytest.mark.parametrize("fault", ["default", "forfeit", "restart"])
+async def test_who_keeps_the_referee_busy_until_another_loses_a_window_forfeits_and_the_match_counts(
+    autojump_clock: object, fault: Any
+) -> None:
+    played = measured(fault=fault)
+    Kernel(played, behind=600_000, hogs=(1,), hogs_taken=300_000)
+    await play(played, [silent, answers])
+    ended = played.match.ended
+    assert ended is not None
+    assert ended.outcome is not None
+    assert (((0,), (1,)), "forfeit") == (ended.outcome.ranking, ended.outcome.reason)
+    assert (Conduct.OK, Conduct.MISBEHAVED) == ended.conduct
+    assert {(0, Verdict.REFEREE)} == set(verdicts(played))
+    assert ended == replay(whole(played)).match.ended
+
+
+async def test_who_did_so_in_the_last_window_forfeits_too(autojump_clock: object) -> None:
+    played = measured(max_turns=1)
+    Kernel(played, behind=600_000, hogs=(1,), hogs_taken=600_000)
+    await play(played, [silent, answers])
+    ended = played.match.ended
+    assert ended is not None
+    assert ended.outcome is not None
+    assert ((0,), (1,)) == ended.outcome.ranking
+
+
+async def test_who_took_less_than_half_of_it_does_not_and_the_match_is_void(autojump_clock: object) -> None:
+    played = measured()
+    Kernel(played, behind=600_000, hogs=(1,), hogs_taken=299_999)
+    await play(played, [silent, answers])
+    assert played.match.ended is not None
+    assert "the referee is at fault: window 0 of seat 0 took the default" == played.match.ended.void
+
+
+async def test_a_default_that_was_asked_for_gets_no_verdict(autojump_clock: object) -> None:
+    async def script(bot: Bot, window: Opened) -> None:
+        bot.submit(window.id, None)
+
+    played = measured()
+    Kernel(played, withheld=900_000)
+    await play(played, [answering(script), answers])
+    assert [] == verdicts(played)
+    assert played.match.ended is not None
+    assert played.match.ended.outcome is not None
+
+
+async def test_without_evidence_there_is_no_verdict(autojump_clock: object) -> None:
+    played = set_up(2, options={"first": 0, "max_turns": 2}, policy=Policy(main_ms=1_000, reserve_ms=0))
+    await play(played, [silent, hear_out])
+    assert [] == verdicts(played)

@@ -1,0 +1,67 @@
+"""The test of the tests: a sound game passes, and every planted leak and fault is caught and named."""
+
+import re
+from typing import Any
+
+import pytest
+
+from referee.proofs.conformance import ConformanceError, check_game
+from referee.proofs.conformance.finding import difference
+from referee.rules.contract import Game
+from tests.referee.proofs.planted_faults import FAULTS
+from tests.referee.proofs.planted_feed_leaks import FEED_LEAKS, FeedLeak
+from tests.referee.proofs.planted_leaks import LEAKS, LeakInReason, LeakInView
+from tests.referee.toy import Cups
+
+PLANTED = {**LEAKS, **FAULTS}
+FEW = range(12)
+
+
+@pytest.mark.parametrize("planted", PLANTED, ids=lambda planted: planted.__name__)
+def test_what_is_planted_is_caught_and_named(planted: type[Game[Any]]) -> None:
+    with pytest.raises(ConformanceError, match=re.escape(PLANTED[planted])):
+        check_game(planted(), FEW)
+
+
+@pytest.mark.parametrize("leak", FEED_LEAKS, ids=lambda leak: leak.__name__)
+def test_a_leak_that_is_planted_in_the_feed_is_caught(leak: FeedLeak, monkeypatch: pytest.MonkeyPatch) -> None:
+    leak(monkeypatch)
+    with pytest.raises(ConformanceError, match=FEED_LEAKS[leak]):
+        check_game(Cups(), FEW)
+
+
+def test_a_sound_game_passes_and_the_report_says_how_much_was_compared() -> None:
+    reports = check_game(Cups(), FEW)
+    assert ["plain", "blind"] == [report.variant for report in reports]
+    for report in reports:
+        assert len(FEW) == report.matches
+        assert report.matches < report.twinned
+        assert 0 not in (report.remembered, report.probes, report.sealed, report.commuted)
+        assert () == report.unopened
+
+
+def test_an_error_names_variant_seed_window_and_seat_and_what_differs() -> None:
+    with pytest.raises(ConformanceError) as caught:
+        check_game(LeakInReason(), FEW)
+    error = caught.value
+    assert "contractual-obligation" == error.variant
+    assert error.seed in FEW
+    assert error.window is not None
+    assert error.seat in (0, 1)
+    assert f"(contractual-obligation, seed {error.seed}, window {error.window}, seat {error.seat}): " in str(error)
+    assert "accepted" in str(error)
+    assert "rejected that cell is taken" in str(error)
+
+
+def test_the_same_seeds_find_the_same_fault() -> None:
+    found = []
+    for _ in range(2):
+        with pytest.raises(ConformanceError) as caught:
+            check_game(LeakInView(), FEW)
+        found.append(str(caught.value))
+    assert found[0] == found[1]
+
+
+def test_a_difference_is_told_by_its_place_and_both_sizes() -> None:
+    assert "from byte 3 of 4 and 5: …abcd… but …abcef…" == difference(b"abcd", b"abcef")
+    assert "from byte 2 of 2 and 3: …ab… but …abc…" == difference(b"ab", b"abc")

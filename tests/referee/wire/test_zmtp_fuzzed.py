@@ -1,0 +1,116 @@
+"""Whatever comes on a connection is a message or `NotSpoken`; nothing is kept beyond one message."""
+
+from collections.abc import Callable
+from random import Random
+
+import pytest
+
+from arena.stress.memory import resident_bytes
+from referee.wire.zmtp import COMMANDS_AT_ONCE, GREETING, MOST_PARTS, READY, Conversation, NotSpoken
+from tests.long import cases
+from tests.referee.wire.curve_client import Client
+from tests.referee.wire.test_zmtp_curve import HOST, let_in
+
+MOST = 4_096
+READ = 8_192
+"""Bytes that come at once, as libzmq and the kernel give them."""
+GROWTH_BYTES = 4_000_000
+
+Frame = Callable[[Random], bytes]
+
+
+def a_size(luck: Random) -> int:
+    """Mostly small, sometimes at a bound or beyond it."""
+    return luck.choice(
+        (0, 0, 1, 2, 22, 255, 256, 1_024, 1_025, MOST - 9, MOST, MOST + 1, 1 << 31, (1 << 63) - 1, 1 << 63)
+    )
+
+
+def a_head(luck: Random, size: int) -> bytes:
+    """Of any flags, with a length that is right, wrong or in the longer spelling."""
+    flags = luck.choice((0, 0, 0, 1, 1, 2, 3, 4, 4, 5, 6, 7, 8, 255))
+    if flags & 2 or size > 255:
+        return bytes((flags | 2,)) + (size % (1 << 64)).to_bytes(8, "big")
+    return bytes((flags, size))
+
+
+def a_body(luck: Random, size: int) -> bytes:
+    body = luck.choice((b"", b"\4PING", b"\4PONG", b"\5READY", b"\5ERROR", b'{"type":"hello"}')) + luck.randbytes(
+        8
+    )
+    return body[:size] + bytes(max(0, min(size, MOST + 1) - len(body)))
+
+
+def some_frames(luck: Random) -> bytes:
+    """One frame, many small ones of the same kind, or noise."""
+    kind = luck.randrange(8)
+    if kind == 0:
+        return luck.randbytes(luck.randrange(600))
+    if kind <= 2:
+        return luck.choice((b"\1\0", b"\4\0", b"\4\7\4PING\0\0", b"\0\0", b"\1\0\0\0")) * luck.randrange(1, 3_000)
+    size = a_size(luck)
+    return a_head(luck, size) + a_body(luck, size)
+
+
+def an_opening(luck: Random) -> bytes:
+    opening = bytearray(GREETING + READY)
+    if luck.randrange(4) == 0:
+        opening[luck.randrange(len(opening))] = luck.randrange(256)
+    return bytes(opening[: luck.choice((len(opening), len(opening), len(opening), luck.randrange(len(opening))))])
+
+
+def listen(conversation: Conversation, said: bytes, luck: Random) -> int:
+    """Hears all of it as it would come; how many messages it was."""
+    messages = 0
+    while said:
+        read = luck.choice((1, 2, 9, 64, READ, READ))
+        conversation.hear(said[:read], 0.0)
+        said = said[read:]
+        while True:
+            message = conversation.next()
+            if message is None and not conversation.unfinished:
+                break
+            messages += message is not None
+            assert message is None or len(message) <= conversation.size or b"parts)" in message
+        assert len(conversation._held) <= MOST + READ + 9
+        assert len(conversation.answer()) <= len(GREETING) + len(READY) + 24 * COMMANDS_AT_ONCE
+    return messages
+
+
+def fuzz(luck: Random) -> int:
+    said = an_opening(luck) + b"".join(some_frames(luck) for _ in range(luck.randrange(12)))
+    return listen(Conversation(b"", MOST), said, luck)
+
+
+def fuzz_sealed(luck: Random) -> int:
+    """A client that is let in, and whose frames are right, but for what is in them."""
+    client = Client(HOST.public)
+    conversation = let_in(client)
+    conversation._most = MOST
+    said = b""
+    for _ in range(luck.randrange(6)):
+        body, flags = a_body(luck, min(a_size(luck), MOST)), luck.choice((0, 0, 1, 2, 2, 3, 4, 255))
+        said += b"".join(client.message(body, flags=flags) for _ in range(luck.choice((1, 1, 3, MOST_PARTS // 8))))
+    if said and luck.randrange(3) == 0:
+        spoilt = bytearray(said)
+        spoilt[luck.randrange(len(said))] ^= luck.randrange(1, 256)
+        said = bytes(spoilt)
+    return listen(conversation, said, luck)
+
+
+@pytest.mark.parametrize(("way", "short", "long"), [(fuzz, 1_500, 6_000), (fuzz_sealed, 100, 500)])
+def test_whatever_is_said_is_messages_or_not_spoken_and_nothing_grows(
+    way: Callable[[Random], int], short: int, long: int
+) -> None:
+    spoken = refused = 0
+    before = 0
+    for seed in range(number := cases(short, long)):
+        if seed == number // 4:
+            before = resident_bytes()
+        try:
+            spoken += way(Random(seed))
+        except NotSpoken:
+            refused += 1
+    assert spoken > number / 2
+    assert number / 10 < refused < number * 9 / 10
+    assert resident_bytes() - before < GROWTH_BYTES
