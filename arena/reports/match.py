@@ -9,8 +9,8 @@ import msgspec
 from arena.quantities import duration
 from arena.tables import Grid, show
 from arena.terminal import results_console
-from protocol.refusals import Conduct
 from referee.host import Result
+from referee.match import sentences
 
 
 def show_match(result: Result, names: Sequence[str]) -> None:
@@ -39,11 +39,11 @@ def show_match(result: Result, names: Sequence[str]) -> None:
         )
     show(screen, table)
     screen.say(f"over: {outcome.reason}")
-    for seat, conduct in enumerate(result.conduct):
-        if conduct is not Conduct.OK:
-            for log in _logs(result, seat):
-                told = f"what {names[seat]} wrote, seat {seat}: {log}"
-                screen.say(told)
+    for seat, report in enumerate(result.reports):
+        said = sentences(report, windows=result.windows[seat], refused=result.refused[seat])
+        if said:
+            logs = [f"log: {log}" for log in _logs(result, seat)]
+            screen.say(f"{names[seat]}, seat {seat}: {'; '.join([*said, *logs])}")
     screen.say(f"transcript: {result.transcript} {result.head}")
 
 

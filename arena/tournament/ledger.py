@@ -24,6 +24,7 @@ from arena.tournament.ledger_schema import StrangeBookError, prepare
 from referee.host import Result
 from referee.linux.private_file import for_owner
 from referee.linux.regular_file import open_regular
+from referee.match import SeatReport
 
 LAST = 2**63 - 1
 """SQLite's largest number: no block has it."""
@@ -157,8 +158,8 @@ class Ledger:
         place = None if result.transcript == str(attempt.transcript) else result.transcript
         with self._told(), self._transaction():
             self._db.execute(
-                "UPDATE attempts SET ended = ?, played = ?, place = ? WHERE id = ?",
-                (_now(), played, place, attempt.id),
+                "UPDATE attempts SET ended = ?, played = ?, place = ?, reports = ? WHERE id = ?",
+                (_now(), played, place, msgspec.json.encode(result.reports).decode(), attempt.id),
             )
             rows = self._db.execute(
                 "SELECT block, seating, id, json_extract(played, '$.head') FROM attempts"
@@ -180,6 +181,20 @@ class Ledger:
                 (first, end),
             ).fetchall()
             return [msgspec.json.decode(played, type=Played) for (played,) in rows]
+
+    def reports(self) -> Iterator[tuple[Played, tuple[SeatReport, ...]]]:
+        """Every match that counts, in schedule order, with its seats' reports; none: an earlier arena played it.
+
+        They are read as they are asked for: a large tournament's need not be held at once.
+        """
+        with self._told():
+            rows = self._db.execute(
+                "SELECT played, coalesce(reports, '[]') FROM results"
+                " JOIN attempts ON attempts.id = results.attempt ORDER BY results.block, results.seating"
+            )
+            for played, reports in rows:
+                match = msgspec.json.decode(played, type=Played)
+                yield match, msgspec.json.decode(reports, type=tuple[SeatReport, ...])
 
     def transcripts(self) -> dict[tuple[int, int], str]:
         """By block and seating: the name of the transcript of every match that counts."""

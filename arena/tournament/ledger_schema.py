@@ -61,7 +61,12 @@ WORKERS = """
 ALTER TABLE attempts ADD COLUMN worker TEXT;
 """
 
-MIGRATIONS = (FIRST, SET_ASIDE_AND_HEADS, PLACES, WORKERS)
+REPORTS = """
+-- Of a played match: how each seat's bot did, and why it lost what it lost (`referee.match.SeatReport`).
+ALTER TABLE attempts ADD COLUMN reports TEXT;
+"""
+
+MIGRATIONS = (FIRST, SET_ASIDE_AND_HEADS, PLACES, WORKERS, REPORTS)
 SCHEMA = len(MIGRATIONS)
 
 

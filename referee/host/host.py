@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 import trio
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
 from referee.host.feed import Feed
@@ -254,8 +254,8 @@ class Host:
         self._before[seat] = replace(self._before[seat], reading=reading, read_at=now)
         self._read_at[seat], self._last[seat] = now, reading
 
-    async def left(self, seat: int, exit_code: int) -> None:
-        """A bot's process has ended. What it said before it did is heard first.
+    async def left(self, seat: int, exit_code: int, why: str | UnsetType = UNSET) -> None:
+        """A bot's process has ended; `why`, in words. What it said before it did is heard first.
 
         Heard later, it would be taken for the words of the bot that is started again in the seat: by its `hello`
         that one would count as being there, be told what nobody hears, or hear it twice.
@@ -267,7 +267,7 @@ class Host:
             self._bell.ring()
             await all_heard.wait()
             await line.settle()  # It may have said more than a line holds.
-        self._input(lambda at: Left(at=at, seat=seat, exit=exit_code))
+        self._input(lambda at: Left(at=at, seat=seat, exit=exit_code, why=why))
 
     def order(self, *, pause: bool) -> None:
         """The operator pauses the match, or lets it go on."""

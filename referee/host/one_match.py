@@ -11,6 +11,7 @@ from pathlib import Path
 
 import trio
 from msgspec import Raw, to_builtins
+from msgspec.structs import replace
 
 from protocol.codec import encode
 from protocol.refusals import Conduct
@@ -31,7 +32,8 @@ from referee.host.players import (
     seated,
 )
 from referee.log import SILENT, Logger
-from referee.match import FORMAT, Ended, Header, Match, clock_terms
+from referee.match import FORMAT, TEXT, Ended, Header, Match, SeatReport, clock_terms
+from referee.printable import printable
 from referee.rules import Addressed, Deal, Table
 from referee.sandbox import Reading
 from referee.transcript import Transcript, open_transcript
@@ -341,10 +343,17 @@ class _Play(HostIO):
             defaults=tuple(seat.defaults for seat in seats),
             refused=tuple(seat.refused.total() for seat in seats),
             remote=self.remote_seats,
+            reports=tuple(map(self._report, self.players)),
             verdicts=tuple(dict(seat.verdicts) for seat in seats),
             transcript=str(self.path),
             head=head,
         )
+
+    def _report(self, player: PlayerHere) -> SeatReport:
+        cpu_us, peak_bytes = player.usage()
+        report = self.match.seats[player.seat].report()
+        last_line = printable(player.last_line)[:TEXT] if report.loss else ""
+        return replace(report, cpu_us=cpu_us, peak_bytes=peak_bytes, last_line=last_line)
 
 
 @cache

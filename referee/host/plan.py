@@ -4,7 +4,7 @@ from msgspec import Raw, Struct
 
 from protocol.refusals import Conduct
 from protocol.words import Outcome
-from referee.match import ClockTable, NotNegative, Policy
+from referee.match import ClockTable, NotNegative, Policy, SeatReport
 from referee.sandbox import Isolation
 
 
@@ -59,5 +59,7 @@ class Result(Struct, frozen=True, kw_only=True):
     """Hash of the transcript's last line: quote it, and nobody can change the file unseen."""
     remote: tuple[int, ...] = ()
     """The seats whose bots ran on their authors' own machines: nothing here shut them in."""
+    reports: tuple[SeatReport, ...] = ()
+    """By seat: how its bot did, and why it lost what it lost."""
     verdicts: tuple[dict[str, int], ...] = ()
     """By seat: whose fault it was, of windows that took the default or used reserve; by `Verdict`."""

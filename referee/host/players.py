@@ -73,6 +73,8 @@ class PlayerHere:
         self.identity = identity
         self.is_out = False
         """The match has hung up on it."""
+        self.last_line = ""
+        """What its process wrote last that ended before the match did."""
 
     def open_line(self, nursery: trio.Nursery, bell: Bell) -> Line:
         """Opens its line, which rings the bell."""
@@ -88,6 +90,13 @@ class PlayerHere:
         One of whom nothing is known is counted as thinking all the time.
         """
         return round(trio.current_time() * MICROSECONDS), 1
+
+    def usage(self) -> tuple[int | None, int | None]:
+        """Its processor time over the match, in microseconds, and the most memory that it held, in bytes.
+
+        None: nobody counts.
+        """
+        return None, None
 
     async def take_kept(self, kept: KeptBots) -> None:
         """Takes one that has stayed for this match, if there is one; or a place for one that may stay."""
@@ -160,7 +169,7 @@ class RemoteBotHere(PlayerHere):
         """See `PlayerHere`."""
         log.started(self.seat, "remote")
         await self.line.missing(AWAY_SECONDS)
-        await host.left(self.seat, 0)
+        await host.left(self.seat, 0, f"its line was down for more than {AWAY_SECONDS:g} s")
 
 
 class LocalBotHere(PlayerHere):
@@ -225,7 +234,8 @@ class LocalBotHere(PlayerHere):
         if process.lost:
             host.abort("the process that warm bots are forked from has ended")
         else:
-            await host.left(self.seat, exit_code)
+            self.last_line = self.last_line or process.last_line
+            await host.left(self.seat, exit_code, process.why_ended())
 
     def cpu_time(self) -> tuple[int, int]:
         """See `PlayerHere`."""
@@ -233,6 +243,10 @@ class LocalBotHere(PlayerHere):
             return 0, 1
         cores = most_cores(self._folder.limits.cpus if self.process.has_group else None)
         return self._cpu_before + self.process.cpu_us(), cores
+
+    def usage(self) -> tuple[int | None, int | None]:
+        """See `PlayerHere`."""
+        return self.cpu_time()[0], None if self.process is None else self.process.peak_bytes()
 
     def measure(self) -> Reading:
         """See `PlayerHere`."""

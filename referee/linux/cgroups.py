@@ -246,6 +246,13 @@ class Group:
             self._counter("memory", "memory.oom_control" if self._version == 1 else "memory.events"), b"oom_kill"
         )
 
+    def peak_bytes(self) -> int | None:
+        """The most memory that its processes held at once; None: this kernel does not say (before Linux 5.19)."""
+        name = "memory.max_usage_in_bytes" if self._version == 1 else "memory.peak"
+        with suppress(OSError):
+            return int(self._counter("memory", name))
+        return None
+
     def _counter(self, controller: str, name: str) -> bytes:
         """What a file of the group's says now; it is kept open, for it is read at every window."""
         if name not in self._counters:

@@ -34,6 +34,7 @@ from referee.match.records import (
     WindowTime,
     Woke,
 )
+from referee.match.seat_report import TEXT, Complaint, SeatReport, Spread, merged, percentile, sentences
 from referee.match.submissions import HELLOS_PER_MATCH, WHY_NOT, take, undo, why_not, wrong_hello
 from referee.match.verdicts import Verdict
 from referee.match.window import SeatWindow
@@ -47,6 +48,7 @@ __all__ = [
     "MICROSECONDS_PER_MS",
     "MOST_WALL_FACTOR",
     "START",
+    "TEXT",
     "WHY_NOT",
     "Allowance",
     "AnyRecord",
@@ -54,6 +56,7 @@ __all__ = [
     "BotIdentity",
     "ClockTable",
     "ClosedPart",
+    "Complaint",
     "Cpu",
     "Ended",
     "Footer",
@@ -74,14 +77,19 @@ __all__ = [
     "SeatClock",
     "SeatEnded",
     "SeatHeader",
+    "SeatReport",
     "SeatTime",
     "SeatWindow",
+    "Spread",
     "Started",
     "Used",
     "Verdict",
     "WindowTime",
     "Woke",
     "clock_terms",
+    "merged",
+    "percentile",
+    "sentences",
     "table_of",
     "take",
     "undo",

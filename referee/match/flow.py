@@ -183,8 +183,8 @@ class Course:
         for number, part in opened.parts.items():
             seat = self._seats[number]
             seat.reserve = reserve_after(self._terms, seat.reserve, part.reserve_used)
-            seat.charged += part.charged
-            seat.defaults += part.action is None
+            by_default = part.action is None
+            seat.closed(part.charged, by_default=by_default, asked=by_default and part.final)
             self.court.close(number, part, self.lateness)
             its_taken = taken[number] = self._taken(number, part)
             message = _closed(seat, part, its_taken)

@@ -177,9 +177,11 @@ class Match:
             return
         self._write(record)
         if record.exit is None:
-            self._hang_up(seat, Conduct.DISCONNECTED, Fault.NOT_READING, "you leave unread what you are sent")
+            text, why = "you leave unread what you are sent", "it did not read what it was sent"
+            self._hang_up(seat, Conduct.DISCONNECTED, Fault.NOT_READING, text, why)
         else:
-            self._lost(seat, record.exit)
+            why = f"it ended with exit code {record.exit}" if record.why is UNSET else record.why
+            self._lost(seat, record.exit, why)
         self._advance()
 
     def _wake(self, record: Woke) -> None:
@@ -231,7 +233,9 @@ class Match:
         for number in self.silent(at):
             seat = self.seats[number]
             if not seat.start_up.prolong(at):
-                self._hang_up(seat, Conduct.NEVER_STARTED, Fault.NO_HELLO, "no hello within the start-up time")
+                why = seat.start_up.why_out()
+                text = "no hello within the start-up time"
+                self._hang_up(seat, Conduct.NEVER_STARTED, Fault.NO_HELLO, text, why)
             elif seat.start_up.is_kept():
                 self._end(None, f"the bot of seat {number} is kept from starting: the machine has too much to do")
                 return
@@ -253,7 +257,7 @@ class Match:
             return
         for judged in verdicts:
             self._io.record(judged)
-            self.seats[judged.seat].verdicts[judged.verdict.value] += 1
+            self.seats[judged.seat].judged(judged)
         unfair = [judged for judged in verdicts if is_unfair(judged)]
         nobodys: Judged | None = None
         for judged in unfair:
@@ -277,7 +281,8 @@ class Match:
             self._decided_by_forfeits()
         else:
             text = "what you sent kept the referee busy, and others waiting"
-            self._hang_up(seat, Conduct.MISBEHAVED, Fault.MISBEHAVED, text)
+            why = "what it sent kept the referee busy, and others waiting"
+            self._hang_up(seat, Conduct.MISBEHAVED, Fault.MISBEHAVED, text, why)
         if self._playing and self._outcome is None:
             self._advance()
 
@@ -327,7 +332,7 @@ class Match:
         wrong = wrong_hello(hello, seat.bot.token)
         if wrong is not None:
             conduct = Conduct.MISBEHAVED if wrong[0] is Fault.WRONG_TOKEN else Conduct.NEVER_STARTED
-            self._hang_up(seat, conduct, *wrong)
+            self._hang_up(seat, conduct, *wrong, f"refused at its hello: {wrong[1]}")
             return
         seat.hellos += 1
         if seat.hellos > HELLOS_PER_MATCH:
@@ -386,22 +391,25 @@ class Match:
     # Faults.
 
     def _refuse(self, seat: Seat, refusal: Refusal, text: str, window: int | None = None) -> None:
-        seat.refused[refusal.value] += 1
-        seat.refusals += 1
+        seat.complain(refusal.value, text)
         if seat.allowance.is_told(refusal):
             self._post.send_at_the_door(seat, Rejected(window=window, reason=refusal, text=text))
         if seat.refusals > self._policy.refusals_per_match:
-            text = f"more than {self._policy.refusals_per_match} of your messages had to be refused"
-            self._hang_up(seat, Conduct.MISBEHAVED, Fault.MISBEHAVED, text)
+            most = self._policy.refusals_per_match
+            text = f"more than {most} of your messages had to be refused"
+            why = f"more than {most} of its messages had to be refused"
+            self._hang_up(seat, Conduct.MISBEHAVED, Fault.MISBEHAVED, text, why)
 
-    def _hang_up(self, seat: Seat, conduct: Conduct, fault: Fault, text: str) -> None:
-        """Ends a bot's part for what it did."""
+    def _hang_up(self, seat: Seat, conduct: Conduct, fault: Fault, text: str, why: str = "") -> None:
+        """Ends a bot's part for what it did. `text` is for the bot; `why` for others, where it says more."""
         self._post.send_at_the_door(seat, Faulted(reason=fault, text=text))
+        seat.lost(why or text)
         self._blame(seat, conduct)
         self._gone(seat)
 
-    def _lost(self, seat: Seat, exit_code: int) -> None:
+    def _lost(self, seat: Seat, exit_code: int, why: str) -> None:
         """A bot's process has ended before the match was over."""
+        seat.lost(why)
         if not seat.welcomed and seat.hellos == 0:
             self._blame(seat, Conduct.NEVER_STARTED)
         else:

@@ -199,6 +199,8 @@ class Left(Struct, frozen=True, kw_only=True, tag="left", tag_field="kind"):
     at: Microseconds
     seat: SeatNumber
     exit: ExitCode | None
+    why: Annotated[str, Meta(max_length=300)] | UnsetType = UNSET
+    """In words, where more is known than the exit code says. No rule reads it."""
 
 
 class PauseOrder(Struct, frozen=True, kw_only=True, tag="pause", tag_field="kind"):

@@ -9,8 +9,12 @@ from protocol.refusals import Conduct
 from referee.match.clock import MICROSECONDS_PER_MS
 from referee.match.policy import Policy
 from referee.match.rate_limit import Allowance
-from referee.match.records import BotIdentity
+from referee.match.records import BotIdentity, Judged
+from referee.match.seat_report import MOST_COMPLAINTS, TEXT, Complaint, SeatReport, spread_of
 from referee.match.startup import StartUp
+
+KINDS_OF_COMPLAINTS = 100
+"""Of one bot, that are counted each: the texts may hold what the bot wrote."""
 
 
 class Seat:
@@ -48,6 +52,61 @@ class Seat:
         self.defaults = 0
         self.verdicts: Counter[str] = Counter()
         """Of its windows that took the default or used reserve, by `Verdict`."""
+        self.times: list[int] = []
+        """Time charged for each of its windows, in microseconds."""
+        self.loss = ""
+        """Why its bot was lost for the first time."""
+        self._complaints: Counter[tuple[str, str]] = Counter()
+        self._late: list[int] = []
+        self._unanswered = 0
+        self._asked_default = 0
+        self._restarts = policy.restarts if policy.fault == "restart" else 0
+
+    def closed(self, charged: int, *, by_default: bool, asked: bool) -> None:
+        """A window of its own is over. `asked`: its bot asked for the default."""
+        self.charged += charged
+        self.times.append(charged)
+        self.defaults += by_default
+        self._asked_default += asked
+
+    def complain(self, refusal: str, text: str) -> None:
+        """One of its messages was refused."""
+        self.refused[refusal] += 1
+        self.refusals += 1
+        kind = refusal, text[:TEXT]
+        if kind in self._complaints or len(self._complaints) < KINDS_OF_COMPLAINTS:
+            self._complaints[kind] += 1
+
+    def judged(self, judged: Judged) -> None:
+        """It is known whose fault a lost window is."""
+        self.verdicts[judged.verdict.value] += 1
+        evidence = judged.evidence
+        if evidence.by_default and not evidence.gone:
+            if evidence.late_by is None:
+                self._unanswered += 1
+            else:
+                self._late.append(evidence.late_by)
+
+    def lost(self, why: str) -> None:
+        """Its bot is gone, or is being started again."""
+        self.loss = self.loss or why[:TEXT]
+
+    def report(self) -> SeatReport:
+        """How its bot did, as far as the match knows."""
+        return SeatReport(
+            loss=self.loss,
+            restarts=self._restarts - self.restarts_left,
+            late=len(self._late),
+            worst_late_us=max(self._late, default=0),
+            unanswered=self._unanswered,
+            asked_default=self._asked_default,
+            complaints=tuple(
+                Complaint(refusal, text, times)
+                for (refusal, text), times in self._complaints.most_common(MOST_COMPLAINTS)
+            ),
+            spread=spread_of(self.times),
+            worst_us=max(self.times, default=0),
+        )
 
     @property
     def present(self) -> bool:

@@ -6,6 +6,7 @@ long as that is worth it.
 
 from referee.match.records import Used
 
+MICROSECONDS = 1_000_000
 WORTH_PROLONGING = 100
 """A bot's start-up time is not prolonged by less than one part in so many of it."""
 MOST_STARTS = 10
@@ -19,6 +20,7 @@ class StartUp:
         """`whole`: how long a start may take."""
         self._whole = whole
         self._prolonged = 0
+        self._cpu: int | None = None
         self.ends: int | None = None
         """The moment by which a (re)started bot must have said `hello`; None: it has, or need not any more."""
         self.used: Used | None = None
@@ -43,6 +45,7 @@ class StartUp:
         What they took follows from `used`, and is prolonged for once.
         """
         used, self.used = self.used, None
+        self._cpu = None if used is None else used.cpu
         if used is None or used.flooded:
             return False
         taken = used.withheld + used.behind
@@ -51,6 +54,13 @@ class StartUp:
             return False
         self.ends = at + more
         return True
+
+    def why_out(self) -> str:
+        """In words, why a bot is out that has said no `hello`."""
+        text = f"no hello in {self._whole / MICROSECONDS:g} s"
+        if self._cpu is None:
+            return text
+        return f"{text} ({self._cpu / MICROSECONDS:.1f} s of processor time used)"
 
     def is_kept(self) -> bool:
         """Whether so much was taken of it that the bot is kept from starting at all."""

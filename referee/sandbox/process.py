@@ -9,6 +9,7 @@ What a bot may use is its bot.toml's to say, what it is given is `bot_environmen
 are the two ways it is done.
 """
 
+import signal
 from contextlib import suppress
 from pathlib import Path
 
@@ -117,6 +118,8 @@ class Process:
         self.lost = False
         """Whether it has ended through a fault of the referee's machine."""
         self._cpu_us = 0
+        self._peak_bytes: int | None = None
+        self._memory_kills = 0
         self.last_line = ""
         """What it wrote last, once it has ended."""
 
@@ -186,6 +189,29 @@ class Process:
                 self._cpu_us = max(self._cpu_us, self._box.cpu_us())
         return self._cpu_us
 
+    def peak_bytes(self) -> int | None:
+        """The most memory that its processes held at once; None: nobody counts. Of one that has ended, too."""
+        if not self._ended.is_set() and self._box.group is not None:
+            with suppress(OSError, ValueError):
+                self._peak_bytes = self._box.group.peak_bytes()
+                self._memory_kills = self._box.group.memory_kills()
+        return self._peak_bytes
+
+    def why_ended(self) -> str:
+        """In words, how its program ended. Only once it has."""
+        limits = self._limits
+        if self._memory_kills:
+            return f"killed: memory over {limits.memory_mb} MB"
+        if self._exit >= 0:
+            return f"it ended by itself, exit code {self._exit}"
+        if -self._exit == signal.SIGXCPU:
+            return f"killed: more than {limits.cpu_seconds} s of processor time (cpu_seconds)"
+        if -self._exit == signal.SIGXFSZ:
+            return f"killed: it wrote a file of more than {limits.scratch_mb} MB (scratch_mb)"
+        if -self._exit == signal.SIGSYS:
+            return "killed: a system call that the sandbox forbids"
+        return f"killed by {_signal_name(-self._exit)}"
+
     @property
     def has_group(self) -> bool:
         """Whether a control group bounds how many cores it uses."""
@@ -204,10 +230,19 @@ class Process:
         finally:
             self._is_ending = True  # From here on it is let run, and its group removed.
             with trio.CancelScope(shield=True):
+                self.cpu_us()
+                self.peak_bytes()
                 self._exit = await self._box.end()
                 self.lost = self._box.lost
                 self.last_line = self._log.finish()
             self._ended.set()
+
+
+def _signal_name(number: int) -> str:
+    """Such as `SIGSEGV (segmentation fault)`."""
+    if number not in set(signal.Signals):
+        return f"signal {number}"
+    return f"{signal.Signals(number).name} ({(signal.strsignal(number) or 'unknown').lower()})"
 
 
 async def start(

@@ -1,0 +1,129 @@
+"""How one seat's bot did in one match, and why it lost what it lost, for results, tables and people. Pure."""
+
+import math
+from collections.abc import Iterable
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from referee.match.records import LARGEST, Count, Microseconds
+
+STEPS = 8
+"""Parts of the time scale from one value to its double: a bucket is 9 % wide."""
+MOST_COMPLAINTS = 3
+"""Kinds of refusals that a report names, the most frequent first."""
+TEXT = 300
+"""Characters of a text in a report, at most."""
+MICROSECONDS_PER_MS = 1_000
+
+Text = Annotated[str, Meta(max_length=TEXT)]
+Spread = dict[str, Count]
+"""How many windows took how long: by `bucket`, as text, for JSON has no other keys."""
+
+
+class Complaint(Struct, frozen=True):
+    """Messages of one bot that were refused for the same reason."""
+
+    refusal: Annotated[str, Meta(max_length=32)]
+    """A `Refusal`."""
+    text: Text
+    """What the bot was told."""
+    times: Count
+
+
+class SeatReport(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What the referee knows of one seat's bot beyond conduct and counts. All defaults: nothing went wrong."""
+
+    loss: Text = ""
+    """Why the bot was lost, or never started, the first time; empty: it was there to the end."""
+    restarts: Count = 0
+    late: Count = 0
+    """Windows that took the default because the answer came too late."""
+    worst_late_us: Microseconds = 0
+    """By how much, at the worst."""
+    unanswered: Count = 0
+    """Windows that took the default because no answer had come by the end of the next one."""
+    asked_default: Count = 0
+    """Windows in which the bot itself asked for the default; the kit does so after an error or a refusal."""
+    complaints: Annotated[tuple[Complaint, ...], Meta(max_length=MOST_COMPLAINTS)] = ()
+    last_line: Text = ""
+    """What a bot that was lost wrote last: with Python, the error."""
+    spread: Spread = {}
+    """Time charged, window by window."""
+    worst_us: Microseconds = 0
+    """The most that one window took."""
+    cpu_us: Microseconds | None = None
+    """Processor time over the match; None: unknown."""
+    peak_bytes: Annotated[int, Meta(ge=0, le=LARGEST)] | None = None
+    """The most memory that the bot's processes held at once, since their start; None: unknown."""
+
+
+def bucket(microseconds: int) -> int:
+    """The place of a time on a scale with `STEPS` places from each value to its double."""
+    return round(STEPS * math.log2(max(1, microseconds)))
+
+
+def spread_of(times: Iterable[int]) -> Spread:
+    """How many of these times, in microseconds, are in each bucket."""
+    found: Spread = {}
+    for each in times:
+        key = str(bucket(each))
+        found[key] = found.get(key, 0) + 1
+    return found
+
+
+def percentile(spread: Spread, share: float) -> int | None:
+    """The time, in microseconds, that this share (0 to 1) of windows took at most; None: there were none.
+
+    It is right to about 5 %.
+    """
+    rest = share * sum(spread.values())
+    for place, count in sorted((int(key), count) for key, count in spread.items()):
+        rest -= count
+        if rest <= 0:
+            return round(2 ** (place / STEPS))
+    return None
+
+
+def merged(spreads: Iterable[Spread]) -> Spread:
+    """Many matches' as one."""
+    found: Spread = {}
+    for spread in spreads:
+        for key, count in spread.items():
+            found[key] = found.get(key, 0) + count
+    return found
+
+
+def sentences(report: SeatReport, *, windows: int, refused: int) -> list[str]:
+    """Why a bot lost what it lost, in words; none where nothing went wrong.
+
+    Args:
+        report: the bot's.
+        windows: how many it had.
+        refused: how many of its messages were refused.
+    """
+    said = [report.loss] if report.loss else []
+    if report.restarts:
+        said.append(f"started again {_times(report.restarts)}")
+    if report.late:
+        worst = report.worst_late_us / MICROSECONDS_PER_MS
+        said.append(f"{report.late} of {windows} windows late, worst {worst:,.0f} ms")
+    if report.unanswered:
+        said.append(f"{report.unanswered} of {windows} windows unanswered")
+    if refused:
+        said.append(_complaints(report, refused))
+    if report.asked_default:
+        said.append(f"asked for the default in {report.asked_default} of {windows} windows")
+    if report.loss and report.last_line:
+        said.append(f"last line: {report.last_line}")
+    return said
+
+
+def _complaints(report: SeatReport, refused: int) -> str:
+    kinds = [f"{each.text} ({_times(each.times)})" for each in report.complaints]
+    messages = "1 message refused" if refused == 1 else f"{refused} messages refused"
+    return f"{messages}: {'; '.join(kinds)}" if kinds else messages
+
+
+def _times(count: int) -> str:
+    return {1: "once", 2: "twice"}.get(count, f"{count:,} times")
