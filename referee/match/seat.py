@@ -5,7 +5,7 @@ from collections import Counter
 from msgspec import Raw
 
 from protocol.messages import ClockTerms
-from protocol.refusals import Conduct
+from protocol.refusals import Conduct, Refusal
 from referee.match.clock import MICROSECONDS_PER_MS
 from referee.match.policy import Policy
 from referee.match.rate_limit import Allowance
@@ -74,6 +74,8 @@ class Seat:
         self.refused[refusal] += 1
         self.refusals += 1
         kind = refusal, text[:TEXT]
+        if refusal == Refusal.LATE:
+            return  # It is told by how much.
         if kind in self._complaints or len(self._complaints) < KINDS_OF_COMPLAINTS:
             self._complaints[kind] += 1
 
@@ -99,6 +101,7 @@ class Seat:
             late=len(self._late),
             worst_late_us=max(self._late, default=0),
             unanswered=self._unanswered,
+            refused_late=self.refused[Refusal.LATE.value],
             asked_default=self._asked_default,
             complaints=tuple(
                 Complaint(refusal, text, times)

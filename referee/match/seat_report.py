@@ -45,6 +45,8 @@ class SeatReport(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Windows that took the default because no answer had come by the end of the next one."""
     asked_default: Count = 0
     """Windows in which the bot itself asked for the default; the kit does so after an error or a refusal."""
+    refused_late: Count = 0
+    """Messages that were refused for coming too late."""
     complaints: Annotated[tuple[Complaint, ...], Meta(max_length=MOST_COMPLAINTS)] = ()
     last_line: Text = ""
     """What a bot that was lost wrote last: with Python, the error."""
@@ -110,8 +112,8 @@ def sentences(report: SeatReport, *, windows: int, refused: int) -> list[str]:
         said.append(f"{report.late} of {windows} windows late, worst {worst:,.0f} ms")
     if report.unanswered:
         said.append(f"{report.unanswered} of {windows} windows unanswered")
-    if refused:
-        said.append(_complaints(report, refused))
+    if refused > report.refused_late:
+        said.append(_complaints(report, refused - report.refused_late))
     if report.asked_default:
         said.append(f"asked for the default in {report.asked_default} of {windows} windows")
     if report.loss and report.last_line:

@@ -5,6 +5,7 @@ A bot may write without end. It then waits for us, in its own time; we never wai
 
 import errno
 import os
+import re
 from contextlib import suppress
 from pathlib import Path
 
@@ -16,7 +17,11 @@ READ_BYTES = 64 * 1024
 """As much as a pipe holds at first."""
 PIPE_READS = 256
 """After so many it is empty if nobody writes: a bot may make it larger, up to so many pages, and each a packet."""
-LINE_BYTES = 500
+LATEST_BYTES = 4_000
+"""Kept of what was written last, whatever the file holds: a traceback's end."""
+_FRAME = re.compile(r'^  File "([^"\n]+)", line (\d+)', re.MULTILINE)
+_KIT = ("<frozen ", "<string>", "/bots/kit", "/bots/wire.py", "launcher.py")
+"""In the paths of frames that are not the bot's own."""
 BREATH_SECONDS = 0.02
 """Between two full reads of what is thrown away: a flood costs us at most three megabytes of copying a second."""
 
@@ -101,14 +106,17 @@ class BotLog:
                 await trio.lowlevel.wait_readable(self._pipe)
 
     def finish(self) -> str:
-        """Takes what is still in the pipe and completes the file. Returns the last line that was written."""
+        """Takes what is still in the pipe and completes the file.
+
+        Returns:
+            The last line that was written; after a Python traceback, with the bot's own file and line.
+        """
         self._following.cancel()
         self._finished = True
         self._take_all()
         self._close_file()
         os.close(self._pipe)
-        lines = self._latest.decode(errors="replace").strip().splitlines()
-        return lines[-1] if lines else ""
+        return last_line(self._latest.decode(errors="replace"))
 
     def complete(self) -> None:
         """All that a bot has written that is frozen completes the file. What comes before `begin` is not kept."""
@@ -155,5 +163,19 @@ class BotLog:
             return -1
         if taken:
             self._keep(taken)
-        self._latest = (self._latest + taken)[-LINE_BYTES:]
+        self._latest = (self._latest + taken)[-LATEST_BYTES:]
         return len(taken)
+
+
+def last_line(text: str) -> str:
+    """Of a bot's output, the last line; after a Python traceback, with the bot's own file and line behind it."""
+    lines = text.strip().splitlines()
+    if not lines:
+        return ""
+    start = text.rfind("Traceback (most recent call last)")
+    frames = _FRAME.findall(text, max(0, start))
+    own = [(path, line) for path, line in frames if not any(part in path for part in _KIT)]
+    if not own or lines[-1].startswith(" "):
+        return lines[-1]
+    path, line = own[-1]
+    return f"{lines[-1]} ({path.rpartition('/')[2]}:{line})"

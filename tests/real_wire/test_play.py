@@ -15,7 +15,7 @@ from referee.host.one_match import play
 from referee.host.plan import Plan, Result
 from referee.host.players import LocalSeat, Player, SandboxedBot, WrongPlayersError
 from referee.match.policy import Policy
-from referee.match.records import In, WindowTime
+from referee.match.records import In, Left, WindowTime
 from referee.sandbox import prefork
 from referee.sandbox.levels import Isolation
 from referee.transcript.chain import TranscriptError
@@ -176,3 +176,26 @@ async def test_a_transcript_that_is_there_already_is_not_overwritten(tmp_path: P
 async def test_a_folder_that_cannot_be_written_is_said_so(tmp_path: Path) -> None:
     with pytest.raises(TranscriptError, match="nowhere"):
         await played(plan(), sandboxed("mist_random", "mist_random"), tmp_path / "nowhere")
+
+
+async def test_a_bot_that_the_kernel_kills_for_memory_has_that_in_its_report(tmp_path: Path) -> None:
+    folder = tmp_path / "hog"
+    folder.mkdir()
+    (folder / "bot.py").write_text("held = []\nwhile True:\n    held.append(bytearray(10_000_000))\n")
+    (folder / "bot.toml").write_text(
+        'name = "hog"\nversion = "1"\ncommand = ["python", "bot.py"]\ngames = ["mist"]\n'
+        "[limits]\nmemory_mb = 64\naddress_space_mb = 100000\n"
+    )
+    bots = [SandboxedBot(find_bot(str(folder))), *sandboxed("mist_random")]
+    result = await played(plan(), bots, tmp_path)
+    hog, other = result.reports
+    assert "killed: memory over 64 MB" == hog.loss
+    assert "" == other.loss
+    assert hog.peak_bytes is not None
+    assert 64 * 2**20 <= hog.peak_bytes
+    assert other.peak_bytes is not None
+    assert 0 < other.peak_bytes < hog.peak_bytes
+    assert other.cpu_us is not None
+    assert 1_000 < other.cpu_us < 10_000_000
+    left = [record for record in read_transcript(Path(result.transcript)) if isinstance(record, Left)]
+    assert ["killed: memory over 64 MB"] == [record.why for record in left]

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from arena.reports.match import match_json, show_match
 from protocol.refusals import Conduct
 from referee.host.plan import Plan, Result
+from referee.match.seat_report import SeatReport
 from tests.arena.stand_in import outcome, result
 
 PLAN = Plan(match="m", game="mist", variant="contractual-obligation", seed=1)
@@ -23,6 +24,7 @@ def ended(folder: Path) -> Result:
         outcome=outcome((0,), (1,)),
         conduct=(Conduct.OK, Conduct.CRASHED),
         refused=(0, 3),
+        reports=(SeatReport(), SeatReport(loss="killed: memory over 64 MB", last_line="[red]building")),
     )
 
 
@@ -35,13 +37,11 @@ def test_the_table_tells_how_many_messages_were_refused(
     assert ["0", "3"] == [row.split()[place] for row in rows[:2]]
 
 
-def test_the_log_is_named_of_a_bot_whose_conduct_is_not_ok(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_why_a_bot_was_lost_is_told_with_its_logs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     show_match(ended(tmp_path), NAMES)
-    assert [f"what ben wrote, seat 1: {tmp_path}/{log}" for log in ("m.seat-1.log", "m.seat-1.start-2.log")] == [
-        line for line in capsys.readouterr().out.splitlines() if line.startswith("what")
-    ]
+    logs = "; ".join(f"log: {tmp_path}/{log}" for log in ("m.seat-1.log", "m.seat-1.start-2.log"))
+    why = "killed: memory over 64 MB; 3 messages refused; last line: [red]building"
+    assert f"ben, seat 1: {why}; {logs}" in capsys.readouterr().out.splitlines()
 
 
 def test_the_json_names_every_log_by_seat(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import fcntl
 import os
 from pathlib import Path
 
-from referee.sandbox.output_log import BotLog
+from referee.sandbox.output_log import BotLog, last_line
 
 
 async def test_only_its_owner_can_read_a_bots_log(tmp_path: Path) -> None:
@@ -54,3 +54,23 @@ async def test_a_log_that_is_complete_reads_no_more(tmp_path: Path) -> None:
     assert b"another's" == os.read(reader, 16)
     for descriptor in (reader, writer):
         os.close(descriptor)
+
+
+def test_the_last_line_of_a_traceback_names_the_bots_own_file_and_line() -> None:
+    text = """talk
+Traceback (most recent call last):
+  File "/bot/bot.py", line 21, in <module>
+    run(decide)
+  File "/bot/moves.py", line 4, in decide
+    return next(cells)
+  File "/arena/bots/kit.py", line 9, in act
+    return self.decide(window)
+StopIteration
+"""
+    assert "StopIteration (moves.py:4)" == last_line(text)
+    assert "talk" == last_line("more\ntalk\n\n")
+    assert not last_line("\n \n")
+    assert "SyntaxError: invalid syntax (bot.py:1)" == last_line(
+        'Traceback (most recent call last):\n  File "/bot/bot.py", line 1\n    def (\n'
+        "        ^\nSyntaxError: invalid syntax"
+    )

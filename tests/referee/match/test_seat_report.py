@@ -1,0 +1,106 @@
+"""Why a bot lost what it lost, in a match's own words. In virtual time."""
+
+import pytest
+import trio
+import trio.testing
+
+from protocol.messages import Opened
+from referee.host.host import Host
+from referee.match.policy import Policy
+from referee.match.seat_report import Complaint, SeatReport, merged, percentile, sentences, spread_of
+from referee.sandbox.meter import NOTHING
+from tests.referee.virtual import Bot, Played, after, answering, hear_out, mist, play, set_up, silent
+
+C3, G7 = {"cells": ["C3"]}, {"cells": ["G7"]}
+
+
+@pytest.fixture
+def autojump_clock() -> trio.testing.MockClock:
+    return trio.testing.MockClock(autojump_threshold=0)
+
+
+def said(played: Played, seat: int = 0) -> list[str]:
+    its = played.match.seats[seat]
+    return sentences(its.report(), windows=its.windows, refused=its.refused.total())
+
+
+async def test_of_a_bot_that_did_well_nothing_is_said(autojump_clock: object) -> None:
+    played = await mist(after(1, C3), after(1, G7), max_turns=4, measure=lambda _: NOTHING)
+    assert [[], []] == [said(played, seat) for seat in (0, 1)]
+    assert 1_000_000 == played.match.seats[0].report().worst_us
+
+
+async def test_late_answers_are_counted_and_the_worst_is_named(autojump_clock: object) -> None:
+    policy = Policy(main_ms=500, reserve_ms=0)
+    played = await mist(after(0.7, C3), after(0.1, G7), max_turns=6, policy=policy, measure=lambda _: NOTHING)
+    assert ["3 of 3 windows late, worst 200 ms"] == said(played)
+
+
+async def test_windows_without_an_answer_are_counted(autojump_clock: object) -> None:
+    played = await mist(silent, after(0.1, G7), max_turns=4, measure=lambda _: NOTHING)
+    assert ["2 of 2 windows unanswered"] == said(played)
+
+
+async def test_refusals_are_told_as_the_bot_was_told_them_the_most_frequent_first(autojump_clock: object) -> None:
+    async def wrong(bot: Bot, window: Opened) -> None:
+        for cell in ("J9", "J9", "C3"):
+            bot.submit(window.id, {"cells": [cell] * (1 if cell == "J9" else 9)})
+        bot.submit(window.id, None, final=True)
+
+    played = await mist(answering(wrong), after(1, G7), max_turns=4)
+    report = played.match.seats[0].report()
+    assert 4 == report.complaints[0].times
+    refused, asked = said(played)
+    assert refused.startswith("6 messages refused: ")
+    assert "J9" in refused
+    assert "(4 times)" in refused
+    assert "asked for the default in 2 of 2 windows" == asked
+
+
+@pytest.mark.parametrize(
+    ("exit_code", "why", "text"),
+    [(1, "killed: memory over 64 MB", "killed: memory over 64 MB"), (3, None, "it ended with exit code 3")],
+)
+async def test_a_lost_bot_has_its_cause(
+    autojump_clock: object, exit_code: int, why: str | None, text: str
+) -> None:
+    async def dies(bot: Bot) -> None:
+        bot.hello()
+        await bot.hear_a(Opened)
+        await (holder[0].left(0, exit_code) if why is None else holder[0].left(0, exit_code, why))
+
+    holder: list[Host] = []
+    played = set_up(2, options={"first": 0, "max_turns": 4})
+    holder.append(played.host)
+    await play(played, [dies, after(1, G7)])
+    assert [text] == said(played)
+
+
+async def test_who_says_no_hello_is_told_how_long_it_had(autojump_clock: object) -> None:
+    played = await mist(hear_out, silent, policy=Policy(startup_ms=1_500))
+    assert ["no hello in 1.5 s"] == said(played)
+
+
+def test_percentiles_of_many_matches_are_right_to_five_percent() -> None:
+    spread = merged([spread_of(range(1_000, 51_000, 10)), spread_of(range(51_000, 101_000, 10))])
+    for share in (0.5, 0.99):
+        assert share * 100_000 == pytest.approx(percentile(spread, share), rel=0.07)
+    assert percentile({}, 0.5) is None
+
+
+def test_all_at_once_reads_in_the_order_of_weight() -> None:
+    report = SeatReport(
+        loss="it ended by itself, exit code 1",
+        restarts=1,
+        late=3,
+        worst_late_us=406_000,
+        complaints=(Complaint("illegal", "unknown cell J9", 1),),
+        last_line="ValueError: J9 (bot.py:21)",
+    )
+    assert [
+        "it ended by itself, exit code 1",
+        "started again once",
+        "3 of 19 windows late, worst 406 ms",
+        "2 messages refused: unknown cell J9 (once)",
+        "last line: ValueError: J9 (bot.py:21)",
+    ] == sentences(report, windows=19, refused=2)
