@@ -1,6 +1,6 @@
 """A bot's folder, archive or repository: read with suspicion, checked and hashed."""
 
-from referee.bot_folder.archive import ArchiveError, copy, fingerprint, pack, unpack
+from referee.bot_folder.archive import pack, unpacked
 from referee.bot_folder.cache import CacheError, locked, making, private
 from referee.bot_folder.content import (
     FILE_HASH_DIGITS,
@@ -10,6 +10,7 @@ from referee.bot_folder.content import (
     cache_folder,
     content_hash,
     copied,
+    copy_into,
     file_hashes,
     folder_items,
     is_whole,
@@ -39,7 +40,6 @@ __all__ = [
     "MOST_MB",
     "PATH",
     "PYTHON",
-    "ArchiveError",
     "BotFolder",
     "BotFolderError",
     "CacheError",
@@ -50,10 +50,9 @@ __all__ = [
     "cache_folder",
     "content_hash",
     "copied",
-    "copy",
+    "copy_into",
     "file_hashes",
     "find_bot",
-    "fingerprint",
     "folder_items",
     "is_whole",
     "kept_bot",
@@ -65,5 +64,5 @@ __all__ = [
     "private",
     "read_toml",
     "size_of",
-    "unpack",
+    "unpacked",
 ]

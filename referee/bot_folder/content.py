@@ -27,6 +27,7 @@ IGNORED = frozenset({b"__pycache__", b".git"})
 MEGABYTE = 1024 * 1024
 MOST_MB = 2_048
 """Of a bot's files together."""
+MOST_BYTES = MOST_MB * MEGABYTE
 MOST_FILES = 50_000
 """Files, folders and links."""
 DEEPEST = 32
@@ -77,13 +78,27 @@ def cache_folder() -> Path:
     return (Path(given) if Path(given).is_absolute() else Path.home() / ".cache") / "mist-arena"
 
 
-def content_hash(folder: Path) -> str:
+def content_hash(folder: Path, *, most: int = MOST_BYTES) -> str:
     """The hash of a folder's content: names, which are executable, and bytes. `sha256:…`.
+
+    Args:
+        folder: a bot's.
+        most: bytes of all its files together.
 
     Raises:
         ContentError: something in it cannot be read, or is what a bot may not have.
     """
-    return _hashed(folder_items(folder), None)
+    return _hashed(folder_items(folder), None, most)
+
+
+def copy_into(directory: int, into: Path, *, most: int) -> str:
+    """Copies a folder's content, by the folder's descriptor, into an empty one of ours; the content's hash.
+
+    Raises:
+        ContentError: as `content_hash`; a part of it may lie in `into`.
+        OSError: the copy cannot be written.
+    """
+    return _hashed(_items(directory, IGNORED), into, most)
 
 
 def file_hashes(folder: Path) -> dict[str, str]:
@@ -94,7 +109,7 @@ def file_hashes(folder: Path) -> dict[str, str]:
     """
     return {
         item.name.decode(): hashlib.sha256(item.kind + _digest(item, None)).hexdigest()[:FILE_HASH_DIGITS]
-        for item in _bounded(folder_items(folder))
+        for item in bounded(folder_items(folder))
     }
 
 
@@ -224,11 +239,11 @@ def _replace(making: Path, place: Path) -> None:
                 raise
 
 
-def _hashed(items: Iterable[Item], into: Path | None) -> str:
+def _hashed(items: Iterable[Item], into: Path | None, most: int = MOST_BYTES) -> str:
     """The content hash of items, which are copied into an empty folder if there is one."""
     total = hashlib.sha256()
     writing = None if into is None else _Writing(into)
-    for item in _bounded(items):
+    for item in bounded(items, most):
         digest = _digest(item, writing)
         # Lengths keep one file's end from being read as another's beginning.
         total.update(b"%s %d %d\n%s" % (item.kind, len(item.name), len(digest), item.name) + digest)
@@ -281,17 +296,24 @@ class _Writing:
         self._folders.add(folder)
 
 
-def _bounded(items: Iterable[Item]) -> Iterator[Item]:
-    """The items, each found to be what a bot may have."""
-    left = MOST_MB * MEGABYTE
+def bounded(items: Iterable[Item], most: int = MOST_BYTES) -> Iterator[Item]:
+    """The items, in order of their names, each found to be what a bot may have; with so many bytes together.
+
+    Raises:
+        ContentError: one of them may not be had.
+    """
+    left = most
     last = b""
+
+    def too_large(name: bytes) -> ContentError:
+        return ContentError(name, f"is too much: a bot's files have at most {most // MEGABYTE} MB together")
 
     def counted(item: Item) -> Iterator[bytes]:
         nonlocal left
         for block in item.blocks:
             left -= len(block)
             if left < 0:
-                raise _too_large(item.name)
+                raise too_large(item.name)
             yield block
 
     for number, item in enumerate(items, start=1):
@@ -299,12 +321,12 @@ def _bounded(items: Iterable[Item]) -> Iterator[Item]:
         if number > MOST_FILES:
             raise _too_many(item.name)
         if item.size > left:
-            raise _too_large(item.name)
+            raise too_large(item.name)
         if item.name <= last:
             raise ContentError(item.name, "is there twice")
         last = item.name
         if item.kind == b"l":
-            yield item._replace(blocks=[_checked_target(item, b"".join(counted(item)))])
+            yield item._replace(blocks=[_checked_target(item)])
         else:
             yield item._replace(blocks=counted(item))
 
@@ -328,8 +350,9 @@ def check_name(name: bytes) -> None:
         raise ContentError(name, f"lies more than {DEEPEST} folders deep")
 
 
-def _checked_target(item: Item, target: bytes) -> bytes:
+def _checked_target(item: Item) -> bytes:
     """A link leads up first, not above the folder, then only down: it ends inside, through other links too."""
+    target = b"".join(item.blocks) if item.size <= LONGEST_NAME else b""
     shown = printable(target[:LONGEST_NAME].decode(errors="backslashreplace"))
     parts = [part for part in target.split(b"/") if part not in (b"", b".")]
     up = 0
@@ -347,10 +370,6 @@ def _too_many(name: bytes) -> ContentError:
     return ContentError(name, f"is one too many: a bot has at most {MOST_FILES} files and folders")
 
 
-def _too_large(name: bytes) -> ContentError:
-    return ContentError(name, f"is too much: a bot's files have at most {MOST_MB} MB together")
-
-
 def folder_items(folder: Path, ignored: frozenset[bytes] = IGNORED) -> Iterator[Item]:
     """All files and links of a folder, in order of their names. No link is followed, nothing but files is opened.
 
@@ -362,9 +381,13 @@ def folder_items(folder: Path, ignored: frozenset[bytes] = IGNORED) -> Iterator[
     except OSError as error:
         raise _unreadable(b"", error) from None
     try:
-        yield from _Walk(os.fstat(directory).st_uid, ignored).items(directory, b"")
+        yield from _items(directory, ignored)
     finally:
         os.close(directory)
+
+
+def _items(directory: int, ignored: frozenset[bytes]) -> Iterator[Item]:
+    return _Walk(os.fstat(directory).st_uid, ignored).items(directory, b"")
 
 
 class _Walk:

@@ -3,7 +3,6 @@
 from referee.games.fight_for_a_name.game import FightForAName
 from referee.games.hexes import Place, centred_rows
 from referee.games.hive_mind import HiveMind
-from referee.games.hive_mind.hive import CELLS, KINDS, SHAPES
 from referee.games.mist import BOARD, Mist
 from referee.games.pointing.game import Pointing
 from referee.games.registry import GAMES
@@ -11,10 +10,7 @@ from referee.games.runes_to_ruins import RunesToRuins
 
 __all__ = [
     "BOARD",
-    "CELLS",
     "GAMES",
-    "KINDS",
-    "SHAPES",
     "FightForAName",
     "HiveMind",
     "Mist",

@@ -1,7 +1,7 @@
 """Makes a bot's program by the `build` commands of its bot.toml: once a content, in a sandbox like the bot's.
 
 The commands work on a copy of the folder in the sandbox's memory. When all their processes are gone, what they
-left there is copied, by `archive`'s rules, into a cache: no process of theirs hands it over. There is no network:
+left there is copied, by `content`'s rules, into a cache: no process of theirs hands it over. There is no network:
 what a build needs lies in the folder. A result is used again only where all that the commands saw is the same, as
 far as that is known, and only as it was when it was made.
 """
@@ -20,13 +20,13 @@ import msgspec
 from msgspec.structs import replace
 
 from referee.bot_folder import (
-    ArchiveError,
     BotFolder,
     BotFolderError,
     CacheError,
+    ContentError,
     cache_folder,
-    copy,
-    fingerprint,
+    content_hash,
+    copy_into,
     locked,
     making,
     private,
@@ -83,8 +83,8 @@ def built(bot: BotFolder, isolation: Isolation) -> BotFolder:
     folder = _found(key)
     if folder is None:
         with making(key.parent) as made:
-            _make(bot, isolation, made)
-            folder = _settled(bot, made / RESULT, key)
+            digest = _make(bot, isolation, made)
+            folder = _settled(made / RESULT, digest, key)
     if not _is_as_made(bot, folder):
         raise BotFolderError(f"{bot.given}: build: {folder}: was changed since it was made: delete it")
     return _checked(replace(bot, folder=folder, build=()))
@@ -129,21 +129,20 @@ def _checked(bot: BotFolder) -> BotFolder:
 
 
 def _found(key: Path) -> Path | None:
-    """The result, if there is one: its name ends with its fingerprint."""
+    """The result, if there is one: its name ends with its digest."""
     return min(key.parent.glob(f"{key.name}-*"), default=None)
 
 
-def _settled(bot: BotFolder, made: Path, key: Path) -> Path:
-    """Where a result is kept: the first of those who made it at the same time decides."""
-    digest = fingerprint(made, most=_most(bot)).removeprefix("sha256:")
+def _settled(made: Path, digest: str, key: Path) -> Path:
+    """Where a result is kept; if several were made at the same time, the first one."""
     with locked(key.parent):
         return _found(key) or made.rename(key.with_name(f"{key.name}-{digest}"))
 
 
 def _is_as_made(bot: BotFolder, folder: Path) -> bool:
     try:
-        return folder.name.endswith(fingerprint(folder, most=_most(bot)).removeprefix("sha256:"))
-    except (ArchiveError, OSError):
+        return folder.name.endswith(_digest(content_hash(folder, most=_most(bot))))
+    except (ContentError, OSError):
         return False
 
 
@@ -152,8 +151,12 @@ def _most(bot: BotFolder) -> int:
     return bot.build_limits.scratch_mb * MEGABYTE
 
 
-def _make(bot: BotFolder, isolation: Isolation, into: Path) -> None:
-    """Runs the commands; what they made is in the folder `RESULT` of `into`."""
+def _digest(content: str) -> str:
+    return content.removeprefix("sha256:")
+
+
+def _make(bot: BotFolder, isolation: Isolation, into: Path) -> str:
+    """Runs the commands; the digest of what they made, which is in the folder `RESULT` of `into`."""
     aside, result = into / "aside", into / RESULT
     aside.mkdir()
     result.mkdir()
@@ -166,14 +169,14 @@ def _make(bot: BotFolder, isolation: Isolation, into: Path) -> None:
                 said = _telling(ours.read_text(errors="replace"))
                 error = next((f": {line.strip()}" for line in (*filter(_ERROR.search, said), *said[-1:])), "")
                 raise BuildError(f"{bot.given}: build: {complaint}{error}; its log: {log}", said)
-            _keep(bot, ended, result)
+            return _keep(bot, ended, result)
     finally:
         if ours.exists():
             ours.replace(log)
 
 
-def _keep(bot: BotFolder, ended: Ended, result: Path) -> None:
-    """Copies what a build left."""
+def _keep(bot: BotFolder, ended: Ended, result: Path) -> str:
+    """Copies what a build left; its digest."""
     try:
         workshop = os.open(
             build_process.WORKSHOP,
@@ -181,10 +184,10 @@ def _keep(bot: BotFolder, ended: Ended, result: Path) -> None:
             dir_fd=ended.scratch,
         )
         try:
-            copy(workshop, result, most=_most(bot))
+            return _digest(copy_into(workshop, result, most=_most(bot)))
         finally:
             os.close(workshop)
-    except (ArchiveError, OSError) as error:
+    except (ContentError, OSError) as error:
         raise BotFolderError(f"{bot.given}: build: what it made cannot be kept: {error}") from None
 
 

@@ -4,13 +4,9 @@ What arrives is believed only after its hash was taken anew: it is what the send
 """
 
 import re
-import tempfile
 from pathlib import Path
 
 from referee.bot_folder import (
-    MEGABYTE,
-    MOST_MB,
-    ArchiveError,
     BotFolder,
     BotFolderError,
     ContentError,
@@ -18,11 +14,9 @@ from referee.bot_folder import (
     folder_items,
     kept_bot,
     pack,
-    unpack,
+    unpacked,
 )
 
-MOST_BYTES = MOST_MB * MEGABYTE
-"""Of a bot's files."""
 _CONTENT = re.compile(r"sha256:[0-9a-f]{64}", re.ASCII)
 
 
@@ -33,8 +27,8 @@ def packed(folder: Path) -> bytes:
         BotFolderError: it cannot be sent.
     """
     try:
-        return pack(folder, most=MOST_BYTES)
-    except (ArchiveError, OSError) as error:
+        return pack(folder_items(folder, frozenset()))
+    except ContentError as error:
         raise BotFolderError(f"{folder}: cannot be sent to another machine: {error}") from None
 
 
@@ -47,12 +41,10 @@ def keep(content: str, parcel: bytes) -> None:
     """
     if not _CONTENT.fullmatch(content):
         raise BotFolderError(f"{content[:100]!r}: no hash of a content")
-    with tempfile.TemporaryDirectory(prefix="arriving-") as folder:
-        try:
-            unpack(parcel, Path(folder), most=MOST_BYTES)
-            found, _ = copied(folder_items(Path(folder), frozenset()))
-        except (ArchiveError, ContentError) as error:
-            raise BotFolderError(f"a bot arrived broken: {error}") from None
+    try:
+        found, _ = copied(unpacked(parcel))
+    except ContentError as error:
+        raise BotFolderError(f"a bot arrived broken: {error}") from None
     if found != content:
         raise BotFolderError(f"a bot of content {content} was announced, and {found} arrived")
 
