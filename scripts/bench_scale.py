@@ -20,6 +20,7 @@ from arena.tournament import Ledger, MatchSetup, play_blocks
 from arena.workers import Worker
 from protocol.refusals import Conduct
 from protocol.words import Outcome
+from referee.bot_folder import MEGABYTE
 from referee.host import Plan, Result
 
 BLOCKS, QUICK = 100_000, 10_000
@@ -32,7 +33,6 @@ AT_MOST_RESUME_SECONDS = 60
 """From where a million blocks are half played to the next match."""
 WON = Outcome(ranking=((0,), (1,)), winners=(0,), eliminated=None, scores=None, reason="three_in_a_row")
 HEAD = "c38fa6bdedcbf0eee008efc0de2dea81ba9299faccab4b0d72682f57cc0611ad"
-MEGABYTE = 1024 * 1024
 
 
 class Counted:

@@ -13,7 +13,7 @@ import tempfile
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import trio
@@ -50,18 +50,12 @@ async def bare(_nursery: trio.Nursery, bot: BotFolder, line: Path, scratch: Path
 
 
 @asynccontextmanager
-async def sandboxed(nursery: trio.Nursery, bot: BotFolder, line: Path, scratch: Path) -> AsyncIterator[None]:
-    """As matches are played."""
-    process = await sandbox.start(nursery, bot, line=line, token="", isolation=level(), log=scratch / "log")
-    yield
-    await process.kill()
-
-
-@asynccontextmanager
-async def warm(nursery: trio.Nursery, bot: BotFolder, line: Path, scratch: Path) -> AsyncIterator[None]:
-    """As matches are played with bots in Python."""
+async def sandboxed(
+    nursery: trio.Nursery, bot: BotFolder, line: Path, scratch: Path, *, warm: bool = False
+) -> AsyncIterator[None]:
+    """As matches are played; warm, as they are with bots in Python."""
     log = scratch / "log"
-    process = await sandbox.start(nursery, bot, line=line, token="", isolation=level(), log=log, warm=True)
+    process = await sandbox.start(nursery, bot, line=line, token="", isolation=level(), log=log, warm=warm)
     yield
     await process.kill()
 
@@ -108,12 +102,13 @@ async def heard(line: LocalLine, bell: Bell) -> bytes:
 
 async def main(runs: int) -> bool:
     """Prints the medians and their ratio; whether that is good enough."""
-    took: dict[str, list[float]] = {"bare": [], "sandboxed": [], "warm": []}
+    starts: dict[str, Start] = {"bare": bare, "sandboxed": sandboxed, "warm": partial(sandboxed, warm=True)}
+    took: dict[str, list[float]] = {name: [] for name in starts}
     with tempfile.TemporaryDirectory() as folder:
         bot = smallest_bot(Path(folder))
         async with open_wire() as wire:
             for run in range(-1, runs):
-                for name, start in (("bare", bare), ("sandboxed", sandboxed), ("warm", warm)):
+                for name, start in starts.items():
                     seconds = await to_hello(wire, bot, start)
                     # The first of each warms what later ones find warm.
                     if run >= 0:

@@ -7,8 +7,8 @@ import argparse
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from statistics import median
 
@@ -17,7 +17,7 @@ import zmq
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from referee.wire import Bell, Line, open_wire
+from referee.wire import Bell, LocalLine, open_wire
 from tests.real_wire import peer
 from tests.real_wire.stress import ended_well, next_arrival, next_item, stress
 
@@ -42,7 +42,7 @@ def bare_trips(socket: "zmq.Socket[bytes]", trips: int) -> float:
     return (time.perf_counter() - began) / trips
 
 
-async def line_trips(line: Line, bell: Bell, trips: int) -> float:
+async def line_trips(line: LocalLine, bell: Bell, trips: int) -> float:
     """Seconds a round trip of one frame, as a window's message goes: handed over with a stamp, answer stamped."""
     began = time.perf_counter()
     for _ in range(trips):
@@ -52,19 +52,30 @@ async def line_trips(line: Line, bell: Bell, trips: int) -> float:
     return (time.perf_counter() - began) / trips
 
 
-async def round_trips(blocks: int, trips: int) -> None:
-    """Both in turn, so that whatever else the machine does troubles both alike."""
-    async with open_wire() as wire, trio.open_nursery() as nursery:
-        with tempfile.TemporaryDirectory() as directory, bare_socket(f"ipc://{directory}/bare") as bare:
+@asynccontextmanager
+async def open_line() -> AsyncIterator[tuple[LocalLine, Bell, str]]:
+    """A line, its bell, and the folder it is in."""
+    with tempfile.TemporaryDirectory() as directory:
+        async with open_wire() as wire, trio.open_nursery() as nursery:
             bell = Bell()
             line = wire.open_line(nursery, bell, Path(directory))
-            with peer.start("echo", f"ipc://{directory}/bare"), peer.start("echo", line.endpoint):
-                bare.recv()  # its hello
-                await next_arrival(line, bell)
-                bare_trips(bare, trips)
-                await line_trips(line, bell, trips)
-                pairs = [(bare_trips(bare, trips), await line_trips(line, bell, trips)) for _ in range(blocks)]
+            yield line, bell, directory
             line.hang_up()
+
+
+async def round_trips(blocks: int, trips: int) -> None:
+    """Both in turn, so that whatever else the machine does troubles both alike."""
+    async with open_line() as (line, bell, directory):
+        with (
+            bare_socket(f"ipc://{directory}/bare") as bare,
+            peer.start("echo", f"ipc://{directory}/bare"),
+            peer.start("echo", line.endpoint),
+        ):
+            bare.recv()  # its hello
+            await next_arrival(line, bell)
+            bare_trips(bare, trips)
+            await line_trips(line, bell, trips)
+            pairs = [(bare_trips(bare, trips), await line_trips(line, bell, trips)) for _ in range(blocks)]
     print(
         f"round trip: bare {median(b for b, _ in pairs) * 1e6:.0f} us, "
         f"line {median(w for _, w in pairs) * 1e6:.0f} us, "
@@ -74,16 +85,12 @@ async def round_trips(blocks: int, trips: int) -> None:
 
 async def bursts(messages: int, *, impatient: bool) -> None:
     """The tests' stress, at full size."""
-    async with open_wire() as wire, trio.open_nursery() as nursery:
-        with tempfile.TemporaryDirectory() as directory:
-            bell = Bell()
-            line = wire.open_line(nursery, bell, Path(directory))
-            began = time.perf_counter()
-            with peer.start("stress", line.endpoint, messages, 1) as process:
-                await stress(line, bell, messages, 1, impatient=impatient)
-                await ended_well(process)
-            took = time.perf_counter() - began
-            line.hang_up()
+    async with open_line() as (line, bell, _):
+        began = time.perf_counter()
+        with peer.start("stress", line.endpoint, messages, 1) as process:
+            await stress(line, bell, messages, 1, impatient=impatient)
+            await ended_well(process)
+        took = time.perf_counter() - began
     print(
         f"bursts: {messages} messages both ways{', waits broken off at random' if impatient else ''}: "
         f"none lost, in order, no stall; {messages / took:.0f} a second"
@@ -92,18 +99,14 @@ async def bursts(messages: int, *, impatient: bool) -> None:
 
 async def settling(times: int) -> None:
     """What a deadline pays to know that it has heard all."""
-    async with open_wire() as wire, trio.open_nursery() as nursery:
-        with tempfile.TemporaryDirectory() as directory:
-            bell = Bell()
-            line = wire.open_line(nursery, bell, Path(directory))
-            with peer.start("echo", line.endpoint):
-                await next_arrival(line, bell)
-                took = []
-                for _ in range(times):
-                    began = time.perf_counter()
-                    await line.settle()
-                    took.append(time.perf_counter() - began)
-            line.hang_up()
+    async with open_line() as (line, bell, _):
+        with peer.start("echo", line.endpoint):
+            await next_arrival(line, bell)
+            took = []
+            for _ in range(times):
+                began = time.perf_counter()
+                await line.settle()
+                took.append(time.perf_counter() - began)
     print(f"settle of a silent line: {median(took) * 1e6:.0f} us")
 
 

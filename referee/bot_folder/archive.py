@@ -1,4 +1,4 @@
-"""A bot's content as bytes, for another machine. What is let through is `content`'s to say, on both ends.
+"""A bot's content as bytes, for another machine. `content` says what is let through, on both ends.
 
 The form is our own: tar has more kinds of members, headers and names than a bot needs, and Python's reader of it
 has no bounds (a pax header of 61 KiB took it 45 s).

@@ -41,7 +41,7 @@ def private(folder: Path) -> None:
 
 
 def _check_above(folder: Path) -> None:
-    """Who may write to a folder can replace what lies there, but for a sticky one like /tmp."""
+    """A user who may write to a folder can replace what lies there, but for a sticky one like /tmp."""
     status = folder.stat()
     if status.st_uid not in (0, os.geteuid()):
         raise CacheError(f"{folder}: belongs to user {status.st_uid}, who could replace the cache in it; {REMEDY}")

@@ -1,7 +1,6 @@
 """Bots as they lie on disk: a folder with a bot.toml. Finds one by name, copies its content, reads and checks it.
 
-Starting it is `sandbox`'s; what is content, and its copy, is `content`'s; folders of another git revision are
-read by `revision`.
+`content` reads and copies it, `revision` reads it from git, `sandbox` starts it.
 """
 
 import os
@@ -132,7 +131,7 @@ def find_bot(given: str) -> BotFolder:
 
 
 def built_in() -> list[str]:
-    """The names of the bots that come with the project, to be offered to whoever looks for one."""
+    """The names of the bots that come with the project, to be offered to users."""
     return sorted({file.parent.name for file in BUILT_IN.glob(f"*/{FILE}")} - NOT_OFFERED)
 
 

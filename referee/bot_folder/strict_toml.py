@@ -110,7 +110,7 @@ def parse(text: str) -> dict[str, Any]:
     """A TOML document as plain values: all integers of 64 bits, all floats finite, no text with a NUL.
 
     Raises:
-        TomlError: it is none, or one that nobody needs: `LINE: what is wrong`.
+        TomlError: the text is no TOML, or more than anybody needs: `LINE: what is wrong`.
     """
     if long := _LONG_KEY.search(text):
         raise _error(f"{_line_at(text, long.start())}: a key has more than {MOST_PARTS} parts")
@@ -161,7 +161,7 @@ def _check(value: Any) -> None:
 
 
 def _error(text: str) -> TomlError:
-    """Of one line, and not a long one, whatever it quotes."""
+    """An error of one line, which is short even where it quotes a long value."""
     line = printable(text)
     return TomlError(line if len(line) <= LONGEST_COMPLAINT else f"{line[: LONGEST_COMPLAINT - 3]}...")
 

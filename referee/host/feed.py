@@ -1,7 +1,7 @@
 """What one match tells its spectators while it is played: from records and events to messages of the feed. Pure.
 
 Messages are built up from what everyone may know: public events, windows that the game announces, the spectator's
-view, pauses. Who has submitted, what was charged, notes, seeds and setup are never looked at.
+view, pauses. Submissions, charges, notes, seeds and setup are never looked at.
 """
 
 from collections import deque
@@ -33,7 +33,7 @@ MAX_TOLD_BYTES = 64 * 1024
 PER_MS = 1_000
 
 Publish = Callable[[str, bytes], None]
-"""Takes a topic and a message for whoever listens. It never waits and never fails; it may drop the message."""
+"""Takes a topic and a message for those who listen. It never waits and never fails; it may drop the message."""
 
 
 class FeedTerms(Struct, frozen=True, kw_only=True):

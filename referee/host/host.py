@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from referee.host.feed import Feed
 from referee.host.match_log import MatchLog
+from referee.linux.cpu_time import MICROSECONDS
 from referee.match import (
     HOG_US,
     START,
@@ -35,7 +36,6 @@ from referee.rules import Addressed
 from referee.sandbox import NOTHING, Reading
 from referee.wire import INBOX_FRAMES, TURN_SECONDS, Arrived, Bell, HandedOver, Line, Outgoing
 
-MICROSECONDS = 1_000_000
 STALE_SECONDS = 0.25
 """What was read of a bot's counters so long ago still stands for now, but for no longer than `STALE_SHARE` of a
 window's time. What was withheld from it shortly before a window then counts in it, which is in its favour."""
@@ -60,7 +60,7 @@ class Beginning(Struct, frozen=True):
 
 
 class Unread(Struct, frozen=True):
-    """A part that is over and whose bot's counters are to be read."""
+    """A part that is over; its bot's counters are to be read."""
 
     over: ClosedPart
     began: Beginning
@@ -305,7 +305,7 @@ class Host:
             nursery.cancel_scope.cancel()
 
     async def _tell_again(self, feed: Feed) -> None:
-        """Whoever comes late to the feed has the whole picture some seconds later."""
+        """Tells the whole picture again, for spectators who come late."""
         while True:
             await trio.sleep(SNAPSHOT_SECONDS)
             feed.snapshot(self._micros(trio.current_time()))
@@ -346,7 +346,7 @@ class Host:
         self._step_out(match)
 
     def _step_out(self, match: Match) -> None:
-        """What a step has for the bots goes out. Who owes something runs before its clock does; others rest."""
+        """Sends what a step has for the bots. Those that owe something run before their clocks do; others rest."""
         if self._ponder:
             self._send_out()
         else:
@@ -396,7 +396,7 @@ class Host:
         return self._last[seat]
 
     def _evidence(self, over: ClosedPart, began: Beginning, now: float) -> Unread:
-        """Of a part that is over now. Of a start not brought about yet, the loop was behind throughout."""
+        """The evidence of a part that is over now. While a bot is being started, the loop counts as behind."""
         if over.number == START and over.seat in self._starting:
             behind = now - began.at
         else:

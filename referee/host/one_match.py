@@ -4,6 +4,7 @@ import os
 import platform
 import traceback
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
@@ -86,27 +87,17 @@ async def play(
     """
     table = Table(GAMES[plan.game], Deal(plan.variant, plan.seed, plan.options, plan.setup))
     check_players(plan, players, table.seats, (remote or {}).keys())
+    if plan.policy.processes == "fresh":
+        kept = None
     with unwrapped():
-        if any(isinstance(player, SandboxedBot) for player in players) and wire is None:
-            async with open_wire() as own:
-                return await play(
-                    plan,
-                    players,
-                    transcript=transcript,
-                    watch=watch,
-                    operator=operator,
-                    wire=own,
-                    remote=remote,
-                    publish=publish,
-                    log=log,
-                )
-        if plan.policy.processes == "fresh":
-            kept = None
-        one = _Play(
-            plan, players, table, transcript, wire, kept=kept, remote=remote or {}, publish=publish, watch=watch,
-            logger=log,
-        )  # fmt: skip
-        return await one.play(operator)
+        async with AsyncExitStack() as own:
+            if wire is None and any(isinstance(player, SandboxedBot) for player in players):
+                wire = await own.enter_async_context(open_wire())
+            one = _Play(
+                plan, players, table, transcript, wire, kept=kept, remote=remote or {}, publish=publish,
+                watch=watch, logger=log,
+            )  # fmt: skip
+            return await one.play(operator)
 
 
 class _Play(HostIO):

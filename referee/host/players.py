@@ -1,4 +1,4 @@
-"""Who plays at a match's seats: a bot in a process here, a bot on another machine, a person. One class a kind.
+"""The players of a match: a bot in a process here, a bot on another machine, a person. One class a kind.
 
 Each opens its seat's line, runs from its start to its end, and says what processor time it used. What else a match
 does with its players (freeze, measure, keep, kill) concerns bots in processes here; nothing is done to others.
@@ -17,11 +17,11 @@ from msgspec.structs import replace
 
 from referee import sandbox
 from referee.bot_folder import BotFolder
-from referee.host.host import MICROSECONDS, Host
+from referee.host.host import Host
 from referee.host.kept_bots import KeptBot, KeptBots, Kind, can_stay
 from referee.host.match_log import MatchLog
 from referee.host.plan import Plan
-from referee.linux.cpu_time import most_cores
+from referee.linux.cpu_time import MICROSECONDS, most_cores
 from referee.match import BotIdentity
 from referee.sandbox import NOTHING, Meter, Process, Reading
 from referee.wire import SOCKET_NAME, Bell, Line, LocalLine, MemoryLine, RemoteLine, Wire
@@ -87,7 +87,7 @@ class PlayerHere:
     def cpu_time(self) -> tuple[int, int]:
         """Its processor time over the match, in microseconds, and on how many cores it may be used.
 
-        One of whom nothing is known is counted as thinking all the time.
+        Where nothing is known, it counts as thinking all the time.
         """
         return round(trio.current_time() * MICROSECONDS), 1
 
@@ -373,7 +373,7 @@ def seated(
 
 
 def identity(plan: Plan, seat: int, player: Player, *, seats: int) -> BotIdentity:
-    """Who sits at a seat. A bot's own seed follows from the match's, from which it cannot be told back.
+    """The player at a seat. A bot's own seed follows from the match's, from which it cannot be told back.
 
     No two bots have the same one in all the matches of one deal: seats are counted through them all.
     """

@@ -17,10 +17,10 @@ from msgspec import Struct
 from protocol.messages import Closed, Opened
 from referee import sandbox
 from referee.bot_folder import BotFolder
-from referee.host.host import MICROSECONDS
 from referee.host.interview import Answer, Interview
 from referee.host.one_match import END_SECONDS
 from referee.host.questions import Greeting, Question, Settled, Step, Telling, questions
+from referee.linux.cpu_time import MICROSECONDS
 from referee.match import MICROSECONDS_PER_MS, AnyRecord, Policy
 from referee.sandbox import Isolation, Process
 from referee.unwrapped import unwrapped

@@ -20,6 +20,7 @@ import msgspec
 from msgspec.structs import replace
 
 from referee.bot_folder import (
+    MEGABYTE,
     BotFolder,
     BotFolderError,
     CacheError,
@@ -37,7 +38,6 @@ from referee.sandbox.bot_environment import PROJECT, shared_modules, this_machin
 from referee.sandbox.build_process import Ended
 from referee.sandbox.levels import Isolation
 
-MEGABYTE = 1024 * 1024
 BUILD_SECONDS = 600
 """A build that takes longer is ended."""
 SHOWN_LINES = 20

@@ -26,9 +26,8 @@ from referee.sandbox.bot_environment import PROJECT, environment, this_machine, 
 from referee.sandbox.bwrap_args import SCRATCH
 from referee.sandbox.levels import Isolation
 from referee.sandbox.output_log import READ_BYTES, BoundedFile
-from referee.sandbox.process import NAMESPACES, SandboxError, cannot
+from referee.sandbox.process import KILOBYTE, NAMESPACES, SandboxError, cannot
 
-KILOBYTE = 1024
 WORKSHOP = "build"
 """The folder in the scratch that the commands work in."""
 LAST_READS = 64

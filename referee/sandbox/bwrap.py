@@ -127,7 +127,7 @@ class Setting:
         except ProcessLookupError:
             return None
         if self.group is not None:
-            # Who spoke is known from the kernel: nothing of the bot's runs before it hears the word.
+            # The kernel says who spoke: nothing of the bot's runs before it hears the word.
             for pid in (self.first, *_speakers(ancillary)):
                 self.group.add(pid)
         return init

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from referee.bot_folder import BotFolder, Limits
+from referee.bot_folder import MEGABYTE, BotFolder, Limits
 from referee.sandbox import landlock
 from referee.sandbox.bot_environment import PROJECT, Machine, command_line, shared_modules, this_machine
 from referee.sandbox.bwrap_user import OWN_USER, ROOTS_NAMESPACE, STARTERS_NAMESPACE, User, program, roots_user
@@ -21,7 +21,6 @@ SCRATCH = "/tmp"  # noqa: S108 - a bot's own, in memory
 SOCKETS = "/run/arena"
 CODE = "/arena/code"
 PACKAGES = "/arena/packages"
-MEGABYTE = 1024 * 1024
 TERMINALS = "/dev/pts"
 FILES_COUNTERS = "/proc/sys/fs"
 """Hidden: the kernel counts there which names were looked up in vain, and a bot in a later match could read it."""

@@ -36,7 +36,7 @@ class User(Struct, frozen=True):
     namespace: tuple[str, ...]
     """Bubblewrap's options for the user namespace."""
     number: int | None
-    """Who the launcher becomes inside, giving up what bubblewrap left it; None: it is that user already."""
+    """The user that the launcher becomes, giving up what bubblewrap left it; None: it is that user already."""
     others: int
     """Processes of bubblewrap that count as this user's, inside."""
 
@@ -46,7 +46,7 @@ STARTERS_NAMESPACE = ("--unshare-user", "--uid", "0", "--gid", "0")
 ROOTS_NAMESPACE = ("--userns", str(STANDARD_OUTPUT))
 """That of `standard_output`."""
 OWN_USER = User(
-    # Whoever it is, the bot sees a user like any other. No namespace can be made in which it would have rights.
+    # The bot sees an ordinary user, whichever it is. No namespace can be made in which it would have rights.
     ("--unshare-user", "--uid", "1000", "--gid", "1000", "--disable-userns"),
     None,
     others=1,

@@ -53,7 +53,7 @@ class FirstProcess:
         with suppress(ProcessLookupError):
             signal.pidfd_send_signal(self._descriptor, signal.SIGKILL)
         if self._group is not None:
-            # Who is frozen cannot die.
+            # A frozen process cannot die.
             self._group.thaw()
         await self.exited()
         os.close(self._descriptor)

@@ -53,7 +53,7 @@ def main() -> None:
             limit(getattr(resource, f"RLIMIT_{name}"), int(value))
     if "landlock" in values:
         lock_in(int(values["landlock"]), [(name, value) for name, value in told if name in RIGHTS])
-    # It stands. Who is no longer there says nothing: then nobody would end the bot.
+    # It stands. A referee that is gone says nothing: then nobody would end the bot.
     os.write(0, b"\n")
     if os.read(0, 1) != b"\n":
         sys.exit(COMMAND_NOT_RUN)

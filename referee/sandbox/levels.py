@@ -7,7 +7,6 @@ from msgspec import Struct
 
 from referee.bot_folder import Limits
 from referee.linux import cgroups, seccomp
-from referee.sandbox import landlock
 
 Isolation = Literal["strict", "standard", "none"]
 """How bots are shut in; `process` says what each level promises."""
@@ -16,8 +15,6 @@ Isolation = Literal["strict", "standard", "none"]
 class Layers(Struct, frozen=True, kw_only=True):
     """What there is; where something is not, one line on why, and what helps."""
 
-    landlock: int
-    """The version of Landlock; 0: none."""
     no_filter: str | None
     """Why system calls cannot be filtered; None: they are."""
     no_groups: str | None
@@ -36,7 +33,7 @@ def find_layers() -> Layers:
         cgroups.tree()
     except cgroups.NoGroupsError as error:
         no_groups = str(error)
-    return Layers(landlock=landlock.version(), no_filter=no_filter, no_groups=no_groups)
+    return Layers(no_filter=no_filter, no_groups=no_groups)
 
 
 def group_for(limits: Limits) -> cgroups.Group:

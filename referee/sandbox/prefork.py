@@ -20,13 +20,12 @@ import msgspec
 import trio
 
 from protocol import games
-from referee.bot_folder import PYTHON, BotFolder
+from referee.bot_folder import MEGABYTE, PYTHON, BotFolder
 from referee.linux import seccomp
 from referee.sandbox import landlock
 from referee.sandbox.bot_environment import environment, this_machine
 from referee.sandbox.bwrap import GO, SET_UP_SECONDS, SetUpError, python_path
 from referee.sandbox.bwrap_args import (
-    MEGABYTE,
     SCRATCH,
     SHARED_MEMORY_BYTES,
     SOCKETS,
@@ -195,7 +194,7 @@ class Warm(InSandbox):
 
 
 def _number_of(process: int) -> int:
-    """Of a process behind a descriptor, on this machine."""
+    """The number, on this machine, of the process behind a descriptor."""
     file = os.open(f"/proc/self/fdinfo/{process}", os.O_RDONLY | os.O_CLOEXEC)
     try:
         told = _PID.search(os.read(file, 4096))

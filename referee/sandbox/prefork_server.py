@@ -53,7 +53,7 @@ MOST_DESCRIPTORS = 65_536
 """Two for each bot that lives."""
 INTRODUCTION = b"!"
 OWN_USER = 1_000
-"""Who an ordinary user's bots are to themselves. The starter is the same user under another number: 0."""
+"""What an ordinary user's bots see as their user. The starter is the same user under another number: 0."""
 
 libc = launcher.libc
 fork = ctypes.PyDLL(None, use_errno=True).fork
@@ -72,7 +72,7 @@ class Request(msgspec.Struct, frozen=True):
     scratch_bytes: int
     shared_bytes: int
     user: int | None
-    """Who it becomes; None: the ordinary user that this is already, in a user namespace of its own."""
+    """The user it becomes; None: the ordinary user that this is already, in a user namespace of its own."""
     limits: list[tuple[str, int]]
     landlock: int
     places: list[tuple[str, str]]
@@ -202,7 +202,7 @@ def keep_inits(control: socket.socket) -> tuple[socket.socket, int]:
         return ours, maker
     for other in (ours, control):
         other.close()
-    # Who has no handlers is never woken: these are all that Python sets. A bot's orphans end as if waited for.
+    # Without handlers it is never woken: these are all that Python sets. A bot's orphans end as if waited for.
     for number in (signal.SIGINT, signal.SIGCHLD):
         signal.signal(number, signal.SIG_IGN)
     check(libc.prctl(launcher.SET_DUMPABLE, 0, 0, 0, 0), "not to be looked into")

@@ -5,12 +5,13 @@ processes, processor time, disk and system calls, or else it is an error; `stand
 limits for each process can, and uses the rest where the machine has it; `none` promises nothing, and must be
 asked for by name.
 
-What a bot may use is its bot.toml's to say, what it is given is `bot_environment`'s; `bwrap` and `unconfined`
-are the two ways it is done.
+`bwrap`, `prefork` and `unconfined` are the three ways to start one. Its bot.toml says what it may use,
+`bot_environment` what it is given.
 """
 
 import signal
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import trio
@@ -278,12 +279,12 @@ async def start(
     """
     demand(isolation)
     bot = replace(bot, keeps=kept)
-    kind = _kind(bot, isolation, warm=warm)
+    once = partial(_start, nursery, bot, _kind(bot, isolation, warm=warm), line=line, token=token, log=log)
     try:
-        return await _start(nursery, bot, kind, line=line, token=token, isolation=isolation, log=log)
+        return await once()
     except _LostError:
         # There is another process to be forked from now. A second death is no accident.
-        return await _start(nursery, bot, kind, line=line, token=token, isolation=isolation, log=log)
+        return await once()
 
 
 class _LostError(SandboxError):
@@ -291,14 +292,7 @@ class _LostError(SandboxError):
 
 
 async def _start(
-    nursery: trio.Nursery,
-    bot: BotFolder,
-    kind: type[Box],
-    *,
-    line: Path,
-    token: str,
-    isolation: Isolation,
-    log: Path,
+    nursery: trio.Nursery, bot: BotFolder, kind: type[Box], *, line: Path, token: str, log: Path
 ) -> Process:
     """See `start`."""
     bounded = BotLog(log, bot.limits.log_kb * KILOBYTE)
@@ -307,7 +301,7 @@ async def _start(
     except OSError as error:
         bounded.handed_over()
         bounded.finish()
-        raise error if isolation == "none" else cannot(error) from None
+        raise error if kind is unconfined.Bare else cannot(error) from None
     bounded.handed_over()
     process = Process(box, bounded, bot.limits)
     nursery.start_soon(bounded.follow)

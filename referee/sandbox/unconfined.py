@@ -19,10 +19,12 @@ from referee.linux.cpu_time import tree_us
 from referee.linux.orphans import adopt_orphans, children, end_all, kill
 from referee.linux.process_tree import go_on, stop
 from referee.sandbox.bot_environment import PROJECT, command_line, environment, this_machine
+from referee.sandbox.bwrap_args import resource_limits
 from referee.sandbox.scratch import Scratch
 
 LAUNCHER = Path(__file__).with_name("unconfined_launcher.py")
-MEGABYTE = 1024 * 1024
+LIMITED = frozenset({"AS", "NOFILE", "FSIZE", "CORE", "CPU"})
+"""The limits that are for each process; others would be for all of the user's."""
 _roots: set[int] = set()
 """The bots' first processes that are not waited for yet."""
 
@@ -108,7 +110,8 @@ class Bare:
 def launcher(limits: Limits) -> list[str]:
     """What stands before a command, so that it runs with limits and ends with us at the latest."""
     interpreter = str(this_machine().interpreter)
-    return [interpreter, "-I", "-S", str(LAUNCHER), str(os.getpid()), *_limits(limits), "--"]
+    bounds = [f"{name}={value}" for name, value in resource_limits(limits, others=0) if name in LIMITED]
+    return [interpreter, "-I", "-S", str(LAUNCHER), str(os.getpid()), *bounds, "--"]
 
 
 def _orphans() -> list[int]:
@@ -118,14 +121,3 @@ def _orphans() -> list[int]:
     """
     ours = os.getsid(0)
     return [process.pid for process in children() if process.session != ours and process.pid not in _roots]
-
-
-def _limits(limits: Limits) -> list[str]:
-    """As words for the launcher."""
-    words = [
-        f"AS={(limits.address_space_mb or limits.memory_mb) * MEGABYTE}",
-        f"NOFILE={limits.files}",
-        f"FSIZE={limits.scratch_mb * MEGABYTE}",
-        "CORE=0",
-    ]
-    return words if limits.cpu_seconds is None else [*words, f"CPU={limits.cpu_seconds}"]

@@ -24,7 +24,7 @@ OVERHEAD = _MESSAGE_LEAST
 """By so much a sealed frame is longer than what is in it."""
 
 
-class Unproven(Exception):  # noqa: N818 - a finding about the other end, not an error of ours
+class CurveError(Exception):
     """The other end does not say what one who holds the right keys would."""
 
 
@@ -44,17 +44,17 @@ class Curve:
         """Answers a HELLO: with a WELCOME, which only the sender of that very HELLO can use.
 
         Raises:
-            Unproven: it is no HELLO to this server's key.
+            CurveError: it is no HELLO to this server's key.
         """
         if len(body) != _HELLO_BYTES or not body.startswith(HELLO + VERSION + bytes(_PADDING)):
-            raise Unproven("no HELLO")
+            raise CurveError("no HELLO")
         at = len(HELLO) + len(VERSION) + _PADDING
         self._client_short, nonce = body[at : at + KEY_BYTES], body[at + KEY_BYTES : at + KEY_BYTES + _NONCE]
         key = _shared(self._client_short, self._server.secret)
         try:
             _opened(body[-_SIGNED - _BOX :], b"CurveZMQHELLO---" + self._heard_nonce(nonce), key)
-        except Unproven:
-            raise Unproven("it takes us for somebody else: it has another public key of ours") from None
+        except CurveError:
+            raise CurveError("it takes us for somebody else: it has another public key of ours") from None
         self._short = KeyPair(*bindings.crypto_box_keypair())
         self._cookie = bindings.randombytes(_COOKIE)
         long_nonce = bindings.randombytes(_LONG_NONCE)
@@ -62,17 +62,17 @@ class Curve:
         return WELCOME + long_nonce + bindings.crypto_box_afternm(secret, b"WELCOME-" + long_nonce, key)
 
     def initiate(self, body: bytes) -> tuple[bytes, bytes]:
-        """Who is at the other end: the public key that it proves to hold, and what it says of itself.
+        """The public key that the other end proves to hold, and what it says of itself.
 
         Raises:
-            Unproven: it proves to hold none, or not on this connection.
+            CurveError: it proves to hold none, or not on this connection.
         """
         if len(body) < _INITIATE_LEAST or not body.startswith(INITIATE):
-            raise Unproven("no INITIATE")
+            raise CurveError("no INITIATE")
         at = len(INITIATE)
         cookie, at = body[at : at + _COOKIE], at + _COOKIE
         if not hmac.compare_digest(cookie, self._cookie):
-            raise Unproven("not this connection's cookie")
+            raise CurveError("not this connection's cookie")
         self._shared = _shared(self._client_short, self._short.secret)
         nonce = self._heard_nonce(body[at : at + _NONCE])
         told = _opened(body[at + _NONCE :], b"CurveZMQINITIATE" + nonce, self._shared)
@@ -80,7 +80,7 @@ class Curve:
         vouch_nonce, vouch, about = told[:_LONG_NONCE], told[_LONG_NONCE:][:_VOUCH], told[_LONG_NONCE + _VOUCH :]
         vouched = _opened(vouch, b"VOUCH---" + vouch_nonce, _shared(client, self._short.secret))
         if not hmac.compare_digest(vouched, self._client_short + self._server.public):
-            raise Unproven("vouches for something else")
+            raise CurveError("vouches for something else")
         return client, about
 
     def ready(self, about: bytes) -> bytes:
@@ -98,10 +98,10 @@ class Curve:
         """Flags and content of a MESSAGE.
 
         Raises:
-            Unproven: it is none of this connection's, or one that was heard before.
+            CurveError: it was not sealed on this connection, or was heard before.
         """
         if len(body) < _MESSAGE_LEAST or not body.startswith(MESSAGE):
-            raise Unproven("no MESSAGE")
+            raise CurveError("no MESSAGE")
         at = len(MESSAGE)
         nonce = self._heard_nonce(body[at : at + _NONCE])
         said = _opened(body[at + _NONCE :], b"CurveZMQMESSAGEC" + nonce, self._shared)
@@ -111,7 +111,7 @@ class Curve:
         """Nonces only grow: what was said once cannot be said again."""
         number = int.from_bytes(nonce, "big")
         if number <= self._heard:
-            raise Unproven("a nonce that was used")
+            raise CurveError("a nonce that was used")
         self._heard = number
         return nonce
 
@@ -129,11 +129,11 @@ def _shared(public: bytes, secret: bytes) -> bytes:
     try:
         return bindings.crypto_box_beforenm(public, secret)
     except (exceptions.CryptoError, RuntimeError):
-        raise Unproven("a key that is none") from None
+        raise CurveError("no key") from None
 
 
 def _opened(box: bytes, nonce: bytes, key: bytes) -> bytes:
     try:
         return bindings.crypto_box_open_afternm(box, nonce, key)
     except exceptions.CryptoError:
-        raise Unproven("a box of another key") from None
+        raise CurveError("a box of another key") from None

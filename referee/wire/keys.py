@@ -22,14 +22,14 @@ _VALUES = {letter: value for value, letter in enumerate(_LETTERS)}
 _WORD_BYTES, _WORD_LETTERS = 4, 5
 _PUBLIC_FIELD, _SECRET_FIELD = "public-key", "secret-key"
 _PUBLIC_FORM = """\
-#   A public key of ZeroMQ CURVE. Give it to whoever shall know you by it.
+#   A public key of ZeroMQ CURVE. Give it to those who shall know you by it.
 
 metadata
 curve
     public-key = "{public}"
 """
 _OWN_FORM = """\
-#   A secret key of ZeroMQ CURVE. Whoever has it is you: give it to nobody.
+#   A secret key of ZeroMQ CURVE. All who have it can pass for you: give it to nobody.
 
 metadata
 curve

@@ -83,7 +83,7 @@ class Bell:
     async def wait(self, answer: Callable[[], bool] | None = None) -> None:
         """Returns once it has rung since the last return.
 
-        `answer`: does there and then, in the task of whoever rings, what there is to do: that saves a turn of
+        `answer`: does there and then, in the task that rings, what there is to do: that saves a turn of
         trio's loop. It returns True where the task that waits must go on, which also does so if `answer` rings
         itself. What it raises is raised from here.
         """

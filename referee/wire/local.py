@@ -80,7 +80,7 @@ class LocalLine(SocketLine):
                     self._listen()
                     await self._farewell.wait()
                 finally:
-                    # Who knocks from now on would be served by nobody.
+                    # Nobody would serve those who connect from now on.
                     self._stop_listening()
                 await self._part()
                 self._nursery.cancel_scope.cancel()
@@ -89,7 +89,7 @@ class LocalLine(SocketLine):
                 self._end(self._connection)
 
     async def settle(self) -> None:
-        """See `Line`. Who waits for another to go is let in, and heard too."""
+        """See `Line`. A connection that waits for another to go is let in, and heard too."""
         while True:
             await super().settle()
             connection = self._connection
@@ -121,7 +121,7 @@ class LocalLine(SocketLine):
             self._poll.watch(self._listener.fileno(), 0, self._knocked)
 
     def _accept(self) -> bool:
-        """Lets in who waits; whether there was somebody."""
+        """Lets in a connection that waits; whether there was one."""
         if not self._listens:
             return False
         try:
@@ -150,7 +150,7 @@ class LocalLine(SocketLine):
             self._listen()
 
     async def _hurry(self, connection: Connection) -> None:
-        """Of one that is not ZeroMQ's in time, the next one takes the place."""
+        """A connection that does not speak ZeroMQ in time gives its place to the next one."""
         await trio.sleep(HANDSHAKE_SECONDS)
         if self._connection is connection and not connection.conversation.open:
             self._listen()

@@ -18,7 +18,7 @@ Ready = Callable[[int], None]
 
 
 class Poll:
-    """Calls whoever watches a socket when there is something to do. Made by `open_poll`."""
+    """Calls those who watch a socket when there is something to do. Made by `open_poll`."""
 
     def __init__(self, probe: LoopProbe) -> None:
         self.probe = probe
@@ -73,7 +73,7 @@ class Poll:
 
 @asynccontextmanager
 async def open_poll() -> AsyncIterator[Poll]:
-    """One of a process' polls. Whoever watches must have stopped before it closes."""
+    """One of a process's polls. All who watch must have stopped before it closes."""
     probe = LoopProbe()
     poll = Poll(probe)
     trio.lowlevel.add_instrument(probe)

@@ -20,7 +20,7 @@ from referee.wire.line import FAREWELL_SECONDS, MAX_TAKEN_BYTES
 from referee.wire.poll import Poll, open_poll
 from referee.wire.remote_line import RemoteLine
 from referee.wire.socket_line import Connection
-from referee.wire.zmtp import NotSpoken
+from referee.wire.zmtp import ZmtpError
 from referee.wire.zmtp_curve import HANDSHAKE_MOST, SecureConversation
 
 HANDSHAKE_SECONDS = 3.0
@@ -72,7 +72,7 @@ def read_address(text: str) -> Address:
     """The address of `ADDRESS:PORT`, `[ADDRESS]:PORT` or `:PORT`, which is this machine only.
 
     Raises:
-        BadAddressError: it is none.
+        BadAddressError: the text is no such address.
     """
     host, colon, port = text.rpartition(":")
     host = host.removeprefix("[").removesuffix("]") or "127.0.0.1"
@@ -142,8 +142,8 @@ class Lobby:
                 with trio.move_on_after(HANDSHAKE_SECONDS):
                     conversation = SecureConversation(self._keys, MAX_TAKEN_BYTES)
                     line = await self._prove(socket, conversation, address)
-            except NotSpoken as not_spoken:
-                self._turned_away(address, str(not_spoken))
+            except ZmtpError as error:
+                self._turned_away(address, str(error))
             finally:
                 self._strangers[origin(address)] -= 1
                 if not self._strangers[origin(address)]:
@@ -163,7 +163,7 @@ class Lobby:
         """The line of the key that the other end proves to hold; None where it has left."""
         while True:
             if conversation.next() is not None:
-                raise NotSpoken("a message in the handshake")
+                raise ZmtpError("a message in the handshake")
             _say(socket, conversation.answer())
             if conversation.client is not None:
                 break
@@ -184,7 +184,7 @@ class Lobby:
 def _say(socket: kernel.socket, words: bytes) -> None:
     """Some hundred bytes of a handshake: the kernel takes them, or nobody reads at the other end."""
     if words and socket.send(words) < len(words):
-        raise NotSpoken("does not read")
+        raise ZmtpError("does not read")
 
 
 @asynccontextmanager

@@ -1,6 +1,6 @@
 """The line of a bot on its author's own machine: TCP, sealed by its conversation.
 
-Who is at the other end is `remote`'s to find out.
+`remote` finds out who is at the other end.
 """
 
 import math
@@ -45,7 +45,7 @@ class RemoteLine(SocketLine):
         return self._connection is not None
 
     def begin(self, bell: Bell, token: str) -> None:
-        """The match begins: whoever is there, or comes later, is invited to it."""
+        """The match begins: a bot that is connected, or connects later, is invited to it."""
         self._bell = bell
         self._invitation = encode(Invited(token=token))
         if self._connection is not None:

@@ -1,7 +1,7 @@
 """A bot's line over a socket that does not block, local or from another machine: what came, what leaves, and when.
 
 Nothing is between this and the kernel: what has come is with the kernel until it is read here, so that what is too
-much stays with its sender, and all that had arrived can be read at any moment. What bytes mean is `zmtp`'s to say.
+much stays with its sender, and all that had arrived can be read at any moment. `zmtp` knows what the bytes mean.
 """
 
 import math
@@ -15,7 +15,7 @@ import trio
 from referee.wire.inbox import Inbox
 from referee.wire.line import FAREWELL_SECONDS, MUCH, OUTBOX_BYTES, OUTBOX_FRAMES, Bell, Incoming, Line, Outgoing
 from referee.wire.poll import IN, OUT, Poll
-from referee.wire.zmtp import Conversation, NotSpoken
+from referee.wire.zmtp import Conversation, ZmtpError
 
 READ_BYTES = 64 * 1024
 SEND_BYTES = 64 * 1024
@@ -117,7 +117,7 @@ class SocketLine(Line):
 
     async def settle(self) -> None:
         """See `Line`: what had reached this machine is with the kernel, and is read at once."""
-        # Of who is not heard any more there is no end to what comes.
+        # A bot that is not heard any more may send without end.
         while self._connection is not None and not self._is_closed() and self._hear(self._connection):
             await trio.lowlevel.checkpoint()
         await trio.lowlevel.checkpoint()
@@ -223,7 +223,7 @@ class SocketLine(Line):
             while more and not self._is_full() and not (moves and self._now() >= self._probe.turn_ends(began)):
                 more = self._take(connection) or self._read(connection, self._now())
                 moves += 1
-        except NotSpoken:
+        except ZmtpError:
             moves = MUCH
             self._cut(connection)
         except OSError:
@@ -250,7 +250,7 @@ class SocketLine(Line):
 
     def _arrived(self, frame: bytes, size: int) -> None:
         if self._bell is None:
-            raise NotSpoken("something before it was invited")
+            raise ZmtpError("something before it was invited")
         if not self._is_closed():
             self._inbox.arrived(max(self._since, self._probe.came), frame, size)
 
@@ -284,7 +284,7 @@ class SocketLine(Line):
     # Sending. None of it waits.
 
     def _say(self, connection: Connection) -> None:
-        """Says what ZeroMQ says for itself. Who asks for signs of life and does not read them gets none."""
+        """Says what ZeroMQ says for itself. A bot that asks for signs of life and does not read them gets none."""
         answer = connection.conversation.answer()
         if answer and len(connection.leaving) < SEND_BYTES:
             connection.leaving += answer

@@ -35,7 +35,7 @@ _PARTS = b"(a message of %d parts)"
 _PARTS_SAID = re.compile(rb"\(a message of ([1-9][0-9]{0,2}) parts\)")
 
 
-class NotSpoken(Exception):  # noqa: N818 - a finding about a bot, not an error of ours
+class ZmtpError(Exception):
     """The other end says what no ZeroMQ PAIR socket says, or a message that is too large."""
 
 
@@ -137,7 +137,7 @@ class Conversation:
         decode.
 
         Raises:
-            NotSpoken: see there. Nothing that the other end says afterwards has a meaning.
+            ZmtpError: see there. Nothing that the other end says afterwards has a meaning.
         """
         self.unfinished = False
         if not self._greeted and not self._greeting():
@@ -150,7 +150,7 @@ class Conversation:
             if flags & COMMAND:
                 self._command(body)
             elif not self.open:
-                raise NotSpoken("a message before READY")
+                raise ZmtpError("a message before READY")
             elif flags & MORE:
                 self._part()
             elif self._parts:
@@ -166,7 +166,7 @@ class Conversation:
         self._parts += 1
         self._parts_bytes += self._frame_size
         if self._parts >= MOST_PARTS:
-            raise NotSpoken("a message of too many parts")
+            raise ZmtpError("a message of too many parts")
 
     def _parts_end(self) -> bytes:
         """The last part: what stands for the whole message."""
@@ -187,7 +187,7 @@ class Conversation:
         else:
             head, size = _SHORT_HEAD, held[1]
         if flags > COMMAND | _LONG or self._parts_bytes + size > self._most:
-            raise NotSpoken("a frame of no kind, or too large")
+            raise ZmtpError("a frame of no kind, or too large")
         end = head + size
         if len(held) < end:
             return None
@@ -203,13 +203,13 @@ class Conversation:
         told = bytes(held[: len(ours)])
         # Each as soon as it is there: the first protocols, and what is none, send less than a whole greeting.
         if told[:1] not in {b"", ours[:1]} or told[SIGNATURE_ENDS:VERSION_AT] not in {b"", b"\x7f"}:
-            raise NotSpoken("no greeting")
+            raise ZmtpError("no greeting")
         if told[VERSION_AT : VERSION_AT + 1] > b"" and told[VERSION_AT] < ours[VERSION_AT]:
-            raise NotSpoken("an older protocol")
+            raise ZmtpError("an older protocol")
         if len(told) < len(ours):
             return False
         if told[MECHANISM] != ours[MECHANISM]:
-            raise NotSpoken("another mechanism")
+            raise ZmtpError("another mechanism")
         del held[: len(ours)]
         self._greeted = True
         self._greet_back()
@@ -222,14 +222,14 @@ class Conversation:
     def _hear_opening(self, body: bytes) -> None:
         """A command before the conversation is open."""
         if not body.startswith(_READY_NAME) or not says_pair(body):
-            raise NotSpoken("no READY of a PAIR socket")
+            raise ZmtpError("no READY of a PAIR socket")
         self.open = True
 
     def _command(self, body: bytes) -> None:
         """Acts on what ZeroMQ says for itself."""
         self._commands_left -= 1
         if self._commands_left < 0 or len(body) > COMMAND_BYTES:
-            raise NotSpoken("too many commands, or one too large")
+            raise ZmtpError("too many commands, or one too large")
         if not self.open:
             self._hear_opening(body)
         elif body.startswith(_PING):

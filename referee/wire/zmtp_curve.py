@@ -7,9 +7,9 @@ time, and what somebody known may say is bounded as for bots on this machine. Wh
 is left to libsodium. The other end is any libzmq with CURVE.
 """
 
-from referee.wire.curve import OVERHEAD, Curve, Unproven, error
+from referee.wire.curve import OVERHEAD, Curve, CurveError, error
 from referee.wire.keys import KeyPair
-from referee.wire.zmtp import GREETING, MORE, Conversation, NotSpoken, framed, framed_command, says_pair
+from referee.wire.zmtp import GREETING, MORE, Conversation, ZmtpError, framed, framed_command, says_pair
 
 SERVER_GREETING = GREETING[:12] + b"CURVE".ljust(20, b"\0") + b"\1" + bytes(31)
 """As `GREETING`, with this mechanism, as its server."""
@@ -67,13 +67,13 @@ class SecureConversation(Conversation):
         if frame is None or not self.open:
             return frame
         if frame[0] & MORE:
-            raise NotSpoken("a sealed message of parts")
+            raise ZmtpError("a sealed message of parts")
         try:
             flags, body = self._curve.unseal(frame[1])
-        except Unproven as unproven:
-            raise NotSpoken(str(unproven)) from None
+        except CurveError as error:
+            raise ZmtpError(str(error)) from None
         if flags > MORE | _SEALED_COMMAND:
-            raise NotSpoken("a message of no kind")
+            raise ZmtpError("a message of no kind")
         return flags & MORE | (flags & _SEALED_COMMAND) << 1, body
 
     def _hear_opening(self, body: bytes) -> None:
@@ -83,8 +83,8 @@ class SecureConversation(Conversation):
                 self._welcomed = True
                 return
             client, about = self._curve.initiate(body)
-        except Unproven as unproven:
-            raise NotSpoken(str(unproven)) from None
+        except CurveError as error:
+            raise ZmtpError(str(error)) from None
         if not says_pair(about):
-            raise NotSpoken("no PAIR socket")
+            raise ZmtpError("no PAIR socket")
         self.client = client

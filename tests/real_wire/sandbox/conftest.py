@@ -26,9 +26,7 @@ def alone(request: pytest.FixtureRequest, sandboxed: None, lab: Lab, monkeypatch
         if missing():
             pytest.skip("; ".join(missing()))
         return False
-    monkeypatch.setattr(
-        "referee.sandbox.bwrap.find_layers", lambda: Layers(landlock=0, no_filter="", no_groups="")
-    )
+    monkeypatch.setattr("referee.sandbox.bwrap.find_layers", lambda: Layers(no_filter="", no_groups=""))
     monkeypatch.setattr("referee.sandbox.landlock.version", lambda: 0)
     monkeypatch.setattr("referee.sandbox.process.demand", lambda _: None)
     return True

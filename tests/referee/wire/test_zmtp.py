@@ -13,7 +13,7 @@ from referee.wire.zmtp import (
     MOST_PARTS,
     READY,
     Conversation,
-    NotSpoken,
+    ZmtpError,
     framed,
     framed_command,
 )
@@ -64,10 +64,10 @@ def test_however_the_bytes_are_split_the_messages_are_the_same(said: list[bytes]
 
 
 @given(st.binary(max_size=600), st.sampled_from([b"", GREETING, OPENING]))
-def test_whatever_is_said_is_a_message_or_not_spoken(noise: bytes, before: bytes) -> None:
+def test_whatever_is_said_is_a_message_or_error(noise: bytes, before: bytes) -> None:
     try:
         found = heard(Conversation(b"", MOST), before + noise)
-    except NotSpoken:
+    except ZmtpError:
         return
     assert all(isinstance(message, bytes) for message in found)
 
@@ -96,8 +96,8 @@ def test_the_greeting_is_answered_at_once_and_its_end_by_ready() -> None:
         OPENING + b"\6" + (1 << 63).to_bytes(8, "big"),
     ],
 )
-def test_what_no_pair_socket_says_is_not_spoken(said: bytes) -> None:
-    with pytest.raises(NotSpoken):
+def test_what_no_pair_socket_says_is_error(said: bytes) -> None:
+    with pytest.raises(ZmtpError):
         heard(Conversation(b"", MOST), said)
 
 
@@ -112,12 +112,12 @@ def test_a_message_of_parts_is_one_message_that_says_so() -> None:
 
 
 @pytest.mark.parametrize(("body", "borne"), [(b"", MOST_PARTS - 1), (b"xxxx", MOST // 6)])
-def test_parts_without_end_are_not_spoken_and_nothing_is_kept_of_them(body: bytes, borne: int) -> None:
+def test_parts_without_end_are_error_and_nothing_is_kept_of_them(body: bytes, borne: int) -> None:
     conversation = opened()
     for n in range(borne):
         assert [] == heard(conversation, part(body)), n
         assert b"" == conversation._held
-    with pytest.raises(NotSpoken):
+    with pytest.raises(ZmtpError):
         heard(conversation, part(body))
 
 
@@ -156,9 +156,9 @@ def test_other_commands_are_passed_over() -> None:
     assert b"" == conversation.answer()
 
 
-def test_commands_without_end_are_not_spoken() -> None:
+def test_commands_without_end_are_error() -> None:
     conversation = opened()
-    with pytest.raises(NotSpoken):
+    with pytest.raises(ZmtpError):
         heard(conversation, command(b"\4PONG") * COMMANDS_AT_ONCE)
 
 
@@ -168,10 +168,10 @@ def test_heartbeats_may_go_on_for_ever() -> None:
         assert [] == heard(conversation, command(b"\4PING\0\0"), n / COMMANDS_A_SECOND)
 
 
-def test_a_large_command_is_not_spoken() -> None:
+def test_a_large_command_is_error() -> None:
     conversation = opened()
     assert [] == heard(conversation, framed_command(bytes(COMMAND_BYTES)))
-    with pytest.raises(NotSpoken):
+    with pytest.raises(ZmtpError):
         Conversation(OPENING + framed_command(bytes(COMMAND_BYTES + 1)), 2 * COMMAND_BYTES).next()
 
 
