@@ -3,8 +3,8 @@
 Counted are rules, the reading of submissions as JSON, the view of each seat that owes, events, and everyone's view
 at the end; not how the random seats find their actions. All are measured several times, in turn, and the best of
 each counts: what else the machine does can only slow them down. PettingZoo lives in an environment of its own,
-.venv-bench, which is made when it is missing or its lock has changed. Exit code 1: slower than promised; 3: nothing
-to compare with.
+.venv-bench, which is made when it is missing or its lock has changed. Exit code 1: slower than promised; 3:
+nothing to compare with.
 """
 
 import sys
