@@ -148,12 +148,10 @@ class Mist(Game[MistState]):
 
     def seats(self, options: Options) -> int:
         """Two."""
-        del options
         return 2
 
     def deal(self, variant: str, options: Options, setup: Setup, luck: Luck) -> Step[MistState]:
         """An empty board. Nothing is told, not even a first player set by option (R6)."""
-        del setup, luck
         given = cast("MistOptions", options)
         first = None if given.first == "choose" else given.first
         return Step(MistState(variant=variant, options=given, first=first))
@@ -168,12 +166,10 @@ class Mist(Game[MistState]):
 
     def check(self, state: MistState, seat: int, action: Action) -> Action:
         """See `Game.check`. Every reason is about the action and public rules only (R1-R3, R5)."""
-        del seat
         return _checked_turn(_terms(state), action) if isinstance(action, Turn) else action
 
     def close(self, state: MistState, taken: tuple[Taken | None, ...], luck: Luck) -> Step[MistState]:
         """Plays what the open window's seat is taken to have submitted."""
-        del luck
         action = next(seat.action for seat in taken if seat is not None)
         if isinstance(action, ChooseFirst):
             return Step(replace(state, first=action.first), (Addressed(FirstChosen(seat=action.first)),))

@@ -131,7 +131,6 @@ class Game(ABC, Generic[StateT]):
         Raises:
             BadSetupError: an unknown option, or a value that breaks its rule.
         """
-        del variant
         return read_given(self.options, given, "options")
 
     def read_setup(self, variant: str, options: Options, given: Raw | None, luck: Luck) -> Setup:
@@ -140,7 +139,6 @@ class Game(ABC, Generic[StateT]):
         Raises:
             BadSetupError: the given one breaks the game's rules; names the count or place that is off.
         """
-        del variant, options, luck
         return read_given(Setup, given, "setup")
 
     @abstractmethod
@@ -201,7 +199,6 @@ class Game(ABC, Generic[StateT]):
         form of an action alone would hardly ever be legal; None leaves it at that guess. It is the host's own and
         may look at secrets.
         """
-        del state, seat, luck
         return None
 
     def reseat(self, action: Action, seat_of: tuple[int, ...]) -> Action:
@@ -209,7 +206,6 @@ class Game(ABC, Generic[StateT]):
 
         For conformance, which holds anonymous events to their word. A game whose actions name seats extends this.
         """
-        del seat_of
         return action
 
     def disguise(self, state: StateT, observer: int | None, luck: Random) -> StateT:
@@ -217,7 +213,6 @@ class Game(ABC, Generic[StateT]):
 
         For conformance: a game whose secrets chance would hardly ever change unnoticed says here what they are.
         """
-        del observer, luck
         return state
 
     def variant(self, name: str) -> Variant:

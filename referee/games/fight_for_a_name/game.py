@@ -91,19 +91,16 @@ class FightForAName(Game[FightState]):
 
     def read_setup(self, variant: str, options: Options, given: Raw | None, luck: Luck) -> Setup:
         """See `Game.read_setup`."""
-        del variant, options
         if given in (None, Raw(b"null")):
             return drawn_setup(luck.shared())
         return checked_setup(read_given(FightSetup, given, "setup"))
 
     def seats(self, options: Options) -> int:
         """Thirteen."""
-        del options
         return SEATS
 
     def deal(self, variant: str, options: Options, setup: Setup, luck: Luck) -> Step[FightState]:
         """All on Start. The hexes' colours and the timed game's puzzle are shown to all."""
-        del variant, luck
         secrets = cast("FightSetup", setup)
         puzzle = secrets.challenge
         return Step(

@@ -88,7 +88,6 @@ class HiveMind(Game[HiveMindState]):
 
     def read_setup(self, variant: str, options: Options, given: Raw | None, luck: Luck) -> HiveMindSetup:
         """See `Game.read_setup`: the values of every Hive."""
-        del options
         names = RULE_SETS[variant].hives
         if given in (None, Raw(b"null")):
             dice = luck.shared()
@@ -103,12 +102,10 @@ class HiveMind(Game[HiveMindState]):
 
     def seats(self, options: Options) -> int:
         """Five."""
-        del options
         return SEATS
 
     def deal(self, variant: str, options: Options, setup: Setup, luck: Luck) -> Step[HiveMindState]:
         """Hidden values and full wallets. Nothing is told."""
-        del luck
         given = cast("HiveMindOptions", options).garnets
         garnets = given if isinstance(given, tuple) else (cast("int", given),) * SEATS
         return Step(HiveMindState(variant=variant, garnets=garnets, values=cast("HiveMindSetup", setup).hives))

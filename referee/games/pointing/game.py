@@ -98,7 +98,6 @@ class Pointing(Game[PointingState]):
 
     def deal(self, variant: str, options: Options, setup: Setup, luck: Luck) -> Step[PointingState]:
         """Nothing is dealt, and nothing told."""
-        del variant, setup, luck
         return Step(PointingState(cast("PointingOptions", options)))
 
     def window(self, state: PointingState) -> Window | None:

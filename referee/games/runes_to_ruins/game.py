@@ -87,12 +87,10 @@ class RunesToRuins(Game[RunesState]):
 
     def seats(self, options: Options) -> int:
         """Five."""
-        del options
         return SEATS
 
     def deal(self, variant: str, options: Options, setup: Setup, luck: Luck) -> Step[RunesState]:
         """No symbols yet: they are the seats' own. Nothing is told."""
-        del variant, setup, luck
         return Step(RunesState(options=cast("RunesOptions", options)))
 
     def window(self, state: RunesState) -> Window | None:

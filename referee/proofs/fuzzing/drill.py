@@ -73,7 +73,6 @@ class Drill(Game[DrillState]):
 
     def deal(self, variant: str, options: Options, setup: Setup, luck: Luck) -> Step[DrillState]:
         """Nothing is told."""
-        del variant, setup, luck
         return Step(DrillState(cast("DrillOptions", options)))
 
     def window(self, state: DrillState) -> Window | None:
@@ -85,26 +84,22 @@ class Drill(Game[DrillState]):
 
     def check(self, state: DrillState, seat: int, action: Action) -> Action:
         """Numbers from 0 on are legal."""
-        del state, seat
         if cast("Choose", action).choice < 0:
             raise Illegal("a choice is a number from 0 on")
         return action
 
     def answer(self, state: DrillState, seat: int, action: Action, luck: Luck) -> Step[DrillState]:
         """Told to the one who asked."""
-        del luck
         return Step(state, (Addressed(Answer(choice=cast("Choose", action).choice), seat),))
 
     def close(self, state: DrillState, taken: tuple[Taken | None, ...], luck: Luck) -> Step[DrillState]:
         """Told to all."""
-        del luck
         actions = [cast("Choose | None", part.action) if part else None for part in taken]
         choices = tuple(NOTHING if action is None else action.choice for action in actions)
         return Step(replace(state, number=state.number + 1), (Addressed(Chosen(choices=choices)),))
 
     def view(self, state: DrillState, seat: int | None) -> View:
         """The same for all."""
-        del seat
         return DrillView(number=state.number)
 
     def host_view(self, state: DrillState) -> View:

@@ -86,7 +86,6 @@ def makes_one_huge_file(scene: Scene) -> Verdict:
 @attacks("resource limits")
 def raises_its_limits(scene: Scene) -> Verdict:
     """Gives itself more memory, files and processes than it was given."""
-    del scene
 
     def raised(kind: int) -> str:
         _, most = resource.getrlimit(kind)

@@ -136,7 +136,6 @@ def _creating(scene: Scene, folder: str) -> Way:
 @attacks("minimal root")
 def runs_what_its_hash_does_not_cover(scene: Scene) -> Verdict:
     """Runs a compiled module that lies in `__pycache__`, in place of the module that everybody can read."""
-    del scene
 
     def compiled() -> str:
         from .hashed import WHAT_RUNS  # noqa: PLC0415 - that is the attempt
@@ -213,7 +212,6 @@ def makes_a_device(scene: Scene) -> Verdict:
 @attacks("minimal root")
 def opens_devices(scene: Scene) -> Verdict:
     """Opens disks, the kernel's memory and log, and doors to other parts of the kernel."""
-    del scene
 
     def opened(path: str) -> Way:
         def way() -> str:
@@ -228,7 +226,6 @@ def opens_devices(scene: Scene) -> Verdict:
 @attacks("minimal root")
 def changes_kernel_settings(scene: Scene) -> Verdict:
     """Opens settings of the kernel for writing, and control groups."""
-    del scene
     groups = []
     with suppress(OSError):
         groups = [f"/sys/fs/cgroup/{name}/cgroup.procs" for name in os.listdir("/sys/fs/cgroup")]
@@ -248,7 +245,6 @@ def sees_the_machines_control_groups(scene: Scene) -> Verdict:
 @attacks("minimal root")
 def reads_the_kernels_memory(scene: Scene) -> Verdict:
     """Reads /proc/kcore, and the addresses in /proc/kallsyms."""
-    del scene
 
     def addresses() -> str:
         return "addresses were read" if int(_read("/proc/kallsyms").split()[0], 16) else ""

@@ -94,7 +94,6 @@ def _advised(advice: int) -> Callable[[], str]:
 @attacks("system-call filter")
 def asks_what_lies_in_memory(scene: Scene) -> Verdict:
     """Asks which pages of a file that all bots may read lie in memory, and which names were looked up lately."""
-    del scene
     how = (ctypes.c_uint64 * 3)(0, 0, ONLY_KNOWN_NAMES)
     span, counts = (ctypes.c_uint64 * 2)(0, mmap.PAGESIZE), (ctypes.c_uint64 * 5)()
     node, status = ctypes.c_int(), ctypes.c_int()
@@ -124,7 +123,6 @@ def asks_what_lies_in_memory(scene: Scene) -> Verdict:
 @attacks("system-call filter")
 def steers_what_lies_in_memory(scene: Scene) -> Verdict:
     """Has pages of a file that all bots may read dropped from memory, kept there, or fetched beforehand."""
-    del scene
 
     def of_process(address: int, length: int) -> str:
         vector = (ctypes.c_size_t * 2)(address, length)
@@ -153,7 +151,6 @@ def steers_what_lies_in_memory(scene: Scene) -> Verdict:
 @attacks("read-only root")
 def leaves_marks_by_reading(scene: Scene) -> Verdict:
     """Reads files that all bots see, so that the time at which they were last read tells the next bot."""
-    del scene
     due = list(islice(_due(), SOME_BYTES))
     return any_of([(path, _marked(path)) for path in due], "no file's time of reading is due to be written down")
 

@@ -123,7 +123,6 @@ def reaches_the_referees_other_endpoints(scene: Scene) -> Verdict:
 @attacks("minimal root")
 def reaches_the_machines_services(scene: Scene) -> Verdict:
     """Connects to the sockets of containers, D-Bus and systemd."""
-    del scene
 
     def connected(path: str) -> Way:
         def way() -> str:
@@ -156,7 +155,6 @@ def sees_the_machines_network(scene: Scene) -> Verdict:
 @attacks("no capabilities")
 def opens_raw_sockets(scene: Scene) -> Verdict:
     """Opens sockets that read and forge packets."""
-    del scene
     every = socket.htons(3)
 
     def opened(family: int, kind: int, protocol: int) -> Callable[[], str]:
@@ -177,7 +175,6 @@ def opens_raw_sockets(scene: Scene) -> Verdict:
 @attacks("system-call filter")
 def opens_new_network_sockets(scene: Scene) -> Verdict:
     """Makes a socket of any kind but Unix: netlink, and doors to rarely used parts of the kernel."""
-    del scene
 
     def made(number: int) -> Callable[[], str]:
         def way() -> str:
@@ -207,7 +204,6 @@ def sees_the_machines_name(scene: Scene) -> Verdict:
 @attacks("host name namespace")
 def changes_the_machines_name(scene: Scene) -> Verdict:
     """Sets the host name to what it is."""
-    del scene
     name = os.uname().nodename.encode()
 
     def changed() -> str:
@@ -220,7 +216,6 @@ def changes_the_machines_name(scene: Scene) -> Verdict:
 @attacks("system-call filter")
 def sends_descriptors(scene: Scene) -> Verdict:
     """Passes a file on to whoever receives it, at its own socket too: he has to free what is behind it."""
-    del scene
     line = os.environ["ARENA_ENDPOINT"].removeprefix("ipc://")
 
     def with_file(send: Callable[[socket.socket, int], object]) -> Callable[[], str]:

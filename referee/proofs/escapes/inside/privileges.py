@@ -25,7 +25,6 @@ FULL_PIPE = 65536
 @attacks("unprivileged user")
 def becomes_root(scene: Scene) -> Verdict:
     """Asks to be root, and to be in root's group."""
-    del scene
     if os.geteuid() == 0:
         return Verdict("escaped", "it is root")
 
@@ -48,7 +47,6 @@ def becomes_root(scene: Scene) -> Verdict:
 @attacks("no capabilities")
 def has_capabilities(scene: Scene) -> Verdict:
     """Looks for any capability, also for those it could come to have; asks for them."""
-    del scene
     with open("/proc/self/status", encoding="ascii") as file:
         sets = dict(line.split(":\t") for line in file.read().splitlines() if line.startswith("Cap"))
 
@@ -66,7 +64,6 @@ def has_capabilities(scene: Scene) -> Verdict:
 @attacks("no new privileges")
 def gains_by_a_set_uid_program(scene: Scene) -> Verdict:
     """Runs a program that would run as root, and looks whom it runs as."""
-    del scene
     if os.geteuid() == 0:
         return Verdict("not tried", "it is root already")
     found = list(_set_uid_programs())
@@ -131,7 +128,6 @@ def _user_of(program: str) -> int | None:
 @attacks("no capabilities")
 def sets_the_clock(scene: Scene) -> Verdict:
     """Sets the machine's clock, to what it shows, and its pace, to what it is."""
-    del scene
 
     def to_what_it_shows() -> str:
         now = time.time_ns()

@@ -73,7 +73,6 @@ def idle_seconds() -> float:
 @attacks("resource limits")
 def raises_its_priority(scene: Scene) -> Verdict:
     """Asks to be run before all others."""
-    del scene
 
     def first() -> str:
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
@@ -97,7 +96,6 @@ def burns_beyond_its_processor_time(scene: Scene) -> Verdict:
 @attacks("freezer", seconds=10)
 def burns_in_the_others_turn(scene: Scene) -> Verdict:
     """Burns processor time while it should stand still: in a child, in a session of its own, in new processes."""
-    del scene
     if os.fork() == 0:
         _burn()
     if os.fork() == 0:
@@ -126,7 +124,6 @@ def burns_in_the_others_turn(scene: Scene) -> Verdict:
 @attacks("freezer")
 def outlives_a_killed_referee(scene: Scene) -> Verdict:
     """Stands still while the referee that froze it is killed: a frozen process may be unable to end."""
-    del scene
     return Verdict("sent", "a referee of its own was killed while its bot was frozen")
 
 

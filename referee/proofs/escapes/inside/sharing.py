@@ -35,7 +35,6 @@ def _with_file(path: str, use: Callable[[int], object]) -> Callable[[], str]:
 @attacks("system-call filter")
 def locks_shared_files(scene: Scene) -> Verdict:
     """Locks a file that all bots may read, and asks who holds locks on it: a word from one bot to another."""
-    del scene
     ways: dict[str, Callable[[int], object]] = {
         "flock": lambda file: fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB),
         "F_SETLK": lambda file: fcntl.fcntl(file, fcntl.F_SETLK, WHOLE_FILE),
@@ -51,7 +50,6 @@ def locks_shared_files(scene: Scene) -> Verdict:
 @attacks("system-call filter")
 def watches_shared_files(scene: Scene) -> Verdict:
     """Asks to be told when anybody opens or reads the interpreter's files, as the other bot does."""
-    del scene
 
     def watched() -> str:
         watching = call("inotify_init1", os.O_NONBLOCK)
@@ -71,7 +69,6 @@ def watches_shared_files(scene: Scene) -> Verdict:
 @attacks("minimal root")
 def sees_others_terminals(scene: Scene) -> Verdict:
     """Looks for terminals that another bot, or anybody, has opened."""
-    del scene
 
     def others(names: Iterable[str]) -> str:
         found = sorted(set(names) - {"ptmx"})

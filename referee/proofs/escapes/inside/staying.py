@@ -40,7 +40,6 @@ def _left(child: int) -> Verdict:
 @attacks("process namespace")
 def outlives_by_a_double_fork(scene: Scene) -> Verdict:
     """Leaves behind a child's child, in a session of its own."""
-    del scene
     child = os.fork()
     if child == 0:
         os.setsid()
@@ -77,7 +76,6 @@ def outlives_as_a_daemon(scene: Scene) -> Verdict:
 @attacks("process namespace")
 def outlives_by_ignoring_signals(scene: Scene) -> Verdict:
     """Leaves behind a process that ignores every signal that can be ignored."""
-    del scene
     child = os.fork()
     if child == 0:
         os.setsid()
@@ -90,7 +88,6 @@ def outlives_by_ignoring_signals(scene: Scene) -> Verdict:
 @attacks("process namespace")
 def outlives_by_being_stopped(scene: Scene) -> Verdict:
     """Leaves behind a process that is stopped, and could not end if it wanted to."""
-    del scene
     child = os.fork()
     if child == 0:
         os.setsid()

@@ -47,21 +47,18 @@ def _zeros(size: int, *words: int) -> ctypes.Array[ctypes.c_char]:
 @attacks("system-call filter")
 def sets_up_io_uring(scene: Scene) -> Verdict:
     """Sets up io_uring: calls that no filter sees."""
-    del scene
     return any_of([_made("io_uring_setup", 4, _zeros(120))])
 
 
 @attacks("system-call filter")
 def uses_userfaultfd(scene: Scene) -> Verdict:
     """Takes over page faults, with which races in the kernel are won."""
-    del scene
     return any_of([_made("userfaultfd", 0), _made("userfaultfd", USER_MODE_ONLY)])
 
 
 @attacks("system-call filter")
 def uses_bpf(scene: Scene) -> Verdict:
     """Loads programs and makes maps in the kernel."""
-    del scene
     array = _zeros(128, 2, 4, 4, 1)
     code = (ctypes.c_uint64 * 2)(0xB7, 0x95)
     licence = ctypes.create_string_buffer(b"GPL")
@@ -74,7 +71,6 @@ def uses_bpf(scene: Scene) -> Verdict:
 @attacks("system-call filter")
 def uses_keyrings(scene: Scene) -> Verdict:
     """Keeps keys in the kernel, and asks for those of others."""
-    del scene
     word = ctypes.c_char_p(b"user")
     name = ctypes.c_char_p(b"arena-doctor")
     return any_of(
@@ -89,7 +85,6 @@ def uses_keyrings(scene: Scene) -> Verdict:
 @attacks("system-call filter")
 def opens_performance_events(scene: Scene) -> Verdict:
     """Counts what the processor does."""
-    del scene
     software, task_clock, exclude_kernel_and_hypervisor = 1, 1, 0b110_0000
     event = _zeros(128, software, 128, task_clock, 0)
     event[40] = bytes([exclude_kernel_and_hypervisor])
@@ -99,28 +94,24 @@ def opens_performance_events(scene: Scene) -> Verdict:
 @attacks("system-call filter")
 def traces_itself(scene: Scene) -> Verdict:
     """Uses ptrace at all, on a process of its own."""
-    del scene
     return any_of([_made("ptrace", 0, 0, 0, 0)])
 
 
 @attacks("system-call filter")
 def changes_its_personality(scene: Scene) -> Verdict:
     """Switches off the shuffling of addresses."""
-    del scene
     return any_of([_made("personality", ADDR_NO_RANDOMIZE)])
 
 
 @attacks("system-call filter")
 def reads_the_kernels_log(scene: Scene) -> Verdict:
     """Reads the kernel's messages."""
-    del scene
     return any_of([_made("syslog", SYSLOG_READ_ALL, _zeros(4096), 4096)])
 
 
 @attacks("system-call filter")
 def opens_new_file_systems(scene: Scene) -> Verdict:
     """Uses the newer doors to mounts, hidden memory, and watches on whole file systems."""
-    del scene
     return any_of(
         [
             _made("fsopen", ctypes.c_char_p(b"tmpfs"), 0),
@@ -134,7 +125,6 @@ def opens_new_file_systems(scene: Scene) -> Verdict:
 @attacks("system-call filter")
 def calls_by_other_numbers(scene: Scene) -> Verdict:
     """Makes forbidden calls by the numbers of another kind of program: 32 bits, x32."""
-    del scene
     if platform.machine() != "x86_64":
         return Verdict("not tried", f"{platform.machine()} has no other numbers that are known here")
 
@@ -184,7 +174,6 @@ def _cloned_anew(flags: int) -> Callable[[], str]:
 @attacks("system-call filter")
 def makes_a_child_of_its_parents(scene: Scene) -> Verdict:
     """Makes a process that is not its own child, but of what started it."""
-    del scene
 
     def way() -> str:
         if call("clone", SIBLING | SIGCHLD, 0, 0, 0, 0) == 0:
@@ -197,7 +186,6 @@ def makes_a_child_of_its_parents(scene: Scene) -> Verdict:
 @attacks("user namespace")
 def makes_a_user_namespace(scene: Scene) -> Verdict:
     """Makes a user namespace, in which it would have every right."""
-    del scene
     return any_of(
         [("clone", _cloned(NEW_USER)), ("clone3", _cloned_anew(NEW_USER)), _made("unshare", NEW_USER)],
     )
@@ -206,7 +194,6 @@ def makes_a_user_namespace(scene: Scene) -> Verdict:
 @attacks("no capabilities")
 def makes_other_namespaces(scene: Scene) -> Verdict:
     """Makes every other kind of namespace."""
-    del scene
     ways = [(f"clone {name}", _cloned(flag)) for name, flag in NAMESPACES.items() if name != "time"]
     return any_of([*ways, *((f"unshare {name}", _made("unshare", flag)[1]) for name, flag in NAMESPACES.items())])
 
@@ -232,7 +219,6 @@ def enters_other_namespaces(scene: Scene) -> Verdict:
 @attacks("no capabilities")
 def mounts_file_systems(scene: Scene) -> Verdict:
     """Mounts a file system in its scratch, and its root anew as one to write to."""
-    del scene
     folder = os.path.join(os.environ["TMPDIR"], f"mount-{os.getpid()}")
     os.mkdir(folder)
     kind, place = ctypes.c_char_p(b"tmpfs"), ctypes.c_char_p(folder.encode())
@@ -252,7 +238,6 @@ def mounts_file_systems(scene: Scene) -> Verdict:
 @attacks("no capabilities")
 def changes_its_root(scene: Scene) -> Verdict:
     """Makes another folder its root, by chroot and pivot_root."""
-    del scene
     here = ctypes.c_char_p(b".")
     return any_of([_made("chroot", here), _made("pivot_root", here, here)])
 
@@ -260,7 +245,6 @@ def changes_its_root(scene: Scene) -> Verdict:
 @attacks("no capabilities")
 def opens_files_by_handle(scene: Scene) -> Verdict:
     """Opens files past all folders, by the handle that the disk knows them by."""
-    del scene
 
     def opened() -> str:
         handle = _zeros(136, 128)
@@ -275,7 +259,6 @@ def opens_files_by_handle(scene: Scene) -> Verdict:
 @attacks("no capabilities")
 def loads_kernel_code(scene: Scene) -> Verdict:
     """Loads a module and another kernel; what it offers is none, so that nothing happens where it may."""
-    del scene
 
     def reached(name: str, *arguments: object) -> tuple[str, Callable[[], str]]:
         def way() -> str:
