@@ -22,7 +22,7 @@ from typing import Any, Generic, Protocol, TypeVar
 import msgspec
 
 from bots.wire import WireLine
-from protocol.codec import decode_told, encode
+from protocol.codec import decode_server_message, encode
 from protocol.messages import (
     PROTOCOL,
     Accepted,
@@ -253,7 +253,7 @@ def _next(line: Line) -> ServerMessage | None:
     """The next message that is understood; None when the line has closed."""
     while (frame := line.receive()) is not None:
         try:
-            return decode_told(frame)
+            return decode_server_message(frame)
         except msgspec.MsgspecError as error:
             # A referee may learn new words within one protocol version: a bot lives on without them.
             print(f"not understood: {error}", file=sys.stderr)

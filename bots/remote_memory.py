@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from protocol.codec import Refused, decode_said, decode_told, encode
+from protocol.codec import Refused, decode_client_message, decode_server_message, encode
 from protocol.messages import EventMessage, Faulted, Hello, Invited, Opened, Over, Rejected, Submit, Undo, Welcome
 from protocol.refusals import Refusal
 
@@ -35,7 +35,7 @@ class Memory:
     def say(self, frame: bytes) -> bytes:
         """The bot says something: what goes to the host."""
         try:
-            said = decode_said(frame)
+            said = decode_client_message(frame)
         except Refused:
             return frame  # The host says so, too.
         if isinstance(said, Hello):
@@ -47,7 +47,7 @@ class Memory:
     def hear(self, frame: bytes) -> tuple[list[bytes], list[bytes]]:
         """The host says something: what goes to the bot, and what goes back to the host."""
         try:
-            told = decode_told(frame)
+            told = decode_server_message(frame)
         except msgspec.MsgspecError:
             return [frame], []
         match told:

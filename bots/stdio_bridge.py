@@ -16,7 +16,7 @@ from typing import Any
 import zmq
 from msgspec.structs import replace
 
-from protocol.codec import decode_told, encode
+from protocol.codec import decode_server_message, encode
 from protocol.messages import MAX_FRAME_BYTES, PROTOCOL, Hello, Invited
 
 READ_BYTES = 65_536
@@ -117,7 +117,7 @@ class Bridge:
         """Takes a frame of the referee's."""
         frame = self._line.recv()
         if frame.startswith(INVITED):
-            invited = decode_told(frame)
+            invited = decode_server_message(frame)
             assert isinstance(invited, Invited)  # noqa: S101 - that is how it begins
             self.say(encode(replace(self._hello, token=invited.token)))
         elif not self._input.closed:

@@ -1,4 +1,4 @@
-"""Bytes to messages and back: the only encoder and decoder. Whoever reads a bot's bytes calls this."""
+"""Bytes to messages and back: the only encoder and decoder."""
 
 from collections.abc import Callable
 from itertools import accumulate
@@ -6,7 +6,6 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from protocol.feed import FeedMessage
 from protocol.messages import MAX_FRAME_BYTES, ClientMessage, ServerMessage
 from protocol.refusals import Refusal
 from protocol.words import Action
@@ -26,9 +25,8 @@ _NO_BRACKETS = bytes(byte for byte in range(256) if byte not in b"[]{}")
 
 encode: Callable[[Any], bytes] = msgspec.json.Encoder().encode
 """Compact JSON of a message, event, view or record. Field order is the Struct's, so bytes are repeatable."""
-_said: msgspec.json.Decoder[ClientMessage] = msgspec.json.Decoder(ClientMessage)
-_told: msgspec.json.Decoder[ServerMessage] = msgspec.json.Decoder(ServerMessage)
-_feed: msgspec.json.Decoder[FeedMessage] = msgspec.json.Decoder(FeedMessage)
+_client_messages: msgspec.json.Decoder[ClientMessage] = msgspec.json.Decoder(ClientMessage)
+_server_messages: msgspec.json.Decoder[ServerMessage] = msgspec.json.Decoder(ServerMessage)
 _json = msgspec.json.Decoder()
 
 
@@ -41,8 +39,8 @@ class Refused(Exception):  # noqa: N818 - it is no error of ours, but an answer
         self.text = text
 
 
-def decode_said(frame: bytes) -> ClientMessage:
-    """What a bot said.
+def decode_client_message(frame: bytes) -> ClientMessage:
+    """A bot's message.
 
     Raises:
         Refused: it is larger than `MAX_FRAME_BYTES`, or not exactly one known message.
@@ -50,12 +48,12 @@ def decode_said(frame: bytes) -> ClientMessage:
     if refused := oversized(len(frame)):
         raise refused
     try:
-        said = _said.decode(frame)
+        message = _client_messages.decode(frame)
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
         raise Refused(Refusal.MALFORMED, _short(error)) from None
     if _is_deeper(frame, MAX_NESTING):
         raise Refused(Refusal.MALFORMED, TOO_DEEP)
-    return said
+    return message
 
 
 def oversized(size: int) -> Refused | None:
@@ -65,22 +63,13 @@ def oversized(size: int) -> Refused | None:
     return Refused(Refusal.OVERSIZED, f"a frame of {size} bytes; {MAX_FRAME_BYTES} are allowed")
 
 
-def decode_told(frame: bytes) -> ServerMessage:
-    """What the referee told: for bots.
+def decode_server_message(frame: bytes) -> ServerMessage:
+    """A message of the referee, for bots.
 
     Raises:
         msgspec.MsgspecError: it is not a message of this protocol.
     """
-    return _told.decode(frame)
-
-
-def decode_feed(frame: bytes) -> FeedMessage:
-    """What the feed told: for spectators.
-
-    Raises:
-        msgspec.MsgspecError: it is not a message of the feed.
-    """
-    return _feed.decode(frame)
+    return _server_messages.decode(frame)
 
 
 def decode_action(raw: bytes | msgspec.Raw, form: type[ActionT]) -> ActionT:
@@ -96,7 +85,7 @@ def decode_action(raw: bytes | msgspec.Raw, form: type[ActionT]) -> ActionT:
 
 
 def decode_json(raw: bytes | msgspec.Raw) -> Any:
-    """Any JSON value, as plain Python values.
+    """A JSON value, as plain Python values.
 
     Raises:
         msgspec.MsgspecError: it is not JSON.
@@ -112,7 +101,7 @@ def _short(error: Exception) -> str:
 def _is_deeper(text: bytes, most: int) -> bool:
     """Whether a text that is JSON is nested deeper than so many levels, or has more than `MOST_BRACKETS`.
 
-    All but the last step, which those bound, is done by loops in C: a frame must not hold up whoever reads it.
+    All but the last step, which those bound, is done by loops in C: a frame must not hold up its reader.
     """
     opening = text.count(b"[") + text.count(b"{")
     if opening <= most:

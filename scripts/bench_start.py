@@ -18,7 +18,7 @@ from pathlib import Path
 
 import trio
 
-from protocol.codec import decode_said
+from protocol.codec import decode_client_message
 from protocol.messages import Hello
 from referee import sandbox
 from referee.bot_folder import BotFolder, find_bot
@@ -77,7 +77,7 @@ async def to_hello(wire: Wire, bot: BotFolder, start: Start) -> float:
             async with start(nursery, bot, line.path, scratch):
                 said = await heard(line, bell)
                 took = time.perf_counter() - began
-            assert isinstance(decode_said(said), Hello)  # noqa: S101 - else it measured something else
+            assert isinstance(decode_client_message(said), Hello)  # noqa: S101 - else it measured something else
             nursery.cancel_scope.cancel()
     return took
 

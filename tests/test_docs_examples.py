@@ -12,13 +12,15 @@ from typing import Any
 from unittest.mock import Mock
 
 import click
+import msgspec
 import pytest
 
 from arena.commands.main import main as arena
 from arena.config.tournament_file import read_tournament
 from arena.game_options.clock_file import clock_text
 from bots import kit
-from protocol.codec import decode_feed, decode_said, decode_told, encode
+from protocol.codec import decode_client_message, decode_server_message, encode
+from protocol.feed import FeedMessage
 from referee.adjudication.adjudicate import adjudicate_line
 from referee.bot_folder.manifest import FILE, BotFile, find_bot
 from referee.bot_folder.strict_toml import read_toml
@@ -48,17 +50,17 @@ class TestMessages:
     @each("json says")
     def test_what_a_bot_says_is_understood(self, block: Block) -> None:
         for line in block.text.splitlines():
-            assert json.loads(line)["type"] == type(decode_said(line.encode())).__struct_config__.tag
+            assert json.loads(line)["type"] == type(decode_client_message(line.encode())).__struct_config__.tag
 
     @each("json hears")
     def test_what_a_bot_hears_is_a_message_with_all_its_fields(self, block: Block) -> None:
         for line in block.text.splitlines():
-            assert json.loads(line) == json.loads(encode(decode_told(line.encode())))
+            assert json.loads(line) == json.loads(encode(decode_server_message(line.encode())))
 
     @each("json feed")
     def test_what_the_feed_tells_is_a_message_with_all_its_fields(self, block: Block) -> None:
         for line in block.text.splitlines():
-            assert json.loads(line) == json.loads(encode(decode_feed(line.encode())))
+            assert json.loads(line) == json.loads(encode(msgspec.json.decode(line.encode(), type=FeedMessage)))
 
     @each("wire seat 1")
     def test_the_excerpt_is_what_seat_1_said_and_heard_in_the_example(self, block: Block) -> None:

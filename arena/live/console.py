@@ -15,7 +15,7 @@ import trio
 from arena.config import CONSOLE
 from arena.live.human import Person, Shown
 from arena.live.time_left import TimeLeft
-from protocol.codec import decode_told, encode
+from protocol.codec import decode_server_message, encode
 from protocol.messages import PROTOCOL, ClientMessage, Closed, Hello, Opened, Paused, Resumed, ServerMessage
 from referee.wire import MemoryLine
 
@@ -87,7 +87,7 @@ class Console:
                 frame = await line.hear()
             except trio.EndOfChannel:
                 return
-            message = decode_told(frame)
+            message = decode_server_message(frame)
             self._keep_time(message)
             self._show(self._person.hear(message))
             self._go_on(line)

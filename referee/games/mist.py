@@ -29,7 +29,20 @@ from protocol.games.mist import (
 )
 from protocol.words import Action, Options, Outcome, Setup
 from referee.games.hexes import POINTED, Hexes, centred_rows
-from referee.rules import Addressed, Announced, Game, Illegal, Luck, Owed, Step, Taken, TimeTerms, Variant, Window
+from referee.rules import (
+    MINUTE_MS,
+    Addressed,
+    Announced,
+    Game,
+    Illegal,
+    Luck,
+    Owed,
+    Step,
+    Taken,
+    TimeTerms,
+    Variant,
+    Window,
+)
 
 BOARD = Hexes(
     centred_rows([[f"{row}{n + 1}" for n in range(9 - abs(y - 4))] for y, row in enumerate("ABCDEFGHI")]),
@@ -43,7 +56,6 @@ SEEN = tuple({bit: BOARD.ball(bit, radius) for bit in BOARD.name} for radius in 
 """By number of pieces placed, then by cell: what a piece there lets its owner see."""
 SPELLED = {spelling: name for name in BOARD.names for spelling in (name, name.lower())}
 """Every accepted spelling of a cell to its canonical one (R1)."""
-MINUTE_MS = 60_000
 
 PairT = TypeVar("PairT")
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from msgspec import UNSET, Raw, Struct
 from msgspec.structs import replace
 
-from protocol.codec import Refused, decode_said, encode
+from protocol.codec import Refused, decode_client_message, encode
 from protocol.messages import (
     MAX_NOTE_CHARACTERS,
     ClientMessage,
@@ -155,7 +155,7 @@ class Interview:
             self._refuse(at, flood.refusal, flood.text)
             return
         try:
-            said = decode_said(frame)
+            said = decode_client_message(frame)
         except Refused as refused:
             self._refuse(at, refused.refusal, refused.text)
             return

@@ -16,7 +16,7 @@ from pathlib import Path
 import trio
 from msgspec import Struct, ValidationError
 
-from protocol.codec import Refused, decode_said, encode
+from protocol.codec import Refused, decode_client_message, encode
 from protocol.messages import Hello, Invited
 from referee.bot_folder import BotFolder
 from referee.linux.private_file import FOLDER_MODE
@@ -86,7 +86,7 @@ class KeptBot:
         if len(frame) > MOST_HELLO_BYTES:
             return False
         try:
-            said = decode_said(frame)
+            said = decode_client_message(frame)
         except (Refused, ValidationError):
             return False
         return isinstance(said, Hello) and wrong_hello(said, self.token) is None

@@ -9,7 +9,7 @@ import signal
 from collections.abc import Sequence
 from typing import Any
 
-from protocol.codec import decode_told
+from protocol.codec import decode_server_message
 from protocol.messages import Faulted, Rejected
 from protocol.refusals import Conduct, Refusal
 from referee.host.plan import Plan, Result
@@ -120,7 +120,7 @@ class MatchLog:
         if frame.startswith(_WELCOME):
             log.info("hello", at_ms=at_ms)  # It holds the bot's seed: no further look.
             return
-        match decode_told(frame):
+        match decode_server_message(frame):
             case Faulted(reason=fault):
                 log.warning("bot_hung_up_on", at_ms=at_ms, fault=fault.value)
             case Rejected(window=window, reason=refusal, text=text):

@@ -40,7 +40,7 @@ class Case(Struct):
         return self.part.action is None
 
 
-class Court:
+class OpenCases:
     """One match's cases, by seat. A default waits for a late submission until the next window is over."""
 
     def __init__(self, seats: list[Seat]) -> None:

@@ -1,4 +1,4 @@
-"""The course of a match: windows opened, answered, closed on what was taken, until the game is over. Pure.
+"""The flow of a match: windows opened, answered, closed on what was taken, until the game is over. Pure.
 
 What a bot's message means is `match`'s; which submission counts is `window`'s.
 """
@@ -7,18 +7,18 @@ from msgspec import UNSET
 
 from protocol.messages import ClockTerms, Closed, Opened
 from referee.match.clock import MICROSECONDS_PER_MS, SeatClock, Stopwatch, reserve_after
-from referee.match.evidence import Court
-from referee.match.outbox import Post
+from referee.match.evidence import OpenCases
+from referee.match.outbox import Outbox
 from referee.match.records import SeatTime, WindowTime
 from referee.match.seat import Seat
 from referee.match.window import OpenWindow, SeatWindow
 from referee.rules import Table, Taken, Window, reveal
 
 
-class Course:
+class Flow:
     """The open window, and the way from one to the next."""
 
-    def __init__(self, table: Table, terms: ClockTerms, seats: list[Seat], post: Post) -> None:
+    def __init__(self, table: Table, terms: ClockTerms, seats: list[Seat], outbox: Outbox) -> None:
         self.table = table
         self.stopwatch = Stopwatch()
         self.lateness = 0
@@ -26,15 +26,15 @@ class Course:
         self._terms = terms
         self._fixed, self._counted = terms.pacing == "fixed", terms.kind == "cpu"
         self._seats = seats
-        self._post = post
-        self.court = Court(seats)
+        self._outbox = outbox
+        self.cases = OpenCases(seats)
         self._open: OpenWindow | None = None
         self._answered: set[int] = set()
 
     @property
     def reading(self) -> int:
         """What the match's stopwatch shows now."""
-        return self.stopwatch.reading(self._post.now)
+        return self.stopwatch.reading(self._outbox.now)
 
     def part(self, number: int) -> SeatWindow | None:
         """A seat's part in the open window, if it has one."""
@@ -42,7 +42,7 @@ class Course:
 
     def begin(self) -> None:
         """Tells what the deal tells, and opens the first window."""
-        self._post.tell(self.table.start)
+        self._outbox.tell(self.table.start)
         self._open_next()
 
     def handed(self, at: int, number: int) -> None:
@@ -70,7 +70,7 @@ class Course:
         part = self.part(seat.number)
         if self._open is not None and part is not None:
             if part.clock is None:
-                part.clock = self._clock(self._open.window, seat, part, self._post.now)
+                part.clock = self._clock(self._open.window, seat, part, self._outbox.now)
             part.give_up(self.reading)
 
     def read_cpu(self, number: int, counter: int, cores: int) -> None:
@@ -91,12 +91,12 @@ class Course:
 
     def pause(self) -> None:
         """The clocks stop."""
-        self.stopwatch.pause(self._post.now)
+        self.stopwatch.pause(self._outbox.now)
         self._read_anew()
 
     def resume(self) -> None:
         """They run again."""
-        self.stopwatch.resume(self._post.now)
+        self.stopwatch.resume(self._outbox.now)
         self._read_anew()
 
     def _read_anew(self) -> None:
@@ -117,7 +117,7 @@ class Course:
         for number, part in self._open.parts.items():
             if part.clock is None and part.ends_by is not None and self.reading >= part.ends_by:
                 # Its line should have said so; time runs from when it was given the message.
-                self.handed(self._post.now - self._shortest(self._open.window, self._seats[number]), number)
+                self.handed(self._outbox.now - self._shortest(self._open.window, self._seats[number]), number)
         self._open.pass_time(self.reading)
 
     def advance(self) -> bool:
@@ -136,7 +136,7 @@ class Course:
         for number, part in opened.parts.items():
             if part.settled and part.action is not None and number not in self._answered:
                 self._answered.add(number)
-                self._post.tell(self.table.answer(number, part.action))
+                self._outbox.tell(self.table.answer(number, part.action))
 
     def _open_next(self) -> None:
         self._open = None
@@ -155,13 +155,13 @@ class Course:
             message = self.opened(seat) if seat.present else None
             if message is not None:
                 part.ends_by = reading + self._shortest(window, seat)
-                self._post.send(seat, message, timed=True)
+                self._outbox.send(seat, message, timed=True)
             elif seat.gone:
                 self.give_up(seat)
             else:
                 # It is being restarted, on its own time; but from when a bot would have been handed this, not from
                 # the moment of what closed the last window: a referee that read that late would charge for it.
-                self._post.io.nobody_handed(number)
+                self._outbox.io.nobody_handed(number)
 
     def _clock(self, window: Window, seat: Seat, part: SeatWindow, at: int) -> SeatClock:
         return SeatClock(
@@ -185,14 +185,14 @@ class Course:
             seat.reserve = reserve_after(self._terms, seat.reserve, part.reserve_used)
             by_default = part.action is None
             seat.closed(part.charged, by_default=by_default, asked=by_default and part.final)
-            self.court.close(number, part, self.lateness)
+            self.cases.close(number, part, self.lateness)
             its_taken = taken[number] = self._taken(number, part)
             message = _closed(seat, part, its_taken)
             closed.append((seat, message))
             times.append(_seat_time(number, part, message))
-        self._post.io.record(
+        self._outbox.io.record(
             WindowTime(
-                at=self._post.now,
+                at=self._outbox.now,
                 number=self.table.number,
                 window=opened.window.name,
                 seats=tuple(times),
@@ -201,8 +201,8 @@ class Course:
         )
         told = self.table.close(tuple(taken))
         for seat, message in closed:
-            self._post.send(seat, message)
-        self._post.tell(told)
+            self._outbox.send(seat, message)
+        self._outbox.tell(told)
 
     def _taken(self, number: int, part: SeatWindow) -> Taken:
         action = self.table.default(number) if part.action is None else part.action

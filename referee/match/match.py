@@ -13,7 +13,7 @@ from functools import partial
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from protocol.codec import Refused, decode_said, oversized
+from protocol.codec import Refused, decode_client_message, oversized
 from protocol.messages import (
     MAX_NOTE_CHARACTERS,
     PROTOCOL,
@@ -32,9 +32,9 @@ from protocol.messages import (
 from protocol.refusals import Conduct, Fault, Refusal
 from protocol.words import Outcome
 from referee.match.evidence import ClosedPart, is_unfair
-from referee.match.flow import Course
+from referee.match.flow import Flow
 from referee.match.forfeits import forfeited_at_once, with_forfeits
-from referee.match.outbox import MatchIO, Post
+from referee.match.outbox import MatchIO, Outbox
 from referee.match.pauses import Pauses
 from referee.match.policy import Policy
 from referee.match.records import (
@@ -88,9 +88,9 @@ class Match:
         self._terms = terms
         self._policy = policy
         self._io = io
-        self._post = Post(io, self.seats)
-        self._course = Course(table, terms, self.seats, self._post)
-        self._pauses = Pauses(self._course, self._post, terms)
+        self._outbox = Outbox(io, self.seats)
+        self._flow = Flow(table, terms, self.seats, self._outbox)
+        self._pauses = Pauses(self._flow, self._outbox, terms)
         self._playing = False
         self._measured = measured
         self._outcome: Outcome | None = None
@@ -99,7 +99,7 @@ class Match:
     @property
     def now(self) -> int:
         """The latest moment it has been told of."""
-        return self._post.now
+        return self._outbox.now
 
     # What comes from outside.
 
@@ -123,10 +123,10 @@ class Match:
                 return self._hear(record.came())
             case Handed():
                 self._write(record)
-                self._course.handed(record.at, record.seat)
+                self._flow.handed(record.at, record.seat)
             case Cpu():
                 self._write(record)
-                self._course.read_cpu(record.seat, record.used, record.cores)
+                self._flow.read_cpu(record.seat, record.used, record.cores)
             case Woke():
                 self._wake(record)
             case Used():
@@ -140,13 +140,13 @@ class Match:
                 self._pauses.order(pause=record.on)
                 self._advance()
             case Ended(void=str(reason)):
-                self._post.now = max(self._post.now, record.at)
+                self._outbox.now = max(self._outbox.now, record.at)
                 self._end(None, reason)
         return False
 
     def _write(self, record: Input) -> None:
         """The input counts: it goes to the transcript."""
-        self._post.now = max(self._post.now, record.at)
+        self._outbox.now = max(self._outbox.now, record.at)
         self._io.record(record)
 
     def _hear(self, came: Frame) -> bool:
@@ -189,21 +189,21 @@ class Match:
         at, due = record.at, record.deadline
         if due != self.next_deadline() or at < due:
             return
-        self._course.lateness = at - due
+        self._flow.lateness = at - due
         self._write(record)
         self._end_starts(at)
         if self.ended is not None:
             return
         if self._pauses.are_over(at):
             self._pauses.resume()
-        self._course.pass_time()
+        self._flow.pass_time()
         self._advance()
-        self._course.lateness = 0
+        self._flow.lateness = 0
 
     def _measure(self, record: Used) -> None:
         """Whose fault it was follows from what a part that is over was like for its bot."""
         # Anything else would be no part that has closed, or one that was told of.
-        known = (record.seat, record.number) in self._course.court.unmeasured
+        known = (record.seat, record.number) in self._flow.cases.unmeasured
         is_start = record.number == START and self.seats[record.seat].start_up.is_out(record.at)
         if not (known or is_start):
             return
@@ -211,15 +211,15 @@ class Match:
         if is_start:
             self.seats[record.seat].start_up.used = record
             return
-        self._course.court.used(record)
-        self._judge(self._course.court.due(self.now))
+        self._flow.cases.used(record)
+        self._judge(self._flow.cases.due(self.now))
         self._end_once_measured()
 
     # What the host asks.
 
     def counted(self, *, stale: bool = False) -> list[int]:
         """The seats whose processor time counts now; `stale`: those of them that should be read at once."""
-        return [] if self.over else self._course.counted(stale=stale)
+        return [] if self.over else self._flow.counted(stale=stale)
 
     def silent(self, at: int) -> list[int]:
         """Seats whose bot has said no `hello` and has no time left for it at that moment.
@@ -242,14 +242,14 @@ class Match:
 
     def closed(self) -> list[ClosedPart]:
         """Parts in windows that have closed since the last call, for `Used`."""
-        court = self._course.court
-        if not court.closed:
+        cases = self._flow.cases
+        if not cases.closed:
             return []
-        closed, court.closed = court.closed, []
+        closed, cases.closed = cases.closed, []
         return closed
 
     def _end_once_measured(self) -> None:
-        if self._outcome is not None and not self.over and not self._course.court.unmeasured:
+        if self._outcome is not None and not self.over and not self._flow.cases.unmeasured:
             self._end(with_forfeits(self._outcome, self._forfeited()))
 
     def _judge(self, verdicts: list[Judged]) -> None:
@@ -291,8 +291,8 @@ class Match:
         seat = self.seats[number]
         if self.over or seat.gone or not seat.welcomed:
             return True
-        part = self._course.part(number)
-        return part is not None and not part.settled and not self._course.stopwatch.paused
+        part = self._flow.part(number)
+        return part is not None and not part.settled and not self._flow.stopwatch.paused
 
     @property
     def shortest(self) -> float:
@@ -301,7 +301,7 @@ class Match:
 
     def next_deadline(self) -> int | None:
         """When it is next to be woken, if nothing else comes before."""
-        soonest = self._course.next_change()
+        soonest = self._flow.next_change()
         for moment in (self._pauses.ends, *[seat.start_up.ends for seat in self.seats]):
             if moment is not None and (soonest is None or moment < soonest):
                 soonest = moment
@@ -317,11 +317,11 @@ class Match:
             case Hello():
                 self._hello(seat, said)
             case Submit():
-                self._submit(seat, said, self._course.stopwatch.reading(at))
+                self._submit(seat, said, self._flow.stopwatch.reading(at))
             case Undo():
-                part = self._part(seat, said.window, self._course.stopwatch.reading(at))
+                part = self._part(seat, said.window, self._flow.stopwatch.reading(at))
                 if part is not None:
-                    self._post.send(seat, undo(part))
+                    self._outbox.send(seat, undo(part))
             case Pause():
                 self._ask_pause(seat)
             case Note(text):
@@ -342,10 +342,10 @@ class Match:
             self._io.reconnected(seat.number)
         seat.welcomed = True
         seat.start_up.end()
-        self._post.send(seat, self._welcome(seat))
-        opened = self._course.opened(seat)
+        self._outbox.send(seat, self._welcome(seat))
+        opened = self._flow.opened(seat)
         if opened is not None:
-            self._post.send(seat, opened)
+            self._outbox.send(seat, opened)
         self._pauses.tell(seat)
 
     def _welcome(self, seat: Seat) -> Welcome:
@@ -364,10 +364,10 @@ class Match:
 
     def _part(self, seat: Seat, window: int, reading: int) -> SeatWindow | None:
         """The seat's part in the open window, if it may change it now; otherwise the message is refused."""
-        part = self._course.part(seat.number)
+        part = self._flow.part(seat.number)
         refusal = why_not(part, window, seat.windows, reading)
         if refusal is not None and (part is None or part.number != window):
-            self._course.court.late(seat.number, window, reading, refusal)
+            self._flow.cases.late(seat.number, window, reading, refusal)
         elif refusal is Refusal.LATE and part is not None:
             part.note_late(reading)
         if refusal is None:
@@ -380,7 +380,7 @@ class Match:
         if part is None:
             return
         try:
-            self._post.send(seat, take(part, said, partial(self.table.read, seat.number), reading))
+            self._outbox.send(seat, take(part, said, partial(self.table.read, seat.number), reading))
         except Illegal as illegal:
             self._refuse(seat, Refusal.ILLEGAL, illegal.reason, part.number)
 
@@ -393,7 +393,7 @@ class Match:
     def _refuse(self, seat: Seat, refusal: Refusal, text: str, window: int | None = None) -> None:
         seat.complain(refusal.value, text)
         if seat.allowance.is_told(refusal):
-            self._post.send_at_the_door(seat, Rejected(window=window, reason=refusal, text=text))
+            self._outbox.send_unwelcomed(seat, Rejected(window=window, reason=refusal, text=text))
         if seat.refusals > self._policy.refusals_per_match:
             most = self._policy.refusals_per_match
             text = f"more than {most} of your messages had to be refused"
@@ -402,7 +402,7 @@ class Match:
 
     def _hang_up(self, seat: Seat, conduct: Conduct, fault: Fault, text: str, why: str = "") -> None:
         """Ends a bot's part for what it did. `text` is for the bot; `why` for others, where it says more."""
-        self._post.send_at_the_door(seat, Faulted(reason=fault, text=text))
+        self._outbox.send_unwelcomed(seat, Faulted(reason=fault, text=text))
         seat.lost(why or text)
         self._blame(seat, conduct)
         self._gone(seat)
@@ -432,7 +432,7 @@ class Match:
         seat.forfeited = seat.forfeited or (self._policy.fault == "forfeit" and self._outcome is None)
         self._io.hang_up(seat.number)
         if not self._decided_by_forfeits():
-            self._course.give_up(seat)
+            self._flow.give_up(seat)
 
     def _decided_by_forfeits(self) -> bool:
         """Ends the match if at most one seat is left: not while others are starting, who may be out, too.
@@ -453,25 +453,25 @@ class Match:
         """Goes on as far as it can without being told more."""
         if not self._playing and not self.over and not self._starting() and not self._decided_by_forfeits():
             self._playing = True
-            self._course.begin()
-        is_over = self._playing and not self.over and self._course.advance()
+            self._flow.begin()
+        is_over = self._playing and not self.over and self._flow.advance()
         if not self.over:
-            self._judge(self._course.court.due(self.now))
+            self._judge(self._flow.cases.due(self.now))
         if is_over and not self.over:
             assert self.table.outcome is not None  # noqa: S101 - it has just said so
             self._outcome = self.table.outcome
             if not self._measured:
-                self._course.court.unmeasured.clear()
+                self._flow.cases.unmeasured.clear()
             self._end_once_measured()
 
     def _end(self, outcome: Outcome | None, void: str | None = None) -> None:
         if void is None:
             for seat in self.seats:
-                self._judge(self._course.court.judge(seat.number, self.now))
+                self._judge(self._flow.cases.judge(seat.number, self.now))
                 if self.over:
                     return
         if outcome is not None:
-            self._post.send_all(Over(outcome=outcome))
+            self._outbox.send_all(Over(outcome=outcome))
         self.ended = Ended(
             at=self.now,
             outcome=outcome,
@@ -494,6 +494,6 @@ def _said(seat: Seat, came: Frame) -> ClientMessage | Refused:
     if refused is not None:
         return refused
     try:
-        return decode_said(came.frame)
+        return decode_client_message(came.frame)
     except Refused as malformed:
         return malformed

@@ -42,7 +42,7 @@ class MatchIO(Protocol):
         """The clocks run again: for those who watch."""
 
 
-class Post:
+class Outbox:
     """Sends a match's messages, each with its record. `now` is the latest moment the match has been told of."""
 
     def __init__(self, io: MatchIO, seats: list[Seat]) -> None:
@@ -55,7 +55,7 @@ class Post:
         if seat.present:
             self._send(seat, message, timed=timed)
 
-    def send_at_the_door(self, seat: Seat, message: Message) -> None:
+    def send_unwelcomed(self, seat: Seat, message: Message) -> None:
         """To a bot that may not have said a right `hello` yet: why it is not let in, or not listened to."""
         if not seat.gone:
             self._send(seat, message)

@@ -1,6 +1,8 @@
 """The contract between games and referee. Pure."""
 
 from referee.rules.contract import (
+    DAY_MS,
+    MINUTE_MS,
     SPECTATOR,
     Addressed,
     Announced,
@@ -20,6 +22,8 @@ from referee.rules.rng import Luck
 from referee.rules.table import Answered, Deal, Move, Table, WindowClosed
 
 __all__ = [
+    "DAY_MS",
+    "MINUTE_MS",
     "SPECTATOR",
     "Addressed",
     "Announced",

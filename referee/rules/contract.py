@@ -18,6 +18,8 @@ from referee.rules.rng import Luck
 
 StateT = TypeVar("StateT")
 
+MINUTE_MS = 60_000
+DAY_MS = 24 * 60 * MINUTE_MS
 SPECTATOR = None
 """The `seat` of a view that knows only what is public."""
 

@@ -13,9 +13,6 @@ from referee.games import GAMES
 from referee.match import LONGEST_MS, MOST_WALL_FACTOR, Header, Policy, SeatHeader
 from referee.rules import BadSetupError, Deal, Game, Table
 
-OF_OLD = {"bytes_per_window": 2**63 - 1}
-"""What policies did not bound before they named it: so it stands for what an older transcript's leaves out."""
-
 
 class BadTermsError(ValueError):
     """Terms that no match has. The text names the field."""
@@ -31,7 +28,7 @@ def dealt(header: Header) -> tuple[Table, Policy]:
     game = _game(header)
     try:
         table = Table(game, Deal(header.variant, header.seed, header.options, header.setup))
-        policy = msgspec.convert(OF_OLD | msgspec.convert(header.policy, dict[str, Any]), Policy)
+        policy = msgspec.convert(header.policy, Policy)
     except BadSetupError as error:
         raise BadTermsError(str(error)) from None
     except msgspec.ValidationError as error:

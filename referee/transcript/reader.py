@@ -9,12 +9,12 @@ import os
 from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import msgspec
 from msgspec import Struct
 
-from protocol.codec import decode_json, encode
+from protocol.codec import encode
 from referee.linux.regular_file import open_regular
 from referee.match import FORMAT, AnyRecord, Footer, Header, SeatHeader
 from referee.transcript.chain import (
@@ -211,26 +211,10 @@ def _check(raw: bytes, number: int, prev: str, record: AnyRecord, form: Form) ->
 def _check_spelling(raw: bytes, body: bytes, record: AnyRecord) -> None:
     """Raises ValueError if a line is not what is written of its record, of which `body` is the JSON."""
     due = sealed(body) if isinstance(record, Footer) else body + b"\n"
-    if raw != due and raw != _as_of_old(raw, due):
+    if raw != due:
         at = next((at for at, (one, other) in enumerate(zip(raw, due, strict=False)) if one != other), len(due))
         read, given = (line[at : at + _SHOWN_BYTES].decode(errors="replace").strip() for line in (raw, due))
         raise ValueError(f"from byte {at + 1} on it reads {read}, where its record is written as {given}")
-
-
-def _as_of_old(raw: bytes, due: bytes) -> bytes:
-    """The line that is due, without what the one that was read leaves out: fields that older arenas had not.
-
-    Nothing but a default can be missing where the line could be read.
-    """
-    return encode(_common(decode_json(due), decode_json(raw))) + b"\n"
-
-
-def _common(due: Any, read: Any) -> Any:
-    if isinstance(due, dict) and isinstance(read, dict):
-        return {key: _common(value, read[key]) for key, value in due.items() if key in read}
-    if isinstance(due, list) and isinstance(read, list):
-        return [_common(*pair) for pair in zip(due, read, strict=False)]
-    return due
 
 
 def _check_heads(number: int, footer: Footer, chains: SeatChains | None) -> None:

@@ -5,6 +5,7 @@ Reading the file, and proving that its bytes are the ones written, is `reader`'s
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 from protocol.codec import encode
 from referee.match import AnyRecord, Footer, Header, Match, Record
@@ -21,11 +22,9 @@ class Differs(Exception):  # noqa: N818 - the answer to a question, not a failur
 
 
 class Replayed:
-    """A match that is being replayed; its `MatchIO`. Sends nothing: what it would send is compared."""
+    """A match that is being replayed; its `MatchIO`. It sends nothing: what it would send is compared."""
 
-    def __init__(
-        self, header: Header, watch: Callable[["Replayed", tuple[Addressed, ...]], None] | None = None
-    ) -> None:
+    def __init__(self, header: Header, watch: "Watch | None" = None) -> None:
         """Deals as the header says; `watch` is called with what is told, as in the match.
 
         Raises:
@@ -59,31 +58,16 @@ class Replayed:
         if self._watch is not None:
             self._watch(self, told)
 
-    def paused(self, reason: str) -> None:
-        """See `MatchIO`."""
+    def _pass_over(self, *_: Any, **__: Any) -> None:
+        """A request of the match that matters only where bots play."""
 
-    def resumed(self) -> None:
-        """See `MatchIO`."""
-
-    def send(self, seat: int, frame: bytes, *, timed: bool = False) -> None:
-        """See `MatchIO`."""
-
-    def nobody_handed(self, seat: int) -> None:
-        """See `MatchIO`."""
-
-    def reconnected(self, seat: int) -> None:
-        """See `MatchIO`."""
-
-    def hang_up(self, seat: int) -> None:
-        """See `MatchIO`."""
-
-    def restart(self, seat: int) -> None:
-        """See `MatchIO`."""
+    send = nobody_handed = reconnected = hang_up = restart = paused = resumed = _pass_over
 
 
-def replay(
-    records: Iterable[AnyRecord], watch: Callable[[Replayed, tuple[Addressed, ...]], None] | None = None
-) -> Replayed:
+Watch = Callable[[Replayed, tuple[Addressed, ...]], None]
+
+
+def replay(records: Iterable[AnyRecord], watch: Watch | None = None) -> Replayed:
     """Replays a whole transcript, given as its records from the header on.
 
     Returns:
@@ -98,9 +82,7 @@ def replay(
     return replayed
 
 
-def steps(
-    records: Iterable[AnyRecord], watch: Callable[[Replayed, tuple[Addressed, ...]], None] | None = None
-) -> Iterator[tuple[AnyRecord, Replayed]]:
+def steps(records: Iterable[AnyRecord], watch: Watch | None = None) -> Iterator[tuple[AnyRecord, Replayed]]:
     """The records from the header on, each once the rules have led to it, with the match as it then stands.
 
     The match stands after all that the last input led to, be it in this record or in those that follow.

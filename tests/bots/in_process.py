@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import Raw, Struct
 
 from bots.kit import Bot, FunctionBot, Session
-from protocol.codec import decode_told, encode
+from protocol.codec import decode_server_message, encode
 from protocol.games.fight_for_a_name import FightView
 from protocol.games.hive_mind import HiveMindView
 from protocol.games.mist import MistView
@@ -114,7 +114,7 @@ class _Seat:
         )
 
     def tell(self, message: Message) -> None:
-        self._session.hear(decode_told(encode(message)))
+        self._session.hear(decode_server_message(encode(message)))
 
     def tell_event(self, event: Event) -> None:
         self.tell(EventMessage(self.events, event))

@@ -14,7 +14,7 @@ import zmq
 from bots import kit
 from bots.kit import Bot, FunctionBot, Window, play, run
 from bots.wire import WireLine
-from protocol.codec import decode_json, decode_said, encode
+from protocol.codec import decode_client_message, decode_json, encode
 from protocol.games.mist import MistEvent, MistView, OpponentPlaced
 from protocol.messages import (
     PROTOCOL,
@@ -66,7 +66,7 @@ class FakeLine:
         self.heard: list[ClientMessage] = []
 
     def send(self, frame: bytes) -> None:
-        self.heard.append(decode_said(frame))
+        self.heard.append(decode_client_message(frame))
 
     def receive(self) -> bytes | None:
         return self.waiting.pop(0) if self.waiting else None

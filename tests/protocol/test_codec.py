@@ -12,8 +12,8 @@ from protocol.codec import (
     TOO_DEEP,
     Refused,
     decode_action,
-    decode_said,
-    decode_told,
+    decode_client_message,
+    decode_server_message,
     encode,
 )
 from protocol.games.mist import Turn
@@ -36,7 +36,7 @@ NEAR_MESSAGES = st.dictionaries(
 @given(st.binary(max_size=200) | JSON.map(encode) | NEAR_MESSAGES.map(encode))
 def test_any_bytes_are_a_message_or_a_refusal(frame: bytes) -> None:
     try:
-        said = decode_said(frame)
+        said = decode_client_message(frame)
     except Refused as refused:
         assert refused.refusal is Refusal.MALFORMED
         assert len(refused.text) <= 200
@@ -55,9 +55,9 @@ def test_any_bytes_are_an_action_or_a_refusal(raw: bytes) -> None:
 def test_a_frame_of_the_largest_size_is_read_and_one_byte_more_is_oversized() -> None:
     note = b'{"type":"note","text":"%s"}'
     room = MAX_FRAME_BYTES - len(note % b"")
-    assert room == len(decode_said(note % (b"x" * room)).text)  # type: ignore[union-attr]
+    assert room == len(decode_client_message(note % (b"x" * room)).text)  # type: ignore[union-attr]
     with pytest.raises(Refused) as refused:
-        decode_said(note % (b"x" * (room + 1)))
+        decode_client_message(note % (b"x" * (room + 1)))
     assert refused.value.refusal is Refusal.OVERSIZED
 
 
@@ -68,27 +68,27 @@ def test_a_frame_of_the_largest_size_is_read_and_one_byte_more_is_oversized() ->
 )
 def test_a_number_is_a_whole_json_number_and_nothing_like_it(number: bytes) -> None:
     with pytest.raises(Refused):
-        decode_said(b'{"type":"undo","window":%s}' % number)
+        decode_client_message(b'{"type":"undo","window":%s}' % number)
 
 
 @pytest.mark.parametrize("opening", [b"[", b'{"a":', b'{"type":"submit","window":0,"action":' + b"["])
 def test_a_nesting_bomb_is_malformed(opening: bytes) -> None:
     with pytest.raises(Refused) as refused:
-        decode_said(opening * 12_000 if len(opening) < 6 else opening + b"[" * 60_000)
+        decode_client_message(opening * 12_000 if len(opening) < 6 else opening + b"[" * 60_000)
     assert refused.value.refusal is Refusal.MALFORMED
 
 
 def test_an_action_is_kept_as_it_was_written() -> None:
-    said = decode_said(b'{"type":"submit","window":3,"action":{"cells": ["c3"]}}')
+    said = decode_client_message(b'{"type":"submit","window":3,"action":{"cells": ["c3"]}}')
     assert isinstance(said, Submit)
     assert (3, b'{"cells": ["c3"]}', UNSET) == (said.window, bytes(said.action), said.final)
 
 
 def test_a_bot_reads_what_the_referee_writes() -> None:
     told = Rejected(window=None, reason=Refusal.FLOOD, text="slower")
-    assert told == decode_told(encode(told))
+    assert told == decode_server_message(encode(told))
     with pytest.raises(msgspec.MsgspecError):
-        decode_told(b'{"type":"news"}')
+        decode_server_message(b'{"type":"news"}')
 
 
 def test_the_words_of_each_closed_list_are_different() -> None:
@@ -103,25 +103,25 @@ def test_how_deep_a_message_may_be_nested_is_said_by_no_stack(opening: bytes, cl
     def frame(levels: int) -> bytes:
         return b'{"type":"submit","window":0,"action":' + opening * levels + b"1" + closing * levels + b"}"
 
-    decode_said(frame(MAX_NESTING - 1))
+    decode_client_message(frame(MAX_NESTING - 1))
     for levels in (MAX_NESTING, 500, 900, 1_000, 5_000):
         with pytest.raises(Refused) as refused:
-            decode_said(frame(levels))
+            decode_client_message(frame(levels))
         assert (Refusal.MALFORMED, TOO_DEEP) == (refused.value.refusal, refused.value.text)
 
 
 def test_brackets_in_a_text_and_side_by_side_are_not_nested() -> None:
     for action in (b'"' + b"[" * 500 + b'"', b"[" + b",".join([b"[]"] * 500) + b"]", b'"\\"' + b"{" * 500 + b'"'):
-        decode_said(b'{"type":"submit","window":0,"action":%b}' % action)
+        decode_client_message(b'{"type":"submit","window":0,"action":%b}' % action)
 
 
 def test_brackets_are_bounded_and_those_in_strings_are_no_levels() -> None:
     """Looking at them must hold up nobody: eleven bots once voided a match of thirteen by it."""
-    decode_said(encode(Note(text="[" * MAX_NOTE_CHARACTERS)))
-    decode_said(encode(Note(text='\\"[{' * (MAX_NOTE_CHARACTERS // 4))))
+    decode_client_message(encode(Note(text="[" * MAX_NOTE_CHARACTERS)))
+    decode_client_message(encode(Note(text='\\"[{' * (MAX_NOTE_CHARACTERS // 4))))
     wide = Submit(window=0, action=Raw(b"[" + b",".join([b"[]"] * (MOST_BRACKETS - 2)) + b"]"))
-    decode_said(encode(wide))
+    decode_client_message(encode(wide))
     wider = Submit(window=0, action=Raw(b"[" + b",".join([b"[]"] * MOST_BRACKETS) + b"]"))
     with pytest.raises(Refused) as refused:
-        decode_said(encode(wider))
+        decode_client_message(encode(wider))
     assert (Refusal.MALFORMED, TOO_DEEP) == (refused.value.refusal, refused.value.text)

@@ -16,13 +16,13 @@ from random import Random
 from select import select
 from typing import Any
 
+import msgspec
 import pytest
 import zmq
 
 from arena.errors import DONE, WrongUse
 from arena.feed.process import MAX_MEMORY_BYTES, MAX_WAITING
 from arena.feed.publisher import MAX_BYTES, FeedLine, open_feed
-from protocol.codec import decode_feed
 from protocol.feed import FeedBegun, FeedEnded, FeedMessage, FeedSnapshot, FeedStandings
 from tests.docs_pages import blocks
 from tests.real_wire.processes import PATIENCE_SECONDS, alive, children, family, until
@@ -336,7 +336,7 @@ class TestCommands:
         while process.poll() is None or subscriber.poll(200):
             if subscriber.poll(10):
                 topic, message = received(subscriber)
-                yield topic, decode_feed(message)
+                yield topic, msgspec.json.decode(message, type=FeedMessage)
 
     def test_a_match_is_told_to_its_outcome_and_its_transcripts_head(
         self, endpoint: str, subscribe: Subscribe, tmp_path: Path

@@ -12,7 +12,7 @@ import pytest
 import trio
 from msgspec import Raw
 
-from protocol.codec import decode_told, encode
+from protocol.codec import decode_server_message, encode
 from protocol.messages import Hello, Invited
 from protocol.refusals import Conduct
 from referee.bot_folder.manifest import find_bot
@@ -150,7 +150,7 @@ async def test_a_program_that_speaks_by_lines_plays_remotely_too(tmp_path: Path)
 
 async def invited(socket: BotSocket) -> str:
     """The token that the host's invitation names."""
-    invitation = decode_told(await hear(socket))
+    invitation = decode_server_message(await hear(socket))
     assert isinstance(invitation, Invited)
     return invitation.token
 

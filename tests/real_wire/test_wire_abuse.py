@@ -13,7 +13,7 @@ import trio
 import zmq
 
 from arena.stress.memory import resident_bytes
-from protocol.codec import Refused, decode_said
+from protocol.codec import Refused, decode_client_message
 from protocol.messages import MAX_FRAME_BYTES
 from protocol.refusals import Refusal
 from referee.wire import local
@@ -137,7 +137,7 @@ async def test_an_oversized_frame_is_handed_up_to_be_refused_by_name(tmp_path: P
             frame = await seat.frame()
             assert size == len(frame)
             with pytest.raises(Refused) as refused:
-                decode_said(frame)
+                decode_client_message(frame)
             assert Refusal.OVERSIZED == refused.value.refusal
         await serves(seat, socket)
 
@@ -162,7 +162,7 @@ async def test_a_message_of_several_parts_is_one_frame_that_does_not_decode(tmp_
             frame = await seat.frame()
             assert b"(a message of %d parts)" % parts == frame
             with pytest.raises(Refused) as refused:
-                decode_said(frame)
+                decode_client_message(frame)
             assert Refusal.MALFORMED == refused.value.refusal
         await serves(seat, socket)
 

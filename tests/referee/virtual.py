@@ -6,7 +6,7 @@ from typing import Any
 import trio
 from msgspec import Raw
 
-from protocol.codec import decode_told, encode
+from protocol.codec import decode_server_message, encode
 from protocol.messages import PROTOCOL, Closed, Hello, Note, Opened, Pause, ServerMessage, Submit, Undo, Welcome
 from referee.games.registry import GAMES
 from referee.host.feed import Feed, FeedTerms
@@ -54,7 +54,7 @@ class Bot:
         self.say(Note(text=text))
 
     async def hear(self) -> ServerMessage:
-        message = decode_told(await self.line.hear())
+        message = decode_server_message(await self.line.hear())
         self.heard.append((trio.current_time(), message))
         return message
 

@@ -38,6 +38,8 @@ from referee.games.fight_for_a_name.rounds import close_moves, end_round, next_r
 from referee.games.fight_for_a_name.setup import checked_setup, drawn_setup
 from referee.games.fight_for_a_name.state import SEATS, FightState
 from referee.rules import (
+    DAY_MS,
+    MINUTE_MS,
     Addressed,
     Announced,
     Game,
@@ -51,9 +53,6 @@ from referee.rules import (
     Window,
     read_given,
 )
-
-MINUTE_MS = 60_000
-DAY_MS = 24 * 60 * MINUTE_MS
 
 _CHALLENGE = Window("challenge", tuple(Owed(seat, Pick(pick=())) for seat in range(SEATS)), timed=True)
 _MOVE = Window("move", tuple(Owed(seat, Move()) for seat in range(SEATS)))

@@ -35,6 +35,7 @@ from referee.games.hive_mind.result import outcome
 from referee.games.hive_mind.scoring import count, values_now
 from referee.games.hive_mind.state import RULE_SETS, SEATS, HiveMindState, Turn, play_on, turn, wallet
 from referee.rules import (
+    DAY_MS,
     Announced,
     BadSetupError,
     Game,
@@ -49,8 +50,6 @@ from referee.rules import (
     read_given,
 )
 
-DAY_MS = 86_400_000
-"""The only time that the sources give is 24 hours, for the guessing of scores; every other window gets as long."""
 MOST_GARNETS = 10**100
 """As good as any number, and one whose sums can still be written down."""
 NOT_IN_PLAY = Turn((), 0)
@@ -61,6 +60,7 @@ class HiveMind(Game[HiveMindState]):
 
     name = "hive-mind"
     variants = (
+        # The only time that the sources give is 24 hours, for guessing scores; every other window gets as long.
         Variant("recharged", TimeTerms(dict.fromkeys(("round", "break_tie"), DAY_MS))),
         Variant("tempo-up", TimeTerms(dict.fromkeys(("round", "give_token", "break_tie"), DAY_MS))),
         Variant("gauntlet", TimeTerms(dict.fromkeys(("round", "scores", "break_tie"), DAY_MS))),

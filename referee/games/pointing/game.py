@@ -25,15 +25,26 @@ from protocol.games.pointing import (
 )
 from protocol.words import Action, Options, Outcome, Setup
 from referee.games.pointing.map import Connections, Targets, anonymous, connect, points
-from referee.rules import Addressed, Announced, Game, Illegal, Luck, Owed, Step, Taken, TimeTerms, Variant, Window
+from referee.rules import (
+    DAY_MS,
+    Addressed,
+    Announced,
+    Game,
+    Illegal,
+    Luck,
+    Owed,
+    Step,
+    Taken,
+    TimeTerms,
+    Variant,
+    Window,
+)
 
 ROUNDS = 3
 ALWAYS_END, ALWAYS_START = 1, -2
 """Points for having been the end, or a start, of a chain in all rounds."""
 ALWAYS_POINTED = -1
 """Garnets for having pointed at another seat in all rounds."""
-DAY_MS = 86_400_000
-"""The published rules name no time; a day a window is what matches of this kind among people take."""
 
 ValueT = TypeVar("ValueT")
 
@@ -85,6 +96,7 @@ class Pointing(Game[PointingState]):
     """Chains score, loops do not, crowds and loners lose; the map says what came of it, but not who is where."""
 
     name = "pointing"
+    # The published rules name no time. People take a day for a window in matches of this kind.
     variants = (Variant("tempo-up", TimeTerms({"point": DAY_MS, "vote": DAY_MS})),)
     actions = {"point": Point, "vote": Vote}  # noqa: RUF012 - a ClassVar of the contract
     announced = {"point": Announced.SEATS, "vote": Announced.NAME}  # noqa: RUF012 - a ClassVar of the contract

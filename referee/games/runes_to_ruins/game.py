@@ -34,6 +34,7 @@ from referee.games.runes_to_ruins.spelling import without_empty
 from referee.games.runes_to_ruins.state import SEATS, RunesState
 from referee.games.runes_to_ruins.symbols import draw_symbol
 from referee.rules import (
+    DAY_MS,
     Announced,
     BadSetupError,
     Game,
@@ -46,8 +47,6 @@ from referee.rules import (
     Variant,
     Window,
 )
-
-DAY_MS = 86_400_000
 
 
 class RunesToRuins(Game[RunesState]):

@@ -19,46 +19,17 @@ counts as told. Which events a seat should get is for tests of the rules.
 from collections.abc import Sequence
 from typing import Any
 
-from msgspec import Struct
-
 from referee.proofs.conformance.finding import ConformanceError
 from referee.proofs.conformance.forging import Forge
-from referee.proofs.conformance.playing import Examination
+from referee.proofs.conformance.playing import Examination, Report
 from referee.proofs.conformance.repetition import check_repetition
-from referee.proofs.conformance.reseating import ANONYMOUS
+from referee.proofs.conformance.reseating import ANONYMOUS, anonymous_tags
 from referee.rules import Game
 
 __all__ = ["ConformanceError", "Report", "check_game"]
 
 REPEATED_SEEDS = 6
 """How many seeds other interpreters play again."""
-
-
-class Report(Struct, frozen=True, kw_only=True):
-    """How much of one variant was really put to the test."""
-
-    game: str
-    variant: str
-    matches: int
-    windows: int
-    twinned: int
-    """Secret swaps: positions compared with one made to differ in what an observer was not told."""
-    forged: int
-    """Secret swaps: positions compared with those of histories that the game's author forged."""
-    remembered: int
-    """Secret swaps: positions compared with one of another match that had told an observer the same."""
-    probes: int
-    """Submissions whose answers were compared in secret swaps."""
-    sealed: int
-    """Submissions that were swapped while everyone else was looked at."""
-    commuted: int
-    """Answers of windows that answer at once that were given in the opposite order too."""
-    reseated: int
-    """Anonymous events that were compared with those of the same match in other seats."""
-    disguised: int
-    """Secret swaps: positions compared with the game's own disguise of them."""
-    unopened: tuple[str, ...]
-    """Windows that no match opened: nothing is known of them."""
 
 
 def check_game(game: Game[Any], seeds: Sequence[int] = range(200), forge: Forge | None = None) -> list[Report]:
@@ -84,30 +55,19 @@ def _check_variant(game: Game[Any], variant: str, seeds: Sequence[int], forge: F
     examination = Examination(game, variant, forge)
     for seed in seeds:
         examination.play(seed)
+    report = examination.report
+    report.unopened = tuple(sorted(set(game.actions) - examination.opened))
     _check_enough(examination, variant)
-    return Report(
-        game=game.name,
-        variant=variant,
-        matches=examination.matches,
-        windows=examination.windows,
-        twinned=examination.twinned,
-        forged=examination.forged,
-        remembered=examination.remembered,
-        probes=examination.probes,
-        sealed=examination.sealed,
-        commuted=examination.commuted,
-        reseated=examination.reseated,
-        disguised=examination.disguised,
-        unopened=tuple(sorted(set(game.actions) - examination.opened)),
-    )
+    return report
 
 
 def _check_enough(examination: Examination, variant: str) -> None:
     """A test in which nothing happened proves nothing."""
-    if examination.twinned < examination.matches:
-        what = f"only {examination.twinned} positions to compare in {examination.matches} matches"
+    report = examination.report
+    if report.twinned < report.matches:
+        what = f"only {report.twinned} positions to compare in {report.matches} matches"
         raise ConformanceError("secret swap compares something", what, variant=variant)
-    if examination.promises_anonymity and not examination.reseated:
+    if anonymous_tags(examination.game) and not report.reseated:
         raise ConformanceError(ANONYMOUS, "no anonymous event was ever told", variant=variant)
     for window in sorted(examination.opened - examination.acted):
         what = f"no legal action was guessed in window {window}; give its form `Meta(examples=[…])`"

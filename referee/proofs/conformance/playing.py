@@ -3,7 +3,7 @@
 from random import Random
 from typing import Any
 
-from msgspec import Raw
+from msgspec import Raw, Struct
 
 from protocol.codec import encode
 from referee.proofs.conformance.finding import ConformanceError
@@ -17,7 +17,7 @@ from referee.proofs.conformance.promises import (
     check_position,
     check_replay,
 )
-from referee.proofs.conformance.reseating import Reseated, anonymous_tags
+from referee.proofs.conformance.reseating import Reseated
 from referee.proofs.conformance.sitting import Chooser, Sitting, open_window
 from referee.proofs.conformance.swaps import DEALS, Memory, Twin, check_commuting, check_disguised, check_sealed
 from referee.rules import BadSetupError, Deal, Game, Leak, Table
@@ -44,37 +44,45 @@ def guessed_options(game: Game[Any], variant: str, seed: int) -> Raw | None:
     return guess
 
 
+class Report(Struct, kw_only=True):
+    """How much of one variant was really put to the test."""
+
+    game: str
+    variant: str
+    matches: int = 0
+    windows: int = 0
+    twinned: int = 0
+    """Secret swaps: positions compared with one made to differ in what an observer was not told."""
+    forged: int = 0
+    """Secret swaps: positions compared with those of histories that the game's author forged."""
+    remembered: int = 0
+    """Secret swaps: positions compared with one of another match that had told an observer the same."""
+    probes: int = 0
+    """Submissions whose answers were compared in secret swaps."""
+    sealed: int = 0
+    """Submissions that were swapped while everyone else was looked at."""
+    commuted: int = 0
+    """Answers of windows that answer at once that were given in the opposite order too."""
+    reseated: int = 0
+    """Anonymous events that were compared with those of the same match in other seats."""
+    disguised: int = 0
+    """Secret swaps: positions compared with the game's own disguise of them."""
+    unopened: tuple[str, ...] = ()
+    """Windows that no match opened: nothing is known of them."""
+
+
 class Examination:
     """Matches of one variant, played and put to the test; the figures say how much was really compared."""
 
     def __init__(self, game: Game[Any], variant: str, forge: Forge | None) -> None:
-        self._game = game
-        self._variant = variant
+        self.game = game
+        self.report = Report(game=game.name, variant=variant)
         self._forge = forge
         self._memory = Memory()
-        self.matches = 0
-        self.windows = 0
-        self.twinned = 0
-        self.forged = 0
-        self.probes = 0
-        self.sealed = 0
-        self.commuted = 0
-        self.reseated = 0
-        self.disguised = 0
         self.opened: set[str] = set()
         """Names of the windows that opened."""
         self.acted: set[str] = set()
         """Those in which a legal action was guessed."""
-
-    @property
-    def remembered(self) -> int:
-        """Secret swaps between positions of the matches themselves."""
-        return self._memory.pairs
-
-    @property
-    def promises_anonymity(self) -> bool:
-        """Whether the game declares any event anonymous."""
-        return bool(anonymous_tags(self._game))
 
     def play(self, seed: int) -> None:
         """Plays one match to its end.
@@ -83,7 +91,7 @@ class Examination:
             ConformanceError: a promise is broken.
         """
         self._number = 0
-        where = Where(self._variant, seed)
+        where = Where(self.report.variant, seed)
         try:
             self._play(where)
         except ConformanceError:
@@ -95,7 +103,7 @@ class Examination:
 
     def _play(self, where: Where) -> None:
         seed = where.seed
-        match = seat_match(self._game, self._variant, seed)
+        match = seat_match(self.game, self.report.variant, seed)
         # Streams of their own: what the checks draw must not change how the match goes.
         chooser, prober = Chooser(Random(f"{seed}/play")), Chooser(Random(f"{seed}/probe"))
         luck = Random(f"{seed}/watched")
@@ -108,9 +116,9 @@ class Examination:
             self._compare_forged(match, history, forger, where)
             self._number = match.table.number
             self.opened.add(open_window(match.table).name)
-            self.sealed += check_sealed(match, prober, luck, where)
-            self.disguised += check_disguised(match, prober, luck, where)
-            self.commuted += check_commuting(match, prober, where)
+            self.report.sealed += check_sealed(match, prober, luck, where)
+            self.report.disguised += check_disguised(match, prober, luck, where)
+            self.report.commuted += check_commuting(match, prober, where)
             chosen = chooser.choose_all(match.table)
             before = match.fork()
             match.play(chosen)
@@ -121,22 +129,23 @@ class Examination:
             if match.table.number > LONGEST_MATCH:
                 raise where.error("a match ends", f"{LONGEST_MATCH} windows and no outcome")
         self._look(match, twins, where)
-        self.disguised += check_disguised(match, prober, luck, where)
+        self.report.disguised += check_disguised(match, prober, luck, where)
         if match.table.outcome:
             check_outcome(match.table.outcome, match.table.seats, where)
         check_replay(match.table, where)
-        self.matches += 1
-        self.windows += match.table.number
-        self.twinned += sum(twin.pairs for twin in twins)
-        self.reseated += reseated.compared
-        self.probes += sum(twin.probes for twin in twins)
+        self.report.matches += 1
+        self.report.windows += match.table.number
+        self.report.twinned += sum(twin.pairs for twin in twins)
+        self.report.reseated += reseated.compared
+        self.report.probes += sum(twin.probes for twin in twins)
         self.acted |= chooser.legal
 
     def _twins(self, match: Sitting, seed: int) -> list[Twin]:
         luck = Random(f"{seed}/twins")
         options = Raw(encode(match.table.options))
         deals = [
-            Sitting(Table(self._game, Deal(self._variant, luck.getrandbits(32), options))) for _ in range(DEALS)
+            Sitting(Table(self.game, Deal(self.report.variant, luck.getrandbits(32), options)))
+            for _ in range(DEALS)
         ]
         observers = luck.sample(match.observers, min(OBSERVERS_TWINNED, len(match.observers)))
         return [Twin(observer, match, deals, luck) for observer in observers]
@@ -147,16 +156,16 @@ class Examination:
             return
         observer = luck.choice(match.observers)
         options, setup = (Raw(encode(each)) for each in (match.table.options, match.table.setup))
-        true = Deal(self._variant, where.seed, options, setup), history
+        true = Deal(self.report.variant, where.seed, options, setup), history
         forged = self._forge(*true, observer, luck)
         if forged is not None and forged != true:
-            self.forged += 1
-            self.probes += check_forged(match, forged, observer, Chooser(luck), where)
+            self.report.forged += 1
+            self.report.probes += check_forged(match, forged, observer, Chooser(luck), where)
 
     def _look(self, match: Sitting, twins: list[Twin], where: Where) -> None:
         check_position(match, where)
         check_drawn_defaults(match.table, where)
         check_events(match, where)
-        self._memory.compare(match, where)
+        self.report.remembered += self._memory.compare(match, where)
         for twin in twins:
             twin.compare(match, where)

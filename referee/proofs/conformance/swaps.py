@@ -139,27 +139,29 @@ class Memory:
 
     def __init__(self) -> None:
         self._seen: dict[tuple[Observer, bytes], tuple[bytes, object, Where, int]] = {}
-        self.pairs = 0
-        """How many positions were compared with one that differs in what the observer was not told."""
 
-    def compare(self, match: Sitting, where: Where) -> None:
+    def compare(self, match: Sitting, where: Where) -> int:
         """Compares what everyone is shown with what it was shown when it had been told the same.
+
+        Returns:
+            How many positions were compared with one that differs in what the observer was not told.
 
         Raises:
             ConformanceError: it differs.
         """
-        number = match.table.number
+        number, pairs = match.table.number, 0
         if number >= REMEMBERED_WINDOWS:
-            return
+            return 0
         for observer in match.observers:
             shown = match.shown(observer)
             seen = self._seen.setdefault(
                 (observer, match.told[observer]), (shown, match.table.state, where, number)
             )
-            self.pairs += seen[1] != match.table.state
+            pairs += seen[1] != match.table.state
             if seen[0] != shown:
                 other = f"in seed {seen[2].seed}, window {seen[3]}: {difference(shown, seen[0])}"
                 raise where.error(SECRET, other, number, observer)
+        return pairs
 
 
 def _is_legal(match: Sitting, seat: int, part: Taken) -> bool:

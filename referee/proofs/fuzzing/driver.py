@@ -11,7 +11,7 @@ import trio
 from msgspec import Raw
 from trio.testing import MockClock
 
-from protocol.codec import decode_told, encode
+from protocol.codec import decode_server_message, encode
 from protocol.messages import (
     PROTOCOL,
     ClientMessage,
@@ -27,6 +27,7 @@ from protocol.messages import (
 )
 from referee.match import Ended, Record, WindowTime
 from referee.proofs.fuzzing import stage
+from referee.proofs.fuzzing.attendance import PER_MS
 from referee.proofs.fuzzing.script import (
     AnyAct,
     Asks,
@@ -47,7 +48,6 @@ from referee.proofs.fuzzing.script import (
 from referee.proofs.fuzzing.trace import Did, Heard, Trace
 
 MICROSECONDS = 1_000_000
-PER_MS = 1_000
 NO_MESSAGE = b"?"
 STEPS_AT_ONE_MOMENT = 2_000
 """A referee that takes more, while no time passes, is caught in a circle."""
@@ -261,7 +261,7 @@ class Driver:
             raise Circle(f"{steps} steps of the referee at {now} µs")
         for seat, line in enumerate(self._lines):
             while (frame := line.hear_nowait()) is not None:
-                message = decode_told(frame)
+                message = decode_server_message(frame)
                 self._heard[seat].append(Heard(now, message))
                 match message:
                     case Opened():

@@ -6,7 +6,7 @@ from typing import Any
 import trio
 from msgspec import Raw
 
-from protocol.codec import decode_told, encode
+from protocol.codec import decode_server_message, encode
 from protocol.messages import PROTOCOL, Hello, Opened, Over, Submit, Welcome
 from referee.host.players import LocalSeat
 from referee.wire.memory import MemoryLine
@@ -26,7 +26,7 @@ class DrawsOneCell:
         line.say(encode(Hello(token="", name="draws", version="1", protocol=PROTOCOL)))
         luck, seat = Random(), 0
         while True:
-            match decode_told(await line.hear()):
+            match decode_server_message(await line.hear()):
                 case Welcome(seed=seed, seat=seat):
                     luck = Random(seed)
                 case Opened(id=number, window=name, view=view):

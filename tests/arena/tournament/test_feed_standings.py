@@ -5,13 +5,13 @@ from contextlib import closing
 from pathlib import Path
 from typing import TypeVar
 
+import msgspec
 import trio
 
 from arena.schedule.blocks import Match
 from arena.tournament.feed_standings import AGAIN_SECONDS, LOOK_SECONDS, AlsoFed, FedStandings, Terms
 from arena.tournament.ledger import Ledger
-from protocol.codec import decode_feed
-from protocol.feed import FeedStandings
+from protocol.feed import FeedMessage, FeedStandings
 from protocol.refusals import Conduct
 from referee.host.plan import Result
 from tests.arena.stand_in import outcome
@@ -51,7 +51,7 @@ class Book:
 
     def _publish(self, topic: str, message: bytes) -> None:
         assert topic == "standings"
-        said = decode_feed(message)
+        said = msgspec.json.decode(message, type=FeedMessage)
         assert isinstance(said, FeedStandings)
         self.said.append(said)
 

@@ -9,7 +9,7 @@ import pytest
 import trio
 from msgspec.structs import replace
 
-from protocol.codec import decode_feed, encode
+from protocol.codec import encode
 from protocol.feed import (
     FeedBegun,
     FeedClosed,
@@ -39,7 +39,7 @@ FIRST, SECOND = {"cells": ["C5"]}, {"cells": ["G3"]}
 
 
 def messages(played: Played) -> list[FeedMessage]:
-    return [decode_feed(message) for _, message in played.fed]
+    return [msgspec.json.decode(message, type=FeedMessage) for _, message in played.fed]
 
 
 def counted(played: Played) -> list[FeedMessage]:
@@ -219,7 +219,7 @@ class TestSnapshots:
         so_far: list[FeedMessage] = []
         compared = 0
         for at, text in played.fed:
-            message = decode_feed(text)
+            message = msgspec.json.decode(text, type=FeedMessage)
             if not isinstance(message, FeedSnapshot):
                 so_far.append(message)
                 continue
@@ -244,7 +244,7 @@ class TestSnapshots:
         for number in range(told):
             feed.told((Addressed(RoundOver(highest=number)),))
         feed.snapshot(0)
-        snapshot = decode_feed(fed[-1])
+        snapshot = msgspec.json.decode(fed[-1], type=FeedMessage)
         assert isinstance(snapshot, FeedSnapshot)
         assert len(fed[-1]) < MAX_TOLD_BYTES + 5_000
         assert told == snapshot.left_out + len(snapshot.events)
@@ -287,7 +287,7 @@ class TestTheEnd:
         feed.begin()
         feed.record(Ended(at=1, outcome=None, conduct=(), refused=(), void="the default of seat 1, a secret"))
         feed.over("head")
-        ended = decode_feed(fed[-1])
+        ended = msgspec.json.decode(fed[-1], type=FeedMessage)
         assert isinstance(ended, FeedEnded)
         assert (None, "head") == (ended.outcome, ended.head)
         assert b"secret" not in b"".join(fed)
@@ -299,7 +299,7 @@ class TestTheEnd:
         outcome = Outcome(ranking=((0,),), winners=(0,), eliminated=None, scores=None, reason="finished")
         feed.record(Ended(at=1, outcome=outcome, conduct=(), refused=()))
         feed.over("")
-        ended = decode_feed(fed[-1])
+        ended = msgspec.json.decode(fed[-1], type=FeedMessage)
         assert isinstance(ended, FeedEnded)
         assert (None, "") == (ended.outcome, ended.head)
 
@@ -308,4 +308,4 @@ def test_every_message_reads_as_it_was_written() -> None:
     """Events and views are the game's, and any JSON to the feed."""
     event: Event = RoundOver(highest=3)
     message = encode(FeedEvent(n=1, at_ms=2, event=event))
-    assert message == encode(decode_feed(message))
+    assert message == encode(msgspec.json.decode(message, type=FeedMessage))

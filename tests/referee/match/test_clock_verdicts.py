@@ -5,7 +5,7 @@ import pytest
 from protocol.messages import ClockTerms
 from referee.match.clock import SeatClock
 from referee.match.cpu_account import Account
-from referee.match.evidence import Court
+from referee.match.evidence import OpenCases
 from referee.match.policy import Policy
 from referee.match.records import BotIdentity, Used
 from referee.match.seat import Seat
@@ -20,7 +20,7 @@ LONG = 100 * SECOND
 def verdicts(clock: SeatClock, ends: int, *, answered: bool = False) -> list[str]:
     """Of a part that ends at that reading, in which the machine withheld more from the bot than it could use."""
     identity = BotIdentity(name="b", version="1", content="", seed=0, token="")
-    court = Court([Seat(0, identity, ClockTerms(main_ms={}), Policy())])
+    court = OpenCases([Seat(0, identity, ClockTerms(main_ms={}), Policy())])
     part = SeatWindow(0, clock.account)
     part.clock = clock
     if answered:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import trio
 
-from protocol.codec import decode_told
+from protocol.codec import decode_server_message
 from protocol.messages import Opened, Over
 from referee.wire.line import Outgoing
 from tests.referee.virtual import Bot, Play, Played, answering, play, set_up, silent
@@ -48,7 +48,7 @@ class Observed:
 
             def sends(frames: Sequence[Outgoing], seat: int = seat, send: object = send) -> None:
                 if not self.running[seat]:
-                    self.sent_while_stopped += [type(decode_told(frame)).__name__ for frame, _ in frames]
+                    self.sent_while_stopped += [type(decode_server_message(frame)).__name__ for frame, _ in frames]
                 send(frames)  # type: ignore[operator]
 
             bot.line.send_burst = sends  # type: ignore[method-assign]

@@ -10,9 +10,9 @@ from protocol.messages import Accepted
 from protocol.refusals import Refusal
 from referee.host.host import Alarm, Host
 from referee.match.clock import SeatClock, Stage, Stopwatch
-from referee.match.flow import Course
+from referee.match.flow import Flow
 from referee.match.match import Match
-from referee.match.outbox import Post
+from referee.match.outbox import Outbox
 from referee.match.pauses import Pauses
 from referee.match.records import Handed, Woke
 from referee.match.seat import Seat
@@ -55,7 +55,7 @@ def stale_reply_accepted(patch: pytest.MonkeyPatch) -> None:
     right = Match._part
 
     def part(match: Match, seat: Seat, window: int, reading: int) -> SeatWindow | None:
-        now = match._course.part(seat.number)
+        now = match._flow.part(seat.number)
         return right(match, seat, window if now is None else now.number, reading)
 
     patch.setattr(Match, "_part", part)
@@ -120,23 +120,23 @@ def deadline_acted_on_before_what_arrived_was_heard(patch: pytest.MonkeyPatch) -
 
 
 def window_closed_in_a_pause(patch: pytest.MonkeyPatch) -> None:
-    right = Course.advance
+    right = Flow.advance
 
-    def advance(course: Course) -> bool:
-        watch = course.stopwatch
+    def advance(flow: Flow) -> bool:
+        watch = flow.stopwatch
         paused_at, watch._paused_at = watch._paused_at, None
         try:
-            return right(course)
+            return right(flow)
         finally:
             watch._paused_at = paused_at
 
-    patch.setattr(Course, "advance", advance)
+    patch.setattr(Flow, "advance", advance)
 
 
 def pause_that_changes_hands_untold(patch: pytest.MonkeyPatch) -> None:
     right = Pauses._begin
     patch.setattr(
-        Pauses, "_begin", lambda pauses, reason: None if pauses._course.stopwatch.paused else right(pauses, reason)
+        Pauses, "_begin", lambda pauses, reason: None if pauses._flow.stopwatch.paused else right(pauses, reason)
     )
 
 
@@ -159,37 +159,37 @@ def fixed_pacing_that_closes_early(patch: pytest.MonkeyPatch) -> None:
 
 
 def clock_started_anew_by_a_reconnect(patch: pytest.MonkeyPatch) -> None:
-    right = Course.opened
+    right = Flow.opened
 
-    def opened(course: Course, seat: Seat) -> Any:
-        part = course.part(seat.number)
-        if part is not None and part.clock is not None and course._open is not None:
-            part.clock = course._clock(course._open.window, seat, part, course._post.now)
-        return right(course, seat)
+    def opened(flow: Flow, seat: Seat) -> Any:
+        part = flow.part(seat.number)
+        if part is not None and part.clock is not None and flow._open is not None:
+            part.clock = flow._clock(flow._open.window, seat, part, flow._outbox.now)
+        return right(flow, seat)
 
-    patch.setattr(Course, "opened", opened)
+    patch.setattr(Flow, "opened", opened)
 
 
 def reserve_not_kept_from_window_to_window(patch: pytest.MonkeyPatch) -> None:
-    right = Course._close
+    right = Flow._close
 
-    def close(course: Course, opened: OpenWindow) -> None:
-        right(course, opened)
+    def close(flow: Flow, opened: OpenWindow) -> None:
+        right(flow, opened)
         for number in opened.parts:
-            course._seats[number].reserve = course._terms.reserve_ms * 1_000
+            flow._seats[number].reserve = flow._terms.reserve_ms * 1_000
 
-    patch.setattr(Course, "_close", close)
+    patch.setattr(Flow, "_close", close)
 
 
 def others_told_what_was_accepted(patch: pytest.MonkeyPatch) -> None:
-    right = Post.send
+    right = Outbox.send
 
-    def send(post: Post, seat: Seat, message: Any, *, timed: bool = False) -> None:
-        to = post._seats if isinstance(message, Accepted) else [seat]
+    def send(outbox: Outbox, seat: Seat, message: Any, *, timed: bool = False) -> None:
+        to = outbox._seats if isinstance(message, Accepted) else [seat]
         for each in to:
-            right(post, each, message, timed=timed)
+            right(outbox, each, message, timed=timed)
 
-    patch.setattr(Post, "send", send)
+    patch.setattr(Outbox, "send", send)
 
 
 def bots_clock_under_restart_begun_when_the_last_window_was_answered(patch: pytest.MonkeyPatch) -> None:

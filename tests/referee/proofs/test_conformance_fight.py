@@ -67,7 +67,7 @@ def test_secret_swap_varies_all_that_is_secret(examined: tuple[Watched, Examinat
     own = ("position", "mp", "income", "crests", "strengths", "spent", "reached", "visits", "barred")
     assert secrets | {f"other's {key}" for key in own} <= game.changed
     assert not game.changed & {"setup.colours", "setup.challenge", "history", "claims", "round"}
-    assert 20 * examination.matches < examination.disguised
+    assert 20 * examination.report.matches < examination.report.disguised
 
 
 @pytest.mark.slow

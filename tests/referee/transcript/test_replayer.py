@@ -125,17 +125,6 @@ async def test_bytes_that_were_a_flood_are_one_again_although_they_are_not_kept(
         replay([wider, *records[1:]])  # type: ignore[list-item]
 
 
-async def test_a_transcript_from_before_bytes_were_counted_holds_as_it_did(autojump_clock: object) -> None:
-    """Its policy does not name them: then they were not bounded, whatever the default is now."""
-    records = await bulky_match(Policy(bytes_per_window=1_000_000))
-    old = to_builtins(Policy())
-    del old["bytes_per_window"]
-    assert replay([replace(records[0], policy=old), *records[1:]]).match.over  # type: ignore[list-item, type-var]
-    now = replace(records[0], policy=to_builtins(Policy()))  # type: ignore[type-var]
-    with pytest.raises(Differs):
-        replay([now, *records[1:]])  # type: ignore[list-item]
-
-
 async def test_a_policy_that_is_none_is_named(autojump_clock: object) -> None:
     records = await bulky_match(Policy())
     with pytest.raises(Differs, match="line 1: cannot be dealt"):
