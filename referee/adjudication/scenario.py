@@ -121,11 +121,7 @@ def read_scenario(text: bytes) -> Scenario:
 
 
 def decode_part(raw: bytes | Raw, form: type[FormT], place: str) -> FormT:
-    """Decodes a part of a scenario.
-
-    Raises:
-        ScenarioError: what is wrong, as `place.key[index]: …`.
-    """
+    """Decodes a part of a scenario. Raises ScenarioError, as `place.key[index]: …`."""
     try:
         return msgspec.json.decode(raw, type=form)
     except RecursionError:

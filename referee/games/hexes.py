@@ -100,11 +100,7 @@ class Hexes:
         return sorted((group.bit_count() for group in self.groups(mask)), reverse=True)
 
     def mask(self, names: Sequence[str]) -> int:
-        """The mask of named cells.
-
-        Raises:
-            KeyError: no such cell.
-        """
+        """The mask of named cells. Raises KeyError where there is no such cell."""
         mask = 0
         for name in names:
             mask |= self.bit[name]

@@ -273,11 +273,7 @@ def _turn(state: MistState) -> int:
 
 
 def _checked_turn(terms: Terms, turn: Turn) -> Turn:
-    """The canonical spelling of a turn.
-
-    Raises:
-        Illegal: it is not of one form, or breaks R1, R2, R3 or R5.
-    """
+    """The canonical spelling of a turn. Raises Illegal by R1, R2, R3 or R5."""
     if turn.cells is UNSET:
         if not turn.swap:
             raise Illegal("a turn names cells, or is a swap")

@@ -17,22 +17,14 @@ class Leak(Exception):  # noqa: N818 - names what would happen if this did not s
 
 
 def check_audience(told: Addressed) -> Addressed:
-    """Passes on what may be told.
-
-    Raises:
-        Leak: an event for one seat's eyes is addressed to everyone.
-    """
+    """Passes on what may be told. Raises Leak where an event for one seat is addressed to everyone."""
     if told.seat is None and type(told.event).audience is not Audience.PUBLIC:
         raise Leak(f"{type(told.event).__name__} must not be told in public")
     return told
 
 
 def audience(told: Addressed, seats: int) -> range:
-    """The seats that are to hear it.
-
-    Raises:
-        Leak: see `check_audience`.
-    """
+    """The seats that are to hear it. Raises Leak as `check_audience`."""
     check_audience(told)
     return range(seats) if told.seat is None else range(told.seat, told.seat + 1)
 

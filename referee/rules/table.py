@@ -45,11 +45,7 @@ class Table:
     """A match under way: `state`, the open `window`, the `outcome`, and the `journal` that led here."""
 
     def __init__(self, game: Game[Any], deal: Deal) -> None:
-        """Deals.
-
-        Raises:
-            BadSetupError: the deal's options or setup break the game's rules.
-        """
+        """Deals. Raises BadSetupError."""
         self.game = game
         self.deal = deal
         luck = Luck(deal.seed)
@@ -68,11 +64,7 @@ class Table:
         return self.window.owed if self.window else ()
 
     def read(self, seat: int, raw: bytes | Raw) -> Action:
-        """The canonical action that `raw` submits to the open window.
-
-        Raises:
-            Illegal: it is not one this seat may submit now.
-        """
+        """The canonical action that `raw` submits to the open window. Raises Illegal."""
         if seat not in [owed.seat for owed in self.owed]:
             raise Illegal("this seat owes nothing now")
         return self.game.read_action(self.state, seat, raw)

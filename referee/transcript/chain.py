@@ -56,11 +56,7 @@ class Chain:
         return self._head.decode()
 
     def link(self, body: bytes) -> bytes:
-        """The line of a record, newline included; `body` is its JSON.
-
-        Raises:
-            ValueError: it cannot be written as one line.
-        """
+        """The line of a record, newline included; `body` is its JSON. Raises as `link_all`."""
         lines: list[bytes] = []
         self.link_all((body,), lines)
         return lines[0]

@@ -52,11 +52,7 @@ class Form:
         self._ended = False
 
     def check(self, record: AnyRecord) -> None:
-        """The next record.
-
-        Raises:
-            ValueError: no match would have written it here.
-        """
+        """Checks the next record. Raises ValueError where no match would have written it here."""
         if not self._began:
             self._began = True
             self._begin(record)

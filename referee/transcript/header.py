@@ -46,11 +46,7 @@ def dealt(header: Header) -> tuple[Table, Policy]:
 
 
 def check_seat_terms(header: SeatHeader) -> None:
-    """The same, as far as one seat's own transcript says them.
-
-    Raises:
-        BadTermsError: see `dealt`.
-    """
+    """The same, as far as one seat's own transcript says its terms. Raises BadTermsError."""
     game = _game(header)
     try:
         seats = game.seats(game.read_options(header.variant, header.options))

@@ -88,22 +88,12 @@ class Reading:
 
 
 def read_transcript(path: Path) -> Iterator[AnyRecord]:
-    """The records of a transcript, footer included, one by one.
-
-    Raises:
-        Broken: a line is not as it was written. All records given out until then are.
-        TranscriptError: the file cannot be read.
-    """
+    """The records of a transcript, footer included, one by one. Raises as `Reading`."""
     return iter(Reading(path))
 
 
 def verify_transcript(path: Path) -> Verified:
-    """Reads a transcript to its end.
-
-    Raises:
-        Broken: a line is not as it was written.
-        TranscriptError: the file cannot be read.
-    """
+    """Reads a transcript to its end. Raises as `Reading`."""
     reading = Reading(path)
     deque(reading, maxlen=0)
     return reading.verified()
@@ -130,11 +120,7 @@ _links = msgspec.json.Decoder(_Link)
 
 
 def lines_of(file: BinaryIO) -> Iterator[Line]:
-    """The lines of an open transcript, each once it has been vouched for.
-
-    Raises:
-        Broken: a line is not as it was written.
-    """
+    """The lines of an open transcript, each once it has been vouched for. Raises Broken."""
     number, prev, form = 0, NO_LINE, Form()
     waiting: Line | None = None
     for raw in _raw_lines(file):

@@ -25,11 +25,7 @@ class Replayed:
     """A match that is being replayed; its `MatchIO`. It sends nothing: what it would send is compared."""
 
     def __init__(self, header: Header, watch: "Watch | None" = None) -> None:
-        """Deals as the header says; `watch` is called with what is told, as in the match.
-
-        Raises:
-            Differs: there is no such game, variant or policy, or its options or setup break its rules.
-        """
+        """Deals as the header says; `watch` is called with what is told, as in the match. Raises Differs."""
         self.header = header
         self.made: deque[Record] = deque()
         """Records made and not yet compared."""
@@ -86,9 +82,7 @@ def steps(records: Iterable[AnyRecord], watch: Watch | None = None) -> Iterator[
     """The records from the header on, each once the rules have led to it, with the match as it then stands.
 
     The match stands after all that the last input led to, be it in this record or in those that follow.
-
-    Raises:
-        Differs: see `replay`.
+    Raises Differs.
     """
     lines = enumerate(records, start=1)
     _, header = next(lines, (0, None))

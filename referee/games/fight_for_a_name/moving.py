@@ -20,11 +20,7 @@ MOST_GIVEN = 2
 
 
 def checked_move(state: FightState, seat: int, move: Move) -> Move:
-    """The canonical spelling of a move or of gifts.
-
-    Raises:
-        Illegal: it breaks R1, R4, R5 or R6, or is not the form for this seat.
-    """
+    """The canonical spelling of a move or of gifts. Raises Illegal by R1, R4, R5 or R6."""
     player = state.players[seat]
     if player.position is None:
         if move.path or move.reinforce:
@@ -41,11 +37,7 @@ def checked_move(state: FightState, seat: int, move: Move) -> Move:
 
 
 def _destination(player: Player, path: tuple[str, ...]) -> str:
-    """Where a path leads.
-
-    Raises:
-        Illegal: nowhere, or to a pillar in a way that breaks R1.
-    """
+    """Where a path leads. Raises Illegal where that is nowhere, or a pillar in a way that breaks R1."""
     at = player.position or START
     for number, way in enumerate(path, 1):
         there = STEPS[at].get(way)

@@ -11,11 +11,7 @@ from referee.rules import Illegal
 
 
 def checked_ask(player: Player, ask: Ask) -> Ask:
-    """The canonical spelling of what a visitor asks.
-
-    Raises:
-        Illegal: it does not put each of the six titles shown to one use (R3).
-    """
+    """A canonical spelling. Raises Illegal unless each of the six titles shown is put to one use (R3)."""
     shown = player.visits[-1].titles
     named = [ask.body[0], ask.parting[0], ask.other[0], *ask.neither, ask.crest]
     for title in named:

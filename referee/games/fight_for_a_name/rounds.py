@@ -19,14 +19,7 @@ Step = tuple[FightState, tuple[Addressed, ...]]
 def rank_challenge(
     puzzle: Puzzle, picks: Sequence[Pick], elapsed_ms: Sequence[int], luck: Random
 ) -> tuple[int, ...]:
-    """Seats by their rank in the timed game, best first (R7).
-
-    Args:
-        puzzle: The numbers and the target.
-        picks: What each seat submitted, by seat.
-        elapsed_ms: The time each seat took, by seat.
-        luck: Draws the order of seats that are equal.
-    """
+    """Seats by rank in the timed game, best first (R7). Picks and times are by seat; equals are drawn."""
 
     def rank(seat: int) -> tuple[bool, int]:
         right = is_right(puzzle, picks[seat])

@@ -74,11 +74,7 @@ def _drawn_puzzle(luck: Random) -> Puzzle:
 
 
 def checked_setup(setup: FightSetup) -> FightSetup:
-    """A given setup, its keys in the order in which they are told.
-
-    Raises:
-        BadSetupError: names the count that is off.
-    """
+    """A given setup, its keys in the order in which they are told. Raises BadSetupError."""
     _check_keys(setup.colours, HEXES, "setup.colours")
     _check_counts(setup.colours.values(), COLOURS, 6, "setup.colours", "hexes")
     _check_keys(setup.titles, TITLES, "setup.titles")

@@ -23,11 +23,7 @@ def kinds_left(state: HiveMindState, hive: str, seat: int) -> tuple[Kind, ...]:
 
 
 def checked_round(state: HiveMindState, now: Turn, seat: int, action: Round) -> Round:
-    """The canonical spelling of what a seat submits to a round.
-
-    Raises:
-        Illegal: it breaks R5, R6 or R12, or names a Hive that is not in play or what another round is for.
-    """
+    """The canonical spelling of a seat's round. Raises Illegal by R5, R6, R12, or where it is of another round."""
     for named in (action.place, action.double, action.block, action.guess):
         _check_in_play(now, named)
     if now.number != BUYING_ROUND and (action.double or action.block):
@@ -51,11 +47,7 @@ def checked_round(state: HiveMindState, now: Turn, seat: int, action: Round) -> 
 
 
 def checked_scores(seat: int, action: Scores) -> Scores:
-    """The canonical spelling of a guess of scores.
-
-    Raises:
-        Illegal: it guesses the sender's own.
-    """
+    """The canonical spelling of a guess of scores. Raises Illegal where it guesses the sender's own."""
     if str(seat) in action.scores:
         raise Illegal("only the scores of others are guessed")
     return Scores(scores=dict(sorted(action.scores.items())))

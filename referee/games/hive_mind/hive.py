@@ -107,11 +107,7 @@ def draw_values(dice: Random) -> str:
 
 
 def check_values(values: str, place: str) -> None:
-    """Passes values that a Hive may have.
-
-    Raises:
-        BadSetupError: names `place` and the count or the hexes that are off.
-    """
+    """Raises BadSetupError where no Hive may have these values; it names `place`, and what is off."""
     if len(values) != len(CELLS):
         raise BadSetupError(f"{place}: {len(values)} values; a Hive has {len(CELLS)}")
     for cell, digit in zip(CELLS, values, strict=True):

@@ -26,11 +26,7 @@ MOST_EXCEPTED = 5
 
 
 def checked_symbol(state: RunesState, action: ChooseSymbol) -> ChooseSymbol:
-    """A symbol that may be submitted.
-
-    Raises:
-        Illegal: it is not legal, or has become invalid.
-    """
+    """A symbol that may be submitted. Raises Illegal where it is not legal, or has become invalid."""
     why = fault(action.symbol)
     if why is not None:
         raise Illegal(why)
@@ -40,11 +36,7 @@ def checked_symbol(state: RunesState, action: ChooseSymbol) -> ChooseSymbol:
 
 
 def checked_round(state: RunesState, seat: int, action: PlayRound) -> PlayRound:
-    """A round's action in canonical spelling.
-
-    Raises:
-        Illegal: a part of it breaks a rule, or it costs more than the seat has.
-    """
+    """A round's action in canonical spelling. Raises Illegal where it breaks a rule, or costs too much."""
     standing = state.standings[seat]
     _check_votes(standing, action)
     visions = UNSET if action.visions is UNSET else _checked_visions(standing, seat, action.visions)

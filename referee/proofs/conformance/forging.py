@@ -24,16 +24,10 @@ Forge = Callable[[Deal, History, Observer, Random], tuple[Deal, History] | None]
 def check_forged(
     match: Sitting, forged: tuple[Deal, History], observer: Observer, chooser: Chooser, where: Where
 ) -> int:
-    """Plays a forged history, and compares all that the observer is told, shown and answered.
+    """Compares a forged history with the match, in all that the observer is told, shown and answered.
 
     Events are compared as well: they tell the same by the rules, so a game that tells them apart tells too much.
-
-    Returns:
-        How many submissions were compared.
-
-    Raises:
-        ConformanceError: it differs.
-    """
+    Returns how many submissions were compared. Raises ConformanceError where something differs."""
     number = match.table.number
     other = _replayed(match, forged, observer, where)
     last = [b"\n".join(sitting.last.get(observer, ())) for sitting in (match, other)]

@@ -85,11 +85,7 @@ class Examination:
         """Those in which a legal action was guessed."""
 
     def play(self, seed: int) -> None:
-        """Plays one match to its end.
-
-        Raises:
-            ConformanceError: a promise is broken.
-        """
+        """Plays one match to its end. Raises ConformanceError where a promise is broken."""
         self._number = 0
         where = Where(self.report.variant, seed)
         try:

@@ -38,11 +38,7 @@ def digests(game: Game[Any], seeds: Sequence[int]) -> Iterator[str]:
 
 
 def check_repetition(game: Game[Any], seeds: Sequence[int]) -> None:
-    """Plays the seeds in two other interpreters with different hash seeds.
-
-    Raises:
-        ConformanceError: they differ; names the first place.
-    """
+    """Plays the seeds in two interpreters with other hash seeds. Raises ConformanceError where they differ."""
     command = [sys.executable, "-m", "referee.proofs.conformance", "--digests", spelled(game), *map(str, seeds)]
     runs = []
     for hash_seed in HASH_SEEDS:
@@ -74,11 +70,7 @@ def spelled(game: Game[Any]) -> str:
 
 
 def found(spelling: str) -> Game[Any]:
-    """The game of that name, or a new one of that MODULE:CLASS.
-
-    Raises:
-        LookupError: there is none; the text says what there is.
-    """
+    """The game of that name, or a new one of that MODULE:CLASS. Raises LookupError, which says what there is."""
     if spelling in GAMES:
         return GAMES[spelling]
     module, _, name = spelling.partition(":")

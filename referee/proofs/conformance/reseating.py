@@ -45,11 +45,7 @@ class Reseated:
         """How many anonymous events were compared."""
 
     def follow(self, chosen: Chosen, after: Sitting, where: Where) -> None:
-        """Closes the window as the match did, and compares what was told, seat by seat.
-
-        Raises:
-            ConformanceError: an anonymous event differs.
-        """
+        """Closes the window as the match did. Raises ConformanceError where an anonymous event differs."""
         table = self._sitting.table
         moved = reseat(table.game, chosen, self._seat_of)
         # What is drawn may fall otherwise here; from there on it is another match.

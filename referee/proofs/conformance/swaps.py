@@ -50,11 +50,7 @@ class Twin:
         self.probes = 0
 
     def follow(self, before: Sitting, chosen: Chosen, after: Sitting, where: Where) -> None:
-        """Closes a window as the match did, but for what the observer cannot know; if that fails, begins anew.
-
-        Raises:
-            ConformanceError: what the observer itself played is not as legal here.
-        """
+        """Closes a window as the match did, but for what the observer cannot know; if that fails, begins anew."""
         own = chosen.get(self._observer) if self._observer is not None else None
         if own and own.action is not None:
             self._compare_responses(before, encode(own.action), where)
@@ -80,8 +76,7 @@ class Twin:
     def _reseated(self, before: Sitting, chosen: Chosen) -> Iterator[Chosen]:
         """The same in other seats, as far as the observer's own submission allows.
 
-        Either two others have exchanged seats, the same two all match long, or the observer sits in another's.
-        """
+        Two others have exchanged seats, the same two all match long, or the observer sits in another's."""
         exchanges = [(self._others[0], self._others[-1])]
         if self._observer is not None and self._luck.random() < 1 / 2:
             new_seats = self._luck.sample(self._others, min(EXCHANGES, len(self._others)))
@@ -94,11 +89,7 @@ class Twin:
                 yield reseated
 
     def compare(self, match: Sitting, where: Where) -> None:
-        """Compares all that the observer may be sent now.
-
-        Raises:
-            ConformanceError: it differs.
-        """
+        """Compares all that the observer may be sent now. Raises ConformanceError where it differs."""
         twin, seat = self._sitting, self._observer
         if twin.table.state == match.table.state:
             return
@@ -143,12 +134,7 @@ class Memory:
     def compare(self, match: Sitting, where: Where) -> int:
         """Compares what everyone is shown with what it was shown when it had been told the same.
 
-        Returns:
-            How many positions were compared with one that differs in what the observer was not told.
-
-        Raises:
-            ConformanceError: it differs.
-        """
+        Returns how many positions differed in what the observer was not told. Raises ConformanceError."""
         number, pairs = match.table.number, 0
         if number >= REMEMBERED_WINDOWS:
             return 0
@@ -169,14 +155,7 @@ def _is_legal(match: Sitting, seat: int, part: Taken) -> bool:
 
 
 def check_disguised(match: Sitting, chooser: Chooser, luck: Random, where: Where) -> int:
-    """Looks at the match through some eyes, and at the game's own disguise of it for them.
-
-    Returns:
-        How many disguises differed from the match.
-
-    Raises:
-        ConformanceError: the observer can tell.
-    """
+    """Compares the match with its disguises. Returns how many differed from it. Raises ConformanceError."""
     disguises = 0
     game, number = match.table.game, match.table.number
     for observer in luck.sample(match.observers, min(WATCHED, len(match.observers))):
@@ -201,14 +180,7 @@ def check_disguised(match: Sitting, chooser: Chooser, luck: Random, where: Where
 
 
 def check_sealed(match: Sitting, chooser: Chooser, luck: Random, where: Where) -> int:
-    """Lets each seat of the open window submit this or that, and looks at everyone else.
-
-    Returns:
-        How many submissions were swapped.
-
-    Raises:
-        ConformanceError: somebody can tell.
-    """
+    """Lets each seat of the window submit, looks at the others, returns how many did. Raises ConformanceError."""
     window = open_window(match.table)
     seats = [owed.seat for owed in window.owed]
     seats = luck.sample(seats, min(WATCHED, len(seats)))
@@ -242,14 +214,7 @@ def _seen_by(observers: list[Observer], match: Sitting, probes: dict[int, bytes]
 
 
 def check_commuting(match: Sitting, chooser: Chooser, where: Where) -> int:
-    """Answers the seats of an `asap` window in one order and in the opposite one.
-
-    Returns:
-        How many answers were given.
-
-    Raises:
-        ConformanceError: somebody can tell, or the match goes on differently.
-    """
+    """Answers an `asap` window in two orders. Returns how many answers it gave. Raises ConformanceError."""
     if not open_window(match.table).asap:
         return 0
     chosen = chooser.choose_all(match.table)

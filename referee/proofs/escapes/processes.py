@@ -24,11 +24,9 @@ def of_start(token: str, folder: Path) -> set[int]:
 
 
 def of_bot(token: str, mark: str, namespace: str | None) -> dict[int, str]:
-    """All that may be a bot's: by its token, by a mark on its command line, by the namespace of its processes.
+    """Number to name (15 letters) of all processes that may be a bot's.
 
-    Returns:
-        Number to name (15 letters).
-    """
+    They have its token, a mark on their command line, or its namespace of processes."""
     found = {}
     for pid in _all():
         is_its = token.encode() in _read(pid, "environ") or mark.encode() in _read(pid, "cmdline")

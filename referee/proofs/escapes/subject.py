@@ -36,11 +36,7 @@ class Subject:
         """Its exit code, negative for a signal, once it has ended."""
 
     async def first(self, key: str) -> dict[str, Any]:
-        """The first line under a key.
-
-        Raises:
-            ExaminationError: it ends, or is silent, before.
-        """
+        """The first line under a key. Raises ExaminationError if the bot ends, or is silent, before."""
         with trio.move_on_after(BEGIN_SECONDS):
             while not self.said[key] and await self.goes_on():
                 pass

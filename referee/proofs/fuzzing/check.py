@@ -42,11 +42,7 @@ class _Windows:
         )
 
     def checked(self) -> History:
-        """What should have been, where that is what was.
-
-        Raises:
-            Wrong: at the first difference.
-        """
+        """What should have been. Raises Wrong at the first difference from what was."""
         script, trace = self.script, self.trace
         expect(len(script.windows), len(trace.windows), "how many windows there were")
         opens = self.there.begins

@@ -23,11 +23,7 @@ class Wrong(Exception):  # noqa: N818 - what is wrong with the referee, not an e
 
 
 def expect(expected: object, actual: object, where: str) -> None:
-    """Compares.
-
-    Raises:
-        Wrong: they differ.
-    """
+    """Raises Wrong where the two differ."""
     if expected != actual:
         raise Wrong(f"{where}: should be {expected}, is {actual}")
 
@@ -46,11 +42,7 @@ def closings(trace: Trace) -> dict[tuple[int, int], int]:
 
 
 def check_messages(history: History) -> None:
-    """All that every seat heard.
-
-    Raises:
-        Wrong: at the first difference.
-    """
+    """Checks all that every seat heard. Raises Wrong at the first difference."""
     for seat in range(history.script.seats):
         _answers(history, seat)
         _closed(history, seat)

@@ -139,10 +139,7 @@ def _when(luck: Random, script: Script, seat: int, number: int) -> When:
 
 
 def _mix(luck: Random, script: Script) -> list[int]:
-    """How often each misfortune befalls this match: many of a few kinds find more than a few of every kind.
-
-    (Groce et al.: Swarm testing, 2012.)
-    """
+    """How often each misfortune befalls this match: few kinds, often (Groce et al.: Swarm testing, 2012)."""
     mix = [luck.choice((0, 0, 1, 4)) for _ in range(5)]
     return [*mix, luck.choice((0, 2, 4)) if script.restarts else luck.random() < 0.1]  # noqa: PLR2004
 

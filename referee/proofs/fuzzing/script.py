@@ -157,11 +157,7 @@ class BadScriptError(ValueError):
 
 
 def read_script(text: bytes) -> Script:
-    """A script from its JSON.
-
-    Raises:
-        BadScriptError: it is none, or speaks of seats that it does not have.
-    """
+    """A script from its JSON. Raises BadScriptError where it is none, or names seats that it does not have."""
     try:
         text.decode()
         script = msgspec.json.decode(text, type=Script)
