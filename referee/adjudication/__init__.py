@@ -3,8 +3,4 @@
 from referee.adjudication.adjudicate import adjudicate_line, adjudicate_stream
 from referee.adjudication.scenario import MAX_SCENARIO_BYTES
 
-__all__ = [
-    "MAX_SCENARIO_BYTES",
-    "adjudicate_line",
-    "adjudicate_stream",
-]
+__all__ = ["MAX_SCENARIO_BYTES", "adjudicate_line", "adjudicate_stream"]

@@ -45,8 +45,7 @@ from referee.rules import (
 )
 
 BOARD = Hexes(
-    centred_rows([[f"{row}{n + 1}" for n in range(9 - abs(y - 4))] for y, row in enumerate("ABCDEFGHI")]),
-    POINTED,
+    centred_rows([[f"{row}{n + 1}" for n in range(9 - abs(y - 4))] for y, row in enumerate("ABCDEFGHI")]), POINTED
 )
 CENTRE = BOARD.bit["E5"]
 PLAYABLE = BOARD.all & ~CENTRE
@@ -79,12 +78,7 @@ class RuleSet(Struct, frozen=True, kw_only=True):
 
 RULE_SETS = {
     "heaven-and-hell": RuleSet(
-        least=0,
-        default=Turn(cells=()),
-        forbidden_first=("E5",),
-        forbidden=("E5",),
-        pie=True,
-        watches=True,
+        least=0, default=Turn(cells=()), forbidden_first=("E5",), forbidden=("E5",), pie=True, watches=True
     ),
     "contractual-obligation": RuleSet(
         least=1,
@@ -318,11 +312,7 @@ def _place(state: MistState, cells: tuple[str, ...]) -> tuple[MistState, tuple[A
     pieces = _by_seat(mover, state.pieces[mover] | placed & ~destroyed, state.pieces[watcher])
     sight = _sight(cells, destroyed)
 
-    to_mover = Placed(
-        cells=cells,
-        destroyed=BOARD.cells(destroyed),
-        visible=_visible(sight.vision, pieces, mover),
-    )
+    to_mover = Placed(cells=cells, destroyed=BOARD.cells(destroyed), visible=_visible(sight.vision, pieces, mover))
     to_watcher = OpponentPlaced(
         spotted=BOARD.cells(spotted),
         destroyed=BOARD.cells(destroyed & watching.vision),
@@ -344,12 +334,7 @@ def _place(state: MistState, cells: tuple[str, ...]) -> tuple[MistState, tuple[A
 
 def _knowing(state: MistState, mover: int, to_mover: Placed, to_watcher: OpponentPlaced) -> tuple[Known, Known]:
     """What both seats were last told, once these have been."""
-    movers = replace(
-        state.known[mover],
-        visible=to_mover.visible,
-        placed=to_mover.cells,
-        lost=to_mover.destroyed,
-    )
+    movers = replace(state.known[mover], visible=to_mover.visible, placed=to_mover.cells, lost=to_mover.destroyed)
     watchers = replace(
         state.known[1 - mover],
         visible=to_watcher.visible,

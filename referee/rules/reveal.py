@@ -59,14 +59,7 @@ def announced(game: Game[Any], window: Window) -> Announcement | None:
 
 
 def opened(
-    game: Game[Any],
-    state: Any,
-    window: Window,
-    owed: Owed,
-    *,
-    number: int,
-    main_ms: int,
-    reserve_ms: int,
+    game: Game[Any], state: Any, window: Window, owed: Owed, *, number: int, main_ms: int, reserve_ms: int
 ) -> Opened:
     """The message that opens a window for the seat of `owed`, as the `number`-th of that seat (from 0)."""
     return Opened(

@@ -80,10 +80,7 @@ def _result(before: FightState, after: FightState) -> RoundResult:
 
 def _standings(state: FightState) -> list[Addressed]:
     return [
-        Addressed(
-            Standing(mp=player.mp, crests=tuple(player.crests), strengths=by_number(player.strengths)),
-            seat,
-        )
+        Addressed(Standing(mp=player.mp, crests=tuple(player.crests), strengths=by_number(player.strengths)), seat)
         for seat, player in enumerate(state.players)
         if player.position is not None
     ]

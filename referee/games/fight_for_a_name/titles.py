@@ -66,10 +66,7 @@ def _with_claim(state: FightState, title: Title, seat: int, hexes: tuple[int, ..
     )
     claims: dict[Title, Claim] = {**state.claims, title: Claim(seat=seat, round=state.round)}
     return replace(
-        state,
-        players=players,
-        white=tuple(sorted((*state.white, *hexes))),
-        claims=dict(sorted(claims.items())),
+        state, players=players, white=tuple(sorted((*state.white, *hexes))), claims=dict(sorted(claims.items()))
     )
 
 

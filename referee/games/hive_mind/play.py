@@ -161,8 +161,7 @@ def _blocks(state: HiveMindState, hives: Sequence[str]) -> Blocks:
 
 def _score_guesses(seat: int, right: Sequence[RightGuess]) -> ScoreGuesses:
     return ScoreGuesses(
-        right=sum(guesser == seat for guesser, _ in right),
-        guessed_by=sum(guessed == seat for _, guessed in right),
+        right=sum(guesser == seat for guesser, _ in right), guessed_by=sum(guessed == seat for _, guessed in right)
     )
 
 

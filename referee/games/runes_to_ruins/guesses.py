@@ -63,11 +63,7 @@ def compare(actions: Sequence[PlayRound], symbols: tuple[Six, ...], hidden: froz
                 if each == RIGHT:
                     finders[seat].add(guesser)
         told.append(tuple(closest))
-    return Compared(
-        told=tuple(told),
-        nearest=tuple(map(tuple, nearest)),
-        finders=tuple(map(frozenset, finders)),
-    )
+    return Compared(told=tuple(told), nearest=tuple(map(tuple, nearest)), finders=tuple(map(frozenset, finders)))
 
 
 def best(one: Near, other: Near) -> Near:

@@ -90,18 +90,12 @@ _VISIONS: dict[str, Callable[[RunesState, int, Random], Any]] = {
         "groups": luck.choices((*DIVINE, *MUNDANE), k=6),
         "seats": luck.sample(OTHERS[seat], luck.randint(1, 4)),
     },
-    "place": lambda _, __, luck: {
-        "order": luck.choice(("divine", "mundane")),
-        "position": luck.randrange(6),
-    },
+    "place": lambda _, __, luck: {"order": luck.choice(("divine", "mundane")), "position": luck.randrange(6)},
     "except": lambda _, seat, luck: {
         "seat": luck.choice(OTHERS[seat]),
         "runes": luck.sample(NAMES, luck.randint(0, 5)),
     },
-    "mirror": lambda state, seat, luck: {
-        "rune": _own_rune(state, seat, luck),
-        "seat": luck.choice(OTHERS[seat]),
-    },
+    "mirror": lambda state, seat, luck: {"rune": _own_rune(state, seat, luck), "seat": luck.choice(OTHERS[seat])},
     "window": lambda _, seat, luck: {"position": luck.randrange(6), "seat": luck.choice(OTHERS[seat])},
 }
 _LEARNED: dict[str, Callable[[int, Random], Json]] = {

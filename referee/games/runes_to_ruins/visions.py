@@ -32,11 +32,7 @@ def cost(visions: Visions, veils: int) -> int:
 
 
 def answers(
-    asker: int,
-    visions: Visions,
-    symbols: tuple[Six, ...],
-    veiled: frozenset[int],
-    luck: Random,
+    asker: int, visions: Visions, symbols: tuple[Six, ...], veiled: frozenset[int], luck: Random
 ) -> list[VisionAnswer]:
     """What a seat is told of its visions, in order; nothing of `veil` and `mirror`.
 

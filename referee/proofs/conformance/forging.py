@@ -27,7 +27,8 @@ def check_forged(
     """Compares a forged history with the match, in all that the observer is told, shown and answered.
 
     Events are compared as well: they tell the same by the rules, so a game that tells them apart tells too much.
-    Returns how many submissions were compared. Raises ConformanceError where something differs."""
+    Returns how many submissions were compared. Raises ConformanceError where something differs.
+    """
     number = match.table.number
     other = _replayed(match, forged, observer, where)
     last = [b"\n".join(sitting.last.get(observer, ())) for sitting in (match, other)]

@@ -76,7 +76,8 @@ class Twin:
     def _reseated(self, before: Sitting, chosen: Chosen) -> Iterator[Chosen]:
         """The same in other seats, as far as the observer's own submission allows.
 
-        Two others have exchanged seats, the same two all match long, or the observer sits in another's."""
+        Two others have exchanged seats, the same two all match long, or the observer sits in another's.
+        """
         exchanges = [(self._others[0], self._others[-1])]
         if self._observer is not None and self._luck.random() < 1 / 2:
             new_seats = self._luck.sample(self._others, min(EXCHANGES, len(self._others)))
@@ -134,7 +135,8 @@ class Memory:
     def compare(self, match: Sitting, where: Where) -> int:
         """Compares what everyone is shown with what it was shown when it had been told the same.
 
-        Returns how many positions differed in what the observer was not told. Raises ConformanceError."""
+        Returns how many positions differed in what the observer was not told. Raises ConformanceError.
+        """
         number, pairs = match.table.number, 0
         if number >= REMEMBERED_WINDOWS:
             return 0

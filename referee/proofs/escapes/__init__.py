@@ -10,11 +10,4 @@ from referee.proofs.escapes.examination import QUIET_SECONDS, examine
 from referee.proofs.escapes.finding import Finding, How, Report
 from referee.proofs.escapes.subject import ExaminationError
 
-__all__ = [
-    "QUIET_SECONDS",
-    "ExaminationError",
-    "Finding",
-    "How",
-    "Report",
-    "examine",
-]
+__all__ = ["QUIET_SECONDS", "ExaminationError", "Finding", "How", "Report", "examine"]

@@ -26,7 +26,8 @@ def of_start(token: str, folder: Path) -> set[int]:
 def of_bot(token: str, mark: str, namespace: str | None) -> dict[int, str]:
     """Number to name (15 letters) of all processes that may be a bot's.
 
-    They have its token, a mark on their command line, or its namespace of processes."""
+    They have its token, a mark on their command line, or its namespace of processes.
+    """
     found = {}
     for pid in _all():
         is_its = token.encode() in _read(pid, "environ") or mark.encode() in _read(pid, "cmdline")

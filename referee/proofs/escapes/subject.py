@@ -76,13 +76,7 @@ class Subject:
 async def start(nursery: trio.Nursery, place: Place, token: str, how: How) -> Subject:
     """Starts a bot in its place. Raises as `sandbox.start`."""
     process = await sandbox.start(
-        nursery,
-        place.bot,
-        line=place.line,
-        token=token,
-        isolation=how.isolation,
-        log=place.log,
-        warm=how.warm,
+        nursery, place.bot, line=place.line, token=token, isolation=how.isolation, log=place.log, warm=how.warm
     )
     subject = Subject(place, process)
     nursery.start_soon(subject.follow)

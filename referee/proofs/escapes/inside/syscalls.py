@@ -186,9 +186,7 @@ def makes_a_child_of_its_parents(scene: Scene) -> Verdict:
 @attacks("user namespace")
 def makes_a_user_namespace(scene: Scene) -> Verdict:
     """Makes a user namespace, in which it would have every right."""
-    return any_of(
-        [("clone", _cloned(NEW_USER)), ("clone3", _cloned_anew(NEW_USER)), _made("unshare", NEW_USER)],
-    )
+    return any_of([("clone", _cloned(NEW_USER)), ("clone3", _cloned_anew(NEW_USER)), _made("unshare", NEW_USER)])
 
 
 @attacks("no capabilities")
