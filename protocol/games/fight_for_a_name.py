@@ -14,22 +14,12 @@ Seat = Literal[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]
 SeatKey = Literal["0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12"]
 Direction = Literal["N", "NE", "SE", "S", "SW", "NW"]
 Colour = Literal["red", "orange", "yellow", "green", "blue", "purple"]
-Title = Literal[
-    "Charity",
-    "Courage",
-    "Diligence",
-    "Faith",
-    "Honour",
-    "Hope",
-    "Humility",
-    "Justice",
-    "Mercy",
-    "Patience",
-    "Prudence",
-    "Temperance",
-]
 Pillar = Literal["phi", "psi", "mu", "lambda", "sigma", "theta", "omega", "delta", "gamma", "xi"]
 # fmt: off
+Title = Literal[
+    "Charity", "Courage", "Diligence", "Faith", "Honour", "Hope",
+    "Humility", "Justice", "Mercy", "Patience", "Prudence", "Temperance",
+]
 HexKey = Literal[
     "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14", "15", "16", "17", "18",
     "19", "20", "21", "22", "23", "24", "25", "26", "27", "28", "29", "30", "31", "32", "33", "34", "35", "36",

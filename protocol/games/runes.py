@@ -13,44 +13,17 @@ MundaneGroup = Literal["Straight", "Torn", "Origin", "Cross", "Angled", "Slash"]
 Group = Literal[DivineGroup, MundaneGroup]
 """A group of either Order; no name stands in both."""
 
+# fmt: off
 RuneName = Literal[
-    "Straight Divider",
-    "Torn Divider",
-    "Origin Divider",
-    "Cross Divider",
-    "Angled Divider",
-    "Slash Divider",
-    "Straight Slope",
-    "Torn Slope",
-    "Origin Slope",
-    "Cross Slope",
-    "Angled Slope",
-    "Slash Slope",
-    "Straight Splitter",
-    "Torn Splitter",
-    "Origin Splitter",
-    "Cross Splitter",
-    "Angled Splitter",
-    "Slash Splitter",
-    "Straight Zig-Zag",
-    "Torn Zig-Zag",
-    "Origin Zig-Zag",
-    "Cross Zig-Zag",
-    "Angled Zig-Zag",
-    "Slash Zig-Zag",
-    "Straight Enclosure",
-    "Torn Enclosure",
-    "Origin Enclosure",
-    "Cross Enclosure",
-    "Angled Enclosure",
-    "Slash Enclosure",
-    "Straight Box",
-    "Torn Box",
-    "Origin Box",
-    "Cross Box",
-    "Angled Box",
-    "Slash Box",
+    "Straight Divider", "Torn Divider", "Origin Divider", "Cross Divider", "Angled Divider", "Slash Divider",
+    "Straight Slope", "Torn Slope", "Origin Slope", "Cross Slope", "Angled Slope", "Slash Slope",
+    "Straight Splitter", "Torn Splitter", "Origin Splitter", "Cross Splitter", "Angled Splitter", "Slash Splitter",
+    "Straight Zig-Zag", "Torn Zig-Zag", "Origin Zig-Zag", "Cross Zig-Zag", "Angled Zig-Zag", "Slash Zig-Zag",
+    "Straight Enclosure", "Torn Enclosure", "Origin Enclosure",
+    "Cross Enclosure", "Angled Enclosure", "Slash Enclosure",
+    "Straight Box", "Torn Box", "Origin Box", "Cross Box", "Angled Box", "Slash Box",
 ]
+# fmt: on
 """A rune's Mundane group, then its Divine one."""
 
 

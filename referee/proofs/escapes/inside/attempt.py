@@ -1,7 +1,9 @@
 """What an attempt is: a function that tries to get past one layer, and says how it went."""
 
 import errno
-from collections.abc import Callable, Iterable
+import os
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Literal, NamedTuple
 
 from .scene import Scene
@@ -49,6 +51,31 @@ def attacks(layer: str, seconds: float = 3.0) -> Callable[[Try], Try]:
         return run
 
     return register
+
+
+def done(word: str, do: Callable[..., object], *arguments: object) -> Callable[[], str]:
+    """A function for a `Way` that gets so far as to say this word, if `do` raises no OSError."""
+
+    def way() -> str:
+        do(*arguments)
+        return word
+
+    return way
+
+
+@contextmanager
+def opened(path: str, flags: int = os.O_RDONLY) -> Iterator[int]:
+    """A descriptor of the file."""
+    descriptor = os.open(path, flags)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def open_once(path: str, flags: int = os.O_RDONLY) -> None:
+    """Opens the file and closes it."""
+    os.close(os.open(path, flags))
 
 
 def any_of(ways: Iterable[Way], otherwise: str = "there is nothing of the kind on this machine") -> Verdict:

@@ -9,9 +9,8 @@ import time
 from contextlib import suppress
 
 from .attempt import Verdict, any_of, attacks, bounded, reason
-from .scene import Scene
+from .scene import MEGABYTE, Scene
 
-MEGABYTE = 1024 * 1024
 BLOCK = bytes(MEGABYTE // 4)
 MOST_PROCESSES = 300
 """Whatever the limit: a machine without any is not to be hurt."""

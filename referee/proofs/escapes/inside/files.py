@@ -5,7 +5,7 @@ import stat
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 
-from .attempt import Verdict, Way, any_of, attacks
+from .attempt import Verdict, Way, any_of, attacks, done, open_once, opened
 from .scene import Scene
 
 SOME_BYTES = 4096
@@ -24,11 +24,8 @@ SETTINGS = (
 
 
 def _read(path: str) -> bytes:
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-    try:
+    with opened(path, os.O_RDONLY | os.O_NONBLOCK) as descriptor:
         return os.read(descriptor, SOME_BYTES)
-    finally:
-        os.close(descriptor)
 
 
 def _bait(scene: Scene, path: str) -> Way:
@@ -116,11 +113,7 @@ def reads_another_bots_log(scene: Scene) -> Verdict:
 
 
 def _writing(path: str) -> Way:
-    def opened() -> str:
-        os.close(os.open(path, os.O_WRONLY | os.O_NONBLOCK))
-        return "opened for writing"
-
-    return path, opened
+    return path, done("opened for writing", open_once, path, os.O_WRONLY | os.O_NONBLOCK)
 
 
 def _creating(scene: Scene, folder: str) -> Way:
@@ -212,15 +205,8 @@ def makes_a_device(scene: Scene) -> Verdict:
 @attacks("minimal root")
 def opens_devices(scene: Scene) -> Verdict:
     """Opens disks, the kernel's memory and log, and doors to other parts of the kernel."""
-
-    def opened(path: str) -> Way:
-        def way() -> str:
-            os.close(os.open(path, os.O_RDONLY | os.O_NONBLOCK))
-            return "opened"
-
-        return path, way
-
-    return any_of(opened(f"/dev/{name}") for name in DEVICES)
+    paths = [f"/dev/{name}" for name in DEVICES]
+    return any_of((path, done("opened", open_once, path, os.O_RDONLY | os.O_NONBLOCK)) for path in paths)
 
 
 @attacks("minimal root")

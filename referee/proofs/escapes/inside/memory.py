@@ -16,9 +16,8 @@ from math import ceil
 
 from .attempt import Verdict, attacks, bounded
 from .kernel import call
-from .scene import Scene
+from .scene import MEGABYTE, Scene
 
-MEGABYTE = 1024 * 1024
 SLACK = 1.25
 """For what counts to the bot beside its own: its scratch, and the sandbox itself."""
 STEP_MB = 8

@@ -11,7 +11,7 @@ import sysconfig
 from collections.abc import Callable, Iterator
 from itertools import islice
 
-from .attempt import Verdict, Way, any_of, attacks
+from .attempt import Verdict, Way, any_of, attacks, opened
 from .kernel import call
 from .scene import Scene
 
@@ -54,11 +54,8 @@ def _of_file(name: str, *arguments: object) -> Way:
     """A call with a descriptor of the file first."""
 
     def way() -> str:
-        file = os.open(SHARED, os.O_RDONLY)
-        try:
+        with opened(SHARED) as file:
             return _asked(name, file, *arguments)
-        finally:
-            os.close(file)
 
     return name, way
 

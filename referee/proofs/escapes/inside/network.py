@@ -5,10 +5,10 @@ import os
 import socket
 import struct
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from socket import SCM_RIGHTS, SOL_SOCKET
 
-from .attempt import Verdict, Way, any_of, attacks
+from .attempt import Verdict, Way, any_of, attacks, done
 from .kernel import call
 from .scene import Scene
 
@@ -22,22 +22,12 @@ SERVICES = (
     "/run/dbus/system_bus_socket",
     "/run/systemd/private",
 )
+# fmt: off
 FAMILIES = {
-    "INET": 2,
-    "INET6": 10,
-    "NETLINK": 16,
-    "PACKET": 17,
-    "RDS": 21,
-    "CAN": 29,
-    "TIPC": 30,
-    "BLUETOOTH": 31,
-    "ALG": 38,
-    "VSOCK": 40,
-    "KCM": 41,
-    "QIPCRTR": 42,
-    "SMC": 43,
-    "XDP": 44,
+    "INET": 2, "INET6": 10, "NETLINK": 16, "PACKET": 17, "RDS": 21, "CAN": 29, "TIPC": 30, "BLUETOOTH": 31,
+    "ALG": 38, "VSOCK": 40, "KCM": 41, "QIPCRTR": 42, "SMC": 43, "XDP": 44,
 }
+# fmt: on
 
 
 def _connecting(family: int, kind: int, address: object, word: str) -> Callable[[], str]:
@@ -53,28 +43,26 @@ def _connecting(family: int, kind: int, address: object, word: str) -> Callable[
     return connected
 
 
-def _family(host: str) -> int:
-    return socket.AF_INET6 if ":" in host else socket.AF_INET
+def _reached(addresses: Iterable[tuple[str, int]], kind: int, word: str) -> Verdict:
+    return any_of(
+        (
+            f"{host}:{port}",
+            _connecting(socket.AF_INET6 if ":" in host else socket.AF_INET, kind, (host, port), word),
+        )
+        for host, port in addresses
+    )
 
 
 @attacks("network namespace")
 def reaches_tcp(scene: Scene) -> Verdict:
     """Connects to the host by TCP, at its loopback and its other addresses."""
-    kind = socket.SOCK_STREAM
-    return any_of(
-        (f"{host}:{port}", _connecting(_family(host), kind, (host, port), "reaches-tcp"))
-        for host, port in scene.tcp
-    )
+    return _reached(scene.tcp, socket.SOCK_STREAM, "reaches-tcp")
 
 
 @attacks("network namespace")
 def reaches_udp(scene: Scene) -> Verdict:
     """Sends datagrams to the host, at its loopback and its other addresses."""
-    kind = socket.SOCK_DGRAM
-    return any_of(
-        (f"{host}:{port}", _connecting(_family(host), kind, (host, port), "reaches-udp"))
-        for host, port in scene.udp
-    )
+    return _reached(scene.udp, socket.SOCK_DGRAM, "reaches-udp")
 
 
 @attacks("network namespace")
@@ -158,11 +146,7 @@ def opens_raw_sockets(scene: Scene) -> Verdict:
     every = socket.htons(3)
 
     def opened(family: int, kind: int, protocol: int) -> Callable[[], str]:
-        def way() -> str:
-            socket.socket(family, kind, protocol).close()
-            return "opened"
-
-        return way
+        return done("opened", lambda: socket.socket(family, kind, protocol).close())
 
     return any_of(
         [
@@ -205,12 +189,7 @@ def sees_the_machines_name(scene: Scene) -> Verdict:
 def changes_the_machines_name(scene: Scene) -> Verdict:
     """Sets the host name to what it is."""
     name = os.uname().nodename.encode()
-
-    def changed() -> str:
-        call("sethostname", ctypes.c_char_p(name), len(name))
-        return "set"
-
-    return any_of([("sethostname", changed)])
+    return any_of([("sethostname", done("set", call, "sethostname", ctypes.c_char_p(name), len(name)))])
 
 
 @attacks("system-call filter")

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
-from .attempt import Verdict, any_of, attacks
+from .attempt import Verdict, any_of, attacks, done
 from .kernel import call
 from .scene import Scene
 
@@ -27,19 +27,11 @@ def becomes_root(scene: Scene) -> Verdict:
     """Asks to be root, and to be in root's group."""
     if os.geteuid() == 0:
         return Verdict("escaped", "it is root")
-
-    def asked(become: Callable[[int], None]) -> Callable[[], str]:
-        def way() -> str:
-            become(0)
-            return "it is"
-
-        return way
-
     return any_of(
         [
-            ("setuid", asked(os.setuid)),
-            ("setgid", asked(os.setgid)),
-            ("setgroups", asked(lambda group: os.setgroups([group]))),
+            ("setuid", done("it is", os.setuid, 0)),
+            ("setgid", done("it is", os.setgid, 0)),
+            ("setgroups", done("it is", os.setgroups, [0])),
         ]
     )
 
@@ -141,12 +133,12 @@ def sets_the_clock(scene: Scene) -> Verdict:
         call("clock_adjtime", CLOCK_REALTIME, pace)
         return "set"
 
-    def by_nothing() -> str:
-        call("settimeofday", None, None)
-        return "allowed"
-
     # The harmless one first: it asks for the same right.
-    ways = [("settimeofday", by_nothing), ("clock_adjtime", to_its_pace), ("clock_settime", to_what_it_shows)]
+    ways = [
+        ("settimeofday", done("allowed", call, "settimeofday", None, None)),
+        ("clock_adjtime", to_its_pace),
+        ("clock_settime", to_what_it_shows),
+    ]
     return any_of(ways)
 
 

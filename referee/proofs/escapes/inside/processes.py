@@ -7,18 +7,22 @@ import resource
 import signal
 from collections.abc import Callable
 
-from .attempt import Verdict, Way, any_of, attacks
+from .attempt import Verdict, Way, any_of, attacks, opened
 from .files import SOME_BYTES
 from .kernel import call
 from .scene import Scene, Target
 
 BAIT_BYTES = 64
-PTRACE_PEEKDATA, PTRACE_DETACH, PTRACE_SEIZE, PTRACE_INTERRUPT = 2, 17, 0x4206, 0x4207
+PTRACE_SEIZE = 0x4206
 
 
 def _read_file(path: str) -> bytes:
     with open(path, "rb", buffering=0) as file:
         return file.read(16 * SOME_BYTES)
+
+
+def _bait_in(scene: Scene, data: bytes) -> str:
+    return "the bait was read" if scene.has_bait(data) else ""
 
 
 def _is(target: Target) -> bool:
@@ -75,12 +79,8 @@ def reads_others_memory(scene: Scene) -> Verdict:
     """Reads the bait in the memory of the referee and of the other bot, by /proc/PID/mem."""
 
     def read(target: Target) -> str:
-        descriptor = os.open(f"/proc/{target.pid}/mem", os.O_RDONLY)
-        try:
-            data = os.pread(descriptor, BAIT_BYTES, target.address)
-        finally:
-            os.close(descriptor)
-        return "the bait was read" if scene.has_bait(data) else ""
+        with opened(f"/proc/{target.pid}/mem") as descriptor:
+            return _bait_in(scene, os.pread(descriptor, BAIT_BYTES, target.address))
 
     return any_of(_for_each(scene, read))
 
@@ -94,7 +94,7 @@ def copies_others_memory(scene: Scene) -> Verdict:
         here = (ctypes.c_uint64 * 2)(ctypes.addressof(into), BAIT_BYTES)
         there = (ctypes.c_uint64 * 2)(target.address, BAIT_BYTES)
         call("process_vm_readv", target.pid, here, 1, there, 1, 0)
-        return "the bait was read" if scene.has_bait(into.raw) else ""
+        return _bait_in(scene, into.raw)
 
     return any_of(_for_each(scene, read))
 
@@ -117,12 +117,11 @@ def takes_others_descriptors(scene: Scene) -> Verdict:
     target = scene.referee
 
     def by_proc() -> str:
-        found = _read_file(f"/proc/{target.pid}/fd/{target.descriptor}")
-        return "the bait was read" if scene.has_bait(found) else ""
+        return _bait_in(scene, _read_file(f"/proc/{target.pid}/fd/{target.descriptor}"))
 
     def by_pidfd() -> str:
         taken = call("pidfd_getfd", call("pidfd_open", target.pid, 0), target.descriptor, 0)
-        return "the bait was read" if scene.has_bait(os.pread(taken, SOME_BYTES, 0)) else ""
+        return _bait_in(scene, os.pread(taken, SOME_BYTES, 0))
 
     return any_of([("/proc", by_proc), ("pidfd_getfd", by_pidfd)])
 
@@ -170,6 +169,6 @@ def reads_others_shared_memory(scene: Scene) -> Verdict:
     def read() -> str:
         segment = call("shmget", key, 0, 0)
         address = call("shmat", segment, None, 0o10000)
-        return "the bait was read" if scene.has_bait(ctypes.string_at(address, BAIT_BYTES)) else ""
+        return _bait_in(scene, ctypes.string_at(address, BAIT_BYTES))
 
     return any_of([("shmat", read)])

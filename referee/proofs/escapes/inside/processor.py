@@ -5,7 +5,7 @@ import resource
 import signal
 import time
 
-from .attempt import Verdict, any_of, attacks, bounded
+from .attempt import Verdict, any_of, attacks, bounded, done
 from .scene import Scene
 
 BURNING_SECONDS = 1.5
@@ -73,15 +73,8 @@ def idle_seconds() -> float:
 @attacks("resource limits")
 def raises_its_priority(scene: Scene) -> Verdict:
     """Asks to be run before all others."""
-
-    def first() -> str:
-        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
-        return "it is run before all others"
-
-    def less_nice() -> str:
-        return f"its niceness is {os.nice(-1)}"
-
-    return any_of([("scheduler", first), ("nice", less_nice)])
+    first = done("it is run before all others", os.sched_setscheduler, 0, os.SCHED_FIFO, os.sched_param(1))
+    return any_of([("scheduler", first), ("nice", lambda: f"its niceness is {os.nice(-1)}")])
 
 
 @attacks("resource limits", seconds=15)

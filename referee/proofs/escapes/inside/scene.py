@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 
 FILE = "scene.json"
 """Beside the program, in the bot's folder."""
+MEGABYTE = 1024 * 1024
 _BAIT = re.compile(rb"arena-bait-[0-9a-f]{32}")
 
 

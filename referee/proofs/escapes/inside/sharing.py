@@ -7,7 +7,7 @@ import select
 import struct
 from collections.abc import Callable, Iterable
 
-from .attempt import Verdict, any_of, attacks
+from .attempt import Verdict, any_of, attacks, opened
 from .kernel import call
 from .scene import Scene
 
@@ -23,11 +23,8 @@ WATCH_SECONDS = 1.0
 
 def _with_file(path: str, use: Callable[[int], object]) -> Callable[[], str]:
     def way() -> str:
-        descriptor = os.open(path, os.O_RDONLY)
-        try:
+        with opened(path) as descriptor:
             return f"the kernel answered {use(descriptor)!r}"
-        finally:
-            os.close(descriptor)
 
     return way
 
