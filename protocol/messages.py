@@ -71,7 +71,7 @@ class ClockTerms(Struct, frozen=True, kw_only=True):
     kind: str | UnsetType = UNSET
     """`cpu`: main time and reserve count the bot's own processor time. Left out: they count time on the wall."""
     wall_factor: int | UnsetType = UNSET
-    """Of a `cpu` clock: so many milliseconds on the wall count as one, where the bot used less than that."""
+    """So many milliseconds on the wall count as one of a `cpu` clock's, where the bot used less than that."""
     increment_ms: int | UnsetType = UNSET
     """Added to a seat's reserve after each window of its own. Left out: nothing is."""
     bronstein_ms: int | UnsetType = UNSET

@@ -1,7 +1,7 @@
 """The operator's log: one event a line, for those who keep an arena running. Matches never wait for it.
 
 Lines go to a bounded queue, from which a thread writes them in batches. When nobody takes them, they are dropped
-and counted. Which events a match has is `referee.host.match_log`'s to say; none holds a secret.
+and counted. `referee.host.match_log` says which events a match has; none holds a secret.
 """
 
 import logging
@@ -32,7 +32,7 @@ BATCH_SECONDS = 0.1
 CLOSE_SECONDS = 2.0
 """How long the end of a command waits for what still has to be written."""
 MAX_CHARACTERS = 300
-"""Of a text; texts in a list get `MAX_IN_LIST`. So a line is shorter than `WRITE_BYTES`."""
+"""The longest text; texts in a list get `MAX_IN_LIST`. So a line is shorter than `WRITE_BYTES`."""
 MAX_IN_LIST = 40
 WRITE_BYTES = select.PIPE_BUF
 """Written at once, in whole lines: what several processes write to one pipe does not mix then."""
@@ -66,10 +66,8 @@ class Writer:
         self._queue: SimpleQueue[bytes | None] = SimpleQueue()
         self._closing = Event()
         self._given = self._written = 0
-        self._dropped = 0
-        """Lines that found the queue full."""
-        self._failed = 0
-        """Lines that could not be written."""
+        self._dropped = self._failed = 0
+        """Lines that found the queue full, and lines that could not be written."""
         self._is_cut = False
         """The file ends within a line."""
         self._render = _logger_of(ReturnLogger(), descriptor)
@@ -100,7 +98,7 @@ class Writer:
     def _write_all(self) -> None:
         # A terminal set to `tostop` would stop a whole worker that writes to it.
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTTOU})
-        told, lines = 0, [self._queue.get()]
+        reported, lines = 0, [self._queue.get()]
         while True:
             self._closing.wait(BATCH_SECONDS)
             with suppress(Empty):
@@ -108,13 +106,13 @@ class Writer:
                     lines.append(self._queue.get_nowait())
             batch = [line for line in lines if line is not None]
             lost = self._dropped + self._failed
-            if lost > told:
-                batch.append(self._render.warning("log_dropped", lines=lost - told))
+            if lost > reported:
+                batch.append(self._render.warning("log_dropped", lines=lost - reported))
             before = self._written
             if self._write(batch):
-                told = lost
+                reported = lost
             else:
-                self._failed += before + len(batch) - self._written - (lost > told)
+                self._failed += before + len(batch) - self._written - (lost > reported)
             if None in lines:
                 return
             lines = [self._queue.get()]
@@ -164,7 +162,6 @@ def inherited(descriptor: int | None) -> Iterator[OperatorLog]:
 
 
 def _logger_of(wrapped: Any, descriptor: int) -> Logger:
-    """A logger of JSON lines; at a terminal, of lines for people."""
     is_terminal = os.isatty(descriptor)
     last = (
         (ConsoleRenderer(colors="NO_COLOR" not in os.environ), _as_shown) if is_terminal else (_in_order, _as_json)
@@ -202,17 +199,14 @@ def _in_order(_wrapped: Any, _method: str, event: EventDict) -> EventDict:
 
 
 def _as_json(_wrapped: Any, _method: str, event: EventDict) -> bytes:
-    """The last processor of a log for programs."""
     return msgspec.json.encode(event) + b"\n"
 
 
 def _as_shown(_wrapped: Any, _method: str, line: Any) -> bytes:
-    """The last processor at a terminal."""
     return f"{CLEAR_LINE}{line}\n".encode()
 
 
 def _blocks(lines: list[bytes]) -> Iterator[bytes]:
-    """Lines together, up to `WRITE_BYTES`."""
     block = b""
     for line in lines:
         if block and len(block) + len(line) > WRITE_BYTES:

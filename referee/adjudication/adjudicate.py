@@ -52,7 +52,7 @@ def adjudicate(scenario: Scenario, games: Games = GAMES) -> Adjudged:
         setup=table.setup,
         steps=tuple(results),
         start=Start(
-            public=_told_to(None, table.start),
+            public=_events_for(None, table.start),
             told={seat: events for seat, events in _by_seat(table, table.start).items() if events},
         ),
         next=Next(window=table.window.name, seats=_seats(table.window)) if table.window else None,
@@ -102,7 +102,6 @@ def _deal(scenario: Scenario, games: Games) -> Table:
 
 
 def _close_window(table: Table, step: dict[str, Raw], place: str) -> StepResult:
-    """Closes the open window with what one step holds."""
     window = table.window
     if window is None:
         raise ScenarioError(f"{place}: the match was over after {table.number} steps")
@@ -120,7 +119,7 @@ def _close_window(table: Table, step: dict[str, Raw], place: str) -> StepResult:
         seats=seats,
         taken={str(seat): part.action for seat, part in enumerate(taken) if part},
         rejected=rejected,
-        public=_told_to(None, told),
+        public=_events_for(None, told),
         told=_by_seat(table, told),
     )
 
@@ -169,12 +168,12 @@ def _seats(window: Window) -> tuple[int, ...]:
     return tuple(owed.seat for owed in window.owed)
 
 
-def _told_to(seat: int | None, told: Iterable[Addressed]) -> tuple[Event, ...]:
+def _events_for(seat: int | None, told: Iterable[Addressed]) -> tuple[Event, ...]:
     return tuple(each.event for each in told if each.seat == seat)
 
 
 def _by_seat(table: Table, told: Iterable[Addressed]) -> dict[str, tuple[Event, ...]]:
-    return {str(seat): _told_to(seat, told) for seat in range(table.seats)}
+    return {str(seat): _events_for(seat, told) for seat in range(table.seats)}
 
 
 def _given(raw: Raw) -> Raw | None:

@@ -181,7 +181,10 @@ class Mist(Game[MistState]):
             return Step(replace(state, first=action.first), (Addressed(FirstChosen(seat=action.first)),))
         turn = cast("Turn", action)
         after, told = _swap(state) if turn.swap else _place(state, cast("tuple[str, ...]", turn.cells))
-        return Step(after, (*told, Addressed(_reveal(after)))) if after.reason else Step(after, told)
+        if after.reason is None:
+            return Step(after, told)
+        reveal = Reveal(board=_whole_board(after.pieces), groups=_groups(after.pieces), turns=after.turns)
+        return Step(after, (*told, Addressed(reveal)))
 
     def view(self, state: MistState, seat: int | None) -> MistView:
         """What the seat was last told, and public facts."""
@@ -254,7 +257,6 @@ _TERMS = {
 
 
 def _terms(state: MistState) -> Terms:
-    """What the turn now due may be (R2, R3, R5)."""
     return _TERMS[state.variant][min(state.turns, 2)]
 
 
@@ -404,10 +406,6 @@ def _whole_board(pieces: tuple[int, int]) -> WholeBoard:
     for seat in (0, 1):
         board.update(dict.fromkeys(BOARD.cells(pieces[seat]), seat))
     return board
-
-
-def _reveal(state: MistState) -> Reveal:
-    return Reveal(board=_whole_board(state.pieces), groups=_groups(state.pieces), turns=state.turns)
 
 
 def _groups(pieces: tuple[int, int]) -> dict[str, tuple[int, ...]]:

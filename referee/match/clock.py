@@ -103,7 +103,7 @@ class SeatClock(Struct, frozen=True):
     wall_factor: int = 1
     """How much time on the wall counts as one, at least."""
     account: Account | None = None
-    """Of a `cpu` clock: the bot's processor time in this window. None: time on the wall counts, and only that."""
+    """The bot's processor time in this window, which a `cpu` clock counts. None: only time on the wall counts."""
 
     @property
     def main_ends(self) -> int:

@@ -28,7 +28,7 @@ class ClockTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     kind: Literal["wall", "cpu"] = "wall"
     """What is counted: time on the wall, or the bot's own processor time."""
     wall_factor: Annotated[int, Meta(ge=1, le=MOST_WALL_FACTOR)] | None = None
-    """Of a `cpu` clock: so many milliseconds on the wall count as one of processor time, at least. None: ten."""
+    """So many milliseconds on the wall count as one of a `cpu` clock's, at least. None: ten."""
     main_ms: AnyOrNone | dict[str, AnyOrNone] | None = None
     """Main time of every window, or of each by its name."""
     reserve_ms: AnyOrNone | None = None
@@ -81,7 +81,6 @@ def terms_of(table: ClockTable, time: TimeTerms) -> ClockTerms:
 
 
 def _main(table: ClockTable, time: TimeTerms) -> dict[str, int]:
-    """Main time of each window."""
     given = table.main_ms
     if given is None:
         return dict.fromkeys(time.main_ms, 0 if table.delay == "bronstein" else table.delay_ms or 0)
@@ -98,7 +97,6 @@ def _main(table: ClockTable, time: TimeTerms) -> dict[str, int]:
 
 
 def _check_fields(table: ClockTable) -> None:
-    """That the fields go together."""
     if table.main_ms is None and table.budget_ms is None:
         raise BadClockError("clock", "needs main_ms, the time of a window, or budget_ms, the time of a match")
     if table.budget_ms is not None:

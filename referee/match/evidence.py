@@ -22,7 +22,7 @@ class ClosedPart(Struct, frozen=True):
 
 
 LONG_US = 100_000
-"""Of a part that took so many microseconds, or more, it is written down what it was like, whatever came of it."""
+"""A part that took so long is measured, whatever came of it."""
 
 
 class Case(Struct):
@@ -45,12 +45,11 @@ class OpenCases:
 
     def __init__(self, seats: list[Seat]) -> None:
         self._seats = seats
-        self._cases: dict[tuple[int, int], Case] = {}
-        # By seat and window's number, in the order of the windows.
+        self._cases: dict[tuple[int, int], Case] = {}  # by seat and number, in the order of the windows
         self.closed: list[ClosedPart] = []
-        """Parts that are over and of which `used` is to tell, as they come; `match.closed` takes them."""
+        """Parts that are over and are to be measured; `match.closed` takes them."""
         self.unmeasured: set[tuple[int, int]] = set()
-        """Those of which it has not told yet."""
+        """Seat and number of those that are not measured yet."""
         self._newest: dict[int, int] = {}
         """By seat: the latest window that is over."""
 
@@ -74,7 +73,7 @@ class OpenCases:
             case.part.note_late(reading)
 
     def used(self, used: Used) -> None:
-        """What a part in a window was like."""
+        """A part was measured."""
         self.unmeasured.discard((used.seat, used.number))
         case = self._cases.get((used.seat, used.number))
         if case is not None:
@@ -93,7 +92,7 @@ class OpenCases:
         return judged
 
     def judge(self, seat: int, at: int, *, before: int | None = None) -> list[Judged]:
-        """Judges what is left of a seat, or what came before a window. Of what nothing is known it is silent."""
+        """Judges the cases of a seat that have been measured; with `before`, those before that window only."""
         known = [
             (number, case, case.used)
             for (whose, number), case in self._cases.items()

@@ -41,7 +41,7 @@ class Flow:
         return self._open.parts.get(number) if self._open else None
 
     def begin(self) -> None:
-        """Tells what the deal tells, and opens the first window."""
+        """Sends the events of the deal, and opens the first window."""
         self._outbox.tell(self.table.start)
         self._open_next()
 
@@ -90,12 +90,12 @@ class Flow:
         ]
 
     def pause(self) -> None:
-        """The clocks stop."""
+        """Stops the clocks."""
         self.stopwatch.pause(self._outbox.now)
         self._read_anew()
 
     def resume(self) -> None:
-        """They run again."""
+        """Lets the clocks run again."""
         self.stopwatch.resume(self._outbox.now)
         self._read_anew()
 
@@ -111,7 +111,7 @@ class Flow:
         return None if change is None else self.stopwatch.when(change)
 
     def pass_time(self) -> None:
-        """Settles what time has decided by now. Only when all that had arrived by now has been heard."""
+        """Settles what time has decided by now. All that had arrived by now must have been read."""
         if self._open is None:
             return
         for number, part in self._open.parts.items():
@@ -121,7 +121,7 @@ class Flow:
         self._open.pass_time(self.reading)
 
     def advance(self) -> bool:
-        """Goes on as far as it can without being told more. True once the game has its outcome."""
+        """Goes on as far as it can without more input. True once the game has its outcome."""
         while self._open is not None and not self.stopwatch.paused:
             if self._open.window.asap:
                 self._answer(self._open)
@@ -187,7 +187,13 @@ class Flow:
             seat.closed(part.charged, by_default=by_default, asked=by_default and part.final)
             self.cases.close(number, part, self.lateness)
             its_taken = taken[number] = self._taken(number, part)
-            message = _closed(seat, part, its_taken)
+            message = Closed(
+                window=part.number,
+                taken=its_taken.action,
+                by_default=its_taken.by_default,
+                charged_ms=its_taken.elapsed_ms,
+                reserve_ms=seat.reserve_ms,
+            )
             closed.append((seat, message))
             times.append(_seat_time(number, part, message))
         self._outbox.io.record(
@@ -208,16 +214,6 @@ class Flow:
         action = self.table.default(number) if part.action is None else part.action
         charged_ms = part.charged // MICROSECONDS_PER_MS
         return Taken(action=action, by_default=part.action is None, elapsed_ms=charged_ms)
-
-
-def _closed(seat: Seat, part: SeatWindow, taken: Taken) -> Closed:
-    return Closed(
-        window=part.number,
-        taken=taken.action,
-        by_default=taken.by_default,
-        charged_ms=taken.elapsed_ms,
-        reserve_ms=seat.reserve_ms,
-    )
 
 
 def _seat_time(number: int, part: SeatWindow, closed: Closed) -> SeatTime:

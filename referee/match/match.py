@@ -60,8 +60,7 @@ from referee.match.verdicts import Verdict, judge
 from referee.match.window import SeatWindow
 from referee.rules import Illegal, Table
 
-MILLISECONDS = 1_000
-"""Of a second."""
+MS_PER_SECOND = 1_000
 
 
 class Match:
@@ -78,12 +77,12 @@ class Match:
         io: MatchIO,
         measured: bool = False,
     ) -> None:
-        """`measured`: of every part in a window that is over, `Used` tells."""
+        """`measured`: `Used` comes for every seat window that is over."""
         self.name = name
         self.table = table
         self.seats = [Seat(number, bot, terms, policy) for number, bot in enumerate(bots)]
         self.over = False
-        """Nothing more is to be told to it."""
+        """It takes no more input."""
         self.ended: Ended | None = None
         self._terms = terms
         self._policy = policy
@@ -98,7 +97,7 @@ class Match:
 
     @property
     def now(self) -> int:
-        """The latest moment it has been told of."""
+        """The time of its latest input."""
         return self._outbox.now
 
     # What comes from outside.
@@ -111,8 +110,7 @@ class Match:
     def apply(self, record: Frame | AnyRecord) -> bool:  # noqa: C901 - one case an input
         """Takes an input: the only way in. Records that are no input, and what comes too late, change nothing.
 
-        Returns:
-            Of a frame: whether it was accepted. False: it was refused, or its bot is gone.
+        Returns whether a frame was accepted: not if it was refused, or its bot is gone.
         """
         if self.over:
             return False
@@ -145,7 +143,6 @@ class Match:
         return False
 
     def _write(self, record: Input) -> None:
-        """The input counts: it goes to the transcript."""
         self._outbox.now = max(self._outbox.now, record.at)
         self._io.record(record)
 
@@ -153,14 +150,14 @@ class Match:
         seat = self.seats[came.seat]
         if seat.gone:
             return False
-        said = _said(seat, came)
+        message = _message(seat, came)
         before = seat.refusals
-        if isinstance(said, Refused):
-            self._write(In.of(came, said))
-            self._refuse(seat, said.refusal, said.text)
+        if isinstance(message, Refused):
+            self._write(In.of(came, message))
+            self._refuse(seat, message.refusal, message.text)
         else:
             self._write(In.of(came))
-            self._act_on(seat, said, came.at)
+            self._act_on(seat, message, came.at)
         self._advance()
         return seat.refusals == before
 
@@ -222,9 +219,9 @@ class Match:
         return [] if self.over else self._flow.counted(stale=stale)
 
     def silent(self, at: int) -> list[int]:
-        """Seats whose bot has said no `hello` and has no time left for it at that moment.
+        """Seats whose bot has no time left at that moment for its `hello`.
 
-        Before `Woke` ends their part comes `Used` of their start, if the match is measured.
+        If the match is measured, `Used` of their start comes before the `Woke` that ends their part.
         """
         return [seat.number for seat in self.seats if seat.start_up.is_out(at)]
 
@@ -297,7 +294,7 @@ class Match:
     @property
     def shortest(self) -> float:
         """The least main time of any window that has some, in seconds; infinity where none has."""
-        return min([ms for ms in self._terms.main_ms.values() if ms], default=math.inf) / MILLISECONDS
+        return min([ms for ms in self._terms.main_ms.values() if ms], default=math.inf) / MS_PER_SECOND
 
     def next_deadline(self) -> int | None:
         """When it is next to be woken, if nothing else comes before."""
@@ -309,17 +306,17 @@ class Match:
 
     # What a bot says.
 
-    def _act_on(self, seat: Seat, said: ClientMessage, at: int) -> None:
-        if not seat.welcomed and not isinstance(said, Hello):
+    def _act_on(self, seat: Seat, message: ClientMessage, at: int) -> None:
+        if not seat.welcomed and not isinstance(message, Hello):
             self._refuse(seat, Refusal.OUT_OF_TURN, "say hello first")
             return
-        match said:
+        match message:
             case Hello():
-                self._hello(seat, said)
+                self._hello(seat, message)
             case Submit():
-                self._submit(seat, said, self._flow.stopwatch.reading(at))
+                self._submit(seat, message, self._flow.stopwatch.reading(at))
             case Undo():
-                part = self._part(seat, said.window, self._flow.stopwatch.reading(at))
+                part = self._part(seat, message.window, self._flow.stopwatch.reading(at))
                 if part is not None:
                     self._outbox.send(seat, undo(part))
             case Pause():
@@ -342,14 +339,7 @@ class Match:
             self._io.reconnected(seat.number)
         seat.welcomed = True
         seat.start_up.end()
-        self._outbox.send(seat, self._welcome(seat))
-        opened = self._flow.opened(seat)
-        if opened is not None:
-            self._outbox.send(seat, opened)
-        self._pauses.tell(seat)
-
-    def _welcome(self, seat: Seat) -> Welcome:
-        return Welcome(
+        welcome = Welcome(
             protocol=PROTOCOL,
             match=self.name,
             game=self.table.game.name,
@@ -361,6 +351,11 @@ class Match:
             seed=seat.bot.seed,
             told=tuple(seat.told),
         )
+        self._outbox.send(seat, welcome)
+        opened = self._flow.opened(seat)
+        if opened is not None:
+            self._outbox.send(seat, opened)
+        self._pauses.tell(seat)
 
     def _part(self, seat: Seat, window: int, reading: int) -> SeatWindow | None:
         """The seat's part in the open window, if it may change it now; otherwise the message is refused."""
@@ -375,12 +370,12 @@ class Match:
         self._refuse(seat, refusal, WHY_NOT[refusal], window)
         return None
 
-    def _submit(self, seat: Seat, said: Submit, reading: int) -> None:
-        part = self._part(seat, said.window, reading)
+    def _submit(self, seat: Seat, message: Submit, reading: int) -> None:
+        part = self._part(seat, message.window, reading)
         if part is None:
             return
         try:
-            self._outbox.send(seat, take(part, said, partial(self.table.read, seat.number), reading))
+            self._outbox.send(seat, take(part, message, partial(self.table.read, seat.number), reading))
         except Illegal as illegal:
             self._refuse(seat, Refusal.ILLEGAL, illegal.reason, part.number)
 
@@ -435,9 +430,9 @@ class Match:
             self._flow.give_up(seat)
 
     def _decided_by_forfeits(self) -> bool:
-        """Ends the match if at most one seat is left: not while others are starting, who may be out, too.
+        """Ends the match if at most one seat is left.
 
-        Nor once the game has its outcome, and only evidence is waited for.
+        Not while other bots are starting, for they may be out too, nor once the game has its outcome.
         """
         outcome = None
         if self._outcome is None and (self._playing or not self._starting()):
@@ -486,8 +481,8 @@ class Match:
         return frozenset(seat.number for seat in self.seats if seat.forfeited)
 
 
-def _said(seat: Seat, came: Frame) -> ClientMessage | Refused:
-    """What a bot says by a frame, or why that is refused."""
+def _message(seat: Seat, came: Frame) -> ClientMessage | Refused:
+    """The message in a frame, or why it is refused."""
     refused = seat.allowance.hear(came.size) or oversized(came.size)
     if refused is None and came.complaint is not None:
         refused = Refused(Refusal.MALFORMED, came.complaint)

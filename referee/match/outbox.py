@@ -1,4 +1,4 @@
-"""What a match does outwardly: messages to its seats, lines to its transcript, requests to its `MatchIO`. Pure."""
+"""What comes out of a match: messages to its seats, lines to its transcript, requests to its `MatchIO`. Pure."""
 
 from typing import Protocol
 
@@ -33,17 +33,17 @@ class MatchIO(Protocol):
         """The seat's bot has ended and is to be started again."""
 
     def told(self, told: tuple[Addressed, ...]) -> None:
-        """This is being told to the seats: for those who watch."""
+        """These events are being sent to the seats: for spectators."""
 
     def paused(self, reason: str) -> None:
-        """Every clock of the match stands still: for those who watch."""
+        """Every clock of the match stands still: for spectators."""
 
     def resumed(self) -> None:
-        """The clocks run again: for those who watch."""
+        """The clocks run again: for spectators."""
 
 
 class Outbox:
-    """Sends a match's messages, each with its record. `now` is the latest moment the match has been told of."""
+    """Sends a match's messages, each with its record. `now` is the time of the latest input."""
 
     def __init__(self, io: MatchIO, seats: list[Seat]) -> None:
         self.io = io
@@ -56,7 +56,7 @@ class Outbox:
             self._send(seat, message, timed=timed)
 
     def send_unwelcomed(self, seat: Seat, message: Message) -> None:
-        """To a bot that may not have said a right `hello` yet: why it is not let in, or not listened to."""
+        """To a bot that may not have said a right `hello` yet."""
         if not seat.gone:
             self._send(seat, message)
 
@@ -66,13 +66,13 @@ class Outbox:
             self.send(seat, message)
 
     def tell(self, told: tuple[Addressed, ...]) -> None:
-        """What the game tells: to those it is for, who can ask for it again."""
+        """Sends the game's events to their seats, which can ask for them again."""
         for one in told:
             event = Raw(encode(one.event))
             for number in reveal.audience(one, len(self._seats)):
                 seat = self._seats[number]
                 if seat.present:
-                    self._send(seat, reveal.heard(event, len(seat.told)))
+                    self._send(seat, reveal.event_message(event, len(seat.told)))
                 seat.told.append(event)
         self.io.told(told)
 

@@ -9,6 +9,7 @@ import base64
 from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
+from msgspec.structs import replace
 
 from protocol.codec import Refused
 from protocol.messages import ClockTerms
@@ -38,7 +39,7 @@ ExitCode = Annotated[int, Meta(ge=-LARGEST, le=LARGEST)]
 
 
 class BotIdentity(Struct, frozen=True, kw_only=True):
-    """Who sat where."""
+    """The bot in a seat."""
 
     name: str
     version: str
@@ -51,8 +52,8 @@ class BotIdentity(Struct, frozen=True, kw_only=True):
     kept: Annotated[int, Meta(ge=1, le=LARGEST)] | UnsetType = UNSET
     """How many matches its process had played before this one. Left out: it was started for this one."""
     remote: str | UnsetType = UNSET
-    """Of a bot on its author's own machine: the public key that it came with. Nothing shut it in, and of what ran
-    there nothing is known. Left out: it ran on the referee's."""
+    """The public key of a bot on its author's own machine. Nothing shut it in, and nothing is known of what ran
+    there. Left out: it ran on the referee's."""
 
 
 class Header(Struct, frozen=True, kw_only=True, tag="header", tag_field="kind"):
@@ -94,7 +95,7 @@ class Frame(Struct, frozen=True):
     size: int
     """What it took on the wire, in bytes: its own length, or more."""
     complaint: str | None = None
-    """Of one that was cut in its record: why it was refused, if it was not for its size."""
+    """Why a frame was refused that was cut in its record, if it was not for its size."""
 
 
 class In(Struct, frozen=True, kw_only=True, tag="in", tag_field="kind", omit_defaults=True):
@@ -105,29 +106,22 @@ class In(Struct, frozen=True, kw_only=True, tag="in", tag_field="kind", omit_def
     frame: str = ""
     octets: str = ""
     cut: Count = 0
-    """The frame's true length in bytes, where only its beginning is kept: it was refused for what it is. Of a
-    message of parts, what all of them took on the wire: `frame` says only that it was one."""
+    """The frame's true length in bytes, where only its beginning is kept: it was refused for what it is. For a
+    message of parts, their bytes on the wire: `frame` says only that it was one."""
     refused: str = ""
-    """Of a frame that was cut: the `Refusal`."""
+    """The `Refusal` of a frame that was cut."""
     text: str = ""
-    """Of a frame that was cut: what its sender was told."""
+    """The text with which a frame that was cut was refused."""
 
     @classmethod
     def of(cls, came: Frame, refused: Refused | None = None) -> "In":
         """The record of a frame; of a refused one, no more than its first `KEPT_OF_REFUSED` bytes."""
         cut = refused is not None and came.size > min(len(came.frame), KEPT_OF_REFUSED)
         text, octets = _as_text(came.frame[:KEPT_OF_REFUSED] if cut else came.frame)
+        record = cls(at=came.at, seat=came.seat, frame=text, octets=octets)
         if not cut or refused is None:
-            return cls(at=came.at, seat=came.seat, frame=text, octets=octets)
-        return cls(
-            at=came.at,
-            seat=came.seat,
-            frame=text,
-            octets=octets,
-            cut=came.size,
-            refused=refused.refusal.value,
-            text=refused.text,
-        )
+            return record
+        return replace(record, cut=came.size, refused=refused.refusal.value, text=refused.text)
 
     def came(self) -> Frame:
         """The frame again."""
@@ -155,9 +149,9 @@ class Out(Struct, frozen=True, kw_only=True, tag="out", tag_field="kind"):
 
 
 class Handed(Struct, frozen=True, kw_only=True, tag="handed", tag_field="kind"):
-    """Input: the transport took the last `window` message for this seat; its clock runs from here.
+    """Input: the transport took, or for a bot that is being restarted would have taken, a `window` message.
 
-    Of a seat whose bot is being restarted: it would have taken it.
+    The seat's clock runs from here.
     """
 
     at: Microseconds
@@ -193,7 +187,7 @@ class Started(Struct, frozen=True, kw_only=True, tag="started", tag_field="kind"
 class Left(Struct, frozen=True, kw_only=True, tag="left", tag_field="kind"):
     """Input: a bot is gone. `exit`: its process's code (negative: the signal), null: it does not read.
 
-    Of a bot on another machine, to which there was no line for too long, it is 0.
+    It is 0 if there was no line for too long to a bot on another machine.
     """
 
     at: Microseconds
@@ -239,9 +233,9 @@ class WindowTime(Struct, frozen=True, kw_only=True, tag="window", tag_field="kin
 
 
 class Used(Struct, frozen=True, kw_only=True, tag="used", tag_field="kind", omit_defaults=True):
-    """Input: what one seat's part in a window was like for its bot, in microseconds. Follows the window's end.
+    """Input: how one seat's part in a window was measured, in microseconds. Follows the window's end.
 
-    Or what its start was like so far, where it has said no `hello` in time; before what comes of that.
+    Or how a bot's start was measured that has said no `hello` in time; this comes before its consequences.
     """
 
     at: Microseconds

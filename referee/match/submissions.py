@@ -21,7 +21,7 @@ WHY_NOT = {
 
 
 def wrong_hello(hello: Hello, token: str) -> tuple[Fault, str] | None:
-    """What is wrong with a `hello`, and what its bot is told; None: nothing."""
+    """What is wrong with a `hello`, with a text for its bot; None: nothing."""
     if not hmac.compare_digest(hello.token.encode(errors="replace"), token.encode()):
         return Fault.WRONG_TOKEN, "this is not the token of ARENA_TOKEN"
     if hello.protocol != PROTOCOL:
@@ -30,32 +30,24 @@ def wrong_hello(hello: Hello, token: str) -> tuple[Fault, str] | None:
 
 
 def why_not(part: SeatWindow | None, window: int, windows: int, reading: int) -> Refusal | None:
-    """Why what stands for a window may not be changed now; None: it may.
+    """Why the submission to a window may not be changed now; None: it may.
 
-    Args:
-        part: the bot's in the window that is open, if it has one.
-        window: which the bot means.
-        windows: how many it has been given.
-        reading: of the stopwatch, when the message came.
+    `part` is the bot's in the open window, `windows` counts those it was given, `reading` the message's.
     """
     if part is not None and part.number == window:
         return part.refusal(reading)
     return Refusal.LATE if 0 <= window < windows else Refusal.UNKNOWN_WINDOW
 
 
-def take(part: SeatWindow, said: Submit, read: Callable[[Raw], Action], reading: int) -> Accepted:
-    """What a submission does to the part that it may change; the answer to it.
-
-    Raises:
-        Illegal: `read` says that it breaks a rule; what stood stands.
-    """
-    if bytes(said.action) == b"null":
+def take(part: SeatWindow, submit: Submit, read: Callable[[Raw], Action], reading: int) -> Accepted:
+    """Applies a submission to a part that it may change; returns the answer. Raises Illegal as `read`."""
+    if bytes(submit.action) == b"null":
         accepted = undo(part)
-        if said.final is True:
+        if submit.final is True:
             part.forgo(reading)
         return accepted
-    action = read(said.action)
-    part.submit(action, final=said.final is not False, reading=reading)
+    action = read(submit.action)
+    part.submit(action, final=submit.final is not False, reading=reading)
     return Accepted(window=part.number, action=action)
 
 

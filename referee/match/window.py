@@ -22,7 +22,7 @@ class SeatWindow:
         self.clock: SeatClock | None = None
         """None until the window has been handed to the seat's transport."""
         self.account = account
-        """Of a `cpu` clock, which counts the bot's processor time."""
+        """The bot's processor time, if the clock counts it."""
         self.ends_by: int | None = None
         """Until then: the earliest moment at which its main time may end. Whether it was handed is seen then."""
         self.action: Action | None = None
@@ -113,10 +113,7 @@ class OpenWindow:
     """A window and its parts, by seat."""
 
     def __init__(self, window: Window, numbers: dict[int, int], *, fixed: bool, counted: bool = False) -> None:
-        """`numbers`: the seats' own window counts. `fixed`: it takes its full main time, whatever comes in.
-
-        `counted`: the clock counts processor time.
-        """
+        """`numbers`: the seats' own window counts. `fixed`: it takes its full time. `counted`: a `cpu` clock."""
         self.window = window
         self.parts = {
             owed.seat: SeatWindow(numbers[owed.seat], Account() if counted else None) for owed in window.owed

@@ -16,21 +16,21 @@ class Leak(Exception):  # noqa: N818 - names what would happen if this did not s
     """An event whose type is not allowed for its audience. A fault of ours: the match is void."""
 
 
-def check_audience(told: Addressed) -> Addressed:
+def check_audience(addressed: Addressed) -> Addressed:
     """Passes on what may be told. Raises Leak where an event for one seat is addressed to everyone."""
-    if told.seat is None and type(told.event).audience is not Audience.PUBLIC:
-        raise Leak(f"{type(told.event).__name__} must not be told in public")
-    return told
+    if addressed.seat is None and type(addressed.event).audience is not Audience.PUBLIC:
+        raise Leak(f"{type(addressed.event).__name__} must not be told in public")
+    return addressed
 
 
-def audience(told: Addressed, seats: int) -> range:
+def audience(addressed: Addressed, seats: int) -> range:
     """The seats that are to hear it. Raises Leak as `check_audience`."""
-    check_audience(told)
-    return range(seats) if told.seat is None else range(told.seat, told.seat + 1)
+    check_audience(addressed)
+    return range(seats) if addressed.seat is None else range(addressed.seat, addressed.seat + 1)
 
 
-def heard(event: Raw, n: int) -> EventMessage:
-    """The message by which a seat hears an event, encoded once for all its hearers, as its n-th."""
+def event_message(event: Raw, n: int) -> EventMessage:
+    """A seat's n-th event message; the event is encoded once for all."""
     return EventMessage(n=n, event=event)
 
 
@@ -44,7 +44,7 @@ class Announcement(Struct, frozen=True):
 
     window: str
     seats: tuple[int, ...] | None
-    """Who owes an action in it; None: that is secret."""
+    """The seats that owe an action in it; None: that is secret."""
 
 
 def announced(game: Game[Any], window: Window) -> Announcement | None:

@@ -1,6 +1,6 @@
 """One match of one game, without time: its state, and the journal of all that was taken.
 
-Pure. Who submits what, and when a window closes, is decided above (`window`, `match`); this folds what was taken
+Pure. `window` and `match` decide what is submitted, and when a window closes; this folds what was taken
 into the state. `transcript.replayer` folds a journal anew and gets the same state and events.
 """
 

@@ -1,7 +1,7 @@
 """What the records of a transcript must be beside their types: in which file, in what order, of which seats. Pure.
 
-Whoever changes a file can make its hashes anew. So nothing that is read here is taken to be as a match wrote it:
-what could not have been written is found before anybody acts on it. Whether the rules lead to it is `replayer`'s.
+A forger can make the hashes of a changed file anew. So nothing that is read here is taken to be as a match wrote
+it, and a record that no match can have written is found before anybody acts on it. `replayer` follows the rules.
 """
 
 import re
@@ -47,7 +47,7 @@ class Form:
     def __init__(self) -> None:
         self._seats = 0
         self._own: int | None = None
-        """Of one seat's own transcript: which."""
+        """The seat whose own transcript this is; None: it is a whole one."""
         self._began = False
         self._ended = False
 

@@ -67,7 +67,6 @@ def _game(header: Header | SeatHeader) -> Game[Any]:
 
 
 def _check_clock(terms: ClockTerms, game: Game[Any], variant: str) -> None:
-    """See `clock.clock_terms`, which makes them."""
     windows = game.variant(variant).time.main_ms
     if terms.main_ms.keys() != windows.keys():
         raise BadTermsError(f"clock.main_ms: the windows are {', '.join(windows)}")

@@ -1,7 +1,7 @@
 """A file that is called `NAME` only when it is whole: until then it is `NAME.part`. Its calls block.
 
-So whoever finds `NAME` finds a finished match, and one that was cut short by a crash, a kill or a full disk is
-still there to be looked at. Neither is ever written over: what an earlier run left behind its owner must move.
+So `NAME` is always a finished match, and one that was cut short by a crash, a kill or a full disk is still there
+to be looked at. Neither is ever written over: what an earlier run left behind its owner must move.
 """
 
 import os
@@ -95,7 +95,6 @@ class PartFile:
 
 
 def _batches(lines: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
-    """Lines together, up to `WRITE_BYTES` and one line more."""
     first = size = 0
     for number, line in enumerate(lines, 1):
         size += len(line)

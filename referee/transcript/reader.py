@@ -31,7 +31,7 @@ from referee.transcript.form import Form
 from referee.transcript.seat import SeatChains
 
 _SHOWN_BYTES = 40
-"""Of a line that is spelled otherwise, so much is shown."""
+"""As much is shown of a line that is spelled otherwise."""
 
 
 class Verified(Struct, frozen=True, kw_only=True):
@@ -158,7 +158,6 @@ def _raw_lines(file: BinaryIO) -> Iterator[bytes]:
 
 
 def _record(raw: bytes, number: int) -> AnyRecord:
-    """The record of a line, looked at by itself."""
     if len(raw) > MAX_LINE_BYTES:
         raise Broken(number, f"line {number} is longer than {MAX_LINE_BYTES} bytes")
     if not raw.endswith(b"\n"):
@@ -204,7 +203,6 @@ def _check_spelling(raw: bytes, body: bytes, record: AnyRecord) -> None:
 
 
 def _check_heads(number: int, footer: Footer, chains: SeatChains | None) -> None:
-    """That a whole transcript's footer has the hashes of the seats' own, as they come out of it."""
     for seat, head in enumerate(() if chains is None else chains.close()):
         if footer.heads[seat] != head:
             raise Broken(number, f"line {number}: the hash of seat {seat}'s own transcript comes out otherwise")

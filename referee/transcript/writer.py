@@ -195,14 +195,13 @@ class Transcript:
 
     async def abandon(self) -> None:
         """Keeps what there is, under the name of an unfinished file."""
-        with suppress(TranscriptError):  # Whoever gets here has an error to report already.
+        with suppress(TranscriptError):  # There is an error to report already.
             if self.error is None:
                 self._make_lines(len(self._records))
         with suppress(TranscriptError):
             await self._in_thread(self._file.abandon, anyway=True)
 
     def _make_lines(self, most: int) -> bool:
-        """Makes so many records into lines; whether there are more."""
         if most < len(self._records):
             records = [self._records.popleft() for _ in range(most)]
         else:
@@ -221,7 +220,7 @@ class Transcript:
         """`anyway`: also after an error."""
         async with self._at_the_disk:
             if not anyway:
-                self.check()  # Who was at the disk before may have failed.
+                self.check()  # The last write may have failed meanwhile.
             lines = self._lines[:]
             self._lines.clear()
             try:

@@ -40,13 +40,13 @@ def begin(state: FightState, luck: Random) -> Step:
 
 
 def close_token_vote(state: FightState, votes: Sequence[int], luck: Random) -> Step:
-    """Who is named most gets a token; a tie or no vote gives none."""
+    """The seat that is named most gets a token; a tie or no vote gives none."""
     named = most_named(votes)
     return _begin_elimination(replace(state, voted_token=named[0] if len(named) == 1 else None), luck)
 
 
 def close_elimination_vote(state: FightState, votes: Sequence[int], luck: Random) -> Step:
-    """Who is named most goes; the seat with Justice chooses among those still tied, or all if nobody votes."""
+    """The seat that is named most goes; the seat with Justice chooses among those tied, or all without votes."""
     tied = most_named(votes) or state.candidates
     if len(tied) > 1 and "Justice" in state.claims:
         return replace(state, phase="justice", candidates=tied), ()

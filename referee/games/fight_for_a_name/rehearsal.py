@@ -140,7 +140,6 @@ def _ways_to_pillars(player: Player) -> Iterator[Path]:
 
 
 def _ways_to_hexes(player: Player) -> Iterator[tuple[str, Path]]:
-    """Every hex with a shortest path to it."""
     here = player.position or START
     paths: dict[str, Path] = {here: ()}
     queue = deque([here])
@@ -168,7 +167,6 @@ def disguised(state: FightState, observer: int | None, luck: Random) -> FightSta
 
 
 def _other_secrets(state: FightState, luck: Random) -> FightState:
-    """Other banners, pillars and ranks in the timed game."""
     pillars = dict(zip(PILLARS, drawn_pillars(luck), strict=True))
     setup = replace(state.setup, titles=drawn_titles(luck), pillars=pillars)
     return replace(state, setup=setup, challenge=tuple(luck.sample(state.challenge, len(state.challenge))))
@@ -213,7 +211,7 @@ def _other_visits(state: FightState, observer: int | None, luck: Random) -> Figh
 
 
 def _other_votes(state: FightState, observer: int | None, luck: Random) -> FightState:
-    """Who takes no part in a vote does not know who stands, nor, if it takes part in none, which vote it is."""
+    """A seat without a vote does not know the candidates, nor, if it has none in any, which vote it is."""
     voted_token = luck.randrange(SEATS)
     if observer in voters(state):
         return replace(state, voted_token=voted_token)

@@ -96,5 +96,4 @@ def _check_price(state: HiveMindState, seat: int, action: Round) -> None:
 
 
 def _quoted(text: str) -> str:
-    """What was sent, bounded."""
     return repr(text[:LONGEST_QUOTE])

@@ -27,7 +27,7 @@ class Shape(Struct, frozen=True):
     cells: str
     kind: Kind
     looks: str
-    """The hexes whose initial values are summed up for whoever places it."""
+    """The hexes whose initial values are summed up for the seat that places it."""
 
 
 def _shape(mask: int) -> Shape | None:
@@ -51,7 +51,6 @@ def _letters(mask: int) -> str:
 
 
 def _direction(one: int, other: int) -> str:
-    """The way from a hex to one that touches it."""
     return next(way for way in POINTED if BOARD.step(one, way) == other)
 
 

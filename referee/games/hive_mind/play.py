@@ -1,7 +1,8 @@
 """What closing each window leads to: the next state and what is told, to the reveal."""
 
+from collections import Counter
 from collections.abc import Sequence
-from typing import cast
+from typing import Literal, cast
 
 from msgspec.structs import replace
 
@@ -24,7 +25,7 @@ from protocol.games.hive_mind import (
 from referee.games.hive_mind.checking import BUYING_ROUND
 from referee.games.hive_mind.hive import CELLS, KINDS, SHAPES, total
 from referee.games.hive_mind.result import feats_by_seat, points_by_seat, settle
-from referee.games.hive_mind.scoring import RightGuess, count, right_guesses, seats_over, with_right_guesses
+from referee.games.hive_mind.scoring import count, right_guesses, seats_over, with_right_guesses
 from referee.games.hive_mind.state import (
     ROUNDS,
     RULE_SETS,
@@ -39,6 +40,7 @@ from referee.games.hive_mind.state import (
 )
 from referee.rules import Addressed, Luck, Step
 
+Seats = tuple[int, ...]
 _Telling = list[tuple[HiveMindEvent, int | None]]
 """Events, each with the seat it is for (None: all), in the order in which they are told."""
 
@@ -61,9 +63,9 @@ def close_round(state: HiveMindState, actions: Sequence[Round], luck: Luck) -> S
     after = replace(state, rounds=(*state.rounds, tuple(actions)))
     telling: _Telling = [*_hints(state, now, actions), (_round_result(now, actions), None)]
     if now.number == BUYING_ROUND:
-        telling.append((_doubles(after, now.hives), None))
+        telling.append((Doubles(hives=_users(after, "double", now.hives)), None))
     if now.number == ROUNDS and not rules.blocks_at_end:
-        telling.append((_blocks(after, now.hives), None))
+        telling.append((Blocks(hives=_users(after, "block", now.hives)), None))
     if turn(after) is None and not rules.gauntlet:
         points, feats = count(after)
         after = replace(after, result=settle(rules, points, feats))
@@ -76,7 +78,8 @@ def close_scores(state: HiveMindState, actions: Sequence[Scores], luck: Luck) ->
     scores = tuple(cast("dict[str, int]", action.scores) for action in actions)
     right = right_guesses(points, scores)
     result = settle(RULE_SETS[state.variant], with_right_guesses(points, right), feats)
-    telling: _Telling = [(_score_guesses(seat, right), seat) for seat in range(SEATS)]
+    by, of = Counter(guesser for guesser, _ in right), Counter(guessed for _, guessed in right)
+    telling: _Telling = [(ScoreGuesses(right=by[seat], guessed_by=of[seat]), seat) for seat in range(SEATS)]
     return _go_on(replace(state, scores=scores, result=result), telling, luck)
 
 
@@ -149,20 +152,10 @@ def _hive_round(number: int, placements: Sequence[str | None]) -> HiveRound:
     )
 
 
-def _doubles(state: HiveMindState, hives: Sequence[str]) -> Doubles:
-    doublers = {hive: seats_that("double", rounds_on(state, hive), hive) for hive in hives}
-    return Doubles(hives={hive: seats for hive, seats in doublers.items() if seats})
-
-
-def _blocks(state: HiveMindState, hives: Sequence[str]) -> Blocks:
-    blockers = {hive: seats_that("block", rounds_on(state, hive), hive) for hive in hives}
-    return Blocks(hives={hive: seats for hive, seats in blockers.items() if seats})
-
-
-def _score_guesses(seat: int, right: Sequence[RightGuess]) -> ScoreGuesses:
-    return ScoreGuesses(
-        right=sum(guesser == seat for guesser, _ in right), guessed_by=sum(guessed == seat for _, guessed in right)
-    )
+def _users(state: HiveMindState, what: Literal["double", "block"], hives: Sequence[str]) -> dict[str, Seats]:
+    """Hive to the seats that double or block on it; Hives without any are left out."""
+    users = {hive: seats_that(what, rounds_on(state, hive), hive) for hive in hives}
+    return {hive: seats for hive, seats in users.items() if seats}
 
 
 def _last_words(state: HiveMindState, result: Result) -> _Telling:
@@ -175,4 +168,5 @@ def _last_words(state: HiveMindState, result: Result) -> _Telling:
         points=points_by_seat(result),
         feats=feats_by_seat(result),
     )
-    return [*([(_blocks(state, rules.hives), None)] if rules.blocks_at_end else []), (reveal, None)]
+    blocks = Blocks(hives=_users(state, "block", rules.hives))
+    return [(blocks, None), (reveal, None)] if rules.blocks_at_end else [(reveal, None)]

@@ -88,7 +88,7 @@ def _only(seats: tuple[int, ...]) -> int | None:
 
 
 def _tokens(rules: RuleSet, result: Result, token_to: int | None) -> dict[str, int]:
-    """Seat to tokens, by seat. Whoever gives none away keeps one (R9)."""
+    """Seat to tokens, by seat. A winner that gives none away keeps one (R9)."""
     tokens = [0] * SEATS
     winner = _only(result.winners)
     if winner is not None:
@@ -100,7 +100,6 @@ def _tokens(rules: RuleSet, result: Result, token_to: int | None) -> dict[str, i
 
 
 def _garnets(rules: RuleSet, scores: dict[str, int]) -> dict[str, int]:
-    """Seat to garnets won (R7, R8)."""
     if rules.garnets_for == "top scores":
         least = sorted(scores.values())[-TOP]
         return {seat: 1 for seat, total in scores.items() if total >= least}

@@ -24,17 +24,17 @@ class RuleSet(Struct, frozen=True, kw_only=True):
     """What each seat starts with unless the option says otherwise (R6)."""
     free_uses: int
     """Doubles that cost nothing, and as many Blocks."""
-    double_price: int | None
+    double_price: int | None = None
     """Garnets; None where only the free uses are to be had."""
-    block_price: int | None
-    blocks_at_end: bool
+    block_price: int | None = None
+    blocks_at_end: bool = False
     """Whether Blocks are told only just before the reveal."""
-    gauntlet: bool
+    gauntlet: bool = False
     """Whether scores are guessed, feats win a token, and who has a token cannot be eliminated; hex guesses then
     break no tie."""
-    gives_token: bool
+    gives_token: bool = False
     """Whether the winner's second token is for another seat."""
-    garnets_for: Literal["points", "top scores"]
+    garnets_for: Literal["points", "top scores"] = "points"
     """What the result pays garnets for."""
 
 
@@ -44,12 +44,7 @@ RULE_SETS = {
         at_once=True,
         garnets=0,
         free_uses=1,
-        double_price=None,
-        block_price=None,
         blocks_at_end=True,
-        gauntlet=False,
-        gives_token=False,
-        garnets_for="points",
     ),
     "tempo-up": RuleSet(
         hives=("1", "2", "3"),
@@ -58,8 +53,6 @@ RULE_SETS = {
         free_uses=1,
         double_price=2,
         block_price=1,
-        blocks_at_end=False,
-        gauntlet=False,
         gives_token=True,
         garnets_for="top scores",
     ),
@@ -70,10 +63,7 @@ RULE_SETS = {
         free_uses=0,
         double_price=5,
         block_price=3,
-        blocks_at_end=False,
         gauntlet=True,
-        gives_token=False,
-        garnets_for="points",
     ),
 }
 

@@ -245,7 +245,6 @@ def _total(state: PointingState) -> tuple[int, ...]:
 
 
 def _connected(state: PointingState) -> tuple[int, ...]:
-    """By seat: how many different others were in its sections, after the disconnect (R3)."""
     met: list[set[int]] = [{seat} for seat in range(state.options.seats)]
     for played in state.rounds:
         for part in played.connections.parts:
@@ -280,7 +279,6 @@ def _groups(total: tuple[int, ...], eliminated: int) -> list[tuple[int, ...]]:
 
 
 def _end(state: PointingState, eliminated: int, told: tuple[Addressed, ...]) -> Step[PointingState]:
-    """The reveal, after what else the window's close tells."""
     reveal = Reveal(rounds=_rounds(state), scores=_by_seat(_total(state)))
     return Step(replace(state, end=End(eliminated, reveal)), (*told, Addressed(reveal)))
 

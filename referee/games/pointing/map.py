@@ -99,7 +99,6 @@ def anonymous(connections: Connections) -> tuple[Section, ...]:
 
 
 def _loops(pointed: Targets) -> list[tuple[int, ...]]:
-    """The cycles, each in pointing order."""
     loops = []
     seen: set[int] = set()
     for start in range(len(pointed)):
@@ -115,7 +114,6 @@ def _loops(pointed: Targets) -> list[tuple[int, ...]]:
 
 
 def _sources(targets: Targets) -> list[list[int]]:
-    """By seat: who points at it."""
     sources: list[list[int]] = [[] for _ in targets]
     for seat, target in enumerate(targets):
         if target is not None:

@@ -126,7 +126,6 @@ def _checked_learned(round_: int, seat: int, given: tuple[Learned, ...]) -> tupl
 
 
 def _checked_insight(seat: int, learned: Learned) -> Learned:
-    """One learned insight in canonical spelling."""
     if len(kinds(learned)) != 1:
         raise Illegal(f"learned: each has exactly one of the keys {', '.join(KINDS)}")
     named = [part.seat for part in (learned.count, learned.has) if part is not UNSET]

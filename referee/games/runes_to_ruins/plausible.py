@@ -77,10 +77,6 @@ def _guesses(state: RunesState, seat: int, purse: int, luck: Random) -> list[lis
     return guesses
 
 
-def _own_rune(state: RunesState, seat: int, luck: Random) -> str:
-    return luck.choice(state.symbols[seat])
-
-
 _VISIONS: dict[str, Callable[[RunesState, int, Random], Any]] = {
     "assign": lambda _, seat, luck: dict(zip(map(str, OTHERS[seat]), luck.sample(NAMES, 4), strict=True)),
     "divine": lambda _, __, luck: luck.choice(DIVINE),
@@ -95,7 +91,10 @@ _VISIONS: dict[str, Callable[[RunesState, int, Random], Any]] = {
         "seat": luck.choice(OTHERS[seat]),
         "runes": luck.sample(NAMES, luck.randint(0, 5)),
     },
-    "mirror": lambda state, seat, luck: {"rune": _own_rune(state, seat, luck), "seat": luck.choice(OTHERS[seat])},
+    "mirror": lambda state, seat, luck: {
+        "rune": luck.choice(state.symbols[seat]),
+        "seat": luck.choice(OTHERS[seat]),
+    },
     "window": lambda _, seat, luck: {"position": luck.randrange(6), "seat": luck.choice(OTHERS[seat])},
 }
 _LEARNED: dict[str, Callable[[int, Random], Json]] = {

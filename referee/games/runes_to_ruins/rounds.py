@@ -143,7 +143,6 @@ def _settled(standing: Standing, brought: int, dark: int) -> Standing:
 
 
 def _told(state: RunesState, actions: Sequence[PlayRound], found: Found, luck: Luck) -> Iterator[Said]:
-    """All but purses and what comes after them."""
     symbols = state.symbols
     veiled = frozenset(seat for seat, action in enumerate(actions) if _visions(action).veil)
     yield from _shown(state, actions)

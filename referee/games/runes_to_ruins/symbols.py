@@ -78,16 +78,12 @@ def draw_symbol(luck: Random, without: Collection[Six] = ()) -> Six:
         unlike, free = (DIVINE, MUNDANE) if drawn_as == ORDER["divine"] else (MUNDANE, DIVINE)
         pairs = [(group, luck.choice(free)) for group in luck.sample(unlike, len(unlike))]
         names = [f"{b} {a}" if drawn_as == ORDER["divine"] else f"{a} {b}" for a, b in pairs]
-        symbol = _six(names)
+        a, b, c, d, e, f = (RUNE[name].name for name in names)
+        symbol = a, b, c, d, e, f
         # A symbol whose groups differ in both Orders may be drawn as either: every second time is left out.
         twice = drawn_as == ORDER["mundane"] and all(_orders_fit(symbol))
         if not twice and fault(symbol) is None and symbol not in without:
             return symbol
-
-
-def _six(names: list[str]) -> Six:
-    a, b, c, d, e, f = (RUNE[name].name for name in names)
-    return a, b, c, d, e, f
 
 
 def runes_of(symbol: Six, group: str) -> int:

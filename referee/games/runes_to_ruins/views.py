@@ -1,5 +1,7 @@
 """What Runes to Ruins shows: a seat what it did and was told, a spectator what is public, the host everything."""
 
+from msgspec.structs import replace
+
 from protocol.games.runes_to_ruins import Holding, RunesHostView, RunesView
 from referee.games.runes_to_ruins.state import RunesState, artefacts
 
@@ -7,11 +9,9 @@ from referee.games.runes_to_ruins.state import RunesState, artefacts
 def seat_view(state: RunesState, seat: int) -> RunesView:
     """What one seat knows."""
     own, has = state.standings[seat], artefacts(state, seat)
-    return RunesView(
+    return replace(
+        spectator_view(state),
         seat=seat,
-        round=state.round,
-        rounds=state.options.rounds,
-        attempt=state.attempt,
         submitted=own.submitted,
         symbol=own.symbol,
         insight=own.insight,
@@ -22,7 +22,6 @@ def seat_view(state: RunesState, seat: int) -> RunesView:
         may_window=not own.windowed and own.discovered is None,
         veil_cost=own.veils + 1,
         guess_cost=own.bought + 1,
-        discovered=_discovered(state),
         history=own.history,
     )
 
@@ -44,7 +43,11 @@ def spectator_view(state: RunesState) -> RunesView:
         may_window=False,
         veil_cost=None,
         guess_cost=None,
-        discovered=_discovered(state),
+        discovered={
+            str(seat): standing.discovered
+            for seat, standing in enumerate(state.standings)
+            if standing.discovered is not None
+        },
         history=state.history,
     )
 
@@ -72,11 +75,3 @@ def host_view(state: RunesState) -> RunesHostView:
         conditions=state.conditions,
         used=state.used,
     )
-
-
-def _discovered(state: RunesState) -> dict[str, int]:
-    return {
-        str(seat): standing.discovered
-        for seat, standing in enumerate(state.standings)
-        if standing.discovered is not None
-    }

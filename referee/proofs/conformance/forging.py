@@ -1,8 +1,8 @@
 """Secret swap against histories that a game's author forges: other secrets, of which a seat is told the same.
 
 Playing on at random seldom finds two histories that look alike from a seat where all are told sums of what
-everyone did. Whoever knows the rules can say how secrets may be changed so that they do. A forger must not be made
-with the game's own code, or it would make the same mistakes.
+everyone did. A forger knows by the rules how secrets may be changed so that they do. It must not be made with the
+game's own code, or it would make the same mistakes.
 """
 
 from collections.abc import Callable

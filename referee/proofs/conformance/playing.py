@@ -147,7 +147,6 @@ class Examination:
         return [Twin(observer, match, deals, luck) for observer in observers]
 
     def _compare_forged(self, match: Sitting, history: History, luck: Random, where: Where) -> None:
-        """Compares the position with that of a forged history, for one observer."""
         if self._forge is None:
             return
         observer = luck.choice(match.observers)

@@ -15,6 +15,7 @@ from typing import Any
 from referee.games import GAMES
 from referee.proofs.conformance.finding import ConformanceError
 from referee.proofs.conformance.playing import seat_match
+from referee.proofs.conformance.promises import Where
 from referee.proofs.conformance.sitting import Chooser
 from referee.rules import Game
 
@@ -30,8 +31,9 @@ def digests(game: Game[Any], seeds: Sequence[int]) -> Iterator[str]:
             chooser = Chooser(Random(f"{seed}/repetition"))
             while True:
                 for observer in match.observers:
-                    seen = match.told[observer] + match.shown(observer)
-                    yield _line(variant.name, seed, match.table.number, observer, seen)
+                    seen = blake2b(match.told[observer] + match.shown(observer), digest_size=8).hexdigest()
+                    name = "spectator" if observer is None else observer
+                    yield f"{variant.name} {seed} {match.table.number} {name} {seen}"
                 if match.table.window is None:
                     break
                 match.play(chooser.choose_all(match.table))
@@ -50,14 +52,9 @@ def check_repetition(game: Game[Any], seeds: Sequence[int]) -> None:
     for line, again in zip(one, other, strict=False):
         if line != again:
             variant, seed, window, observer, _ = line.split()
-            raise ConformanceError(
-                SAME,
-                "what it is told or shown differs",
-                variant=variant,
-                seed=int(seed),
-                window=int(window),
-                seat=None if observer == "spectator" else int(observer),
-            )
+            seat = None if observer == "spectator" else int(observer)
+            where = Where(variant, int(seed))
+            raise where.error(SAME, "what it is told or shown differs", int(window), seat)
     if len(one) != len(other):
         raise ConformanceError(SAME, f"{len(one)} and {len(other)} positions", variant=game.name)
 
@@ -81,8 +78,3 @@ def found(spelling: str) -> Game[Any]:
     except (ImportError, AttributeError) as error:
         raise LookupError(f"{spelling}: {error}") from None
     return game
-
-
-def _line(variant: str, seed: int, window: int, observer: int | None, seen: bytes) -> str:
-    name = "spectator" if observer is None else observer
-    return f"{variant} {seed} {window} {name} {blake2b(seen, digest_size=8).hexdigest()}"

@@ -62,5 +62,4 @@ class Reseated:
                 raise where.error(ANONYMOUS, what, after.table.number - 1, observer)
 
     def _anonymous(self, sitting: Sitting, observer: Observer) -> list[bytes]:
-        """The anonymous events that the observer was told by the last step."""
         return [event for event in sitting.last[observer] if msgspec.json.decode(event)["type"] in self._tags]

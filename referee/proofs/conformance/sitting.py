@@ -44,7 +44,7 @@ class Sitting:
         """What the feed published since the last step began, with its topics."""
         clock = clock_terms(table.game, table.deal.variant, Policy())
         spectated = FeedTerms(match="", players=(), clock=clock, started="")
-        self.feed = Feed(table, spectated, self.publish, _no_time)
+        self.feed = Feed(table, spectated, self.publish, lambda: 0)
         self.feed.begin()
         self._hear(table.start)
         self._open()
@@ -136,7 +136,6 @@ class Sitting:
         self.fed.append(topic.encode() + message)
 
     def _snapshot(self) -> bytes:
-        """What the feed tells who comes late."""
         before = len(self.fed)
         self.feed.snapshot(0)
         snapshot = b"\n".join(self.fed[before:])
@@ -145,10 +144,6 @@ class Sitting:
 
     def _note(self, observer: Observer, what: bytes, text: bytes) -> None:
         self.told[observer] = blake2b(b"%b %b %b" % (self.told[observer], what, text), digest_size=16).digest()
-
-
-def _no_time() -> int:
-    return 0
 
 
 def _window_time(number: int, window: Window, chosen: Chosen) -> WindowTime:

@@ -170,7 +170,6 @@ class Examination:
         return replace(scene, targets=(*scene.targets, other), other_scratch=told["scratch"])
 
     async def _attempts(self, nursery: trio.Nursery, scene: Scene) -> None:
-        """One start of the program, to its last attempt or its end."""
         token = secrets.token_hex(16)
         attacker = await start(nursery, self.stage.place("attacker", scene), token, self.how)
         seen = (await attacker.first("seen"))["seen"]
@@ -286,7 +285,6 @@ async def _less_busy() -> None:
 
 
 def _ended_within(attacker: Subject, begun: dict[str, str]) -> tuple[str, str]:
-    """What to say of the attempt in which the bot came to its end."""
     if attacker.exit is None or attacker.exit >= 0:
         return "failed", f"the program ended by itself: {attacker.complaint}"
     got = [told["got"] for told in attacker.in_order[attacker.in_order.index(begun) :] if "got" in told]
@@ -295,7 +293,6 @@ def _ended_within(attacker: Subject, begun: dict[str, str]) -> tuple[str, str]:
 
 
 def _outside(bot: Subject, token: str, inside: int) -> int:
-    """The number on this machine of a bot that knows itself by another."""
     pid = processes.number_outside(processes.of_start(token, bot.folder), inside)
     if pid is None:
         raise ExaminationError("a bot that was started is not to be seen on this machine")

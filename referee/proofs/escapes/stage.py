@@ -190,7 +190,6 @@ class Stage:
         return tuple(found)
 
     def _baits(self) -> dict[str, Path]:
-        """Files for anybody to read, by the name of their place."""
         found = {}
         transcripts = Path.cwd() / "transcripts"
         for name, place in (
@@ -275,7 +274,6 @@ def _own_address() -> str | None:
 
 
 def _arrived(listener: socket.socket) -> str | None:
-    """What somebody has sent there; None: nobody came."""
     try:
         if listener.type == socket.SOCK_DGRAM:
             return listener.recv(ARRIVED_BYTES).decode(errors="replace").strip()

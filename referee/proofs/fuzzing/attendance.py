@@ -1,4 +1,4 @@
-"""Who was there when, and when the clocks stood still: read off what was done in a match. Part of the model.
+"""When each bot was there and when the clocks stood still, by what was done in a match. Part of the model.
 
 From docs/timing.md (pauses) and docs/protocol.md (the course of a match, faults, coming back).
 """
@@ -47,7 +47,7 @@ class _Roll:
         self._restarts = [script.restarts if script.fault == "restart" else 0] * script.seats
 
     def pass_time(self, until: int) -> None:
-        """Who has not said hello within the start-up time has no part any more."""
+        """A bot that has not said hello within the start-up time has no part any more."""
         due = sorted((max(self._clocks.awake(by)), seat) for seat, by in self.hello_by.items())
         for moment, seat in due:
             if moment < until:
@@ -85,7 +85,7 @@ class _Roll:
 
 
 def attendance(script: Script, did: tuple[Did, ...], clocks: Clocks) -> Attendance:
-    """Who was there when."""
+    """When each bot was there."""
     roll = _Roll(script, clocks)
     for each in did:
         roll.take(each)

@@ -86,7 +86,6 @@ class _Windows:
         return judge(reading(opens), self.main, self.reserve[seat], sayings, ended)  # type: ignore[arg-type]
 
     def _seat(self, where: str, opens: int, timed: SeatTime, part: Part) -> None:
-        """One seat's record of the window."""
         opened = self.clocks.reading(opens)
         all_ends = opened + self.main + self.reserve[timed.seat]
         self.reserve[timed.seat] = left_after(

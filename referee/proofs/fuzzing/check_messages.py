@@ -119,7 +119,7 @@ def _answer_to_window(history: History, place: int, each: Did, number: int) -> s
 
 
 def _closed(history: History, seat: int) -> None:
-    """Who is there is told that its window is closed, once, and what came of it."""
+    """A bot that is there is told once that its window is closed, and what came of it."""
     told = [each.message.window for each in history.trace.heard[seat] if isinstance(each.message, Closed)]
     expect(sorted(set(told)), told, f"seat {seat}: windows that were closed")
     for number, window in enumerate(history.windows[seat]):
@@ -128,7 +128,7 @@ def _closed(history: History, seat: int) -> None:
 
 
 def _opened(history: History, seat: int) -> None:
-    """Who is there is told of its window when it opens, and who comes back is told how much time is left."""
+    """A bot that is there is told of its window when it opens; one that comes back, how much time is left."""
     heard = [(each.at, each.message) for each in history.trace.heard[seat] if isinstance(each.message, Opened)]
     for at, message in heard:
         _time_left(
@@ -157,7 +157,7 @@ def _time_left(history: History, window: Window, at: int, message: Opened, where
 
 
 def _pauses(history: History, seat: int) -> None:
-    """Who is there is told of each pause when it begins and when it ends; who comes back in one, of it."""
+    """A bot that is there is told when a pause begins and ends; one that comes back in a pause, of that."""
     ended = history.ended
     heard = history.trace.heard[seat]
     hellos = [each.told for each in history.trace.did if each.seat == seat and isinstance(each.act, Returns)]

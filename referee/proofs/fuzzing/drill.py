@@ -18,7 +18,7 @@ NOTHING = -1
 
 
 class DrillOptions(Options, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Who plays, and what comes."""
+    """How many seats there are, and which windows come."""
 
     seats: int = 2
     windows: tuple[tuple[str, tuple[int, ...]], ...] = (("turn", (0,)),)

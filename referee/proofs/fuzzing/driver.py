@@ -133,7 +133,6 @@ class Driver:
         self._reached("start", 0, 0, 0)
 
     def _horizon(self) -> int:
-        """When the match must be over, whatever happens."""
         script = self._script
         each = script.main_ms + script.bronstein_ms + script.seats * script.increment_ms
         windows = len(script.windows) * each + script.seats * script.reserve_ms

@@ -145,7 +145,6 @@ def _mix(luck: Random, script: Script) -> list[int]:
 
 
 def _misfortune(luck: Random, script: Script, mix: list[int], seat: int, number: int) -> Iterator[Step]:
-    """What happens besides, in some windows."""
     if luck.random() < 0.5 or not any(mix):  # noqa: PLR2004
         return
     length = luck.choice((1, 100, 3_000, script.main_ms * 1000 or 10_000, 70_000))

@@ -171,7 +171,6 @@ def read_script(text: bytes) -> Script:
 
 
 def _check(script: Script) -> None:
-    """Raises BadScriptError where its parts do not go together."""
     if not script.windows:
         raise BadScriptError("windows: none")
     if len(script.hello) != script.seats:

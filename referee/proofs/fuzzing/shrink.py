@@ -75,7 +75,6 @@ class Shrinker:
             size //= 2
 
     def _first_windows(self) -> None:
-        """The first half of them, as long as that fails."""
         while len(self.smallest.windows) > 1:
             half = len(self.smallest.windows) // 2
             if not self._try(replace(self.smallest, windows=self.smallest.windows[:half])):
@@ -124,7 +123,6 @@ class Shrinker:
 
 
 def _plainer(step: Step) -> Iterator[Step]:
-    """The step with less to it, the plainest first."""
     for ticks in (0, 1, -1, 1_000, -1_000):
         if abs(ticks) < abs(step.when.ticks):
             yield replace(step, when=replace(step.when, ticks=ticks))

@@ -31,7 +31,6 @@ def look() -> dict[str, object]:
 
 
 def _descriptors() -> list[str]:
-    """What it was started with, and where that leads."""
     found = []
     for name in os.listdir("/proc/self/fd"):
         with suppress(OSError):
@@ -41,7 +40,6 @@ def _descriptors() -> list[str]:
 
 
 def _mounts() -> dict[str, str]:
-    """Options and size of what is mounted where it may matter."""
     found = {}
     with open("/proc/self/mounts", encoding="utf-8") as file:
         for line in file:

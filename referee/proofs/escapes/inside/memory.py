@@ -34,7 +34,6 @@ _unread: list[tuple[socket.socket, socket.socket]] = []
 
 
 def _allowed(scene: Scene) -> float:
-    """For all processes together, in megabytes."""
     return SLACK * (scene.memory_mb + scene.scratch_mb)
 
 
@@ -51,7 +50,6 @@ def _kept(size_mb: int) -> int:
 
 
 def _touched(size_mb: int) -> mmap.mmap:
-    """Memory that is really there."""
     block = mmap.mmap(-1, size_mb * MEGABYTE)
     for at in range(0, len(block), mmap.PAGESIZE):
         block[at] = 1

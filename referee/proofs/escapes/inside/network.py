@@ -194,7 +194,7 @@ def changes_the_machines_name(scene: Scene) -> Verdict:
 
 @attacks("system-call filter")
 def sends_descriptors(scene: Scene) -> Verdict:
-    """Passes a file on to whoever receives it, at its own socket too: he has to free what is behind it."""
+    """Passes a file on, at its own socket too: the receiver has to free what is behind it."""
     line = os.environ["ARENA_ENDPOINT"].removeprefix("ipc://")
 
     def with_file(send: Callable[[socket.socket, int], object]) -> Callable[[], str]:

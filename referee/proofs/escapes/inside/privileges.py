@@ -84,7 +84,7 @@ def _set_uid_programs() -> list[str]:
 
 
 def _user_of(program: str) -> int | None:
-    """Whom a program runs as: it is held up at its first word, for nobody takes that from it."""
+    """The user that a program runs as: it is held up at its first word, which nobody reads."""
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
     with suppress(BlockingIOError):

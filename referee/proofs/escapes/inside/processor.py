@@ -56,7 +56,6 @@ def _burn_many(scene: Scene) -> Verdict:
 
 
 def _of_children() -> float:
-    """Processor time of all children that have ended, in seconds."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 

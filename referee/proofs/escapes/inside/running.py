@@ -112,7 +112,6 @@ def _tried(attempt: Attempt, scene: Scene) -> Verdict:
 
 
 def _awaited(attempt: Attempt, child: int, reading: int) -> Verdict:
-    """What the child says; or how it ended without a word."""
     until = time.monotonic() + attempt.seconds
     while time.monotonic() < until:
         # In this order: it may say its word and end between two looks.
