@@ -26,7 +26,6 @@ from referee.linux.private_file import MODE
 from referee.printable import printable
 
 MAX_WAITING = 4_096
-"""How many lines may wait to be written."""
 BATCH_SECONDS = 0.1
 """How long the first line of a batch waits for others."""
 CLOSE_SECONDS = 2.0

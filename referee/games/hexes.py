@@ -40,7 +40,6 @@ class Hexes:
         self.name = dict(zip(bits, self.names, strict=True))
         """One-cell mask to name."""
         self.all = sum(bits)
-        """The mask of all cells."""
         self._shifts = {way: y * stride + (x - y) // 2 for way, (x, y) in steps.items()}
         self._up = tuple(shift for shift in self._shifts.values() if shift > 0)
         self._down = tuple(-shift for shift in self._shifts.values() if shift < 0)

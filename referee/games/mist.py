@@ -125,7 +125,6 @@ class MistState(Struct, frozen=True, kw_only=True):
     first: int | None
     """Who goes first; None while that is being chosen (R6)."""
     turns: int = 0
-    """Turns played; a swap counts as one (R9)."""
     pieces: tuple[int, int] = (0, 0)
     """The pieces on the board, as masks."""
     sight: tuple[Sight, Sight] = (Sight(), Sight())

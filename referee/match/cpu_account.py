@@ -20,7 +20,6 @@ class _Point(Struct, frozen=True):
     reading: int
     """Of the match's stopwatch, at the latest when it was taken."""
     used: int
-    """Since the first."""
 
 
 class Account:

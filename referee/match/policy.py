@@ -22,9 +22,7 @@ class Policy(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     startup_ms: Some = 10_000
     """From a bot's start to its `hello`; on no clock."""
     pauses: AnyOrNone = 0
-    """Pauses each bot may ask for."""
     pause_ms: AnyOrNone = 10_000
-    """How long a bot's pause lasts."""
     pacing: Literal["prompt", "fixed"] = "prompt"
     ponder: bool = True
     """Whether a bot may think while it owes nothing; else it is frozen whenever it does not, and during pauses."""

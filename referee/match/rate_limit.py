@@ -17,7 +17,6 @@ class Allowance:
         """A window opens."""
         self._messages = self._bytes = 0
         self.exceeded = 0
-        """Messages since then that were too many."""
 
     def hear(self, size: int) -> Refused | None:
         """Counts a message of so many bytes; why it is one too many, if it is. So are then all that follow."""

@@ -46,7 +46,6 @@ class BotIdentity(Struct, frozen=True, kw_only=True):
     content: str
     """Hash of the bot folder's content, `sha256:…`; empty for a person, and for a bot on another machine."""
     seed: int
-    """The seed this bot was given for its own luck."""
     token: str
     """What its `hello` must carry."""
     kept: Annotated[int, Meta(ge=1, le=LARGEST)] | UnsetType = UNSET
@@ -61,7 +60,6 @@ class Header(Struct, frozen=True, kw_only=True, tag="header", tag_field="kind"):
 
     format: int
     arena: str
-    """Version of this project."""
     match: str
     game: str
     variant: str
@@ -341,6 +339,5 @@ def _as_text(frame: bytes) -> tuple[str, str]:
 Input = In | Handed | Cpu | Woke | Started | Left | PauseOrder | Used
 """What a match is told from outside; and `Ended`, where the fault is not the match's."""
 Record = Header | Input | Out | WindowTime | Judged | Ended
-"""What a match writes."""
 AnyRecord = Record | Footer | SeatHeader | SeatEnded
 """What a line of a transcript, a whole one or a seat's own, may hold."""

@@ -34,15 +34,12 @@ class Seat:
         self.forfeited = False
         self.start_up = StartUp(policy.startup_ms * MICROSECONDS_PER_MS)
         self.told: list[Raw] = []
-        """Every event told to it, as sent."""
         self.windows = 0
-        """How many windows it has been given."""
         self.allowance = Allowance(policy)
         """What it may still say until its next window opens."""
         self.refused: Counter[str] = Counter()
         """Messages of its bot that were turned down, by `Refusal`."""
         self.refusals = 0
-        """All of them."""
         self.pauses_left = policy.pauses
         self.restarts_left = policy.restarts if policy.fault == "restart" else 0
         self.reserve = terms.reserve_ms * MICROSECONDS_PER_MS

@@ -30,9 +30,7 @@ class Evidence(Struct, frozen=True, kw_only=True):
     """It had nothing left of its budget; or all that is charged is processor time, which it used itself; or it
     flooded the referee in this window: see `records.Used`."""
     time: int
-    """The time that it had, or used."""
     reserve: int
-    """Of it, from the reserve."""
     by_default: bool
     late_by: int | None
     """By default: how long after the end its submission for this window arrived; None: none did, or not yet."""

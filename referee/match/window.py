@@ -28,14 +28,12 @@ class SeatWindow:
         self.action: Action | None = None
         """The submission that stands; None: none does."""
         self.arrived: int | None = None
-        """When it arrived."""
         self.used = 0
         """How much time was used by then."""
         self.final = False
         """Whether the right to change it was given up."""
         self.settled = False
         self.charged = 0
-        """Time charged, once settled."""
         self.reserve_used = 0
         """Of it, from the reserve."""
         self.late_by: int | None = None

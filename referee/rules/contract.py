@@ -97,7 +97,6 @@ class TimeTerms(Struct, frozen=True):
     main_ms: dict[str, int]
     """Window name to its main time."""
     reserve_ms: int = 0
-    """Each seat's reserve over the whole match."""
 
 
 class Variant(Struct, frozen=True):

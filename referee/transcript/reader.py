@@ -39,7 +39,6 @@ class Verified(Struct, frozen=True, kw_only=True):
 
     lines: int
     head: str
-    """Hash of the last line."""
     header: Header | SeatHeader
     footer: Footer
 

@@ -96,7 +96,6 @@ class Transcript:
         self._log = _logger_of(self._lines, self._chain)
         self._file = file
         self._ends = False
-        """Whether no more may be appended."""
         # Of our own: someone else's slow threads must not hold up the disk.
         self._limiter = trio.CapacityLimiter(1)
         self._at_the_disk = trio.Lock()

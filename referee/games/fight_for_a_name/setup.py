@@ -10,13 +10,11 @@ from referee.games.fight_for_a_name.board import COLOURS, HEXES, PILLARS, TITLES
 from referee.rules import BadSetupError
 
 NUMBERS = 8
-"""How many numbers the timed game shows."""
 SHOWN = 6
 """How many titles a pillar shows."""
 SHOWN_AT = 5
 """At how many pillars each title is shown."""
 LARGEST = 50
-"""The largest number of a puzzle that is drawn."""
 SUMMANDS = (3, 4, 5)
 """How many numbers make the target of a puzzle that is drawn."""
 

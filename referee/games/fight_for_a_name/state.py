@@ -23,7 +23,6 @@ from referee.games.fight_for_a_name.board import HEXES, START
 
 SEATS = 13
 SEAT_KEYS: tuple[SeatKey, ...] = get_args(SeatKey)
-"""Seats as keys, ascending."""
 FEW = 5
 """With so few seats on the board the final phase begins (R6)."""
 
@@ -77,7 +76,6 @@ class FightState(Struct, frozen=True, kw_only=True):
     candidates: tuple[int, ...] = ()
     """Those who may be named in the vote that is open."""
     voted_token: int | None = None
-    """Who was voted a token (R9)."""
     eliminated: int | None = None
     revealed: Reveal | None = None
 

@@ -35,7 +35,6 @@ class RuleSet(Struct, frozen=True, kw_only=True):
     gives_token: bool = False
     """Whether the winner's second token is for another seat."""
     garnets_for: Literal["points", "top scores"] = "points"
-    """What the result pays garnets for."""
 
 
 RULE_SETS = {
@@ -128,7 +127,6 @@ class Play(Struct, frozen=True):
     doublers: tuple[int, ...]
     blockers: tuple[int, ...]
     guesses: tuple[str | None, ...]
-    """By seat."""
 
 
 def turn(state: HiveMindState) -> Turn | None:

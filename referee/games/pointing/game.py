@@ -210,7 +210,6 @@ _POINT_WINDOWS = {
     seats: Window("point", tuple(Owed(seat, Point(target=None)) for seat in range(seats)))
     for seats in range(FEWEST_SEATS, MOST_SEATS + 1)
 }
-"""By number of seats."""
 
 
 def _play_round(state: PointingState, pointed: Targets) -> PointingState:

@@ -49,7 +49,6 @@ class Found(Struct, frozen=True, kw_only=True):
     """What the actions of a round bring to light."""
 
     won: int
-    """The condition that won the vote."""
     alone: list[int]
     """By seat: how many kinds of vision it used that nobody else did."""
     learned: list[list[Learnt]]

@@ -23,19 +23,14 @@ class Standing(Struct, frozen=True, kw_only=True):
     insight: int = FIRST_INSIGHT
     mantra: int = 0
     received: int = 0
-    """Mantra received in the match."""
     veils: int = 0
-    """How often it used `veil`."""
     bought: int = 0
-    """How many guesses it bought."""
     windowed: bool = False
-    """Whether it used the vision `window`."""
     abstained: bool = False
     """In the round before."""
     lit: bool = False
     """Whether it used the Power of Light in the round before."""
     discovered: int | None = None
-    """The round in which it was."""
     guesses: tuple[Six, ...] = ()
     nearest: tuple[Near, ...] = ((0, 0, 0),) * SEATS
     """By seat: the best of each figure in that seat's guesses that were compared with this symbol."""
@@ -73,4 +68,3 @@ def artefacts(state: RunesState, seat: int) -> tuple[Artefact, ...]:
 
 
 OTHERS = tuple(tuple(other for other in range(SEATS) if other != seat) for seat in range(SEATS))
-"""By seat: all seats but that one."""

@@ -9,7 +9,6 @@ from protocol.games.runes_to_ruins import Line, Order, Six
 GROUPS = {rune.name: (rune.divine, rune.mundane) for rune in RUNES}
 """Rune to its group in either Order, the Divine one first. No group's name stands in both Orders."""
 ORDER: dict[Order, int] = {"divine": 0, "mundane": 1}
-"""Where an Order's group stands in `GROUPS`."""
 COLUMNS = 3
 SIDES = ((0, 1), (1, 2), (3, 4), (4, 5), (0, 3), (1, 4), (2, 5))
 """The seven pairs of positions that lie side by side."""

@@ -23,7 +23,6 @@ def used(visions: Visions) -> tuple[Kind, ...]:
 
 
 _FIELD = tuple((kind, "except_" if kind == "except" else kind) for kind in KINDS)
-"""Every kind and the field that holds it."""
 
 
 def cost(visions: Visions, veils: int) -> int:

@@ -29,7 +29,6 @@ from referee.rules import Game
 __all__ = ["ConformanceError", "Report", "check_game"]
 
 REPEATED_SEEDS = 6
-"""How many seeds other interpreters play again."""
 
 
 def check_game(game: Game[Any], seeds: Sequence[int] = range(200), forge: Forge | None = None) -> list[Report]:

@@ -25,7 +25,6 @@ from referee.rules import BadSetupError, Deal, Game, Leak, Table
 LONGEST_MATCH = 10_000
 """Windows after which a match is taken never to end."""
 OBSERVERS_TWINNED = 3
-"""How many observers of a match have a twin."""
 
 
 def seat_match(game: Game[Any], variant: str, seed: int) -> Sitting:

@@ -42,7 +42,6 @@ class Reseated:
         self._alike = bool(self._tags)
         """Whether it still goes as the match does, and there is something to compare."""
         self.compared = 0
-        """How many anonymous events were compared."""
 
     def follow(self, chosen: Chosen, after: Sitting, where: Where) -> None:
         """Closes the window as the match did. Raises ConformanceError where an anonymous event differs."""

@@ -29,7 +29,6 @@ from referee.sandbox import PROJECT
 from referee.unwrapped import unwrapped
 
 PATIENCE_SECONDS = 90.0
-"""For all attempts of one start."""
 SHOW_SECONDS = 3.0
 """For those that are left behind to be seen."""
 NAME_LETTERS = 15

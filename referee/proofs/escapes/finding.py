@@ -34,7 +34,6 @@ class Finding(Struct, frozen=True, kw_only=True):
     in_force: bool | None
     attempt: str
     what: str
-    """The attempt in one sentence."""
     result: Result
     promised: bool
     """The level promises that this holds."""
@@ -51,7 +50,6 @@ class Report(Struct, frozen=True, kw_only=True):
 
     isolation: Isolation
     warm: bool
-    """Whether the bots were forked warm."""
     layers: tuple[Layer, ...]
     findings: tuple[Finding, ...]
 

@@ -36,7 +36,6 @@ PROGRAMS = {"attacker": "running", "neighbour": "neighbour", "forsaken": "neighb
 MEMORY_MB, PROCESSES, FILES, SCRATCH_MB, CPU_SECONDS, LOG_KB = 256, 32, 96, 8, 2, 1024
 """Of the bots here: small, so that twice as much hurts no machine."""
 CPUS = 1.0
-"""Processors that one bot may use."""
 ARRIVED_BYTES = 200
 UNCHECKED = 1
 """Of a compiled module: it is run without a look at its source."""

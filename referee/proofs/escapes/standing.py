@@ -171,4 +171,3 @@ LAYERS: dict[str, Callable[[View], Seen]] = {
     "processor group": _group("cpu"),
     "freezer": _freezer,
 }
-"""In the order of the report."""

@@ -31,7 +31,6 @@ class Subject:
         self._log = place.log
         self._read = 0
         self.complaint = "it says nothing"
-        """The last line that was no JSON."""
         self.exit: int | None = None
         """Its exit code, negative for a signal, once it has ended."""
 

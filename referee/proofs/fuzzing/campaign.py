@@ -9,7 +9,6 @@ from referee.proofs.fuzzing.script import Script
 from referee.proofs.fuzzing.shrink import MOST_TRIES, Shrinker
 
 BATCH = 20
-"""Matches in one run of trio's loop."""
 
 
 class Finding(Struct, frozen=True):
@@ -28,7 +27,6 @@ class Tally(Struct):
     matches: int = 0
     windows: int = 0
     messages: int = 0
-    """Said by bots."""
 
 
 def judge_script(script: Script) -> str | None:

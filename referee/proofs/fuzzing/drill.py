@@ -22,7 +22,6 @@ class DrillOptions(Options, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     seats: int = 2
     windows: tuple[tuple[str, tuple[int, ...]], ...] = (("turn", (0,)),)
-    """Each window's kind and its seats."""
 
 
 class Choose(Action, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -32,7 +32,6 @@ from referee.proofs.fuzzing.script import (
 WINDOWS = 24
 """In one match."""
 NEAR = (-1, 0, 1)
-"""Ticks around an edge."""
 BACK = (0, 5, 5_000, 15_000, 19_999, 20_001, None)
 """Ticks from a bot's end to its next hello, where it is started again: around its start-up time, too."""
 

@@ -16,7 +16,6 @@ class Window(Struct, frozen=True):
 
     kind: str
     opened: int
-    """The moment."""
     closed: int
     reserve: int
     """What the seat had left when it opened."""
@@ -46,5 +45,4 @@ class History:
         self.out_of_turn = out_of_turn
         """Places in `did` of what was said before a hello."""
         self.windows: list[list[Window]] = [[] for _ in range(script.seats)]
-        """By seat."""
         self.ended = trace.ended or 0

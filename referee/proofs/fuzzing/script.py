@@ -33,7 +33,6 @@ class When(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_d
 
     edge: Edge
     seat: Number = 0
-    """Whose window."""
     number: Number = 0
     """Which window of that seat, or which pause of the match, from 0."""
     ticks: FromEdge = 0

@@ -38,10 +38,8 @@ class Trace(Struct, frozen=True, kw_only=True):
     did: tuple[Did, ...]
     """In the order in which the referee could know of it."""
     heard: tuple[tuple[Heard, ...], ...]
-    """By seat."""
     windows: tuple[WindowTime, ...]
     """The referee's own record of each window."""
     ended: int | None
     """When the match was over; None: it was not, long after it should have been."""
     failure: str | None = None
-    """What the referee itself failed with."""

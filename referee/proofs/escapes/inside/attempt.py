@@ -30,7 +30,6 @@ class Attempt(NamedTuple):
     """The first line of its docstring."""
     run: Callable[[Scene], Verdict]
     seconds: float
-    """It is ended when it takes longer."""
 
 
 ATTEMPTS: dict[str, Attempt] = {}

@@ -34,12 +34,10 @@ class Scene:
     """Unique to this run: names of files, addresses of abstract sockets."""
     bait_sha256: str
     baits: dict[str, str]
-    """Place to file."""
     system_secrets: tuple[str, ...]
     """Files of this machine that no bot may read."""
     homes: tuple[str, ...]
     code: str
-    """The folder of the referee's code."""
     targets: tuple[Target, ...]
     """The referee first, then the other bot."""
     referee_environment_sha256: str
