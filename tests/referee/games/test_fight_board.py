@@ -86,41 +86,11 @@ def test_r1_from_a_pillar_the_first_step_goes_back_through_a_gate(pillar: str, p
     assert hex_ == ends(pillar, path)
 
 
-@pytest.mark.parametrize(("pillar", "gates"), GATES.items())
-def test_r1_no_other_step_leads_from_a_pillar(pillar: str, gates: tuple[tuple[str, str], ...]) -> None:
-    back = {naive_fight.step(pillar, way) for way in naive_fight.WAYS} - {None}
-    assert back == {hex_ for hex_, _ in gates}
-    assert back == set(STEPS[pillar].values())
-
-
-def test_r1_a_path_takes_steps_in_any_direction_over_hexes_and_start() -> None:
-    assert "24" == ends("21", "NE NW NW S S SW NE")
-    assert "Start" == ends("12", "S")
-    assert "25" == ends("12", "S S")
-
-
-def test_r1_a_path_may_cross_and_end_on_white_hexes() -> None:
-    table = position({0: player(mp=PLENTY)}, white=(5, 12))
-    move(table, s0="N N")
-    assert "5" == table.state.players[0].position
-
-
-def test_r1_a_path_may_not_leave_the_board_but_by_a_gate() -> None:
-    assert "nothing" in ends("1", "NE")
-    assert "nothing" in ends("3", "N")
-    assert "nothing" in ends("phi", "N")
-    assert "nothing" in ends("14", "SW")
-
-
 def test_r1_a_path_to_a_pillar_goes_in_one_direction_throughout() -> None:
     assert "phi" == ends("Start", "N N N N")
     assert "one direction" in ends("2", "NE N")
     assert "one direction" in ends("17", "N NE")
     assert "omega" == ends("19", "NE NE")
-
-
-def test_r1_a_pillar_can_only_be_the_last_hex() -> None:
-    assert "only be the last" in ends("1", "N S")
 
 
 @pytest.mark.parametrize(

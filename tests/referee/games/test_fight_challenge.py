@@ -2,9 +2,7 @@
 
 from typing import Any
 
-import pytest
-
-from tests.referee.games.fight_play import begun, canonical, close, reason, setup_but, shown, window
+from tests.referee.games.fight_play import begun, close, setup_but, shown, window
 
 # Of 3, 5, 8, 13, 21, 34, 55, 89 two sums make 26: 5 + 21, and 5 + 8 + 13.
 RIGHT, ALSO_RIGHT, WRONG = {"pick": [1, 4]}, {"pick": [3, 1, 2]}, {"pick": [0, 1]}
@@ -33,10 +31,6 @@ def test_r7_right_answers_rank_before_wrong_or_none() -> None:
     assert 7 == ranked[0]
 
 
-def test_r7_any_positions_that_add_up_are_right() -> None:
-    assert [5, 2] == rank({2: RIGHT, 5: ALSO_RIGHT}, {2: 2000, 5: 1000})[:2]
-
-
 def test_r7_among_right_ones_faster_ranks_before_slower() -> None:
     elapsed = {seat: 1000 * (seat * 7 % 13) for seat in range(13)}
     expected = sorted(range(13), key=elapsed.__getitem__)
@@ -49,54 +43,9 @@ def test_r7_what_is_still_equal_is_drawn() -> None:
     assert {(2, 3), (3, 2)} == orders
 
 
-def test_r7_the_wrong_and_the_missing_are_as_drawn_whatever_their_time() -> None:
-    picks = dict.fromkeys(range(11), RIGHT) | {11: WRONG}
-    elapsed = dict.fromkeys(range(11), 5) | {11: 1, 12: 60_000}
-    assert {(11, 12), (12, 11)} == {tuple(rank(picks, elapsed, seed)[11:]) for seed in range(20)}
-
-
 def test_o1_no_positions_are_no_answer_even_where_the_target_is_0() -> None:
     setup = setup_but(challenge={"numbers": [-1, 1, 2, 3, 4, 5, 6, 7], "target": 0})
     for seed in range(6):
         table = begun(setup=setup, seed=seed)
         close(table, {3: {"pick": [0, 1]}, 4: {"pick": []}}, {3: 60_000})
         assert 3 == table.state.challenge[0]
-
-
-def test_r7_the_pick_is_canonical_in_ascending_order() -> None:
-    assert {"pick": [1, 2, 3]} == canonical(begun(), 0, ALSO_RIGHT)
-
-
-def test_the_default_is_no_positions_and_may_be_submitted() -> None:
-    assert {"pick": []} == canonical(begun(), 0, {"pick": []})
-
-
-@pytest.mark.parametrize(
-    "action",
-    [
-        {"pick": [1, 1]},  # R7: naming a position twice is rejected
-        {"pick": [8]},
-        {"pick": [-1]},
-        {"pick": [1.0]},
-        {"pick": [True]},
-        {"pick": ["1"]},
-        {"pick": 1},
-        {"pick": None},
-        {"pick": {"1": 1}},
-        {},
-        {"pick": [], "path": []},
-        {"path": []},
-        [],
-    ],
-)
-def test_r7_a_pick_is_a_set_of_positions_from_0_to_7(action: Any) -> None:
-    assert "" != reason(begun(), 0, action)
-
-
-def test_r7_the_rank_is_told_to_nobody_before_the_reveal() -> None:
-    views = []
-    for picks in ({0: RIGHT}, {1: RIGHT}):
-        table = begun()
-        close(table, picks)
-        views.append([shown(table, seat) for seat in (2, 3, None)])
-    assert views[0] == views[1]

@@ -5,7 +5,6 @@ from typing import Any
 
 import trio
 
-from protocol.games.fight_for_a_name import FightView
 from protocol.messages import EventMessage, Opened
 from referee.games.registry import GAMES
 from tests.referee.games.fight_play import ask, plain
@@ -84,11 +83,3 @@ async def test_r7_among_right_answers_the_faster_by_the_referees_measure_rank_be
     reveal = events(match, 5)[-1][1]
     assert "reveal" == reveal["type"]
     assert [*range(11, -1, -1), 12] == reveal["challenge"]
-
-
-async def test_a_window_is_shown_as_the_games_view(autojump_clock: trio.testing.MockClock) -> None:
-    match = await played()
-    windows = [message for _, message in match.bots[0].heard if isinstance(message, Opened)]
-    assert ["challenge", "move", "move", "pillar"] == [window.window for window in windows]
-    assert set(FightView.__struct_fields__) == set(plain(windows[0].view))
-    assert [600_000, *[86_400_000] * 3] == [window.main_ms for window in windows]

@@ -24,46 +24,9 @@ def test_step_6_the_crest_a_hex_of_the_body_colour_and_two_of_the_parting_claim_
     assert {"Charity": 0} == claimed({0: player(crests="Charity", **BANNER)})
 
 
-def test_step_6_without_the_crest_there_is_no_title() -> None:
-    assert {} == claimed({0: player(crests="Courage", **BANNER)})
-
-
-def test_step_6_without_the_body_there_is_no_title() -> None:
-    assert {} == claimed({0: player(crests="Charity", h2=2, h8=2, h14=2)})
-
-
-def test_step_6_with_one_hex_of_the_parting_colour_there_is_no_title() -> None:
-    assert {} == claimed({0: player(crests="Charity", h1=2, h7=2, h2=2)})
-
-
-def test_step_6_only_hexes_that_the_seat_holds_count() -> None:
-    assert {} == claimed({0: player(crests="Charity", **BANNER), 1: player(h8=2)})
-    assert {} == claimed({0: player(crests="Charity", **BANNER), 1: player(h8=5)})
-    assert {"Charity": 0} == claimed({0: player(crests="Charity", **BANNER), 1: player(h8=1)})
-
-
-def test_step_6_two_bodies_and_one_parting_are_not_the_banner_turned_round() -> None:
-    # Temperance is purple with orange partings, Justice orange with green ones.
-    assert {} == claimed({0: player(crests="Justice", h2=1, h8=1, h4=1)})
-
-
-def test_step_6_titles_go_in_alphabetical_order() -> None:
-    # One red hex and two orange ones make Charity; 2, 3 and 9 Courage.
-    charity, courage = player(crests="Charity", **BANNER), player(crests="Courage", h14=1, h3=1, h9=1)
-    heard = rest(position({5: courage, 3: charity}))
-    assert {"Charity": 3, "Courage": 5} == result(heard)["claimed"]
-    assert ["Charity", "Courage"] == list(result(heard)["claimed"])
-
-
 def test_r8_a_seat_that_could_claim_two_titles_takes_the_first_in_alphabetical_order() -> None:
     both = player(crests="Charity Courage", h1=1, h2=1, h8=1, h14=1, h3=1, h9=1)
     assert {"Charity": 0} == claimed({0: both})
-
-
-def test_step_6_who_left_the_board_with_one_title_does_not_take_another_seats_next_one() -> None:
-    both = player(crests="Charity Courage", h1=1, h2=1, h8=1, h14=9, h3=9, h9=9)
-    courage = player(crests="Courage", h20=1, h15=1, h21=1)
-    assert {"Charity": 0, "Courage": 1} == claimed({0: both, 1: courage})
 
 
 # Several that could claim it.
@@ -73,29 +36,6 @@ def test_step_6_of_several_the_one_that_spent_most_mp_on_its_banners_hexes_claim
     one = player(crests="Charity", h1=2, h2=2, h8=2)
     other = player(crests="Charity", h7=2, h14=2, h20=3)
     assert {"Charity": 1} == claimed({0: one, 1: other})
-
-
-def test_step_6_mp_on_other_hexes_of_the_colour_do_not_count() -> None:
-    one = player(crests="Charity", h1=2, h2=2, h8=2)
-    other = player(crests="Charity", h7=2, h14=2, h20=1, h26=50, h13=50)
-    assert {"Charity": 0} == claimed({0: one, 1: other})
-
-
-def test_step_6_the_1_of_each_landing_does_not_count() -> None:
-    one = player(crests="Charity", h1=2, h2=2, h8=2)
-    # It stays on 7, and so has the greater strength.
-    other = player("7", crests="Charity", h7=2, h14=2, h20=1)
-    assert {"Charity": 0} == claimed({0: one, 1: other})
-
-
-def test_step_6_reinforcing_counts() -> None:
-    few = "Courage:12:1 Diligence:11:1 Faith:10:1 Honour:9:1 Hope:8:1 Humility:7:1 Justice:6:1 Mercy:5:1"
-    players = {
-        0: player(crests="Charity", h1=2, h2=2, h8=2),
-        1: player(crests="Charity", h7=2, h14=2, h20=1, mp=2, reached="20"),
-    }
-    heard = close(position(players, claims=few), {1: {"reinforce": {"20": 2}}})
-    assert {"Charity": 1} == result(heard)["claimed"]
 
 
 def test_step_6_then_who_got_the_crest_in_an_earlier_round() -> None:
@@ -140,55 +80,11 @@ def test_step_6_what_others_still_on_the_board_spent_on_those_hexes_is_given_bac
     assert {"9": 4} == shown(table, 1)["spent"]
 
 
-def test_step_6_the_mp_of_this_rounds_landing_on_such_a_hex_is_given_back_too() -> None:
-    table = position({0: player(crests="Charity", h1=5, h2=5, h8=5), 1: player("4", mp=3)})
-    heard = move(table, s1="SE")
-    assert "8" == result(heard)["positions"]["1"]
-    assert 3 == heard.event(1, "standing")["mp"]
-
-
 def test_r6_a_reinforcement_of_a_hex_that_turns_white_this_round_is_given_back() -> None:
     few = "Courage:12:1 Diligence:11:1 Faith:10:1 Honour:9:1 Hope:8:1 Humility:7:1 Justice:6:1 Mercy:5:1"
     players = {0: player(crests="Charity", h1=5, h2=5, h8=5), 1: player("7", mp=3, reached="8")}
     heard = close(position(players, claims=few), {1: {"reinforce": {"8": 2}}})
     assert 3 == heard.event(1, "standing")["mp"]
-
-
-def test_step_6_a_seat_that_leaves_in_the_same_round_is_given_nothing_back() -> None:
-    charity = player(crests="Charity", h1=5, h2=5, h8=5)
-    courage = player(crests="Courage", h2=1, h14=1, h3=1, h9=1)
-    table = position({0: charity, 1: courage})
-    assert {"Charity": 0, "Courage": 1} == result(rest(table))["claimed"]
-    assert 0 == table.state.players[1].mp
-
-
-def test_step_6_holders_are_worked_out_anew_before_the_next_title() -> None:
-    # Seat 0 goes with Charity, and with it what kept seat 1 from holding 3.
-    charity = player(crests="Charity", h1=5, h2=5, h8=5, h3=9)
-    courage = player(crests="Courage", h14=1, h3=1, h9=1)
-    assert {"Charity": 0, "Courage": 1} == claimed({0: charity, 1: courage})
-
-
-def test_step_6_what_a_later_claim_makes_possible_earlier_in_the_alphabet_waits_for_the_next_round() -> None:
-    courage = player(crests="Courage", h14=1, h3=1, h9=1, h1=9)
-    charity = player(crests="Charity", h1=5, h2=5, h8=5)
-    table = position({0: courage, 1: charity})
-    assert {"Courage": 0} == result(rest(table))["claimed"]
-    assert {"Charity": 1} == result(rest(table))["claimed"]
-
-
-def test_step_6_a_title_claimed_in_an_earlier_round_is_not_claimed_again() -> None:
-    assert {} == claimed({0: player(crests="Charity", **BANNER)}, claims="Charity:12:2")
-
-
-def test_a_seat_may_claim_from_anywhere_on_the_board() -> None:
-    for place in ("Start", "phi", "30"):
-        assert {"Charity": 0} == claimed({0: player(place, crests="Charity", **BANNER)})
-
-
-def test_a_landing_may_make_the_banner_in_the_same_round() -> None:
-    table = position({0: player("4", mp=1, crests="Charity", h1=1, h2=1)})
-    assert {"Charity": 0} == result(move(table, s0="SE"))["claimed"]
 
 
 def test_the_docs_claim_of_charity() -> None:

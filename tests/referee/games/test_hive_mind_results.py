@@ -11,21 +11,16 @@ from referee.games.hive_mind.state import RULE_SETS, HiveMindState, Result
 from referee.rules.rng import Luck
 from referee.rules.table import Table
 from tests.referee.games.hive_mind_play import (
-    FIRST,
     GAUNTLET,
     HIVE_MIND,
     NAMES,
     RECHARGED,
-    SEATS,
     TEMPO_UP,
-    VALUES,
     VARIANTS,
-    accepted,
     close,
     finish,
     outcome,
     place,
-    rejected,
     shown,
     start,
 )
@@ -57,15 +52,6 @@ def ended(variant: str, result: Result, eliminated: int = 4) -> dict[str, Any]:
 
 
 @VARIANTS
-def test_most_points_win_all_kinds_of_them_counted(variant: str) -> None:
-    points = [seat(5, guesses=1), seat(3, blocks=4), seat(9, net=-8), seat(1, guesses=4, net=3), seat()]
-    result = ended(variant, settled(variant, points))
-    assert ((3,), (1,), (0,), (2,), (4,)) == result["ranking"]
-    assert (3,) == result["winners"]
-    assert {"0": 6, "1": 7, "2": 1, "3": 8, "4": 0} == result["scores"]
-
-
-@VARIANTS
 def test_r11_then_more_points_on_3s_then_more_on_2s(variant: str) -> None:
     points = [seat(9, threes=3, twos=4), seat(9, threes=6), seat(9, threes=3, twos=6), seat(8, threes=8)]
     assert ((1,), (2,), (0,), (3,), (4,)) == settled(variant, points).ranking
@@ -93,19 +79,6 @@ def test_r2_seats_still_tied_all_stand_first_and_win_no_token(variant: str) -> N
 # Tokens.
 
 
-def test_in_recharged_the_winner_has_2_tokens() -> None:
-    assert {"1": 2} == ended(RECHARGED, settled(RECHARGED, [seat(), seat(1)]))["tokens"]
-
-
-def test_in_gauntlet_the_winner_has_a_token_and_most_feats_win_another() -> None:
-    result = settled(GAUNTLET, [seat(1), seat(9)], (2, 1, 3, 0, 0))
-    assert {"1": 1, "2": 1} == ended(GAUNTLET, result)["tokens"]
-
-
-def test_in_gauntlet_one_seat_may_win_both_tokens() -> None:
-    assert {"1": 2} == ended(GAUNTLET, settled(GAUNTLET, [seat(1), seat(9)], (2, 3, 0, 0, 0)))["tokens"]
-
-
 def test_among_equal_feats_fewer_points_on_3s_win_then_fewer_on_2s_then_nobody() -> None:
     points = [seat(9, threes=3, twos=2), seat(8, threes=3), seat(7, threes=6), seat(6, threes=3), seat(5)]
     assert 4 == settled(GAUNTLET, points, (2, 2, 2, 2, 2)).feats_winner
@@ -113,13 +86,6 @@ def test_among_equal_feats_fewer_points_on_3s_win_then_fewer_on_2s_then_nobody()
     assert settled(GAUNTLET, points, (2, 2, 2, 2, 0)).feats_winner is None
     assert 3 == settled(GAUNTLET, points, (2, 0, 2, 2, 0)).feats_winner
     assert {"0": 1} == ended(GAUNTLET, settled(GAUNTLET, points, (2, 2, 2, 2, 0)))["tokens"]
-
-
-@NOT_GAUNTLET
-def test_feats_win_nothing_in_the_other_variants(variant: str) -> None:
-    result = settled(variant, [seat(1), seat(9)], (2, 1, 3, 0, 0))
-    assert result.feats_winner is None
-    assert result.feats is None
 
 
 # Garnets.
@@ -151,37 +117,7 @@ def test_r7_in_tempo_up_every_seat_whose_score_is_at_least_the_third_highest_ear
     assert dict.fromkeys(winners, 1) == result["garnets"]
 
 
-def test_what_was_spent_in_play_is_not_in_garnets() -> None:
-    table = start(GAUNTLET)
-    place(table)
-    close(table, {0: {"double": ["1"]}})
-    finish(table)
-    assert {} == outcome(table)["garnets"]
-
-
 # Who goes.
-
-
-@VARIANTS
-def test_fewest_points_go_then_fewer_on_3s_then_fewer_on_2s(variant: str) -> None:
-    assert (3,) == settled(variant, [seat(9), seat(8), seat(7), seat(5), seat(6)]).tied
-    low = [seat(9, twos=2), seat(5, threes=3), seat(5, twos=4), seat(5, twos=2), seat(5, threes=3)]
-    assert (3,) == settled(variant, low, (5, 0, 0, 0, 0)).tied
-    low[3] = seat(5, twos=4)
-    assert (2, 3) == settled(variant, low, (5, 0, 0, 0, 0)).tied
-
-
-@NOT_GAUNTLET
-def test_guesses_do_not_count_among_those_who_may_go(variant: str) -> None:
-    assert (1, 2) == settled(variant, [seat(9), seat(2, guesses=1), seat(3), seat(5), seat(6)]).tied
-
-
-def test_in_gauntlet_nobody_with_a_token_goes() -> None:
-    result = settled(GAUNTLET, [seat(9), seat(), seat(4), seat(6), seat(5)], (0, 1, 0, 0, 0))
-    assert (2,) == result.tied
-    result = settled(GAUNTLET, [seat(9), seat(), seat(4), seat(6), seat(5)], (1, 1, 0, 0, 0))
-    assert result.feats_winner is None
-    assert (1,) == result.tied
 
 
 def test_the_elimination_does_not_change_the_ranking() -> None:
@@ -212,16 +148,6 @@ def test_in_recharged_the_winner_chooses_among_the_tied_and_everyone_hears_of_it
     assert [[2], [0, 1, 3, 4]] == outcome(table)["ranking"]
 
 
-def test_break_tie_names_only_the_tied() -> None:
-    table = start(RECHARGED)
-    place(table)
-    place(table, "ADE", "BCF")
-    place(table)
-    assert [2, 3, 4] == shown(table, 0)["tied"]
-    assert "seat 1 is not among the tied" == rejected(table, 0, {"seat": 1})
-    assert {"seat": 4} == accepted(table, 0, {"seat": 4})
-
-
 def test_the_default_of_break_tie_is_drawn_among_the_tied_and_taken_shows_it() -> None:
     table = tie(RECHARGED, winner=2)
     heard = close(table)
@@ -229,14 +155,6 @@ def test_the_default_of_break_tie_is_drawn_among_the_tied_and_taken_shows_it() -
     state = tie(RECHARGED, winner=2).state
     drawn = {HIVE_MIND.draw_default(state, 2, Luck(seed, 3)).seat for seed in range(60)}
     assert {0, 1, 3, 4} == drawn
-
-
-def test_where_nobody_is_tied_nobody_is_asked() -> None:
-    table = start(RECHARGED)
-    place(table)
-    place(table, "BCF", "DHK", "EIL", "GJL")
-    heard = place(table, None, None, None, None, s4={"guess": {"Charge": VALUES}})
-    assert ["round_result", "blocks", "reveal"] == heard.types()
 
 
 @VARIANTS
@@ -287,16 +205,6 @@ def test_who_stands_out_goes_even_with_several_winners(variant: str) -> None:
     assert (3 if variant == GAUNTLET else 4) == outcome(table)["eliminated"]
 
 
-def test_everyone_idle_is_a_tie_of_all() -> None:
-    table = start(RECHARGED)
-    finish(table)
-    result = outcome(table)
-    assert [[0, 1, 2, 3, 4]] == result["ranking"]
-    assert [0, 1, 2, 3, 4] == result["winners"]
-    assert ({}, {}) == (result["tokens"], result["garnets"])
-    assert result["eliminated"] in SEATS
-
-
 # The token to give away.
 
 
@@ -320,79 +228,9 @@ def test_r9_a_winner_that_gives_none_away_keeps_one_and_the_other_is_lost() -> N
     assert {"1": 1} == outcome(table)["tokens"]
 
 
-@pytest.mark.parametrize(
-    "action", [{"seat": 1}, {"seat": 5}, {"seat": None}, {"seat": True}, {"seat": 0.0}, {"seat": "0"}, {}, 0]
-)
-def test_the_token_is_for_one_other_seat(action: Any) -> None:
-    assert rejected(tie(TEMPO_UP, winner=1), 1, action)
-
-
-def test_the_token_is_told_before_the_reveal() -> None:
-    table = start(TEMPO_UP)
-    place(table)
-    place(table, "BCF", "DHK", "EIL", "GJL")
-    place(table, None, None, None, None, s4={"guess": {"1": VALUES}})
-    heard = close(table, {open_seat(table): {"seat": 4}})
-    assert ["token_given", "reveal"] == heard.types()
-
-
 def open_seat(table: Table) -> int:
     (owed,) = table.owed
     return owed.seat
 
 
-@pytest.mark.parametrize("variant", [RECHARGED, GAUNTLET])
-def test_there_is_no_token_to_give_in_the_other_variants(variant: str) -> None:
-    table, windows = tie(variant), set()
-    while table.window:
-        windows.add(table.window.name)
-        close(table)
-    assert "give_token" not in windows
-
-
-def test_with_several_winners_there_is_no_token_to_give() -> None:
-    table = start(TEMPO_UP)
-    place(table)
-    place(table, "ADE", "ADE", "ADE", "BCG")
-    assert "reveal" == place(table).types()[-1]
-    assert {} == outcome(table)["tokens"]
-
-
 # Gauntlet to its end.
-
-
-def test_the_guessing_of_scores_changes_who_wins() -> None:
-    table = tie(GAUNTLET)
-    for _ in range(3):
-        place(table)
-    heard = close(table, {seat: {"scores": {"0": 7}} for seat in range(1, 5)})
-    assert ["score_guesses"] == [event["type"] for event in heard.seats[0]]
-    assert {"0": -1, "1": 1, "2": 1, "3": 1, "4": 1} == outcome(table)["scores"]
-    assert [[1, 2, 3, 4], [0]] == outcome(table)["ranking"]
-
-
-def test_in_gauntlet_break_tie_comes_after_scores_and_the_reveal_after_it() -> None:
-    table = tie(GAUNTLET)
-    for _ in range(3):
-        place(table)
-    heard = close(table)
-    assert [["score_guesses"]] * 5 == [[event["type"] for event in told] for told in heard.seats]
-    assert [] == heard.types()
-    assert "break_tie" == shown(table, 0)["window"]
-    assert ["reveal"] == close(table, {0: {"seat": 2}}).types()
-    assert 2 == outcome(table)["eliminated"]
-
-
-@VARIANTS
-def test_the_outcome_holds_reason_and_the_figures_of_the_reveal(variant: str) -> None:
-    table = start(variant)
-    place(table)
-    place(table, "ADE", "HKL")
-    reveal = finish(table).event(None, "reveal")
-    result = outcome(table)
-    keys = ["ranking", "winners", "eliminated", "scores", "tokens", "garnets", "reason", "detail"]
-    assert keys == list(result)
-    assert "finished" == result["reason"]
-    figures = ["points", "feats"] if variant == GAUNTLET else ["points"]
-    assert {key: reveal[key] for key in figures} == result["detail"]
-    assert FIRST[variant] in reveal["hives"]

@@ -1,8 +1,5 @@
 """What Hive Mind shows: a seat what it was told and submitted, a spectator what is public, the host all."""
 
-import json
-from typing import Any
-
 from protocol.codec import encode
 from referee.rules.table import Table
 from tests.referee.games.hive_mind_play import (
@@ -19,17 +16,6 @@ from tests.referee.games.hive_mind_play import (
     shown,
     start,
 )
-
-
-@VARIANTS
-def test_views_of_the_same_match_played_twice_are_byte_identical(variant: str) -> None:
-    for seat in (0, 1, 4, None):
-        views = []
-        for _ in range(2):
-            table = start(variant)
-            place(table, "ADE", "HKL", "CFI")
-            views.append(encode(HIVE_MIND.view(table.state, seat)))
-        assert views[0] == views[1]
 
 
 def after_scores() -> Table:
@@ -90,23 +76,3 @@ def test_the_host_is_shown_guessed_scores_and_the_tied() -> None:
     table = after_scores()
     close(table)
     assert [1, 2, 3, 4] == plain(HIVE_MIND.host_view(table.state))["tied"]
-
-
-@VARIANTS
-def test_a_player_without_memory_can_go_on_from_the_view_alone(variant: str) -> None:
-    """What the view says is left may be placed, and what it says is in the wallet may be bought."""
-    table = start(variant)
-    while table.window and table.window.name == "round":
-        actions: dict[int, Any] = {}
-        for seat in range(5):
-            view = shown(table, seat)
-            by_kind = {"tri": "ADE", "arc": "HKL", "line": "CFI"}
-            order = [kinds[n % len(kinds)] for n, kinds in enumerate(view["unused"].values())]
-            actions[seat] = {"place": {h: by_kind[k] for h, k in zip(view["hives"], order, strict=True)}}
-            wallet = view["wallet"]
-            if view["round"] == 2 and (
-                wallet["free_doubles"] or wallet["garnets"] >= (wallet["double_price"] or 99)
-            ):
-                actions[seat]["double"] = view["hives"][:1]
-        heard = close(table, actions)
-        assert json.dumps(actions) == json.dumps(heard.taken)

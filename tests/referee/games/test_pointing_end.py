@@ -8,7 +8,6 @@ from referee.rules.contract import Illegal
 from tests.referee.games.pointing_play import (
     after,
     by_letter,
-    close,
     host,
     outcome,
     point,
@@ -60,34 +59,8 @@ def test_a_seat_that_was_the_end_of_a_chain_in_all_three_rounds_earns_1_point() 
     assert 1 == scores(CHAIN, 4)["C"]
 
 
-def test_a_seat_that_was_the_end_of_a_chain_in_two_rounds_earns_nothing_for_it() -> None:
-    assert 0 == scores((*CHAIN[:2], "A>B C>D>C"), 4)["C"]
-
-
 def test_a_seat_that_was_a_start_of_a_chain_in_all_three_rounds_loses_2_points() -> None:
     assert 3 * 2 - 2 == scores(CHAIN, 4)["A"]
-
-
-def test_a_seat_that_was_a_start_of_a_chain_in_two_rounds_loses_nothing() -> None:
-    assert 2 * 2 == scores((*CHAIN[:2], "A>B>C>A"), 4)["A"]
-
-
-def test_every_start_of_a_chain_of_several_loses_2_points() -> None:
-    assert {"A": 1, "B": 1, "C": 1, "D": -3} == scores(("A>C B>C",) * 3, 4)
-
-
-def test_a_node_is_neither_start_nor_end_of_a_chain_and_a_loop_has_neither() -> None:
-    assert {"A": 0, "B": 0, "C": -3, "D": -3, "E": -3} == scores(ALONE, 5)
-
-
-def test_being_start_or_end_counts_in_sections_of_9_or_more_too() -> None:
-    expected = dict.fromkeys("BCDEFGH", -3) | {"A": -3 - 2, "I": -3 + 1}
-    assert expected == scores(("A>B>C>D>E>F>G>H>I",) * 3, 9)
-
-
-def test_a_seat_that_nobody_points_at_once_pointers_are_cut_is_a_start_though_its_chains_end_was_cut() -> None:
-    """R7 as well: C is the end of D>C, and D its start, in all three rounds."""
-    assert {"A": 0, "B": 0, "C": 1, "D": 1} == scores(("A>B>A D>C>A",) * 3, 4)
 
 
 def test_a_seat_that_submitted_a_target_in_all_three_rounds_loses_1_garnet() -> None:
@@ -98,24 +71,12 @@ def test_r7_a_cut_target_counts_as_submitted() -> None:
     assert {"A": -1, "B": -1, "C": -1} == by_letter(ended(CUT, 4, token_threshold=0)["garnets"])
 
 
-@pytest.mark.parametrize("without", [0, 1, 2])
-def test_a_seat_that_pointed_in_two_rounds_only_loses_no_garnet(without: int) -> None:
-    rounds = tuple("B>C" if number == without else "A>B>C" for number in range(3))
-    assert {"B": -1} == by_letter(ended(rounds, 4, token_threshold=0)["garnets"])
-
-
 # R2: winners and prizes.
 
 
 def test_r2_the_seats_with_the_most_points_are_the_winners() -> None:
     assert seats("A") == ended(CHAIN, 4)["winners"]
     assert seats("AB") == ended(CUT, 4)["winners"]
-
-
-def test_r2_each_winner_gets_a_token_and_a_garnet() -> None:
-    came = ended(("A>B", "A>B", "C>D"), 4)
-    assert seats("A") == came["winners"]
-    assert ({"A": 1}, {"A": 1}) == (by_letter(came["tokens"]), by_letter(came["garnets"]))
 
 
 def test_r2_a_seat_whose_garnets_add_up_to_0_is_left_out() -> None:
@@ -138,11 +99,6 @@ def test_r2_threshold_of_7_with_8_winners_nobody_gets_one() -> None:
     assert dict.fromkeys("ABCDEFGH", -1) == by_letter(came["garnets"])
 
 
-@pytest.mark.parametrize(("threshold", "tokens"), [(0, {}), (1, {}), (2, dict.fromkeys("AB", 1))])
-def test_r2_token_threshold_is_an_option(threshold: int, tokens: dict[str, int]) -> None:
-    assert tokens == by_letter(ended(CUT, 4, token_threshold=threshold)["tokens"])
-
-
 # R3: who goes.
 
 
@@ -160,46 +116,16 @@ def test_r3_among_tied_seats_it_is_the_one_with_the_fewest_different_other_seats
     assert {"A": 2, "B": 3, "C": 3, "D": 3, "E": 3} == by_letter(outcome(table)["detail"]["connected"])
 
 
-def test_r3_a_seat_met_in_several_rounds_counts_once_and_cut_pointers_connect_nobody() -> None:
-    assert {"A": 1, "B": 1, "C": 0, "D": 0} == by_letter(ended(CUT, 4)["detail"]["connected"])
-
-
-def test_r3_connections_count_only_among_the_seats_that_are_tied_for_the_fewest_points() -> None:
-    """J and K have the fewest connections but more points; A to I have met eight others each and lose."""
-    crowd = "A>B>C>D>E>F>G>H>I>A J>K>J"
-    table = after(crowd, crowd, crowd.replace("I>A", "I"), seats=11)
-    assert seats("ABCDEFGHI") == host(table)["tied"]
-    assert dict.fromkeys("ABCDEFGHI", 8) | {"J": 1, "K": 1} == by_letter(host(table)["connected"])
-
-
 def test_r3_among_seats_still_tied_the_winners_vote() -> None:
     table = after(*CUT, seats=4)
     assert ("vote", seats("AB")) == window(table)
     assert seats("CD") == host(table)["tied"]
 
 
-def test_r3_only_the_seats_that_connections_leave_tied_are_voted_on() -> None:
-    table = after(*LOOPS, seats=5)
-    assert ("vote", seats("ABCDE")) == window(table)
-    assert seats("AB") == host(table)["tied"]
-
-
 @pytest.mark.parametrize("named", ["A", "B"])
 def test_r3_the_winners_may_not_name_a_seat_that_is_not_tied(named: str) -> None:
     with pytest.raises(Illegal, match="is not one of the tied seats"):
         vote(after(*CUT, seats=4), {"A": named})
-
-
-@pytest.mark.parametrize("unknown", [4, 25, 26, -1, 10**30])
-def test_r3_nor_a_seat_that_there_is_not(unknown: int) -> None:
-    with pytest.raises(Illegal):
-        close(after(*CUT, seats=4), {0: {"seat": unknown}})
-
-
-@pytest.mark.parametrize("voter", ["C", "D"])
-def test_r3_the_vote_is_open_to_the_winners_only(voter: str) -> None:
-    with pytest.raises(Illegal, match="this seat owes nothing now"):
-        vote(after(*CUT, seats=4), {voter: "C"})
 
 
 def test_r3_a_winner_that_is_itself_tied_may_vote_also_for_itself() -> None:
@@ -215,24 +141,9 @@ def test_r3_the_seat_with_the_most_votes_goes(votes: dict[str, str], gone: str) 
     assert set(seats(gone)) == drawn(ALONE, 5, votes)
 
 
-def test_r3_two_votes_are_more_than_one() -> None:
-    votes = {"A": "A", "B": "B", "C": "A", "D": "B", "E": "B"}
-    assert set(seats("B")) == drawn(LOOPS, 5, votes)
-
-
 def test_r3_seats_still_tied_after_the_vote_are_drawn_from() -> None:
     """E, who was tied and has no vote, is safe."""
     assert set(seats("CD")) == drawn(ALONE, 5, {"A": "C", "B": "D"})
-
-
-def test_r3_all_tied_seats_are_drawn_from_if_nobody_votes() -> None:
-    assert set(seats("CDE")) == drawn(ALONE, 5, {})
-
-
-def test_r3_voting_for_nobody_is_not_voting() -> None:
-    table = after(*ALONE, seats=5)
-    close(table, {0: {"seat": None}, 1: {"seat": 4}})
-    assert seats("E") == [outcome(table)["eliminated"]]
 
 
 def test_r3_what_is_drawn_depends_on_the_seed_alone() -> None:
@@ -269,36 +180,12 @@ def test_r8_the_eliminated_seat_may_be_a_winner_too_and_keeps_its_prizes() -> No
 # What is told at the end.
 
 
-def test_a_match_without_a_tie_for_the_last_place_ends_with_the_third_map_and_the_reveal() -> None:
-    table = after(*CHAIN[:2], seats=4)
-    assert ["map", "reveal"] == [event["type"] for event in point(table, CHAIN[2])]
-
-
 def test_r6_the_vote_comes_before_the_reveal_and_tied_is_told_after_the_third_map() -> None:
     table = after(*CUT[:2], seats=4)
     told = point(table, CUT[2])
     assert ["map", "tied"] == [event["type"] for event in told]
     assert {"type": "tied", "seats": seats("CD")} == told[1]
     assert ["reveal"] == [event["type"] for event in vote(table, {"A": "C"})]
-
-
-def test_the_reveal_tells_targets_and_points_of_each_round_and_the_scores_with_those_for_all_three() -> None:
-    """The targets are those submitted, cut or not."""
-    table = after(*CUT, seats=4)
-    (reveal,) = vote(table, {"A": "C"})
-    assert ["type", "rounds", "scores"] == list(reveal)
-    targets = {"0": 1, "1": 0, "2": 0, "3": None}
-    points = [{"0": 0, "1": 0, "2": node, "3": node} for node in (1, -2, -2)]
-    assert [{"targets": targets, "points": each} for each in points] == reveal["rounds"]
-    assert {"0": 0, "1": 0, "2": -3, "3": -3} == reveal["scores"]
-
-
-def test_the_points_of_a_round_are_told_without_those_for_all_three_rounds() -> None:
-    came = ended(CHAIN, 4)
-    assert [{"A": 2, "B": 1, "C": 0, "D": node} for node in (1, -2, -2)] == [
-        by_letter(each["points"]) for each in came["detail"]["rounds"]
-    ]
-    assert {"A": 4, "B": 3, "C": 1, "D": -3} == by_letter(came["scores"])
 
 
 def test_r6_votes_are_told_to_nobody() -> None:
@@ -311,28 +198,3 @@ def test_r6_votes_are_told_to_nobody() -> None:
 
 
 # The outcome.
-
-
-def test_the_outcome_has_these_keys_and_this_reason_and_detail() -> None:
-    came = ended(CHAIN, 4)
-    keys = ["ranking", "winners", "eliminated", "scores", "tokens", "garnets", "reason", "detail"]
-    assert keys == list(came)
-    assert "finished" == came["reason"]
-    assert ["rounds", "connected"] == list(came["detail"])
-
-
-def test_the_ranking_is_by_points() -> None:
-    assert [[0], [1], [2], [3]] == ended(CHAIN, 4)["ranking"]
-
-
-def test_the_eliminated_seat_stands_alone_at_the_end_and_all_others_with_equal_points_are_tied() -> None:
-    table = after(*ALONE, seats=5)
-    vote(table, {"A": "D"})
-    assert [seats("AB"), seats("CE"), seats("D")] == outcome(table)["ranking"]
-
-
-def test_connections_put_nobody_but_the_last_in_order() -> None:
-    """All have 0, A and B one connection and the others two; B goes and A stands with the others."""
-    table = after(*LOOPS, seats=5)
-    vote(table, {"A": "B"})
-    assert [seats("ACDE"), seats("B")] == outcome(table)["ranking"]

@@ -1,20 +1,12 @@
 """What Pointing shows: to a seat the maps and its own part, to a spectator the maps, to the host all (R5, R6)."""
 
-from typing import Any
-
 import pytest
 
 from protocol.codec import encode
 from protocol.words import Audience
-from referee.games.registry import GAMES
-from tests.referee.games.pointing_play import POINTING, after, close, host, outcome, shown, start, vote
+from tests.referee.games.pointing_play import POINTING, after, close, host, outcome, shown, vote
 
 SPECTATOR = None
-
-
-def test_before_the_first_round_there_is_nothing_to_show() -> None:
-    expected = {"seat": 1, "seats": 13, "round": 1, "maps": [], "targets": [], "tied": [], "may_vote": False}
-    assert expected | {"voted": None, "rounds": [], "scores": None} == shown(start(), 1)
 
 
 @pytest.mark.parametrize("seat", range(4))
@@ -36,20 +28,6 @@ def test_r6_nobody_is_shown_points_before_the_reveal() -> None:
     for seat in (0, 4, SPECTATOR):
         view = shown(table, seat)
         assert ([], None) == (view["rounds"], view["scores"])
-
-
-def test_r6_tied_and_the_windows_seats_are_all_that_is_known_before_the_reveal() -> None:
-    """That somebody votes is told to all; who votes, to the voters."""
-    table = after(*["A>B>A"] * 3, seats=5)
-    assert [[2, 3, 4]] * 6 == [shown(table, seat)["tied"] for seat in (0, 1, 2, 3, 4, SPECTATOR)]
-    assert [0, 1] == [seat for seat in (0, 1, 2, 3, 4, SPECTATOR) if shown(table, seat)["may_vote"]]
-
-
-def test_nobody_may_vote_once_the_vote_is_over_or_where_there_is_none() -> None:
-    voted = after(*["A>B>A"] * 3, seats=5)
-    vote(voted, {"A": "C"})
-    for table in (voted, after(*["A>B>C"] * 3, seats=4)):
-        assert not any(shown(table, seat)["may_vote"] for seat in range(4))
 
 
 def test_r6_votes_are_shown_to_nobody_but_their_own_voter() -> None:
@@ -75,28 +53,9 @@ def test_the_host_is_shown_everything() -> None:
     assert outcome(table)["detail"]["connected"] == view["connected"]
 
 
-def test_the_host_is_shown_points_and_connections_while_the_match_goes_on() -> None:
-    view = host(after("A>B>C", "A>B C>D", seats=4))
-    assert {"0": 3, "1": 1, "2": 1, "3": 1} == view["scores"]
-    assert {"0": 2, "1": 2, "2": 3, "3": 1} == view["connected"]
-    assert (None, [], {}) == (view["eliminated"], view["tied"], view["votes"])
-
-
 def test_every_event_is_for_all_and_the_map_alone_is_anonymous() -> None:
     assert {"map": True, "tied": False, "reveal": False} == {
         str(event.__struct_config__.tag): event.anonymous
         for event in POINTING.events
         if event.audience is Audience.PUBLIC
     }
-
-
-def test_views_of_the_same_match_played_twice_are_byte_identical() -> None:
-    def views() -> list[Any]:
-        table = after("A>B>C>A D>A E>D", "A>B>C", seats=6)
-        return [encode(POINTING.view(table.state, seat)) for seat in (*range(6), SPECTATOR)]
-
-    assert views() == views()
-
-
-def test_the_game_is_in_the_registry() -> None:
-    assert type(POINTING) is type(GAMES["pointing"])

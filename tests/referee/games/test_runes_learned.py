@@ -57,26 +57,6 @@ def test_what_a_learned_insight_tells_and_costs(learned: Json, answer: Any, mant
     assert mantra == holding(table, 0).received
 
 
-def test_learned_insights_are_answered_in_the_order_given() -> None:
-    table = start()
-    learned = [{"shared": [1, 3]}, {"rune": UNUSED[0]}, {"shared": [1, 2]}, {"rune": "Torn Box"}]
-    heard = play(table, {0: {"learned": learned}})
-    assert [(0, 2), (1, 0), (2, 0), (3, 1)] == [(each["index"], each["answer"]) for each in heard.of(0, "learned")]
-    assert 6 + 2 == holding(table, 0).received
-
-
-def test_the_same_insight_may_be_asked_twice_and_costs_twice() -> None:
-    table = start()
-    play(table, {0: {"learned": [{"shared": [1, 2]}, {"shared": [2, 1]}]}})
-    assert 12 == holding(table, 0).received
-
-
-def test_learned_insight_costs_no_insight_by_itself() -> None:
-    table = start()
-    heard = play(table, {0: {"learned": [{"shared": [1, 3]}] * 4}})
-    assert {"insight": 6, "mantra": 0} == heard.one(0, "purse")
-
-
 def test_r1_learned_insights_count_discovered_seats_too_and_r7_discovered_seats_may_use_them() -> None:
     table = start()
     play(table, {0: {"guesses": [list(SYMBOLS[1])]}})

@@ -7,7 +7,6 @@ import pytest
 from referee.games.runes_to_ruins.mantra import darken, settle
 from tests.referee.games.runes_play import SYMBOLS, UNUSED, holding, play, put, start
 
-SIX_MANTRA = {"learned": [{"shared": [1, 2]}]}
 DARK = {"0": ["dark"], "1": ["dark"], "2": ["dark"]}
 
 
@@ -56,40 +55,6 @@ def test_6_go_free_then_7_8_9_10_20_and_the_rest_each_only_while_there_is_that_m
     assert left == settle(insight, mantra)
 
 
-def test_mantra_is_settled_at_the_end_of_each_round_and_the_rest_is_carried_over() -> None:
-    """24 mantra, 6 free, then 7 and 8 for an insight each; 3 are left, which are free in the next round."""
-    table = start()
-    put(table, 1, insight=0)
-    heard = play(table, {seat: {"learned": [{"most": list(UNUSED)}, {"shared": [3, 0]}]} for seat in (1, 2)})
-    assert {"insight": 0, "mantra": 18} == heard.one(1, "purse")
-    assert {"insight": 4, "mantra": 3} == heard.one(2, "purse")
-    assert {"mantra": 0}.items() <= play(table).one(2, "purse").items()
-
-
-def test_mantra_carried_over_is_settled_like_new_mantra_beginning_again_with_the_free_6() -> None:
-    table = start()
-    put(table, 0, insight=0, mantra=11)
-    heard = play(table, {0: SIX_MANTRA})
-    assert {"insight": 0, "mantra": 11} == heard.one(0, "purse")
-    assert {"insight": 0, "mantra": 0} == settled_alone(0, 6)
-
-
-def settled_alone(insight: int, mantra: int) -> dict[str, int]:
-    table = start()
-    put(table, 0, insight=insight, mantra=mantra)
-    return play(table).one(0, "purse")
-
-
-def test_insight_gained_in_the_round_pays_for_mantra_insight_of_the_next_rounds_start_does_not() -> None:
-    """Being alone with `veil` gains back what it cost, and that removes 7."""
-    table = start()
-    put(table, 0, insight=1, mantra=13)
-    put(table, 1, insight=0, mantra=13)
-    heard = play(table, {0: {"visions": {"veil": True}}})
-    assert {"insight": 0, "mantra": 0} == heard.one(0, "purse")
-    assert {"insight": 0, "mantra": 7} == heard.one(1, "purse")
-
-
 @pytest.mark.parametrize(
     ("mantra", "times", "after"),
     [
@@ -119,30 +84,10 @@ def test_r4_dark_acts_after_this_rounds_learned_insight_and_before_the_settling(
     assert {"insight": 0, "mantra": 27} == heard.one(0, "purse")
 
 
-def test_several_darks_on_one_seat_act_one_after_another() -> None:
-    table = start(artefacts=DARK)
-    put(table, 4, insight=0)
-    heard = play(table, {seat: {"dark": 4} for seat in range(3)})
-    assert 40 - 6 == heard.one(4, "purse")["mantra"]
-
-
 def test_dark_may_be_used_on_oneself() -> None:
     table = start(artefacts=DARK)
     put(table, 0, insight=0)
     assert 4 == play(table, {0: {"dark": 0}}).one(0, "purse")["mantra"]
-
-
-def test_what_dark_adds_counts_as_mantra_received() -> None:
-    table = start(artefacts=DARK)
-    play(table, {0: {"dark": 3}, 1: {"dark": 3}, 3: {"learned": [{"shared": [0, 1]}, {"most": list(UNUSED[:4])}]}})
-    assert 18 + 15 + 30 == holding(table, 3).received
-
-
-def test_who_is_darkened_is_told_nothing_but_its_purse() -> None:
-    quiet, dark = start(artefacts=DARK), start(artefacts=DARK)
-    heard = play(dark, {0: {"dark": 3}})
-    assert play(quiet).public == heard.public
-    assert ["purse"] == [event["type"] for event in heard.seats[3]]
 
 
 @pytest.mark.parametrize("actions", [{}, {seat: {"guesses": [list(SYMBOLS[seat - 1])]} for seat in (1, 2, 3, 4)}])

@@ -52,13 +52,6 @@ def test_a_symbol_that_two_seats_submit_is_invalid_for_everyone_and_all_submit_a
     assert list(SYMBOLS[4]) == heard.one(3, "symbol_set")["symbol"]
 
 
-def test_the_same_runes_in_another_arrangement_are_another_symbol() -> None:
-    turned = next(s for s in (SYMBOLS[0][n:] + SYMBOLS[0][:n] for n in range(1, 6)) if is_legal(list(s)))
-    table = opening()
-    heard = play(table, CLASHING | {3: {"symbol": turned}, 4: {"symbol": SYMBOLS[0]}, 0: {"symbol": SYMBOLS[3]}})
-    assert [] == heard.public
-
-
 def test_a_seat_that_submits_nothing_gets_a_drawn_legal_symbol() -> None:
     table = opening()
     heard = play(table)
@@ -105,17 +98,6 @@ def test_there_are_at_most_ten_resubmits_then_the_clashing_seats_get_drawn_symbo
         assert is_legal(list(symbol))
         assert symbol not in table.state.invalid
     assert tuple(clash["symbol"]) == holding(table, 4).submitted[-1]
-
-
-def test_two_pairs_that_clash_at_the_last_attempt_all_get_drawn_symbols() -> None:
-    table = opening()
-    attempts(table, 10)
-    one, two = {"symbol": SYMBOLS[3]}, {"symbol": SYMBOLS[4]}
-    heard = play(table, {0: one, 1: two, 2: {"symbol": SYMBOLS[2]}, 3: two, 4: one})
-    symbols = [tuple(heard.one(seat, "symbol_set")["symbol"]) for seat in range(5)]
-    assert 5 == len(set(symbols))
-    assert SYMBOLS[2] == symbols[2]
-    assert not {SYMBOLS[3], SYMBOLS[4]} & set(symbols)
 
 
 def test_before_round_2_each_seat_has_6_insight_and_no_mantra() -> None:
