@@ -4,8 +4,7 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from protocol.games.hive_mind import Blocks, Doubles, Hint, HiveMindEvent, HiveMindView, Round, RoundResult
-from protocol.words import Action
+from protocol.games.hive_mind import Blocks, Doubles, Hint, HiveMindEvent, Round, RoundResult
 from referee.games.hive_mind import HiveMind
 from referee.games.hive_mind.hive import CELLS, total
 from referee.games.hive_mind.scoring import values_now
@@ -20,8 +19,18 @@ from referee.games.hive_mind.state import (
     wallet,
 )
 from referee.proofs.conformance.reseating import ANONYMOUS
-from referee.rules.contract import Addressed, Game, Illegal, Owed, Step, Taken, Window
+from referee.rules.contract import Addressed, Step, Taken
 from referee.rules.rng import Luck
+from tests.referee.proofs.planting import (
+    AUDIENCE,
+    SECRET,
+    AnyGame,
+    defaults,
+    rejects,
+    says_in_reasons,
+    shows,
+    tells_all,
+)
 
 
 def retold(
@@ -74,36 +83,6 @@ class MapInOrderOfSeats(HiveMind):
         return retold(step, state, in_order)
 
 
-class ReasonTellsOfAnother(HiveMind):
-    """A shape that another has placed on that Hive is rejected."""
-
-    def check(self, state: HiveMindState, seat: int, action: Action) -> Action:
-        checked = super().check(state, seat, action)
-        if isinstance(checked, Round):
-            for hive, cells in checked.place.items():
-                if any(cells == placed[neighbour(seat)] for placed in play_on(state, hive).placements):
-                    raise Illegal("somebody has placed that")
-        return checked
-
-
-class ReasonTellsValue(HiveMind):
-    """What is rejected in any case is rejected with a reason that depends on a hidden value."""
-
-    def check(self, state: HiveMindState, seat: int, action: Action) -> Action:
-        try:
-            return super().check(state, seat, action)
-        except Illegal as illegal:
-            raise Illegal(illegal.reason + "." * int(next(iter(state.values.values()))[0])) from None
-
-
-class HintToAll(HiveMind):
-    """Hints are told to all."""
-
-    def close(self, state: HiveMindState, taken: tuple[Taken | None, ...], luck: Luck) -> Step[HiveMindState]:
-        step = super().close(state, taken, luck)
-        return Step(step.state, tuple(Addressed(each.event) for each in step.told))
-
-
 class BlocksTooEarly(HiveMind):
     """Blocks are told together with Doubles."""
 
@@ -117,51 +96,42 @@ class BlocksTooEarly(HiveMind):
         return Step(replace(step.state, told=told), (*step.told, Addressed(blocks)))
 
 
-class DefaultIsRight(HiveMind):
-    """Who submits nothing in round 3 is taken to have guessed everything right."""
-
-    def window(self, state: HiveMindState) -> Window | None:
-        window, now = super().window(state), turn(state)
-        if window is None or now is None or now.number != ROUNDS:
-            return window
-        right = Round(guess={hive: state.values[hive] for hive in now.hives})
-        return Window("round", tuple(Owed(seat, right) for seat in range(SEATS)))
+def is_a_shape_of_another(state: HiveMindState, seat: int, action: object) -> bool:
+    """Whether the seat's neighbour has placed on that Hive what is placed now."""
+    return isinstance(action, Round) and any(
+        cells == placed[neighbour(seat)]
+        for hive, cells in action.place.items()
+        for placed in play_on(state, hive).placements
+    )
 
 
-class ViewOfAnother(HiveMind):
-    """A view shows what its seat's neighbour has submitted; a spectator's, what seat 0 has."""
-
-    def view(self, state: HiveMindState, seat: int | None) -> HiveMindView:
-        theirs = tuple(actions[neighbour(seat)] for actions in state.rounds)
-        return replace(super().view(state, seat), submitted=theirs)
+def right_guess(state: HiveMindState) -> Round:
+    """Everything right in round 3."""
+    now = turn(state)
+    return Round(guess={hive: state.values[hive] for hive in now.hives} if now and now.number == ROUNDS else {})
 
 
-class WalletOfAnother(HiveMind):
-    """A view tells what its seat's neighbour has left, and so whether it blocks."""
-
-    def view(self, state: HiveMindState, seat: int | None) -> HiveMindView:
-        return replace(super().view(state, seat), wallet=wallet(state, neighbour(seat)))
+def of_another(state: HiveMindState, seat: int | None) -> tuple[object, ...]:
+    """What the seat's neighbour has submitted."""
+    return tuple(actions[neighbour(seat)] for actions in state.rounds)
 
 
-class ViewInSize(HiveMind):
-    """Every view is longer by a hidden value."""
-
-    def view(self, state: HiveMindState, seat: int | None) -> HiveMindView:
-        first = int(next(iter(state.values.values()))[0])
-        return replace(super().view(state, seat), tied=(0,) * first)
+def a_value(state: HiveMindState) -> int:
+    return int(next(iter(state.values.values()))[0])
 
 
-SECRET = "secret swap: told the same"  # noqa: S105 - a promise, not a password
-
-LEAKS: dict[type[Game], str] = {  # type: ignore[type-arg]
-    HintOfCurrentValues: SECRET,
-    MapInOrderOfSeats: ANONYMOUS,
-    ReasonTellsOfAnother: SECRET,
-    ReasonTellsValue: SECRET,
-    HintToAll: "events keep to their audience",
-    BlocksTooEarly: SECRET,
-    DefaultIsRight: SECRET,
-    ViewOfAnother: SECRET,
-    WalletOfAnother: SECRET,
-    ViewInSize: SECRET,
+LEAKS: dict[str, tuple[type[AnyGame], str]] = {
+    "hints of current values": (HintOfCurrentValues, SECRET),
+    "counts in the order of seats": (MapInOrderOfSeats, ANONYMOUS),
+    "a shape of another, by rejection": (rejects(HiveMind, is_a_shape_of_another), SECRET),
+    "a value, by reasons": (says_in_reasons(HiveMind, lambda state, _: "." * a_value(state)), SECRET),
+    "hints told to all": (tells_all(HiveMind, Hint), AUDIENCE),
+    "Blocks told with Doubles": (BlocksTooEarly, SECRET),
+    "values, by the default": (defaults(HiveMind, "round", right_guess), SECRET),
+    "what another has submitted": (shows(HiveMind, submitted=of_another), SECRET),
+    "what another has left": (
+        shows(HiveMind, wallet=lambda state, seat: wallet(state, neighbour(seat))),
+        SECRET,
+    ),
+    "a value, by size": (shows(HiveMind, tied=lambda state, _: (0,) * a_value(state)), SECRET),
 }

@@ -4,16 +4,25 @@
 depends on nobody who was not asked is for `test_runes_secrets`.
 """
 
-from typing import ClassVar, cast
+from typing import cast
 
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
-from protocol.games.runes_to_ruins import PlayRound, Purse, RunesView, VisionAnswer
-from protocol.words import Action, Event
+from protocol.games.runes_to_ruins import PlayRound, Purse, VisionAnswer
+from protocol.words import Event
 from referee.games.runes_to_ruins import RunesToRuins
 from referee.games.runes_to_ruins.state import RunesState, Standing
-from referee.rules.contract import Addressed, Game, Illegal, Step, Taken
+from referee.rules.contract import Addressed, Step, Taken
 from referee.rules.rng import Luck
+from tests.referee.proofs.planting import (
+    AUDIENCE,
+    SECRET,
+    AnyGame,
+    rejects,
+    says_in_reasons,
+    shows,
+    tells_all,
+)
 
 
 def neighbour(state: RunesState, seat: int | None) -> Standing:
@@ -21,72 +30,10 @@ def neighbour(state: RunesState, seat: int | None) -> Standing:
     return state.standings[0 if seat is None else (seat + 1) % 5]
 
 
-class RunesViewWithMore(RunesView, frozen=True, kw_only=True):
-    more: tuple[int | str, ...]
-
-
-class LeakInView(RunesToRuins):
-    """Every view has the first rune of the next seat's symbol."""
-
-    view_type: ClassVar[type[RunesView]] = RunesViewWithMore
-
-    def view(self, state: RunesState, seat: int | None) -> RunesView:
-        return RunesViewWithMore(**asdict(super().view(state, seat)), more=self.more(state, seat))
-
-    def more(self, state: RunesState, seat: int | None) -> tuple[int | str, ...]:
-        return (neighbour(state, seat).symbol or ())[:1]
-
-
-class LeakOfPurse(LeakInView):
-    """Every view has the next seat's mantra."""
-
-    def more(self, state: RunesState, seat: int | None) -> tuple[int | str, ...]:
-        return (neighbour(state, seat).mantra,)
-
-
-class LeakInOrder(LeakInView):
-    """Every view lists the seats, those with most insight first."""
-
-    def more(self, state: RunesState, seat: int | None) -> tuple[int | str, ...]:
-        return tuple(sorted(range(5), key=lambda other: -state.standings[other].insight))
-
-
-class LeakInSize(LeakInView):
-    """Every view is longer by how much mantra the next seat has received."""
-
-    def more(self, state: RunesState, seat: int | None) -> tuple[int | str, ...]:
-        return (" " * neighbour(state, seat).received,)
-
-
-class LeakInReason(RunesToRuins):
-    """A guess that begins with a rune of the next seat's symbol is rejected."""
-
-    def check(self, state: RunesState, seat: int, action: Action) -> Action:
-        checked = super().check(state, seat, action)
-        symbol = neighbour(state, seat).symbol or ()
-        if isinstance(checked, PlayRound) and any(guess[0] in symbol for guess in checked.guesses):
-            raise Illegal("that rune is used")
-        return checked
-
-
-class LeakInReasonText(RunesToRuins):
-    """What is rejected in any case is rejected with a reason that depends on the next seat's symbol."""
-
-    def check(self, state: RunesState, seat: int, action: Action) -> Action:
-        try:
-            return super().check(state, seat, action)
-        except Illegal as illegal:
-            symbol = neighbour(state, seat).symbol or ("",)
-            raise Illegal(illegal.reason + symbol[0][:1]) from None
-
-
-class LeakInAudience(RunesToRuins):
-    """Purses are told to all."""
-
-    def close(self, state: RunesState, taken: tuple[Taken | None, ...], luck: Luck) -> Step[RunesState]:
-        step = super().close(state, taken, luck)
-        told = tuple(Addressed(each.event) if isinstance(each.event, Purse) else each for each in step.told)
-        return Step(step.state, told)
+def begins_with_a_used_rune(state: RunesState, seat: int, action: object) -> bool:
+    """Whether a guess begins with a rune of the next seat's symbol."""
+    symbol = neighbour(state, seat).symbol or ()
+    return isinstance(action, PlayRound) and any(guess[0] in symbol for guess in action.guesses)
 
 
 class LeakOfUnasked(RunesToRuins):
@@ -105,14 +52,27 @@ class LeakOfUnasked(RunesToRuins):
         return event
 
 
-SECRET = "secret swap: told the same"  # noqa: S105 - a promise, not a password
-
-LEAKS: dict[type[Game], str] = {  # type: ignore[type-arg]
-    LeakInView: SECRET,
-    LeakOfPurse: SECRET,
-    LeakInOrder: SECRET,
-    LeakInSize: SECRET,
-    LeakInReason: SECRET,
-    LeakInReasonText: SECRET,
-    LeakInAudience: "events keep to their audience",
+LEAKS: dict[str, tuple[type[AnyGame], str]] = {
+    "a rune of the next seat": (
+        shows(RunesToRuins, more=lambda state, seat: (neighbour(state, seat).symbol or ())[:1]),
+        SECRET,
+    ),
+    "its mantra": (shows(RunesToRuins, more=lambda state, seat: neighbour(state, seat).mantra), SECRET),
+    "seats in the order of insight": (
+        shows(
+            RunesToRuins,
+            more=lambda state, _: tuple(sorted(range(5), key=lambda seat: -state.standings[seat].insight)),
+        ),
+        SECRET,
+    ),
+    "mantra received, by size": (
+        shows(RunesToRuins, more=lambda state, seat: " " * neighbour(state, seat).received),
+        SECRET,
+    ),
+    "a reason by a rune": (rejects(RunesToRuins, begins_with_a_used_rune), SECRET),
+    "a rune in reasons": (
+        says_in_reasons(RunesToRuins, lambda state, seat: (neighbour(state, seat).symbol or ("",))[0][:1]),
+        SECRET,
+    ),
+    "purses told to all": (tells_all(RunesToRuins, Purse), AUDIENCE),
 }

@@ -2,7 +2,7 @@
 
 import pytest
 
-from referee.games.fight_for_a_name.board import BOARD, GATES, HEXES, PILLARS, START, STEPS
+from referee.games.fight_for_a_name.board import GATES, PILLARS
 from tests.referee.games import naive_fight
 from tests.referee.games.fight_play import canonical, move, player, position, reason, start, visiting
 
@@ -16,25 +16,6 @@ def ends(at: str, path: str) -> str:
         return why
     move(table, s0=path)
     return table.state.players[0].position or "nowhere"
-
-
-def test_36_numbered_hexes_and_start_make_a_hexagon_of_side_4() -> None:
-    assert 37 == len(BOARD.names)
-    assert set(HEXES) | {START} == set(BOARD.names)
-    assert BOARD.all == BOARD.ball(BOARD.bit[START], 3)
-
-
-def test_numbers_run_row_by_row_from_the_top_left_to_right() -> None:
-    drawn = [str(number) if number else START for row in naive_fight.ROWS for number in row]
-    assert drawn == list(BOARD.names)
-    assert "1" == BOARD.names[0]
-    assert "36" == BOARD.names[-1]
-
-
-@pytest.mark.parametrize("place", [*HEXES, START])
-@pytest.mark.parametrize("way", naive_fight.WAYS)
-def test_a_step_goes_to_the_hex_that_way_on_the_page_through_a_gate_or_nowhere(place: str, way: str) -> None:
-    assert naive_fight.step(place, way) == STEPS[place].get(way)
 
 
 @pytest.mark.parametrize(

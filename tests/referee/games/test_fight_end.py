@@ -208,11 +208,4 @@ def test_r10_if_nobody_has_justice_it_is_drawn() -> None:
     assert {2, 3, 4} == drawn("Charity:12:3", {})
 
 
-def test_votes_are_told_to_nobody() -> None:
-    table = tied("Charity:12:3 Courage:11:3 Justice:10:5")
-    heard = [vote(table, {12: 10}), vote(table, {12: 3, 11: 4})]
-    assert [[], []] == [one.public for one in heard]
-    assert [[[]] * 13] * 2 == [one.seats for one in heard]
-
-
 # What is told and named at the end.

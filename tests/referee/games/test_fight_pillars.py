@@ -4,13 +4,11 @@ from typing import Any
 
 import pytest
 
-from protocol.codec import encode
 from tests.referee.games.fight_play import (
     ON_PILLAR,
     SETUP,
     ask,
     close,
-    plain,
     player,
     position,
     reason,
@@ -35,17 +33,6 @@ def at_phi(seed: int = 0, **others: str) -> Any:
 def answered(asked: Any, seed: int = 0) -> dict[str, Any]:
     table, _ = at_phi(seed)
     return close(table, {0: asked}).event(0, "pillar_answer")
-
-
-def test_step_4_the_answers_of_two_do_not_depend_on_which_comes_first() -> None:
-    other = ask(SETUP["pillars"]["psi"])
-    told = []
-    for first in (0, 1):
-        table, _ = at_phi(s1="psi")
-        asked = {0: ASKED, 1: other}
-        answers = {seat: table.answer(seat, table.read(seat, encode(asked[seat]))) for seat in (first, 1 - first)}
-        told.append(plain([answers[0], answers[1]]))
-    assert told[0] == told[1]
 
 
 @pytest.mark.parametrize(("colour", "right"), [("red", True), ("orange", False), ("blue", False)])

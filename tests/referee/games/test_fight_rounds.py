@@ -32,26 +32,6 @@ def mp_told(heard: Any, seat: int) -> int:
 # 3.
 
 
-def test_step_3_start_gives_4_mp_to_the_only_one_there() -> None:
-    table = start()
-    move(table, **{f"s{seat}": "N" for seat in range(1, 13)})
-    assert 2 + 4 + 2 == shown(table, 0)["mp"]
-
-
-def test_step_3_start_gives_3_mp_to_each_of_several() -> None:
-    table = start()
-    heard = move(table, **{f"s{seat}": "N" for seat in range(2, 13)})
-    assert (5, 5) == (mp_told(heard, 0), mp_told(heard, 1))
-
-
-def test_step_3_a_coloured_hex_gives_the_mp_spent_on_this_move_plus_1() -> None:
-    table = start()
-    heard = move(table, s0="N", s1="N N", s2="N S")
-    assert {"12": 2} == heard.event(0, "standing")["strengths"]
-    assert {"5": 3} == heard.event(1, "standing")["strengths"]
-    assert {} == heard.event(2, "standing")["strengths"]
-
-
 def crowd(size: int) -> Any:
     table = position({seat: player(mp=4) for seat in range(size)})
     return table, move(table, **{f"s{seat}": "N N N N" for seat in range(size)})
@@ -110,24 +90,6 @@ def strengths(*amounts: int) -> Any:
     return position({seat: player(h7=amount - 1) for seat, amount in enumerate(amounts) if amount})
 
 
-@pytest.mark.parametrize(
-    ("amounts", "holders"),
-    [
-        ((5, 5, 3), {"7": 2}),
-        ((5, 5), {}),
-        ((5, 4), {"7": 0}),
-        ((1,), {"7": 0}),
-        ((4, 5, 4), {"7": 1}),
-        ((5, 5, 3, 3, 2), {"7": 4}),
-        ((0, 0), {}),
-    ],
-)
-def test_step_5_a_hex_is_held_by_the_highest_strength_above_0_that_exactly_one_seat_has(
-    amounts: tuple[int, ...], holders: dict[str, int]
-) -> None:
-    assert holders == rest(strengths(*amounts)).event(None, "round_result")["holders"]
-
-
 # R4.
 
 
@@ -170,32 +132,6 @@ def test_r6_a_hex_is_reinforced_if_a_move_before_this_round_ended_there_not_in_t
 
 
 # 7. and R11.
-
-
-def test_step_7_all_are_told_positions_holders_white_hexes_titles_and_gifts_each_its_own() -> None:
-    table = position(
-        {
-            0: player(crests="Charity", h1=2, h2=2, h8=2),
-            1: player("12", mp=3, crests="Hope Faith"),
-            2: player("phi"),
-        },
-        claims="Mercy:12:2",
-        white=(9, 10, 11),
-    )
-    heard = close(table, {1: {"path": ["N"]}, 12: {"give": {"1": 1, "3": 1}}})
-    expected = {
-        "type": "round_result",
-        "round": 6,
-        "positions": {"1": "5", "2": "phi"} | {str(seat): "Start" for seat in range(3, 12)},
-        "holders": {"5": 1},
-        "white": [1, 2, 8, 9, 10, 11],
-        "claimed": {"Charity": 0},
-        "gifts": {"1": 1, "3": 1},
-    }
-    assert [expected] == heard.public
-    own = {"type": "standing", "mp": 3, "crests": ["Faith", "Hope"], "strengths": {"5": 2}}
-    assert [own] == heard.seats[1]
-    assert [] == heard.seats[0] == heard.seats[12]
 
 
 def test_r11_gifts_are_told_by_receiver_and_sum_not_by_giver() -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from tests.referee.games.fight_play import Heard, close, in_state, move, player, position, rest, shown
+from tests.referee.games.fight_play import Heard, close, in_state, move, player, position, rest
 
 # Charity is red (1, 7, 13, 19, …) with orange partings (2, 8, 14, 20, …).
 BANNER: dict[str, Any] = {"h1": 2, "h2": 2, "h8": 2}
@@ -32,52 +32,7 @@ def test_r8_a_seat_that_could_claim_two_titles_takes_the_first_in_alphabetical_o
 # Several that could claim it.
 
 
-def test_step_6_of_several_the_one_that_spent_most_mp_on_its_banners_hexes_claims() -> None:
-    one = player(crests="Charity", h1=2, h2=2, h8=2)
-    other = player(crests="Charity", h7=2, h14=2, h20=3)
-    assert {"Charity": 1} == claimed({0: one, 1: other})
-
-
-def test_step_6_then_who_got_the_crest_in_an_earlier_round() -> None:
-    one = player(crests="Charity:4", h1=2, h2=2, h8=2)
-    other = player(crests="Charity:3", h7=2, h14=2, h20=2)
-    assert {"Charity": 1} == claimed({0: one, 1: other})
-
-
-def test_step_6_then_who_did_better_in_the_timed_game() -> None:
-    one = player(crests="Charity:3", h1=2, h2=2, h8=2)
-    other = player(crests="Charity:3", h7=2, h14=2, h20=2)
-    rank = (4, 1, 3, 0, 2, *range(5, 13))
-    assert {"Charity": 1} == claimed({0: one, 1: other}, challenge=rank)
-    assert {"Charity": 0} == claimed({0: one, 1: other}, challenge=rank[::-1])
-
-
 # What a claim does.
-
-
-def test_step_6_the_banners_hexes_are_the_lowest_numbers_held_of_each_colour_and_turn_white_for_good() -> None:
-    table = position({0: player(crests="Charity", h13=1, h7=1, h20=9, h2=1, h14=1)})
-    assert [2, 7, 14] == result(rest(table))["white"]
-    assert [2, 7, 14] == result(rest(table))["white"]
-
-
-def test_step_6_the_claimer_leaves_the_board_and_its_strengths_are_gone() -> None:
-    table = position({0: player(crests="Charity", h13=1, h7=1, h20=9, h2=1, h14=1)})
-    heard = rest(table)
-    assert "0" not in result(heard)["positions"]
-    assert {} == result(heard)["holders"]
-    assert {} == shown(table, 0)["strengths"]
-    assert None is shown(table, 0)["position"] is shown(table, 0)["mp"]
-    assert "Charity" == shown(table, 0)["title"]
-    assert [] == heard.types(0)
-
-
-def test_step_6_what_others_still_on_the_board_spent_on_those_hexes_is_given_back_without_the_1s() -> None:
-    table = position({0: player(crests="Charity", h1=5, h2=5, h8=5), 1: player("7", mp=1, h1=2, h8=3, h9=4)})
-    heard = rest(table)
-    assert 1 + 2 + 3 == heard.event(1, "standing")["mp"]
-    assert {"9": 5, "7": 1} == heard.event(1, "standing")["strengths"]
-    assert {"9": 4} == shown(table, 1)["spent"]
 
 
 def test_r6_a_reinforcement_of_a_hex_that_turns_white_this_round_is_given_back() -> None:

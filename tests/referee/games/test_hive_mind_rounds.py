@@ -11,7 +11,6 @@ from tests.referee.games.hive_mind_play import (
     HIVE_MIND,
     SEATS,
     TEMPO_UP,
-    VALUES,
     VARIANTS,
     close,
     hexes,
@@ -27,27 +26,6 @@ def feats(table: Table) -> list[int]:
 
 
 # Hints and what all are told.
-
-
-@VARIANTS
-@pytest.mark.parametrize(
-    ("cells", "shape", "looks", "total"),
-    [
-        ("ADE", "tri", "BFHI", 1 + 2 + 1 + 2),
-        ("HKL", "arc", "CFI", 2 + 2 + 2),
-        ("EIJ", "arc", "CF", 2 + 2),
-        ("CFI", "line", "BG", 1 + 1),
-        ("HIJ", "line", "DGKL", 3 + 1 + 1 + 3),
-        ("ABC", "line", "DG", 3 + 1),
-    ],
-)
-def test_a_hint_is_the_sum_of_the_initial_values_looked_at(
-    variant: str, cells: str, shape: str, looks: str, total: int
-) -> None:
-    heard = place(start(variant), cells.lower())
-    expected = {"type": "hint", "hive": FIRST[variant], "round": 1, "shape": shape, "cells": cells, "looks": looks}
-    assert [expected | {"total": total}] == heard.seats[0]
-    assert list(expected) == list(heard.seats[0][0])[:-1]
 
 
 def test_r4_a_hive_that_is_left_out_gives_no_hint() -> None:
@@ -125,26 +103,6 @@ def test_nobody_blocks_itself_but_doublers_may_block_each_other(variant: str) ->
 # Guesses.
 
 
-@VARIANTS
-@pytest.mark.parametrize(
-    ("guess", "gained"),
-    [
-        (VALUES, 3),
-        ("112332112212", 1),  # the 1s; one 3 is taken for a 2
-        ("112332112223", 1),  # the 3s; one 1 is taken for a 2
-        ("312332112213", 1),  # the 2s; one 1 is taken for a 3
-        ("111111111111", 0),
-        ("221331221123", 1),  # the 3s; all others are the wrong way round
-    ],
-)
-def test_a_guess_gains_1_each_for_the_right_set_of_1s_2s_and_3s(variant: str, guess: str, gained: int) -> None:
-    table = start(variant)
-    for _ in range(2):
-        close(table)
-    close(table, {2: {"guess": {FIRST[variant]: guess}}})
-    assert [0, 0, gained, 0, 0] == [each["guesses"] for each in points(table)]
-
-
 # Feats, and the guessing of scores.
 
 
@@ -155,14 +113,6 @@ def test_r4_that_feat_needs_three_shapes_placed_that_share_none(third: str | Non
     place(table, "HKL", None, "IKL")
     place(table, third, None, None, "EFI")
     assert won == feats(table)[0]
-
-
-def test_feat_a_shape_that_shares_no_hex_with_any_other_of_the_round_in_each_of_the_six() -> None:
-    table = start(GAUNTLET)
-    place(table, "ADE", "HKL", "ABE", "BCG")
-    assert [0, 1, 0, 0, 0] == feats(table)
-    place(table, None, "IJL")
-    assert [0, 2, 0, 0, 0] == feats(table)
 
 
 def test_r4_alone_on_the_board_a_shape_shares_no_hex_but_one_that_is_not_placed_wins_nothing() -> None:
@@ -185,17 +135,6 @@ def scored() -> Table:
     for _ in range(4):
         place(table)
     return table
-
-
-def test_each_right_guess_of_a_score_gains_1_and_costs_the_guessed_2() -> None:
-    table = scored()
-    heard = close(
-        table, {0: {"scores": {"1": 5, "2": 6, "3": 1}}, 1: {"scores": {"2": 6}}, 3: {"scores": {"4": 0}}}
-    )
-    assert [2, 1 - 2, -4, 1, -2] == [each["score_guesses"] for each in points(table)]
-    told = [heard.event(seat, "score_guesses") for seat in SEATS]
-    assert [(2, 0), (1, 1), (0, 2), (1, 0), (0, 1)] == [(one["right"], one["guessed_by"]) for one in told]
-    assert ["type", "right", "guessed_by"] == list(told[0])
 
 
 # The reveal.

@@ -25,38 +25,6 @@ def test_step_1_vision_is_within_3_1_or_0_of_the_cells_for_1_2_or_3_pieces(
 
 
 @BOTH
-def test_step_1_a_destroyed_piece_lets_its_owner_see_but_not_spot(variant: str) -> None:
-    table = start(variant)
-    turn(table, "C3")
-    assert ["C3"] == turn(table, "C3").event(1, "placed")["destroyed"]
-    heard = turn(table, "C5 E3")
-    watched = heard.event(1, "opponent_placed")
-    assert within(3, "C3") == list(watched["visible"])
-    assert [] == watched["spotted"] == watched["destroyed"]
-    assert [] == heard.event(0, "placed")["destroyed"]
-
-
-@BOTH
-def test_step_3_a_single_piece_is_not_destroyed_for_being_spotted(variant: str) -> None:
-    table = start(variant)
-    turn(table, "C3")
-    heard = turn(table, "C5")
-    watched = heard.event(0, "opponent_placed")
-    assert (["C5"], []) == (watched["spotted"], watched["destroyed"])
-    assert "opponent" == watched["visible"]["C5"]
-    assert [] == heard.event(1, "placed")["destroyed"]
-
-
-@BOTH
-def test_step_3_of_several_pieces_the_spotted_ones_are_destroyed_and_not_the_rest(variant: str) -> None:
-    table = start(variant)
-    turn(table, "C3")
-    heard = turn(table, "C5 H4 I1")
-    assert ["C5"] == heard.event(1, "placed")["destroyed"]
-    assert {"C5": "empty", "H4": "own", "I1": "own"} == heard.event(1, "placed")["visible"]
-
-
-@BOTH
 def test_step_3_a_piece_on_a_piece_of_either_colour_is_destroyed(variant: str) -> None:
     table = start(variant)
     turn(table, "A1")

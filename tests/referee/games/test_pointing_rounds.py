@@ -65,21 +65,6 @@ def test_4_a_chain_seat_scores_1_for_each_seat_after_it_on_the_way_to_the_end() 
     assert dict(zip("ABCDEFGH", range(7, -1, -1), strict=True)) == scored("A>B>C>D>E>F>G>H", seats=8)
 
 
-@pytest.mark.parametrize(
-    ("arrows", "seats"),
-    [
-        ("A>B>C>D>E>F>G>H>I>A", 9),
-        ("A>B>C>D>E>F>G>H>I", 9),
-        ("A>I B>I C>I D>I E>I F>I G>I H>I", 9),
-        ("A>B>C>D>E>F>G>H>I>J>K>L>M>N>O>P>Q>R>S>T>U>V>W>X>Y>Z", 26),
-    ],
-)
-def test_4_in_a_section_of_9_seats_or_more_every_seat_scores_minus_1_whatever_it_is(
-    arrows: str, seats: int
-) -> None:
-    assert {-1} == set(scored(arrows, seats=seats).values())
-
-
 # The map.
 
 

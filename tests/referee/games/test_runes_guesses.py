@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import pytest
-
 from tests.referee.games.runes_play import SYMBOLS, Heard, holding, play, put, start
 
 
@@ -18,29 +16,6 @@ def test_the_three_counts_right_place_wrong_place_and_another_of_a_shared_group_
     runes = ["Origin Slope", "Torn Box", "Slash Slope", "Cross Splitter", "Straight Zig-Zag", "Origin Divider"]
     assert ["Torn Box", "Slash Divider", "Torn Splitter", "Origin Enclosure"] == list(SYMBOLS[1][2:])
     assert {"exact": 1, "moved": 1, "group": 1} == guess(runes)
-
-
-@pytest.mark.parametrize("seat", [0, 1])
-def test_the_closest_symbol_is_by_exact_then_moved_then_group(seat: int) -> None:
-    """Five of seat 3's runes, all in wrong places, and one of seat 4's in its place: seat 4's symbol is closest.
-
-    Angled Zig-Zag is both seats'.
-    """
-    runes = [
-        "Torn Slope",
-        "Straight Splitter",
-        "Slash Splitter",
-        "Origin Zig-Zag",
-        "Angled Zig-Zag",
-        "Torn Splitter",
-    ]
-    assert {"exact": 1, "moved": 1, "group": 0} == guess(runes, seat=seat)
-
-
-def test_a_guess_is_compared_with_every_other_seat_but_not_with_the_guessers_own_symbol() -> None:
-    assert 2 == sum(guess(list(SYMBOLS[0]))[key] for key in ("exact", "moved"))
-    heard = play(start(), {0: {"guesses": [list(SYMBOLS[0])]}})
-    assert [] == heard.of(None, "discovered")
 
 
 def found(finders: dict[int, list[Any]]) -> Heard:

@@ -23,39 +23,6 @@ def test_the_sources_three_worked_examples(insight: int, mantra: int, left: tupl
 
 
 @pytest.mark.parametrize(
-    ("insight", "mantra", "left"),
-    [
-        (9, 0, (9, 0)),
-        (9, 4, (9, 0)),
-        (9, 6, (9, 0)),
-        (9, 7, (9, 1)),
-        (9, 12, (9, 6)),
-        (9, 13, (8, 0)),
-        (9, 14, (8, 1)),
-        (9, 20, (8, 7)),
-        (9, 21, (7, 0)),
-        (9, 29, (7, 8)),
-        (9, 30, (6, 0)),
-        (9, 39, (6, 9)),
-        (9, 40, (5, 0)),
-        (9, 41, (5, 1)),
-        (9, 59, (5, 19)),
-        (9, 60, (4, 0)),
-        (9, 61, (3, 0)),
-        (9, 1000, (3, 0)),
-        (5, 61, (0, 1)),
-        (4, 60, (0, 20)),
-        (1, 61, (0, 48)),
-        (0, 1000, (0, 994)),
-    ],
-)
-def test_6_go_free_then_7_8_9_10_20_and_the_rest_each_only_while_there_is_that_much(
-    insight: int, mantra: int, left: tuple[int, int]
-) -> None:
-    assert left == settle(insight, mantra)
-
-
-@pytest.mark.parametrize(
     ("mantra", "times", "after"),
     [
         (0, 1, 10),
@@ -82,12 +49,6 @@ def test_r4_dark_acts_after_this_rounds_learned_insight_and_before_the_settling(
     put(table, 0, insight=0)
     heard = play(table, {0: {"learned": [{"most": list(UNUSED)}]}, 1: {"dark": 0}})
     assert {"insight": 0, "mantra": 27} == heard.one(0, "purse")
-
-
-def test_dark_may_be_used_on_oneself() -> None:
-    table = start(artefacts=DARK)
-    put(table, 0, insight=0)
-    assert 4 == play(table, {0: {"dark": 0}}).one(0, "purse")["mantra"]
 
 
 @pytest.mark.parametrize("actions", [{}, {seat: {"guesses": [list(SYMBOLS[seat - 1])]} for seat in (1, 2, 3, 4)}])

@@ -24,18 +24,6 @@ def clash_of(action: Any) -> dict[str, Any]:
     return {"symbol": list(action.symbol)}
 
 
-def test_every_seat_submits_a_symbol_in_secret_and_is_told_its_own_only() -> None:
-    table = opening()
-    assert table.window is not None
-    assert ("symbol", [0, 1, 2, 3, 4]) == (table.window.name, [owed.seat for owed in table.window.owed])
-    heard = play(table, {seat: {"symbol": symbol} for seat, symbol in enumerate(SYMBOLS)})
-    assert [] == heard.public
-    for seat, symbol in enumerate(SYMBOLS):
-        assert [{"type": "symbol_set", "symbol": list(symbol)}] == heard.seats[seat]
-    assert table.window is not None
-    assert ("round", 2) == (table.window.name, table.state.round)
-
-
 def test_a_symbol_that_two_seats_submit_is_invalid_for_everyone_and_all_submit_anew() -> None:
     table = opening()
     heard = play(table, CLASHING)
@@ -73,14 +61,6 @@ def test_an_invalid_symbol_is_not_drawn_as_a_default() -> None:
     play(table, CLASHING | {3: drawn, 4: drawn})
     assert [tuple(drawn["symbol"])] == list(table.state.invalid)
     assert clash_of(table.default(0)) != drawn
-
-
-def test_symbols_stay_invalid_through_all_attempts() -> None:
-    table = opening()
-    attempts(table, 3)
-    assert 3 == len(table.state.invalid)
-    for symbol in table.state.invalid:
-        assert "is invalid" in rejected(table, 0, {"symbol": symbol})
 
 
 def test_there_are_at_most_ten_resubmits_then_the_clashing_seats_get_drawn_symbols() -> None:

@@ -23,30 +23,6 @@ def answer(visions: Json, *, seat: int = 0, others: Any = None) -> Any:
     return asked(visions, seat=seat, others=others).one(seat, "vision")["answer"]
 
 
-def test_veil_itself_is_told_nothing_and_is_told_to_nobody() -> None:
-    quiet, veiled = asked({}), asked({}, others={1: {"veil": True}})
-    assert [] == veiled.of(1, "vision")
-    assert quiet.public == veiled.public
-    assert all(quiet.seats[seat] == veiled.seats[seat] for seat in (0, 2, 3, 4))
-
-
-def test_pattern_tells_for_each_position_how_many_of_the_named_seats_have_the_group_there() -> None:
-    groups = ["Origin", "Splitter", "Box", "Divider", "Zig-Zag", "Cross"]
-    one = [1, 0, 1, 1, 0, 0]
-    two = [0, 1, 0, 0, 1, 1]
-    three = [0, 1, 0, 0, 1, 1]
-    four = [0, 0, 0, 1, 0, 0]
-    for seats, expected in (
-        ([1], one),
-        ([2], two),
-        ([3], three),
-        ([4], four),
-        ([1, 2, 3, 4], [sum(each) for each in zip(one, two, three, four, strict=True)]),
-        ([4, 1], [sum(each) for each in zip(one, four, strict=True)]),
-    ):
-        assert expected == answer({"pattern": {"groups": groups, "seats": seats}})
-
-
 def test_except_tells_a_drawn_rune_of_the_seats_symbol_that_was_not_named() -> None:
     five = [rune for rune in SYMBOLS[2] if rune != "Cross Slope"][:5]
     assert "Cross Slope" == answer({"except": {"seat": 2, "runes": five}})
@@ -137,13 +113,3 @@ def test_r3_window_mirror_and_veil_are_no_questions_for_mirror() -> None:
     asker = {"window": {"position": 0, "seat": 0}, "mirror": {"rune": "Torn Box", "seat": 0}, "veil": True}
     heard = play(table, {0: {"visions": {"mirror": {"rune": "Slash Box", "seat": 1}}}, 1: {"visions": asker}})
     assert [] == heard.of(0, "mirrored") == heard.of(1, "mirrored")
-
-
-def test_the_asker_is_not_told_that_it_was_mirrored_but_for_the_rune_that_all_see() -> None:
-    table, other = start(), start()
-    action = {"visions": {"divine": "Box"}, "learned": [{"rune": "Torn Box"}]}
-    mirror = {"mirror": {"rune": "Slash Box", "seat": 1}}
-    heard = play(table, {0: {"visions": mirror}, 1: action})
-    elsewhere = play(other, {0: {"visions": {"mirror": {**mirror["mirror"], "seat": 2}}}, 1: action})
-    assert elsewhere.seats[1] == heard.seats[1]
-    assert elsewhere.public == heard.public

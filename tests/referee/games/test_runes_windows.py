@@ -14,10 +14,8 @@ from tests.referee.games.runes_play import (
     UNUSED,
     opening,
     plain,
-    play,
     put,
     rejected,
-    shown,
     start,
     taken_as,
 )
@@ -112,50 +110,6 @@ def test_a_number_of_thousands_of_digits_is_rejected_like_any_other() -> None:
         start().read(0, b'{"more_votes":true,"votes":{"7":' + b"9" * 6000 + b"}}")
 
 
-@pytest.mark.parametrize(
-    ("part", "cost"),
-    [
-        ({"votes": {"1": 1}}, 0),
-        ({"more_votes": True}, 1),
-        ({"told": True}, 1),
-        ({"visions": {"assign": ASSIGN}}, 1),
-        ({"visions": {"divine": "Box"}}, 1),
-        ({"visions": {"mundane": "Torn"}}, 1),
-        ({"visions": {"veil": True}}, 1),
-        ({"visions": {"pattern": PATTERN}}, 2),
-        ({"visions": {"place": {"order": "mundane", "position": 0}}}, 2),
-        ({"visions": {"except": {"seat": 1, "runes": []}}}, 3),
-        ({"visions": {"mirror": {"rune": SYMBOLS[0][0], "seat": 1}}}, 0),
-        ({"visions": {"window": {"position": 0, "seat": 1}}}, 0),
-        ({"learned": [{"rune": "Torn Box"}]}, 0),
-        ({"guesses": [list(UNUSED)]}, 0),
-        ({"guesses": [list(UNUSED)] * 2}, 1),
-        ({"guesses": [list(UNUSED)] * 3}, 3),
-        ({"light": True}, 0),
-        ({"dark": 0}, 0),
-        (WHOLE, 1 + 1 + 1 + 1 + 1 + 1 + 2 + 2 + 3 + 1),
-    ],
-)
-def test_an_action_that_costs_more_than_the_seat_has_is_rejected_whole(part: Any, cost: int) -> None:
-    table = rich()
-    put(table, 0, insight=cost)
-    assert taken_as(table, 0, part)
-    if cost:
-        put(table, 0, insight=cost - 1)
-        assert f"this costs {cost} insight; you have {cost - 1}" == rejected(table, 0, part)
-
-
-def test_veil_costs_1_then_2_then_3_with_each_use_in_the_match() -> None:
-    table = start()
-    for cost in (1, 2, 3):
-        put(table, 0, insight=cost - 1)
-        assert f"this costs {cost} insight" in rejected(table, 0, {"visions": {"veil": True}})
-        put(table, 0, insight=cost)
-        assert cost == shown(table, 0)["veil_cost"]
-        play(table, {0: {"visions": {"veil": True}}})
-        play(table)
-
-
 def test_r5_nothing_earned_in_a_round_pays_for_it() -> None:
     """Being alone with a vision gains 1, after payment."""
     table = start()
@@ -168,32 +122,11 @@ def test_r8_the_groups_of_a_pattern_may_mix_orders_and_repeat() -> None:
     assert {"visions": {"pattern": pattern}} == taken_as(rich(), 0, {"visions": {"pattern": pattern}})
 
 
-def test_at_most_twice_the_rounds_number_of_learned_insights() -> None:
-    table = start()
-    insights = [{"rune": "Torn Box"}, {"shared": [1, 2]}, {"most": ["Torn Box"]}] * 3
-    for round_ in (2, 3, 4):
-        assert round_ == table.state.round
-        assert taken_as(table, 0, {"learned": insights[: 2 * round_]})
-        assert f"learned: at most {2 * round_} in this round" == rejected(
-            table, 0, {"learned": insights[: 2 * round_ + 1]}
-        )
-        play(table)
-
-
 def test_r8_a_guess_need_not_be_a_legal_symbol_and_may_be_the_own_one() -> None:
     boxes = ["Straight Box", "Torn Box", "Origin Box", "Cross Box", "Angled Box", "Slash Box"]
     assert rejected(opening(), 0, {"symbol": boxes})
     assert taken_as(start(), 0, {"guesses": [boxes]})
     assert taken_as(start(), 0, {"guesses": [list(SYMBOLS[0])]})
-
-
-def test_light_may_not_be_used_two_rounds_running() -> None:
-    table = rich()
-    play(table, {0: {"light": True}})
-    assert "light: not two rounds running" == rejected(table, 0, {"light": True})
-    assert not shown(table, 0)["may_light"]
-    play(table)
-    assert taken_as(table, 0, {"light": True})
 
 
 def test_options_left_out_have_their_defaults() -> None:

@@ -96,14 +96,6 @@ class TestMainTime:
         assert (E5, True) == (closed.taken, closed.by_default)
         assert [C3, None] == [accepted.action for accepted in played.bots[0].all_of(Accepted)]
 
-    async def test_an_action_of_null_withdraws_the_submission(self, autojump_clock: object) -> None:
-        async def script(bot: Bot, window: Opened) -> None:
-            bot.submit(window.id, C3, final=False)
-            bot.submit(window.id, None)
-
-        played = await mist(answering(script), silent)
-        assert (E5, True) == (played.closed(0)[0].taken, played.closed(0)[0].by_default)
-
     async def test_an_action_of_null_that_is_final_takes_the_default_at_once(self, autojump_clock: object) -> None:
         async def script(bot: Bot, window: Opened) -> None:
             await trio.sleep(2)
@@ -144,10 +136,6 @@ class TestReserve:
             closed.reserve_ms,
         )
         assert [Refusal.LATE] == [rejected.reason for rejected in played.bots[0].all_of(Rejected)]
-
-    async def test_one_ms_into_the_reserve_costs_one_ms(self, autojump_clock: object) -> None:
-        played = await mist(after(60 + A_MS, C3), silent, variant=HEAVEN)
-        assert (C3, 299_999) == (played.closed(0)[0].taken, played.closed(0)[0].reserve_ms)
 
     async def test_a_submission_standing_when_main_time_ends_spares_the_reserve(
         self, autojump_clock: object
@@ -192,29 +180,9 @@ class TestReserve:
         ] == [(closed.by_default, closed.reserve_ms) for closed in played.closed(0)]
         assert [300_000, 200_000, 100_000, 0, 0] == [opened.reserve_ms for opened in played.bots[0].all_of(Opened)]
 
-    async def test_undo_in_main_time_then_the_first_in_reserve_is_taken(self, autojump_clock: object) -> None:
-        played = await mist(steps((1, C3), (2, None), (61, G7)), silent, variant=HEAVEN)
-        assert (G7, 299_000) == (played.closed(0)[0].taken, played.closed(0)[0].reserve_ms)
-
-    async def test_an_illegal_submission_in_reserve_does_not_stop_it(self, autojump_clock: object) -> None:
-        played = await mist(steps((61, {"cells": ["E5"]}), (65, G7)), silent, variant=HEAVEN)
-        assert (G7, 295_000) == (played.closed(0)[0].taken, played.closed(0)[0].reserve_ms)
-
     async def test_the_reserve_of_one_seat_is_not_told_to_the_other(self, autojump_clock: object) -> None:
         played = await mist(after(100, C3), after(1, G7), variant=HEAVEN)
         assert [300_000] == [opened.reserve_ms for opened in played.bots[1].all_of(Opened)]
-
-
-class TestDefaults:
-    async def test_contractual_obligation_places_on_e5(self, autojump_clock: object) -> None:
-        """mist.md R4."""
-        played = await mist(silent, silent)
-        assert [(E5, True, 60_000)] == [(c.taken, c.by_default, c.charged_ms) for c in played.closed(0)]
-
-    async def test_heaven_and_hell_places_nothing(self, autojump_clock: object) -> None:
-        """mist.md R4."""
-        played = await mist(silent, silent, variant=HEAVEN)
-        assert [(NOTHING, True, 360_000)] == [(c.taken, c.by_default, c.charged_ms) for c in played.closed(0)]
 
 
 class TestPauses:
@@ -274,15 +242,6 @@ class TestPauses:
         assert 21_000 == played.closed(0)[0].charged_ms
         assert ["seat 0"] == [paused.reason for paused in played.bots[1].all_of(Paused)]
         assert [Refusal.NO_PAUSE] == [rejected.reason for rejected in played.bots[0].all_of(Rejected)]
-
-    async def test_without_a_budget_no_bot_may_pause(self, autojump_clock: object) -> None:
-        async def script(bot: Bot, window: Opened) -> None:
-            bot.pause()
-            bot.submit(window.id, C3)
-
-        played = await mist(answering(script), silent)
-        assert [Refusal.NO_PAUSE] == [rejected.reason for rejected in played.bots[0].all_of(Rejected)]
-        assert [] == played.bots[0].all_of(Paused)
 
     async def test_the_operator_takes_over_a_bots_pause(self, autojump_clock: object) -> None:
         async def script(bot: Bot, window: Opened) -> None:

@@ -9,7 +9,7 @@ from protocol.feed import FeedClosed, FeedMessage, FeedWindow
 from referee.host.feed import Feed
 from referee.match.records import Record, WindowTime
 from referee.rules.contract import Addressed
-from tests.referee.proofs.planted_leaks import SEALED, SECRET
+from tests.referee.proofs.planting import SEALED, SECRET
 
 FeedLeak = Callable[[pytest.MonkeyPatch], None]
 told, record, say = Feed.told, Feed.record, Feed._say

@@ -2,14 +2,25 @@
 
 from typing import ClassVar, cast
 
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from protocol.games.mist import MistView, Placed, Turn
 from protocol.words import Action, View
 from referee.games.mist import BOARD, Mist, MistState
-from referee.rules.contract import Addressed, Announced, Game, Illegal, Owed, Step, Taken, Window
+from referee.rules.contract import Addressed, Announced, Step
 from referee.rules.rng import Luck
-from tests.referee.toy import CUPS, Bid, Cups, CupState, CupView, Look, RoundOver
+from tests.referee.proofs.planting import (
+    AUDIENCE,
+    SEALED,
+    SECRET,
+    AnyGame,
+    defaults,
+    rejects,
+    says_in_reasons,
+    shows,
+    tells_all,
+)
+from tests.referee.toy import Bid, Cups, CupState, CupView, RoundOver
 
 
 def hidden(state: MistState, seat: int | None) -> int:
@@ -17,41 +28,20 @@ def hidden(state: MistState, seat: int | None) -> int:
     return state.pieces[0 if seat is None else 1 - seat]
 
 
-class MistViewWithMore(MistView, frozen=True, kw_only=True):
-    more: str | int | tuple[str, ...]
+def theirs_first(state: MistState, seat: int | None) -> tuple[str, ...]:
+    """All cells, the opponent's first."""
+    theirs = hidden(state, seat)
+    return (*BOARD.cells(theirs), *BOARD.cells(BOARD.all & ~theirs))
 
 
-class LeakInView(Mist):
-    """Every view counts the opponent's pieces."""
-
-    view_type: ClassVar[type[MistView]] = MistViewWithMore
-
-    def view(self, state: MistState, seat: int | None) -> MistView:
-        return MistViewWithMore(**asdict(super().view(state, seat)), more=hidden(state, seat).bit_count())
+def names_a_taken_cell(state: MistState, seat: int, action: object) -> bool:
+    """Whether a cell that is named holds a piece, seen or not."""
+    return isinstance(action, Turn) and bool(hidden(state, seat) & BOARD.mask(action.cells or ()))
 
 
-class LeakInSize(LeakInView):
-    """Every view is as many blanks longer as the opponent has pieces."""
-
-    def view(self, state: MistState, seat: int | None) -> MistView:
-        return MistViewWithMore(**asdict(Mist.view(self, state, seat)), more=" " * hidden(state, seat).bit_count())
-
-
-class LeakInOrder(LeakInView):
-    """Every view lists all cells, the opponent's first."""
-
-    def view(self, state: MistState, seat: int | None) -> MistView:
-        theirs = hidden(state, seat)
-        cells = (*BOARD.cells(theirs), *BOARD.cells(BOARD.all & ~theirs))
-        return MistViewWithMore(**asdict(Mist.view(self, state, seat)), more=cells)
-
-
-class LeakToSpectator(LeakInView):
-    """Only the spectator's view knows where a piece is."""
-
-    def view(self, state: MistState, seat: int | None) -> MistView:
-        first = BOARD.cells(hidden(state, seat))[:1] if seat is None else ()
-        return MistViewWithMore(**asdict(Mist.view(self, state, seat)), more=first)
+def on_an_empty_cell(state: MistState) -> Turn:
+    """The first cell that is empty in truth."""
+    return Turn(cells=BOARD.cells(BOARD.all & ~state.pieces[0] & ~state.pieces[1] & ~BOARD.bit["E5"])[:1])
 
 
 class OrderOfSet(Mist):
@@ -60,62 +50,6 @@ class OrderOfSet(Mist):
     def view(self, state: MistState, seat: int | None) -> MistView:
         view = super().view(state, seat)
         return replace(view, visible={cell: view.visible[cell] for cell in set(view.visible)})
-
-
-class LeakInReason(Mist):
-    """A cell that holds a piece is rejected, whether the mover can see it or not."""
-
-    def check(self, state: MistState, seat: int, action: Action) -> Action:
-        checked = super().check(state, seat, action)
-        if isinstance(checked, Turn) and checked.cells and hidden(state, seat) & BOARD.mask(checked.cells):
-            raise Illegal("that cell is taken")
-        return checked
-
-
-class LeakInReasonText(Mist):
-    """What is rejected in any case is rejected with a reason that depends on the opponent's pieces."""
-
-    def check(self, state: MistState, seat: int, action: Action) -> Action:
-        try:
-            return super().check(state, seat, action)
-        except Illegal as illegal:
-            raise Illegal(illegal.reason + "." * (hidden(state, seat).bit_count() % 2)) from None
-
-
-class LeakInDefault(Mist):
-    """The default is the first cell that is empty in truth."""
-
-    def window(self, state: MistState) -> Window | None:
-        window = super().window(state)
-        if window is None or window.name != "turn" or not state.turns:
-            return window
-        empty = BOARD.cells(BOARD.all & ~state.pieces[0] & ~state.pieces[1] & ~BOARD.bit["E5"])
-        return Window("turn", (Owed(window.owed[0].seat, Turn(cells=empty[:1])),))
-
-
-class LeakInAudience(Mist):
-    """What became of the mover's pieces is told to all."""
-
-    def close(self, state: MistState, taken: tuple[Taken | None, ...], luck: Luck) -> Step[MistState]:
-        step = super().close(state, taken, luck)
-        told = tuple(Addressed(each.event) if isinstance(each.event, Placed) else each for each in step.told)
-        return Step(step.state, told)
-
-
-class LeakOfHand(Cups):
-    """A secret that differs from deal to deal is in every view."""
-
-    def view(self, state: CupState, seat: int | None) -> View:
-        return replace(cast("CupView", super().view(state, seat)), lucky=state.lucky[0])
-
-
-class LeakOfSetup(Cups):
-    """The reason of a rejection depends on the host's secret."""
-
-    def check(self, state: CupState, seat: int, action: Action) -> Action:
-        if isinstance(action, Look) and action.cup >= CUPS:
-            raise Illegal(f"no such cup {state.cups[0]}")
-        return super().check(state, seat, action)
 
 
 class LeakInAnswer(Cups):
@@ -155,23 +89,29 @@ class LeakOfLookers(Cups):
     announced: ClassVar[dict[str, Announced]] = {**Cups.announced, "look": Announced.SEATS}
 
 
-SECRET = "secret swap: told the same"  # noqa: S105 - a promise, not a password
-SEALED = "sealed swap"
-
-LEAKS: dict[type[Game], str] = {  # type: ignore[type-arg]
-    LeakInView: SECRET,
-    LeakInSize: SECRET,
-    LeakInOrder: SECRET,
-    LeakToSpectator: SECRET,
-    LeakInReason: SECRET,
-    LeakInReasonText: SECRET,
-    LeakInDefault: SECRET,
-    LeakInAudience: "events keep to their audience",
-    OrderOfSet: "two PYTHONHASHSEEDs",
-    LeakOfHand: SECRET,
-    LeakOfSetup: SECRET,
-    LeakInAnswer: SEALED,
-    LeakOfAnswered: SEALED,
-    LeakOfSealed: SEALED,
-    LeakOfLookers: SECRET,
+LEAKS: dict[str, tuple[type[AnyGame], str]] = {
+    "how many pieces": (shows(Mist, more=lambda state, seat: hidden(state, seat).bit_count()), SECRET),
+    "how many pieces, by size": (
+        shows(Mist, more=lambda state, seat: " " * hidden(state, seat).bit_count()),
+        SECRET,
+    ),
+    "pieces, by order": (shows(Mist, more=theirs_first), SECRET),
+    "a piece, to spectators": (
+        shows(Mist, more=lambda state, seat: BOARD.cells(hidden(state, seat))[:1] if seat is None else ()),
+        SECRET,
+    ),
+    "a taken cell, by rejection": (rejects(Mist, names_a_taken_cell), SECRET),
+    "how many pieces, by reasons": (
+        says_in_reasons(Mist, lambda state, seat: "." * (hidden(state, seat).bit_count() % 2)),
+        SECRET,
+    ),
+    "an empty cell, by default": (defaults(Mist, "turn", on_an_empty_cell), SECRET),
+    "what became of pieces, to all": (tells_all(Mist, Placed), AUDIENCE),
+    "cells in the order of a set": (OrderOfSet, "two PYTHONHASHSEEDs"),
+    "a secret of the deal": (shows(Cups, lucky=lambda state, _: state.lucky[0]), SECRET),
+    "the setup, by reasons": (says_in_reasons(Cups, lambda state, _: f" {state.cups[0]}"), SECRET),
+    "what another asked": (LeakInAnswer, SEALED),
+    "that another was answered": (LeakOfAnswered, SEALED),
+    "what was submitted last": (LeakOfSealed, SEALED),
+    "who may look": (LeakOfLookers, SECRET),
 }

@@ -4,10 +4,12 @@ import pytest
 from msgspec import Raw
 
 from protocol.codec import encode
+from protocol.games.mist import Placed
+from referee.games.mist import Mist
 from referee.rules.contract import BadSetupError, Illegal, Taken
 from referee.rules.reveal import Leak
 from referee.rules.table import Answered, Deal, Table, WindowClosed, replay
-from tests.referee.proofs.planted_leaks import LeakInAudience
+from tests.referee.proofs.planting import tells_all
 from tests.referee.toy import Bid, Cups, Guess, Look
 
 ONE_ROUND = Deal("plain", 3, Raw(b'{"rounds":1}'))
@@ -75,6 +77,6 @@ def test_options_or_a_setup_that_break_the_rules_deal_no_match() -> None:
 
 
 def test_an_event_for_one_seats_eyes_is_not_told_to_all() -> None:
-    table = Table(LeakInAudience(), Deal("contractual-obligation", 0, Raw(b'{"first":0}')))
+    table = Table(tells_all(Mist, Placed)(), Deal("contractual-obligation", 0, Raw(b'{"first":0}')))
     with pytest.raises(Leak, match="Placed must not be told in public"):
         table.close((Taken(table.read(0, b'{"cells":["A1"]}')), None))
