@@ -52,9 +52,8 @@ def test_those_of_hive_mind_hold_all_variants() -> None:
 
 
 def test_those_of_pointing_hold_loops_and_cut_pointers() -> None:
-    sections = [
-        part for step in steps_of("pointing") for each in step["public"] for part in each.get("sections", [])
-    ]
+    events = [event for step in steps_of("pointing") for event in told_in(step)]
+    sections = [section for event in events for section in event.get("sections", [])]
     assert any(section["kind"] == "loop" and any(section["shape"]) for section in sections)
     assert any(section["cut"] for section in sections)
 

@@ -18,6 +18,7 @@ from referee.games.fight_for_a_name.state import NOTHING, FightState, Player
 from referee.rules.contract import Addressed, Illegal, Taken
 from referee.rules.rng import Luck
 from referee.rules.table import Deal, Table
+from tests.referee.games.as_json import plain
 
 FIGHT = FightForAName()
 COLOURS = list(get_args(Colour))
@@ -150,10 +151,6 @@ def shown(table: Table, seat: int | None) -> dict[str, Any]:
     """The seat's view."""
     view: dict[str, Any] = plain(FIGHT.view(table.state, seat))
     return view
-
-
-def plain(words: Any) -> Any:
-    return json.loads(encode(words))
 
 
 def window(table: Table) -> tuple[str, list[int]] | None:

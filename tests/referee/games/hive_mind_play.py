@@ -10,6 +10,7 @@ from protocol.codec import encode
 from referee.games.hive_mind import HiveMind
 from referee.rules.contract import Illegal, Taken
 from referee.rules.table import Deal, Table
+from tests.referee.games.as_json import plain
 
 HIVE_MIND = HiveMind()
 RECHARGED, TEMPO_UP, GAUNTLET = "recharged", "tempo-up", "gauntlet"
@@ -124,7 +125,3 @@ def rejected(table: Table, seat: int, action: Any) -> str:
 def shown(table: Table, seat: int | None) -> dict[str, Any]:
     view: dict[str, Any] = plain(HIVE_MIND.view(table.state, seat))
     return view
-
-
-def plain(words: Any) -> Any:
-    return json.loads(encode(words))

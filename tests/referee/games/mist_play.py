@@ -11,6 +11,7 @@ from referee.games.mist import BOARD, Mist, MistState
 from referee.rules.contract import Addressed, Step, Taken
 from referee.rules.rng import Luck
 from referee.rules.table import Deal, Table
+from tests.referee.games.as_json import plain
 
 HEAVEN = "heaven-and-hell"
 CONTRACT = "contractual-obligation"
@@ -81,10 +82,6 @@ def shown(table: Table, seat: int | None) -> dict[str, Any]:
     """The seat's view."""
     view: dict[str, Any] = plain(MIST.view(table.state, seat))
     return view
-
-
-def plain(words: Any) -> Any:
-    return json.loads(encode(words))
 
 
 def position(own: str, other: str, *, variant: str = CONTRACT, turns: int = 10, **options: Any) -> MistState:

@@ -10,6 +10,7 @@ from protocol.codec import encode
 from referee.games.pointing.game import Pointing
 from referee.rules.contract import Taken
 from referee.rules.table import Deal, Table
+from tests.referee.games.as_json import plain
 
 POINTING = Pointing()
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -97,7 +98,3 @@ def outcome(table: Table) -> dict[str, Any]:
 
 def window(table: Table) -> tuple[str, list[int]] | None:
     return (table.window.name, [owed.seat for owed in table.owed]) if table.window else None
-
-
-def plain(words: Any) -> Any:
-    return json.loads(encode(words))

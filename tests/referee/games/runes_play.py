@@ -11,6 +11,7 @@ from referee.games.runes_to_ruins import RunesToRuins
 from referee.games.runes_to_ruins.state import RunesState, Standing
 from referee.rules.contract import Illegal, Taken
 from referee.rules.table import Deal, Table
+from tests.referee.games.as_json import plain
 
 Json = dict[str, Any]
 GAME = RunesToRuins()
@@ -109,8 +110,3 @@ def shown(table: Table, seat: int | None) -> Json:
     """The seat's view."""
     view: Json = plain(GAME.view(table.state, seat))
     return view
-
-
-def plain(words: Any) -> Any:
-    """As JSON values."""
-    return json.loads(encode(words))

@@ -12,6 +12,7 @@ from referee.games.fight_for_a_name.game import FightForAName
 from referee.rules.contract import Illegal, Taken
 from referee.rules.table import Deal, Table
 from tests.long import cases
+from tests.referee.games.as_json import plain, same
 from tests.referee.games.naive_fight import SEATS, WAYS, NaiveFight
 from tests.referee.games.naive_fight_view import view
 
@@ -61,16 +62,6 @@ ODD_ACTIONS: list[Any] = [
     {"seat": False},
     {"seat": 0, "why": ""},
 ]
-
-
-def plain(words: Any) -> Any:
-    """As JSON values, the order of keys included."""
-    return json.loads(encode(words))
-
-
-def same(expected: Any, got: Any) -> None:
-    """Equal byte for byte: values, and the order of keys."""
-    assert json.dumps(expected) == json.dumps(got)
 
 
 class Compared:

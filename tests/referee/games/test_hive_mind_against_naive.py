@@ -12,6 +12,7 @@ from referee.games.hive_mind import HiveMind
 from referee.games.hive_mind.hive import SHAPES
 from referee.rules.contract import Illegal, Taken
 from referee.rules.table import Deal, Table
+from tests.referee.games.as_json import plain, same
 from tests.referee.games.hive_mind_random import VARIANTS, Crowd, garnets, setup
 from tests.referee.games.naive_hive_mind import SHAPES as NAIVE_SHAPES
 from tests.referee.games.naive_hive_mind import NaiveHiveMind, view
@@ -69,16 +70,6 @@ ODD_ACTIONS: list[Any] = [
     {"seat": 1.0},
     {"seat": "1"},
 ]
-
-
-def plain(words: Any) -> Any:
-    """As JSON values, the order of keys included."""
-    return json.loads(encode(words))
-
-
-def same(expected: Any, got: Any) -> None:
-    """Equal byte for byte: values, and the order of keys."""
-    assert json.dumps(expected) == json.dumps(got)
 
 
 def test_the_55_shapes_are_the_same_in_both() -> None:

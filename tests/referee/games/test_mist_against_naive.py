@@ -12,6 +12,7 @@ from protocol.codec import encode
 from referee.games.mist import Mist
 from referee.rules.contract import Illegal, Taken
 from referee.rules.table import Deal, Table
+from tests.referee.games.as_json import plain, same
 from tests.referee.games.naive_mist import CELLS, NEAR, NaiveMist, view
 
 VARIANTS = ("contractual-obligation", "heaven-and-hell")
@@ -42,16 +43,6 @@ ODD_ACTIONS: list[Any] = [
     {"first": None},
     {"first": 0, "swap": False},
 ]
-
-
-def plain(words: Any) -> Any:
-    """As JSON values, the order of keys included."""
-    return json.loads(encode(words))
-
-
-def same(expected: Any, got: Any) -> None:
-    """Equal byte for byte: values, and the order of keys."""
-    assert json.dumps(expected) == json.dumps(got)
 
 
 def placement(luck: Random, pool: list[str], most: int) -> dict[str, Any]:

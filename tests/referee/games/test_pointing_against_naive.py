@@ -15,6 +15,7 @@ from referee.games.pointing.map import anonymous, connect, points
 from referee.rules.contract import Illegal, Taken
 from referee.rules.table import Deal, Table
 from tests.long import cases
+from tests.referee.games.as_json import plain, same
 from tests.referee.games.naive_pointing import NaivePointing, NaiveRound, view
 
 SEEDS = range(120)
@@ -35,16 +36,6 @@ ODD_ACTIONS: list[Any] = [
     {"target": [1]},
 ]
 TEMPERS = ("anywhere", "shy", "nobody", "one after another", "at few", "in loops", "as before", "one crowd")
-
-
-def plain(words: Any) -> Any:
-    """As JSON values, the order of keys included."""
-    return json.loads(encode(words))
-
-
-def same(expected: Any, got: Any) -> None:
-    """Equal byte for byte: values, and the order of keys."""
-    assert json.dumps(expected) == json.dumps(got)
 
 
 def pointers(luck: Random, seats: int, temper: str, before: dict[int, Any]) -> dict[int, Any]:

@@ -13,6 +13,7 @@ from protocol.games.runes import NAMES
 from referee.games.runes_to_ruins import RunesToRuins
 from referee.rules.contract import Illegal, Taken
 from referee.rules.table import Deal, Table
+from tests.referee.games.as_json import plain
 from tests.referee.games.naive_actions import DIVINE, FIVE, MUNDANE, VISIONS, legal
 from tests.referee.games.naive_runes import NaiveRunes, may_be
 
@@ -20,10 +21,6 @@ Json = dict[str, Any]
 GAME = RunesToRuins()
 ODD: list[Any] = [None, True, False, 0, 1, -1, 2.0, 7, "", "0", "Box", "Cross Box", [], {}, [0], [0, 0], {"a": 1}]
 KEYS = ["votes", "more_votes", "told", "abstain", "visions", "learned", "guesses", "light", "dark", "pass"]
-
-
-def plain(words: Any) -> Any:
-    return json.loads(encode(words))
 
 
 def random_options(luck: Random) -> Json:

@@ -11,7 +11,6 @@ from referee.rules.table import Deal, Table
 from tests.referee.games.runes_play import (
     GAME,
     SYMBOLS,
-    UNUSED,
     opening,
     plain,
     put,
@@ -19,34 +18,6 @@ from tests.referee.games.runes_play import (
     start,
     taken_as,
 )
-
-ASSIGN = {"1": UNUSED[0], "2": UNUSED[1], "3": UNUSED[2], "4": UNUSED[3]}
-PATTERN = {"groups": ["Box", "Box", "Cross", "Slash", "Straight", "Box"], "seats": [3, 1]}
-WHOLE: dict[str, Any] = {
-    "votes": {"12": 1, "7": 3},
-    "more_votes": True,
-    "told": True,
-    "visions": {
-        "assign": dict(reversed(ASSIGN.items())),
-        "divine": "Box",
-        "mundane": "Cross",
-        "veil": True,
-        "pattern": PATTERN,
-        "place": {"order": "divine", "position": 5},
-        "except": {"seat": 4, "runes": ["Torn Box", "Cross Box"]},
-        "mirror": {"rune": SYMBOLS[0][0], "seat": 1},
-        "window": {"position": 0, "seat": 2},
-    },
-    "learned": [
-        {"rune": "Torn Box"},
-        {"count": {"seat": 1, "group": "Box", "number": 0}},
-        {"has": {"seat": 2, "rune": "Torn Box"}},
-        {"line": {"rune": "Torn Box", "row": 0}},
-    ],
-    "guesses": [list(UNUSED), list(SYMBOLS[0])],
-    "light": True,
-    "dark": 0,
-}
 
 
 def rich(**options: Any) -> Table:

@@ -30,11 +30,6 @@ CLOCKS = [
 EDGES = (0.1, 0.3, 0.5, 1.0, 2.0, 3.0)
 
 
-@pytest.fixture
-def autojump_clock() -> trio.testing.MockClock:
-    return trio.testing.MockClock(autojump_threshold=0)
-
-
 def anything(luck: Random, cores: Cores, seat: int) -> Play:
     """A bot that submits, withdraws, works, rests, comes back and asks for pauses, often right on an edge."""
 

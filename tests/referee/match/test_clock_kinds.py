@@ -24,11 +24,6 @@ BRONSTEIN = ClockTable(budget_ms=1_000, delay="bronstein", delay_ms=500)
 FIXED = ClockTable(main_ms=1_000)
 
 
-@pytest.fixture
-def autojump_clock() -> trio.testing.MockClock:
-    return trio.testing.MockClock(autojump_threshold=0)
-
-
 def taking(*seconds: float) -> Play:
     """A bot that answers its n-th window after so many seconds, with a cell of its own."""
 

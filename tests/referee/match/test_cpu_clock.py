@@ -24,11 +24,6 @@ LOOK = 0.025
 """How late it may be seen that nothing will come in time, in seconds."""
 
 
-@pytest.fixture
-def autojump_clock() -> trio.testing.MockClock:
-    return trio.testing.MockClock(autojump_threshold=0)
-
-
 async def counted(
     clock: ClockTable, cores: Cores, bot: Play, *extra: Any, turns: int = 1, policy: Policy | None = None
 ) -> Played:

@@ -30,11 +30,6 @@ from tests.referee.virtual import Bot, Play, Played, after, answering, hear_out,
 C3, G7, E5 = {"cells": ["C3"]}, {"cells": ["G7"]}, {"cells": ["E5"]}
 
 
-@pytest.fixture
-def autojump_clock() -> trio.testing.MockClock:
-    return trio.testing.MockClock(autojump_threshold=0)
-
-
 def conduct(played: Played) -> list[Conduct]:
     return [seat.conduct for seat in played.match.seats]
 

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-import pytest
 import trio
 import trio.testing
 
@@ -13,11 +12,6 @@ from protocol.refusals import Refusal
 from referee.match.policy import Policy
 from tests.referee.toy import Cups
 from tests.referee.virtual import RULES, Bot, Play, Played, answering, hear_out, play, set_up, silent
-
-
-@pytest.fixture
-def autojump_clock() -> trio.testing.MockClock:
-    return trio.testing.MockClock(autojump_threshold=0)
 
 
 async def cups(players: Sequence[Play], policy: Policy = RULES) -> Played:

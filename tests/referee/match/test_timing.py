@@ -17,11 +17,6 @@ NOTHING: dict[str, list[str]] = {"cells": []}
 A_MS = 0.001
 
 
-@pytest.fixture
-def autojump_clock() -> trio.testing.MockClock:
-    return trio.testing.MockClock(autojump_threshold=0)
-
-
 def steps(*moves: tuple[float, object]) -> Play:
     """A bot that, at each window, submits non-final actions (or undoes: None) at these seconds."""
 

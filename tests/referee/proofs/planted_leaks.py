@@ -4,7 +4,7 @@ from typing import ClassVar, cast
 
 from msgspec.structs import replace
 
-from protocol.games.mist import MistView, Placed, Turn
+from protocol.games.mist import Placed, Turn
 from protocol.words import Action, View
 from referee.games.mist import BOARD, Mist, MistState
 from referee.rules.contract import Addressed, Announced, Step
@@ -44,12 +44,8 @@ def on_an_empty_cell(state: MistState) -> Turn:
     return Turn(cells=BOARD.cells(BOARD.all & ~state.pieces[0] & ~state.pieces[1] & ~BOARD.bit["E5"])[:1])
 
 
-class OrderOfSet(Mist):
-    """The cells in sight come in the order of a set of strings."""
-
-    def view(self, state: MistState, seat: int | None) -> MistView:
-        view = super().view(state, seat)
-        return replace(view, visible={cell: view.visible[cell] for cell in set(view.visible)})
+class OrderOfSet(shows(Cups, more=lambda _state, _seat: tuple({"one", "two", "three", "four", "five"}))):  # type: ignore[misc]
+    """Every view has a list in the order of a set of strings."""
 
 
 class LeakInAnswer(Cups):
@@ -107,7 +103,7 @@ LEAKS: dict[str, tuple[type[AnyGame], str]] = {
     ),
     "an empty cell, by default": (defaults(Mist, "turn", on_an_empty_cell), SECRET),
     "what became of pieces, to all": (tells_all(Mist, Placed), AUDIENCE),
-    "cells in the order of a set": (OrderOfSet, "two PYTHONHASHSEEDs"),
+    "a list in the order of a set": (OrderOfSet, "two PYTHONHASHSEEDs"),
     "a secret of the deal": (shows(Cups, lucky=lambda state, _: state.lucky[0]), SECRET),
     "the setup, by reasons": (says_in_reasons(Cups, lambda state, _: f" {state.cups[0]}"), SECRET),
     "what another asked": (LeakInAnswer, SEALED),

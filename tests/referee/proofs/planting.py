@@ -33,9 +33,9 @@ def shows(game: type[AnyGame], **looks: Look) -> type[AnyGame]:
     """Every view has these fields as well, or these values in its own fields."""
     view_type: Any = game.view_type
     more = [(name, Any) for name in looks if name not in view_type.__struct_fields__]
-    form: Any = (
-        defstruct(view_type.__name__, more, bases=(view_type,), frozen=True, kw_only=True) if more else view_type
-    )
+    form: Any = view_type
+    if more:
+        form = defstruct(view_type.__name__, more, bases=(view_type,), frozen=True, kw_only=True)
 
     def view(self: AnyGame, state: Any, seat: int | None) -> Any:
         shown = asdict(game.view(self, state, seat))

@@ -16,7 +16,7 @@ SEEDS = range(24)
 @pytest.mark.parametrize(
     ("planted", "promise"),
     [
-        # A process for each of two hash seeds plays all matches again; of Mist, the quick suite has the same fault.
+        # A process for each of two hash seeds plays all again; of Mist, the quick suite has the same fault.
         pytest.param(*leak, id=name, marks=[pytest.mark.slow] if leak[0] is OrderOfSet else [])
         for name, leak in LEAKS.items()
     ],

@@ -13,12 +13,6 @@ from referee.match.records import FORMAT, Ended, Footer, Header, In, Out, Window
 from referee.transcript.replayer import Differs, replay
 from tests.referee.virtual import Bot, Played, after, answering, play, set_up, silent
 
-
-@pytest.fixture
-def autojump_clock() -> trio.testing.MockClock:
-    return trio.testing.MockClock(autojump_threshold=0)
-
-
 POLICY = Policy(pauses=1, pause_ms=5_000, messages_per_window=10, bytes_per_window=200_000)
 
 
