@@ -12,6 +12,7 @@ from referee.transcript import reader
 from referee.transcript.chain import Broken, Chain, TranscriptError
 from referee.transcript.reader import lines_of, read_transcript, verify_transcript
 from referee.transcript.seat import seat_lines
+from tests.long import LONG
 from tests.referee.transcript.transcript_sample import header, match_records, write
 
 
@@ -41,7 +42,7 @@ def lines(content: bytes) -> list[bytes]:
 async def test_a_flipped_bit_in_any_byte_is_found_in_its_line(content: bytes) -> None:
     line = 1
     for place, byte in enumerate(content):
-        for bit in range(8):
+        for bit in range(8) if LONG else (place % 8,):
             flipped = bytearray(content)
             flipped[place] ^= 1 << bit
             broken = finding(bytes(flipped))
