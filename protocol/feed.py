@@ -42,7 +42,7 @@ class FeedEvent(Struct, tag="event", tag_field="type", frozen=True):
 
 
 class FeedWindow(Struct, tag="window", tag_field="type", frozen=True):
-    """A window opened of which everyone may know. A window that is some seats' secret has no message."""
+    """A window opened of which everyone may know. Of one that is some seats' secret, there is no message."""
 
     n: int
     at_ms: int
