@@ -2,13 +2,10 @@
 
 import errno
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
-
-if TYPE_CHECKING:
-    from referee.transcript import TranscriptError
 
 DONE = 0
 NO = 1
@@ -90,7 +87,25 @@ def cannot_write(path: Path, error: OSError) -> WrongUse | MachineCannot:
     return WrongUse(text) if error.errno in CHOSEN_WRONGLY else MachineCannot(text)
 
 
-def transcript_failed(error: "TranscriptError") -> WrongUse | MachineCannot:
-    """The same for a transcript that could not be written."""
-    cause = error.__cause__
-    return cannot_write(error.path or Path(), cause) if isinstance(cause, OSError) else MachineCannot(str(error))
+def shortage(error: OSError) -> str:
+    """What is said of a match that the operating system stopped."""
+    return f"the machine has run out of something: {error.strerror or error}"
+
+
+@contextmanager
+def errors_as_exits() -> Iterator[None]:
+    """Raises what playing a match raises as the exit that it means."""
+    # Here, because `arena --help` waits for this module.
+    from referee.sandbox import SandboxError  # noqa: PLC0415
+    from referee.transcript import TranscriptError  # noqa: PLC0415
+
+    try:
+        yield
+    except SandboxError as error:
+        raise MachineCannot(str(error)) from None
+    except TranscriptError as error:
+        if isinstance(error.__cause__, OSError):
+            raise cannot_write(error.path or Path(), error.__cause__) from None
+        raise MachineCannot(str(error)) from None
+    except OSError as error:
+        raise MachineCannot(shortage(error)) from None

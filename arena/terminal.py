@@ -11,7 +11,14 @@ from typing import Any
 
 import msgspec
 from rich.console import Console, ConsoleOptions, RenderableType  # noqa: TID251 - this is the door
-from rich.progress import Task, TextColumn  # noqa: TID251 - this is the door
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TextColumn,  # noqa: TID251 - this is the door
+)
 from rich.segment import Segment
 from rich.text import Text
 
@@ -68,6 +75,12 @@ class Words(TextColumn):
     def render(self, task: Task) -> Text:
         """See `TextColumn`."""
         return Text(printable(self.text_format.format(task=task)))
+
+
+def progress_bar(screen: Screen, *columns: ProgressColumn, transient: bool = False) -> Progress:
+    """A bar with what is in progress, how many of how many, and further columns; at a terminal only."""
+    parts = (Words(), BarColumn(), MofNCompleteColumn(), *columns)
+    return Progress(*parts, console=screen, disable=not screen.is_terminal, transient=transient)
 
 
 def print_json(content: Any) -> None:

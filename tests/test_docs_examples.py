@@ -22,7 +22,7 @@ from bots import kit
 from protocol.codec import decode_client_message, decode_server_message, encode
 from protocol.feed import FeedMessage
 from referee.adjudication.adjudicate import adjudicate_line
-from referee.bot_folder.manifest import FILE, BotFile, find_bot
+from referee.bot_folder.manifest import FILE, BotFile
 from referee.bot_folder.strict_toml import read_toml
 from referee.games.registry import GAMES
 from referee.match.records import Header, In, Out
@@ -117,15 +117,15 @@ class TestToml:
     @each("toml tournament")
     def test_a_tournaments_file_is_one(self, block: Block, tmp_path: Path) -> None:
         (tmp_path / "mine.toml").write_text(block.text)
-        assert 2 <= len(read_tournament(tmp_path / "mine.toml", find_bot).bots)
+        assert 2 <= len(read_tournament(tmp_path / "mine.toml").bots)
 
     def test_there_is_a_tournament_of_each_format_of_pairs_that_the_page_tells_of(self) -> None:
-        told = {read_tournament(file, find_bot).form.format for file in FORMATS}
+        told = {read_tournament(file).form.format for file in FORMATS}
         assert {"gauntlet", "swiss", "knockout", "ladder"} == told
 
     @pytest.mark.parametrize("file", FORMATS, ids=lambda file: file.name)
     def test_each_tournament_of_a_format_is_of_the_one_it_is_named_after(self, file: Path) -> None:
-        tournament = read_tournament(file, find_bot)
+        tournament = read_tournament(file)
         assert file.stem == tournament.form.format
         assert HOUSE / "runs/formats" / file.stem == tournament.results
         assert file.read_text().startswith("# ")
@@ -134,7 +134,7 @@ class TestToml:
         file = HOUSE / "docs/examples/competition/cup.toml"
         page = HOUSE / "docs/competition.md"
         assert [file.read_text()] == [block.text for block in blocks_of(page, "toml tournament")]
-        tournament = read_tournament(file, find_bot)
+        tournament = read_tournament(file)
         form = tournament.form
         assert (None, "strict", False, "void") == (
             form.seed,
@@ -152,7 +152,7 @@ class TestToml:
     def test_each_tournament_of_the_demo_is_of_the_game_it_is_named_after_and_says_what_it_is(
         self, file: Path
     ) -> None:
-        tournament = read_tournament(file, find_bot)
+        tournament = read_tournament(file)
         assert file.stem == tournament.form.game
         assert HOUSE / "runs/demo" / file.stem == tournament.results
         assert file.read_text().startswith("# ")

@@ -5,12 +5,12 @@ from typing import get_args
 import click
 import msgspec
 import trio
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn
+from rich.progress import TimeElapsedColumn
 
 from arena.errors import AnswerIsNo, MachineCannot
 from arena.quantities import counted
 from arena.tables import Grid, show
-from arena.terminal import Screen, Words, print_json, progress_console, results_console
+from arena.terminal import Screen, print_json, progress_bar, progress_console, results_console
 from referee import sandbox
 from referee.proofs.escapes import QUIET_SECONDS, ExaminationError, Finding, How, Report, examine
 from referee.sandbox import Isolation
@@ -71,8 +71,7 @@ def _remedy(failed: list[Finding]) -> str:
 
 def _examined(how: How, screen: Screen) -> Report:
     """The report, with a bar while it is made, at a terminal."""
-    columns = (Words(), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=screen, disable=not screen.is_terminal, transient=True) as bar:
+    with progress_bar(screen, TimeElapsedColumn(), transient=True) as bar:
         task = bar.add_task(f"attempts on {how.isolation}, {_start(how)}", total=None)
 
         def told(made: int, total: int) -> None:

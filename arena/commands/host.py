@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from arena.commands.log_option import open_log
 from arena.commands.match import REMOTE, match_options, play_asked
+from arena.commands.options import open_log
 from arena.errors import WrongUse
 from arena.feed import open_feed
 from arena.live import Hosting, play_hosted, play_match

@@ -6,26 +6,34 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from random import SystemRandom
-from typing import Any, TypeVar, get_args
+from typing import Any, get_args
 
 import click
 from msgspec import Raw
 
-from arena.commands.cap_option import cap_option, caps_given
-from arena.commands.feed_option import feed_option
-from arena.commands.log_option import log_option, open_log
-from arena.commands.policy_options import clock_option, policy_options, read_policy
-from arena.config import CONSOLE, BotCaps, over, too_large
+from arena.commands.options import (
+    adding,
+    cap_option,
+    caps_given,
+    clock_option,
+    feed_option,
+    log_option,
+    open_log,
+    policy_options,
+    read_policy,
+    warm_option,
+)
+from arena.config import CONSOLE, BotCaps, find_entry
 from arena.errors import WrongUse
 from arena.feed import open_feed
 from arena.game_options import read_clock, read_setup, rules_asked
-from arena.live import Console, Eyes, Watcher, lines_typed, play_match, read_eyes
+from arena.live import Console, Watcher, lines_typed, play_match, read_eyes
 from arena.quantities import counted
 from arena.reports import match_json, show_match
 from arena.schedule import SEED_BITS
 from arena.terminal import print_json, progress_console, say
 from arena.workers import ready
-from referee.bot_folder import BotFolderError, find_bot
+from referee.bot_folder import BotFolderError
 from referee.host import LocalSeat, Plan, Player, RemoteBot, Result, SandboxedBot, cannot_play, play
 from referee.linux.regular_file import read_regular
 from referee.sandbox import Isolation
@@ -33,15 +41,12 @@ from referee.wire import MAX_KEY_FILE_BYTES, PUBLIC, KeyFileError, read_public, 
 
 OUR_INPUT = 0
 """The file descriptor of standard input."""
-
-
 REMOTE = "remote:"
 """Before the file of a public key: a bot that comes with that key, to `arena host`."""
-CommandT = TypeVar("CommandT", bound=Callable[..., Any])
 PlayIt = Callable[..., Result]
 """Plays a match of a plan and players, its transcript in a folder, told who watches: as `play_match`."""
 
-_OPTIONS = (
+match_options = adding(
     click.argument("game"),
     click.argument("bots", nargs=-1, metavar="BOT BOT ..."),
     click.option("--variant", help="One of the game's rule sets.  [default: the game's]"),
@@ -63,9 +68,7 @@ _OPTIONS = (
         help="Show the board as it goes, as these eyes see it.",
     ),
     click.option("--isolation", type=click.Choice(get_args(Isolation)), default="strict", show_default=True),
-    click.option(
-        "--warm/--cold", default=True, show_default=True, help="Fork Python bots from a process with the kit?"
-    ),
+    warm_option,
     click.option(
         "--transcripts",
         type=click.Path(path_type=Path),
@@ -76,14 +79,10 @@ _OPTIONS = (
     feed_option,
     log_option,
     click.option("--json", "as_json", is_flag=True, help="Print the result as JSON."),
+    policy_options,
+    cap_option,
 )
-
-
-def match_options(command: CommandT) -> CommandT:
-    """Adds what says which match is to be played, and how it is shown."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return cap_option(policy_options(command))
+"""Which match is to be played, and how it is shown."""
 
 
 @click.command("match")
@@ -135,7 +134,7 @@ def play_asked(
     if why := cannot_play(plan, awaited, {bot.key for bot in awaited}):
         raise WrongUse(why)
     players = [_built(player, given["isolation"]) for player in players]
-    eyes = None if given["watch"] is None else _eyes(given["watch"], len(players))
+    eyes = None if given["watch"] is None else read_eyes("--watch", given["watch"], len(players))
     watch = None if eyes is None else Watcher(progress_console(), eyes, [_name(player) for player in players])
     of_whom = " (of bots on this machine)" if awaited else ""
     say(f"match {plan.match}, seed {plan.seed}, isolation {plan.isolation}{of_whom}")
@@ -175,17 +174,10 @@ def _player(name: str, game: str, caps: BotCaps) -> Player:
         return LocalSeat(CONSOLE, person.play)
     if name.startswith(REMOTE):
         return _remote(Path(name.removeprefix(REMOTE)))
-    if asks := too_large(name, caps):
-        raise WrongUse(asks)
     try:
-        bot = find_bot(name)
+        return SandboxedBot(find_entry(name, game, caps, f"{name}:"))
     except BotFolderError as error:
         raise WrongUse(str(error)) from None
-    if not bot.plays(game):
-        raise WrongUse(f"{name}: does not play {game}: its bot.toml has games = {list(bot.games or ())}")
-    if asks := over(bot, caps):
-        raise WrongUse(asks)
-    return SandboxedBot(bot)
 
 
 def _built(player: Player, isolation: Isolation) -> Player:
@@ -215,10 +207,3 @@ def _name(player: Player) -> str:
     if isinstance(player, RemoteBot):
         return f"{player.name} (remote)"
     return player.name if isinstance(player, LocalSeat) else player.folder.given
-
-
-def _eyes(text: str, seats: int) -> Eyes:
-    try:
-        return read_eyes(text, seats)
-    except ValueError as error:
-        raise WrongUse(f"--watch: {error}") from None

@@ -7,10 +7,17 @@ from typing import Any, get_args
 import click
 from msgspec.structs import replace
 
-from arena.commands.cap_option import cap_option, caps_given
-from arena.commands.log_option import log_option, open_log
-from arena.commands.policy_options import clock_option, policy_options, read_policy
-from arena.commands.where_options import where_options
+from arena.commands.options import (
+    cap_option,
+    caps_given,
+    clock_option,
+    log_option,
+    open_log,
+    policy_options,
+    read_policy,
+    warm_option,
+    where_options,
+)
 from arena.errors import AnswerIsNo, MachineCannot, Stopped, Undecided, WrongUse, cannot_write
 from arena.quantities import counted
 from arena.regression import (
@@ -68,19 +75,11 @@ BLOCKS = click.IntRange(1, MOST_BLOCKS)
 @click.option("--beta", type=float, default=0.05, show_default=True, help="How often H1 may be rejected wrongly.")
 @click.option("--field", multiple=True, metavar="BOT", help="More seats: who has the others; may be repeated.")
 @click.option("--rotations", type=BLOCKS, help="More seats: seatings of a deal.  [default: all]")
-@click.option(
-    "--blocks",
-    type=BLOCKS,
-    default=40_000,
-    show_default=True,
-    help="After so many, give up.",
-)
+@click.option("--blocks", type=BLOCKS, default=40_000, show_default=True, help="After so many, give up.")
 @click.option("--seed", type=int, help="Of all deals.  [default: drawn, and kept with the results]")
 @clock_option
 @click.option("--isolation", type=click.Choice(get_args(Isolation)), default="strict", show_default=True)
-@click.option(
-    "--warm/--cold", default=True, show_default=True, help="Fork Python bots from a process with the kit?"
-)
+@warm_option
 @click.option("--keep-bots", is_flag=True, help="Let bots that can stay for the next match: quicker, less strict.")
 @where_options
 @click.option(
@@ -179,7 +178,7 @@ def _print(regression: Regression, finding: Finding, elsewhere: str | None) -> N
     screen.print()
     for line in finding_lines(regression, finding):
         screen.say(line)
-    for line in attempts_text(len(finding.voids), 0, len(finding.lost)):
+    for line in attempts_text(finding):
         screen.say(line)
     transcripts = elsewhere or regression.arena.results / TRANSCRIPTS
     screen.say(f"transcripts: {transcripts}")

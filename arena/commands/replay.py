@@ -58,7 +58,11 @@ def command(transcript: Path | None, seat: int | None, boards: str | None, as_js
         if seat is not None:
             _write_seat(transcript, seat)
             return
-        eyes = None if boards is None or replayed is None else _eyes(boards, len(replayed.header.bots))
+        eyes = (
+            None
+            if boards is None or replayed is None
+            else read_eyes("--boards", boards, len(replayed.header.bots))
+        )
         found = _found(transcript, verified, replayed)
         if as_json:
             print_json(found)
@@ -188,10 +192,3 @@ def _show_boards(transcript: Path, replayed: Replayed, eyes: Eyes) -> None:
             raise click.exceptions.Exit(0)
 
     replay(read_transcript(transcript), step)
-
-
-def _eyes(text: str, seats: int) -> Eyes:
-    try:
-        return read_eyes(text, seats)
-    except ValueError as error:
-        raise WrongUse(f"--boards: {error}") from None

@@ -21,7 +21,7 @@ from arena.reports import (
 from arena.schedule import format_of
 from arena.tables import show
 from arena.terminal import print_json, results_console
-from arena.tournament import found_in, ledger_of
+from arena.tournament import ledger_of, results_in
 
 OUT = click.Path(path_type=Path, dir_okay=False)
 
@@ -34,14 +34,14 @@ OUT = click.Path(path_type=Path, dir_okay=False)
 def command(results: Path, *, html: Path | None, table: Path | None, as_json: bool) -> None:
     """Ratings with intervals, seats, conduct and time of a tournament: its results folder, or its file."""
     ledger = ledger_of(results)
-    found = found_in(ledger)
+    found = results_in(ledger)
     terms, digest = found.terms, found.digest
     if html is not None:
         write_page(html, ledger.resolve().parent.name, found)
     if table is not None:
         write_csv(table, digest)
     if as_json:
-        attempts = {"void": found.voids, "set_aside": found.set_aside, "lost": found.lost}
+        attempts = {"void": len(found.voids), "set_aside": len(found.set_aside), "lost": len(found.lost)}
         told = terms_told(terms) | digest_json(digest) | {"matches_in_all": found.total} | attempts
         print_json(told)
         return
@@ -54,7 +54,7 @@ def command(results: Path, *, html: Path | None, table: Path | None, as_json: bo
         print_result(screen, contest, digest.standings, digest.seats)
         screen.print()
     show(screen, crosstable(digest.standings, digest.labels, digest.seats))
-    for line in attempts_text(found.voids, found.set_aside, found.lost):
+    for line in attempts_text(found):
         screen.say(line)
     for each in (ratings_table(digest), seats_table(digest), conduct_table(digest)):
         screen.print()

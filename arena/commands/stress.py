@@ -10,25 +10,19 @@ from typing import Any, get_args
 import click
 import msgspec
 from click.core import ParameterSource
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
+from rich.progress import TimeElapsedColumn, TimeRemainingColumn
 
-from arena.errors import AnswerIsNo, MachineCannot, WrongUse
+from arena.errors import AnswerIsNo, WrongUse, errors_as_exits
 from arena.quantities import counted
 from arena.stress import Campaign, Level, Load, play_campaign, run_load, stress_page, stress_table
 from arena.tables import show
-from arena.terminal import Words, print_json, progress_console, results_console, say
+from arena.terminal import print_json, progress_bar, progress_console, results_console, say
 from arena.typed_commands import command_line
 from arena.workers import MAX_CONCURRENCY, cores, keep_calibration
 from referee.linux.regular_file import read_regular
 from referee.match import LONGEST_MS
 from referee.proofs.fuzzing import MAX_SCRIPT_BYTES, BadScriptError, Script, judge_script, read_script, script_text
-from referee.sandbox import Isolation, SandboxError
+from referee.sandbox import Isolation
 from referee.unwrapped import unwrapped
 
 SEED_BITS = 32
@@ -77,7 +71,7 @@ OF_REAL = ("levels", "matches", "main_ms", "hogs", "isolation", "html", "calibra
 )
 @click.option(
     "--hogs",
-    type=click.IntRange(0, MAX_CONCURRENCY),
+    type=HOGS,
     default=0,
     help="Real: processes beside that only burn time.",
 )
@@ -172,11 +166,8 @@ def _play_real(
     load = Load(
         levels=_levels(levels), matches=matches, main_ms=main_ms, hogs=hogs, seed=seed, isolation=isolation
     )
-    try:
-        with unwrapped():
-            found = _real_with_bar(load)
-    except SandboxError as error:
-        raise MachineCannot(str(error)) from None
+    with errors_as_exits(), unwrapped():
+        found = _real_with_bar(load)
     levels_up = sorted(found, key=lambda level: level.concurrent)
     # A level above one that was not safe was lucky.
     safe = max((level.concurrent for level in takewhile(lambda level: level.is_safe, levels_up)), default=None)
@@ -213,18 +204,13 @@ def _levels(text: str) -> tuple[int, ...]:
 
 
 def _real_with_bar(load: Load) -> list[Level]:
-    screen = progress_console()
-    columns = (Words(), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=screen, disable=not screen.is_terminal, transient=True) as bar:
+    with progress_bar(progress_console(), TimeElapsedColumn(), transient=True) as bar:
         tasks = {level: bar.add_task(f"{level} at once", total=load.matches or 2 * level) for level in load.levels}
         return run_load(load, lambda level, done: bar.update(tasks[level], completed=done))
 
 
 def _with_bar(seed: int, windows: int, processes: int) -> Campaign:
-    screen = progress_console()
-    columns = (Words(), BarColumn(), MofNCompleteColumn())
-    times = (TimeElapsedColumn(), TimeRemainingColumn())
-    with Progress(*columns, *times, console=screen, disable=not screen.is_terminal, transient=True) as bar:
+    with progress_bar(progress_console(), TimeElapsedColumn(), TimeRemainingColumn(), transient=True) as bar:
         task = bar.add_task("windows", total=windows)
         return play_campaign(seed, windows, processes, lambda more: bar.advance(task, more))
 

@@ -7,19 +7,16 @@ from typing import get_args
 import click
 from msgspec.structs import replace
 
-from arena.commands.feed_option import feed_option
-from arena.commands.log_option import log_option, open_log
-from arena.commands.where_options import where_options
+from arena.commands.options import feed_option, log_option, open_log, where_options
 from arena.config import Tournament, read_tournament
 from arena.errors import Stopped
 from arena.feed import open_feed
 from arena.reports import attempts_text, print_result, ratings_table, results_json, write_beside
 from arena.tables import show
 from arena.terminal import print_json, results_console
-from arena.tournament import PAGE, TRANSCRIPTS, Results, play_tournament
+from arena.tournament import PAGE, TRANSCRIPTS, FinalResults, play_tournament
 from arena.typed_commands import command_line
 from arena.workers import Where, venue_for
-from referee.bot_folder import find_bot
 from referee.sandbox import Isolation
 
 
@@ -49,7 +46,7 @@ def command(
     as_json: bool,
 ) -> None:
     """Play the tournament that FILE describes; run again after a stop, it goes on where it was."""
-    tournament = read_tournament(file, find_bot)
+    tournament = read_tournament(file)
     if isolation is not None:
         tournament = replace(tournament, form=replace(tournament.form, isolation=isolation))
     if results is not None:
@@ -80,11 +77,11 @@ def command(
         _print(tournament, came_out, transcripts)
 
 
-def _print(tournament: Tournament, came_out: Results, elsewhere: str | None) -> None:
+def _print(tournament: Tournament, came_out: FinalResults, elsewhere: str | None) -> None:
     """The final table."""
     screen = results_console()
     print_result(screen, came_out.contest, came_out.standings, tournament.seats)
-    for line in attempts_text(len(came_out.voids), len(came_out.set_aside), len(came_out.lost)):
+    for line in attempts_text(came_out):
         screen.say(line)
     screen.print()
     show(screen, ratings_table(came_out.digest))

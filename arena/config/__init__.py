@@ -1,9 +1,9 @@
 """What hosts write for the arena: tournament files and caps, read and checked."""
 
-from arena.config.caps import BotCaps, over, read_caps, too_large
+from arena.config.caps import BotCaps, read_caps
+from arena.config.entries import find_entry
 from arena.config.tournament_file import (
     CONSOLE,
-    HOUSE_MARK,
     Tournament,
     TournamentFile,
     read_tournament,
@@ -12,13 +12,11 @@ from arena.config.tournament_file import (
 
 __all__ = [
     "CONSOLE",
-    "HOUSE_MARK",
     "BotCaps",
     "Tournament",
     "TournamentFile",
-    "over",
+    "find_entry",
     "read_caps",
     "read_tournament",
     "results_of",
-    "too_large",
 ]

@@ -1,7 +1,6 @@
 """The file that describes a tournament, read and checked before anything is played."""
 
 import re
-from collections.abc import Callable
 from os.path import normpath
 from pathlib import Path
 from typing import Any
@@ -9,9 +8,10 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
-from arena.config.caps import BotCaps, Caps, EntryCaps, over, too_large
+from arena.config.caps import BotCaps, Caps, EntryCaps
+from arena.config.entries import find_entry
 from arena.errors import WrongUse
-from arena.schedule import FormatName, Schedule, ScheduleSpec, complaint, format_of
+from arena.schedule import FILE_FIELDS, FormatName, Schedule, ScheduleSpec, complaint, format_of
 from protocol.words import Options
 from referee.bot_folder import BotFolder, BotFolderError, TomlError, line_of, read_toml
 from referee.games import GAMES
@@ -21,7 +21,6 @@ from referee.printable import printable_name
 from referee.rules import BadSetupError, Game
 from referee.sandbox import Isolation
 
-Resolve = Callable[[str], BotFolder]
 CONSOLE = "console"
 """The name of a seat for a person at the terminal."""
 HOUSE_MARK = " (house)"
@@ -127,8 +126,8 @@ class Tournament(Struct, frozen=True, kw_only=True):
         )
 
 
-def read_tournament(path: Path, resolve: Resolve) -> Tournament:
-    """Reads a tournament's file; `resolve` finds a bot by its name.
+def read_tournament(path: Path) -> Tournament:
+    """Reads a tournament's file, and finds its bots.
 
     Raises:
         WrongUse: one line with file, line and field of what is wrong.
@@ -145,14 +144,14 @@ def read_tournament(path: Path, resolve: Resolve) -> Tournament:
     seats = game.seats(options)
     if wrong := complaint(_spec(form, seats), form.game):
         raise place.wrong(*wrong)
-    house = () if form.fill is None else (_bot("fill", form.fill, form, place, resolve),)
+    house = () if form.fill is None else (_bot("fill", form.fill, form, place),)
     return Tournament(
         file=path,
         form=form,
         variant=variant,
         options=options,
         seats=seats,
-        bots=_bots(form, place, resolve) + house,
+        bots=_bots(form, place) + house,
         labels=_labels(form, place),
         results=results_of(path, form),
     )
@@ -200,16 +199,8 @@ def _options(form: TournamentFile, game: Game[Any], variant: str, place: _Place)
 
 def _spec(form: TournamentFile, seats: int) -> ScheduleSpec:
     """The fields of the file that the schedule depends on."""
-    return ScheduleSpec(
-        format=form.format,
-        entrants=len(form.bots),
-        seats=seats,
-        blocks=form.blocks,
-        rounds=form.rounds,
-        heads=form.heads,
-        rotations=form.rotations,
-        filled=form.fill is not None,
-    )
+    fields = {name: getattr(form, name) for name in FILE_FIELDS}
+    return ScheduleSpec(entrants=len(form.bots), seats=seats, filled=form.fill is not None, **fields)
 
 
 def _check_clock(form: TournamentFile, game: Game[Any], variant: str, place: _Place) -> None:
@@ -220,32 +211,22 @@ def _check_clock(form: TournamentFile, game: Game[Any], variant: str, place: _Pl
         raise place.wrong(error.field, error.what) from None
 
 
-def _bots(form: TournamentFile, place: _Place, resolve: Resolve) -> tuple[BotFolder, ...]:
+def _bots(form: TournamentFile, place: _Place) -> tuple[BotFolder, ...]:
     for index, name in enumerate(form.bots):
         if name in form.bots[:index]:
             raise place.wrong(f"bots[{index}]", f"{name!r} is there twice")
-    return tuple(_bot(f"bots[{index}]", name, form, place, resolve) for index, name in enumerate(form.bots))
+    return tuple(_bot(f"bots[{index}]", name, form, place) for index, name in enumerate(form.bots))
 
 
-def _bot(field: str, name: str, form: TournamentFile, place: _Place, resolve: Resolve) -> BotFolder:
+def _bot(field: str, name: str, form: TournamentFile, place: _Place) -> BotFolder:
     """The bot that a field names."""
     if name == CONSOLE:
         raise place.wrong(field, "a person plays single matches only: arena match")
     caps = BotCaps(limits=form.limits, build_limits=form.build_limits, entry=form.entry)
-    given = _anchored(name, place.path.parent)
-    if asks := too_large(given, caps):
-        raise place.wrong(field, asks)
     try:
-        bot = resolve(given)
+        return find_entry(_anchored(name, place.path.parent), form.game, caps, repr(name))
     except BotFolderError as error:
         raise place.wrong(field, str(error)) from None
-    if not bot.plays(form.game):
-        raise place.wrong(
-            field, f"{name!r} does not play {form.game}: its bot.toml has games = {list(bot.games or ())}"
-        )
-    if asks := over(bot, caps):
-        raise place.wrong(field, asks)
-    return bot
 
 
 def _anchored(name: str, folder: Path) -> str:

@@ -9,13 +9,11 @@ from typing import Protocol, TypeVar
 import trio
 
 from arena import event_loop
-from arena.errors import MachineCannot, Stopped, WrongUse, cannot_write, transcript_failed
+from arena.errors import MachineCannot, Stopped, WrongUse, cannot_write, errors_as_exits
 from arena.terminal import say
 from referee.host import Plan, Result
 from referee.linux.private_file import FOLDER_MODE
 from referee.rules import Addressed, BadSetupError, Table
-from referee.sandbox import SandboxError
-from referee.transcript import TranscriptError
 
 PlayerT = TypeVar("PlayerT")
 PlayerT_contra = TypeVar("PlayerT_contra", contravariant=True)
@@ -81,15 +79,10 @@ async def _with_operator(
     async with trio.open_nursery() as nursery:
         await nursery.start(_pass_on_signals, orders)
         try:
-            result = await play(plan, players, transcript=path, watch=watch, operator=operator)
+            with errors_as_exits():
+                result = await play(plan, players, transcript=path, watch=watch, operator=operator)
         except BadSetupError as error:
             raise WrongUse(f"--{error}") from None
-        except TranscriptError as error:
-            raise transcript_failed(error) from None
-        except SandboxError as error:
-            raise MachineCannot(str(error)) from None
-        except OSError as error:
-            raise MachineCannot(f"the machine has run out of something: {error.strerror or error}") from None
         nursery.cancel_scope.cancel()
     return result
 

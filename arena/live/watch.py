@@ -1,8 +1,10 @@
 """Shows a match to people as it goes: as a spectator sees it, as one seat does, or whole, for the host."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Literal
 
+from arena.errors import WrongUse
 from arena.live.drawing.registry import drawing_of
 from arena.terminal import Screen
 from protocol.words import View
@@ -42,14 +44,15 @@ class Watcher:
         return shown(table.game, table.state, None if self._eyes == "spectator" else self._eyes)
 
 
-def read_eyes(text: str, seats: int) -> Eyes:
-    """`spectator`, `host`, or a seat's number.
+def read_eyes(option: str, text: str, seats: int) -> Eyes:
+    """What an option says: `spectator`, `host`, or a seat's number.
 
     Raises:
-        ValueError: it is none of these.
+        WrongUse: it says something else.
     """
     if text in ("spectator", "host"):
         return "spectator" if text == "spectator" else "host"
-    if text.isdecimal() and int(text) < seats:
-        return int(text)
-    raise ValueError(f"{text!r} is neither spectator nor host nor a seat from 0 to {seats - 1}")
+    with suppress(ValueError):  # Python reads no number of thousands of digits.
+        if text.isdecimal() and int(text) < seats:
+            return int(text)
+    raise WrongUse(f"{option}: {text!r} is neither spectator nor host nor a seat from 0 to {seats - 1}")

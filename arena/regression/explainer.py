@@ -7,25 +7,18 @@ from pathlib import Path
 from typing import Protocol
 
 import trio
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
+from rich.progress import TimeElapsedColumn, TimeRemainingColumn
 
 from arena import event_loop
-from arena.errors import MachineCannot, WrongUse, cannot_write
+from arena.errors import WrongUse, cannot_write, errors_as_exits
 from arena.quantities import counted
 from arena.regression.divergence import Explained, Place, explained, places
 from arena.regression.model import Regression
-from arena.terminal import Words, progress_console, say
+from arena.terminal import progress_bar, progress_console, say
 from arena.tournament import EXPLAINED, LEDGER, TRANSCRIPTS, Ledger, held
 from referee.bot_folder import BotFolder
 from referee.host import Interviewed, Plan, ask
 from referee.linux.private_file import FOLDER_MODE
-from referee.sandbox import SandboxError
 from referee.transcript import Differs, TranscriptError, read_transcript, verify_transcript
 from referee.wire import open_wire
 
@@ -87,15 +80,7 @@ class _Run:
         self._todo = list(enumerate(todo))
         self._logs = logs
         self._found: dict[int, Explained] = {}
-        self._bar = Progress(
-            Words(),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            TimeRemainingColumn(),
-            console=(console := progress_console()),
-            disable=not console.is_terminal,
-        )
+        self._bar = progress_bar(progress_console(), TimeElapsedColumn(), TimeRemainingColumn())
         self._task = self._bar.add_task("matches", total=len(todo))
 
     def found(self) -> list[Explained]:
@@ -121,15 +106,12 @@ async def _asked(place: Place, transcript: Path, logs: Path, ask: Ask) -> Interv
     try:
         if verify_transcript(transcript).head != place.head:
             raise WrongUse(f"{transcript}: is not the transcript whose result is in the ledger")
-        return await ask(transcript, place.seat, log=log)
+        with errors_as_exits():
+            return await ask(transcript, place.seat, log=log)
     except Differs as differs:
         raise WrongUse(f"{transcript}: {differs}") from None
     except TranscriptError as error:
         raise WrongUse(str(error)) from None
-    except SandboxError as error:
-        raise MachineCannot(str(error)) from None
-    except OSError as error:
-        raise MachineCannot(f"the machine has run out of something: {error.strerror or error}") from None
     finally:
         if log.exists() and log.stat().st_size == 0:
             log.unlink()

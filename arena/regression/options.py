@@ -6,13 +6,13 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from arena.config import BotCaps, Tournament, TournamentFile, over, too_large
+from arena.config import BotCaps, Tournament, TournamentFile, find_entry
 from arena.errors import WrongUse
 from arena.game_options import read_clock, rules_asked
 from arena.regression.model import FIELD, MOST_SEATINGS, Regression, Test
 from arena.schedule import TWO
 from arena.statistics import Anytime, EloModel, Sprt
-from referee.bot_folder import BotFolder, BotFolderError, built_in, find_bot
+from referee.bot_folder import BotFolder, BotFolderError, built_in
 from referee.match import Policy
 from referee.printable import printable_name
 from referee.sandbox import Isolation
@@ -114,18 +114,10 @@ def _sample(game: str) -> str:
 
 
 def _bot(flag: str, name: str, asked: Asked) -> BotFolder:
-    if asks := too_large(name, asked.caps):
-        raise WrongUse(f"{flag}: {asks}")
     try:
-        bot = find_bot(name)
+        return find_entry(name, asked.game, asked.caps)
     except BotFolderError as error:
         raise WrongUse(f"{flag}: {error}") from None
-    if not bot.plays(asked.game):
-        games = list(bot.games or ())
-        raise WrongUse(f"{flag}: {name} does not play {asked.game}: its bot.toml has games = {games}")
-    if asks := over(bot, asked.caps):
-        raise WrongUse(f"{flag}: {asks}")
-    return bot
 
 
 def _test(asked: Asked, seats: int) -> Test:

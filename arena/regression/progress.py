@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from rich.progress import BarColumn, MofNCompleteColumn, TimeElapsedColumn
+from rich.progress import TimeElapsedColumn
 
 from arena.quantities import counted
 from arena.regression.model import BlockTally, Regression, SeatedResult, evidence
@@ -19,14 +19,7 @@ class RegressionProgress(Gauge):
         self, console: Screen, regression: Regression, tally: BlockTally, decided: Callable[[], None]
     ) -> None:
         """`decided` is called once, with the block that decides."""
-        super().__init__(
-            console,
-            Words(),
-            BarColumn(),
-            MofNCompleteColumn(),
-            Words("blocks"),
-            TimeElapsedColumn(),
-        )
+        super().__init__(console, Words("blocks"), TimeElapsedColumn())
         self._test = regression.test
         self._tally = tally
         self._decided = decided

@@ -16,15 +16,16 @@ from arena.quantities import counted
 from arena.regression.model import BlockTally, Regression, SeatedResult, State, interval
 from arena.regression.progress import RegressionProgress
 from arena.statistics import StandingsRow, standings_of
-from arena.terminal import progress_console, say
+from arena.terminal import progress_console
 from arena.tournament import (
-    TRANSCRIPTS,
     Ledger,
     MatchSetup,
     Terms,
     begin_or_go_on,
+    match_setup,
     open_ledger,
     play_blocks,
+    say_going_on,
     say_kept,
     terms_of,
     try_out,
@@ -75,12 +76,7 @@ def play_regression(
         otherwise = f"{folder}: its results were begun otherwise"
         seed = begin_or_go_on(ledger, regression.arena.form.seed, partial(_terms, regression), otherwise)
         tally = _tally_of(regression, ledger)
-        field = MatchSetup(
-            plan=regression.arena.plan(),
-            players=players,
-            names=regression.arena.labels,
-            transcripts=folder / TRANSCRIPTS,
-        )
+        field = match_setup(regression.arena, players)
         say_kept(regression.arena)
         _play_rest(regression, field, ledger, tally, seed, open_venue=open_venue, log=log)
         return _finding(regression, ledger, tally, seed, monotonic() - started)
@@ -119,12 +115,9 @@ def _play_rest(
     log: Logger,
 ) -> None:
     """Plays until it is decided. What is being played then is given up: it would not count."""
-    if stopped := ledger.give_up_unfinished():
-        say(f"going on; {counted(stopped, 'match')} had been interrupted")
     done = tally.state.blocks
-    done_before = f" ({done} of them played before)" if done else ""
     limit = f"at most {counted(regression.limit, 'block')} of {counted(regression.seatings, 'match')}"
-    say(f"{limit}{done_before}, isolation {field.plan.isolation}")
+    say_going_on(ledger, limit, done, field)
     if tally.decided or done == regression.limit:
         return
     # Those beyond a limit that was higher before are finished too.

@@ -8,7 +8,7 @@ from arena.reports.html_page import About, page
 from arena.reports.tables import digest_csv
 from arena.schedule import format_of
 from arena.statistics import Digest
-from arena.tournament import PAGE, TABLE, Found, Terms
+from arena.tournament import PAGE, TABLE, Results, Terms
 
 TOLD = {
     "game": "game",
@@ -21,7 +21,7 @@ TOLD = {
 that are to come."""
 
 
-def matches_text(found: Found) -> str:
+def matches_text(found: Results) -> str:
     """How many matches count, and of how many: `32 of 180`."""
     played = found.digest.matches
     return str(played) if found.total in (None, played) else f"{played} of {found.total}"
@@ -32,7 +32,7 @@ def terms_told(terms: Terms) -> dict[str, str]:
     return {name: str(terms[key]) for key, name in TOLD.items() if key in terms}
 
 
-def write_beside(folder: Path, found: Found) -> None:
+def write_beside(folder: Path, found: Results) -> None:
     """Writes page and table into a results folder.
 
     Raises:
@@ -43,14 +43,14 @@ def write_beside(folder: Path, found: Found) -> None:
     write_csv(folder / TABLE, found.digest)
 
 
-def write_page(path: Path, title: str, found: Found) -> None:
+def write_page(path: Path, title: str, found: Results) -> None:
     """Writes the page; see `write_beside`."""
     digest, contest = found.digest, found.contest
     played = [("matches", matches_text(found)), ("blocks", str(digest.blocks))]
     if found.voids:
-        played.append(("void attempts", str(found.voids)))
+        played.append(("void attempts", str(len(found.voids))))
     if found.lost:
-        played.append(("lost with a referee process", str(found.lost)))
+        played.append(("lost with a referee process", str(len(found.lost))))
     about = About(title, (*terms_told(found.terms).items(), *played))
     if contest is not None:
         format_ = format_of(contest.spec)

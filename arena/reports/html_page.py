@@ -122,13 +122,8 @@ def _standings(digest: Digest) -> str:
                 f"{digest.ratings.ratings[row.entrant].elo:+z.0f}",
                 interval(digest.ratings.ratings[row.entrant]),
                 "-" if row.mean is None else f"{row.mean:.3f}",
-                *(
-                    "-" if each is None else str(each)
-                    for each in (
-                        *(row.played, *(row.wins, row.ties, row.losses)[: len(ended)]),
-                        *(row.faults, row.defaults, row.refused),
-                    )
-                ),
+                *map(str, (row.played, *(row.wins, row.ties, row.losses)[: len(ended)])),
+                *map(str, (row.faults, row.defaults, row.refused)),
             )
             for place, row in zip(labels_of(digest.standings), digest.standings, strict=True)
         ),

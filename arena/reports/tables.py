@@ -16,8 +16,7 @@ COLUMNS = (
     "losses", "points", "mean_points", "faults", "defaults", "refused", "windows", "us_per_window", "us_median",
     "us_most",
 )  # fmt: skip
-"""Of the CSV, before those for each seat and each other. What is not there is empty: an end of an interval,
-or what an earlier arena did not count."""
+"""Of the CSV, before those for each seat and each other. What is not there is empty: an end of an interval."""
 
 
 def ratings_table(digest: Digest) -> Grid:

@@ -9,17 +9,34 @@ from rich.text import Text
 
 from arena.config import Tournament
 from arena.quantities import counted, rounded
+from arena.regression import Finding
 from arena.reports.bracket import ASCII, BOXES, draw
-from arena.schedule import HOUSE, TWO, Contest, conduct_columns, format_of
+from arena.reports.html_page import labels_of
+from arena.schedule import TWO, Cells, Contest, format_of, format_table
 from arena.statistics import Digest, Score, StandingsRow
 from arena.tables import Grid, grid_of, show
 from arena.terminal import Screen
-from arena.tournament import Results
+from arena.tournament import FinalResults, Results
 
 
 def crosstable(rows: Sequence[StandingsRow], labels: Sequence[str], seats: int) -> Grid:
-    """The standings, with how each bot did against each other."""
-    return _table_of_pairs(rows, labels) if seats == TWO else _table_of_many(rows, labels)
+    """The standings, with each bot's points against each other, or of more seats how often it was before."""
+    numbers = [str(place) for place in range(1, len(rows) + 1)]
+    if seats == TWO:  # Narrow enough for four bots in 80 columns.
+
+        def of_two(row: StandingsRow) -> Cells:
+            scores = [row.against.get(other.entrant) for other in rows]
+            return f"{row.points:g}", row.record, *("-" if each is None else f"{each.points:g}" for each in scores)
+
+        return grid_of(*format_table(labels, rows, ("points", "W-T-L", *numbers), of_two, numbers))
+
+    def of_many(row: StandingsRow) -> Cells:
+        means = [row.against[other.entrant].mean if other.entrant in row.against else None for other in rows]
+        shares = ["-" if mean is None else f"{100 * mean:.0f}%" for mean in means]
+        return "-" if row.mean is None else f"{row.mean:.3f}", str(row.played), str(row.wins), *shares
+
+    places = labels_of(rows)
+    return grid_of(*format_table(labels, rows, ("mean points", "played", "wins", *places), of_many, places))
 
 
 def print_result(screen: Screen, contest: Contest, rows: Sequence[StandingsRow], seats: int) -> None:
@@ -32,10 +49,11 @@ def print_result(screen: Screen, contest: Contest, rows: Sequence[StandingsRow],
     show(screen, crosstable(rows, contest.labels, seats) if own is None else grid_of(*own))
 
 
-def attempts_text(voids: int, set_aside: int, lost: int) -> list[str]:
+def attempts_text(results: Results | Finding) -> list[str]:
     """What is said of attempts that did not count, a line each; nothing, if all did."""
-    said = [void_text(voids, set_aside)] if voids else []
-    if lost:
+    others = len(results.set_aside) if isinstance(results, Results) else 0
+    said = [void_text(len(results.voids), others)] if results.voids else []
+    if lost := len(results.lost):
         was, its = ("was", "its") if lost == 1 else ("were", "their")
         said.append(f"{counted(lost, 'attempt')} {was} lost with {its} referee process, and made again")
     return said
@@ -48,49 +66,7 @@ def void_text(voids: int, set_aside: int) -> str:
     return f"{counted(voids, 'attempt')} {were} void, and made again{again}"
 
 
-def _table_of_pairs(rows: Sequence[StandingsRow], labels: Sequence[str]) -> Grid:
-    """For two seats: points against each other; narrow enough for four bots in 80 columns."""
-    last, conducts = conduct_columns(rows)
-    table = Grid(
-        {"#": True, "bot": False, "points": True, "W-T-L": True}
-        | {str(place): True for place in range(1, len(rows) + 1)}
-        | dict.fromkeys(last, True)
-    )
-    for place, (row, behaved) in enumerate(zip(rows, conducts, strict=True), start=1):
-        table.add_row(
-            str(place),
-            labels[row.entrant],
-            f"{row.points:g}",
-            row.record,
-            *(_against(row, other) for other in rows),
-            *behaved,
-        )
-    return table
-
-
-def _table_of_many(rows: Sequence[StandingsRow], labels: Sequence[str]) -> Grid:
-    """For more seats: the mean share of others that a bot was ranked before, and of matches before each other."""
-    places = [HOUSE if row.house else str(place) for place, row in enumerate(rows, start=1)]
-    last, conducts = conduct_columns(rows)
-    table = Grid(
-        {"#": True, "bot": False, "mean points": True, "played": True, "wins": True}
-        | dict.fromkeys(places, True)
-        | dict.fromkeys(last, True)
-    )
-    for place, row, behaved in zip(places, rows, conducts, strict=True):
-        table.add_row(
-            place,
-            labels[row.entrant],
-            "-" if row.mean is None else f"{row.mean:.3f}",
-            str(row.played),
-            str(row.wins),
-            *(_share(row, other) for other in rows),
-            *behaved,
-        )
-    return table
-
-
-def results_json(tournament: Tournament, results: Results) -> dict[str, Any]:
+def results_json(tournament: Tournament, results: FinalResults) -> dict[str, Any]:
     """Everything that the table says, and what it was played with."""
     return {
         "game": tournament.form.game,
@@ -99,7 +75,7 @@ def results_json(tournament: Tournament, results: Results) -> dict[str, Any]:
         "blocks": tournament.form.blocks,
         "rotations": tournament.rotations,
         "design": results.design,
-        "seed": results.seed,
+        "seed": results.contest.seed,
         "isolation": tournament.form.isolation,
         "processes": tournament.form.policy.processes,
         "bots": [
@@ -151,18 +127,6 @@ def _standings_json(rows: Sequence[StandingsRow], labels: Sequence[str]) -> list
         }
         for row in rows
     ]
-
-
-def _against(row: StandingsRow, other: StandingsRow) -> str:
-    """Points against another bot; none where it would meet itself."""
-    score = row.against.get(other.entrant)
-    return "-" if score is None else f"{score.points:g}"
-
-
-def _share(row: StandingsRow, other: StandingsRow) -> str:
-    """In how many of a hundred matches with another it was ranked before that one."""
-    score = row.against.get(other.entrant)
-    return "-" if score is None or score.mean is None else f"{100 * score.mean:.0f}%"
 
 
 def _score(score: Score) -> dict[str, Any]:

@@ -2,16 +2,17 @@
 
 from arena.schedule.balance import Design, design_of
 from arena.schedule.blocks import MOST_BLOCKS, SEED_BITS, SWAPPED, Block, Match
-from arena.schedule.contract import Cells, Contest, ScheduleSpec, Tie
-from arena.schedule.formats import TWO, FormatName, complaint, format_of
-from arena.schedule.own_table import HOUSE, conduct_columns
+from arena.schedule.contract import FILE_FIELDS, Cells, Contest, ScheduleSpec, Tie
+from arena.schedule.format_table import conduct_columns, format_table
+from arena.schedule.formats import FORMATS, TWO, FormatName, complaint, format_of
 from arena.schedule.queue import Agenda, Ticket
 from arena.schedule.round_robin import round_robin
 from arena.schedule.rounds import Blocks, Fixed, Schedule, blocks_so_far, rounds_of
 from arena.schedule.seating import shifts_of
 
 __all__ = [
-    "HOUSE",
+    "FILE_FIELDS",
+    "FORMATS",
     "MOST_BLOCKS",
     "SEED_BITS",
     "SWAPPED",
@@ -34,6 +35,7 @@ __all__ = [
     "conduct_columns",
     "design_of",
     "format_of",
+    "format_table",
     "round_robin",
     "rounds_of",
     "shifts_of",

@@ -2,10 +2,11 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
+from arena.schedule.blocks import MOST_BLOCKS
 from arena.schedule.rounds import Schedule
 from arena.statistics import Played, StandingsRow
 
@@ -14,18 +15,26 @@ Complaint = tuple[str, str]
 """A field of the tournament's file, and what is wrong with it."""
 
 
+Blocks = Annotated[int, Meta(ge=1, le=MOST_BLOCKS)]
+
+
 class ScheduleSpec(Struct, frozen=True, kw_only=True):
-    """The fields of a tournament's file that its schedule depends on."""
+    """What a schedule depends on. The first fields are those of a tournament's file, see there."""
 
     format: str
+    blocks: Blocks
+    rounds: Blocks | None = None
+    heads: Blocks | None = None
+    rotations: Blocks | None = None
     entrants: int
+    """How many bots compete."""
     seats: int
-    blocks: int
-    rounds: int | None
-    heads: int | None
-    rotations: int | None
     filled: bool
     """Whether the house takes the seats that are left over: the field `fill`."""
+
+
+FILE_FIELDS = ScheduleSpec.__struct_fields__[:-3]
+"""Those that a tournament's file has under the same name."""
 
 
 class Contest(Struct, frozen=True, kw_only=True):

@@ -1,8 +1,7 @@
 """Which formats there are, and what is wrong with a schedule's spec whatever its format. Pure.
 
 To add a format, write its file, its test and its part of `docs/tournament.md`, and add it to `FORMATS`: nothing
-else names a format. A field that tournament files do not have yet is more work: it goes into `ScheduleSpec`,
-`FIELDS` and the modules that make specs.
+else names a format. A field that tournament files do not have yet goes into `ScheduleSpec` and `TournamentFile`.
 """
 
 from typing import TYPE_CHECKING, Literal
@@ -17,21 +16,11 @@ from arena.schedule.swiss import SwissFormat
 
 TWO = 2
 """Seats of games in which each pair plays by itself; and the fewest bots that make a tournament."""
-FORMATS: dict[str, Format] = {
-    each.name: each
-    for each in (
-        RoundRobinFormat(),
-        GauntletFormat(),
-        SwissFormat(),
-        KnockoutFormat(),
-        LadderFormat(),
-    )
-}
+_ALL = (RoundRobinFormat(), GauntletFormat(), SwissFormat(), KnockoutFormat(), LadderFormat())
+FORMATS: dict[str, Format] = {each.name: each for each in _ALL}
 """Those of two seats, by name."""
 TABLES = TablesFormat()
 """The one format of more seats."""
-FIELDS = ("rounds", "heads")
-"""Of a spec: not every format takes them."""
 
 if TYPE_CHECKING:
     FormatName = str
@@ -49,7 +38,7 @@ def complaint(spec: ScheduleSpec, game: str) -> Complaint | None:
     """What is wrong with a spec; None if nothing is."""
     if spec.entrants < TWO:
         return "bots", f"{spec.entrants} are too few; two or more can play"
-    for field in FIELDS:
+    for field in ("rounds", "heads"):
         if getattr(spec, field) is not None and field not in FORMATS[spec.format].uses:
             return field, f"is for format = {_users(field)}, not {spec.format!r}"
     wrong = _wrong_with_two(spec, game) if spec.seats == TWO else _wrong_with_many(spec, game)

@@ -5,7 +5,7 @@ from functools import partial
 
 from arena.schedule.blocks import SWAPPED, Block
 from arena.schedule.contract import Cells, Complaint, Contest, Format, ScheduleSpec
-from arena.schedule.own_table import own_table
+from arena.schedule.format_table import format_table
 from arena.schedule.rounds import Fixed
 from arena.statistics import Score, StandingsRow
 
@@ -40,7 +40,7 @@ class GauntletFormat(Format):
 
         order = sorted(rows, key=lambda row: row.entrant >= heads)
         places = [*["head"] * heads, *map(str, range(1, len(rows) - heads + 1))]
-        return own_table(contest, order, headings, cells, places)
+        return format_table(contest.labels, order, headings, cells, places)
 
 
 def gauntlet(heads: int, entrants: int, blocks: int, seed: int) -> Iterator[Block]:

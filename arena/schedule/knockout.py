@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import Struct
 
 from arena.schedule.contract import Cells, Contest, Format, ScheduleSpec, Tie
-from arena.schedule.own_table import own_table
+from arena.schedule.format_table import format_table
 from arena.schedule.pairing import SEATINGS, add_points
 from arena.schedule.rounds import Rounds, next_round, round_of
 from arena.statistics import Played, StandingsRow
@@ -36,7 +36,7 @@ class KnockoutFormat(Format):
 
     def table(self, contest: Contest, rows: Sequence[StandingsRow]) -> tuple[Cells, list[Cells]]:
         """See `Format`."""
-        return own_table(contest, rows, ("points", "W-T-L"), lambda row: (f"{row.points:g}", row.record))
+        return format_table(contest.labels, rows, ("points", "W-T-L"), lambda row: (f"{row.points:g}", row.record))
 
     def as_json(self, contest: Contest) -> dict[str, Any]:
         """See `Format`."""

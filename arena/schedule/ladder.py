@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from arena.quantities import rounded
 from arena.schedule.contract import Cells, Complaint, Contest, Format, ScheduleSpec
-from arena.schedule.own_table import own_table
+from arena.schedule.format_table import format_table
 from arena.schedule.pairing import Pair, first_points, matches_of, pairs_of
 from arena.schedule.rounds import Rounds, next_round, round_of
 from arena.statistics import Played, StandingsRow
@@ -53,7 +53,7 @@ class LadderFormat(Format):
         def cells(row: StandingsRow) -> Cells:
             return f"{ratings[row.entrant]:z.0f}", str(row.played), f"{row.points:g}", row.record
 
-        return own_table(contest, rows, ("rating", "played", "points", "W-T-L"), cells)
+        return format_table(contest.labels, rows, ("rating", "played", "points", "W-T-L"), cells)
 
     def as_json(self, contest: Contest) -> dict[str, Any]:
         """See `Format`."""

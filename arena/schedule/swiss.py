@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import Struct
 
 from arena.schedule.contract import Cells, Complaint, Contest, Format, ScheduleSpec
-from arena.schedule.own_table import own_table
+from arena.schedule.format_table import format_table
 from arena.schedule.pairing import SEATINGS, add_points, drawn, matches_of, pairs_of
 from arena.schedule.rounds import Rounds, next_round, round_of
 from arena.statistics import Played, StandingsRow
@@ -50,7 +50,7 @@ class SwissFormat(Format):
             return f"{mine.points:g}", f"{mine.buchholz:g}", row.record, str(mine.byes)
 
         headings = ("points", "Buchholz", "W-T-L", "house" if contest.spec.filled else "byes")
-        return own_table(contest, rows, headings, cells)
+        return format_table(contest.labels, rows, headings, cells)
 
     def as_json(self, contest: Contest) -> dict[str, Any]:
         """See `Format`."""

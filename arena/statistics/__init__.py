@@ -1,8 +1,8 @@
 """What results come to: standings, ratings, sequential tests. Pure."""
 
 from arena.statistics.anytime import Anytime
-from arena.statistics.ratings import Rating
-from arena.statistics.sprt import ELO, EloModel, Progress, Sprt, Verdict
+from arena.statistics.ratings import ELO, Rating
+from arena.statistics.sprt import EloModel, Progress, Sprt, Verdict
 from arena.statistics.standings import Played, Score, StandingsRow, points, standings_of
 from arena.statistics.summary import Digest, TimeUse, digest_of
 

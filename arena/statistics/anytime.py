@@ -11,7 +11,7 @@ Papers: I. Waudby-Smith and A. Ramdas, *Estimating means of bounded random varia
 Soc. B 86 (2024): the bets are those of section 4, the interval is the hedged capital process of theorem 3.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from math import exp, log, log1p
 from statistics import fmean
 
@@ -19,7 +19,6 @@ import numpy as np
 from msgspec import Struct
 
 from arena.statistics.sprt import Verdict
-from arena.statistics.standings import Played, points
 
 MOST = 0.75
 """The largest share of the money that one block can lose: it is never ruined."""
@@ -112,21 +111,6 @@ class Walk:
         self.progress = Course(verdict, blocks, self._sum / blocks, *money)
 
 
-def run(test: Anytime, differences: Iterable[float]) -> Course:
-    """The test on blocks in schedule order; it ends with the first that decides, whatever came in after it.
-
-    Args:
-        test: what is tested.
-        differences: by block, new version's mean points minus the old one's.
-    """
-    walk = Walk(test)
-    for block in differences:
-        walk.add(block)
-        if walk.progress.verdict is not Verdict.UNDECIDED:
-            break
-    return walk.progress
-
-
 def interval(differences: Sequence[float], alpha: float = 0.05) -> tuple[float, float]:
     """Where the mean difference is: with probability 1 - alpha the intervals after every block hold it.
 
@@ -152,30 +136,3 @@ def interval(differences: Sequence[float], alpha: float = 0.05) -> tuple[float, 
         # All are ruled out, which happens in a share alpha at most; the mean of what was seen is as good as any.
         return (fmean(differences), fmean(differences))
     return (max(-1.0, float(left[0] - step)), min(1.0, float(left[-1] + step)))
-
-
-def difference(head: Sequence[Played], base: Sequence[Played], entrant: int) -> float:
-    """One block's observation: the mean points of the new version in it, minus those of the old one.
-
-    Args:
-        head: the block's matches with the new version.
-        base: the same matches, with the old one in its place.
-        entrant: the number that both versions have.
-
-    Raises:
-        ValueError: they are not the same block in the same seatings.
-    """
-    if [(one.block, one.seating, one.entrants) for one in head] != [
-        (one.block, one.seating, one.entrants) for one in base
-    ]:
-        raise ValueError("old and new version must have played the same matches, in the same seats")
-    return _mean_points(head, entrant) - _mean_points(base, entrant)
-
-
-def _mean_points(matches: Sequence[Played], entrant: int) -> float:
-    return fmean(
-        points(match.outcome, seat)
-        for match in matches
-        for seat, sitting in enumerate(match.entrants)
-        if sitting == entrant
-    )

@@ -9,16 +9,16 @@ distribution* (Proposition 1.1) and *Comments on normalized Elo* (section 4.1), 
 the test's limits are A. Wald's, *Sequential tests of statistical hypotheses* (1945).
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from enum import Enum
 from math import exp, fsum, log, sqrt
 from typing import Literal
 
 from msgspec import Struct
 
+from arena.statistics.ratings import ELO
+
 EloModel = Literal["logistic", "normalized"]
-ELO = 400 / log(10)
-"""Elo of one unit of log-odds."""
 NORMALIZED_ELO = 800 / log(10)
 """Normalized Elo of a mean that is one standard deviation of a match's result above one half."""
 RESULTS = 5
@@ -90,14 +90,6 @@ class Progress(Struct, frozen=True):
     counts: tuple[int, ...]
 
 
-def pentanomial(points: Iterable[float]) -> tuple[int, ...]:
-    """How many blocks brought 0, 0.5, 1, 1.5 and 2 points."""
-    counts = [0] * RESULTS
-    for block in points:
-        counts[round(2 * block)] += 1
-    return tuple(counts)
-
-
 class Walk:
     """A test that takes one block after the other, in schedule order, up to the first that decides."""
 
@@ -116,21 +108,6 @@ class Walk:
         elif ratio <= self._test.lower:
             verdict = Verdict.REJECTED
         self.progress = Progress(verdict, self.progress.blocks + 1, ratio, tuple(self._counts))
-
-
-def run(test: Sprt, points: Iterable[float]) -> Progress:
-    """The test on blocks in schedule order; it ends with the first that decides, whatever came in after it.
-
-    Args:
-        test: what is tested.
-        points: what the new version got from each block, of 2.
-    """
-    walk = Walk(test)
-    for block in points:
-        walk.add(block)
-        if walk.progress.verdict is not Verdict.UNDECIDED:
-            break
-    return walk.progress
 
 
 def llr(counts: Sequence[int], test: Sprt) -> float:

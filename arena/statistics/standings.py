@@ -25,15 +25,15 @@ class Played(Struct, frozen=True, kw_only=True):
     charged_us: tuple[Count, ...]
     windows: tuple[Count, ...]
     defaults: tuple[Count, ...]
-    refused: tuple[Count, ...] = ()
-    """Of each seat's messages so many; nothing: an earlier arena wrote this, and did not count."""
+    refused: tuple[Count, ...]
+    """How many of each seat's messages."""
     head: str = ""
     """Hash of the last line of the match's transcript."""
 
     def fits(self, entrants: int) -> bool:
         """Whether it can be a match among so many bots: a ledger may come from anybody."""
         seats = range(len(self.entrants))
-        by_seat = (self.conduct, self.charged_us, self.windows, self.defaults, self.refused or self.conduct)
+        by_seat = (self.conduct, self.charged_us, self.windows, self.defaults, self.refused)
         ranked = sorted(seat for group in self.outcome.ranking for seat in group)
         return (
             len(seats) > 1
@@ -76,8 +76,8 @@ class StandingsRow(Score, kw_only=True):
     """Matches in which its conduct was not `ok`."""
     defaults: int = 0
     """Windows in which the default was taken for it."""
-    refused: int | None = 0
-    """Messages that the referee could not take; None: not counted in all of its matches."""
+    refused: int = 0
+    """Messages that the referee could not take."""
     windows: int = 0
     charged_us: int = 0
     untimed: int = 0
@@ -123,7 +123,6 @@ def points(outcome: Outcome, seat: int) -> float:
 def _sums(entrants: int, table: Table, matches: Sequence[Played]) -> dict[str, list[Any]]:
     """The fields of a row that are sums over matches, each by entrant."""
     first, tied = table.places == 0, table.sizes > 1
-    known = all(match.refused for match in matches)
     faults = [[conduct is not Conduct.OK for conduct in match.conduct] for match in matches]
 
     def total(values: Any) -> list[Any]:
@@ -140,7 +139,7 @@ def _sums(entrants: int, table: Table, matches: Sequence[Played]) -> dict[str, l
         "points": total(table.shares),
         "faults": total(faults),
         "defaults": total([match.defaults for match in matches]),
-        "refused": total([match.refused for match in matches]) if known else [None] * entrants,
+        "refused": total([match.refused for match in matches]),
         "windows": total([match.windows for match in matches]),
         "charged_us": total([match.charged_us for match in matches]),
         "untimed": total([_untimed(match) for match in matches]),

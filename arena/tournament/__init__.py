@@ -1,11 +1,11 @@
 """Plays tournaments: ledger, runner and what a result depends on."""
 
-from arena.tournament.found import Found, found_in, ledger_of
 from arena.tournament.ledger import Ledger
 from arena.tournament.progress import Gauge
 from arena.tournament.provenance import Terms, begin_or_go_on, terms_of
+from arena.tournament.results import Results, ledger_of, results_in
 from arena.tournament.results_folder import EXPLAINED, LEDGER, PAGE, TABLE, TRANSCRIPTS, held, open_ledger
-from arena.tournament.run import Results, play_tournament, say_kept, try_out
+from arena.tournament.run import FinalResults, match_setup, play_tournament, say_going_on, say_kept, try_out
 from arena.tournament.runner import MatchSetup, play_blocks
 
 __all__ = [
@@ -14,19 +14,21 @@ __all__ = [
     "PAGE",
     "TABLE",
     "TRANSCRIPTS",
-    "Found",
+    "FinalResults",
     "Gauge",
     "Ledger",
     "MatchSetup",
     "Results",
     "Terms",
     "begin_or_go_on",
-    "found_in",
     "held",
     "ledger_of",
+    "match_setup",
     "open_ledger",
     "play_blocks",
     "play_tournament",
+    "results_in",
+    "say_going_on",
     "say_kept",
     "terms_of",
     "try_out",

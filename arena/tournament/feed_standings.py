@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 
 import trio
-from msgspec import Struct
 
+from arena.config import Tournament
 from arena.schedule import Match
 from arena.statistics import Played, StandingsRow, standings_of
 from arena.tournament.ledger import Ledger
@@ -21,17 +21,6 @@ AGAIN_SECONDS = 3.0
 BLOCKS_AT_ONCE = 1_000
 SUMS = ("played", "wins", "ties", "losses", "points", "faults", "defaults")
 """The fields of a row that add up."""
-
-
-class Terms(Struct, frozen=True, kw_only=True):
-    """What does not change while a tournament is played."""
-
-    game: str
-    variant: str
-    format: str
-    labels: tuple[str, ...]
-    house: int | None
-    """The entrant that fills seats and does not compete."""
 
 
 class AlsoFed:
@@ -52,11 +41,12 @@ class AlsoFed:
 class FedStandings:
     """The standings so far."""
 
-    def __init__(self, terms: Terms, publish: Publish) -> None:
-        self._terms = terms
+    def __init__(self, tournament: Tournament, publish: Publish) -> None:
+        self._tournament = tournament
         self._publish = publish
         self._rows = [
-            StandingsRow(entrant=entrant, house=entrant == terms.house) for entrant in range(len(terms.labels))
+            StandingsRow(entrant=entrant, house=entrant == tournament.house)
+            for entrant in range(len(tournament.labels))
         ]
         self._played = 0
         self._n = 0
@@ -110,15 +100,14 @@ class FedStandings:
         self._say(rows, final=True)
 
     def _say(self, rows: Sequence[StandingsRow], *, final: bool = False) -> None:
-        terms = self._terms
         message = FeedStandings(
             n=self._n,
-            game=terms.game,
-            variant=terms.variant,
-            format=terms.format,
+            game=self._tournament.form.game,
+            variant=self._tournament.variant,
+            format=self._tournament.form.format,
             played=self._played,
             final=final,
-            rows=tuple(_row(row, terms.labels) for row in rows),
+            rows=tuple(_row(row, self._tournament.labels) for row in rows),
         )
         self._n += 1
         self._publish(STANDINGS, encode(message))

@@ -5,18 +5,11 @@ from time import monotonic
 from types import TracebackType
 from typing import Self
 
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    ProgressColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
+from rich.progress import ProgressColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from arena.quantities import counted
 from arena.schedule import Match
-from arena.terminal import Screen, Words
+from arena.terminal import Screen, progress_bar
 from referee.host import Result
 
 LINE_SECONDS = 10
@@ -30,7 +23,7 @@ class Gauge(ABC):
         self._console = console
         self._last_line = monotonic()
         self._lost = 0
-        self._bar = Progress(*columns, console=console, disable=not console.is_terminal)
+        self._bar = progress_bar(console, *columns)
 
     def __enter__(self) -> Self:
         self._bar.start()
@@ -76,14 +69,7 @@ class LiveProgress(Gauge):
     """Of a tournament. `ended` and `void` are told by the runner."""
 
     def __init__(self, console: Screen, done: int, total: int) -> None:
-        super().__init__(
-            console,
-            Words(),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            TimeRemainingColumn(),
-        )
+        super().__init__(console, TimeElapsedColumn(), TimeRemainingColumn())
         self._done, self._total, self._voids = done, total, 0
         self._task = self._bar.add_task("matches", total=total, completed=done)
 

@@ -9,7 +9,7 @@ import msgspec
 
 from arena.config import Tournament
 from arena.errors import WrongUse
-from arena.schedule import SEED_BITS
+from arena.schedule import FILE_FIELDS, SEED_BITS
 from arena.tournament.ledger import Ledger
 from arena.workers import own_content, own_files
 from referee.bot_folder import file_hashes
@@ -32,10 +32,7 @@ def terms_of(tournament: Tournament, seed: int) -> Terms:
         "game": form.game,
         "variant": tournament.variant,
         **_dotted("options", tournament.options),
-        "format": form.format,
-        "blocks": form.blocks,
-        **({} if form.rounds is None else {"rounds": form.rounds}),
-        **({} if form.heads is None else {"heads": form.heads}),
+        **{name: value for name in FILE_FIELDS if (value := getattr(form, name)) is not None},
         "rotations": tournament.rotations,
         "seed": seed,
         **_dotted("policy", form.policy),

@@ -6,19 +6,18 @@ from pathlib import Path
 from typing import TypeVar
 
 import trio
-from msgspec import Struct
 
 from arena import event_loop
 from arena.config import Tournament
 from arena.quantities import counted
 from arena.schedule import TWO, Blocks, Contest, Design, Fixed, blocks_so_far, design_of, format_of, rounds_of
-from arena.statistics import Digest, Played, StandingsRow, digest_of
+from arena.statistics import Played, StandingsRow, digest_of
 from arena.terminal import progress_console, say
-from arena.tournament.feed_standings import AlsoFed, FedStandings, Terms
-from arena.tournament.found import Found
+from arena.tournament.feed_standings import AlsoFed, FedStandings
 from arena.tournament.ledger import Ledger
 from arena.tournament.progress import LiveProgress
 from arena.tournament.provenance import begin_or_go_on, terms_of
+from arena.tournament.results import Results
 from arena.tournament.results_folder import TRANSCRIPTS, open_ledger
 from arena.tournament.runner import InThread, MatchSetup, play_blocks
 from arena.workers import Venue
@@ -28,21 +27,12 @@ from referee.log import SILENT, Logger
 PlayerT = TypeVar("PlayerT")
 
 
-class Results(Struct, frozen=True, kw_only=True):
+class FinalResults(Results, frozen=True, kw_only=True):
     """How a tournament came out."""
 
-    seed: int
-    design: Design
     contest: Contest
     """The results as the format counts them."""
-    digest: Digest
-    """The results in numbers."""
-    voids: list[tuple[int, int, str]]
-    """Block, seating and reason of every void attempt."""
-    set_aside: list[tuple[int, int, str]]
-    """The same of matches that had been played, and were played again with their block."""
-    lost: list[tuple[int, int, str]]
-    """The same of attempts whose referee process ended before them: played again, they are nobody's fault."""
+    design: Design
 
     @property
     def played(self) -> list[Played]:
@@ -61,10 +51,10 @@ def play_tournament(
     open_venue: Venue[PlayerT],
     *,
     fresh: bool,
-    write_reports: Callable[[Path, Found], None],
+    write_reports: Callable[[Path, Results], None],
     publish: Publish | None = None,
     log: Logger = SILENT,
-) -> Results:
+) -> FinalResults:
     """Plays what is left.
 
     Args:
@@ -85,12 +75,7 @@ def play_tournament(
         otherwise = f"{tournament.file}: not as when its results in {tournament.results} were begun"
         seed = begin_or_go_on(ledger, tournament.form.seed, partial(terms_of, tournament), otherwise)
         schedule = tournament.schedule
-        field = MatchSetup(
-            plan=tournament.plan(),
-            players=players,
-            names=tournament.labels,
-            transcripts=tournament.results / TRANSCRIPTS,
-        )
+        field = match_setup(tournament, players)
         # Not read for nothing: of a million matches they are gigabytes.
         so_far = [] if isinstance(schedule, Fixed) else ledger.results()
         design = _design(tournament, seed, so_far)
@@ -99,7 +84,7 @@ def play_tournament(
         # Rounds that depend on results are not known yet, nor does `matches` know of tie-breaks.
         total = max(design.matches, schedule.matches)
         rounds = rounds_of(schedule.rounds(seed), ledger.results)
-        fed = None if publish is None else FedStandings(_fed_terms(tournament), publish)
+        fed = None if publish is None else FedStandings(tournament, publish)
         say_kept(tournament)
         _play_rest(field, ledger, rounds, total, open_venue=open_venue, fed=fed, log=log)
         results = ledger.results()
@@ -114,26 +99,28 @@ def play_tournament(
         digest = digest_of(tournament.labels, results, tournament.house, in_order)
         if fed is not None:
             fed.tell_final(digest.standings, len(results))
-        voids, again, lost = ledger.voids(), ledger.set_aside(), ledger.lost_with_workers()
-        found = Found(
+        found = FinalResults(
             terms=ledger.terms(),
-            digest=digest,
+            design=design if isinstance(schedule, Fixed) else _design(tournament, seed, results),
             contest=contest,
-            voids=len(voids),
-            set_aside=len(again),
-            lost=len(lost),
+            digest=digest,
+            voids=ledger.voids(),
+            set_aside=ledger.set_aside(),
+            lost=ledger.lost_with_workers(),
             total=len(results),
         )
         write_reports(tournament.results, found)
-        return Results(
-            seed=seed,
-            contest=contest,
-            design=design if isinstance(schedule, Fixed) else _design(tournament, seed, results),
-            digest=digest,
-            voids=voids,
-            set_aside=again,
-            lost=lost,
-        )
+        return found
+
+
+def match_setup(tournament: Tournament, players: tuple[PlayerT, ...]) -> MatchSetup[PlayerT]:
+    """What all matches of a tournament, or of a regression test, have in common."""
+    return MatchSetup(
+        plan=tournament.plan(),
+        players=players,
+        names=tournament.labels,
+        transcripts=tournament.results / TRANSCRIPTS,
+    )
 
 
 def try_out(open_venue: Venue[PlayerT]) -> None:
@@ -152,17 +139,6 @@ def try_out(open_venue: Venue[PlayerT]) -> None:
     event_loop.run(open_it)
 
 
-def _fed_terms(tournament: Tournament) -> Terms:
-    form = tournament.form
-    return Terms(
-        game=form.game,
-        variant=tournament.variant,
-        format=form.format,
-        labels=tournament.labels,
-        house=tournament.house,
-    )
-
-
 def _design(tournament: Tournament, seed: int, results: Sequence[Played]) -> Design:
     """What the schedule comes to: where it depends on results, as far as these lead."""
     schedule = tournament.schedule
@@ -177,6 +153,14 @@ def say_kept(tournament: Tournament) -> None:
         say(f"bots kept from match to match: {', '.join(tournament.kept) or 'none, for none can stay'}")
 
 
+def say_going_on(ledger: Ledger, most: str, done: int, field: MatchSetup[PlayerT]) -> None:
+    """What is to be played, and how much of it was played before; what was interrupted then is given up."""
+    if stopped := ledger.give_up_unfinished():
+        say(f"going on; {counted(stopped, 'match')} had been interrupted")
+    done_before = f" ({done} of them played before)" if done else ""
+    say(f"{most}{done_before}, isolation {field.plan.isolation}")
+
+
 def _play_rest(
     field: MatchSetup[PlayerT],
     ledger: Ledger,
@@ -188,12 +172,9 @@ def _play_rest(
     log: Logger,
 ) -> None:
     """Plays the matches that are left."""
-    if stopped := ledger.give_up_unfinished():
-        say(f"going on; {counted(stopped, 'match')} had been interrupted")
     finished = ledger.finished()
     done = len(finished)
-    done_before = f" ({done} of them played before)" if done else ""
-    say(f"{counted(total, 'match')}{done_before}, isolation {field.plan.isolation}")
+    say_going_on(ledger, counted(total, "match"), done, field)
     with LiveProgress(progress_console(), done, total) as progress:
 
         async def play_all() -> None:

@@ -16,7 +16,7 @@ import trio
 from msgspec import Struct
 from msgspec.structs import replace
 
-from arena.errors import MachineCannot, transcript_failed
+from arena.errors import MachineCannot, errors_as_exits, shortage
 from arena.schedule import Agenda, Block, Match, Ticket
 from arena.tournament.ledger import Attempt, Ledger
 from arena.workers import Play, Roster, Worker, WorkerGoneError, Workers
@@ -195,12 +195,10 @@ class _Run(Generic[PlayerT]):
             # No other match would fare better.
             with trio.CancelScope(shield=True):
                 await self._note_void(attempt, str(error))
-            if isinstance(error, TranscriptError):
-                raise transcript_failed(error) from None
-            raise MachineCannot(str(error)) from None
+            with errors_as_exits():
+                raise
         except OSError as error:
-            reason = f"the machine has run out of something: {error.strerror or error}"
-            await self._void(ticket, attempt, reason)
+            await self._void(ticket, attempt, shortage(error))
         else:
             if result.outcome is None:
                 await self._void(ticket, attempt, result.void or "no reason given")

@@ -10,7 +10,7 @@ import trio
 from msgspec import Struct
 from msgspec.structs import replace
 
-from arena.errors import MachineCannot, WrongUse
+from arena.errors import WrongUse, errors_as_exits
 from arena.feed import FeedLine
 from arena.workers import capacity
 from arena.workers.api import Play, Venue, Worker
@@ -86,12 +86,10 @@ def venue_for(
 
 def _demand(isolation: Isolation) -> None:
     """Complains now of what the first bot would be refused for: earlier results are still in their place."""
-    try:
-        if isolation != "none":
+    if isolation != "none":
+        with errors_as_exits():
             sandbox.find_isolation()
             sandbox.demand(isolation)
-    except sandbox.SandboxError as error:
-        raise MachineCannot(str(error)) from None
 
 
 def _players(bots: Sequence[BotFolder]) -> tuple[SandboxedBot, ...]:

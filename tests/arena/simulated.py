@@ -61,6 +61,7 @@ def result(
         "charged_us": (1000,) * seats,
         "windows": (10,) * seats,
         "defaults": (0,) * seats,
+        "refused": (0,) * seats,
     }
     groups = outcome(*(tuple(sorted(group)) for group in ranking))
     return Played(block=block, seating=seating, entrants=entrants, outcome=groups, **(facts | other))

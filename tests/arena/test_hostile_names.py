@@ -32,7 +32,6 @@ from arena.terminal import Screen, Words, json_line
 from arena.tournament.ledger import Ledger
 from arena.tournament.results_folder import LEDGER
 from arena.tournament.run import play_tournament
-from referee.bot_folder.manifest import find_bot
 from referee.host.plan import Plan
 from referee.printable import printable, printable_name
 from tests.arena.simulated import result
@@ -204,7 +203,7 @@ def cup(tmp_path_factory: pytest.TempPathFactory) -> Path:
     file = place / "cup.toml"
     bots = json.dumps([f"./{name}" for name in kinds.values()], ensure_ascii=False).replace("\x7f", "\\u007f")
     file.write_text(f'game = "mist"\nformat = "gauntlet"\nseed = 7\nbots = {bots}\n')
-    tournament = read_tournament(file, find_bot)
+    tournament = read_tournament(file)
     assert list(kinds) == list(tournament.labels)
     play_tournament(tournament, tournament.labels, venue(AtOnce()), fresh=False, write_reports=write_beside)
     return place / "runs/cup"
@@ -256,7 +255,7 @@ def test_two_that_would_be_called_the_same_are_refused(tmp_path: Path, bots: lis
     file = tmp_path / "cup.toml"
     file.write_text(f'game = "hive-mind"\nfill = "b"\nbots = {json.dumps(bots)}\n')
     with pytest.raises(WrongUse) as refused:
-        read_tournament(file, find_bot)
+        read_tournament(file)
     assert refused.value.format_message().endswith(wrong.replace("\\\\", "\\"))
 
 

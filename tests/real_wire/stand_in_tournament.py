@@ -21,7 +21,6 @@ from arena.tournament.run import play_tournament
 from arena.workers import worker
 from arena.workers.api import Play, Worker
 from arena.workers.pool import open_crew
-from referee.bot_folder.manifest import find_bot
 from referee.host.plan import Plan, Result
 from tests.arena.stand_in import result
 
@@ -53,7 +52,7 @@ def main() -> None:
     Whoever kills workers may hit one match any number of times: where starts are slow, more than once a start.
     """
     runner.INTERRUPTIONS = sys.maxsize
-    tournament = read_tournament(Path(sys.argv[1]), find_bot)
+    tournament = read_tournament(Path(sys.argv[1]))
     results = play_tournament(tournament, tournament.labels, crew, fresh=False, write_reports=write_beside)
     sys.stdout.buffer.write(msgspec.json.encode(results_json(tournament, results)))
 

@@ -3,9 +3,7 @@
 import csv
 import json
 import re
-import sqlite3
 from collections.abc import Sequence
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +20,6 @@ from arena.tournament.results_folder import LEDGER, PAGE, TABLE, set_aside
 from arena.tournament.run import play_tournament
 from arena.workers.api import Play
 from protocol.refusals import Conduct
-from referee.bot_folder.manifest import find_bot
 from referee.host.plan import Plan
 from referee.host.plan import Result as Attempted
 from tests.arena.stand_in import AtOnce
@@ -40,7 +37,7 @@ seed = 77001
 def cup(folder: Path, text: str = TEXT, play: Play[str] | None = None) -> Path:
     file = folder / "cup.toml"
     file.write_text(text)
-    tournament = read_tournament(file, find_bot)
+    tournament = read_tournament(file)
     play_tournament(
         tournament, tournament.labels, venue(play or AtOnce()), fresh=False, write_reports=write_beside
     )
@@ -94,15 +91,6 @@ def test_refused_messages_are_in_the_table_the_page_and_what_programs_get(tmp_pa
     }
     assert "defaults  refused  a window" in report(file).stdout
     assert "<th>refused</th>" in (tmp_path / "runs/cup" / PAGE).read_text()
-
-
-def test_what_an_earlier_arena_did_not_count_is_left_open(tmp_path: Path) -> None:
-    file = cup(tmp_path)
-    with closing(sqlite3.connect(tmp_path / "runs/cup" / LEDGER)) as book, book:
-        book.execute("UPDATE attempts SET played = json_remove(played, '$.refused')")
-    assert {None} == {bot["refused"] for bot in as_json(file)["bots"]}
-    assert "refused" not in report(file, "--csv", tmp_path / "cup.csv").stdout
-    assert {""} == {row["refused"] for row in csv.DictReader((tmp_path / "cup.csv").read_text().splitlines())}
 
 
 def test_void_attempts_are_told_with_the_matches_of_their_blocks(tmp_path: Path) -> None:

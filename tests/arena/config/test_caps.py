@@ -7,7 +7,8 @@ from click.testing import CliRunner
 from msgspec import to_builtins
 
 from arena.commands import main
-from arena.config.caps import BotCaps, Caps, over, read_caps
+from arena.config.caps import BotCaps, Caps, read_caps
+from arena.config.entries import over
 from arena.config.tournament_file import read_tournament
 from arena.errors import WRONG_USE, WrongUse
 from referee.bot_folder.manifest import Limits, built_in, find_bot
@@ -99,7 +100,7 @@ def test_what_a_build_may_use_is_capped_where_there_is_a_build(anna: Path) -> No
 
 @pytest.mark.parametrize("name", built_in())
 def test_the_caps_of_the_competition_let_every_bot_of_ours_in(name: str) -> None:
-    cup = read_tournament(CUP, find_bot).form
+    cup = read_tournament(CUP).form
     assert cup.limits != Caps()
     assert over(find_bot(name), BotCaps(limits=cup.limits, build_limits=cup.build_limits)) is None
 
@@ -113,10 +114,10 @@ def tournament(folder: Path, caps: str) -> Path:
 def test_a_tournaments_file_caps_what_its_bots_may_ask_for(anna: Path) -> None:
     file = tournament(anna.parent, "[limits]\nmemory_mb = 2048\n")
     with pytest.raises(WrongUse) as caught:
-        read_tournament(file, find_bot)
+        read_tournament(file)
     place = f"{file}:2: bots[1]: {anna}/bot.toml:7: limits.memory_mb"
     assert f"{place}: 8192 is more than 2048, {HERE}" == caught.value.format_message()
-    assert 8192 == read_tournament(tournament(anna.parent, ""), find_bot).bots[1].limits.memory_mb
+    assert 8192 == read_tournament(tournament(anna.parent, "")).bots[1].limits.memory_mb
 
 
 def test_what_a_bots_folder_may_hold_is_capped(anna: Path) -> None:
@@ -131,7 +132,7 @@ def test_what_a_bots_folder_may_hold_is_capped(anna: Path) -> None:
     assert told.startswith(f"{anna}: entry.size_mb: 15")
     assert told.endswith(" bytes are more than 1 MB, the most that a bot may have here")
     with pytest.raises(WrongUse, match=r"cup\.toml:2: bots\[1\]: .*anna: entry\.files: 3 is more than 2"):
-        read_tournament(tournament(anna.parent, "[entry]\nfiles = 2\n"), find_bot)
+        read_tournament(tournament(anna.parent, "[entry]\nfiles = 2\n"))
 
 
 def test_the_house_is_no_exception(anna: Path) -> None:
@@ -141,7 +142,7 @@ def test_the_house_is_no_exception(anna: Path) -> None:
         "[limits]\nmemory_mb = 2048\n"
     )
     with pytest.raises(WrongUse, match=r"cup\.toml:4: fill: .*limits\.memory_mb: 8192 is more than 2048"):
-        read_tournament(file, find_bot)
+        read_tournament(file)
 
 
 @pytest.mark.parametrize(
@@ -155,7 +156,7 @@ def test_the_house_is_no_exception(anna: Path) -> None:
 def test_a_cap_that_is_none_is_named_by_line_and_field(anna: Path, caps: str, told: str) -> None:
     file = tournament(anna.parent, caps)
     with pytest.raises(WrongUse) as caught:
-        read_tournament(file, find_bot)
+        read_tournament(file)
     assert f"{file}:{told}" == caught.value.format_message()[: len(f"{file}:{told}")]
 
 

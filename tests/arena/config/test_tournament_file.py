@@ -7,7 +7,6 @@ import pytest
 from arena.config.tournament_file import read_tournament
 from arena.errors import WrongUse
 from referee.bot_folder.content import content_hash
-from referee.bot_folder.manifest import find_bot
 from referee.match.policy import Policy
 
 RIGHT = """\
@@ -30,7 +29,7 @@ def complaint(file: Path, text: str) -> str:
     """What is said of a file with this text, without its path, which comes first."""
     file.write_text(text)
     with pytest.raises(WrongUse) as caught:
-        read_tournament(file, find_bot)
+        read_tournament(file)
     said = caught.value.format_message()
     assert "\n" not in said
     assert said.startswith(f"{file}:")
@@ -39,7 +38,7 @@ def complaint(file: Path, text: str) -> str:
 
 def test_a_right_file_gives_bots_options_in_force_and_a_folder_beside_it(file: Path) -> None:
     file.write_text(RIGHT)
-    tournament = read_tournament(file, find_bot)
+    tournament = read_tournament(file)
     assert ("mist_random", "mist_cautious") == tournament.labels
     assert ["mist-random", "mist-cautious"] == [bot.name for bot in tournament.bots]
     assert b'{"advantage":0,"first":"choose","max_turns":9}' == bytes(tournament.plan().options or b"")
@@ -141,7 +140,7 @@ def test_a_folder_beside_the_file_is_found_from_anywhere(file: Path) -> None:
     (folder / "bot.toml").write_text('name = "m"\nversion = "1"\ncommand = ["python", "bot.py"]\ngames = "*"\n')
     for name in ("mine", "./mine", str(folder)):
         file.write_text(RIGHT.replace("mist_cautious", name))
-        tournament = read_tournament(file, find_bot)
+        tournament = read_tournament(file)
         assert ("mine", content_hash(folder)) == (tournament.labels[1], tournament.bots[1].content)
 
 
@@ -154,9 +153,9 @@ def test_bots_of_the_same_folder_name_are_called_by_their_whole_names(file: Path
             'name = "m"\nversion = "1"\ncommand = ["python", "bot.py"]\ngames = "*"\n'
         )
     file.write_text(RIGHT.replace('"mist_random", "mist_cautious"', '"old/mine", "new/mine"'))
-    assert ("old/mine", "new/mine") == read_tournament(file, find_bot).labels
+    assert ("old/mine", "new/mine") == read_tournament(file).labels
 
 
 def test_a_file_that_is_not_there_is_named(file: Path) -> None:
     with pytest.raises(WrongUse, match=r"cup\.toml: cannot be read: No such file or directory$"):
-        read_tournament(file, find_bot)
+        read_tournament(file)

@@ -11,7 +11,6 @@ from arena.config.tournament_file import read_tournament
 from arena.errors import WrongUse
 from arena.game_options.clock_file import ClockFile, clock_text, read_clock
 from arena.tournament.provenance import terms_of
-from referee.bot_folder.manifest import find_bot
 from referee.games.registry import GAMES
 from referee.match.clock_config import ClockTable, table_of
 from referee.match.policy import Policy
@@ -107,7 +106,7 @@ def test_a_wrong_table_is_named_by_line_and_field(text: str, said: str, file: Pa
 
 def test_a_table_in_a_tournaments_file_is_every_matchs_and_one_of_its_terms(file: Path) -> None:
     file.write_text(f"{TOURNAMENT}[clock]\nbudget_ms = 10000\nincrement_ms = 100\n")
-    tournament = read_tournament(file, find_bot)
+    tournament = read_tournament(file)
     assert ClockTable(budget_ms=10_000, increment_ms=100) == tournament.plan().clock
     assert 10_000 == terms_of(tournament, 1)["clock.budget_ms"]
 
@@ -124,7 +123,7 @@ def test_a_table_in_a_tournaments_file_is_every_matchs_and_one_of_its_terms(file
 def test_a_wrong_table_in_a_tournaments_file_is_named_too(text: str, said: str, file: Path) -> None:
     file.write_text(f"{TOURNAMENT}{text}\n")
     with pytest.raises(WrongUse) as caught:
-        read_tournament(file, find_bot)
+        read_tournament(file)
     assert f"{file}:{said}" == caught.value.format_message()[: len(f"{file}:{said}")]
 
 

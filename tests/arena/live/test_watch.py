@@ -4,6 +4,7 @@ import io
 
 import pytest
 
+from arena.errors import WrongUse
 from arena.live.watch import Eyes, Watcher, read_eyes
 from arena.terminal import Screen
 from tests.arena.live.test_drawing import TURNS, table
@@ -35,7 +36,7 @@ def test_the_host_hears_and_sees_all() -> None:
 
 
 def test_eyes_are_named_spectator_host_or_a_seat_there_is() -> None:
-    assert ["spectator", "host", 1] == [read_eyes(text, 2) for text in ("spectator", "host", "1")]
+    assert ["spectator", "host", 1] == [read_eyes("--watch", text, 2) for text in ("spectator", "host", "1")]
     for text in ("2", "-1", "referee", "", "1.0"):
-        with pytest.raises(ValueError, match="is neither spectator nor host nor a seat from 0 to 1"):
-            read_eyes(text, 2)
+        with pytest.raises(WrongUse, match="is neither spectator nor host nor a seat from 0 to 1"):
+            read_eyes("--watch", text, 2)

@@ -41,6 +41,7 @@ def played(seating: int, entrants: tuple[int, ...], *ranking: tuple[int, ...], b
         charged_us=(0,) * len(entrants),
         windows=(1,) * len(entrants),
         defaults=(0,) * len(entrants),
+        refused=(0,) * len(entrants),
         head=f"{block}{seating}",
     )
 

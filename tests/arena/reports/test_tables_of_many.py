@@ -12,8 +12,7 @@ from arena.reports.tournament import crosstable, results_json
 from arena.tables import show
 from arena.terminal import Screen
 from arena.tournament.ledger import Ledger
-from arena.tournament.run import Results
-from referee.bot_folder.manifest import find_bot
+from arena.tournament.run import FinalResults
 from referee.transcript.chain import TranscriptError
 from tests.arena.stand_in import AtOnce
 from tests.arena.tournament.test_run import playing
@@ -39,12 +38,12 @@ def cup(file: Path, bots: str, *more: str, game: str = "hive-mind") -> Path:
 
 def complaint(file: Path) -> str:
     with pytest.raises(WrongUse) as caught:
-        read_tournament(file, find_bot)
+        read_tournament(file)
     return caught.value.format_message().removeprefix(f"{file}:")
 
 
-def shown(file: Path, results: Results) -> list[str]:
-    tournament = read_tournament(file, find_bot)
+def shown(file: Path, results: FinalResults) -> list[str]:
+    tournament = read_tournament(file)
     screen = Screen(file=StringIO(), width=100)
     show(screen, crosstable(results.standings, tournament.labels, tournament.seats))
     assert isinstance(screen.file, StringIO)
@@ -118,7 +117,7 @@ def test_mean_points_of_all_seats_come_to_a_half(file: Path) -> None:
 def test_the_json_has_the_design_the_house_and_the_means(file: Path) -> None:
     cup(file, "abc", 'fill = "filler"', "rotations = 4")
     results = playing(file)
-    found = msgspec.json.decode(msgspec.json.encode(results_json(read_tournament(file, find_bot), results)))
+    found = msgspec.json.decode(msgspec.json.encode(results_json(read_tournament(file), results)))
     assert (1, 4) == (found["design"]["blocks"], found["rotations"])
     assert {"least": 1, "most": 1} == found["design"]["met"]
     assert [False, False, False, True] == [bot["house"] for bot in found["bots"]]
@@ -161,5 +160,5 @@ def test_pairs_have_both_seatings_and_need_no_house(file: Path, more: str) -> No
 
 
 def test_how_many_seats_there_are_may_be_an_option_of_the_game(file: Path) -> None:
-    tournament = read_tournament(cup(file, "abcdef", "options.seats = 6", game="pointing"), find_bot)
+    tournament = read_tournament(cup(file, "abcdef", "options.seats = 6", game="pointing"))
     assert (6, 6) == (tournament.seats, tournament.rotations)

@@ -41,6 +41,7 @@ def result(match: Match, decide: Decide) -> Played:
         charged_us=(0, 0),
         windows=(1, 1),
         defaults=(0, 0),
+        refused=(0, 0),
     )
 
 

@@ -1,20 +1,29 @@
 """The test for many seats: it may be looked at after every block, and errs as seldom as it says."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from math import log
 from random import Random
 from statistics import NormalDist, fmean
 
 import pytest
 
-from arena.statistics.anytime import Anytime, Course, Gambler, difference, interval, run
+from arena.statistics.anytime import Anytime, Course, Gambler, Walk, interval
 from arena.statistics.sprt import Verdict
-from tests.arena.simulated import result
 
 SIMULATIONS = 2000
 LONGEST = 1500
 NEAR = 0.05
 """What the tests below call better."""
+
+
+def run(test: Anytime, blocks: Iterable[float]) -> Course:
+    """The test on blocks in schedule order, up to the first that decides."""
+    walk = Walk(test)
+    for block in blocks:
+        walk.add(block)
+        if walk.progress.verdict is not Verdict.UNDECIDED:
+            break
+    return walk.progress
 
 
 def bell(luck: Random, mean: float) -> float:
@@ -127,18 +136,6 @@ def test_the_interval_only_becomes_narrower() -> None:
     few, more, all_of_them = interval(seen[:20]), interval(seen[:100]), interval(seen)
     assert few[0] <= more[0] <= all_of_them[0] < 0.1 < all_of_them[1] <= more[1] <= few[1]
     assert all_of_them[1] - all_of_them[0] < 0.12
-
-
-def test_a_blocks_difference_is_that_of_mean_points_over_its_seatings() -> None:
-    head = [result(3, 0, (0, 1, 2), [[0], [1], [2]]), result(3, 1, (2, 0, 1), [[0], [1, 2]])]
-    base = [result(3, 0, (0, 1, 2), [[1], [0], [2]]), result(3, 1, (2, 0, 1), [[0], [2], [1]])]
-    assert (1 + 0.25) / 2 - (0.5 + 0) / 2 == difference(head, base, 0)
-
-
-def test_matches_that_are_not_the_same_are_not_compared() -> None:
-    one, other = result(0, 0, (0, 1, 2), [[0], [1], [2]]), result(0, 0, (1, 0, 2), [[0], [1], [2]])
-    with pytest.raises(ValueError, match="the same matches, in the same seats"):
-        difference([one], [other], 0)
 
 
 def test_hypotheses_the_wrong_way_round_are_refused() -> None:

@@ -8,11 +8,14 @@ from typing import TypeVar
 import msgspec
 import trio
 
+from arena.config.tournament_file import Tournament, TournamentFile
 from arena.schedule.blocks import Match
-from arena.tournament.feed_standings import AGAIN_SECONDS, LOOK_SECONDS, AlsoFed, FedStandings, Terms
+from arena.tournament.feed_standings import AGAIN_SECONDS, LOOK_SECONDS, AlsoFed, FedStandings
 from arena.tournament.ledger import Ledger
 from protocol.feed import FeedMessage, FeedStandings
 from protocol.refusals import Conduct
+from protocol.words import Options
+from referee.bot_folder.manifest import find_bot
 from referee.host.plan import Result
 from tests.arena.stand_in import outcome
 
@@ -46,8 +49,18 @@ class Book:
         self.ledger = ledger
         self.folder = folder
         self.said: list[FeedStandings] = []
-        terms = Terms(game="mist", variant="v", format="round_robin", labels=("a", "b", "house"), house=2)
-        self.fed = FedStandings(terms, self._publish)
+        bot = find_bot("mist_random")
+        cup = Tournament(
+            file=folder,
+            form=TournamentFile(game="mist", bots=("a", "b"), fill="house"),
+            variant="v",
+            options=Options(),
+            seats=2,
+            bots=(bot, bot, bot),
+            labels=("a", "b", "house"),
+            results=folder,
+        )
+        self.fed = FedStandings(cup, self._publish)
 
     def _publish(self, topic: str, message: bytes) -> None:
         assert topic == "standings"

@@ -16,10 +16,9 @@ from arena.schedule.rounds import rounds_of
 from arena.schedule.swiss import swiss_rounds
 from arena.statistics.standings import Played, StandingsRow
 from arena.terminal import Screen
-from arena.tournament.found import found_in
+from arena.tournament.results import results_in
 from arena.tournament.results_folder import LEDGER, PAGE, TABLE
-from arena.tournament.run import Results
-from referee.bot_folder.manifest import find_bot
+from arena.tournament.run import FinalResults
 from referee.transcript.chain import TranscriptError
 from tests.arena.simulated import result
 from tests.arena.stand_in import AtOnce
@@ -85,21 +84,21 @@ def cup(folder: Path, format_: str, more: tuple[str, ...] = (), bots: str = "abc
     return file
 
 
-def shown(file: Path, results: Results) -> list[str]:
+def shown(file: Path, results: FinalResults) -> list[str]:
     """Bracket and table, as they are printed."""
-    seats = read_tournament(file, find_bot).seats
+    seats = read_tournament(file).seats
     screen = Screen(width=120)
     with screen.capture() as capture:
         print_result(screen, results.contest, results.standings, seats)
     return [line.rstrip() for line in capture.get().splitlines()]
 
 
-def own_table(contest: Contest, rows: Sequence[StandingsRow]) -> tuple[Cells, list[Cells]] | None:
+def format_table(contest: Contest, rows: Sequence[StandingsRow]) -> tuple[Cells, list[Cells]] | None:
     return format_of(contest.spec).table(contest, rows)
 
 
-def told(file: Path, results: Results) -> Any:
-    return msgspec.json.decode(msgspec.json.encode(results_json(read_tournament(file, find_bot), results)))
+def told(file: Path, results: FinalResults) -> Any:
+    return msgspec.json.decode(msgspec.json.encode(results_json(read_tournament(file), results)))
 
 
 @pytest.mark.parametrize("after", [1, 5, 7, 9])
@@ -130,16 +129,16 @@ def test_the_table_has_a_row_for_each_bot_and_the_json_the_format_and_its_design
     found = told(file, results)
     assert len(found["bots"]) == len(rows)
     assert results.design.matches == found["design"]["matches"] == len(results.played)
-    assert read_tournament(file, find_bot).form.format == found["format"]
+    assert read_tournament(file).form.format == found["format"]
 
 
 def test_a_report_has_the_order_of_the_tournaments_own_table_in_all_of_its_tables(file: Path) -> None:
     results = playing(file)
-    folder = read_tournament(file, find_bot).results
-    found = found_in(folder / LEDGER)
+    folder = read_tournament(file).results
+    found = results_in(folder / LEDGER)
     assert results.standings == found.digest.standings
     assert found.contest is not None
-    assert own_table(results.contest, results.standings) == own_table(found.contest, found.digest.standings)
+    assert format_table(results.contest, results.standings) == format_table(found.contest, found.digest.standings)
     rows = [row.split(",")[1] for row in (folder / TABLE).read_text().splitlines()[1:]]
     assert rows == [found.digest.labels[line.entrant] for line in found.digest.standings]
     if found.contest.spec.format != "gauntlet":  # which has its heads first, in a column of their own
@@ -152,9 +151,9 @@ def test_a_report_can_be_had_of_a_tournament_that_was_stopped_half_way(file: Pat
     full = TranscriptError("cannot be written: No space left on device", Path("/t/x.jsonl"))
     with pytest.RaisesGroup(MachineCannot, flatten_subgroups=True):
         playing(file, AtOnce(fails_after=after, failure=full))
-    found = found_in(read_tournament(file, find_bot).results / LEDGER)
+    found = results_in(read_tournament(file).results / LEDGER)
     assert found.contest is not None
-    table = own_table(found.contest, found.digest.standings)
+    table = format_table(found.contest, found.digest.standings)
     assert table is None or len(table[1]) == len(found.digest.standings) == len(found.digest.labels)
 
 
@@ -167,7 +166,7 @@ def test_the_page_has_a_knockouts_bracket_and_a_swiss_tournaments_points(tmp_pat
         folder.mkdir()
         file = cup(folder, format_)
         playing(file)
-        page = (read_tournament(file, find_bot).results / PAGE).read_text()
+        page = (read_tournament(file).results / PAGE).read_text()
         assert all(fact in page for fact in facts)
     assert "<h2>Bracket</h2>" not in page
 
@@ -226,7 +225,7 @@ def test_formats_of_pairs_are_refused_for_more_seats(tmp_path: Path, format_: st
     with pytest.raises(
         Exception, match=f"cup.toml:3: format: '{format_}' is for games of two seats; hive-mind has 5"
     ):
-        read_tournament(file, find_bot)
+        read_tournament(file)
 
 
 def test_a_changed_number_of_rounds_is_noticed(tmp_path: Path) -> None:

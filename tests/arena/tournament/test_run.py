@@ -16,7 +16,7 @@ from arena.reports.tournament import crosstable, results_json
 from arena.tournament import provenance
 from arena.tournament.ledger import Ledger
 from arena.tournament.results_folder import held
-from arena.tournament.run import Results, play_tournament
+from arena.tournament.run import FinalResults, play_tournament
 from arena.workers.api import Play, Worker
 from arena.workers.own_code import own_files
 from referee.bot_folder.manifest import find_bot
@@ -49,8 +49,8 @@ def venue(play: Play[str]) -> Callable[[int], AbstractAsyncContextManager[list[W
     return open_venue
 
 
-def playing(file: Path, play: Play[str] | None = None, *, fresh: bool = False) -> Results:
-    tournament = read_tournament(file, find_bot)
+def playing(file: Path, play: Play[str] | None = None, *, fresh: bool = False) -> FinalResults:
+    tournament = read_tournament(file)
     return play_tournament(
         tournament, tournament.labels, venue(play or AtOnce()), fresh=fresh, write_reports=write_beside
     )
@@ -168,7 +168,7 @@ def test_fresh_moves_nothing_where_nothing_could_be_played(file: Path) -> None:
     playing(file)
     results = file.parent / "runs/cup"
     before = sorted(results.iterdir())
-    tournament = read_tournament(file, find_bot)
+    tournament = read_tournament(file)
     with pytest.RaisesGroup(MachineCannot, allow_unwrapped=True, flatten_subgroups=True):
         play_tournament(tournament, tournament.labels, nobody, fresh=True, write_reports=write_beside)
     assert before == sorted(results.iterdir())
@@ -210,8 +210,8 @@ def test_a_seed_that_is_left_out_is_drawn_once_and_kept(file: Path) -> None:
     file.write_text(TEXT.replace("seed = 4\n", ""))
     first, second = playing(file), playing(file)
     other = playing(file, fresh=True)
-    assert first.seed == second.seed
-    assert first.seed != other.seed
+    assert first.contest.seed == second.contest.seed
+    assert first.contest.seed != other.contest.seed
 
 
 def test_a_second_arena_on_the_same_results_is_refused(file: Path) -> None:
@@ -245,7 +245,7 @@ def test_a_full_disk_stops_it_and_afterwards_it_goes_on(file: Path) -> None:
 
 
 def test_the_json_has_what_the_table_has(file: Path) -> None:
-    tournament = read_tournament(file, find_bot)
+    tournament = read_tournament(file)
     results = playing(file)
     found = msgspec.to_builtins(results_json(tournament, results))
     assert ["mist_random", "mist_cautious", "mist_hunter"] == [bot["bot"] for bot in found["bots"]]

@@ -3,14 +3,13 @@
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated
 
 import msgspec
-from msgspec import Meta, Raw, Struct
+from msgspec import Raw, Struct
 
-from arena.config import HOUSE_MARK, TournamentFile, results_of
+from arena.config import TournamentFile, results_of
 from arena.errors import WrongUse
-from arena.schedule import MOST_BLOCKS, Contest, FormatName, ScheduleSpec, format_of
+from arena.schedule import FORMATS, Contest, ScheduleSpec, format_of
 from arena.statistics import Digest, Played, digest_of
 from arena.tournament.ledger import Ledger
 from arena.tournament.provenance import Terms
@@ -20,35 +19,24 @@ from referee.games import GAMES
 from referee.rules import BadSetupError
 
 
-class _Asked(Struct, frozen=True, kw_only=True):
-    """What of a tournament's terms says who met whom."""
-
-    format: FormatName
-    seed: int
-    blocks: Annotated[int, Meta(ge=1, le=MOST_BLOCKS)]
-    rounds: Annotated[int, Meta(ge=1, le=MOST_BLOCKS)] | None = None
-    heads: Annotated[int, Meta(ge=1, le=MOST_BLOCKS)] | None = None
-    rotations: Annotated[int, Meta(ge=1, le=MOST_BLOCKS)] | None = None
-
-
-class Found(Struct, frozen=True, kw_only=True):
+class Results(Struct, frozen=True, kw_only=True):
     """What was played, and what came of it so far."""
 
     terms: Terms
     digest: Digest
     contest: Contest | None
     """None of results that are no tournament's."""
-    voids: int
-    """Attempts that did not count, interrupted ones left out."""
-    set_aside: int
-    """Matches that had been played, and were played again with their block."""
-    lost: int
-    """Attempts whose referee process ended before them."""
+    voids: list[tuple[int, int, str]]
+    """Block, seating and reason of every void attempt, interrupted ones left out."""
+    set_aside: list[tuple[int, int, str]]
+    """The same of matches that had been played, and were played again with their block."""
+    lost: list[tuple[int, int, str]]
+    """The same of attempts whose referee process ended before them: it is nobody's fault."""
     total: int | None
     """Matches that it has in all, tie-breaks that may come left out; None of results that are no tournament's."""
 
 
-def found_in(path: Path) -> Found:
+def results_in(path: Path) -> Results:
     """What a ledger says.
 
     Raises:
@@ -60,23 +48,22 @@ def found_in(path: Path) -> Found:
         terms = ledger.terms()
         labels = _labels(path, terms)
         played = ledger.results()
-        voids, set_aside, lost = (
-            len(each) for each in (ledger.voids(), ledger.set_aside(), ledger.lost_with_workers())
-        )
+        voids, set_aside, lost = ledger.voids(), ledger.set_aside(), ledger.lost_with_workers()
     finally:
         ledger.close()
     if not all(each.fits(len(labels)) and len(each.entrants) == len(played[0].entrants) for each in played):
         raise WrongUse(f"{path}: holds a result that is none of a match among its {len(labels)} bots")
-    house = len(labels) - 1 if _has_house(terms, labels) else None
+    house = len(labels) - 1 if terms.get("house") else None
     try:
         spec = _spec(terms, labels, house, played)
+        contest = None
+        if spec is not None and played:
+            seed = msgspec.convert(terms["seed"], int, strict=False)
+            contest = Contest(spec=spec, labels=labels, house=house, seed=seed, played=played)
     except (msgspec.ValidationError, KeyError, BadSetupError) as error:
         raise WrongUse(f"{path}: holds terms of no tournament: {error}") from None
-    contest = None
-    if spec is not None and played:
-        contest = Contest(spec=spec, labels=labels, house=house, seed=int(terms["seed"]), played=played)
     order = tuple if contest is None else partial(format_of(contest.spec).in_order, contest)
-    return Found(
+    return Results(
         terms=terms,
         digest=digest_of(labels, played, house, order),
         contest=contest,
@@ -94,26 +81,16 @@ def _labels(path: Path, terms: Terms) -> tuple[str, ...]:
     return tuple(labels)
 
 
-def _has_house(terms: Terms, labels: Sequence[str]) -> bool:
-    """Whether the last of these fills seats. An earlier arena did not write it down: its label's end says so."""
-    return bool(terms.get("house", labels[-1].endswith(HOUSE_MARK)))
-
-
 def _spec(terms: Terms, labels: Sequence[str], house: int | None, played: list[Played]) -> ScheduleSpec | None:
     """What a tournament's terms say of its schedule; None of a regression test, which has none."""
     if "format" not in terms or not (played or terms["game"] in GAMES):
         return None
-    asked = msgspec.convert(terms, _Asked, strict=False)
-    return ScheduleSpec(
-        format=asked.format,
-        entrants=len(labels) - (house is not None),
-        seats=len(played[0].entrants) if played else _seats(terms),
-        blocks=asked.blocks,
-        rounds=asked.rounds,
-        heads=asked.heads,
-        rotations=asked.rotations,
-        filled=house is not None,
-    )
+    seats = len(played[0].entrants) if played else _seats(terms)
+    known = {"entrants": len(labels) - (house is not None), "seats": seats, "filled": house is not None}
+    spec = msgspec.convert(terms | known, ScheduleSpec, strict=False)
+    if spec.format not in FORMATS:
+        raise msgspec.ValidationError(f"there is no format {spec.format!r}")
+    return spec
 
 
 def _seats(terms: Terms) -> int:

@@ -1,17 +1,17 @@
-"""A format's own table: its place, bot and conduct columns, which all formats share. Pure."""
+"""A table of bots: its place, bot and conduct columns, which all formats share. Pure."""
 
 from collections.abc import Callable, Sequence
 
 from arena.quantities import duration
-from arena.schedule.contract import Cells, Contest
+from arena.schedule.contract import Cells
 from arena.statistics import StandingsRow
 
 HOUSE = "h"
 """Stands where the others have their place: the house has none."""
 
 
-def own_table(
-    contest: Contest,
+def format_table(
+    labels: Sequence[str],
     rows: Sequence[StandingsRow],
     headings: Cells,
     cells: Callable[[StandingsRow], Cells],
@@ -20,7 +20,7 @@ def own_table(
     """Headings and rows of a table.
 
     Args:
-        contest: says what the bots are called.
+        labels: what the bots are called.
         rows: in the order of the table.
         headings: of the format's own columns.
         cells: what these hold for a bot.
@@ -29,7 +29,7 @@ def own_table(
     places = places or [HOUSE if row.house else str(place) for place, row in enumerate(rows, start=1)]
     last, conducts = conduct_columns(rows)
     found = [
-        (place, contest.labels[row.entrant], *cells(row), *conduct)
+        (place, labels[row.entrant], *cells(row), *conduct)
         for place, row, conduct in zip(places, rows, conducts, strict=True)
     ]
     return ("#", "bot", *headings, *last), found

@@ -1,0 +1,88 @@
+"""Finds the bot that a command line or a file names, and sees that it may play here."""
+
+from pathlib import Path
+
+from arena.config.caps import BotCaps, Caps, EntryCaps
+from referee.bot_folder import (
+    BUILD_LIMITS,
+    FILE,
+    MEGABYTE,
+    BotFolder,
+    BotFolderError,
+    ContentError,
+    Limits,
+    find_bot,
+    line_of,
+    size_of,
+)
+
+
+def find_entry(given: str, game: str, caps: BotCaps, called: str | None = None) -> BotFolder:
+    """The bot of this name, which plays the game and asks for no more than the caps allow.
+
+    Args:
+        given: a folder, `FOLDER@REVISION`, or a built-in bot's name.
+        game: that it is to play.
+        caps: the host's.
+        called: what an error calls it, if not `given`.
+
+    Raises:
+        BotFolderError: one line that says what is wrong with it.
+    """
+    if asks := _too_large(given, caps.entry):
+        raise BotFolderError(asks)
+    bot = find_bot(given)
+    if not bot.plays(game):
+        games = list(bot.games or ())
+        raise BotFolderError(f"{called or given} does not play {game}: its bot.toml has games = {games}")
+    if asks := over(bot, caps):
+        raise BotFolderError(asks)
+    return bot
+
+
+def over(bot: BotFolder, caps: BotCaps) -> str | None:
+    """What a bot that is not yet built asks for too much of, in one line that names its bot.toml and the field."""
+    asked = {"limits": (bot.limits, Limits(), caps.limits)}
+    if bot.build:
+        asked["build_limits"] = (bot.build_limits, BUILD_LIMITS, caps.build_limits)
+    for table, (limits, defaults, most) in asked.items():
+        for field in Caps.__struct_fields__:
+            cap = getattr(most, field)
+            why = None if cap is None else _more(limits, defaults, field, cap)
+            if why is not None:
+                line = line_of((bot.folder / FILE).read_text(encoding="utf-8"), f"{table}.{field}")
+                place = f"{bot.given}/{FILE}:{line}: {table}.{field}"
+                return f"{place}: {why} than {cap:g}, the most that may be asked for here"
+    return _larger(bot.given, bot.folder, caps.entry)
+
+
+def _too_large(given: str, most: EntryCaps) -> str | None:
+    """What of a folder is more than a bot may have here, before it is read and copied; None: it is no folder."""
+    try:
+        return _larger(given, Path(given), most) if Path(given).is_dir() else None
+    except (ContentError, OSError):
+        return None  # `find_bot` says what is wrong with it.
+
+
+def _larger(given: str, folder: Path, most: EntryCaps) -> str | None:
+    if most == EntryCaps():
+        return None
+    files, size = size_of(folder)
+    if most.files is not None and files > most.files:
+        return f"{given}: entry.files: {files} is more than {most.files}, the most that a bot may have here"
+    if most.size_mb is not None and size > most.size_mb * MEGABYTE:
+        over = f"{size} bytes are more than {most.size_mb} MB"
+        return f"{given}: entry.size_mb: {over}, the most that a bot may have here"
+    return None
+
+
+def _more(limits: Limits, defaults: Limits, field: str, cap: float) -> str | None:
+    """How a bot asks for more than a cap; one that says nothing asks for the default."""
+    value = getattr(limits, field)
+    if value is None and field == "address_space_mb":
+        return f"left out, it is memory_mb, {limits.memory_mb}, more" if limits.memory_mb > cap else None
+    if value is None:
+        return "left out, it has no bound, and so is more"
+    if value <= cap:
+        return None
+    return f"{value:g}{', the default,' if value == getattr(defaults, field) else ''} is more"
