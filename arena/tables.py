@@ -4,13 +4,13 @@ import sys
 from collections.abc import Iterable, Sequence
 
 from rich.box import SIMPLE_HEAD, Box
+from rich.cells import cell_len, chop_cells
 from rich.console import JustifyMethod
 from rich.measure import Measurement
 from rich.segment import Segments
 from rich.table import Table  # noqa: TID251 - this is the door
 from rich.text import Text
 
-from arena.shortened import shortened
 from arena.terminal import Screen
 from referee.printable import printable_name
 
@@ -41,9 +41,9 @@ class Grid:
         self.table.add_row(*map(_cell, cells))
 
 
-def grid_of(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> Grid:
-    """A table of bots: all columns but theirs hold numbers."""
-    grid = Grid({heading: heading != "bot" for heading in headings})
+def grid_of(headings: Sequence[str], rows: Iterable[Sequence[str]], words: Sequence[str] = ("bot",)) -> Grid:
+    """A table of these rows: all columns but those of `words` hold numbers."""
+    grid = Grid({heading: heading not in words for heading in headings})
     for row in rows:
         grid.add_row(*row)
     return grid
@@ -51,6 +51,15 @@ def grid_of(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> Grid:
 
 def _cell(text: str, most: int = LONGEST_CELL) -> Text:
     return Text(shortened(printable_name(text), most))
+
+
+def shortened(text: str, most: int) -> str:
+    """The text with its middle left out where it is wider than so many columns: names differ at either end."""
+    if cell_len(text) <= most:
+        return text
+    half = (most - 1) // 2
+    end = chop_cells(text[::-1], half)[0][::-1]
+    return f"{chop_cells(text, most - 1 - half)[0]}…{end}"
 
 
 def show(screen: Screen, grid: Grid) -> None:

@@ -4,9 +4,12 @@ All that the arena says goes through here. Text may be a bot's, an entry's name,
 it is shown as it stands, and neither commands the terminal nor is read as markup.
 """
 
+import os
 import re
+import shlex
 import sys
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -81,6 +84,11 @@ def progress_bar(screen: Screen, *columns: ProgressColumn, transient: bool = Fal
     """A bar with what is in progress, how many of how many, and further columns; at a terminal only."""
     parts = (Words(), BarColumn(), MofNCompleteColumn(), *columns)
     return Progress(*parts, console=screen, disable=not screen.is_terminal, transient=transient)
+
+
+def command_line(*words: str | Path) -> str:
+    """A command of the arena for people to type, called as they called it themselves, and quoted for a shell."""
+    return f"{os.environ.get('ARENA_COMMAND', 'arena')} {shlex.join(map(str, words))}"
 
 
 def print_json(content: Any) -> None:

@@ -6,8 +6,7 @@ import click
 import msgspec
 
 from arena.errors import WrongUse, cannot_write
-from arena.terminal import results_console
-from arena.typed_commands import command_line
+from arena.terminal import command_line, results_console
 from referee.bot_folder import FILE
 from referee.games import GAMES
 

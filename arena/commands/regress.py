@@ -49,9 +49,8 @@ from arena.reports import (
 from arena.schedule import MOST_BLOCKS
 from arena.statistics import EloModel, Verdict
 from arena.tables import show
-from arena.terminal import print_json, results_console, say
+from arena.terminal import command_line, print_json, results_console, say
 from arena.tournament import TRANSCRIPTS
-from arena.typed_commands import command_line
 from arena.workers import Where, matches_at_once, ready, venue_for
 from referee.sandbox import Isolation
 

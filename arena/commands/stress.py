@@ -16,8 +16,7 @@ from arena.errors import AnswerIsNo, WrongUse, errors_as_exits
 from arena.quantities import counted
 from arena.stress import Campaign, Level, Load, play_campaign, run_load, stress_page, stress_table
 from arena.tables import show
-from arena.terminal import print_json, progress_bar, progress_console, results_console, say
-from arena.typed_commands import command_line
+from arena.terminal import command_line, print_json, progress_bar, progress_console, results_console, say
 from arena.workers import MAX_CONCURRENCY, cores, keep_calibration
 from referee.linux.regular_file import read_regular
 from referee.match import LONGEST_MS

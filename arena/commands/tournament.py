@@ -13,9 +13,8 @@ from arena.errors import Stopped
 from arena.feed import open_feed
 from arena.reports import attempts_text, print_result, ratings_table, results_json, write_beside
 from arena.tables import show
-from arena.terminal import print_json, results_console
+from arena.terminal import command_line, print_json, results_console
 from arena.tournament import PAGE, TRANSCRIPTS, FinalResults, play_tournament
-from arena.typed_commands import command_line
 from arena.workers import Where, venue_for
 from referee.sandbox import Isolation
 

@@ -11,8 +11,7 @@ from msgspec import UNSET, Raw
 from rich.text import Text
 
 from arena.live.drawing.registry import drawing_of
-from arena.live.text_input import registry
-from arena.live.text_input.parse_error import ParseError
+from arena.live.text_input import ParseError, registry
 from protocol.codec import encode
 from protocol.messages import (
     Accepted,

@@ -6,7 +6,7 @@ from msgspec import Struct
 from rich.cells import cell_len
 
 from arena.schedule import Tie
-from arena.shortened import shortened
+from arena.tables import shortened
 from referee.printable import printable_name
 
 

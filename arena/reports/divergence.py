@@ -10,7 +10,7 @@ from arena.quantities import counted
 from arena.regression import Decision, Explained, Group, Place, total
 from arena.reports.markdown import escaped, table_lines
 from arena.schedule import TWO
-from arena.tables import Grid
+from arena.tables import Grid, grid_of
 from protocol.codec import encode
 
 ROWS = 40
@@ -18,7 +18,7 @@ ROWS = 40
 LONGEST = 60
 """Characters of an action that a table has room for."""
 HEADINGS = ("match", "seat", "window", "turn", "base", "head", "base's outcome", "head's there")
-NUMBERS = ("seat", "turn")
+WORDY = tuple(heading for heading in HEADINGS if heading not in ("seat", "turn"))
 GROUPS = ("matches in which they", "matches", "base's mean", "head's mean", "head's gain")
 WORDS = {1.0: "won", 0.5: "tied", 0.0: "lost"}
 """Outcomes of two seats, by points."""
@@ -50,12 +50,12 @@ def explained_lines(matches: Sequence[Explained]) -> list[str]:
 
 def decisions_table(matches: Sequence[Explained], seats: int) -> Grid:
     """Where they part."""
-    return _filled(HEADINGS, NUMBERS, explained_rows(matches, seats))
+    return grid_of(HEADINGS, explained_rows(matches, seats), WORDY)
 
 
 def outcomes_table(matches: Sequence[Explained]) -> Grid:
     """How it went in matches that part, and in others."""
-    return _filled(GROUPS, GROUPS[1:], outcome_rows(matches))
+    return grid_of(GROUPS, outcome_rows(matches), GROUPS[:1])
 
 
 def explained_rows(matches: Sequence[Explained], seats: int) -> list[Row]:
@@ -170,10 +170,3 @@ def _outcome(points: float, seats: int) -> str:
 def _name(place: Place) -> str:
     """As its transcript's begins."""
     return f"{place.block + 1:05d}{ascii_lowercase[place.seating]}"
-
-
-def _filled(headings: Row, numbers: Sequence[str], rows: Sequence[Row]) -> Grid:
-    made = Grid({heading: heading in numbers for heading in headings})
-    for row in rows:
-        made.add_row(*row)
-    return made

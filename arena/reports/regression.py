@@ -8,6 +8,7 @@ import msgspec
 from arena.quantities import counted, duration
 from arena.regression import BASE, FIELD, HEAD, Finding, Regression, evidence
 from arena.reports.markdown import escaped, table_lines
+from arena.reports.tournament import attempts_json
 from arena.schedule import TWO, Cells, conduct_columns
 from arena.statistics import ELO, Progress, Sprt, StandingsRow, Verdict
 from arena.tables import Grid, grid_of
@@ -102,10 +103,8 @@ def finding_json(regression: Regression, finding: Finding) -> dict[str, Any]:
         "isolation": arena.form.isolation,
         "processes": arena.form.policy.processes,
         "bots": [_row_json(label, row) for label, row in zip(arena.labels, finding.standings, strict=True)],
-        "void": [
-            {"block": block, "seating": seating, "reason": reason} for block, seating, reason in finding.voids
-        ],
-        "lost": [{"block": block, "seating": seating, "reason": how} for block, seating, how in finding.lost],
+        "void": attempts_json(finding.voids),
+        "lost": attempts_json(finding.lost),
         "seconds": round(finding.seconds, 3),
         "results": str(arena.results),
     }

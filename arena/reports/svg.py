@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from arena.quantities import counted
 from arena.reports.html import html_text
-from arena.shortened import shortened
+from arena.tables import shortened
 from referee.printable import printable_name
 
 WIDTH = 760

@@ -85,9 +85,9 @@ def results_json(tournament: Tournament, results: FinalResults) -> dict[str, Any
         **format_of(results.contest.spec).as_json(results.contest),
         "standings": _standings_json(results.standings, tournament.labels),
         "ratings": ratings_json(results.digest),
-        "void": [_attempt_json(*void) for void in results.voids],
-        "set_aside": [_attempt_json(*match) for match in results.set_aside],
-        "lost": [_attempt_json(*match) for match in results.lost],
+        "void": attempts_json(results.voids),
+        "set_aside": attempts_json(results.set_aside),
+        "lost": attempts_json(results.lost),
         "results": str(tournament.results),
     }
 
@@ -95,19 +95,15 @@ def results_json(tournament: Tournament, results: FinalResults) -> dict[str, Any
 def ratings_json(digest: Digest) -> list[dict[str, Any]]:
     """Ratings as plain values, in the order of the standings; what else there is, `arena report --json` says."""
     found = [digest.ratings.ratings[row.entrant] for row in digest.standings]
+    ends = ("elo", "low", "high")
     return [
-        {
-            "bot": digest.labels[one.entrant],
-            "elo": rounded(one.elo),
-            "low": rounded(one.low),
-            "high": rounded(one.high),
-        }
-        for one in found
+        {"bot": digest.labels[one.entrant], **{end: rounded(getattr(one, end)) for end in ends}} for one in found
     ]
 
 
-def _attempt_json(block: int, seating: int, reason: str) -> dict[str, Any]:
-    return {"block": block, "seating": seating, "reason": reason}
+def attempts_json(attempts: Sequence[tuple[int, int, str]]) -> list[dict[str, Any]]:
+    """Attempts that did not count, as plain values."""
+    return [{"block": block, "seating": seating, "reason": reason} for block, seating, reason in attempts]
 
 
 def _standings_json(rows: Sequence[StandingsRow], labels: Sequence[str]) -> list[dict[str, Any]]:

@@ -13,9 +13,9 @@ from msgspec import Struct
 from arena.quantities import rounded
 from arena.schedule.contract import Cells, Complaint, Contest, Format, ScheduleSpec
 from arena.schedule.format_table import format_table
-from arena.schedule.pairing import Pair, first_points, matches_of, pairs_of
+from arena.schedule.pairing import Pair, matches_of, pairs_of
 from arena.schedule.rounds import Rounds, next_round, round_of
-from arena.statistics import Played, StandingsRow
+from arena.statistics import Played, StandingsRow, points
 
 START = 1500.0
 STEP = 16.0
@@ -114,7 +114,7 @@ def move(results: Iterable[Played], ratings: list[float]) -> None:
     for played in results:
         one, other = played.entrants
         foreseen = 1 / (1 + 10 ** ((ratings[other] - ratings[one]) / SCALE))
-        change = STEP * (first_points(played) - foreseen)
+        change = STEP * (points(played.outcome, 0) - foreseen)
         ratings[one] += change
         ratings[other] -= change
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from hashlib import sha256
 
-from arena.statistics import Played
+from arena.statistics import Played, points
 
 SEATINGS = 2
 """Of a block of two bots."""
@@ -61,16 +61,10 @@ def _squeeze_in(one: int, other: int, pairs: list[Pair], may_meet: MayMeet) -> N
     pairs.append((other, one))
 
 
-def first_points(played: Played) -> float:
-    """Points of the first seat in a match of two: 1, a half or 0. The second has the rest."""
-    ranking = played.outcome.ranking
-    return 0.5 if len(ranking) == 1 else float(ranking[0] == (0,))
-
-
-def add_points(results: Iterable[Played], points: list[float]) -> None:
+def add_points(results: Iterable[Played], totals: list[float]) -> None:
     """Adds each match's points to its entrants'."""
     for played in results:
-        share = first_points(played)
+        share = points(played.outcome, 0)
         one, other = played.entrants
-        points[one] += share
-        points[other] += 1 - share
+        totals[one] += share
+        totals[other] += 1 - share

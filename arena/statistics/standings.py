@@ -115,9 +115,9 @@ def standings_of(entrants: int, played: Iterable[Played], house: int | None = No
 
 def points(outcome: Outcome, seat: int) -> float:
     """Share of the other seats that this one is ranked before, ties as a half: with two seats 1, 0.5 or 0."""
-    place = _places(outcome)
-    others = [other for other in place if other != seat]
-    return sum(_worth(place[seat], place[other]) for other in others) / len(others)
+    sizes = [len(group) for group in outcome.ranking]
+    place = next(place for place, group in enumerate(outcome.ranking) if seat in group)
+    return (sum(sizes[place + 1 :]) + (sizes[place] - 1) / 2) / (sum(sizes) - 1)
 
 
 def _sums(entrants: int, table: Table, matches: Sequence[Played]) -> dict[str, list[Any]]:
@@ -175,12 +175,3 @@ def _against(entrants: int, table: Table) -> list[dict[int, Score]]:
 
 def _score(played: int, wins: int, ties: int) -> Score:
     return Score(played=played, wins=wins, ties=ties, losses=played - wins - ties, points=wins + ties / 2)
-
-
-def _places(outcome: Outcome) -> dict[int, int]:
-    """Seat to its group in the ranking, 0 the best."""
-    return {seat: place for place, group in enumerate(outcome.ranking) for seat in group}
-
-
-def _worth(mine: int, other: int) -> float:
-    return 1.0 if mine < other else 0.5 if mine == other else 0.0

@@ -1,7 +1,6 @@
 """Stress tests of the timing rules over the real wire."""
 
-from arena.stress.campaign import Level, Load, run_load
-from arena.stress.memory import resident_bytes
+from arena.stress.campaign import Level, Load, resident_bytes, run_load
 from arena.stress.report import stress_page, stress_table
 from arena.stress.virtual import Campaign, play_campaign
 

@@ -5,6 +5,7 @@ against what the referee wrote down.
 """
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -19,7 +20,6 @@ import trio
 from msgspec import Raw, Struct
 
 from arena import event_loop
-from arena.stress.memory import resident_bytes
 from referee.bot_folder import find_bot
 from referee.host import Plan, Result, SandboxedBot, play
 from referee.match import Judged, Policy, SeatTime, Used, Verdict, WindowTime
@@ -255,6 +255,11 @@ def percentiles(values: Sequence[int]) -> Percentiles:
     ordered = sorted(values) or [0]
     at = [ordered[min(len(ordered) - 1, int(len(ordered) * part / 100))] for part in PERCENTILES]
     return Percentiles(*at)
+
+
+def resident_bytes() -> int:
+    """What this process holds in memory now."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 @contextmanager

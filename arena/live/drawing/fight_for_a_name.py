@@ -1,13 +1,12 @@
 """The Fight For a Name's board: flat-topped hexes, who holds them, who stands there; pillars beside it."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
-from operator import itemgetter
+from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
 
 from msgspec import Struct
 from rich.text import Text
 
+from arena.live.drawing.honeycomb import INK, WALL_STYLE, canvas_text
 from protocol.games.fight_for_a_name import (
     BoardShown,
     ChallengeShown,
@@ -30,10 +29,6 @@ START = "Start"
 ROW_LENGTHS = (1, 2, 3, 4, 3, 4, 3, 4, 3, 4, 3, 2, 1)
 ACROSS, DOWN = 6, 2
 """Columns from one column of hexes to the next, lines from one row to the next."""
-INK = {
-    "/": "\N{BOX DRAWINGS LIGHT DIAGONAL UPPER RIGHT TO LOWER LEFT}",
-    "\\": "\N{BOX DRAWINGS LIGHT DIAGONAL UPPER LEFT TO LOWER RIGHT}",
-}
 STYLE: dict[Colour, str] = {
     "red": "red",
     "orange": "dark_orange",
@@ -42,7 +37,6 @@ STYLE: dict[Colour, str] = {
     "blue": "blue",
     "purple": "magenta",
 }
-WALL = "bright_black"
 LEGEND = "a hex: number and colour (r o y g b p, w white), =seat that holds it, *n seats that stand there"
 PLACES = {
     name: (2 * at - length + 4, y)
@@ -172,7 +166,7 @@ def _hexes(shown: Shown, *, plain: bool) -> Text:
     canvas: dict[tuple[int, int], tuple[str, str]] = {}
     for name, (x, y) in PLACES.items():
         _draw(canvas, DOWN * y, ACROSS * x, _tile(shown, name), plain=plain)
-    return _text(canvas)
+    return canvas_text(canvas)
 
 
 def _tile(shown: Shown, name: str) -> tuple[str, str, str, str]:
@@ -197,32 +191,13 @@ def _draw(
 ) -> None:
     """Draws one hex; walls that it shares are drawn twice, the same."""
     up, down = ("/", "\\") if plain else (INK["/"], INK["\\"])
-    walls = {
-        (1, 1): up,
-        (1, 6): down,
-        (2, 0): up,
-        (2, 7): down,
-        (3, 0): down,
-        (3, 7): up,
-        (4, 1): down,
-        (4, 6): up,
-    }
+    walls = dict.fromkeys(((1, 1), (2, 0), (3, 7), (4, 6)), up)
+    walls |= dict.fromkeys(((1, 6), (2, 7), (3, 0), (4, 1)), down)
     walls |= {(at, right): "_" for at in (0, 4) for right in range(2, 6)}
     for (at, right), wall in walls.items():
-        canvas[line + at, column + right] = (wall, WALL)
+        canvas[line + at, column + right] = (wall, WALL_STYLE)
     *texts, style = tile
     for number, (text, width) in enumerate(zip(texts, (4, 6, 6), strict=True), 1):
         for offset, character in enumerate(text.center(width)):
             if character != " ":
                 canvas[line + number, column + (2 if width == 4 else 1) + offset] = (character, style)  # noqa: PLR2004
-
-
-def _text(canvas: Mapping[tuple[int, int], tuple[str, str]]) -> Text:
-    text = Text(no_wrap=True)
-    for line in range(max(line for line, _ in canvas) + 1):
-        width = max((column for at, column in canvas if at == line), default=-1) + 1
-        inked: Iterable[tuple[str, str]] = [canvas.get((line, column), (" ", "")) for column in range(width)]
-        for style, run in groupby(inked, key=itemgetter(1)):
-            text.append("".join(character for character, _ in run), style)
-        text.append("\n")
-    return text

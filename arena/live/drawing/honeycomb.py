@@ -43,27 +43,21 @@ def honeycomb(
     for y, label in labels.items():
         for column, character in enumerate(label):
             canvas[2 * (y - top) + 1, column] = (character, "bold")
-    return _text(canvas)
+    return canvas_text(canvas)
 
 
 def _draw(
     canvas: dict[tuple[int, int], tuple[str, str]], line: int, column: int, tile: Tile, *, plain: bool
 ) -> None:
     """Draws one cell; its west wall stands at (line, column). Walls it shares are drawn twice, the same."""
-    for down, right, wall in (
-        (-1, 1, "/"),
-        (-1, 3, "\\"),
-        (0, 0, "|"),
-        (0, 4, "|"),
-        (1, 1, "\\"),
-        (1, 3, "/"),
-    ):
+    walls = ((-1, 1, "/"), (-1, 3, "\\"), (0, 0, "|"), (0, 4, "|"), (1, 1, "\\"), (1, 3, "/"))
+    for down, right, wall in walls:
         canvas[line + down, column + right] = (wall if plain else INK[wall], WALL_STYLE)
     for offset, character in enumerate(tile.text):
         canvas[line, column + 1 + offset] = (character, tile.style)
 
 
-def _text(canvas: Mapping[tuple[int, int], tuple[str, str]]) -> Text:
+def canvas_text(canvas: Mapping[tuple[int, int], tuple[str, str]]) -> Text:
     """The canvas as lines, without blanks at their ends."""
     text = Text(no_wrap=True)
     for line in range(max(line for line, _ in canvas) + 1):

@@ -2,7 +2,7 @@
 
 from typing import Any, cast
 
-from arena.live.text_input.parse_error import ParseError
+from arena.live.text_input import ParseError
 from protocol.games.fight_for_a_name import FightView
 from protocol.words import View
 
@@ -12,7 +12,7 @@ NOBODY = ("nobody", "none")
 
 
 def read(window: str, text: str) -> dict[str, Any]:
-    """See `registry.Spoken`."""
+    """See `registry.TextInput`."""
     words = text.replace(",", " ").split()
     match window:
         case "challenge":
@@ -71,7 +71,7 @@ def _ask(words: list[str]) -> dict[str, Any]:
 
 
 def ask(window: str, view: View) -> str:
-    """See `registry.Spoken`."""
+    """See `registry.TextInput`."""
     seen = cast("FightView", view)
     match window:
         case "challenge":
@@ -88,7 +88,7 @@ def ask(window: str, view: View) -> str:
 
 
 def say(action: dict[str, Any]) -> str:
-    """See `registry.Spoken`."""
+    """See `registry.TextInput`."""
     if "seat" in action:
         return "nobody" if action["seat"] is None else str(action["seat"])
     if "pick" in action:

@@ -2,7 +2,7 @@
 
 from typing import Any, cast
 
-from arena.live.text_input.parse_error import ParseError
+from arena.live.text_input import ParseError
 from protocol.games.hive_mind import HiveMindView
 from protocol.words import View
 
@@ -12,7 +12,7 @@ LISTS = ("double", "block")
 
 
 def read(window: str, text: str) -> dict[str, Any]:
-    """See `registry.Spoken`."""
+    """See `registry.TextInput`."""
     words = text.replace(",", " ").split()
     match window:
         case "round":
@@ -56,7 +56,7 @@ def _hive(word: str) -> str:
 
 
 def ask(window: str, view: View) -> str:
-    """See `registry.Spoken`."""
+    """See `registry.TextInput`."""
     seen = cast("HiveMindView", view)
     match window:
         case "round":
@@ -72,7 +72,7 @@ def ask(window: str, view: View) -> str:
 
 
 def say(action: dict[str, Any]) -> str:
-    """See `registry.Spoken`."""
+    """See `registry.TextInput`."""
     if "scores" in action:
         return " ".join(f"{seat}:{score}" for seat, score in action["scores"].items()) or "none"
     if "seat" in action:

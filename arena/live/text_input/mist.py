@@ -2,13 +2,13 @@
 
 from typing import Any, cast
 
-from arena.live.text_input.parse_error import ParseError
+from arena.live.text_input import ParseError
 from protocol.games.mist import MistView
 from protocol.words import View
 
 
 def read(window: str, text: str) -> dict[str, Any]:
-    """See `registry.Spoken`."""
+    """See `registry.TextInput`."""
     words = text.replace(",", " ").split()
     if window == "first":
         if words and words[0].lower() == "first":
@@ -23,7 +23,7 @@ def read(window: str, text: str) -> dict[str, Any]:
 
 
 def ask(window: str, view: View) -> str:
-    """See `registry.Spoken`."""
+    """See `registry.TextInput`."""
     if window == "first":
         return "who goes first: first 0 or first 1"
     seen = cast("MistView", view)
@@ -39,7 +39,7 @@ def ask(window: str, view: View) -> str:
 
 
 def say(action: dict[str, Any]) -> str:
-    """See `registry.Spoken`."""
+    """See `registry.TextInput`."""
     if "first" in action:
         return f"first {action['first']}"
     return "swap" if action.get("swap") else " ".join(action["cells"]) or "none"

@@ -2,7 +2,7 @@
 
 from typing import Any, cast
 
-from arena.live.text_input.parse_error import ParseError
+from arena.live.text_input import ParseError
 from protocol.games.pointing import PointingView
 from protocol.words import View
 
@@ -10,7 +10,7 @@ NOBODY = ("nobody", "none", "-")
 
 
 def read(window: str, text: str) -> dict[str, Any]:
-    """See `registry.Spoken`."""
+    """See `registry.TextInput`."""
     key = "seat" if window == "vote" else "target"
     word = text.strip().lower()
     if word in NOBODY:
@@ -21,7 +21,7 @@ def read(window: str, text: str) -> dict[str, Any]:
 
 
 def ask(window: str, view: View) -> str:
-    """See `registry.Spoken`."""
+    """See `registry.TextInput`."""
     seen = cast("PointingView", view)
     if window == "vote":
         return f"who is to go: {', '.join(map(str, seen.tied))}, or nobody"
@@ -31,6 +31,6 @@ def ask(window: str, view: View) -> str:
 
 
 def say(action: dict[str, Any]) -> str:
-    """See `registry.Spoken`."""
+    """See `registry.TextInput`."""
     (seat,) = action.values() or (None,)
     return "nobody" if seat is None else str(seat)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, cast
 
-from arena.live.text_input.parse_error import ParseError
+from arena.live.text_input import ParseError
 from protocol.games.runes_to_ruins import RunesView
 from protocol.words import View
 
@@ -19,7 +19,7 @@ LEARNED = ("rune", "count", "has", "line", "shared", "most")
 
 
 def read(window: str, text: str) -> dict[str, Any]:
-    """See `registry.Spoken`."""
+    """See `registry.TextInput`."""
     if window == "symbol":
         return {"symbol": _list(text)}
     action: dict[str, Any] = {}
@@ -126,7 +126,7 @@ _READ: dict[str, Callable[[str], Any]] = {
 
 
 def ask(window: str, view: View) -> str:
-    """See `registry.Spoken`."""
+    """See `registry.TextInput`."""
     seen = cast("RunesView", view)
     if window == "symbol":
         return "your symbol: six runes, such as Torn Box, Cross Slope, ... in positions 0 1 2 / 3 4 5"
@@ -135,7 +135,7 @@ def ask(window: str, view: View) -> str:
 
 
 def say(action: dict[str, Any]) -> str:
-    """See `registry.Spoken`."""
+    """See `registry.TextInput`."""
     if "symbol" in action:
         return ", ".join(action["symbol"])
     parts = [f"vote {condition}" + (f" {n}" if n > 1 else "") for condition, n in action.get("votes", {}).items()]

@@ -23,7 +23,7 @@ from arena.terminal import say
 from arena.workers.api import Worker, WorkerGoneError
 from arena.workers.cluster import bot_archive, tasks
 from arena.workers.cluster.dask import SLOTS, DaskClient, Task, address_of, connected
-from arena.workers.cluster.protocol import Arrival, Asked, Ordered, Readiness, received
+from arena.workers.cluster.protocol import Arrival, Asked, Ordered, received
 from arena.workers.own_code import own_content
 from arena.workers.protocol import Done, decoded, encoded, error_of, order
 from arena.workers.roster import Roster
@@ -212,9 +212,9 @@ class _Cluster:
             raise WrongUse(str(error)) from None
 
     async def _ready(self, address: str, function: Callable[..., bytes], *arguments: Any) -> None:
-        readiness: Readiness = decoded(await self._ask(address, function, *arguments), Readiness)
-        if readiness.complaint is not None:
-            raise RefusedError(f"cannot use a bot: {readiness.complaint}")
+        complaint = decoded(await self._ask(address, function, *arguments), str | None)
+        if complaint is not None:
+            raise RefusedError(f"cannot use a bot: {complaint}")
 
     async def _ask(self, address: str, function: Callable[..., bytes], *arguments: Any) -> bytes:
         """Has a worker that is not playing yet do something."""

@@ -41,12 +41,6 @@ class Arrival(Struct, frozen=True, kw_only=True):
     """The contents of bots that it does not have."""
 
 
-class Readiness(Struct, frozen=True, kw_only=True):
-    """Whether it can do what it was asked."""
-
-    complaint: str | None = None
-
-
 class Ordered(Struct, frozen=True, kw_only=True):
     """A match for a worker."""
 
@@ -56,7 +50,7 @@ class Ordered(Struct, frozen=True, kw_only=True):
     """How many matches that arena will ask for at once."""
     isolation: Isolation
     order: Raw
-    """A `worker_words.Order`."""
+    """A `workers.protocol.Order`."""
     store: str | None = None
     """Where its transcript goes; None: it comes back."""
 
@@ -65,7 +59,7 @@ class Returned(Struct, frozen=True, kw_only=True):
     """What came of it."""
 
     answer: bytes
-    """A `worker_words.Answer`."""
+    """A `workers.protocol.Answer`."""
     files: dict[str, bytes] = {}
     """The transcript and bots' logs that come back: by name, zlib."""
 

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from arena.workers import capacity
 from arena.workers.cluster import bot_archive
 from arena.workers.cluster.node_line import node_of, send_home
-from arena.workers.cluster.protocol import Arrival, Asked, Ordered, Readiness, returned
+from arena.workers.cluster.protocol import Arrival, Asked, Ordered, returned
 from arena.workers.cluster.store import Store
 from arena.workers.own_code import own_content
 from arena.workers.protocol import Done, Order, decoded, encoded, failed
@@ -31,23 +31,23 @@ def arrive(asked: bytes) -> bytes:
 
 
 def keep_bot(content: str, parcel: bytes) -> bytes:
-    """Keeps a bot that was missing: `Readiness`."""
+    """Keeps a bot that was missing; what is wrong with it, or null."""
     try:
         bot_archive.keep(content, parcel)
     except Exception as error:  # noqa: BLE001 - told, not raised: see above
-        return encoded(Readiness(complaint=str(error)))
-    return encoded(Readiness())
+        return encoded(str(error))
+    return encoded(None)
 
 
 def make_ready(asked: bytes) -> bytes:
-    """Has the bots built that need it, in a sandbox here: `Asked`, `Readiness`."""
+    """Has the bots built that need it, in a sandbox here: `Asked`; what is wrong, or null."""
     told = decoded(asked, Asked)
     try:
         for bot in told.bots:
             _ready(bot, told.isolation)
     except Exception as error:  # noqa: BLE001 - told, not raised: see above
-        return encoded(Readiness(complaint=str(error)))
-    return encoded(Readiness())
+        return encoded(str(error))
+    return encoded(None)
 
 
 def play(ordered: bytes) -> bytes:

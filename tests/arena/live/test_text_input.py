@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from arena.live.text_input import registry
-from arena.live.text_input.parse_error import ParseError
+from arena.live.text_input import ParseError, registry
 
 ASKED = (
     "assign 1 Torn Box, 2 Cross Box; divine Box; veil; pattern 1 2: Box, Torn, Box, Torn, Box, Torn; "
@@ -132,6 +131,6 @@ def test_what_is_no_action_is_refused_with_what_would_be_one(
         registry.read(game, window, text)
 
 
-@pytest.mark.parametrize("game", registry.SPOKEN)
+@pytest.mark.parametrize("game", registry.TEXT_INPUTS)
 def test_json_can_be_typed_in_any_game(game: str) -> None:
     assert {"x": [1]} == registry.read(game, "any", '{"x": [1]}')
