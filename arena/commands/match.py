@@ -112,13 +112,7 @@ def command(
 
 
 def play_asked(
-    game: str,
-    bots: tuple[str, ...],
-    given: dict[str, Any],
-    play_it: PlayIt,
-    *,
-    transcripts: Path,
-    as_json: bool,
+    game: str, bots: tuple[str, ...], given: dict[str, Any], play_it: PlayIt, *, transcripts: Path, as_json: bool
 ) -> None:
     """Plays the match that a command line asks for, and prints what came of it.
 

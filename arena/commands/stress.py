@@ -37,13 +37,7 @@ OF_REAL = ("levels", "matches", "main_ms", "hogs", "isolation", "html", "calibra
     "--windows", type=click.IntRange(min=1), default=20_000, show_default=True, help="Virtual: at least so many."
 )
 @click.option("--seed", type=click.IntRange(min=0), help="Draws the same matches again.  [default: drawn]")
-@click.option(
-    "--processes",
-    type=PROCESSES,
-    default=1,
-    show_default=True,
-    help="Virtual: to share the work.",
-)
+@click.option("--processes", type=PROCESSES, default=1, show_default=True, help="Virtual: to share the work.")
 @click.option(
     "--script",
     "script_file",
@@ -60,20 +54,11 @@ OF_REAL = ("levels", "matches", "main_ms", "hogs", "isolation", "html", "calibra
 @click.option(
     "--levels", default="1,10,50", show_default=True, help="Real: matches at once, one level after another."
 )
-@click.option(
-    "--matches",
-    type=MATCHES,
-    help="Real: matches at each level.  [default: twice the level]",
-)
+@click.option("--matches", type=MATCHES, help="Real: matches at each level.  [default: twice the level]")
 @click.option(
     "--main-ms", type=click.IntRange(50, LONGEST_MS), default=200, show_default=True, help="Real: time a window."
 )
-@click.option(
-    "--hogs",
-    type=HOGS,
-    default=0,
-    help="Real: processes beside that only burn time.",
-)
+@click.option("--hogs", type=HOGS, default=0, help="Real: processes beside that only burn time.")
 @click.option("--isolation", type=click.Choice(get_args(Isolation)), default="strict", show_default=True)
 @click.option("--html", type=click.Path(path_type=Path), help="Real: write a page with histograms.")
 @click.option("--calibrate", is_flag=True, help="Real: keep the largest safe level as `tournament`'s concurrency.")

@@ -2,13 +2,7 @@
 
 from arena.config.caps import BotCaps, read_caps
 from arena.config.entries import find_entry
-from arena.config.tournament_file import (
-    CONSOLE,
-    Tournament,
-    TournamentFile,
-    read_tournament,
-    results_of,
-)
+from arena.config.tournament_file import CONSOLE, Tournament, TournamentFile, read_tournament, results_of
 
 __all__ = [
     "CONSOLE",

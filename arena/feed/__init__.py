@@ -2,8 +2,4 @@
 
 from arena.feed.publisher import FeedLine, inherited, open_feed
 
-__all__ = [
-    "FeedLine",
-    "inherited",
-    "open_feed",
-]
+__all__ = ["FeedLine", "inherited", "open_feed"]

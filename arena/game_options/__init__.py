@@ -4,12 +4,4 @@ from arena.game_options.clock_file import clock_json, clock_text, read_clock
 from arena.game_options.games import rules_asked, variant_named
 from arena.game_options.setup_file import drawn_setup, read_setup
 
-__all__ = [
-    "clock_json",
-    "clock_text",
-    "drawn_setup",
-    "read_clock",
-    "read_setup",
-    "rules_asked",
-    "variant_named",
-]
+__all__ = ["clock_json", "clock_text", "drawn_setup", "read_clock", "read_setup", "rules_asked", "variant_named"]

@@ -5,13 +5,4 @@ from arena.live.hosted_match import Hosting, play_hosted
 from arena.live.single_match import play_match
 from arena.live.watch import Eyes, Watcher, read_eyes
 
-__all__ = [
-    "Console",
-    "Eyes",
-    "Hosting",
-    "Watcher",
-    "lines_typed",
-    "play_hosted",
-    "play_match",
-    "read_eyes",
-]
+__all__ = ["Console", "Eyes", "Hosting", "Watcher", "lines_typed", "play_hosted", "play_match", "read_eyes"]

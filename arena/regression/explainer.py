@@ -4,7 +4,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequen
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import Protocol
 
 import trio
 from rich.progress import TimeElapsedColumn, TimeRemainingColumn
@@ -22,13 +21,8 @@ from referee.linux.private_file import FOLDER_MODE
 from referee.transcript import Differs, TranscriptError, read_transcript, verify_transcript
 from referee.wire import open_wire
 
-
-class Ask(Protocol):
-    """Asks head what the bot of a seat was asked in a match: `referee.host.reask.ask`, or a stand-in."""
-
-    def __call__(self, transcript: Path, seat: int, *, log: Path) -> Awaitable[Interviewed]: ...  # noqa: D102
-
-
+Ask = Callable[..., Awaitable[Interviewed]]
+"""Asks head what the bot of a seat was asked in a match: of a transcript, a seat, and the file for head's log."""
 OpenAsking = Callable[[], AbstractAsyncContextManager[Ask]]
 """Opens what all that is asked shares."""
 

@@ -104,8 +104,8 @@ def interval(rating: Rating) -> str:
 
 def seat_rows(digest: Digest, order: Sequence[StandingsRow]) -> list[list[float | None]]:
     """Mean points by seat: everyone's first, then each bot's."""
-    everyone = [mean.value for mean in digest.by_seat]
-    return [everyone, *([mean.value for mean in digest.by_bot_and_seat[row.entrant]] for row in order)]
+    everyone = [mean.mean for mean in digest.by_seat]
+    return [everyone, *([mean.mean for mean in digest.by_bot_and_seat[row.entrant]] for row in order)]
 
 
 def _standings(digest: Digest) -> str:

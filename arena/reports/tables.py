@@ -8,7 +8,7 @@ import msgspec
 from arena.quantities import duration, rounded
 from arena.reports.csv import csv_text
 from arena.reports.html_page import interval, labels_of, seat_rows
-from arena.statistics import Digest, TimeUse
+from arena.statistics import Digest, Score, TimeUse
 from arena.tables import Grid
 
 COLUMNS = (
@@ -88,7 +88,7 @@ def digest_csv(digest: Digest) -> str:
     others = [f"against {digest.labels[entrant]}" for entrant in order]
     rows: list[list[Any]] = [[*COLUMNS, *seats, *others]]
     for number, (place, row) in enumerate(zip(labels_of(digest.standings), digest.standings, strict=True)):
-        by_seat = [mean.value for mean in digest.by_bot_and_seat[row.entrant]]
+        by_seat = [mean.mean for mean in digest.by_bot_and_seat[row.entrant]]
         against = [row.against[other].mean if other in row.against else None for other in order]
         rows.append([*_row(digest, place, number).values(), *by_seat, *against])
     return csv_text(rows)
@@ -107,8 +107,8 @@ def _row(digest: Digest, place: str, number: int) -> dict[str, Any]:
     return dict(zip(COLUMNS, values, strict=True))
 
 
-def _mean(mean: Any) -> dict[str, Any]:
-    return {"played": mean.played, "points": mean.points, "mean_points": mean.value}
+def _mean(mean: Score) -> dict[str, Any]:
+    return {"played": mean.played, "points": mean.points, "mean_points": mean.mean}
 
 
 def _times(use: TimeUse | None) -> tuple[str, ...]:

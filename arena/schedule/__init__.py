@@ -5,7 +5,7 @@ from arena.schedule.blocks import MOST_BLOCKS, SEED_BITS, SWAPPED, Block, Match
 from arena.schedule.contract import FILE_FIELDS, Cells, Contest, ScheduleSpec, Tie
 from arena.schedule.format_table import conduct_columns, format_table
 from arena.schedule.formats import FORMATS, TWO, FormatName, complaint, format_of
-from arena.schedule.queue import Agenda, Ticket
+from arena.schedule.queue import MatchQueue, Ticket
 from arena.schedule.round_robin import round_robin
 from arena.schedule.rounds import Blocks, Fixed, Schedule, blocks_so_far, rounds_of
 from arena.schedule.seating import shifts_of
@@ -17,7 +17,6 @@ __all__ = [
     "SEED_BITS",
     "SWAPPED",
     "TWO",
-    "Agenda",
     "Block",
     "Blocks",
     "Cells",
@@ -26,6 +25,7 @@ __all__ = [
     "Fixed",
     "FormatName",
     "Match",
+    "MatchQueue",
     "Schedule",
     "ScheduleSpec",
     "Ticket",

@@ -30,11 +30,7 @@ class TablesFormat(Format):
         """See `Format`."""
         rotations = spec.rotations or spec.seats
         tables = Tables(
-            entrants=spec.entrants,
-            seats=spec.seats,
-            rounds=spec.blocks,
-            rotations=rotations,
-            filled=spec.filled,
+            entrants=spec.entrants, seats=spec.seats, rounds=spec.blocks, rotations=rotations, filled=spec.filled
         )
         a_round = len(table_sizes(spec.entrants, spec.seats, filled=spec.filled))
         return Fixed(tables.blocks, spec.blocks * a_round * rotations)

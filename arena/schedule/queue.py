@@ -33,7 +33,7 @@ class _Begun(Struct):
     turn: int = 0
 
 
-class Agenda:
+class MatchQueue:
     """What is left of a schedule."""
 
     def __init__(self, blocks: Iterator[Block], finished: Collection[tuple[int, int]]) -> None:

@@ -55,12 +55,7 @@ class SwissFormat(Format):
     def as_json(self, contest: Contest) -> dict[str, Any]:
         """See `Format`."""
         rows = [
-            {
-                "bot": contest.labels[row.entrant],
-                "points": row.points,
-                "buchholz": row.buchholz,
-                "byes": row.byes,
-            }
+            {"bot": contest.labels[row.entrant], "points": row.points, "buchholz": row.buchholz, "byes": row.byes}
             for row in self._rows(contest)
         ]
         return {"swiss": rows}

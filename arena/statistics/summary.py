@@ -10,25 +10,13 @@ from msgspec import Struct
 from arena.statistics.orders import Orders, orders_of
 from arena.statistics.ratings import ELO, Array, Ratings, fit, rate
 from arena.statistics.result_arrays import Table, table_of
-from arena.statistics.standings import Played, StandingsRow, standings_of
+from arena.statistics.standings import Played, Score, StandingsRow, standings_of
 from protocol.refusals import Conduct
 
 MOMENTS = 12
 """How often ratings are looked back at: after so many equal parts of the blocks."""
 ROUGHLY = 0.003
 """How exact they need to be, in units of log-strength: half a point."""
-
-
-class Mean(Struct, frozen=True):
-    """A mean with what it is of."""
-
-    played: int
-    points: float
-
-    @property
-    def value(self) -> float | None:
-        """Points a match; None before there was one."""
-        return self.points / self.played if self.played else None
 
 
 class TimeUse(Struct, frozen=True):
@@ -62,9 +50,9 @@ class Digest(Struct, frozen=True, kw_only=True):
     """In the order of the format."""
     ratings: Ratings
     moments: tuple[Moment, ...]
-    by_seat: tuple[Mean, ...]
-    """By seat: points of whoever sat there."""
-    by_bot_and_seat: tuple[tuple[Mean, ...], ...]
+    by_seat: tuple[Score, ...]
+    """By seat: matches and points, no more."""
+    by_bot_and_seat: tuple[tuple[Score, ...], ...]
     """By entrant, then by seat."""
     conduct: tuple[dict[str, int], ...]
     """Matches by conduct."""
@@ -116,17 +104,17 @@ def _moment(blocks: int, strengths: Array, house: int | None) -> Moment:
     return Moment(blocks, tuple(elo.tolist()))
 
 
-def _by_bot_and_seat(entrants: int, table: Table) -> tuple[tuple[Mean, ...], ...]:
+def _by_bot_and_seat(entrants: int, table: Table) -> tuple[tuple[Score, ...], ...]:
     """How each bot did in each seat."""
     cells = (table.entrants * table.seats + np.arange(table.seats)).ravel()
     matches = np.bincount(cells, minlength=entrants * table.seats).tolist()
     total = np.bincount(cells, table.shares.ravel(), entrants * table.seats).tolist()
-    means = [Mean(played, points) for played, points in zip(matches, total, strict=True)]
+    means = [Score(played=played, points=points) for played, points in zip(matches, total, strict=True)]
     return tuple(tuple(means[one * table.seats : (one + 1) * table.seats]) for one in range(entrants))
 
 
-def _sum(means: Sequence[Mean]) -> Mean:
-    return Mean(sum(mean.played for mean in means), sum(mean.points for mean in means))
+def _sum(means: Sequence[Score]) -> Score:
+    return Score(played=sum(mean.played for mean in means), points=sum(mean.points for mean in means))
 
 
 def _conduct(entrants: int, played: Sequence[Played]) -> tuple[dict[str, int], ...]:

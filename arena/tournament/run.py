@@ -89,11 +89,7 @@ def play_tournament(
         _play_rest(field, ledger, rounds, total, open_venue=open_venue, fed=fed, log=log)
         results = ledger.results()
         contest = Contest(
-            spec=tournament.spec,
-            labels=tournament.labels,
-            house=tournament.house,
-            seed=seed,
-            played=results,
+            spec=tournament.spec, labels=tournament.labels, house=tournament.house, seed=seed, played=results
         )
         in_order = partial(format_of(tournament.spec).in_order, contest)
         digest = digest_of(tournament.labels, results, tournament.house, in_order)

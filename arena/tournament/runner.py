@@ -1,23 +1,25 @@
 """Plays what is left of a tournament, so many matches at once, and writes each into the ledger as it ends.
 
-Whom to play, and from which deal, is the schedule's; which match is next is the agenda's; how it is played is its
-worker's; what counts is the ledger's. The ledger is written in a thread, one call after the other: no match waits
-for the disk, and none for another to end.
+The schedule says who meets whom from which deal, the queue which match is next; a worker plays it, and the ledger
+says what counts. The ledger is written in a thread, one call after the other: no match waits for the disk or for
+another match.
 """
 
 import re
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass
+from dataclasses import field as dataclass_field
 from functools import partial
 from pathlib import Path
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import trio
 from msgspec import Struct
 from msgspec.structs import replace
 
 from arena.errors import MachineCannot, errors_as_exits, shortage
-from arena.schedule import Agenda, Block, Match, Ticket
+from arena.schedule import Block, Match, MatchQueue, Ticket
 from arena.tournament.ledger import Attempt, Ledger
 from arena.workers import Play, Roster, Worker, WorkerGoneError, Workers
 from referee.host import Plan, Result
@@ -40,7 +42,7 @@ AnswerT = TypeVar("AnswerT")
 
 
 class Progress(Protocol):
-    """Whoever wants to know how far it is."""
+    """Hears how far it is."""
 
     def ended(self, match: Match, result: Result) -> None:
         """A match has its result."""
@@ -63,11 +65,8 @@ class MatchSetup(Struct, Generic[PlayerT], frozen=True, kw_only=True):
     transcripts: Path
 
 
-class Write(Protocol):
-    """Makes a call of the ledger."""
-
-    def __call__(self, call: Callable[[], AnswerT]) -> Awaitable[AnswerT]:  # noqa: D102 - see the class
-        ...
+Write = Callable[[Callable[[], Any]], Awaitable[Any]]
+"""Makes a call of the ledger, and gives what it gives."""
 
 
 class InThread:
@@ -105,50 +104,39 @@ async def play_blocks(
     Raises:
         MachineCannot: a block stayed void, or nothing more can be written. What is done is in the ledger.
     """
-    running = _Run(
-        field,
-        Agenda(blocks(), ledger.finished()),
-        ledger,
+    await _Run(
+        field=field,
+        queue=MatchQueue(blocks(), ledger.finished()),
+        ledger=ledger,
         roster=workers if isinstance(workers, Roster) else Roster(workers),
         progress=progress,
         write=InThread() if write is None else write,
         log=log,
-    )
-    await running.to_the_end()
+    ).to_the_end()
 
 
+@dataclass(kw_only=True)
 class _Run(Generic[PlayerT]):
     """One run of a tournament, from where the ledger stands to its end."""
 
-    def __init__(
-        self,
-        field: MatchSetup[PlayerT],
-        agenda: Agenda,
-        ledger: Ledger,
-        *,
-        roster: Roster[Worker[PlayerT]],
-        progress: Progress,
-        write: Write,
-        log: Logger,
-    ) -> None:
-        self._field = field
-        self._agenda = agenda
-        self._ledger = ledger
-        self._progress = progress
-        self._write = write
-        self._roster = roster
-        self._log = log
-        self._door = trio.CancelScope()
-        """Who comes is let in until every match has ended."""
-        self._interruptions: Counter[Match] = Counter()
-        self._changed = trio.Event()
-        """A match ended, or is to be played again: who found nothing to do looks again."""
+    field: MatchSetup[PlayerT]
+    queue: MatchQueue
+    ledger: Ledger
+    roster: Roster[Worker[PlayerT]]
+    progress: Progress
+    write: Write
+    log: Logger
+    joining: trio.CancelScope = dataclass_field(default_factory=trio.CancelScope)
+    """New workers join until every match has ended."""
+    interruptions: Counter[Match] = dataclass_field(default_factory=Counter)
+    changed: trio.Event = dataclass_field(default_factory=trio.Event)
+    """A match ended, or is to be played again: idle workers look for a match again."""
 
     async def to_the_end(self) -> None:
-        """Has all workers play, and those who come, until every match has ended."""
+        """Has all workers play, and those that join, until every match has ended."""
         async with trio.open_nursery() as nursery:
-            with self._door:
-                async for workers in self._roster.groups():
+            with self.joining:
+                async for workers in self.roster.groups():
                     # Each worker's first slot before any second: where matches are few, all have some.
                     for slot in range(max(worker.slots for worker in workers.values())):
                         for number, worker in workers.items():
@@ -157,25 +145,25 @@ class _Run(Generic[PlayerT]):
 
     async def _keep_busy(self, worker: int, play: Play[PlayerT]) -> None:
         """Plays one match after the other, until all have ended, or this worker is gone for good."""
-        while not self._agenda.done and worker in self._roster:
-            ticket = self._agenda.take(worker)
+        while not self.queue.done and worker in self.roster:
+            ticket = self.queue.take(worker)
             if ticket is not None:
                 await self._settle(ticket, play)
-                self._changed.set()
-                self._changed = trio.Event()
-            elif not self._agenda.done:
-                await self._changed.wait()
-        if self._agenda.done:
-            self._door.cancel()
+                self.changed.set()
+                self.changed = trio.Event()
+            elif not self.queue.done:
+                await self.changed.wait()
+        if self.queue.done:
+            self.joining.cancel()
         else:
-            self._agenda.left(worker)
+            self.queue.left(worker)
 
     async def _settle(self, ticket: Ticket, play: Play[PlayerT]) -> None:
         """Makes one attempt at a match, and sees to what is to be done after it."""
-        match, field = ticket.match, self._field
+        match, field = ticket.match, self.field
         name = _name(field, match)
         labels = tuple(field.names[entrant] for entrant in match.entrants)
-        attempt = await self._write(partial(self._ledger.try_match, match, field.transcripts, name))
+        attempt = await self.write(partial(self.ledger.try_match, match, field.transcripts, name))
         try:
             result = await play(
                 replace(
@@ -204,9 +192,9 @@ class _Run(Generic[PlayerT]):
                 await self._void(ticket, attempt, result.void or "no reason given")
                 return
             with trio.CancelScope(shield=True):  # Nobody shall have another throw of the dice.
-                await self._write(partial(self._ledger.finish, match, attempt, result, ticket.seatings))
-            if self._agenda.ended(ticket):
-                self._progress.ended(match, result)
+                await self.write(partial(self.ledger.finish, match, attempt, result, ticket.seatings))
+            if self.queue.ended(ticket):
+                self.progress.ended(match, result)
 
     async def _void(self, ticket: Ticket, attempt: Attempt, reason: str) -> None:
         """An attempt is void: its block counts as a whole, so the whole is played again.
@@ -214,29 +202,27 @@ class _Run(Generic[PlayerT]):
         Raises:
             MachineCannot: it has been void too often.
         """
-        # The agenda first: what is handed out from now on is written after what is written here.
-        turn = self._agenda.void(ticket)
+        # The queue first: what is handed out from now on is written after what is written here.
+        turn = self.queue.void(ticket)
         if turn is None:
             with trio.CancelScope(shield=True):
-                await self._write(partial(self._ledger.void, attempt, reason))
+                await self.write(partial(self.ledger.void, attempt, reason))
         else:
             with trio.CancelScope(shield=True):
-                set_aside = await self._write(
-                    partial(self._ledger.void_block, ticket.match.block, attempt, reason)
-                )
-            self._progress.void(ticket.match, reason, set_aside)
-            self._log.warning("block_void", block=ticket.match.block, reason=reason, set_aside=set_aside)
+                set_aside = await self.write(partial(self.ledger.void_block, ticket.match.block, attempt, reason))
+            self.progress.void(ticket.match, reason, set_aside)
+            self.log.warning("block_void", block=ticket.match.block, reason=reason, set_aside=set_aside)
             if turn >= ATTEMPTS:
-                name = _name(self._field, ticket.match)
+                name = _name(self.field, ticket.match)
                 raise MachineCannot(
                     f"{name}: its block was void {turn} times, at last because {reason}; {self._too_small()}"
                 )
 
     def _too_small(self) -> str:
         """What to tell of the machine. Each try at half as much finds soon what fits."""
-        if self._roster.remedy is not None:
-            return self._roster.remedy
-        at_once = sum(worker.slots for worker in self._roster.members.values())
+        if self.roster.remedy is not None:
+            return self.roster.remedy
+        at_once = sum(worker.slots for worker in self.roster.members.values())
         if at_once == 1:
             return "this machine is too small for even one match at a time"
         return f"this machine is too small for {at_once} matches at once: go on with --concurrency {at_once // 2}"
@@ -247,19 +233,19 @@ class _Run(Generic[PlayerT]):
         Raises:
             MachineCannot: that has happened too often.
         """
-        await self._write(partial(self._ledger.lose_worker, attempt, reason))
-        self._agenda.interrupted(ticket)
-        self._progress.lost(ticket.match, reason)
-        self._log.warning("match_lost", match=ticket.match.name, block=ticket.match.block, reason=reason)
-        self._interruptions[ticket.match] += 1
-        if self._interruptions[ticket.match] >= INTERRUPTIONS:
-            name = _name(self._field, ticket.match)
+        await self.write(partial(self.ledger.lose_worker, attempt, reason))
+        self.queue.interrupted(ticket)
+        self.progress.lost(ticket.match, reason)
+        self.log.warning("match_lost", match=ticket.match.name, block=ticket.match.block, reason=reason)
+        self.interruptions[ticket.match] += 1
+        if self.interruptions[ticket.match] >= INTERRUPTIONS:
+            name = _name(self.field, ticket.match)
             raise MachineCannot(f"{name}: {INTERRUPTIONS} referee processes ended while they played it: {reason}")
 
     async def _note_void(self, attempt: Attempt, reason: str) -> None:
         """Writes down why an attempt is void, if that can still be written: it may be the disk that is full."""
         try:
-            await self._write(partial(self._ledger.void, attempt, reason))
+            await self.write(partial(self.ledger.void, attempt, reason))
         except MachineCannot:
             return
 

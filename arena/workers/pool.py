@@ -34,27 +34,24 @@ FAREWELL_SECONDS = 30
 
 
 @asynccontextmanager
-async def open_crew(
-    slots: Sequence[int],
-    command: Sequence[str] = COMMAND,
-    feed: FeedLine | None = None,
-    log: OperatorLog = NO_LOG,
+async def open_pool(
+    slots: Sequence[int], command: Sequence[str] = COMMAND, feed: FeedLine | None = None, log: OperatorLog = NO_LOG
 ) -> AsyncIterator[list[Worker[Any]]]:
     """Workers that play so many matches at once, each. At the end nothing of them or of their bots is left.
 
     `feed`: where they publish what spectators may know. `log`: the operator's, which they inherit.
     """
     adopt_orphans()
-    crew = _Crew({child.pid for child in children()})
+    pool = _Pool({child.pid for child in children()})
     async with trio.open_nursery() as nursery:
-        processes = [_Process(crew, command, feed, log) for _ in slots]
+        processes = [_Process(pool, command, feed, log) for _ in slots]
         for process in processes:
             nursery.start_soon(process.keep)
         yield [Worker(play=process.play, slots=own) for process, own in zip(processes, slots, strict=True)]
         nursery.cancel_scope.cancel()
 
 
-class _Crew:
+class _Pool:
     """What the workers of one arena share: the knowledge of which processes are theirs."""
 
     def __init__(self, others: set[int]) -> None:
@@ -86,8 +83,8 @@ class _Call:
 class _Process:
     """One worker, and its successors."""
 
-    def __init__(self, crew: _Crew, command: Sequence[str], feed: FeedLine | None, log: OperatorLog) -> None:
-        self._crew = crew
+    def __init__(self, pool: _Pool, command: Sequence[str], feed: FeedLine | None, log: OperatorLog) -> None:
+        self._pool = pool
         self._command = command
         self._log = log.logger
         self._left = [None if feed is None else feed.fileno(), log.descriptor]
@@ -133,7 +130,7 @@ class _Process:
                 env=os.environ | {"TMPDIR": scratch},
                 process_group=0,  # a Ctrl-C at the terminal is the arena's to act on
             )
-        self._crew.joins(process.pid)
+        self._pool.joins(process.pid)
         self._log.info("worker_come", worker=process.pid)
         stream = trio.SocketStream(trio.socket.from_stdlib_socket(ours))
         try:
@@ -144,7 +141,7 @@ class _Process:
         finally:
             with trio.CancelScope(shield=True):
                 await _end(process, stream)
-                await self._crew.left(process.pid)
+                await self._pool.left(process.pid)
                 await trio.to_thread.run_sync(shutil.rmtree, scratch, True)
             self._last_words = ending(process.returncode)
             self._log.info("worker_gone", worker=process.pid, cause=self._last_words, matches=len(self._calls))

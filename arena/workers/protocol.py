@@ -80,13 +80,7 @@ def failed(number: int, error: Exception) -> Failed:
         case SandboxError():
             return Failed(number=number, kind="sandbox", text=str(error))
         case TranscriptError(__cause__=OSError() as cause):
-            return Failed(
-                number=number,
-                kind="transcript",
-                text=error.what,
-                errno=cause.errno,
-                path=error.path,
-            )
+            return Failed(number=number, kind="transcript", text=error.what, errno=cause.errno, path=error.path)
         case TranscriptError():
             return Failed(number=number, kind="transcript", text=error.what, path=error.path)
         case WorkerGoneError():

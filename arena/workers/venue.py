@@ -16,7 +16,7 @@ from arena.workers import capacity
 from arena.workers.api import Play, Venue, Worker
 from arena.workers.builds import ready
 from arena.workers.cluster import Asked, Store, address_of, dask_for, open_cluster
-from arena.workers.pool import open_crew
+from arena.workers.pool import open_pool
 from referee import sandbox
 from referee.bot_folder import BotFolder
 from referee.host import Plan, Result, SandboxedBot
@@ -78,8 +78,8 @@ def venue_for(
     most = where.concurrency or at_once or capacity.matches_at_once()
 
     def local(matches: int) -> AbstractAsyncContextManager[list[Worker[Any]]]:
-        crew = open_crew(capacity.shares(matches, concurrency=most, workers=where.workers), feed=feed, log=log)
-        return crew if store is None else _storing(crew, store)
+        pool = open_pool(capacity.shares(matches, concurrency=most, workers=where.workers), feed=feed, log=log)
+        return pool if store is None else _storing(pool, store)
 
     return _players(ready(bots, isolation)), local
 
@@ -98,11 +98,11 @@ def _players(bots: Sequence[BotFolder]) -> tuple[SandboxedBot, ...]:
 
 @asynccontextmanager
 async def _storing(
-    crew: AbstractAsyncContextManager[list[Worker[Any]]], store: Store
+    pool: AbstractAsyncContextManager[list[Worker[Any]]], store: Store
 ) -> AsyncIterator[list[Worker[Any]]]:
     """The same workers, whose transcripts do not stay here."""
     await trio.to_thread.run_sync(store.prepare)
-    async with crew as workers:
+    async with pool as workers:
         yield [replace(worker, play=partial(_play_and_store, worker.play, store)) for worker in workers]
 
 

@@ -20,7 +20,7 @@ from arena.tournament import runner
 from arena.tournament.run import play_tournament
 from arena.workers import worker
 from arena.workers.api import Play, Worker
-from arena.workers.pool import open_crew
+from arena.workers.pool import open_pool
 from referee.host.plan import Plan, Result
 from tests.arena.stand_in import result
 
@@ -43,7 +43,7 @@ async def venue() -> AsyncIterator[Play[str]]:
 def crew(matches: int) -> AbstractAsyncContextManager[list[Worker[Any]]]:
     """Two workers."""
     del matches
-    return open_crew([2, 2], (sys.executable, "-m", MODULE))
+    return open_pool([2, 2], (sys.executable, "-m", MODULE))
 
 
 def main() -> None:

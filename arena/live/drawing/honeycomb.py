@@ -26,11 +26,7 @@ class Tile(Struct, frozen=True):
 
 
 def honeycomb(
-    places: Mapping[str, Place],
-    tiles: Mapping[str, Tile],
-    labels: Mapping[int, str],
-    *,
-    plain: bool,
+    places: Mapping[str, Place], tiles: Mapping[str, Tile], labels: Mapping[int, str], *, plain: bool
 ) -> Text:
     """Draws cells at their places (in half hexes), with a label left of each row (by its y).
 

@@ -121,9 +121,7 @@ def _heading(view: MistView | MistHostView) -> str:
 
 def _drawn(heading: str, tiles: dict[str, Tile], plain: bool, legend: str) -> Text:
     return Text.assemble(
-        (heading + "\n", "bold"),
-        honeycomb(PLACES, tiles, LABELS, plain=plain),
-        (legend, "bright_black"),
+        (heading + "\n", "bold"), honeycomb(PLACES, tiles, LABELS, plain=plain), (legend, "bright_black")
     )
 
 

@@ -15,7 +15,7 @@ class TextInput(Struct, frozen=True):
     """How a person types and reads one game's actions."""
 
     read: Callable[[str, str], dict[str, Any]]
-    """(window's name, what was typed) to an action; raises `ParseError`. Whether it is legal is for the referee."""
+    """(window's name, what was typed) to an action; raises `ParseError`. The referee judges it."""
     ask: Callable[[str, View], str]
     """(window's name, view) to what may be typed."""
     say: Callable[[dict[str, Any]], str]

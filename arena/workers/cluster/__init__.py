@@ -5,11 +5,4 @@ from arena.workers.cluster.dask import address_of, connected, dask_for
 from arena.workers.cluster.protocol import Asked
 from arena.workers.cluster.store import Store
 
-__all__ = [
-    "Asked",
-    "Store",
-    "address_of",
-    "connected",
-    "dask_for",
-    "open_cluster",
-]
+__all__ = ["Asked", "Store", "address_of", "connected", "dask_for", "open_cluster"]

@@ -1,4 +1,4 @@
-"""Bots on their way to another machine: all that counts as a bot's content, as one parcel.
+"""Bots on their way to another machine: all that counts as a bot's content, as one archive.
 
 What arrives is believed only after its hash was taken anew: it is what the sender has, or it is not kept.
 """
@@ -32,7 +32,7 @@ def packed(folder: Path) -> bytes:
         raise BotFolderError(f"{folder}: cannot be sent to another machine: {error}") from None
 
 
-def keep(content: str, parcel: bytes) -> None:
+def keep(content: str, archive: bytes) -> None:
     """Keeps a bot that has arrived.
 
     Raises:
@@ -42,7 +42,7 @@ def keep(content: str, parcel: bytes) -> None:
     if not _CONTENT.fullmatch(content):
         raise BotFolderError(f"{content[:100]!r}: no hash of a content")
     try:
-        found, _ = copied(unpacked(parcel))
+        found, _ = copied(unpacked(archive))
     except ContentError as error:
         raise BotFolderError(f"a bot arrived broken: {error}") from None
     if found != content:

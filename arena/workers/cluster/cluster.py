@@ -178,7 +178,7 @@ class _Cluster:
             if arrival.arena != own_content():
                 raise RefusedError("has another version of the arena: install there what is here")
             for content in arrival.missing:
-                await self._ready(address, tasks.keep_bot, content, self._parcels[content])
+                await self._ready(address, tasks.keep_bot, content, self._archives[content])
             await self._ready(address, tasks.make_ready, asked)
         if arrival.calibrated is not None and slots > arrival.calibrated:
             at_once = f"{counted(slots, 'match')} at once"
@@ -200,7 +200,7 @@ class _Cluster:
         )
 
     @cached_property
-    def _parcels(self) -> dict[str, bytes]:
+    def _archives(self) -> dict[str, bytes]:
         """Each bot's content, packed once, and only if somebody lacks one.
 
         Raises:

@@ -1,8 +1,8 @@
-"""A process on a machine of a cluster that keeps a crew there for one arena, and passes on orders and answers.
+"""A process on a machine of a cluster that keeps a pool there for one arena, and passes on orders and answers.
 
-Run as `python -m arena.workers.cluster.node SOCKET SLOTS` by `node_line`. A process of its own, because a crew
+Run as `python -m arena.workers.cluster.node SOCKET SLOTS` by `node_line`. A process of its own, because a pool
 ends all that are its process's children, and because matches are not to wait for what else a Dask worker does. It
-ends, and its crew with it, when the socket is hung up: also when whoever held the other end was killed.
+ends, and its pool with it, when the socket is hung up: also when whoever held the other end was killed.
 """
 
 import socket
@@ -16,7 +16,7 @@ from typing import Any
 
 from arena.workers.api import Play, Worker
 from arena.workers.capacity import shares
-from arena.workers.pool import open_crew
+from arena.workers.pool import open_pool
 from arena.workers.worker import serve
 from referee.host import Plan, Result, SandboxedBot
 
@@ -24,18 +24,18 @@ from referee.host import Plan, Result, SandboxedBot
 @asynccontextmanager
 async def _venue(slots: int) -> AsyncIterator[Play[Any]]:
     """One referee process for each core, as on the arena's own machine."""
-    async with open_crew(shares(slots, concurrency=slots, workers=None)) as crew:
-        yield partial(_play, crew, Counter())
+    async with open_pool(shares(slots, concurrency=slots, workers=None)) as pool:
+        yield partial(_play, pool, Counter())
 
 
 async def _play(
-    crew: Sequence[Worker[Any]], busy: Counter[int], plan: Plan, players: Sequence[Any], *, transcript: Path
+    pool: Sequence[Worker[Any]], busy: Counter[int], plan: Plan, players: Sequence[Any], *, transcript: Path
 ) -> Result:
     """Plays a match by whoever has most slots free."""
-    chosen = max(range(len(crew)), key=lambda number: crew[number].slots - busy[number])
+    chosen = max(range(len(pool)), key=lambda number: pool[number].slots - busy[number])
     busy[chosen] += 1
     try:
-        return await crew[chosen].play(plan, players, transcript=transcript)
+        return await pool[chosen].play(plan, players, transcript=transcript)
     finally:
         busy[chosen] -= 1
 

@@ -30,10 +30,10 @@ def arrive(asked: bytes) -> bytes:
     return encoded(Arrival(arena=own_content(), calibrated=capacity.calibrated(), missing=tuple(missing)))
 
 
-def keep_bot(content: str, parcel: bytes) -> bytes:
+def keep_bot(content: str, archive: bytes) -> bytes:
     """Keeps a bot that was missing; what is wrong with it, or null."""
     try:
-        bot_archive.keep(content, parcel)
+        bot_archive.keep(content, archive)
     except Exception as error:  # noqa: BLE001 - told, not raised: see above
         return encoded(str(error))
     return encoded(None)

@@ -1,13 +1,13 @@
 """The agenda: whole blocks for each worker, the last ones shared out, and nothing lost or played twice."""
 
 from arena.schedule.multi_seat import Tables
-from arena.schedule.queue import Agenda, Ticket
+from arena.schedule.queue import MatchQueue, Ticket
 from arena.schedule.round_robin import round_robin
 
 FIVE_A_BLOCK = Tables(entrants=5, seats=5, rounds=3, rotations=5, filled=False)
 
 
-def taken(agenda: Agenda, worker: int) -> Ticket:
+def taken(agenda: MatchQueue, worker: int) -> Ticket:
     ticket = agenda.take(worker)
     assert ticket is not None
     return ticket
@@ -18,26 +18,26 @@ def places(*tickets: Ticket) -> list[tuple[int, int]]:
 
 
 def test_a_worker_goes_on_with_its_own_block_before_it_begins_another() -> None:
-    agenda = Agenda(FIVE_A_BLOCK.blocks(1), set())
+    agenda = MatchQueue(FIVE_A_BLOCK.blocks(1), set())
     workers = [0, 1, 0, 1, 1, 0]
     expected = [(0, 0), (1, 0), (0, 1), (1, 1), (1, 2), (0, 2)]
     assert expected == places(*(taken(agenda, worker) for worker in workers))
 
 
 def test_when_no_block_is_left_to_begin_the_idle_help_with_the_others() -> None:
-    agenda = Agenda(round_robin(2, 1, 1), set())
+    agenda = MatchQueue(round_robin(2, 1, 1), set())
     assert [(0, 0), (0, 1)] == places(taken(agenda, 0), taken(agenda, 1))
     assert agenda.take(1) is None
 
 
 def test_what_is_finished_is_not_handed_out() -> None:
-    agenda = Agenda(round_robin(2, 2, 1), {(0, 0), (0, 1), (1, 0)})
+    agenda = MatchQueue(round_robin(2, 2, 1), {(0, 0), (0, 1), (1, 0)})
     assert [(1, 1)] == places(taken(agenda, 0))
     assert agenda.take(0) is None
 
 
 def test_it_is_done_when_all_that_was_handed_out_has_ended() -> None:
-    agenda = Agenda(round_robin(2, 1, 1), set())
+    agenda = MatchQueue(round_robin(2, 1, 1), set())
     first, second = taken(agenda, 0), taken(agenda, 0)
     assert agenda.take(0) is None
     assert agenda.ended(first)
@@ -47,14 +47,14 @@ def test_it_is_done_when_all_that_was_handed_out_has_ended() -> None:
 
 
 def test_an_interrupted_match_is_the_next_of_its_block_and_whoever_is_idle_plays_it() -> None:
-    agenda = Agenda(FIVE_A_BLOCK.blocks(1), set())
+    agenda = MatchQueue(FIVE_A_BLOCK.blocks(1), set())
     first, _ = taken(agenda, 0), taken(agenda, 0)
     agenda.interrupted(first)
     assert [(0, 0), (0, 2)] == places(taken(agenda, 0), taken(agenda, 0))
 
 
 def test_a_void_block_begins_again_with_all_its_matches_also_with_those_of_an_earlier_run() -> None:
-    agenda = Agenda(round_robin(2, 1, 1), {(0, 0)})
+    agenda = MatchQueue(round_robin(2, 1, 1), {(0, 0)})
     assert 1 == agenda.void(taken(agenda, 0))
     first, second = taken(agenda, 0), taken(agenda, 1)
     assert [(0, 0), (0, 1)] == places(first, second)
@@ -62,7 +62,7 @@ def test_a_void_block_begins_again_with_all_its_matches_also_with_those_of_an_ea
 
 
 def test_what_was_handed_out_before_its_block_began_again_neither_counts_nor_begins_it_anew() -> None:
-    agenda = Agenda(FIVE_A_BLOCK.blocks(1), set())
+    agenda = MatchQueue(FIVE_A_BLOCK.blocks(1), set())
     void, ending, voided_too, interrupted = (taken(agenda, 0) for _ in range(4))
     assert 1 == agenda.void(void)
     assert not agenda.ended(ending)

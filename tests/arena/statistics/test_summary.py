@@ -37,7 +37,7 @@ def test_points_by_bot_and_seat_add_up_to_those_by_seat_and_by_bot(digest: Diges
 
 def test_a_seat_that_always_wins_shows() -> None:
     digest = digest_of(("a", "b"), [result(n // 2, n % 2, (n % 2, 1 - n % 2), [[0], [1]]) for n in range(8)])
-    assert [1.0, 0.0] == [mean.value for mean in digest.by_seat]
+    assert [1.0, 0.0] == [mean.mean for mean in digest.by_seat]
 
 
 def test_ratings_over_time_end_with_todays(digest: Digest) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import trio
 
-from arena.schedule.queue import Agenda
+from arena.schedule.queue import MatchQueue
 from arena.schedule.round_robin import round_robin
 from arena.tournament.ledger import INTERRUPTED, Ledger
 from arena.tournament.runner import MatchSetup, play_blocks
@@ -80,7 +80,7 @@ async def test_a_roster_that_changes_serves_round_after_round(tmp_path: Path, au
 
 def test_the_blocks_of_one_who_left_are_ended_before_others_are_begun() -> None:
     """A sequential test counts blocks in order: one left lying would hold it up to its limit."""
-    agenda = Agenda(round_robin(2, 3, 1), set())
+    agenda = MatchQueue(round_robin(2, 3, 1), set())
     ticket = agenda.take(0)
     assert ticket is not None
     agenda.interrupted(ticket)

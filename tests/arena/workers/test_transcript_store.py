@@ -72,7 +72,7 @@ async def test_matches_of_this_machine_can_be_stored_too(
     async def crew(_: object, **__: object) -> AsyncIterator[list[Worker[object]]]:
         yield [Worker(play=play, slots=1)]
 
-    monkeypatch.setattr(venues, "open_crew", crew)
+    monkeypatch.setattr(venues, "open_pool", crew)
     where = Where(on=LOCAL, transcripts="memory://cup/two", concurrency=None, workers=None)
     _, venue = venue_for(where, [find_bot("mist_random")], "none")
     async with venue(1) as workers:
