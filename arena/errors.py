@@ -12,7 +12,7 @@ NO = 1
 WRONG_USE = 2
 CANNOT = 3
 UNDECIDED = 3
-"""Of a regression: neither yes nor no. Its line, and `verdict` in its JSON, tell it from `CANNOT`."""
+"""A regression test found neither yes nor no. Its line, and `verdict` in its JSON, tell it from `CANNOT`."""
 CHOSEN_WRONGLY = frozenset(
     {
         errno.EACCES,
@@ -28,7 +28,7 @@ CHOSEN_WRONGLY = frozenset(
 )
 """Why a path cannot be written that another path would mend; all else is the machine's."""
 SIGNALLED = 128
-"""Of a program that was stopped by a signal: this and the signal's number, 130 for Ctrl-C."""
+"""A signal stopped the program: this and the signal's number, 130 for Ctrl-C."""
 
 
 class AnswerIsNo(click.ClickException):

@@ -52,7 +52,7 @@ async def _until_stopped(play: Callable[[], Awaitable[AnswerT]]) -> AnswerT:
 
 
 async def _stop_at_signal(running: trio.CancelScope, came: list[int], task_status: trio.TaskStatus[None]) -> None:
-    """Ends what is running at the first signal; none that whoever started us wants ignored (`nohup`, `&`)."""
+    """Ends what is running at the first signal; not one that was ignored at our start (`nohup`, `&`)."""
     heeded = [each for each in STOPS if signal.getsignal(each) is not signal.SIG_IGN]
     with trio.open_signal_receiver(*heeded) as signals:
         task_status.started()

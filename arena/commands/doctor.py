@@ -74,14 +74,14 @@ def _examined(how: How, screen: Screen) -> Report:
     with progress_bar(screen, TimeElapsedColumn(), transient=True) as bar:
         task = bar.add_task(f"attempts on {how.isolation}, {_start(how)}", total=None)
 
-        def told(made: int, total: int) -> None:
+        def advance(made: int, total: int) -> None:
             bar.update(task, completed=made, total=total)
 
         def waits(attempts: tuple[str, ...]) -> None:
             which = ", ".join(attempts)
             screen.say(f"this machine is too busy to tell of {which}: waiting, at most {QUIET_SECONDS:.0f} s")
 
-        return trio.run(examine, how, told, waits)
+        return trio.run(examine, how, advance, waits)
 
 
 def _start(how: How | Report) -> str:
@@ -101,24 +101,24 @@ def _print(reports: list[Report]) -> None:
         for findings in zip(*of_layer, strict=True):
             table.add_row(name, in_force, findings[0].attempt, *map(_result, findings))
     show(screen, table)
-    said: list[str] = []
+    lines: list[str] = []
     for report in reports:
         of_which = f", {_start(report)}" if len(reports) > 1 else ""
-        said += [
+        lines += [
             f"{finding.attempt}{of_which}: {finding.evidence}"
             for finding in report.findings
             if finding.result != "held"
         ]
-    said += [f"missing: {lack}" for lack in sandbox.missing()]
+    lines += [f"missing: {lack}" for lack in sandbox.missing()]
     for report in reports:
         held = sum(finding.result == "held" for finding in report.findings)
         tried, were = counted(len(report.findings), "attempt"), "was" if held == 1 else "were"
         promised = [finding for finding in report.findings if finding.promised]
-        said.append(
+        lines.append(
             f"isolation {report.isolation}, {_start(report)}: {held} of {tried} {were} held;"
             f" it promises to hold {len(promised)}, of which {_proved(promised)}"
         )
-    for line in said:
+    for line in lines:
         screen.say(line)
 
 

@@ -98,7 +98,7 @@ def _check_text(args: Sequence[str]) -> None:
     """What is given, and where we are, will be written into transcripts, ledgers and JSON, which are UTF-8.
 
     Raises:
-        WrongUse: it is none.
+        WrongUse: it is not UTF-8.
     """
     with suppress(FileNotFoundError):  # Not every command needs to be anywhere.
         args = [*args, str(Path.cwd())]
@@ -114,7 +114,7 @@ def _leave(error: BaseException) -> NoReturn:
         raise error
     # Rich makes an exit of it, with the code 1: but that is an answer.
     if (_is_pipe(reason) and _nobody_reads()) or (isinstance(reason, SystemExit) and _is_pipe(reason.__context__)):
-        # Whoever read our output has enough of it. Python would complain again when it flushes at the end.
+        # The reader of our output has enough of it. Python would complain again when it flushes at the end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(SIGNALLED + signal.SIGPIPE)
     if isinstance(reason, SystemExit):

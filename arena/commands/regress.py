@@ -149,9 +149,9 @@ def command(
     at_once = concurrency or matches_at_once()
     matches = None if not explains else _explained(regression, finding, at_once=at_once, limit=limit or EXPLAINED)
     if as_json:
-        told = finding_json(regression, finding)
-        told |= {} if matches is None else {"explained": explained_json(matches)}
-        print_json(told)
+        content = finding_json(regression, finding)
+        content |= {} if matches is None else {"explained": explained_json(matches)}
+        print_json(content)
     elif matches is not None:
         _print_explained(regression, matches)
     if summary is not None and matches is not None:

@@ -186,8 +186,8 @@ def _show_boards(transcript: Path, replayed: Replayed, eyes: Eyes) -> None:
     watcher = Watcher(screen, eyes, names)
     stepwise = screen.is_terminal and sys.stdin.isatty()
 
-    def step(replayed: Replayed, told: tuple[Addressed, ...]) -> None:
-        watcher(replayed.table, told)
+    def step(replayed: Replayed, addressed: tuple[Addressed, ...]) -> None:
+        watcher(replayed.table, addressed)
         if stepwise and click.prompt("Enter: next, q: quit", default="", show_default=False, err=True) == "q":
             raise click.exceptions.Exit(0)
 

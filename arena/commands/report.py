@@ -42,8 +42,8 @@ def command(results: Path, *, html: Path | None, table: Path | None, as_json: bo
         write_csv(table, digest)
     if as_json:
         attempts = {"void": len(found.voids), "set_aside": len(found.set_aside), "lost": len(found.lost)}
-        told = terms_told(terms) | digest_json(digest) | {"matches_in_all": found.total} | attempts
-        print_json(told)
+        content = terms_told(terms) | digest_json(digest) | {"matches_in_all": found.total} | attempts
+        print_json(content)
         return
     screen = results_console()
     matches = f"{matches_text(found)} {'match' if digest.matches == found.total == 1 else 'matches'}"

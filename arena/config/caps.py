@@ -1,6 +1,7 @@
-"""The most that a host lets bots ask for in their bot.toml. Who asks for more is not played, and told why.
+"""The most that a host lets bots ask for in their bot.toml.
 
-Nothing is lowered for a bot that asks for more: it would fail somewhere in a match, and nobody would know by what.
+A bot that asks for more is refused. Nothing is lowered for it: it would fail somewhere in a match, and nobody
+would know by what.
 """
 
 from collections.abc import Iterable
@@ -50,7 +51,7 @@ def read_caps(given: Iterable[str]) -> BotCaps:
     """Caps as they are written on a command line, each `limits.memory_mb=2048`.
 
     Raises:
-        ValueError: one of them is none.
+        ValueError: one of them is no cap.
     """
     for cap in given:
         try:

@@ -36,7 +36,7 @@ _PORT = re.compile(r"[0-9]{1,5}")
 
 
 class CannotListenError(Exception):
-    """The text says why, to whoever gave the endpoint."""
+    """The text says why."""
 
 
 def main(line: socket.socket, endpoint: str) -> None:

@@ -45,7 +45,7 @@ class FeedLine:
 
 
 def inherited(descriptor: int) -> FeedLine:
-    """The line that whoever started this process has left it; bots that are started here do not get it."""
+    """The line that this process inherited; bots that are started here do not get it."""
     os.set_inheritable(descriptor, False)
     return FeedLine(socket.socket(fileno=descriptor))
 

@@ -117,8 +117,8 @@ class Console:
             self._do(line, self._person.act(self._kept.popleft()))
 
     def _do(self, line: MemoryLine, done: tuple[list[ClientMessage], list[Shown]]) -> None:
-        said, shown = done
-        for message in said:
+        messages, shown = done
+        for message in messages:
             line.say(encode(message))
         self._show(shown)
 

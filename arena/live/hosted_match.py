@@ -1,4 +1,4 @@
-"""Opens the door to bots on other machines, waits until all have come, and plays their match."""
+"""Lets bots on other machines connect, waits until all have come, and plays their match."""
 
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
@@ -15,8 +15,8 @@ from referee.log import SILENT, Logger
 from referee.unwrapped import unwrapped
 from referee.wire import Address, KeyPair, Lobby, open_lobby, z85
 
-TOLD_AWAY = 20
-"""So many of those who were turned away are told of: whoever knocks may not fill the host's screen."""
+TURNED_AWAY_SHOWN = 20
+"""So many refused connections are shown: strangers may not fill the host's screen."""
 LOGGED_CONNECTIONS = 200
 """So many comings and goings of bots are logged: one may do nothing else."""
 LOOK_SECONDS = 1.0
@@ -70,13 +70,13 @@ async def _open(
     hosting: Hosting, bots: Sequence[RemoteBot], screen: Screen, stack: AsyncExitStack, log: Logger
 ) -> Lobby:
     names = {bot.key: bot.name for bot in bots}
-    told = logged = 0
+    shown = logged = 0
 
     def turned_away(address: str, why: str) -> None:
-        nonlocal told
-        told += 1
-        if told <= TOLD_AWAY:
-            screen.say(f"turned away {address}: {why}{'; more are not told' * (told == TOLD_AWAY)}")
+        nonlocal shown
+        shown += 1
+        if shown <= TURNED_AWAY_SHOWN:
+            screen.say(f"turned away {address}: {why}{'; more are not told' * (shown == TURNED_AWAY_SHOWN)}")
             log.warning("turned_away", address=address, reason=why)
 
     def came(key: str, is_here: bool) -> None:

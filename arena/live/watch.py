@@ -22,11 +22,11 @@ class Watcher:
         self._eyes = eyes
         self._names = names
 
-    def __call__(self, table: Table, told: Sequence[Addressed]) -> None:
+    def __call__(self, table: Table, addressed: Sequence[Addressed]) -> None:
         """Shows one step, below an empty line."""
         drawing = drawing_of(table.game.name)
         self._console.print()
-        seen = [each for each in told if self._sees(each)]
+        seen = [each for each in addressed if self._sees(each)]
         for each in seen:
             addressee = "" if each.seat is None else f"to seat {each.seat} ({self._names[each.seat]}): "
             self._console.print(f"{addressee}{drawing.words(each.event)}", highlight=False, markup=False)
@@ -35,8 +35,8 @@ class Watcher:
         )
         self._console.print(board, soft_wrap=True)
 
-    def _sees(self, told: Addressed) -> bool:
-        return told.seat is None or self._eyes in (told.seat, "host")
+    def _sees(self, addressed: Addressed) -> bool:
+        return addressed.seat is None or self._eyes in (addressed.seat, "host")
 
     def _view(self, table: Table) -> View:
         if self._eyes == "host":

@@ -16,10 +16,10 @@ from protocol.words import Outcome
 BASE, HEAD, FIELD = 0, 1, 2
 """Entrants: the old version, the new one, and the first of those who take the other seats."""
 MOST_SEATINGS = 26
-"""Of one block: each has a letter in its transcript's name."""
+"""The most of a block: each has a letter in its transcript's name."""
 
 Test = sprt.Sprt | anytime.Anytime
-State = sprt.Progress | anytime.Course
+State = sprt.Progress | anytime.AnytimeProgress
 
 
 class Regression(Struct, frozen=True, kw_only=True):
@@ -157,7 +157,7 @@ def evidence(test: Test, state: State) -> str:
         points = sum(index * count for index, count in enumerate(state.counts)) / 2
         bounds = f"{test.lower:z.2f} to {test.upper:z.2f}"
         return f"LLR {state.llr:z.2f} ({bounds}), {points:g} of {2 * state.blocks} points"
-    if isinstance(test, anytime.Anytime) and isinstance(state, anytime.Course):
+    if isinstance(test, anytime.Anytime) and isinstance(state, anytime.AnytimeProgress):
         return (
             f"e-values {state.against_low:.3g} for (at {1 / test.alpha:g}: better) and"
             f" {state.against_high:.3g} against (at {1 / test.beta:g}: not), mean difference {state.mean:+z.3f}"

@@ -35,7 +35,7 @@ from referee.log import SILENT, Logger
 
 PlayerT = TypeVar("PlayerT")
 DIGITS = 12
-"""Of a hash, in the name of a results folder."""
+"""So many of a hash are in the name of a results folder."""
 
 
 class Finding(Struct, frozen=True):
@@ -90,7 +90,7 @@ def folder_for(regression: Regression) -> Path:
 
 
 def _terms(regression: Regression, seed: int) -> Terms:
-    """All that the finding depends on; but not the limit: whoever is undecided may go on."""
+    """All that the finding depends on. Not the limit: a test that is undecided may go on with a higher one."""
     terms = terms_of(regression.arena, seed)
     del terms["format"], terms["blocks"]
     return terms | {f"test.{key}": value for key, value in msgspec.to_builtins(regression.test).items()}

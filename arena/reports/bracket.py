@@ -56,7 +56,7 @@ def _filled(text: str, width: int) -> str:
 
 
 def _row(turn: int, place: int) -> int:
-    """Of the place from the top in a round: half-way between the two it comes from."""
+    """The row of a place in a round: half-way between the two that it comes from."""
     return ((2 * place + 1) << turn) - 1
 
 

@@ -149,7 +149,7 @@ def _middle(decision: Decision) -> Row:
 
 
 def _apart(base: Any, head: Any) -> tuple[Any, Any]:
-    """Of two objects, what they do not agree in: the rest would fill the table."""
+    """What two objects do not agree in: the rest would fill the table."""
     if not (isinstance(base, dict) and isinstance(head, dict)):
         return base, head
     same = [key for key in base if key in head and base[key] == head[key]]

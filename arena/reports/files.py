@@ -17,8 +17,8 @@ TOLD = {
     "isolation": "isolation",
     "policy.processes": "processes",
 }
-"""Terms that a report tells, and what it calls them. The seed is not among them: whoever knows it knows the deals
-that are to come."""
+"""Terms that a report tells, and what it calls them. The seed is not among them: it tells the deals that are to
+come."""
 
 
 def matches_text(found: Results) -> str:

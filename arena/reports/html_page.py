@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from arena.quantities import counted, duration
 from arena.reports.html import html_lines, html_text
-from arena.reports.svg import Bar, bars, courses, heat, spans
+from arena.reports.svg import Bar, bars, heat, lines, spans
 from arena.schedule import TWO
 from arena.statistics import Digest, Rating, StandingsRow
 
@@ -75,7 +75,7 @@ def _sections(about: About, digest: Digest) -> Iterable[str]:
     moments = [(one.blocks, [one.elo[row.entrant] for row in rows]) for one in digest.moments]
     yield _section(
         "Ratings over time",
-        courses("Ratings over time", labels, moments, "blocks", "Elo"),
+        lines("Ratings over time", labels, moments, "blocks", "Elo"),
         "As they would have been after so many blocks.",
     )
     yield _section("Seats", _seats(digest, labels), "Mean points of a hundred, by seat; 50 is the middle.")
@@ -143,20 +143,20 @@ def _conduct(digest: Digest) -> str:
 
 def _rated(digest: Digest, row: StandingsRow) -> Bar:
     rating = digest.ratings.ratings[row.entrant]
-    told = f"{rating.elo:+z.0f}, {interval(rating)}, {counted(rating.blocks, 'block')}"
-    return Bar(digest.labels[row.entrant], rating.elo, rating.low, rating.high, told)
+    tip = f"{rating.elo:+z.0f}, {interval(rating)}, {counted(rating.blocks, 'block')}"
+    return Bar(digest.labels[row.entrant], rating.elo, rating.low, rating.high, tip)
 
 
 def _timed(digest: Digest) -> Iterator[Bar]:
-    """Of those who have been asked anything."""
+    """A bar for each bot that had a window."""
     for row in digest.standings:
         use = digest.time[row.entrant]
         if use is not None:
-            told = (
+            tip = (
                 f"median {duration(use.median)}, {duration(use.tenth)} to {duration(use.nine_tenths)},"
                 f" most {duration(use.most)}"
             )
-            yield Bar(digest.labels[row.entrant], use.median, use.tenth, use.nine_tenths, told)
+            yield Bar(digest.labels[row.entrant], use.median, use.tenth, use.nine_tenths, tip)
 
 
 def _seats(digest: Digest, labels: Sequence[str]) -> str:
@@ -180,8 +180,8 @@ def _superiority(digest: Digest) -> list[list[float | None]]:
     ]
 
 
-def _section(title: str, body: str, told: str) -> str:
-    return f'<section><h2>{html_text(title)}</h2><p>{html_text(told)}</p><div class="wide">{body}</div></section>'
+def _section(title: str, body: str, note: str) -> str:
+    return f'<section><h2>{html_text(title)}</h2><p>{html_text(note)}</p><div class="wide">{body}</div></section>'
 
 
 def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -35,7 +35,7 @@ class Bar(Struct, frozen=True):
     value: float
     low: float | None
     high: float | None
-    told: str
+    tip: str
     """What is said of it when it is pointed at."""
 
 
@@ -64,16 +64,16 @@ def bars(title: str, rows: Sequence[Bar], unit: str) -> str:
     return _picture(title, height, [*drawn, _text(WIDTH - 24, height - 4, unit, "end")])
 
 
-def spans(title: str, rows: Sequence[Bar], told: Callable[[float], str]) -> str:
+def spans(title: str, rows: Sequence[Bar], label: Callable[[float], str]) -> str:
     """The same where values differ by powers of ten: times."""
     ends = [end for row in rows for end in (row.low, row.high) if end]
     first = floor(log10(min(ends, default=1)))
     last = max(first + 1, ceil(log10(max(ends, default=10))))
     axis = Axis(first, last, LABEL, WIDTH - 24)
     height = TOP + ROW * len(rows) + FOOT
-    drawn = [_tick(axis, power, told(10**power), height) for power in range(first, last + 1)]
+    drawn = [_tick(axis, power, label(10**power), height) for power in range(first, last + 1)]
     for number, row in enumerate(rows):
-        flat = Bar(row.name, _log(row.value, first), _log(row.low, first), _log(row.high, first), row.told)
+        flat = Bar(row.name, _log(row.value, first), _log(row.low, first), _log(row.high, first), row.tip)
         drawn.append(_bar(flat, axis, TOP + ROW * (number + 0.5)))
     return _picture(title, height, drawn)
 
@@ -90,7 +90,7 @@ def heat(title: str, names: Sequence[str], heads: Sequence[str], shares: Sequenc
     return _picture(title, TOP + ROW * len(names) + 8, drawn, max(width, WIDTH))
 
 
-def courses(
+def lines(
     title: str, names: Sequence[str], moments: Sequence[tuple[int, Sequence[float]]], unit: str, measure: str
 ) -> str:
     """Values over time, a line each, with its name at its end; `unit` is of the time, `measure` of the values."""
@@ -133,19 +133,19 @@ def _bar(row: Bar, axis: Axis, middle: float) -> str:
         if end is None
     )
     return (
-        f"<g><title>{html_text(row.name)}: {html_text(row.told)}</title>{_name(row.name, middle)}"
+        f"<g><title>{html_text(row.name)}: {html_text(row.tip)}</title>{_name(row.name, middle)}"
         f'<line class="span" x1="{left:.1f}" x2="{right:.1f}" y1="{middle:.1f}" y2="{middle:.1f}"/>{arrows}'
         f'<circle class="dot" cx="{axis.at(row.value):.1f}" cy="{middle:.1f}" r="5"/></g>'
     )
 
 
-def _cell(left: float, top: float, share: float | None, told: str) -> str:
+def _cell(left: float, top: float, share: float | None, tip: str) -> str:
     """A cell of a heat map."""
     if share is None:
         return f'<rect class="none" x="{left}" y="{top}" width="{CELL - 2}" height="{ROW - 2}"/>'
     kind, depth = ("good", share - 0.5) if share >= 0.5 else ("bad", 0.5 - share)  # noqa: PLR2004 - the middle
     return (
-        f"<g><title>{html_text(told)}: {share:.1%}</title>"
+        f"<g><title>{html_text(tip)}: {share:.1%}</title>"
         f'<rect class="none" x="{left}" y="{top}" width="{CELL - 2}" height="{ROW - 2}"/>'
         f'<rect class="{kind}" x="{left}" y="{top}" width="{CELL - 2}" height="{ROW - 2}"'
         f' fill-opacity="{min(1, depth * 1.6):.2f}"/>'

@@ -10,14 +10,14 @@ from hashlib import shake_128
 from msgspec import Struct
 
 MOST_BLOCKS = 10_000_000
-"""Of one tournament: more than anybody plays."""
+"""The most of one tournament, more than anybody plays."""
 SEED_BITS = 53
 """Seeds of matches stay whole numbers in every JSON reader, JavaScript's included."""
 
 SWAPPED = (0, 1)
 """The shifts of a block of two seats."""
 NAME_BYTES = 8
-"""Of a match's name: among ten million drawn ones, no two are likely to be equal (3 in a million)."""
+"""A match's name is so long: among ten million drawn ones two are equal with a chance of 3 in a million."""
 
 
 class Match(Struct, frozen=True, gc=False):

@@ -93,7 +93,7 @@ class Tables(Struct, frozen=True, kw_only=True):
         return longest - longest % even if longest >= even else longest
 
     def _parts(self, again: int, seed: int) -> list[int]:
-        """Who plays which part of the cycle when it comes again; the house plays its own."""
+        """By part of the cycle when it comes again: its bot. The house plays its own part."""
         times, further = divmod(again, self.entrants)
         lots = drawn(self.entrants, seed, f"cycle {times}")
         return [*lots[further:], *lots[:further], self.entrants]

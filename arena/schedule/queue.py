@@ -72,7 +72,7 @@ class MatchQueue:
         return True
 
     def interrupted(self, ticket: Ticket) -> None:
-        """Whoever played a match is gone: it is to be played again, by itself."""
+        """The worker of a match is gone: the match alone is played again."""
         begun = self._current(ticket)
         if begun is not None:
             begun.waiting.insert(0, ticket.match)

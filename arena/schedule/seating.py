@@ -16,7 +16,7 @@ class Seating:
             shifts: the rotations of a table that are played; see `rotations`.
         """
         self._absent, self._seats, self._shifts = bots, seats, shifts
-        # Who is absent must not always be missed in the same seats either.
+        # Empty seats, too, must not always be the same.
         self._sat = [[0] * seats for _ in range(bots + 1)]
 
     def seated(self, table: Sequence[int]) -> tuple[int, ...]:

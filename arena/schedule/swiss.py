@@ -107,7 +107,7 @@ class Swiss(Struct, frozen=True, kw_only=True):
                 score.points[out] += self.blocks * SEATINGS
 
     def _left_over(self, order: list[int], score: "SwissScore") -> int | None:
-        """Of an odd number the last one that was left over least often."""
+        """The bot without an opponent, if there is one: the last of those that were left over least often."""
         if len(order) % 2 == 0:
             return None
         return min(reversed(order), key=score.byes.__getitem__)
@@ -129,7 +129,7 @@ class SwissScore(Struct):
         return cls([0.0] * (entrants + 1), [0] * entrants, [[] for _ in range(entrants)])
 
     def add_round(self, pairs: Sequence[tuple[int, int]], out: int | None) -> None:
-        """Who has met whom, and who was left over."""
+        """Adds the pairs of a round, and the bot that was left over."""
         for one, other in pairs:
             if one != out:
                 self.met[one].append(other)

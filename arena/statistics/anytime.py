@@ -51,7 +51,7 @@ class Anytime(Struct, frozen=True, kw_only=True):
             raise ValueError(f"alpha = {self.alpha:g} and beta = {self.beta:g} must be between 0 and 1")
 
 
-class Course(Struct, frozen=True):
+class AnytimeProgress(Struct, frozen=True):
     """How far a test is."""
 
     verdict: Verdict
@@ -94,7 +94,7 @@ class Walk:
         self._test = test
         self._above, self._below = Gambler(test.low, hoped), Gambler(-test.high, hoped)
         self._sum = 0.0
-        self.progress = Course(Verdict.UNDECIDED, 0, 0.0, 1.0, 1.0)
+        self.progress = AnytimeProgress(Verdict.UNDECIDED, 0, 0.0, 1.0, 1.0)
 
     def add(self, block: float) -> None:
         """The next block's difference: the new version's mean points minus the old one's."""
@@ -108,7 +108,7 @@ class Walk:
             verdict = Verdict.REJECTED
         blocks = self.progress.blocks + 1
         money = (exp(self._above.log_money), exp(self._below.log_money))
-        self.progress = Course(verdict, blocks, self._sum / blocks, *money)
+        self.progress = AnytimeProgress(verdict, blocks, self._sum / blocks, *money)
 
 
 def interval(differences: Sequence[float], alpha: float = 0.05) -> tuple[float, float]:

@@ -135,7 +135,7 @@ def _stages(orders: Orders, strengths: Array) -> tuple[Array, Array]:
 
 
 def _scores(orders: Orders, strengths: Array) -> Array:
-    """Of each row and place, how the likelihood rises with the strength of who stands there."""
+    """By row and place: how the likelihood rises with the strength of the bot there."""
     worth, left = _stages(orders, strengths)
     scores: Array = ((1 - worth * np.cumsum(1 / left, axis=0)) * orders.weights).T
     return scores

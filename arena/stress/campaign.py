@@ -42,7 +42,7 @@ STARTUP_MS = 120_000
 
 
 class Percentiles(Struct, frozen=True):
-    """Of something in microseconds."""
+    """Percentiles of times in microseconds."""
 
     p50: int
     p99: int
@@ -207,7 +207,7 @@ class _Seen:
     def take(self, result: Result) -> None:
         """One match more."""
         path = Path(result.transcript)
-        said = [_own_log(path, seat) for seat in (0, 1)]
+        own_logs = [_own_log(path, seat) for seat in (0, 1)]
         records = tuple(read_transcript(path))
         judged = {(each.seat, each.number): each.verdict for each in records if isinstance(each, Judged)}
         counts = [0, 0]
@@ -220,7 +220,7 @@ class _Seen:
                     self.lateness.append(record.lateness)
                 for part in record.seats:
                     number = counts[part.seat]
-                    self._compare(part, said[part.seat].get(number), judged.get((part.seat, number)))
+                    self._compare(part, own_logs[part.seat].get(number), judged.get((part.seat, number)))
                     counts[part.seat] += 1
 
     def _compare(self, part: SeatTime, after: int | None, verdict: Verdict | None) -> None:
@@ -243,15 +243,15 @@ def _own_log(transcript: Path, seat: int) -> dict[int, int]:
         return {}
     for line in lines:
         try:
-            told = json.loads(line)
-            found[int(told["window"])] = int(told["after"])
+            entry = json.loads(line)
+            found[int(entry["window"])] = int(entry["after"])
         except (ValueError, KeyError, TypeError):
             continue  # A line that was cut: the log is bounded.
     return found
 
 
 def percentiles(values: Sequence[int]) -> Percentiles:
-    """Of no values: zeros."""
+    """Percentiles of some values; zeros if there are none."""
     ordered = sorted(values) or [0]
     at = [ordered[min(len(ordered) - 1, int(len(ordered) * part / 100))] for part in PERCENTILES]
     return Percentiles(*at)

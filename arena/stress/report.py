@@ -75,9 +75,9 @@ def stress_page(load: Load, levels: Sequence[Level], machine: str) -> str:
         ]
         for level in levels
     ]
-    told = f"{machine}. Windows of {load.main_ms} ms; {load.hogs} hogs beside; isolation {load.isolation}."
+    heading = f"{machine}. Windows of {load.main_ms} ms; {load.hogs} hogs beside; isolation {load.isolation}."
     parts = [
-        f"<h1>arena stress</h1><p>{html_text(told)} Times in milliseconds.</p>",
+        f"<h1>arena stress</h1><p>{html_text(heading)} Times in milliseconds.</p>",
         "<table><tr>" + "".join(f"<th>{html_text(name)}</th>" for name in head) + "</tr>",
         *("<tr>" + "".join(f"<td>{html_text(cell)}</td>" for cell in row) + "</tr>" for row in rows),
         "</table>",

@@ -42,7 +42,7 @@ class Campaign(Struct, frozen=True, kw_only=True):
 
 
 def play_campaign(
-    seed: int, windows: int, processes: int = 1, told: Callable[[int], object] = lambda _: None
+    seed: int, windows: int, processes: int = 1, progress: Callable[[int], object] = lambda _: None
 ) -> Campaign:
     """Judges so many windows, or up to the first finding.
 
@@ -50,7 +50,7 @@ def play_campaign(
         seed: the same gives the same matches.
         windows: at least so many are played.
         processes: how many share the work; 1 is this one alone.
-        told: called with the number of windows judged since the last call.
+        progress: called with the number of windows judged since the last call.
     """
     began = monotonic()
     total, finding = Tally(), None
@@ -58,7 +58,7 @@ def play_campaign(
         total.windows += tally.windows
         total.matches += tally.matches
         total.messages += tally.messages
-        told(tally.windows)
+        progress(tally.windows)
         if finding is not None:
             break
     return Campaign(

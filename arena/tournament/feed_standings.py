@@ -17,7 +17,7 @@ from referee.host import Publish, Result
 LOOK_SECONDS = 0.5
 """At most so often the standings are made anew."""
 AGAIN_SECONDS = 3.0
-"""So often they are told again, for who came late."""
+"""So often they are published again, for spectators that come late."""
 BLOCKS_AT_ONCE = 1_000
 SUMS = ("played", "wins", "ties", "losses", "points", "faults", "defaults")
 """The fields of a row that add up."""

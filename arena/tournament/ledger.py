@@ -66,7 +66,7 @@ class Ledger:
             MachineCannot: it cannot be read or written.
         """
         self.path = path
-        with self._told():
+        with self._errors_as_exits():
             self._check_file()
             _begin(path)
             # Calls come from trio's worker threads, one at a time.
@@ -84,19 +84,19 @@ class Ledger:
 
     def terms(self) -> dict[str, Any]:
         """What the tournament was begun with; empty for a new book."""
-        with self._told():
+        with self._errors_as_exits():
             rows = self._db.execute("SELECT key, value FROM terms ORDER BY rowid").fetchall()
             return {key: msgspec.json.decode(value) for key, value in rows}
 
     def begin(self, terms: dict[str, Any]) -> None:
         """Writes down what the tournament is begun with."""
         rows = [(key, msgspec.json.encode(value).decode()) for key, value in terms.items()]
-        with self._told(), self._transaction():
+        with self._errors_as_exits(), self._transaction():
             self._db.executemany("INSERT INTO terms VALUES (?, ?)", rows)
 
     def give_up_unfinished(self) -> int:
         """Declares void what another process left unfinished; how many attempts that were."""
-        with self._told(), self._transaction():
+        with self._errors_as_exits(), self._transaction():
             done = self._db.execute(
                 "UPDATE attempts SET ended = ?, void = ? WHERE ended IS NULL", (_now(), INTERRUPTED)
             )
@@ -104,7 +104,7 @@ class Ledger:
 
     def finished(self) -> set[tuple[int, int]]:
         """Block and seating of every match that need not be played again, its block being committed or not."""
-        with self._told():
+        with self._errors_as_exits():
             return set(
                 self._db.execute(
                     "SELECT block, seating FROM attempts WHERE played IS NOT NULL AND set_aside IS NULL"
@@ -113,7 +113,7 @@ class Ledger:
 
     def try_match(self, match: Match, folder: Path, name: str) -> Attempt:
         """Writes down that an attempt at a match begins, with the transcript `name` in `folder`."""
-        with self._told(), self._transaction():
+        with self._errors_as_exits(), self._transaction():
             (tried,) = self._db.execute(
                 "SELECT count(*) FROM attempts WHERE block = ? AND seating = ?", (match.block, match.seating)
             ).fetchone()
@@ -126,12 +126,12 @@ class Ledger:
 
     def void(self, attempt: Attempt, reason: str) -> None:
         """An attempt ended without a result."""
-        with self._told(), self._transaction():
+        with self._errors_as_exits(), self._transaction():
             self._void(attempt, reason)
 
     def lose_worker(self, attempt: Attempt, how: str) -> None:
         """The referee process that was making an attempt ended; `how`."""
-        with self._told(), self._transaction():
+        with self._errors_as_exits(), self._transaction():
             self._void(attempt, INTERRUPTED)
             self._db.execute("UPDATE attempts SET worker = ? WHERE id = ?", (how, attempt.id))
 
@@ -140,7 +140,7 @@ class Ledger:
 
         Attempts at its matches that are being made now will not count either, however they end.
         """
-        with self._told(), self._transaction():
+        with self._errors_as_exits(), self._transaction():
             self._void(attempt, reason)
             ((played,),) = self._db.execute(
                 "SELECT count(*) FROM attempts WHERE block = ? AND played IS NOT NULL AND set_aside IS NULL",
@@ -156,7 +156,7 @@ class Ledger:
         """An attempt ended with a result; whether that completed its block, which then counts as a whole."""
         played = msgspec.json.encode(_played(match, result)).decode()
         place = None if result.transcript == str(attempt.transcript) else result.transcript
-        with self._told(), self._transaction():
+        with self._errors_as_exits(), self._transaction():
             self._db.execute(
                 "UPDATE attempts SET ended = ?, played = ?, place = ?, reports = ? WHERE id = ?",
                 (_now(), played, place, msgspec.json.encode(result.reports).decode(), attempt.id),
@@ -174,7 +174,7 @@ class Ledger:
 
     def results(self, first: int = 0, end: int = LAST) -> list[Played]:
         """Every match that counts of the blocks from `first` on and before `end`, in schedule order."""
-        with self._told():
+        with self._errors_as_exits():
             rows = self._db.execute(
                 "SELECT played FROM results JOIN attempts ON attempts.id = results.attempt"
                 " WHERE results.block >= ? AND results.block < ? ORDER BY results.block, results.seating",
@@ -183,13 +183,13 @@ class Ledger:
             return [msgspec.json.decode(played, type=Played) for (played,) in rows]
 
     def reports(self) -> Iterator[tuple[Played, tuple[SeatReport, ...]]]:
-        """Every match that counts, in schedule order, with its seats' reports; none: an earlier arena played it.
+        """Every match that counts, in schedule order, with its seats' reports.
 
         They are read as they are asked for: a large tournament's need not be held at once.
         """
-        with self._told():
+        with self._errors_as_exits():
             rows = self._db.execute(
-                "SELECT played, coalesce(reports, '[]') FROM results"
+                "SELECT played, reports FROM results"
                 " JOIN attempts ON attempts.id = results.attempt ORDER BY results.block, results.seating"
             )
             for played, reports in rows:
@@ -198,7 +198,7 @@ class Ledger:
 
     def transcripts(self) -> dict[tuple[int, int], str]:
         """By block and seating: the name of the transcript of every match that counts."""
-        with self._told():
+        with self._errors_as_exits():
             rows = self._db.execute(
                 "SELECT results.block, results.seating, transcript FROM results"
                 " JOIN attempts ON attempts.id = results.attempt"
@@ -207,7 +207,7 @@ class Ledger:
 
     def played(self) -> list[Played]:
         """Every match that need not be played again, in schedule order, its block being committed or not."""
-        with self._told():
+        with self._errors_as_exits():
             rows = self._db.execute(
                 "SELECT played FROM attempts WHERE played IS NOT NULL AND set_aside IS NULL"
                 " ORDER BY block, seating"
@@ -216,7 +216,7 @@ class Ledger:
 
     def voids(self) -> list[tuple[int, int, str]]:
         """Block, seating and reason of every void attempt, interrupted ones left out."""
-        with self._told():
+        with self._errors_as_exits():
             return self._db.execute(
                 "SELECT block, seating, void FROM attempts WHERE void IS NOT NULL AND void != ? ORDER BY id",
                 (INTERRUPTED,),
@@ -224,14 +224,14 @@ class Ledger:
 
     def lost_with_workers(self) -> list[tuple[int, int, str]]:
         """Block and seating of every attempt whose referee process ended before it, and how that ended."""
-        with self._told():
+        with self._errors_as_exits():
             return self._db.execute(
                 "SELECT block, seating, worker FROM attempts WHERE worker IS NOT NULL ORDER BY id"
             ).fetchall()
 
     def set_aside(self) -> list[tuple[int, int, str]]:
         """Block, seating and reason of every match that was played, and whose block was then played again."""
-        with self._told():
+        with self._errors_as_exits():
             return self._db.execute(
                 "SELECT block, seating, set_aside FROM attempts"
                 " WHERE set_aside IS NOT NULL AND played IS NOT NULL ORDER BY id"
@@ -263,8 +263,8 @@ class Ledger:
             raise
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
-        """SQLite's complaints as ours: a full disk among them."""
+    def _errors_as_exits(self) -> Iterator[None]:
+        """Raises SQLite's errors as exits: a full disk among them."""
         try:
             yield
         except StrangeBookError as error:

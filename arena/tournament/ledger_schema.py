@@ -63,7 +63,7 @@ def prepare(book: sqlite3.Connection) -> None:
     with closing(sqlite3.connect(":memory:")) as right:
         right.executescript(TABLES)
         if tables != _tables(right):
-            # A view or a trigger would be a program of whoever made the file.
+            # A view or a trigger would be a stranger's program.
             raise StrangeBookError(f"not a tournament's ledger: its tables are not those of schema {SCHEMA}")
 
 

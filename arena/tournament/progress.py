@@ -63,7 +63,7 @@ class Gauge(ABC):
 
 
 class LiveProgress(Gauge):
-    """Of a tournament. `ended` and `void` are told by the runner."""
+    """A tournament's. The runner calls `ended` and `void`."""
 
     def __init__(self, console: Screen, done: int, total: int) -> None:
         super().__init__(console, TimeElapsedColumn(), TimeRemainingColumn())

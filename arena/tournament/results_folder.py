@@ -56,7 +56,7 @@ def open_ledger(folder: Path, *, fresh: bool, try_out: Callable[[], None]) -> It
         try_out: raises if nothing could be played now; called before earlier results are moved.
 
     Raises:
-        WrongUse: as `held`; or the ledger is none, or one of a newer arena.
+        WrongUse: as `held`; or the file is no ledger of this arena.
         MachineCannot: as `held`; or the ledger cannot be read or written.
     """
     with held(folder):

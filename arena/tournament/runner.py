@@ -32,7 +32,7 @@ ATTEMPTS = 3
 INTERRUPTIONS = 20
 """How often in one run a match may take its worker with it, before it says so: somebody may be killing workers."""
 NAME_BYTES = 90
-"""Of each bot's name in a file's: Linux takes 255 in all."""
+"""The most of each bot's name in a file's name: Linux takes 255 in all."""
 _UNUSUAL = re.compile(r"[^\w.+@-]")
 NAMED = 2
 """With so many seats or fewer, a match is named after those who play it."""
@@ -97,7 +97,7 @@ async def play_blocks(
         blocks: gives the whole schedule, anew at each call.
         ledger: where results go, and what is done already.
         workers: play the matches.
-        progress: is told of each match that ends.
+        progress: hears of each match that ends.
         write: makes the ledger's calls, one after the other; in a thread if not given.
         log: the operator's.
 

@@ -27,7 +27,7 @@ class WorkerGoneError(Exception):
 
 
 class Worker(Struct, Generic[PlayerT], frozen=True, kw_only=True):
-    """Whoever plays matches: a process of its own, or in tests a stand-in."""
+    """Plays matches: a process of its own, or in tests a stand-in."""
 
     play: Play[PlayerT]
     """Plays one match, as `referee.host.one_match.play` does; raises `WorkerGoneError` too."""

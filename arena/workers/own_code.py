@@ -9,7 +9,7 @@ import referee
 from referee.bot_folder import BUILT_IN, FILE_HASH_DIGITS, content_hash, file_hashes
 
 ROOMS = ("schedule", "statistics", "regression")
-"""Of the arena's own, those on which a result depends, or what it counts for."""
+"""The arena's rooms on which results depend, or what they count for."""
 
 
 def own_content() -> str:

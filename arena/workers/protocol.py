@@ -55,7 +55,7 @@ class Failed(Struct, frozen=True, kw_only=True, tag="failed"):
     kind: Literal["sandbox", "transcript", "shortage", "gone", "fault"]
     text: str
     errno: int | None = None
-    """Of the error of the operating system that was behind it."""
+    """The operating system's, if that was behind it."""
     path: Path | None = None
 
 
@@ -136,7 +136,7 @@ def take_frames(held: bytearray) -> Iterator[bytes]:
 
 
 async def frames(stream: trio.SocketStream) -> AsyncIterator[bytes]:
-    """The frames that come, to the stream's end. A frame that was cut off is none."""
+    """The frames that come, to the stream's end. A frame that was cut off is left out."""
     held = bytearray()
     while True:
         try:

@@ -1,4 +1,4 @@
-"""Who is there to play: workers by number, some of whom may come and go while matches are played."""
+"""Workers by number, of which some may come and go while matches are played."""
 
 from collections.abc import AsyncIterator, Iterable
 from typing import Generic, TypeVar

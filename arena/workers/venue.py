@@ -47,7 +47,7 @@ def venue_for(
     feed: FeedLine | None = None,
     log: OperatorLog = NO_LOG,
 ) -> tuple[tuple[SandboxedBot, ...], Venue[Any]]:
-    """The bots as players, and whoever plays them. Bots are built where they play.
+    """The bots as players, and the venue that plays them. Bots are built where they play.
 
     Args:
         where: as the command was told.

@@ -51,7 +51,7 @@ PLACES = {
 
 
 class Shown(Struct, frozen=True, kw_only=True):
-    """What is drawn, whoever looks."""
+    """What is drawn, for all eyes alike."""
 
     heading: str
     colours: Mapping[str, Colour]
@@ -61,9 +61,9 @@ class Shown(Struct, frozen=True, kw_only=True):
     lines: Sequence[str]
 
 
-def board(view: View, told: Sequence[Event], *, plain: bool) -> Text:
+def board(view: View, events: Sequence[Event], *, plain: bool) -> Text:
     """The board under its heading, then what the viewer knows beside it."""
-    del told
+    del events
     shown = _host(view) if isinstance(view, FightHostView) else _seat(cast("FightView", view))
     return Text.assemble(
         (shown.heading + "\n", "bold"),
@@ -153,7 +153,7 @@ def _claims(claims: Mapping[Title, Claim]) -> Iterator[str]:
 
 
 def _elsewhere(positions: Mapping[str, str]) -> Iterator[str]:
-    """Who is on Start, and at which pillar."""
+    """The seats on Start and at the pillars."""
     places: dict[str, list[str]] = {}
     for seat, place in positions.items():
         if place not in PLACES or place == START:

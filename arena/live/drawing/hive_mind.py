@@ -32,9 +32,9 @@ SEAT_LEGEND = "a hex: its letter, how many shapes lay over it last; * yours, x s
 HOST_LEGEND = "a hex: its letter and initial value; x it scored and holds nothing any more"
 
 
-def board(view: View, told: Sequence[Event], *, plain: bool) -> Text:
-    """The Hives under a heading; after the reveal with all values, whoever looks."""
-    for event in told:
+def board(view: View, events: Sequence[Event], *, plain: bool) -> Text:
+    """The Hives under a heading; after the reveal with all values for all eyes."""
+    for event in events:
         if isinstance(event, Reveal):
             values = {hive: _valued(digits, digits) for hive, digits in event.hives.items()}
             return _drawn("the end", values, _all_points(event.points), HOST_LEGEND, plain)

@@ -26,15 +26,15 @@ ROWS = "ABCDEFGHI"
 PLACES = centred_rows([[f"{row}{n + 1}" for n in range(9 - abs(y - 4))] for y, row in enumerate(ROWS)])
 LABELS = {PLACES[f"{row}1"][1]: row for row in ROWS}
 PIECE = ("O", "X")
-"""By seat, whoever looks: a board reads the same through all eyes."""
+"""By seat, for all eyes alike: a board reads the same through all eyes."""
 COLOUR = ("bold white on blue", "bold white on red")
 SEEN, UNSEEN, BLOCKED = "on grey35", "bright_black", "bright_black"
 LEGEND = "O seat 0, X seat 1, . empty;"
 
 
-def board(view: View, told: Sequence[Event], *, plain: bool) -> Text:
-    """The board under its heading. After the reveal it is the whole one, whoever looks."""
-    for event in told:
+def board(view: View, events: Sequence[Event], *, plain: bool) -> Text:
+    """The board under its heading. After the reveal it is the whole one for all eyes."""
+    for event in events:
         if isinstance(event, Reveal):
             tiles = {cell: _whole(cell, held, " ") for cell, held in event.board.items()}
             return _drawn(f"the end, after {event.turns} turns", tiles, plain, LEGEND.rstrip(";"))

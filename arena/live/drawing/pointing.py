@@ -26,9 +26,9 @@ ASCII = {"├": "+", "└": "`", "─": "-", "│": "|", "●": "o", "◯": "@",
 LEGEND = "● seat (its branches point at it), ◯ seat of a loop (each points at the next), ┄ a pointer that was cut"
 
 
-def board(view: View, told: Sequence[Event], *, plain: bool) -> Text:
+def board(view: View, events: Sequence[Event], *, plain: bool) -> Text:
     """The newest map under its heading; after the reveal, all three rounds as they were."""
-    for event in told:
+    for event in events:
         if isinstance(event, Reveal):
             return _drawn(_reveal(event), plain)
     if isinstance(view, PointingHostView):

@@ -15,7 +15,7 @@ from protocol.words import Event, View
 class Board(Protocol):
     """Draws a view, and the events told just before it; `plain` for ASCII only."""
 
-    def __call__(self, view: View, told: Sequence[Event], *, plain: bool) -> Text:  # noqa: D102 - see the class
+    def __call__(self, view: View, events: Sequence[Event], *, plain: bool) -> Text:  # noqa: D102 - see the class
         ...
 
 
@@ -27,9 +27,9 @@ class Drawing(Struct, frozen=True):
     """One event in a few words."""
 
 
-def _json_board(view: View, told: Sequence[Event], *, plain: bool) -> Text:
+def _json_board(view: View, events: Sequence[Event], *, plain: bool) -> Text:
     """Any game's view, as JSON."""
-    del told, plain
+    del events, plain
     return Text(msgspec.json.format(encode(view), indent=2).decode())
 
 

@@ -57,14 +57,14 @@ def _ask(words: list[str]) -> dict[str, Any]:
         key = word.lower()
         if key in ASKING:
             width = 1 if key == "crest" else 2
-            said = words[at + 1 : at + 1 + width]
-            if len(said) < width:
+            values = words[at + 1 : at + 1 + width]
+            if len(values) < width:
                 raise ParseError(f"type {ASK}")
             if key in ("neither", "crest"):
-                said = [each.capitalize() for each in said]
+                values = [each.capitalize() for each in values]
             else:
-                said = [said[0].capitalize(), said[1].lower()]
-            action[key] = said[0] if key == "crest" else said
+                values = [values[0].capitalize(), values[1].lower()]
+            action[key] = values[0] if key == "crest" else values
     if set(action) != set(ASKING):
         raise ParseError(f"type {ASK}")
     return action

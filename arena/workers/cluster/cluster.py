@@ -79,7 +79,7 @@ class _Cluster:
         self.arena = secrets.token_hex(8)
         self.roster: Roster[Worker[Any]] = Roster(remedy="start its workers with fewer slots each")
         self._numbers: dict[str, int] = {}
-        """Of those who play, by Dask's address."""
+        """The numbers of the workers, by Dask's address."""
         self._pending: dict[str, set[Task]] = defaultdict(set)
         self._hosts: dict[str, trio.Lock] = defaultdict(trio.Lock)
         """A machine's workers may share one cache: they are given bots one after the other."""

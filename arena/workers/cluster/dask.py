@@ -25,7 +25,7 @@ SLOTS = "matches"
 SCHEMES = {"dask": "tcp", "dask+tls": "tls"}
 CONNECT_SECONDS = 10
 FAMILIES = ["dask", "msgpack"]
-"""Of Dask's ways to write objects: bytes and plain data. Pickled results are refused, whoever sends them."""
+"""Of Dask's ways to write objects: bytes and plain data. Pickled results are refused."""
 _PORT = re.compile("[0-9]{1,5}")
 Heard = Callable[[dict[str, Any]], None]
 
@@ -34,7 +34,7 @@ def address_of(on: str) -> str:
     """Dask's own address of `dask://HOST:PORT`, or of `dask+tls://HOST:PORT`.
 
     Raises:
-        WrongUse: it is none.
+        WrongUse: it has no such form.
     """
     scheme, _, place = on.partition("://")
     host, _, port = place.rpartition(":")

@@ -2,7 +2,7 @@
 
 Run as `python -m arena.workers.cluster.node SOCKET SLOTS` by `node_line`. A process of its own, because a pool
 ends all that are its process's children, and because matches are not to wait for what else a Dask worker does. It
-ends, and its pool with it, when the socket is hung up: also when whoever held the other end was killed.
+ends, and its pool with it, when the socket is hung up, also because the process at the other end was killed.
 """
 
 import socket
@@ -31,7 +31,7 @@ async def _venue(slots: int) -> AsyncIterator[Play[Any]]:
 async def _play(
     pool: Sequence[Worker[Any]], busy: Counter[int], plan: Plan, players: Sequence[Any], *, transcript: Path
 ) -> Result:
-    """Plays a match by whoever has most slots free."""
+    """Has a match played by the worker with the most free slots."""
     chosen = max(range(len(pool)), key=lambda number: pool[number].slots - busy[number])
     busy[chosen] += 1
     try:

@@ -18,9 +18,9 @@ from referee.sandbox import Isolation
 from referee.transcript import TranscriptError
 
 LEVEL = 1
-"""Of compression: a transcript shrinks to a tenth, at some 100 MB a second."""
+"""Compression level: a transcript shrinks to a tenth, at some 100 MB a second."""
 MOST_BYTES = 512 * 1024 * 1024
-"""Of one file that came back: what is compressed may be a thousand times as large as what was sent."""
+"""The most of one file that came back: it may be a thousand times as large as what was sent."""
 
 
 class Asked(Struct, frozen=True, kw_only=True):

@@ -34,40 +34,40 @@ def keep_bot(content: str, archive: bytes) -> bytes:
     """Keeps a bot that was missing; what is wrong with it, or null."""
     try:
         bot_archive.keep(content, archive)
-    except Exception as error:  # noqa: BLE001 - told, not raised: see above
+    except Exception as error:  # noqa: BLE001 - returned, not raised: see above
         return encoded(str(error))
     return encoded(None)
 
 
 def make_ready(asked: bytes) -> bytes:
     """Has the bots built that need it, in a sandbox here: `Asked`; what is wrong, or null."""
-    told = decoded(asked, Asked)
+    needs = decoded(asked, Asked)
     try:
-        for bot in told.bots:
-            _ready(bot, told.isolation)
-    except Exception as error:  # noqa: BLE001 - told, not raised: see above
+        for bot in needs.bots:
+            _ready(bot, needs.isolation)
+    except Exception as error:  # noqa: BLE001 - returned, not raised: see above
         return encoded(str(error))
     return encoded(None)
 
 
 def play(ordered: bytes) -> bytes:
     """Plays a match: `Ordered`, `Returned`."""
-    told: Ordered = decoded(ordered, Ordered)
-    order: Order = decoded(told.order, Order)
+    task: Ordered = decoded(ordered, Ordered)
+    order: Order = decoded(task.order, Order)
     with tempfile.TemporaryDirectory(prefix="arena-match-", ignore_cleanup_errors=True) as scratch:
         transcript = Path(scratch, order.transcript.name)
         try:
             players = [
-                SandboxedBot(_ready(player.folder, told.isolation))
+                SandboxedBot(_ready(player.folder, task.isolation))
                 for player in decoded(order.players, tuple[SandboxedBot, ...])
             ]
             here = replace(order, players=Raw(encoded(players)), transcript=transcript)
-            answer = node_of(told.arena, told.slots).play(here)
-            if isinstance(answer, Done) and told.store is not None:
-                place = Store(told.store).move(transcript)
+            answer = node_of(task.arena, task.slots).play(here)
+            if isinstance(answer, Done) and task.store is not None:
+                place = Store(task.store).move(transcript)
                 return returned(replace(answer, result=replace(answer.result, transcript=place)))
             return returned(answer, transcript.parent)
-        except Exception as error:  # noqa: BLE001 - told, not raised: see above
+        except Exception as error:  # noqa: BLE001 - returned, not raised: see above
             return returned(failed(order.number, error))
 
 

@@ -11,7 +11,7 @@ import trio
 
 from arena.errors import AnswerIsNo, MachineCannot
 from arena.live import hosted_match
-from arena.live.hosted_match import TOLD_AWAY, Hosting, play_hosted
+from arena.live.hosted_match import TURNED_AWAY_SHOWN, Hosting, play_hosted
 from referee.host.plan import Plan
 from referee.host.players import RemoteBot
 from referee.wire.keys import new_pair, z85
@@ -151,7 +151,7 @@ async def test_strangers_do_not_fill_the_screen(
     lobby: StandInLobby, played: list[Any], autojump_clock: object, capsys: pytest.CaptureFixture[str]
 ) -> None:
     async def knock() -> None:
-        for port in range(10 * TOLD_AWAY):
+        for port in range(10 * TURNED_AWAY_SHOWN):
             lobby.turned_away(f"192.0.2.1:{port}", "no known key")
         await coming(lobby, (1, ALICE, True))
 
@@ -160,7 +160,7 @@ async def test_strangers_do_not_fill_the_screen(
         await trio.sleep(0.1)
         nursery.start_soon(knock)
     said = [line for line in capsys.readouterr().err.splitlines() if line.startswith("turned away")]
-    assert TOLD_AWAY == len(said)
+    assert TURNED_AWAY_SHOWN == len(said)
     assert "turned away 192.0.2.1:0: no known key" == said[0]
     assert said[-1].endswith("; more are not told")
 

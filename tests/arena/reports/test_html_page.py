@@ -9,7 +9,7 @@ import pytest
 
 from arena.quantities import duration
 from arena.reports.html_page import POLICY, About, page
-from arena.reports.svg import Bar, bars, courses, heat, spans
+from arena.reports.svg import Bar, bars, heat, lines, spans
 from arena.statistics.summary import Digest, digest_of
 from tests.arena.simulated import result, tournament
 
@@ -123,6 +123,6 @@ def test_a_cell_says_its_share_and_the_middle_has_no_colour() -> None:
 
 
 def test_names_at_the_ends_of_lines_do_not_lie_on_each_other() -> None:
-    drawn = courses("c", ["a", "b", "c"], [(1, [0, 0, 0]), (2, [5, 5.1, 5.2])], "blocks", "Elo")
+    drawn = lines("c", ["a", "b", "c"], [(1, [0, 0, 0]), (2, [5, 5.1, 5.2])], "blocks", "Elo")
     heights = sorted(float(y) for y in re.findall(r'<text class="c\d" x="[^"]*" y="([^"]*)"', drawn))
     assert [13, 13] == pytest.approx(list(np.diff(heights)), abs=0.2)

@@ -18,7 +18,7 @@ from arena.reports.regression import (
     finding_table,
     hypotheses,
 )
-from arena.statistics.anytime import Course
+from arena.statistics.anytime import AnytimeProgress
 from arena.statistics.sprt import Progress, Verdict
 from arena.statistics.standings import StandingsRow
 from arena.tables import show
@@ -28,7 +28,7 @@ from referee.match.policy import Policy
 WON = Progress(Verdict.ACCEPTED, 10, 3.1, (0, 1, 2, 3, 4))
 """1.5 of 2 points a block, a mean difference of half a point a match."""
 ALL_LOST = Progress(Verdict.REJECTED, 4, -3.0, (4, 0, 0, 0, 0))
-LEVEL = Course(Verdict.UNDECIDED, 7, -0.00001, 1.5, 0.25)
+LEVEL = AnytimeProgress(Verdict.UNDECIDED, 7, -0.00001, 1.5, 0.25)
 
 
 def two(**given: Any) -> Regression:

@@ -7,7 +7,7 @@ from statistics import NormalDist, fmean
 
 import pytest
 
-from arena.statistics.anytime import Anytime, Course, Gambler, Walk, interval
+from arena.statistics.anytime import Anytime, AnytimeProgress, Gambler, Walk, interval
 from arena.statistics.sprt import Verdict
 
 SIMULATIONS = 2000
@@ -16,7 +16,7 @@ NEAR = 0.05
 """What the tests below call better."""
 
 
-def run(test: Anytime, blocks: Iterable[float]) -> Course:
+def run(test: Anytime, blocks: Iterable[float]) -> AnytimeProgress:
     """The test on blocks in schedule order, up to the first that decides."""
     walk = Walk(test)
     for block in blocks:
@@ -46,12 +46,12 @@ KINDS = (bell, seldom, lopsided)
 Kind = Callable[[Random, float], float]
 
 
-def courses(kind: Kind, mean: float, tests: int = SIMULATIONS) -> list[Course]:
+def courses(kind: Kind, mean: float, tests: int = SIMULATIONS) -> list[AnytimeProgress]:
     luck = Random(f"{kind.__name__} {mean}")
     return [run(Anytime(high=NEAR), (kind(luck, mean) for _ in range(LONGEST))) for _ in range(tests)]
 
 
-def share(found: list[Course], verdict: Verdict) -> float:
+def share(found: list[AnytimeProgress], verdict: Verdict) -> float:
     return sum(course.verdict is verdict for course in found) / len(found)
 
 
@@ -108,7 +108,7 @@ def test_versions_that_play_alike_are_found_not_to_be_better() -> None:
 
 
 def test_without_blocks_it_is_undecided_and_has_its_coins() -> None:
-    assert Course(Verdict.UNDECIDED, 0, 0.0, 1.0, 1.0) == run(Anytime(), [])
+    assert AnytimeProgress(Verdict.UNDECIDED, 0, 0.0, 1.0, 1.0) == run(Anytime(), [])
 
 
 def test_no_block_can_ruin_a_gambler() -> None:
