@@ -2,8 +2,8 @@
 
 from arena.schedule.balance import Design, design_of
 from arena.schedule.blocks import MOST_BLOCKS, SEED_BITS, SWAPPED, Block, Match
+from arena.schedule.columns import conduct_columns, format_table
 from arena.schedule.contract import FILE_FIELDS, Cells, Contest, ScheduleSpec, Tie
-from arena.schedule.format_table import conduct_columns, format_table
 from arena.schedule.formats import FORMATS, TWO, FormatName, complaint, format_of
 from arena.schedule.queue import MatchQueue, Ticket
 from arena.schedule.round_robin import round_robin

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from arena.schedule.blocks import SWAPPED, Block
+from arena.schedule.columns import format_table
 from arena.schedule.contract import Cells, Complaint, Contest, Format, ScheduleSpec
-from arena.schedule.format_table import format_table
 from arena.schedule.rounds import Fixed
 from arena.statistics import Score, StandingsRow
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from msgspec import Struct
 
+from arena.schedule.columns import format_table
 from arena.schedule.contract import Cells, Contest, Format, ScheduleSpec, Tie
-from arena.schedule.format_table import format_table
 from arena.schedule.pairing import SEATINGS, add_points
 from arena.schedule.rounds import Rounds, next_round, round_of
 from arena.statistics import Played, StandingsRow

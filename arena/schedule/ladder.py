@@ -11,8 +11,8 @@ from typing import Any
 from msgspec import Struct
 
 from arena.quantities import rounded
+from arena.schedule.columns import format_table
 from arena.schedule.contract import Cells, Complaint, Contest, Format, ScheduleSpec
-from arena.schedule.format_table import format_table
 from arena.schedule.pairing import Pair, matches_of, pairs_of
 from arena.schedule.rounds import Rounds, next_round, round_of
 from arena.statistics import Played, StandingsRow, points

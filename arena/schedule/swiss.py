@@ -8,8 +8,8 @@ from typing import Any
 
 from msgspec import Struct
 
+from arena.schedule.columns import format_table
 from arena.schedule.contract import Cells, Complaint, Contest, Format, ScheduleSpec
-from arena.schedule.format_table import format_table
 from arena.schedule.pairing import SEATINGS, add_points, drawn, matches_of, pairs_of
 from arena.schedule.rounds import Rounds, next_round, round_of
 from arena.statistics import Played, StandingsRow

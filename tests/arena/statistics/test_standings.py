@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from arena.schedule.format_table import conduct_columns
+from arena.schedule.columns import conduct_columns
 from arena.statistics.standings import Played, points, standings_of
 from protocol.refusals import Conduct
 from tests.arena.stand_in import outcome
