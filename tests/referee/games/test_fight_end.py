@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 
 from referee.rules.table import Table
+from tests.referee.games.as_json import plain
 from tests.referee.games.fight_play import (
     TITLES,
     Heard,
     close,
-    plain,
     player,
     position,
     reason,

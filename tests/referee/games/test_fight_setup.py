@@ -10,7 +10,8 @@ from msgspec import Raw
 from protocol.codec import encode
 from referee.rules.contract import BadSetupError
 from referee.rules.table import Deal, Table
-from tests.referee.games.fight_play import COLOURS, FIGHT, PILLARS, SETUP, TITLES, plain, setup_but
+from tests.referee.games.as_json import plain
+from tests.referee.games.fight_play import COLOURS, FIGHT, PILLARS, SETUP, TITLES, setup_but
 
 
 def dealt(setup: Any = None, seed: int = 0, options: Any = None) -> Table:

@@ -2,17 +2,8 @@
 
 from typing import Any
 
-from tests.referee.games.fight_play import (
-    FIGHT,
-    ON_PILLAR,
-    SETUP,
-    close,
-    plain,
-    player,
-    position,
-    rest,
-    shown,
-)
+from tests.referee.games.as_json import plain
+from tests.referee.games.fight_play import FIGHT, ON_PILLAR, SETUP, close, player, position, rest, shown
 
 OWN = (
     "title",

@@ -2,6 +2,7 @@
 
 from protocol.codec import encode
 from referee.rules.table import Table
+from tests.referee.games.as_json import plain
 from tests.referee.games.hive_mind_play import (
     FIRST,
     GAUNTLET,
@@ -12,7 +13,6 @@ from tests.referee.games.hive_mind_play import (
     VARIANTS,
     close,
     place,
-    plain,
     shown,
     start,
 )

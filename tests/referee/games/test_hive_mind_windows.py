@@ -11,6 +11,7 @@ from protocol.games.hive_mind import BreakTie, GiveToken, Round, Scores
 from protocol.words import Audience
 from referee.rules.contract import BadSetupError, Illegal, Taken
 from referee.rules.table import Deal, Table
+from tests.referee.games.as_json import plain
 from tests.referee.games.hive_mind_play import (
     FIRST,
     GAUNTLET,
@@ -23,7 +24,6 @@ from tests.referee.games.hive_mind_play import (
     accepted,
     close,
     place,
-    plain,
     rejected,
     shown,
     start,

@@ -5,7 +5,8 @@ import pytest
 from protocol.words import Audience
 from referee.games.mist import Mist
 from referee.rules.table import Table
-from tests.referee.games.mist_play import CONTRACT, HEAVEN, MIST, plain, start, turn
+from tests.referee.games.as_json import plain
+from tests.referee.games.mist_play import CONTRACT, HEAVEN, MIST, start, turn
 from tests.referee.games.naive_mist import CELLS
 
 BOTH = pytest.mark.parametrize("variant", [HEAVEN, CONTRACT])

@@ -9,17 +9,8 @@ from msgspec import Raw
 from protocol.codec import encode
 from referee.rules.contract import BadSetupError, Illegal
 from referee.rules.table import Deal, Table
-from tests.referee.games.mist_play import (
-    CONTRACT,
-    HEAVEN,
-    MIST,
-    act,
-    plain,
-    seat_due,
-    start,
-    time_out,
-    turn,
-)
+from tests.referee.games.as_json import plain
+from tests.referee.games.mist_play import CONTRACT, HEAVEN, MIST, act, seat_due, start, time_out, turn
 
 BOTH = pytest.mark.parametrize("variant", [HEAVEN, CONTRACT])
 

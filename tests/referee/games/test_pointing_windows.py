@@ -7,7 +7,8 @@ from msgspec import Raw
 
 from referee.rules.contract import BadSetupError, Illegal, Taken
 from referee.rules.table import Deal, Table
-from tests.referee.games.pointing_play import POINTING, host, plain, point, start
+from tests.referee.games.as_json import plain
+from tests.referee.games.pointing_play import POINTING, host, point, start
 
 DAY_MS = 24 * 60 * 60 * 1000
 

@@ -3,7 +3,8 @@
 from typing import Any
 
 from referee.rules.table import Table
-from tests.referee.games.runes_play import SYMBOLS, UNUSED, Heard, Json, holding, plain, play, start, to_round
+from tests.referee.games.as_json import plain
+from tests.referee.games.runes_play import SYMBOLS, UNUSED, Heard, Json, holding, play, start, to_round
 
 
 def discover(table: Table, *seats: int) -> Heard:

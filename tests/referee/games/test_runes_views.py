@@ -4,7 +4,8 @@ from typing import Any
 
 from protocol.words import Audience
 from referee.rules.table import Table
-from tests.referee.games.runes_play import GAME, SYMBOLS, UNUSED, Json, plain, play, put, start
+from tests.referee.games.as_json import plain
+from tests.referee.games.runes_play import GAME, SYMBOLS, UNUSED, Json, play, put, start
 
 ASK = {
     "votes": {"3": 1},

@@ -8,16 +8,8 @@ from msgspec import Raw
 from protocol.codec import encode
 from referee.rules.contract import BadSetupError, Illegal
 from referee.rules.table import Deal, Table
-from tests.referee.games.runes_play import (
-    GAME,
-    SYMBOLS,
-    opening,
-    plain,
-    put,
-    rejected,
-    start,
-    taken_as,
-)
+from tests.referee.games.as_json import plain
+from tests.referee.games.runes_play import GAME, SYMBOLS, opening, put, rejected, start, taken_as
 
 
 def rich(**options: Any) -> Table:
