@@ -11,7 +11,8 @@ from msgspec import Struct
 from arena.regression.model import BASE, HEAD
 from arena.statistics import Played, points
 from protocol.codec import decode_json, encode
-from referee.host import Asked, Interviewed
+from protocol.messages import Closed, Opened
+from referee.host import Answer, Asked, Interviewed
 
 TURNS = ("turn", "round")
 """What games call the fields of a view that count time, the first that is there."""
@@ -134,15 +135,16 @@ def _place(match: Played, paired: Played) -> Place:
 
 
 def explained(place: Place, interviewed: Interviewed) -> Explained:
-    """Head's answers held against what base did."""
-    answered = [(asked, asked.answer) for asked in interviewed.asked if asked.answer is not None]
-    decisions = [_decision(asked) for asked, _ in answered]
+    """Head's answers held against what base did, where base was told what came of its own."""
+    told = [(asked, asked.closed) for asked in interviewed.asked if asked.closed is not None]
+    answered = [(asked, closed, asked.answer) for asked, closed in told if asked.answer is not None]
+    decisions = [_decision(*each) for each in answered]
     return Explained(
         place=place,
         asked=len(answered),
         decisions=tuple(each for each in decisions if each.parts or each.trouble),
-        gone=interviewed.gone if len(answered) < len(interviewed.asked) else "",
-        left=len(interviewed.asked) - len(answered),
+        gone=interviewed.gone if len(answered) < len(told) else "",
+        left=len(told) - len(answered),
     )
 
 
@@ -150,9 +152,8 @@ ILLEGAL = "illegal: "
 UNANSWERED = "no answer in its time"
 
 
-def _decision(asked: Asked) -> Decision:
-    opened, closed, answer = asked.opened, asked.closed, asked.answer
-    assert answer is not None  # noqa: S101 - it was asked
+def _decision(asked: Asked, closed: Closed, answer: Answer) -> Decision:
+    opened = asked.opened
     by_default = answer.action is None
     trouble = "" if not by_default or answer.chosen else ILLEGAL + answer.illegal if answer.illegal else UNANSWERED
     return Decision(
@@ -162,15 +163,15 @@ def _decision(asked: Asked) -> Decision:
         base=closed.taken,
         base_by_default=closed.by_default,
         # A default that is drawn when the window closes would have been drawn as base's was.
-        head=_default(asked) if by_default else decode_json(encode(answer.action)),
+        head=_default(opened, closed) if by_default else decode_json(encode(answer.action)),
         head_by_default=by_default,
         trouble=trouble,
     )
 
 
-def _default(asked: Asked) -> Any:
+def _default(opened: Opened, closed: Closed) -> Any:
     """What head's default would have been: base's, where that took it too."""
-    return asked.closed.taken if asked.closed.by_default else asked.opened.default
+    return closed.taken if closed.by_default else opened.default
 
 
 def total(matches: Sequence[Explained]) -> Total:

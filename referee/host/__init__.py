@@ -2,13 +2,16 @@
 
 from referee.host.feed import Feed, FeedTerms, Publish
 from referee.host.host import Host, HostIO
+from referee.host.interview import Answer, Asked, Interviewed
 from referee.host.kept_bots import can_stay, open_kept_bots
 from referee.host.one_match import play
 from referee.host.plan import Plan, Result
 from referee.host.players import LocalSeat, Player, RemoteBot, SandboxedBot, cannot_play
-from referee.host.reask import Asked, Interviewed, ask
+from referee.host.questions import questions_of
+from referee.host.reask import ask, reask, stand_in
 
 __all__ = [
+    "Answer",
     "Asked",
     "Feed",
     "FeedTerms",
@@ -27,4 +30,7 @@ __all__ = [
     "cannot_play",
     "open_kept_bots",
     "play",
+    "questions_of",
+    "reask",
+    "stand_in",
 ]

@@ -1,45 +1,97 @@
-"""What a bot answers to the questions of another's match, judged by the rules of time and of the game. Pure.
+"""The game of asking a bot again what another one was asked in a match, and what it answered. Pure.
 
-It is told what arrived and when, as `match` is, and refuses what `match` would refuse. Times (`at`) are whole
-microseconds since the interview's own zero.
+Its windows are the questions that a seat was asked, one after another. It tells what the seat was told between,
+whatever the answers. The rules of the match's own game say whether an answer is legal. The other seats are empty:
+their players leave at the start. The game has no outcome: `reask` ends it.
 """
 
-import math
-from collections.abc import Callable
+from collections.abc import Iterable, Sequence
+from typing import Any, cast
 
-from msgspec import UNSET, Raw, Struct
-from msgspec.structs import replace
+from msgspec import Raw, Struct
 
-from protocol.codec import Refused, decode_client_message, encode
-from protocol.messages import (
-    MAX_NOTE_CHARACTERS,
-    ClientMessage,
-    Faulted,
-    Hello,
-    Note,
-    Opened,
-    Pause,
-    Rejected,
-    Submit,
-    Undo,
-)
+from protocol.codec import Refused, decode_client_message, decode_server_message
+from protocol.messages import Closed, Faulted, Opened, Rejected, Submit
 from protocol.refusals import Fault, Refusal
-from protocol.words import Action
-from referee.host.questions import Greeting, Question, Settled, Telling
-from referee.match import (
-    HELLOS_PER_MATCH,
-    MICROSECONDS_PER_MS,
-    WHY_NOT,
-    Allowance,
-    Policy,
-    SeatClock,
-    SeatWindow,
-    take,
-    undo,
-    why_not,
-    wrong_hello,
-)
-from referee.rules import Illegal
+from protocol.words import Action, Options, Outcome, View
+from referee.games import GAMES
+from referee.host.questions import Questionnaire
+from referee.match import AnyRecord, Ended, In, Left, Out, WindowTime
+from referee.rules import Addressed, Game, Luck, Owed, Quoted, Retold, Step, Taken, Window
+
+ALL_ASKED = "all is asked"
+"""Why a match of it is ended."""
+
+
+class Interview(Game[int]):
+    """Its state is the number of questions that were asked."""
+
+    def __init__(self, asked: Questionnaire, *, unlimited: bool = False) -> None:
+        """`unlimited`: the time for an answer never ends, whatever the bot is told of it."""
+        self._of = GAMES[asked.welcome.game]
+        self.name, self.actions = self._of.name, self._of.actions  # type: ignore[misc]
+        self._asked = asked
+        self._seat = asked.welcome.seat
+        self._unlimited = unlimited
+
+    def read_options(self, variant: str, given: Raw | None) -> Options:
+        """As the seat was told them."""
+        del variant, given
+        return cast("Options", self._asked.welcome.options)
+
+    def seats(self, options: Options) -> int:
+        """See `Game`."""
+        del options
+        return self._asked.welcome.seats
+
+    def deal(self, variant: str, options: Options, setup: Any, luck: Luck) -> Step[int]:
+        """See `Game`."""
+        del variant, options, setup, luck
+        return Step(0, self._addressed(self._asked.told))
+
+    def window(self, state: int) -> Window | None:
+        """See `Game`; None once all is asked."""
+        if state == len(self._asked.questions):
+            return None
+        opened = self._asked.questions[state].opened
+        retold = Retold(
+            number=opened.id, main_ms=opened.main_ms, reserve_ms=opened.reserve_ms, unlimited=self._unlimited
+        )
+        return Window(opened.window, (Owed(self._seat, opened.default),), retold=retold)
+
+    def read_action(self, state: int, seat: int, raw: bytes | Raw) -> Action:
+        """See `Game`. The match's own rules read it, as far as the match is known."""
+        question = self._asked.questions[state]
+        if question.state is None:
+            return super().read_action(state, seat, raw)
+        return self._of.read_action(question.state, seat, raw)
+
+    def check(self, state: int, seat: int, action: Action) -> Action:
+        """Of a match that is not known, any action of the right form may be legal."""
+        del state, seat
+        return action
+
+    def close(self, state: int, taken: tuple[Taken | None, ...], luck: Luck) -> Step[int]:
+        """Tells what followed in the match."""
+        del taken, luck
+        return Step(state + 1, self._addressed(self._asked.questions[state].told))
+
+    def view(self, state: int, seat: int | None) -> View:
+        """As the seat was shown it."""
+        del seat
+        return cast("View", self._asked.questions[state].opened.view)
+
+    def host_view(self, state: int) -> View:
+        """See `view`."""
+        return self.view(state, None)
+
+    def outcome(self, state: int) -> Outcome | None:
+        """None: nobody wins or loses."""
+        del state
+        return None
+
+    def _addressed(self, told: Iterable[Quoted]) -> tuple[Addressed, ...]:
+        return tuple(Addressed(quoted, self._seat) for quoted in told)
 
 
 class Answer(Struct, frozen=True, kw_only=True):
@@ -53,182 +105,100 @@ class Answer(Struct, frozen=True, kw_only=True):
     """With no action: it asked for the default."""
 
 
-class Interview:
-    """One bot, from its hello to its last answer."""
+class Asked(Struct, frozen=True, kw_only=True):
+    """One question."""
 
-    def __init__(
-        self,
-        greeting: Greeting,
-        *,
-        token: str,
-        policy: Policy,
-        send: Callable[[bytes], None],
-        reconnected: Callable[[], None],
-    ) -> None:
-        """`token` is what its hello must carry; `send` is given frames for it.
+    opened: Opened
+    closed: Closed | None
+    """What came of it in the match; None: the seat was not told, its bot was gone."""
+    answer: Answer | None
+    """The bot's; None: it was gone."""
 
-        `reconnected`: the bot has begun anew; what was sent and not yet taken is not for it.
-        """
-        self.welcomed = False
+
+class Interviewed(Struct, frozen=True):
+    """What came of all questions of a match."""
+
+    asked: tuple[Asked, ...]
+    """In order."""
+    gone: str = ""
+    """Why the bot was not asked to the end; empty if it was."""
+
+
+def interviewed(asked: Questionnaire, records: Iterable[AnyRecord]) -> Interviewed:
+    """What the bot answered, from the records of its own match."""
+    heard = _Heard(asked.welcome.seat)
+    for record in records:
+        heard.take(record)
+    answers: Sequence[Answer | None] = heard.answers
+    answers = [*answers, *[None] * (len(asked.questions) - len(answers))]
+    return Interviewed(
+        tuple(
+            Asked(opened=question.opened, closed=question.closed, answer=answer)
+            for question, answer in zip(asked.questions, answers, strict=True)
+        ),
+        heard.gone,
+    )
+
+
+class _Heard:
+    """What a match's records say of the answers of one seat's bot."""
+
+    def __init__(self, seat: int) -> None:
+        self.answers: list[Answer | None] = []
         self.gone = ""
-        """Why nothing more is asked of it; empty as long as something is."""
-        self.part: SeatWindow | None = None
-        """In the question that is open."""
-        self._greeting = greeting
-        self._token = token
-        self._policy = policy
-        self._send = send
-        self._reconnected = reconnected
-        factor = greeting.welcome.clock.wall_factor
-        # Processor time is not counted here: it may take as long on the wall as it could have at the most.
-        self._scale = MICROSECONDS_PER_MS * (1 if factor is UNSET else factor)
-        self._told: list[Raw] = []
-        self._question: Question | None = None
-        self._windows = 0
-        self._allowance = Allowance(policy)
-        self._hellos = self._refused = 0
+        self._seat = seat
         self._illegal = ""
+        self._chosen = False
 
-    def tell(self, telling: Telling | Settled) -> None:
-        """The seat was told something. Who is gone hears nothing more: it may be nobody we know."""
-        if isinstance(telling, Telling) and telling.event is not None:
-            self._told.append(telling.event)
-        if not self.gone:
-            self._send(telling.frame)
-
-    def ask(self, at: int, question: Question) -> SeatWindow:
-        """Opens a question, whose frame is on its way; its part, which is settled once it is answered."""
-        self._question = question
-        self.part = SeatWindow(question.opened.id)
-        self.part.ends_by = at + self._shortest(question)
-        self._windows = question.opened.id + 1
-        self._allowance.renew()
-        self._illegal = ""
-        return self.part
-
-    def handed(self, at: int) -> None:
-        """The transport took it: the bot's time runs from here, as much as the seat had in the match."""
-        if self.part is not None and self.part.clock is None and self._question is not None:
-            opened = self._question.opened
-            main, reserve = opened.main_ms * self._scale, opened.reserve_ms * self._scale
-            self.part.clock = SeatClock(opened=at, main=main, reserve=reserve)
-
-    def next_deadline(self) -> float:
-        """When time will next decide something; infinity where it will not."""
-        change = None if self.part is None else self.part.next_change()
-        return math.inf if change is None else change
-
-    def pass_time(self, at: int) -> None:
-        """All that arrived before then has been told."""
-        part, question = self.part, self._question
-        if part is None or question is None:
-            return
-        if part.clock is None and part.ends_by is not None and at >= part.ends_by:
-            # Its line should have said so; time runs from when it was given the frame.
-            self.handed(at - self._shortest(question))
-        part.pass_time(at)
-
-    def left(self, at: int, why: str) -> None:
-        """The bot is gone. What it had submitted stands."""
-        self.gone = self.gone or why
-        if self.part is not None:
-            self.part.give_up(at)
-
-    def answer(self) -> Answer:
-        """Closes the question: what stands. Only once its part is settled."""
-        part, self.part = self.part, None
-        assert part is not None  # noqa: S101 - it was asked
-        chosen = part.final and part.action is None
-        illegal = "" if part.action is not None or chosen else self._illegal
-        return Answer(action=part.action, illegal=illegal, chosen=chosen)
-
-    def _shortest(self, question: Question) -> int:
-        """How soon time could decide something."""
-        return (question.opened.main_ms or question.opened.reserve_ms) * self._scale
-
-    def hear(self, at: int, frame: bytes, size: int = 0) -> None:
-        """A frame arrived from the bot. `size`: how many bytes it took on the wire, where that is more."""
-        if self.gone:
-            return
-        flood = self._allowance.hear(max(size, len(frame)))
-        if flood is not None:
-            self._refuse(at, flood.refusal, flood.text)
-            return
-        try:
-            said = decode_client_message(frame)
-        except Refused as refused:
-            self._refuse(at, refused.refusal, refused.text)
-            return
-        self._act_on(at, said)
-
-    def _act_on(self, at: int, said: ClientMessage) -> None:
-        if not self.welcomed and not isinstance(said, Hello):
-            self._refuse(at, Refusal.OUT_OF_TURN, "say hello first")
-            return
-        match said:
-            case Hello():
-                self._hello(at, said)
-            case Submit():
-                self._submit(at, said)
-            case Undo(window):
-                if self._may_change(at, window) and self.part is not None:
-                    self._send(encode(undo(self.part)))
-            case Pause():
-                self._refuse(at, Refusal.NO_PAUSE, "no pause is to be had now")
-            case Note(text) if len(text) > MAX_NOTE_CHARACTERS:
-                self._refuse(at, Refusal.TOO_LONG, f"a note has at most {MAX_NOTE_CHARACTERS} characters")
+    def take(self, record: AnyRecord) -> None:
+        match record:
+            case WindowTime():
+                self._close(record)
+            case Ended(void=str(why)) if why != ALL_ASKED:
+                self.gone = self.gone or why
+            case Left() if record.seat == self._seat:
+                self.gone = self.gone or _ended(record.exit)
+            case In() if record.seat == self._seat:
+                self._said(record.raw())
+            case Out() if record.seat == self._seat:
+                self._told(bytes(record.frame))
             case _:
                 pass
 
-    def _hello(self, at: int, hello: Hello) -> None:
-        wrong = wrong_hello(hello, self._token)
-        if wrong is not None:
-            self._hang_up(at, *wrong)
-            return
-        self._hellos += 1
-        if self._hellos > HELLOS_PER_MATCH:
-            self._hang_up(at, Fault.MISBEHAVED, "too many hellos")
-        elif not self.welcomed:
-            self.welcomed = True
-            self._send(self._greeting.frame)
+    def _close(self, window: WindowTime) -> None:
+        (part,) = window.seats
+        action = None if part.by_default else part.taken
+        if self.gone and action is None:
+            self.answers.append(None)
         else:
-            self._reconnected()
-            self._send(encode(replace(self._greeting.welcome, told=tuple(self._told))))
-            if self._question is not None and self.part is not None and not self.part.settled:
-                self._send(encode(self._opened(at, self._question.opened, self.part.clock)))
+            chosen = action is None and self._chosen
+            illegal = "" if action is not None or chosen else self._illegal
+            self.answers.append(Answer(action=action, illegal=illegal, chosen=chosen))
+        self._illegal, self._chosen = "", False
 
-    def _opened(self, at: int, opened: Opened, clock: SeatClock | None) -> Opened:
-        """The open question, with the time it has left."""
-        if clock is None:
-            return opened
-        main, reserve = clock.left_ms(at, opened.reserve_ms, self._scale)
-        return replace(opened, main_ms=main, reserve_ms=reserve)
-
-    def _submit(self, at: int, said: Submit) -> None:
-        question, part = self._question, self.part
-        if not self._may_change(at, said.window) or question is None or part is None:
-            return
+    def _said(self, frame: bytes) -> None:
         try:
-            self._send(encode(take(part, said, question.read, at)))
-        except Illegal as illegal:
-            self._illegal = illegal.reason
-            self._refuse(at, Refusal.ILLEGAL, illegal.reason, part.number)
+            said = decode_client_message(frame)
+        except Refused:
+            return
+        if isinstance(said, Submit):
+            self._chosen = bytes(said.action) == b"null" and said.final is True
 
-    def _may_change(self, at: int, window: int) -> bool:
-        """Whether what was submitted for that window may be changed now; otherwise the message is refused."""
-        refusal = why_not(self.part, window, self._windows, at)
-        if refusal is not None:
-            self._refuse(at, refusal, WHY_NOT[refusal], window)
-        return refusal is None
+    def _told(self, frame: bytes) -> None:
+        if not frame.startswith((b'{"type":"rejected"', b'{"type":"fault"')):
+            return
+        match decode_server_message(frame):
+            case Rejected(reason=Refusal.ILLEGAL, text=text):
+                self._illegal = text
+            case Rejected():
+                self._chosen = False
+            case Faulted(reason=Fault.NO_HELLO, text=text):
+                self.gone = self.gone or text
+            case Faulted(reason=reason, text=text):
+                self.gone = self.gone or f"{reason.value}: {text}"
 
-    def _refuse(self, at: int, refusal: Refusal, text: str, window: int | None = None) -> None:
-        self._refused += 1
-        if self._allowance.is_told(refusal):
-            self._send(encode(Rejected(window=window, reason=refusal, text=text)))
-        if self._refused > self._policy.refusals_per_match:
-            most = self._policy.refusals_per_match
-            self._hang_up(at, Fault.MISBEHAVED, f"more than {most} of your messages had to be refused")
 
-    def _hang_up(self, at: int, fault: Fault, text: str) -> None:
-        self._send(encode(Faulted(reason=fault, text=text)))
-        self.left(at, f"{fault.value}: {text}")
+def _ended(exit_code: int | None) -> str:
+    if exit_code is None:
+        return "it leaves unread what it is sent"
+    return f"ended by signal {-exit_code}" if exit_code < 0 else f"ended with exit code {exit_code}"

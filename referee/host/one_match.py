@@ -3,7 +3,7 @@
 import os
 import platform
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 from functools import cache
@@ -15,6 +15,7 @@ from msgspec import Raw, to_builtins
 from msgspec.structs import replace
 
 from protocol.codec import encode
+from protocol.messages import ClockTerms
 from protocol.refusals import Conduct
 from referee.games import GAMES
 from referee.host.feed import Feed, FeedTerms, Publish
@@ -37,7 +38,7 @@ from referee.match import FORMAT, TEXT, Ended, Header, Match, SeatReport, clock_
 from referee.printable import printable
 from referee.rules import Addressed, Deal, Table
 from referee.sandbox import Reading
-from referee.transcript import Transcript, open_transcript
+from referee.transcript import open_transcript
 from referee.unwrapped import unwrapped
 from referee.wire import Bell, RemoteLine, Wire, open_wire
 
@@ -100,99 +101,54 @@ async def play(
             return await one.play(operator)
 
 
-class _Play(HostIO):
-    """One match being played, and all that has to be ended with it."""
+class MatchHere(HostIO):
+    """One match being run, and all that has to be ended with it. `record` is set before."""
+
+    kept: KeptBots | None = None
+    measured = False
 
     def __init__(
-        self,
-        plan: Plan,
-        players: Sequence[Player],
-        table: Table,
-        transcript: Path,
-        wire: Wire | None,
-        *,
-        kept: KeptBots | None,
-        remote: Mapping[str, RemoteLine],
-        publish: Publish | None,
-        watch: Watch | None,
-        logger: Logger,
+        self, plan: Plan, table: Table, players: Sequence[PlayerHere], terms: ClockTerms, log: MatchLog
     ) -> None:
         self.plan = plan
         self.table = table
-        self.path = transcript
-        self.wire = wire
-        self.kept = kept
-        self.remote = remote
-        self.watch = watch
-        self.players = seated(plan, players, transcript=transcript, wire=wire, remote=remote)
-        self.names = plan.labels or tuple(player.identity.name for player in self.players)
-        self.log: MatchLog = MatchLog(logger, plan, self.names)
-        self.remote_seats = tuple(n for n, player in enumerate(players) if isinstance(player, RemoteBot))
-        self.terms = clock_terms(table.game, plan.variant, plan.policy, plan.clock)
-        self.started = datetime.now(UTC).isoformat(timespec="milliseconds")
-        self.feed = None if publish is None else self._feed(publish)
-        self.ponder, self.counts_cpu = plan.policy.ponder, self.terms.kind == "cpu"
-        self.measured = not all(isinstance(player, LocalSeat) for player in players)
+        self.players = players
+        self.terms = terms
+        self.log: MatchLog = log
+        self.ponder, self.counts_cpu = plan.policy.ponder, terms.kind == "cpu"
         self.nursery: trio.Nursery
         self.host: Host
         self.match: Match
 
-    async def play(self, operator: trio.MemoryReceiveChannel[bool] | None) -> Result:
-        """Plays it. Its parts know each other in circles, which are cut then: a collector would come late."""
-        try:
-            with unwrapped():
-                return await self._play(operator)
-        except Exception as error:
-            self.log.failed(error)
-            raise
-        finally:
-            vars(self).clear()
-
-    async def _play(self, operator: trio.MemoryReceiveChannel[bool] | None) -> Result:
-        head = ""
-        self.log.begun()
-        try:
-            if self.kept is not None:
-                for player in self.players:
-                    await player.take_kept(self.kept)
-            self.bots = tuple(player.identity for player in self.players)
-            async with open_transcript(self.path, self._header()) as transcript:
-                await self._run(transcript, operator)
-            head = transcript.head or ""
-        finally:
-            for player in self.players:
-                player.close()
-            if self.feed is not None:
-                self.feed.over(head)
-        result = self._result(head)
-        self.log.over(result)
-        return result
-
-    async def _run(self, transcript: Transcript, operator: trio.MemoryReceiveChannel[bool] | None) -> None:
+    async def run(
+        self,
+        close: Callable[[], Awaitable[None]] = trio.lowlevel.checkpoint,
+        operator: trio.MemoryReceiveChannel[bool] | None = None,
+    ) -> None:
+        """Runs it, from its bots' start to their end. `close` is awaited while they end."""
         async with trio.open_nursery() as self.nursery:
-            self._open(transcript)
+            self._open()
             for player in self.players:
                 self.restart(player.seat)
             if operator is not None:
                 self.nursery.start_soon(self._obey, operator)
             await self._judge()
             async with trio.open_nursery() as ending:
-                ending.start_soon(transcript.close)
+                ending.start_soon(close)
                 await self._dismiss()
             self.nursery.cancel_scope.cancel()
 
-    def _open(self, transcript: Transcript) -> None:
+    def _open(self) -> None:
         """Makes the lines, the host that holds them, and the match."""
         self.bell = Bell()
         self.lines = [player.open_line(self.nursery, self.bell) for player in self.players]
-        self.record, self.catch_up = transcript.append, transcript.catch_up  # type: ignore[method-assign]
         self.host = Host(self)
         self.match = Match(
             self.plan.match,
             self.table,
             terms=self.terms,
             policy=self.plan.policy,
-            bots=self.bots,
+            bots=tuple(player.identity for player in self.players),
             io=self.host,
             measured=self.measured,
         )
@@ -208,11 +164,6 @@ class _Play(HostIO):
             self.match.apply(Ended.by_fault(self.match.now, why))
 
     # What the host uses, see `HostIO`.
-
-    def told(self, told: tuple[Addressed, ...]) -> None:
-        """See `HostIO`."""
-        if self.watch is not None:
-            self.watch(self.table, told)
 
     def restart(self, seat: int) -> None:
         """See `HostIO`."""
@@ -234,11 +185,6 @@ class _Play(HostIO):
     def measure(self, seat: int) -> Reading:
         """See `HostIO`."""
         return self.players[seat].measure()
-
-    def behind(self, since: float) -> float:
-        """See `HostIO`."""
-        source = self.wire or next(iter(self.remote.values()), None)
-        return 0.0 if source is None else source.behind(since)
 
     async def _end(self, player: PlayerHere) -> None:
         await trio.sleep(LAST_WORD_SECONDS)
@@ -294,6 +240,83 @@ class _Play(HostIO):
     async def _obey(self, operator: trio.MemoryReceiveChannel[bool]) -> None:
         async for pause in operator:
             self.host.order(pause=pause)
+
+
+class _Play(MatchHere):
+    """One match being played, with its transcript and feed."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        players: Sequence[Player],
+        table: Table,
+        transcript: Path,
+        wire: Wire | None,
+        *,
+        kept: KeptBots | None,
+        remote: Mapping[str, RemoteLine],
+        publish: Publish | None,
+        watch: Watch | None,
+        logger: Logger,
+    ) -> None:
+        terms = clock_terms(table.game, plan.variant, plan.policy, plan.clock)
+        here = seated(plan, players, transcript=transcript, wire=wire, remote=remote)
+        self.names = plan.labels or tuple(player.identity.name for player in here)
+        log: MatchLog = MatchLog(logger, plan, self.names)
+        super().__init__(plan, table, here, terms, log)
+        self.path = transcript
+        self.wire = wire
+        self.kept = kept
+        self.remote = remote
+        self.watch = watch
+        self.remote_seats = tuple(n for n, player in enumerate(players) if isinstance(player, RemoteBot))
+        self.started = datetime.now(UTC).isoformat(timespec="milliseconds")
+        self.feed = None if publish is None else self._feed(publish)
+        self.measured = not all(isinstance(player, LocalSeat) for player in players)
+
+    async def play(self, operator: trio.MemoryReceiveChannel[bool] | None) -> Result:
+        """Plays it. Its parts know each other in circles, which are cut then: a collector would come late."""
+        try:
+            with unwrapped():
+                return await self._play(operator)
+        except Exception as error:
+            self.log.failed(error)
+            raise
+        finally:
+            vars(self).clear()
+
+    async def _play(self, operator: trio.MemoryReceiveChannel[bool] | None) -> Result:
+        head = ""
+        self.log.begun()
+        try:
+            if self.kept is not None:
+                for player in self.players:
+                    await player.take_kept(self.kept)
+            self.bots = tuple(player.identity for player in self.players)
+            async with open_transcript(self.path, self._header()) as transcript:
+                self.record, self.catch_up = transcript.append, transcript.catch_up  # type: ignore[method-assign]
+                await self.run(transcript.close, operator)
+            head = transcript.head or ""
+        finally:
+            for player in self.players:
+                player.close()
+            if self.feed is not None:
+                self.feed.over(head)
+        result = self._result(head)
+        self.log.over(result)
+        return result
+
+    # What the host uses, see `HostIO`.
+
+    def told(self, told: tuple[Addressed, ...]) -> None:
+        """See `HostIO`."""
+        if self.watch is not None:
+            self.watch(self.table, told)
+
+    def behind(self, since: float) -> float:
+        """See `HostIO`."""
+        source = self.wire or next(iter(self.remote.values()), None)
+        return 0.0 if source is None else source.behind(since)
 
     def _feed(self, publish: Publish) -> Feed:
         """What spectators are told of it."""

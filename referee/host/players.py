@@ -178,8 +178,9 @@ class LocalBotHere(PlayerHere):
     line: LocalLine
 
     def __init__(
-        self, seat: int, identity: BotIdentity, folder: BotFolder, *, plan: Plan, wire: Wire, transcript: Path
+        self, seat: int, identity: BotIdentity, folder: BotFolder, *, plan: Plan, wire: Wire, log: Path
     ) -> None:
+        """`log`: where its output goes; of a second start to `NAME.start-2.log`, and so on."""
         super().__init__(seat, identity)
         self.process: Process | None = None
         self.kept: KeptBot | None = None
@@ -187,7 +188,7 @@ class LocalBotHere(PlayerHere):
         self._folder = folder
         self._plan = plan
         self._wire = wire
-        self._transcript = transcript
+        self._log = log
         self._meter: Meter | None = None
         self._cpu_before = 0
         self._starts = 0
@@ -345,8 +346,7 @@ class LocalBotHere(PlayerHere):
     def _next_log(self) -> Path:
         """Where what it writes goes; a bot that is started again does not write over what it said."""
         self._starts += 1
-        which = f".start-{self._starts}" if self._starts > 1 else ""
-        return self._transcript.with_suffix(f".seat-{self.seat}{which}.log")
+        return self._log.with_suffix(f".start-{self._starts}.log") if self._starts > 1 else self._log
 
 
 def seated(
@@ -368,7 +368,8 @@ def seated(
                 here.append(RemoteBotHere(seat, who, remote[player.key]))
             case SandboxedBot():
                 assert wire is not None  # noqa: S101 - `play` has made one
-                here.append(LocalBotHere(seat, who, player.folder, plan=plan, wire=wire, transcript=transcript))
+                log = transcript.with_suffix(f".seat-{seat}.log")
+                here.append(LocalBotHere(seat, who, player.folder, plan=plan, wire=wire, log=log))
     return here
 
 

@@ -1,145 +1,162 @@
-"""What one seat was asked in a match, and what it was told between: its transcript as a list of questions. Pure.
+"""What one seat was asked in a match, and what it was told between, taken from a transcript. Pure.
 
-So that another bot can be asked the same (`reask`). All that goes to that bot is made from frames that were sent
-to the seat: it gets nothing that the seat could not know. The match is replayed meanwhile, so that the rules can
-be asked whether an answer is legal; what else the replay knows goes nowhere.
+So that another bot can be asked the same (`interview`). All that goes to that bot is made from frames that were
+sent to the seat: it gets nothing that the seat could not know. A whole transcript is replayed meanwhile, so that
+the rules can be asked whether an answer is legal; what else the replay knows goes nowhere. In a seat's own file
+there is no more to be asked than the form of an answer.
 """
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import Any
 
 import msgspec
 from msgspec import Raw, Struct
 
 from protocol.codec import encode
 from protocol.messages import Closed, EventMessage, Opened, Welcome
-from protocol.words import Action
-from referee.match import AnyRecord, Out
-from referee.transcript import Replayed, steps
+from referee.match import AnyRecord, Header, Out, SeatHeader
+from referee.rules import Quoted
+from referee.transcript import BadTermsError, Differs, check_seat_terms, steps
 
 
-class Greeting(Struct, frozen=True):
-    """The first step: the seat's `welcome`."""
+class Question(Struct, kw_only=True):
+    """A window of the seat's, as it was opened, and what followed."""
 
-    frame: bytes
-    welcome: Welcome
-
-
-class Telling(Struct, frozen=True):
-    """Something the seat was told, as it was told."""
-
-    frame: bytes
-    event: Raw | None = None
-    """What it says, if it is an event of the game."""
-
-
-class Question(Struct, frozen=True):
-    """A window of the seat's, at the moment it was opened."""
-
-    frame: bytes
     opened: Opened
-    match: Replayed
-    seat: int
-
-    def read(self, raw: Raw) -> Action:
-        """The canonical action that an answer submits.
-
-        Only until the next step is asked for: the match then goes on.
-
-        Raises:
-            Illegal: the seat could not have submitted it.
-        """
-        return self.match.table.read(self.seat, raw)
+    state: Any
+    """The game's as the window was opened; None where it is not known."""
+    closed: Closed | None = None
+    """What came of it; None: the seat was not told."""
+    told: list[Quoted] = []
+    """What the seat was told from there to its next window, `closed` included."""
 
 
-class Settled(Struct, frozen=True):
-    """What came of the last question in the match."""
+class Questionnaire(Struct, kw_only=True):
+    """What one seat was told and asked over a match."""
 
-    frame: bytes
-    closed: Closed
+    welcome: Welcome
+    told: list[Quoted] = []
+    """What it was told before its first window."""
+    questions: list[Question] = []
 
 
-Step = Greeting | Telling | Question | Settled
-
-
-class _Kind(Struct, frozen=True):
-    """What a message is."""
+class _Message(Struct, frozen=True):
+    """A message's type, and the events in it, whose bytes are kept as they are."""
 
     type: str
-
-
-class _Event(Struct, frozen=True):
-    """An event, whose bytes are kept as they are."""
-
-    n: int
-    event: Raw
-
-
-class _Told(Struct, frozen=True):
-    """Of a `welcome`: the events told before, whose bytes are kept as they are."""
-
+    n: int = 0
+    event: Raw = Raw()
     told: tuple[Raw, ...] = ()
 
 
-_kind = msgspec.json.Decoder(_Kind)
-_event = msgspec.json.Decoder(_Event)
-_told = msgspec.json.Decoder(_Told)
+_message = msgspec.json.Decoder(_Message)
 _welcome = msgspec.json.Decoder(Welcome)
 _opened = msgspec.json.Decoder(Opened)
 _closed = msgspec.json.Decoder(Closed)
 
 
-def questions(records: Iterable[AnyRecord], seat: int) -> Iterator[Step]:
-    """The steps of one seat through a match, from the records of its whole transcript, which is proved meanwhile.
+def questions_of(records: Iterable[AnyRecord], seat: int | None = None) -> Questionnaire | None:
+    """What a seat was told and asked, from a whole transcript, which is proved, or from the seat's own file.
 
-    The first is its `welcome`; there is none where its bot never said hello. Left out are the answers to what the
-    bot said, and its coming back: what it was told while it was away comes where it heard of it.
+    Left out are the answers to what its bot said, and its coming back: what the seat was told while its bot was
+    away comes where that heard of it.
+
+    Args:
+        records: of the transcript, from the header on.
+        seat: which; None: the one whose own file it is.
+
+    Returns:
+        None: the seat's bot never said hello.
 
     Raises:
-        Differs: the rules do not lead to what the transcript says.
+        Differs: the rules do not lead to what the transcript says, or it has no such seat.
+        TranscriptError: it cannot be read, or is not as it was written.
     """
-    path = _Path(seat)
-    for record, match in steps(records):
-        if isinstance(record, Out) and record.seat == seat:
-            yield from path.follow(bytes(record.frame), match)
+    records = iter(records)
+    header = next(records, None)
+    walk: Iterator[tuple[AnyRecord, Any]]
+    if isinstance(header, SeatHeader):
+        seat, walk = _own_seat(header, seat), ((record, None) for record in records)
+    else:
+        walk = _replayed(chain([] if header is None else [header], records))
+        if isinstance(header, Header) and (seat is None or not 0 <= seat < len(header.bots)):
+            raise Differs(1, f"which seat? The seats are 0 to {len(header.bots) - 1}")
+    collector: _Collector | None = None
+    for number, (record, state) in enumerate(walk, start=2):
+        if not isinstance(record, Out) or record.seat != seat:
+            continue
+        try:
+            message = _message.decode(record.frame)
+            if collector is None and message.type == "welcome":
+                collector = _Collector(_welcome.decode(record.frame))
+                _check_welcome(collector.found.welcome, header)
+            if collector is not None:
+                collector.take(record.frame, message, state)
+        except (msgspec.MsgspecError, ValueError) as error:
+            raise Differs(number, str(error)) from None
+    return None if collector is None else collector.found
 
 
-class _Path:
-    """How far a seat has come."""
+def _own_seat(header: SeatHeader, seat: int | None) -> int:
+    try:
+        check_seat_terms(header)
+    except BadTermsError as error:
+        raise Differs(1, str(error)) from None
+    if seat not in (None, header.seat):
+        raise Differs(1, f"this is the transcript of seat {header.seat} alone")
+    return header.seat
 
-    def __init__(self, seat: int) -> None:
-        self._seat = seat
-        self._events: int | None = None
-        """How many it was told; None before its first `welcome`."""
-        self._windows = 0
 
-    def follow(self, frame: bytes, match: Replayed) -> Iterator[Step]:
-        """What comes of one frame that was sent to it."""
-        match _kind.decode(frame).type:
+def _check_welcome(welcome: Welcome, header: AnyRecord | None) -> None:
+    """In a seat's own file nothing has proved that its `welcome` is of its match."""
+    if isinstance(header, SeatHeader):
+        said = (welcome.match, welcome.game, welcome.variant, welcome.seat, welcome.seats, welcome.clock)
+        if said != (header.match, header.game, header.variant, header.seat, header.seats, header.clock):
+            raise ValueError("this welcome is of another match than the header")
+
+
+def _replayed(records: Iterable[AnyRecord]) -> Iterator[tuple[AnyRecord, Any]]:
+    walk = steps(records)
+    next(walk)
+    return ((record, match.table.state) for record, match in walk)
+
+
+class _Collector:
+    """Collects what a seat is sent, from its first `welcome` on."""
+
+    def __init__(self, welcome: Welcome) -> None:
+        self.found = Questionnaire(welcome=msgspec.structs.replace(welcome, told=()))
+        self._events = 0
+        """How many it was told."""
+
+    def take(self, frame: Raw, message: _Message, state: Any) -> None:
+        questions = self.found.questions
+        told = questions[-1].told if questions else self.found.told
+        match message.type:
             case "welcome":
-                yield from self._welcome(frame)
+                # Of a later one, the events that the seat had not been told.
+                for n in range(self._events, len(message.told)):
+                    told.append(Quoted(frame=Raw(encode(EventMessage(n, message.told[n]))), event=message.told[n]))
+                self._events = len(message.told)
             case "event":
-                heard = _event.decode(frame)
-                self._events = heard.n + 1
-                yield Telling(frame, heard.event)
+                self._events = message.n + 1
+                told.append(Quoted(frame=frame, event=message.event))
             case "window":
-                opened = _opened.decode(frame)
-                if opened.id >= self._windows:
-                    # Else it is the same window, shown again to a bot that came back.
-                    self._windows = opened.id + 1
-                    yield Question(frame, opened, match, self._seat)
+                self._open(_opened.decode(frame), state)
             case "closed":
-                yield Settled(frame, _closed.decode(frame))
+                told.append(Quoted(frame=frame))
+                if questions:
+                    questions[-1].closed = _closed.decode(frame)
             case "paused" | "resumed" | "over":
-                yield Telling(frame)
-            case _:
-                pass
+                told.append(Quoted(frame=frame))
 
-    def _welcome(self, frame: bytes) -> Iterator[Step]:
-        """The first as it is; of a later one, the events that the seat had not been told."""
-        told = _told.decode(frame).told
-        if self._events is None:
-            yield Greeting(frame, _welcome.decode(frame))
-        else:
-            for n in range(self._events, len(told)):
-                yield Telling(encode(EventMessage(n=n, event=told[n])), told[n])
-        self._events = len(told)
+    def _open(self, opened: Opened, state: Any) -> None:
+        questions = self.found.questions
+        if opened.window not in self.found.welcome.clock.main_ms:
+            raise ValueError(f"there is no window {opened.window!r}")
+        if min(opened.main_ms, opened.reserve_ms) < 0:
+            raise ValueError("a window's time is not negative")
+        if not questions or opened.id > questions[-1].opened.id:
+            # Else it is the same window, shown again to a bot that came back.
+            questions.append(Question(opened=opened, state=state))

@@ -1,11 +1,10 @@
 """What the referee decides in one match: windows, clocks, verdicts. Pure."""
 
-from referee.match.clock import MICROSECONDS_PER_MS, SeatClock, clock_terms
+from referee.match.clock import clock_terms
 from referee.match.clock_config import LONGEST_MS, MOST_WALL_FACTOR, BadClockError, ClockTable, table_of
 from referee.match.evidence import ClosedPart
 from referee.match.match import Match
 from referee.match.policy import NotNegative, Policy, Positive
-from referee.match.rate_limit import Allowance
 from referee.match.records import (
     FORMAT,
     HOG_US,
@@ -35,22 +34,17 @@ from referee.match.records import (
     Woke,
 )
 from referee.match.seat_report import TEXT, Complaint, SeatReport, Spread, merged, percentile, sentences
-from referee.match.submissions import HELLOS_PER_MATCH, WHY_NOT, take, undo, why_not, wrong_hello
+from referee.match.submissions import wrong_hello
 from referee.match.verdicts import Verdict
-from referee.match.window import SeatWindow
 
 __all__ = [
     "FORMAT",
-    "HELLOS_PER_MATCH",
     "HOG_US",
     "KEPT_OF_REFUSED",
     "LONGEST_MS",
-    "MICROSECONDS_PER_MS",
     "MOST_WALL_FACTOR",
     "START",
     "TEXT",
-    "WHY_NOT",
-    "Allowance",
     "AnyRecord",
     "BadClockError",
     "BotIdentity",
@@ -74,12 +68,10 @@ __all__ = [
     "Policy",
     "Positive",
     "Record",
-    "SeatClock",
     "SeatEnded",
     "SeatHeader",
     "SeatReport",
     "SeatTime",
-    "SeatWindow",
     "Spread",
     "Started",
     "Used",
@@ -91,8 +83,5 @@ __all__ = [
     "percentile",
     "sentences",
     "table_of",
-    "take",
-    "undo",
-    "why_not",
     "wrong_hello",
 ]

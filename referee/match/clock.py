@@ -133,10 +133,11 @@ class SeatClock(Struct, frozen=True):
         """How much of the reserve that is."""
         return min(max(0, used - self.main), self.reserve)
 
-    def left_ms(self, reading: int, reserve_ms: int, unit: int = MICROSECONDS_PER_MS) -> tuple[int, int]:
-        """Main time left, and of a reserve, in whole milliseconds, each so many units of the clock's."""
+    def left_ms(self, reading: int, reserve_ms: int) -> tuple[int, int]:
+        """Main time left, and of a reserve, in whole milliseconds."""
         used = self.used(reading)
-        return max(0, self.main - used) // unit, reserve_ms - self.reserve_used(used) // unit
+        reserve = reserve_ms - self.reserve_used(used) // MICROSECONDS_PER_MS
+        return max(0, self.main - used) // MICROSECONDS_PER_MS, reserve
 
     def charged(self, used: int) -> int:
         """How much of it is charged: never more than there was."""

@@ -9,7 +9,7 @@ from protocol.messages import ClockTerms, Closed, Opened
 from referee.match.clock import MICROSECONDS_PER_MS, SeatClock, Stopwatch, reserve_after
 from referee.match.evidence import OpenCases
 from referee.match.outbox import Outbox
-from referee.match.records import SeatTime, WindowTime
+from referee.match.records import LARGEST, SeatTime, WindowTime
 from referee.match.seat import Seat
 from referee.match.window import OpenWindow, SeatWindow
 from referee.rules import Table, Taken, Window, reveal
@@ -58,9 +58,10 @@ class Flow:
         if self._open is None or part is None or part.settled:
             return None
         window = self._open.window
-        main, reserve = self._terms.main_ms[window.name], seat.reserve_ms
+        main, reserve = self._main_ms(window), seat.reserve_ms
         if part.clock is not None:
-            main, reserve = part.clock.left_ms(self.reading, reserve)
+            left, reserve = part.clock.left_ms(self.reading, reserve)
+            main = min(main, left)
         owed = next(owed for owed in window.owed if owed.seat == seat.number)
         game, state = self.table.game, self.table.state
         return reveal.opened(game, state, window, owed, number=part.number, main_ms=main, reserve_ms=reserve)
@@ -145,8 +146,13 @@ class Flow:
         window = self.table.window
         if window is None:
             return
+        fixed = self._fixed and window.retold is None
+        if window.retold is not None:
+            for owed in window.owed:
+                seat = self._seats[owed.seat]
+                seat.windows, seat.reserve = window.retold.number, window.retold.reserve_ms * MICROSECONDS_PER_MS
         numbers = {owed.seat: self._seats[owed.seat].windows for owed in window.owed}
-        self._open = OpenWindow(window, numbers, fixed=self._fixed, counted=self._counted)
+        self._open = OpenWindow(window, numbers, fixed=fixed, counted=self._counted)
         reading = self.reading
         for number, part in self._open.parts.items():
             seat = self._seats[number]
@@ -164,9 +170,10 @@ class Flow:
                 self._outbox.io.nobody_handed(number)
 
     def _clock(self, window: Window, seat: Seat, part: SeatWindow, at: int) -> SeatClock:
+        unlimited = window.retold is not None and window.retold.unlimited
         return SeatClock(
             opened=self.stopwatch.reading(at),
-            main=self._terms.main_ms[window.name] * MICROSECONDS_PER_MS,
+            main=LARGEST if unlimited else self._main_ms(window) * MICROSECONDS_PER_MS,
             reserve=seat.reserve,
             wall_factor=1 if self._terms.wall_factor is UNSET else self._terms.wall_factor,
             account=part.account,
@@ -174,7 +181,10 @@ class Flow:
 
     def _shortest(self, window: Window, seat: Seat) -> int:
         """How soon time could decide something in a seat's part, in microseconds: its main time, if it has any."""
-        return self._terms.main_ms[window.name] * MICROSECONDS_PER_MS or seat.reserve
+        return self._main_ms(window) * MICROSECONDS_PER_MS or seat.reserve
+
+    def _main_ms(self, window: Window) -> int:
+        return self._terms.main_ms[window.name] if window.retold is None else window.retold.main_ms
 
     def _close(self, opened: OpenWindow) -> None:
         taken: list[Taken | None] = [None] * self.table.seats
@@ -194,7 +204,8 @@ class Flow:
                 charged_ms=its_taken.elapsed_ms,
                 reserve_ms=seat.reserve_ms,
             )
-            closed.append((seat, message))
+            if opened.window.retold is None:
+                closed.append((seat, message))
             times.append(_seat_time(number, part, message))
         self._outbox.io.record(
             WindowTime(

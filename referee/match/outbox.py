@@ -8,7 +8,7 @@ from protocol.codec import encode
 from protocol.messages import ServerMessage as Message
 from referee.match.records import Out, Record
 from referee.match.seat import Seat
-from referee.rules import Addressed, reveal
+from referee.rules import Addressed, Quoted, reveal
 
 
 class MatchIO(Protocol):
@@ -50,7 +50,7 @@ class Outbox:
         self.now = 0
         self._seats = seats
 
-    def send(self, seat: Seat, message: Message, *, timed: bool = False) -> None:
+    def send(self, seat: Seat, message: Message | Raw, *, timed: bool = False) -> None:
         """To one seat, if its bot is there."""
         if seat.present:
             self._send(seat, message, timed=timed)
@@ -68,6 +68,9 @@ class Outbox:
     def tell(self, told: tuple[Addressed, ...]) -> None:
         """Sends the game's events to their seats, which can ask for them again."""
         for one in told:
+            if isinstance(one.event, Quoted):
+                self._quote(one.event, one.seat)
+                continue
             event = Raw(encode(one.event))
             for number in reveal.audience(one, len(self._seats)):
                 seat = self._seats[number]
@@ -76,7 +79,13 @@ class Outbox:
                 seat.told.append(event)
         self.io.told(told)
 
-    def _send(self, seat: Seat, message: Message, *, timed: bool = False) -> None:
+    def _quote(self, quoted: Quoted, number: int | None) -> None:
+        for seat in self._seats if number is None else (self._seats[number],):
+            self.send(seat, quoted.frame)
+            if quoted.event is not None:
+                seat.told.append(quoted.event)
+
+    def _send(self, seat: Seat, message: Message | Raw, *, timed: bool = False) -> None:
         frame = encode(message)
         self.io.record(Out(at=self.now, seat=seat.number, frame=Raw(frame)))
         self.io.send(seat.number, frame, timed=timed)

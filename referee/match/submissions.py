@@ -1,4 +1,4 @@
-"""What a bot's messages do, in a match and in an interview alike. Pure."""
+"""What a bot's messages do. Pure."""
 
 import hmac
 from collections.abc import Callable

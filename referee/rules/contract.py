@@ -43,6 +43,14 @@ class Addressed(Struct, frozen=True):
     seat: int | None = None
 
 
+class Quoted(Event, tag="quoted", frozen=True):
+    """A message of an earlier match that one seat is sent again as it stands, by a game that retells the match."""
+
+    frame: Raw
+    event: Raw | None = None
+    """The event in the message, if it holds one: a bot that comes back can ask for it again."""
+
+
 class Step(Struct, Generic[StateT], frozen=True):
     """What a deal, an answer or a closed window leads to: the new state, and what is told, in order."""
 
@@ -62,6 +70,21 @@ class Owed(Struct, frozen=True):
     """What the window itself tells this seat, beyond its events (who stands in a vote): its view may show it."""
 
 
+class Retold(Struct, frozen=True, kw_only=True):
+    """How a window of an earlier match was opened, for a game that asks its one seat again.
+
+    The seat has the time that it had. The window closes as soon as it has answered, whatever the pacing. No
+    `closed` is sent: the game tells what came of the window.
+    """
+
+    number: int
+    """The seat's own count of its windows."""
+    main_ms: int
+    reserve_ms: int
+    unlimited: bool = False
+    """The seat's time never ends, whatever it is told."""
+
+
 class Window(Struct, frozen=True):
     """A span of time in which the seats that owe an action may submit it, in secret."""
 
@@ -72,6 +95,8 @@ class Window(Struct, frozen=True):
     """Each seat is answered by `Game.answer` as soon as its submission is final, not when the window closes."""
     timed: bool = False
     """A rule depends on the time a seat took (`Taken.elapsed_ms`)."""
+    retold: Retold | None = None
+    """Set by a game that retells an earlier match."""
 
 
 class Announced(Enum):

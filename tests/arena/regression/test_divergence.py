@@ -19,8 +19,7 @@ from arena.statistics.standings import Played
 from protocol.messages import Closed, Opened
 from protocol.refusals import Conduct
 from protocol.words import Action
-from referee.host.interview import Answer
-from referee.host.reask import Asked, Interviewed
+from referee.host.interview import Answer, Asked, Interviewed
 from tests.arena.stand_in import outcome
 
 

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 from arena.errors import MachineCannot, WrongUse
 from arena.regression.explainer import Ask, OpenAsking, explain
 from arena.regression.model import Regression
+from referee.host.interview import Interviewed
 from referee.host.plan import Plan, Result
-from referee.host.reask import Interviewed
 from referee.match.records import Header
 from referee.sandbox.process import SandboxError
 from tests.arena.regression.test_run import asked, playing

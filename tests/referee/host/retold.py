@@ -1,6 +1,6 @@
 """A match over memory lines as a whole transcript, and another bot asked what one of its seats was asked."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
 import trio
@@ -8,12 +8,17 @@ from msgspec import Raw, to_builtins
 from msgspec.structs import replace
 
 from protocol.codec import encode
-from referee.host.questions import Greeting, questions
-from referee.host.reask import Conversation, Interviewed
+from referee.host.host import Host
+from referee.host.interview import Interviewed
+from referee.host.match_log import MatchLog
+from referee.host.plan import Plan
+from referee.host.players import PlayerHere
+from referee.host.questions import questions_of
+from referee.host.reask import reask, stand_in
 from referee.match.clock import clock_terms
 from referee.match.policy import Policy
-from referee.match.records import FORMAT, AnyRecord, Footer, Header
-from referee.wire.line import Bell
+from referee.match.records import FORMAT, AnyRecord, BotIdentity, Footer, Header
+from referee.wire.line import Bell, Line
 from referee.wire.memory import MemoryLine
 from tests.referee.virtual import Bot, Played
 
@@ -45,31 +50,65 @@ def whole(played: Played) -> list[AnyRecord]:
     return [header, *played.records, Footer(heads=())]
 
 
+class Virtual(PlayerHere):
+    """A bot at a memory line. Its process ends when `play` does."""
+
+    line: MemoryLine
+
+    def __init__(
+        self,
+        seat: int,
+        identity: BotIdentity,
+        play: Callable[[Bot], Awaitable[None]],
+        exit_code: int,
+        kind: type[MemoryLine],
+    ) -> None:
+        super().__init__(seat, identity)
+        self._play, self._exit_code, self._kind = play, exit_code, kind
+        self._done = trio.Event()
+
+    def open_line(self, nursery: trio.Nursery, bell: Bell) -> Line:
+        """See `PlayerHere`."""
+        self.line = self._kind(bell)
+        self.bot = Bot(self.line, self.identity.token)
+        return self.line
+
+    async def run(self, host: Host, log: MatchLog) -> None:
+        """See `PlayerHere`."""
+        await self._play(self.bot)
+        self._done.set()
+        await host.left(self.seat, self._exit_code)
+
+    async def ended(self) -> None:
+        """See `PlayerHere`."""
+        await self._done.wait()
+
+
 async def asked(
-    played: Played,
-    seat: int,
+    played: Played, seat: int, play: Callable[[Bot], Awaitable[None]], **settings: Any
+) -> tuple[Interviewed, Bot]:
+    """See `asked_of`."""
+    return await asked_of(whole(played), seat, play, **settings)
+
+
+async def asked_of(
+    records: Iterable[AnyRecord],
+    seat: int | None,
     play: Callable[[Bot], Awaitable[None]],
     *,
     exit_code: int = 0,
     kind: type[MemoryLine] = MemoryLine,
+    unlimited: bool = False,
     **policy: Any,
 ) -> tuple[Interviewed, Bot]:
-    """What a bot answers in the place of a seat, and its end of the line. Its process ends when `play` does."""
-    steps = questions(whole(played), seat)
-    greeting = next(steps)
-    assert isinstance(greeting, Greeting)
-    bell = Bell()
-    bot = Bot(line := kind(bell), TOKEN)
-    conversation = Conversation(greeting, line, bell, token=TOKEN, policy=replace(Policy(), **policy))
-
-    async def live() -> None:
-        await play(bot)
-        await conversation.left(exit_code)
-
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(live)
-        with trio.fail_after(PATIENCE):
-            found = await conversation.run(steps)
-        await trio.testing.wait_all_tasks_blocked()
-        nursery.cancel_scope.cancel()
-    return found, bot
+    """What a bot answers in the place of a seat, and its end of the line."""
+    asked = questions_of(records, seat)
+    assert asked is not None
+    welcome = asked.welcome
+    plan = Plan(
+        match=welcome.match, game=welcome.game, variant=welcome.variant, seed=0, policy=replace(Policy(), **policy)
+    )
+    player = Virtual(welcome.seat, stand_in(asked, TOKEN), play, exit_code, kind)
+    with trio.fail_after(PATIENCE):
+        found = await reask(asked, player, plan, unlimited=unlimited)
+    return found, player.bot

@@ -7,10 +7,11 @@ import pytest
 import trio
 from msgspec.structs import replace
 
+from protocol.codec import encode
 from protocol.messages import Closed, Opened
-from referee.host.questions import Question, Settled, questions
+from referee.host.questions import questions_of
 from referee.match.policy import Policy
-from referee.match.records import Out
+from referee.match.records import AnyRecord, Out
 from referee.transcript.replayer import Differs
 from tests.referee.host.retold import whole
 from tests.referee.virtual import Bot, Played, after, answering, hear_out, mist, play, set_up
@@ -20,6 +21,16 @@ FIRST, SECOND = {"cells": ["C3"]}, {"cells": ["F4"]}
 
 def sent_to(played: Played, seat: int) -> list[bytes]:
     return [bytes(record.frame) for record in played.records if isinstance(record, Out) and record.seat == seat]
+
+
+def frames(records: list[AnyRecord], seat: int) -> list[bytes]:
+    """What is sent to a bot that is asked again and says no more than hello."""
+    asked = questions_of(records, seat)
+    assert asked is not None
+    sent = [encode(asked.welcome), *(bytes(told.frame) for told in asked.told)]
+    for question in asked.questions:
+        sent += [encode(question.opened), *(bytes(told.frame) for told in question.told)]
+    return sent
 
 
 def kind(frame: bytes) -> str:
@@ -32,15 +43,17 @@ async def test_a_seat_is_told_and_asked_what_it_was_but_for_answers_to_what_it_s
 ) -> None:
     played = await mist(after(1, FIRST), after(1, SECOND), max_turns=4)
     expected = [frame for frame in sent_to(played, seat) if kind(frame) != "accepted"]
-    assert expected == [step.frame for step in questions(whole(played), seat)]
+    assert expected == frames(whole(played), seat)
 
 
 async def test_the_rules_can_be_asked_at_each_question_what_could_be_answered_there(
     autojump_clock: object,
 ) -> None:
     played = await mist(after(1, FIRST), after(1, SECOND), max_turns=4)
-    asked = (step for step in questions(whole(played), 0) if isinstance(step, Question))
-    assert [[0], [0]] == [[owed.seat for owed in question.match.table.owed] for question in asked]
+    game, asked = played.match.table.game, questions_of(whole(played), 0)
+    assert asked is not None
+    windows = [game.window(question.state) for question in asked.questions]
+    assert [[0], [0]] == [[owed.seat for owed in window.owed] for window in windows if window]
 
 
 async def test_who_came_back_is_asked_once_and_told_once(autojump_clock: object) -> None:
@@ -50,7 +63,7 @@ async def test_who_came_back_is_asked_once_and_told_once(autojump_clock: object)
 
     went_on = whole(await mist(after(0, FIRST), after(0, SECOND), max_turns=4))
     came_back = whole(await mist(answering(comes_back), after(0, SECOND), max_turns=4))
-    assert [step.frame for step in questions(went_on, 0)] == [step.frame for step in questions(came_back, 0)]
+    assert frames(went_on, 0) == frames(came_back, 0)
 
 
 async def test_what_a_seat_was_told_while_it_was_away_comes_when_it_is_back(autojump_clock: object) -> None:
@@ -70,7 +83,7 @@ async def test_what_a_seat_was_told_while_it_was_away_comes_when_it_is_back(auto
     calm = await play(set_up(2, **settings), [after(0, FIRST), after(2, SECOND)])
 
     def told(played: Played) -> list[bytes]:
-        return [step.frame for step in questions(whole(played), 0) if not isinstance(step, Question | Settled)]
+        return [frame for frame in frames(whole(played), 0) if kind(frame) not in ("window", "closed")]
 
     assert b'"told":[{' in b"".join(sent_to(disturbed, 0))
     assert told(calm) == told(disturbed)
@@ -78,7 +91,7 @@ async def test_what_a_seat_was_told_while_it_was_away_comes_when_it_is_back(auto
 
 async def test_a_seat_that_never_said_hello_was_asked_nothing(autojump_clock: object) -> None:
     played = await mist(hear_out, after(0, SECOND))
-    assert [] == list(questions(whole(played), 0))
+    assert questions_of(whole(played), 0) is None
 
 
 async def test_a_transcript_that_the_rules_do_not_lead_to_is_refused(autojump_clock: object) -> None:
@@ -88,4 +101,4 @@ async def test_a_transcript_that_the_rules_do_not_lead_to_is_refused(autojump_cl
     assert isinstance(out, Out)
     records[place] = replace(out, seat=1 - out.seat)
     with pytest.raises(Differs, match=f"line {place + 1}: the rules lead to"):
-        list(questions(records, 0))
+        questions_of(records, 0)

@@ -1,19 +1,26 @@
 """A bot asked what another was asked: with its words and time, and told nothing else. In virtual time."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
 import trio
+from msgspec import Raw
+from msgspec.structs import replace
 
 from protocol.codec import encode
-from protocol.messages import Closed, EventMessage, Opened, Rejected, ServerMessage, Welcome
-from referee.host.reask import Interviewed
-from referee.match.records import Out
+from protocol.messages import Accepted, Closed, EventMessage, Opened, Rejected, ServerMessage, Welcome
+from referee.host.interview import Interviewed
+from referee.host.questions import questions_of
+from referee.match.policy import Policy
+from referee.match.records import AnyRecord, Out
+from referee.transcript import Differs, read_transcript, seat_lines
 from referee.wire.line import Bell, HandedOver, Incoming, Outgoing
 from referee.wire.memory import MemoryLine
-from tests.referee.host.retold import asked
-from tests.referee.virtual import Bot, Played, after, answering, hear_out, mist, silent
+from tests.golden import transcripts
+from tests.referee.host.retold import asked, asked_of, whole
+from tests.referee.virtual import Bot, Play, Played, after, answering, hear_out, mist, silent
 
 FIRST, SECOND, THIRD = {"cells": ["C3"]}, {"cells": ["F4"]}, {"cells": ["G5"]}
 MAIN = 60
@@ -284,3 +291,106 @@ async def test_a_silent_bot_is_not_waited_for_longer_where_the_line_tells_late_t
     found, _ = await asked(played, 0, silent, kind=SlowToSay)
     assert [None, None] == actions(found)
     assert pytest.approx(2 * MAIN, abs=1) == trio.current_time() - began
+
+
+def told_of(records: list[AnyRecord], seat: int) -> list[bytes]:
+    """What a seat was sent, but for the answers to its own words."""
+    sent = [bytes(one.frame) for one in records if isinstance(one, Out) and one.seat == seat]
+    return [frame for frame in sent if not frame.startswith((b'{"type":"accepted"', b'{"type":"rejected"'))]
+
+
+def told_to(bot: Bot) -> list[bytes]:
+    return [encode(heard) for _, heard in bot.heard if not isinstance(heard, Accepted | Rejected)]
+
+
+@pytest.mark.parametrize("play", [silent, after(1, THIRD), after(0, {"cells": ["Z9"]})])
+@pytest.mark.parametrize(
+    ("fault", "seat"), [("default", 0), ("default", 1), ("forfeit", 0), ("forfeit", 1), ("restart", 1)]
+)
+async def test_it_is_sent_the_same_whatever_it_answers_and_whatever_became_of_the_match(
+    fault: str, seat: int, play: Play, autojump_clock: object
+) -> None:
+    """Drawing on its reserve, losing by default, or killed: the next question has the view and time it had."""
+    records = list(read_transcript(transcripts.path(fault)))
+    _, bot = await asked_of(records, seat, play)
+    assert told_of(records, seat) == told_to(bot)
+
+
+async def test_what_was_told_of_pauses_is_told_and_stops_no_clock(autojump_clock: object) -> None:
+    async def pauses(bot: Bot, window: Opened) -> None:
+        bot.pause()
+        await trio.sleep(20)
+        bot.submit(window.id, FIRST)
+
+    played = await mist(answering(pauses), after(1, SECOND), max_turns=4, policy=Policy(pauses=1))
+    _, bot = await asked(played, 0, after(1, THIRD))
+    assert {"paused", "resumed"} <= {kind(message) for _, message in bot.heard}
+    assert told_of(whole(played), 0) == told_to(bot)
+
+
+async def test_the_window_in_which_its_forerunner_ended_is_asked_about_too(autojump_clock: object) -> None:
+    found, _ = await asked_of(read_transcript(transcripts.path("default")), 0, after(1, THIRD))
+    assert [True, False] == [one.closed is not None for one in found.asked]
+    assert [["G5"], ["G5"]] == actions(found)
+
+
+async def test_without_a_limit_it_is_told_the_time_that_it_had_and_may_take_any(autojump_clock: object) -> None:
+    async def slowly(bot: Bot) -> None:
+        await trio.sleep(1_000)
+        await after(10 * MAIN, THIRD)(bot)
+
+    found, bot = await asked(await a_match(), 0, slowly, unlimited=True)
+    assert [["G5"], ["G5"]] == actions(found)
+    assert [MAIN * 1_000] * 2 == [window.main_ms for window in bot.all_of(Opened)]
+
+
+def own_file(fault: str, seat: int, folder: Path) -> list[AnyRecord]:
+    """The records of a seat's own transcript."""
+    file = folder / "own.jsonl"
+    file.write_bytes(b"".join(seat_lines(read_transcript(transcripts.path(fault)), seat)))
+    return list(read_transcript(file))
+
+
+async def test_a_seats_own_file_asks_the_same_and_takes_any_action_of_the_right_form(
+    tmp_path: Path, autojump_clock: object
+) -> None:
+    records = own_file("default", 1, tmp_path)
+    found, bot = await asked_of(records, None, after(1, {"cells": ["Z9"]}))
+    assert told_of(records, 1) == told_to(bot)
+    assert [["Z9"]] * 3 == actions(found)
+    found, _ = await asked_of(records, 1, after(1, {"cell": "C3"}))
+    assert [None] * 3 == actions(found)
+
+
+@pytest.mark.parametrize(
+    ("kind", "old", "new", "what"),
+    [
+        ("welcome", b'"seat":1', b'"seat":0', "this welcome is of another match than the header"),
+        ("welcome", b'"seat":1', b'"seat":"1"', "Expected `int`"),
+        ("window", b'"window":"turn"', b'"window":"tern"', "there is no window 'tern'"),
+        ("window", b'"main_ms":', b'"main_ms":-', "a window's time is not negative"),
+        ("window", b'"type":"window"', b'"type":["window"]', "Expected `str`"),
+    ],
+)
+def test_a_file_that_no_match_can_have_written_is_refused_by_its_line(
+    kind: str, old: bytes, new: bytes, what: str, tmp_path: Path
+) -> None:
+    records = own_file("default", 1, tmp_path)
+    start = f'{{"type":"{kind}"'.encode()
+    place = next(n for n, one in enumerate(records) if isinstance(one, Out) and bytes(one.frame).startswith(start))
+    out = records[place]
+    assert isinstance(out, Out)
+    records[place] = replace(out, frame=Raw(bytes(out.frame).replace(old, new)))
+    with pytest.raises(Differs, match=f"^line {place + 1}: .*{what}"):
+        questions_of(records)
+
+
+def test_a_seats_own_file_is_of_no_other_seat(tmp_path: Path) -> None:
+    with pytest.raises(Differs, match="line 1: this is the transcript of seat 1 alone"):
+        questions_of(own_file("default", 1, tmp_path), 0)
+
+
+@pytest.mark.parametrize("seat", [None, -1, 2])
+def test_of_a_whole_transcript_a_seat_must_be_named(seat: int | None) -> None:
+    with pytest.raises(Differs, match=r"line 1: which seat\? The seats are 0 to 1"):
+        questions_of(read_transcript(transcripts.path("default")), seat)
