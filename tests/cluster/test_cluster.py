@@ -151,17 +151,6 @@ def test_without_its_scheduler_it_stops_and_says_so(file: Path, cluster: DaskClu
 
 
 @pytest.mark.slow
-def test_fresh_moves_nothing_where_the_cluster_has_no_worker(file: Path, cluster: DaskCluster) -> None:
-    table(start(ARENA, file), TIMES)
-    results = file.parent / "runs/cup"
-    before = sorted(results.iterdir())
-    said = f"arena: --on {cluster.on}: no worker there can play: it has none"
-    assert (CANNOT, said) == ended((*ON_CLUSTER, cluster.on, "--fresh"), file)
-    assert before == sorted(results.iterdir())
-    assert [(MATCHES,)] == rows(file, "SELECT count(*) FROM results")
-
-
-@pytest.mark.slow
 def test_a_cluster_that_cannot_play_is_told_how_to(file: Path, cluster: DaskCluster) -> None:
     on = cluster.on
     assert (CANNOT, f"arena: --on {on}: no worker there can play: it has none") == ended((*ON_CLUSTER, on), file)

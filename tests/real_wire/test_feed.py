@@ -379,11 +379,6 @@ class TestCommands:
         assert all(each.outcome is not None and len(each.head) == 64 for each in ended)
         assert not [child for child in children(os.getpid()) if child == process.pid]
 
-    def test_an_endpoint_that_cannot_be_is_wrong_use(self, tmp_path: Path) -> None:
-        process = self.run("nonsense", "match", "mist", "mist_random", "mist_random", "--transcripts", tmp_path)
-        assert b"arena: --feed nonsense: is neither" in process.communicate()[1]
-        assert 2 == process.returncode
-
     def test_when_the_arena_is_killed_its_publisher_ends(self, endpoint: str, tmp_path: Path) -> None:
         process = self.run(endpoint, "match", "mist", "console", "mist_random", "--transcripts", tmp_path)
         assert process.stderr is not None

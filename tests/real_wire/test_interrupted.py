@@ -40,14 +40,12 @@ def bots(tmp_path: Path) -> tuple[Path, Path]:
     return folders
 
 
-@pytest.fixture(params=["strict", "none"])
-def isolation(request: pytest.FixtureRequest) -> str:
-    if request.param == "strict":
-        try:
-            find_isolation()
-        except SandboxError as error:
-            pytest.skip(str(error))
-    return str(request.param)
+@pytest.fixture
+def strict() -> None:
+    try:
+        find_isolation()
+    except SandboxError as error:
+        pytest.skip(str(error))
 
 
 @pytest.fixture
@@ -79,7 +77,10 @@ def until_a_bot_thinks(transcripts: Path) -> None:
     until(lambda: any("thinking" in log.read_text() for log in transcripts.glob("*.log")))
 
 
-@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.usefixtures("strict")
+@pytest.mark.parametrize(
+    ("isolation", "stop"), [("strict", signal.SIGINT), ("strict", signal.SIGHUP), ("none", signal.SIGTERM)]
+)
 def test_a_match_that_is_stopped_leaves_no_process_and_says_where_it_is(
     tmp_path: Path, scratch: Path, bots: tuple[Path, Path], isolation: str, stop: signal.Signals
 ) -> None:
@@ -99,19 +100,20 @@ def test_a_match_that_is_stopped_leaves_no_process_and_says_where_it_is(
     assert [] == list(scratch.iterdir())
 
 
+@pytest.mark.usefixtures("strict")
 def test_a_tournament_that_is_stopped_leaves_no_process(
-    tmp_path: Path, scratch: Path, bots: tuple[Path, Path], isolation: str
+    tmp_path: Path, scratch: Path, bots: tuple[Path, Path]
 ) -> None:
     file = tmp_path / "cup.toml"
     file.write_text('game = "mist"\nbots = ["one", "two"]\nconcurrency = 1\n')
-    with arena(scratch, "tournament", file, "--isolation", isolation) as tournament:
+    with arena(scratch, "tournament", file, "--isolation", "strict") as tournament:
         until_a_bot_thinks(tmp_path / "runs/cup/transcripts")
         processes = family(tournament.pid)
         assert len(alive(processes)) > len(bots)
         tournament.send_signal(signal.SIGINT)
         output, complaints = tournament.communicate(timeout=PATIENCE_SECONDS)
     assert (SIGNALLED + signal.SIGINT, "") == (tournament.returncode, output)
-    again = f"arena tournament {file} --isolation {isolation}"
+    again = f"arena tournament {file} --isolation strict"
     assert f"arena: stopped; to go on where it was: {again}" == complaints.splitlines()[-1]
     # What bots are forked from ends with the arena by the kernel's hand, a moment later.
     until(lambda: not alive(processes))

@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 import trio
+from click.testing import CliRunner
 from msgspec import Raw
 
+from arena.commands.main import main
 from referee.host.one_match import play
 from referee.host.plan import Plan
 from referee.host.players import SandboxedBot
@@ -123,15 +125,15 @@ def test_a_log_on_standard_error_is_of_json_lines_where_that_is_no_terminal(tmp_
     json.loads(ended.stdout)
 
 
-def test_a_log_that_cannot_be_written_is_wrong_use(tmp_path: Path) -> None:
-    ended = one_match(tmp_path, "/nowhere/log")
-    assert 2 == ended.returncode
-    assert b"arena: --log /nowhere/log: cannot be written: No such file or directory\n" == ended.stderr
+def test_a_log_that_cannot_be_written_is_wrong_use() -> None:
+    ended = CliRunner().invoke(main, ["match", "mist", "mist_random", "mist_cautious", "--log", "/nowhere/log"])
+    assert 2 == ended.exit_code
+    assert "arena: --log /nowhere/log: cannot be written: No such file or directory\n" == ended.stderr
 
 
 def test_why_a_command_ended_is_in_the_log(tmp_path: Path) -> None:
-    ended = arena("match", "mist", "mist_random", "--log", "log", folder=tmp_path)
-    assert 2 == ended.returncode
+    ended = CliRunner().invoke(main, ["match", "mist", "mist_random", "--log", str(tmp_path / "log")])
+    assert 2 == ended.exit_code
     (line,) = read(tmp_path / "log")
     assert ("command_failed", "error") == (line["event"], line["level"])
     assert line["reason"].startswith("BOT: mist has 2 seats")

@@ -97,6 +97,10 @@ def interrupted(file: Path) -> int:
     return int(count)
 
 
+undisturbed_once = pytest.mark.xdist_group("twelve matches")
+"""For tests that share `twelve_matches`: one worker plays them."""
+
+
 @pytest.fixture(scope="module")
 def twelve_matches(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """The table of real matches, undisturbed."""
@@ -112,6 +116,7 @@ def test_killed_at_any_moment_and_run_again_it_gives_the_same_table(tmp_path: Pa
     assert interrupted(file) > 0
 
 
+@undisturbed_once
 @pytest.mark.slow
 def test_with_real_matches_too(tmp_path: Path, twelve_matches: Any) -> None:
     """Bots whose luck is their own seed play the same match again. Undisturbed it runs 3,200 lines."""
@@ -121,6 +126,7 @@ def test_with_real_matches_too(tmp_path: Path, twelve_matches: Any) -> None:
     assert interrupted(file) > 0
 
 
+@undisturbed_once
 @pytest.mark.slow
 def test_interrupted_it_says_how_to_go_on_and_does(tmp_path: Path, twelve_matches: Any) -> None:
     """It is struck when one match has been written down, and before another one can be."""
@@ -132,6 +138,7 @@ def test_interrupted_it_says_how_to_go_on_and_does(tmp_path: Path, twelve_matche
     assert interrupted(file) > 0
 
 
+@undisturbed_once
 def test_without_space_it_stops_with_one_line_and_goes_on_when_there_is_some(
     tmp_path: Path, twelve_matches: Any
 ) -> None:
@@ -158,6 +165,7 @@ exec $2 -m arena tournament --json --results "$1/runs" "$3"
 """
 
 
+@undisturbed_once
 @pytest.mark.slow
 @pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("unshare"), reason="only root can make a small disk")
 def test_on_a_full_disk_it_stops_in_order_and_goes_on_when_there_is_room(

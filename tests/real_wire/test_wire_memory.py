@@ -25,6 +25,8 @@ from tests.real_wire.remote import HERE, Door
 from tests.real_wire.seat import open_seat
 from tests.real_wire.test_remote_door import by_hand
 
+pytestmark = pytest.mark.xdist_group("memory")
+
 LINES = 8
 MOST_BYTES = 1024 * 1024
 """That a line may take at its peak."""

@@ -20,6 +20,8 @@ import zmq
 from tests.real_wire.peer import raw_pair
 from tests.real_wire.seat import Seat, open_seat
 
+pytestmark = pytest.mark.xdist_group("peers")
+
 ROOT = Path(__file__).parents[2]
 ECHO = Path(__file__).with_name("echo.c")
 SIZES = (0, 1, 254, 255, 256, 8_191, 65_536)

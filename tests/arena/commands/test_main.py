@@ -212,12 +212,6 @@ def test_a_tournaments_isolation_can_be_given_and_is_one_of_its_terms(
     assert "were begun: isolation was none, is strict." in refused("tournament", file)
 
 
-def test_a_tournament_file_that_is_wrong_is_named(tmp_path: Path) -> None:
-    file = tmp_path / "cup.toml"
-    file.write_text('game = "mist"\nbots = ["mist_random", "mist_hunter"]\nblocks = "x"\n')
-    assert f"{file}:3: blocks: 'x': Expected `int`, got `str`" == refused("tournament", file)
-
-
 def test_whoever_has_read_enough_gets_no_answer_but_the_signal_for_it() -> None:
     """Exit code 1 would say that a transcript does not hold."""
     reader, writer = os.pipe()

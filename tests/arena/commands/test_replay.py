@@ -109,12 +109,6 @@ def test_one_seats_file_has_no_boards(transcript: Path, tmp_path: Path) -> None:
     assert f"arena: {own}: one seat's own file has no boards to show\n" == result.stderr
 
 
-def test_a_file_that_is_not_there_is_wrong_use(tmp_path: Path) -> None:
-    result = replay(tmp_path / "none.jsonl")
-    assert (WRONG_USE, "") == (result.exit_code, result.stdout)
-    assert f"arena: {tmp_path}/none.jsonl: cannot be read: No such file or directory\n" == result.stderr
-
-
 def test_a_foreign_transcripts_names_do_nothing_to_the_terminal(tmp_path: Path) -> None:
     path = tmp_path / "m.jsonl"
     plan = Plan(match="m", game="mist", variant="contractual-obligation", seed=1, options=Raw(b'{"max_turns":5}'))

@@ -268,13 +268,6 @@ def test_a_place_without_results_is_named_and_left_as_it_is(tmp_path: Path) -> N
     assert [] == list(tmp_path.iterdir())
 
 
-def test_a_file_that_is_wrong_is_told_by_line_and_field(tmp_path: Path) -> None:
-    (tmp_path / "cup.toml").write_text('game = "mist"\nbots = 3\n')
-    done = report(tmp_path / "cup.toml")
-    assert 2 == done.exit_code
-    assert "cup.toml:2: bots: " in done.stderr
-
-
 def test_a_page_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     done = report(cup(tmp_path), "--html", tmp_path / "nowhere/out.html")
     assert 2 == done.exit_code

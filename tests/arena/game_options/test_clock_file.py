@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from arena.commands.main import main
 from arena.config.tournament_file import read_tournament
 from arena.errors import WrongUse
-from arena.game_options.clock_file import ClockFile, clock_text, read_clock
+from arena.game_options.clock_file import clock_text, read_clock
 from arena.tournament.provenance import terms_of
 from referee.games.registry import GAMES
 from referee.match.clock_config import ClockTable, table_of
@@ -125,10 +125,6 @@ def test_a_wrong_table_in_a_tournaments_file_is_named_too(text: str, said: str, 
     with pytest.raises(WrongUse) as caught:
         read_tournament(file)
     assert f"{file}:{said}" == caught.value.format_message()[: len(f"{file}:{said}")]
-
-
-def test_a_table_with_nothing_but_itself_is_a_file() -> None:
-    assert ("clock",) == ClockFile.__struct_fields__
 
 
 @pytest.mark.parametrize(

@@ -124,10 +124,6 @@ def test_counts_of_the_fight_are_told_with_the_file_too(tmp_path: Path) -> None:
     assert " setup.colours: red has 36 hexes; each has 6" == complaint(file, "fight-for-a-name", "guardians")
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    assert " cannot be read: No such file or directory" == complaint(tmp_path / "none.json")
-
-
 def test_a_match_is_played_with_the_setup_of_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """And one that is wrong is refused before anything is played."""
     plans = []
@@ -152,7 +148,3 @@ def test_a_match_is_played_with_the_setup_of_the_file(tmp_path: Path, monkeypatc
     refused = arena(*words)
     assert (WRONG_USE, f"arena: {file}:1: Input data was truncated\n") == (refused.exit_code, refused.stderr)
     assert 1 == len(plans)
-
-
-def test_a_file_without_end_is_refused() -> None:
-    assert " cannot be read: it is a device, not a regular file" == complaint(Path("/dev/zero"))

@@ -228,11 +228,6 @@ async def test_the_board_what_may_be_typed_and_the_clock_are_shown(tmp_path: Pat
     assert "over (turn_limit)" in evening.screen
 
 
-async def test_an_unknown_command_is_named(tmp_path: Path, autojump_clock: object) -> None:
-    evening = await play_evening(tmp_path, (1, "/undu now"), (1, "none!"), STAY)
-    assert "there is no /undu; /help lists what there is" in evening.screen
-
-
 def test_the_clock_shows_main_time_then_the_reserve_and_stands_in_a_pause() -> None:
     left = TimeLeft(100, main_ms=60_000, reserve_ms=300_000)
     assert "0:48 +5:00" == left.text(112)

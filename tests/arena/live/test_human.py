@@ -7,10 +7,9 @@ from msgspec import Raw, to_builtins
 from msgspec.structs import replace
 
 from arena.live.human import HELP, Person
-from protocol.codec import decode_json, encode
+from protocol.codec import decode_json
 from protocol.messages import (
     PROTOCOL,
-    Accepted,
     Closed,
     EventMessage,
     Faulted,
@@ -18,9 +17,7 @@ from protocol.messages import (
     Opened,
     Over,
     Pause,
-    Paused,
     Rejected,
-    Resumed,
     Submit,
     Undo,
     Welcome,
@@ -105,30 +102,6 @@ class TestHearing:
         said = shown(one, welcome(told=({"type": "first_move", "seat": 1, "cells": ["C3"]},)))
         assert "C3" not in said
 
-    def test_a_submission_can_be_replaced_until_it_settles(self) -> None:
-        one = person()
-        one.act("C3")
-        assert "submitted: C3; an empty line lets it stand, another action replaces it" == shown(
-            one, Accepted(0, C3)
-        )
-        assert one.ready
-        one.act("D7!")
-        assert "submitted: D7" == shown(one, Accepted(0, D7))
-        assert ([], ["no window is open for you"]) == one.act("C3")
-
-    def test_a_withdrawal_goes_back_to_the_default(self) -> None:
-        one = person()
-        one.act("C3")
-        one.hear(Accepted(0, C3))
-        assert "withdrawn: back to the default" == shown(one, Accepted(0, None))
-        assert (NONE, True) == submitted(one.command("/done")[0])
-
-    def test_a_refusal_of_this_window_lets_one_try_again(self) -> None:
-        one = person()
-        one.act("C3")
-        assert "not accepted (illegal): no" == shown(one, Rejected(0, Refusal.ILLEGAL, "no"))
-        assert one.ready
-
     @pytest.mark.parametrize("other", [7, None])
     def test_a_refusal_of_something_else_leaves_what_was_sent(self, other: int | None) -> None:
         one = person()
@@ -148,11 +121,6 @@ class TestHearing:
         assert "taken then is not known before time is up" in str(one.command("/done")[1])
         assert "what nobody knows before time is up" in str(one.act("")[1])
 
-    def test_pauses_are_said(self) -> None:
-        one = person()
-        assert "paused (operator): the clocks stand still" == shown(one, Paused("operator"))
-        assert "the clocks run again" == shown(one, Resumed("operator"))
-
     def test_the_end_shows_the_board_and_the_ranking_with_its_ties(self) -> None:
         one = person()
         outcome = Outcome(ranking=((1, 2), (0,)), winners=(1, 2), eliminated=0, scores=None, reason="played")
@@ -170,31 +138,10 @@ class TestHearing:
 
 
 class TestTyping:
-    @pytest.mark.parametrize(("typed", "final"), [("C3", False), ("C3!", True), ("C3 !", True)])
-    def test_an_action_is_submitted_finally_with_an_exclamation_mark(self, typed: str, final: bool) -> None:
-        assert (C3, final) == submitted(person().act(typed)[0])
-
-    def test_what_was_sent_is_to_be_answered_before_another(self) -> None:
-        one = person()
-        one.act("C3")
-        assert not one.ready
-
-    def test_where_everything_is_final_it_needs_none(self) -> None:
-        assert (C3, True) == submitted(person(final=True).act("C3")[0])
-
     def test_what_cannot_be_read_is_not_sent(self) -> None:
         one = person(opened=False)
         one.hear(replace(window(), window="first", default={"first": 0}))
         assert ([], ["type first 0 or first 1"], True) == (*one.act("first 7"), one.ready)
-
-    def test_an_enter_too_many_costs_no_turn(self) -> None:
-        assert ([], ["nothing is submitted; /done takes the default: none"]) == person().act("")
-
-    def test_an_enter_lets_stand_what_is_submitted(self) -> None:
-        one = person()
-        one.act("C3")
-        one.hear(Accepted(0, C3))
-        assert (C3, True) == submitted(one.act("")[0])
 
     def test_done_takes_the_default_or_what_is_on_its_way(self) -> None:
         one = person()
@@ -217,9 +164,3 @@ class TestTyping:
 
     def test_before_the_first_window_there_is_no_board(self) -> None:
         assert [] == person(opened=False).board()
-
-
-def test_what_is_sent_can_be_encoded() -> None:
-    assert b'{"type":"submit","window":0,"action":{"cells":["C3"]},"final":true}' == encode(
-        person().act("C3!")[0][0]
-    )

@@ -144,21 +144,6 @@ def test_fresh_begins_anew(tmp_path: Path) -> None:
     assert 4 == len(again.played)
 
 
-def test_fresh_moves_nothing_where_nothing_could_be_played(tmp_path: Path) -> None:
-    @asynccontextmanager
-    async def nobody(matches: int) -> AsyncIterator[list[Worker[str]]]:
-        if matches:
-            raise MachineCannot("there is no worker")
-        yield []
-
-    regression = asked(tmp_path, blocks=2)
-    playing(regression)
-    before = sorted(regression.arena.results.iterdir())
-    with pytest.RaisesGroup(MachineCannot, allow_unwrapped=True, flatten_subgroups=True):
-        play_regression(regression, regression.arena.labels, nobody, fresh=True)
-    assert before == sorted(regression.arena.results.iterdir())
-
-
 def test_the_default_folder_is_another_for_other_bots_and_hypotheses_and_not_for_another_limit() -> None:
     here = Path()
     first = folder_for(asked(here))

@@ -63,10 +63,6 @@ def test_the_page_fetches_nothing_and_runs_nothing(digest: Digest) -> None:
     assert POLICY in text
 
 
-def test_a_bots_name_is_shown_as_it_is_and_does_nothing() -> None:
-    assert NASTY in "".join(read(page(ABOUT, TWO)).words)
-
-
 def test_it_has_a_plot_for_each_thing_that_is_to_be_seen() -> None:
     titles = re.findall(r'<svg [^>]*aria-label="([^"]*)"', page(ABOUT, FIVE))
     assert [

@@ -45,11 +45,6 @@ def test_blocks_are_numbered_in_schedule_order_and_each_has_a_deal_of_its_own(sc
     assert blocks == list(blocks_so_far(schedule.rounds(1), results))
 
 
-@pytest.mark.parametrize("schedule", DEPENDENT[:2] + DEPENDENT[3:], ids=lambda schedule: type(schedule).__name__)
-def test_how_many_matches_there_will_be_is_known_beforehand(schedule: Schedule) -> None:
-    assert schedule.matches == len(played_out(schedule)[1])
-
-
 @settings(max_examples=40, deadline=None)
 @given(st.sampled_from(DEPENDENT), st.data())
 def test_whatever_a_ledger_has_already_each_round_is_made_of_the_results_of_those_before(

@@ -176,6 +176,3 @@ def test_taking_each_match_for_a_block_would_claim_too_much() -> None:
             if one.low is not None and one.high is not None
         ]
     assert sum(held) / len(held) < 0.85
-
-
-RANKINGS = ([[0], [1], [2], [3], [4]], [[4], [2], [1], [3], [0]], [[2, 3], [0], [1], [4]])

@@ -117,12 +117,6 @@ def test_stopped_and_run_again_it_is_the_same_tournament(file: Path, after: int)
     )
 
 
-def test_when_all_is_played_nothing_is_played_again(file: Path) -> None:
-    expected, again = playing(file), AtOnce()
-    assert expected == playing(file, again)
-    assert [] == again.played
-
-
 def test_the_table_has_a_row_for_each_bot_and_the_json_the_format_and_its_design(file: Path) -> None:
     results = playing(file)
     rows = [line for line in shown(file, results) if line.endswith((" µs", " -"))]

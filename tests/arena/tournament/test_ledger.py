@@ -4,7 +4,6 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
 
 from arena.errors import MachineCannot, WrongUse
 from arena.schedule.blocks import Match
@@ -52,13 +51,6 @@ def test_the_results_of_some_blocks_can_be_had_alone(ledger: Ledger) -> None:
     for match in matches:
         finish(ledger, match)
     assert [1, 1, 2, 2] == [played.block for played in ledger.results(1, 3)]
-
-
-def test_a_result_keeps_how_many_messages_were_refused(ledger: Ledger) -> None:
-    finish(ledger, FIRST)
-    some = replace(result_of(SECOND), refused=(0, 3))
-    ledger.finish(SECOND, ledger.try_match(SECOND, FOLDER, "m"), some, seatings=2)
-    assert [(0, 0), (0, 3)] == [played.refused for played in ledger.results()]
 
 
 def test_a_result_keeps_who_sat_where_and_the_hash_of_its_transcript(ledger: Ledger) -> None:

@@ -21,7 +21,6 @@ from arena.workers.api import Play, Worker
 from arena.workers.own_code import own_files
 from referee.bot_folder.manifest import find_bot
 from referee.sandbox.process import SandboxError
-from referee.transcript.chain import TranscriptError
 from tests.arena.stand_in import AtOnce
 
 TEXT = """\
@@ -228,20 +227,6 @@ def test_a_folder_in_which_nothing_can_be_made_is_named(file: Path) -> None:
     """Not even root can make one in /proc."""
     file.write_text(TEXT + 'results = "/proc/cup"\n')
     assert "/proc/cup: cannot be written: No such file or directory" == complaint(file)
-
-
-def test_a_full_disk_stops_it_and_afterwards_it_goes_on(file: Path) -> None:
-    full = TranscriptError("cannot be written: No space left on device", Path("/t/x.jsonl"))
-    first, second = AtOnce(fails_after=5, failure=full), AtOnce()
-    with pytest.RaisesGroup(
-        pytest.RaisesExc(MachineCannot, match=r"^/t/x.jsonl: cannot be written: No space left on device$"),
-        flatten_subgroups=True,
-    ):
-        playing(file, first)
-    resumed = playing(file, second)
-    undisturbed = playing(file, fresh=True)
-    assert undisturbed.standings == resumed.standings
-    assert MATCHES == len(first.played) + len(second.played)
 
 
 def test_the_json_has_what_the_table_has(file: Path) -> None:

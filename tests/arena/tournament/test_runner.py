@@ -261,13 +261,6 @@ async def test_a_block_that_stays_void_ends_the_run_with_its_reason_and_what_may
     assert ATTEMPTS == len(ledger.voids())
 
 
-async def test_each_attempt_has_a_transcript_of_its_own(tmp_path: Path, autojump_clock: object) -> None:
-    play = StandIn(void=["no memory"])
-    await play_all(Ledger(tmp_path / "l"), tmp_path, play, concurrency=1)
-    assert ["00001a-a-b.jsonl", "00001a-a-b.2.jsonl", "00001b-b-a.jsonl"] == play.transcripts[:3]
-    assert len(play.transcripts) == len(set(play.transcripts))
-
-
 @pytest.mark.parametrize(
     ("error", "text"),
     [
