@@ -6,11 +6,13 @@ the model as it is: two neighbours that might as well stand the other way round 
 """
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from arena.schedule.blocks import Block
 from arena.schedule.multi_seat import Tables
 from arena.schedule.round_robin import round_robin
 from arena.statistics.standings import Played
@@ -34,13 +36,8 @@ def tournament(
         ties: how probable a tie is of two who are equally strong.
     """
     players = len(strengths)
-    schedule = (
-        round_robin(players, blocks, 1)
-        if seats == 2
-        else Tables(entrants=players, seats=seats, rounds=blocks, rotations=seats, filled=False).blocks(1)
-    )
     played = []
-    for block in schedule:
+    for block in _schedule(players, seats, blocks):
         shared = luck.gumbel(size=players)
         for match in block.matches:
             same = luck.random(players) < alike
@@ -49,6 +46,14 @@ def tournament(
             ranking = _tied(luck, order, np.exp(strengths[list(match.entrants)]), ties)
             played.append(result(block.number, match.seating, match.entrants, ranking))
     return played
+
+
+@cache
+def _schedule(players: int, seats: int, blocks: int) -> list[Block]:
+    """The same for each tournament of so many; where seats are many it takes long to find."""
+    if seats == 2:
+        return list(round_robin(players, blocks, 1))
+    return list(Tables(entrants=players, seats=seats, rounds=blocks, rotations=seats, filled=False).blocks(1))
 
 
 def result(
