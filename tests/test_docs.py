@@ -113,7 +113,7 @@ class TestFeed:
         assert expected == [(words(row[0])[0], words(row[1])) for row in rows]
 
     def test_the_limits_are_those_of_the_code(self) -> None:
-        late = " ".join(section(FEED, "Who comes late, who reads slowly").split())
+        late = " ".join(section(FEED, "Late and slow subscribers").split())
         for limit in (
             f"every {SNAPSHOT_SECONDS:.0f} seconds",
             f"the latest {MAX_TOLD_BYTES // 1024} KiB",
