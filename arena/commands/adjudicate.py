@@ -16,10 +16,10 @@ from referee.linux.regular_file import open_regular
 @click.command("adjudicate")
 @click.argument("file", default="-")
 def command(file: str) -> None:
-    """Adjudicate scenarios: one JSON object a line from standard input (-), or what is in FILE.
+    """Play scenarios without bots or clock: from FILE, or one a line from standard input (-).
 
-    On standard output stands one result a line. A scenario that is wrong gives {"error": "..."} in its place, and
-    the next one is read. A FILE may hold one scenario over many lines; if that one is wrong, the exit code is 2.
+    The command prints one result a line. A wrong scenario gives {"error": "..."} in its place, and the next one
+    follows. A FILE may hold one scenario over many lines; if that one is wrong, the exit code is 2.
     """
     if file == "-":
         adjudicate_stream(sys.stdin.buffer, sys.stdout.buffer)

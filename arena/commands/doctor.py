@@ -22,17 +22,17 @@ IN_FORCE = {True: "yes", False: "no", None: "unknown"}
 @click.option(
     "--isolation",
     type=click.Choice(get_args(Isolation)),
-    help="The level to prove.  [default: this machine's best]",
+    help="Level to test.  [default: this machine's best]",
 )
-@click.option("--warm/--cold", default=None, help="Prove one start only.  [default: both]")
-@click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON, with what was seen of each.")
+@click.option("--warm/--cold", default=None, help="Test one kind of start only.  [default: both]")
+@click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON, with details.")
 def command(isolation: Isolation | None, warm: bool | None, as_json: bool) -> None:
-    """Prove this machine's sandbox: a bot is started as for a match, and tries to escape in every way we know.
+    """Test this machine's sandbox: bots start as for a match, and try to escape in every way we know.
 
-    One row an attempt: the layer that should stop it, whether that is in force, and the result, of a bot that is
-    started fresh and of one that is forked warm. `(escaped)` in brackets is not promised by the level to be held;
-    `not tried` is what this machine has nothing for. `too busy`: the machine had no time left to tell, also later.
-    What is promised and was not proved, because it escaped or could not be told, is exit code 1.
+    Each row is an escape: the wall that should stop it, whether this machine has that wall, and the result for a
+    fresh and for a warm start. In brackets, `(escaped)`: the level does not promise to stop it. `not tried`: the
+    machine has nothing to try it on. `too busy`: the machine had too little time to tell. The exit code is 1 if a
+    promised wall failed or could not be tested.
     """
     screen = progress_console()
     try:

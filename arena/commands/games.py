@@ -18,11 +18,13 @@ from referee.rules import Game
 
 @click.command("games")
 @click.argument("game", required=False)
-@click.option("--setup", is_flag=True, help="Print secrets that are drawn for GAME, to edit: see `arena match`.")
+@click.option(
+    "--setup", is_flag=True, help="Print drawn secrets for GAME, to edit and give to `arena match --setup`."
+)
 @click.option("--clock", is_flag=True, help="Print the times of GAME's variant as a [clock] table, to edit.")
 @click.option("--variant", help="With --setup or --clock: one of the game's rule sets.  [default: the game's]")
-@click.option("--seed", type=int, help="With --setup: of a match that has this one.  [default: drawn, and told]")
-@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+@click.option("--seed", type=int, help="With --setup: seed of the match.  [default: drawn and printed]")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def command(game: str | None, as_json: bool, **asked: Any) -> None:
     """List the games, or describe GAME: its variants, their times, its options and windows."""
     setup, clock, variant, seed = (asked[name] for name in ("setup", "clock", "variant", "seed"))

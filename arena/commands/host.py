@@ -24,13 +24,13 @@ MAX_WAIT_SECONDS = 365 * 86_400
     metavar="ADDRESS:PORT",
     default="127.0.0.1:5555",
     show_default=True,
-    help="Where bots come, in numbers. 127.0.0.1 is for this machine alone, 0.0.0.0 for every network it is in.",
+    help="Address for bots, in numbers: 127.0.0.1 for this machine alone, 0.0.0.0 for all its networks.",
 )
 @click.option(
     "--key",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="The host's own key, NAME.key_secret.  [default: made for this match, and told]",
+    help="The host's own key, NAME.key_secret.  [default: made for this match and printed]",
 )
 @click.option(
     "--wait",
@@ -38,7 +38,7 @@ MAX_WAIT_SECONDS = 365 * 86_400
     type=click.FloatRange(1, MAX_WAIT_SECONDS),
     default=600,
     show_default=True,
-    help="How long to wait for bots.",
+    help="Time to wait for bots.",
 )
 def command(
     game: str,
@@ -53,10 +53,10 @@ def command(
     log: str | None,
     **given: Any,
 ) -> None:
-    """Play one match of GAME in which bots on their authors' own machines have seats.
+    """Play one match of GAME with bots on their authors' own machines.
 
-    A BOT is what it is for `arena match`, or remote:NAME.key for one that comes with that key. The match begins
-    when all have come. Who has none of the keys does not get in.
+    A BOT is as for `arena match`, or remote:NAME.key for a bot with that key. The match begins when all bots are
+    connected. A connection without one of the keys does not get in.
     """
     if not any(name.startswith(REMOTE) for name in bots):
         raise WrongUse(f"BOT: none is {REMOTE}NAME.key; `arena match` plays among bots on this machine")

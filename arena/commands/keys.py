@@ -12,9 +12,9 @@ from referee.wire import KeyFileError, new_pair, write_pair, z85
 @click.command("keys")
 @click.argument("name", type=click.Path(path_type=Path))
 def command(name: Path) -> None:
-    """Make a pair of keys: NAME.key, to be given away, and NAME.key_secret, to be kept.
+    """Make a pair of keys: NAME.key to give away, and NAME.key_secret to keep.
 
-    A bot's author gives NAME.key to the host, a host to all authors. The public key is printed, too.
+    A bot's author gives NAME.key to the host, and a host gives it to all authors. The public key is printed, too.
     """
     if not name.name:
         raise WrongUse(f"NAME: is no name of a file: {str(name)!r}")

@@ -24,16 +24,16 @@ from referee.printable import printable
 COMMANDS = {
     "match": ("match", "Play one match and write its transcript."),
     "host": ("host", "Play one match with bots on their authors' own machines."),
-    "keys": ("keys", "Make a pair of keys, for a host or for a bot on another machine."),
-    "tournament": ("tournament", "Play a tournament from a file; run again, it goes on."),
-    "regress": ("regress", "Is a bot's new version better? A sequential test, with an exit code for CI."),
-    "report": ("report", "Ratings with intervals and plots of a tournament, played or being played."),
-    "stress": ("stress", "Attack the rules of time; a broken one is kept as a script."),
-    "replay": ("replay", "Verify a transcript, step through it, or see it with one seat's eyes."),
-    "adjudicate": ("adjudicate", "Scenarios in, results out, one JSON object a line."),
+    "keys": ("keys", "Make a pair of keys for a host or a remote bot."),
+    "tournament": ("tournament", "Play a tournament from a file, or go on with it."),
+    "regress": ("regress", "Test whether a bot's new version is better; the exit code is for CI."),
+    "report": ("report", "Show ratings with intervals and plots of a tournament."),
+    "stress": ("stress", "Attack the rules of time, and find how many matches this machine carries."),
+    "replay": ("replay", "Verify a transcript, step through it, or extract one seat's."),
+    "adjudicate": ("adjudicate", "Play scenarios without bots or clock."),
     "games": ("games", "List the games, or describe one."),
     "schema": ("schema", "Print the JSON Schema of the protocol and of all games' words."),
-    "doctor": ("doctor", "Prove this machine's sandbox by trying to escape from it."),
+    "doctor": ("doctor", "Test this machine's sandbox by trying to escape from it."),
     "new-bot": ("new_bot", "Write a bot to start from."),
 }
 """Command to its module in `arena.commands` and its line in the help."""
@@ -158,8 +158,8 @@ def _verdict(reason: BaseException) -> tuple[int, str]:
 @click.group("arena", cls=Arena, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="mist-arena", prog_name="arena")
 def main() -> None:
-    """An arena where programs play hidden-information games.
+    """Play games with hidden information between programs.
 
-    Exit codes: 0 done; 1 the answer is no; 2 wrong use or bad input; 3 this machine cannot do it (of `regress`
-    also: undecided); 128 and the signal's number where one ended it, 130 for Ctrl-C.
+    Exit codes: 0 done; 1 the answer is no; 2 wrong use or bad input; 3 this machine cannot do it, or `regress` is
+    undecided; 128 plus the signal's number after a signal, 130 for Ctrl-C.
     """

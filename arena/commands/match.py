@@ -49,15 +49,14 @@ PlayIt = Callable[..., Result]
 match_options = adding(
     click.argument("game"),
     click.argument("bots", nargs=-1, metavar="BOT BOT ..."),
-    click.option("--variant", help="One of the game's rule sets.  [default: the game's]"),
-    click.option("--seed", type=int, help="The match's own seed.  [default: drawn, and told]"),
+    click.option("--variant", help="Variant of the game.  [default: the game's]"),
+    click.option("--seed", type=int, help="Seed of the match.  [default: drawn and printed]"),
     click.option("--options", help="The game's options, as a JSON object."),
     click.option(
         "--setup",
         metavar="FILE",
         type=click.Path(path_type=Path),
-        help="The game's secrets, a JSON file; `arena games GAME --setup` prints one.  "
-        "[default: drawn from the seed]",
+        help="JSON file with the game's secrets; `arena games GAME --setup` prints one.  [default: drawn]",
     ),
     clock_option,
     click.option(
@@ -65,7 +64,7 @@ match_options = adding(
         metavar="[spectator|host|SEAT]",
         is_flag=False,
         flag_value="spectator",
-        help="Show the board as it goes, as these eyes see it.",
+        help="Show the board during the match, as seen by a spectator, the host or a seat.",
     ),
     click.option("--isolation", type=click.Choice(get_args(Isolation)), default="strict", show_default=True),
     warm_option,
@@ -99,8 +98,8 @@ def command(
 ) -> None:
     """Play one match of GAME: one BOT for each seat, from seat 0 on.
 
-    A BOT is a folder, FOLDER@REVISION, a built-in bot's name, or "console" for a person at this terminal. SIGUSR1
-    stops the clocks of the match, or lets them run again.
+    A BOT is a folder, FOLDER@REVISION, a sample bot's name, or "console" for a person at this terminal. SIGUSR1
+    pauses the match, and ends the pause.
     """
     for name in bots:
         if name.startswith(REMOTE):

@@ -17,7 +17,7 @@ PROGRAM = "bot.py"
 
 @click.command("new-bot")
 @click.argument("folder", type=click.Path(path_type=Path))
-@click.option("--game", default=next(iter(GAMES)), show_default=True, help="The game it is to play.")
+@click.option("--game", default=next(iter(GAMES)), show_default=True, help="Game of the bot.")
 def command(folder: Path, game: str) -> None:
     """Write a bot to start from into FOLDER, which must be new or empty."""
     if game not in GAMES:

@@ -34,28 +34,46 @@ def adding(*options: Callable[[Any], Any]) -> Callable[[CommandT], CommandT]:
 policy_options = adding(
     click.option("--main-ms", type=click.IntRange(min=1), help="Main time of a window.  [default: the rules']"),
     click.option("--reserve-ms", type=click.IntRange(min=0), help="Reserve of each seat.  [default: the rules']"),
-    click.option("--startup-ms", type=click.IntRange(min=1), help="From a bot's start to its hello."),
-    click.option("--pauses", type=click.IntRange(min=0), help="Pauses each bot may ask for."),
-    click.option("--pause-ms", type=click.IntRange(min=0), help="How long a bot's pause lasts."),
-    click.option("--pacing", type=click.Choice(["prompt", "fixed"]), help="Close windows early, or never."),
-    click.option("--ponder/--no-ponder", default=None, help="May bots think while they owe nothing?"),
-    click.option("--fault", type=click.Choice(["default", "forfeit", "restart"]), help="What a fault costs."),
-    click.option("--unfair", type=click.Choice(["void", "note"]), help="If a default is not a bot's fault."),
-    click.option("--restarts", type=click.IntRange(min=0), help="With --fault restart: how many a seat has."),
-    click.option("--messages-per-window", type=click.IntRange(min=1), help="More from one bot are a flood."),
-    click.option("--bytes-per-window", type=click.IntRange(min=1), help="More from one bot are a flood."),
-    click.option("--refusals-per-match", type=click.IntRange(min=1), help="More, and a bot is hung up on."),
+    click.option("--startup-ms", type=click.IntRange(min=1), help="Time from a bot's start to its hello."),
+    click.option("--pauses", type=click.IntRange(min=0), help="Number of pauses that each bot may ask for."),
+    click.option("--pause-ms", type=click.IntRange(min=0), help="Length of a bot's pause."),
+    click.option(
+        "--pacing",
+        type=click.Choice(["prompt", "fixed"]),
+        help="Close windows early (prompt) or only after full main time (fixed).",
+    ),
+    click.option(
+        "--ponder/--no-ponder", default=None, help="Let bots think while they owe no action, or freeze them."
+    ),
+    click.option(
+        "--fault", type=click.Choice(["default", "forfeit", "restart"]), help="Consequence of a bot's fault."
+    ),
+    click.option(
+        "--unfair",
+        type=click.Choice(["void", "note"]),
+        help="Consequence of a default that is not the bot's fault.",
+    ),
+    click.option(
+        "--restarts", type=click.IntRange(min=0), help="With --fault restart: number of restarts of each seat."
+    ),
+    click.option(
+        "--messages-per-window",
+        type=click.IntRange(min=1),
+        help="Limit on a bot's messages from window to window.",
+    ),
+    click.option("--bytes-per-window", type=click.IntRange(min=1), help="Limit on the bytes of these messages."),
+    click.option("--refusals-per-match", type=click.IntRange(min=1), help="Limit on a bot's refused messages."),
 )
 """One for each field of `Policy` that a single match has a use for."""
 where_options = adding(
-    click.option("--concurrency", type=AT_ONCE, help="Matches at once.  [default: one for each core]"),
-    click.option("--workers", type=AT_ONCE, help="Referee processes for them.  [default: one for each core]"),
+    click.option("--concurrency", type=AT_ONCE, help="Number of matches at once.  [default: one for each core]"),
+    click.option("--workers", type=AT_ONCE, help="Number of referee processes.  [default: one for each core]"),
     click.option(
         "--on",
         default=LOCAL,
         show_default=True,
         metavar="PLACE",
-        help="Where to play: local, or an existing Dask cluster's dask://HOST:PORT.",
+        help="Play here (local), or on an existing Dask cluster (dask://HOST:PORT).",
     ),
     click.option(
         "--transcripts",
@@ -68,26 +86,29 @@ cap_option = click.option(
     "caps",
     multiple=True,
     metavar="FIELD=MOST",
-    help="Refuse bots whose bot.toml asks for more, as in limits.memory_mb=2048; may be repeated.",
+    help="Refuse bots whose bot.toml asks for more, for example limits.memory_mb=2048; repeatable.",
 )
 clock_option = click.option(
     "--clock",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="All its times, a [clock] table; `arena games GAME --clock` prints one.  [default: the rules']",
+    help="File with a [clock] table of all times; `arena games GAME --clock` prints one.  [default: the rules']",
 )
 feed_option = click.option(
     "--feed",
     metavar="ENDPOINT",
-    help="Publish what spectators may know over ZeroMQ as it happens: ipc://PATH or tcp://ADDRESS:PORT.",
+    help="Publish the live feed for spectators over ZeroMQ, at ipc://PATH or tcp://ADDRESS:PORT.",
 )
 log_option = click.option(
     "--log",
     metavar="FILE|-",
-    help="Add what happens, one JSON object a line, to a file, or to standard error (-).",
+    help="Append the operator's log, one event a line, to a file, or print it on standard error (-).",
 )
 warm_option = click.option(
-    "--warm/--cold", default=True, show_default=True, help="Fork Python bots from a process with the kit?"
+    "--warm/--cold",
+    default=True,
+    show_default=True,
+    help="Fork Python bots from a process with the kit, or start each in a new one.",
 )
 
 

@@ -63,37 +63,52 @@ BLOCKS = click.IntRange(1, MOST_BLOCKS)
 @click.argument("game")
 @click.option("--base", required=True, metavar="BOT", help="The old version.")
 @click.option("--head", required=True, metavar="BOT", help="The new version.")
-@click.option("--variant", help="One of the game's rule sets.  [default: the game's]")
+@click.option("--variant", help="Variant of the game.  [default: the game's]")
 @click.option("--options", help="The game's options, as a JSON object.")
-@click.option("--elo0", type=float, help="Two seats: H0, head is so much better.  [default: 0]")
-@click.option("--elo1", type=float, help="Two seats: H1, head is so much better.  [default: 5]")
+@click.option("--elo0", type=float, help="Two seats: head's advantage in Elo under H0.  [default: 0]")
+@click.option("--elo1", type=float, help="Two seats: head's advantage in Elo under H1.  [default: 5]")
 @click.option("--elo-model", "model", type=click.Choice(get_args(EloModel)), help="[default: normalized]")
-@click.option("--low", type=float, help="More seats: H0, so many points a match more, or fewer.  [default: 0]")
-@click.option("--high", type=float, help="More seats: H1, so many points a match more.  [default: 0.05]")
-@click.option("--alpha", type=float, default=0.05, show_default=True, help="How often H0 may be rejected wrongly.")
-@click.option("--beta", type=float, default=0.05, show_default=True, help="How often H1 may be rejected wrongly.")
-@click.option("--field", multiple=True, metavar="BOT", help="More seats: who has the others; may be repeated.")
-@click.option("--rotations", type=BLOCKS, help="More seats: seatings of a deal.  [default: all]")
-@click.option("--blocks", type=BLOCKS, default=40_000, show_default=True, help="After so many, give up.")
-@click.option("--seed", type=int, help="Of all deals.  [default: drawn, and kept with the results]")
+@click.option("--low", type=float, help="More seats: head's advantage in points a match under H0.  [default: 0]")
+@click.option(
+    "--high", type=float, help="More seats: head's advantage in points a match under H1.  [default: 0.05]"
+)
+@click.option(
+    "--alpha", type=float, default=0.05, show_default=True, help="Bound on the rate of accepting H1 wrongly."
+)
+@click.option(
+    "--beta", type=float, default=0.05, show_default=True, help="Bound on the rate of accepting H0 wrongly."
+)
+@click.option("--field", multiple=True, metavar="BOT", help="More seats: bot of the other seats; repeatable.")
+@click.option("--rotations", type=BLOCKS, help="More seats: number of seatings of a deal.  [default: all]")
+@click.option(
+    "--blocks", type=BLOCKS, default=40_000, show_default=True, help="Limit on blocks; then the test is undecided."
+)
+@click.option("--seed", type=int, help="Seed of all deals.  [default: drawn, and kept with the results]")
 @clock_option
 @click.option("--isolation", type=click.Choice(get_args(Isolation)), default="strict", show_default=True)
 @warm_option
-@click.option("--keep-bots", is_flag=True, help="Let bots that can stay for the next match: quicker, less strict.")
+@click.option(
+    "--keep-bots", is_flag=True, help="Keep bots that can stay for the next match: quicker, less strict."
+)
 @where_options
 @click.option(
     "--results",
     type=click.Path(path_type=Path),
     help="Folder for ledger and transcripts.  [default: runs/regress/..., one for each set of terms]",
 )
-@click.option("--fresh", is_flag=True, help="Begin anew; earlier results are moved into a folder within theirs.")
+@click.option("--fresh", is_flag=True, help="Begin anew; move earlier results into a folder within theirs.")
 @log_option
-@click.option("--json", "as_json", is_flag=True, help="Print the finding as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.option(
     "--markdown", "summary", type=click.Path(path_type=Path), metavar="FILE", help="Add a summary for CI to FILE."
 )
-@click.option("--explain", "explains", is_flag=True, help="Then ask head what base was asked: where do they part?")
-@click.option("--limit", type=BLOCKS, help="Of --explain: base's matches.  [default: the first 20]")
+@click.option(
+    "--explain",
+    "explains",
+    is_flag=True,
+    help="After the test, show which of base's decisions head would make otherwise.",
+)
+@click.option("--limit", type=BLOCKS, help="With --explain: number of base's matches.  [default: the first 20]")
 @cap_option
 @policy_options
 def command(
@@ -113,13 +128,13 @@ def command(
     log: str | None,
     **given: Any,
 ) -> None:
-    """Test whether head is better at GAME than base; run again after a stop, it goes on.
+    """Test whether head is better at GAME than base. After a stop, the same command goes on.
 
-    A BOT is a folder, FOLDER@REVISION or a built-in bot's name. The test ends as soon as it is sure, in the order
-    of the schedule.
+    A BOT is a folder, FOLDER@REVISION or a sample bot's name. Blocks count in the order of the schedule, and the
+    test ends as soon as it is sure.
 
-    Exit codes: 0 accepted, H1 fits better than H0; 1 rejected, H0 does; 3 undecided after --blocks. As ever 2 is
-    bad input, and 3 also a machine that cannot do it: the last line, and the verdict of --json, tell which.
+    Exit codes: 0 accepted, H1 fits better than H0; 1 rejected, H0 fits better; 2 wrong use or bad input; 3
+    undecided after --blocks, or this machine cannot do it: then the last line says so, and --json has no verdict.
     """
     if limit is not None and not explains:
         raise WrongUse("--limit: says how many matches --explain asks about")

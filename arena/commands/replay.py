@@ -33,19 +33,19 @@ from referee.transcript import (
 
 @click.command("replay")
 @click.argument("transcript", type=click.Path(path_type=Path), required=False)
-@click.option("--seat", type=click.IntRange(min=0), help="Write the file of this seat alone to standard output.")
+@click.option("--seat", type=click.IntRange(min=0), help="Print the transcript of this seat alone.")
 @click.option(
     "--boards",
     metavar="[host|spectator|SEAT]",
     is_flag=False,
     flag_value="host",
-    help="Show every step with these eyes; at a terminal, one at a time.",
+    help="Show every step, as seen by the host, a spectator or a seat; at a terminal, one at a time.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def command(transcript: Path | None, seat: int | None, boards: str | None, as_json: bool) -> None:
     """Verify TRANSCRIPT: its hashes, and that the rules lead to every message in it.
 
-    The exit code is 1 if it does not hold.
+    The exit code is 1 if the transcript does not hold.
     """
     if transcript is None:
         transcript, boards = _behind_boards(boards), "host"

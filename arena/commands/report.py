@@ -28,11 +28,11 @@ OUT = click.Path(path_type=Path, dir_okay=False)
 
 @click.command("report")
 @click.argument("results", metavar="FOLDER_OR_FILE", type=click.Path(path_type=Path))
-@click.option("--html", type=OUT, help="Write a page with plots, which needs nothing beside it.")
-@click.option("--csv", "table", type=OUT, help="Write a row for each bot.")
-@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
+@click.option("--html", type=OUT, help="Write a page with plots, in one file.")
+@click.option("--csv", "table", type=OUT, help="Write a table with a row for each bot.")
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 def command(results: Path, *, html: Path | None, table: Path | None, as_json: bool) -> None:
-    """Ratings with intervals, seats, conduct and time of a tournament: its results folder, or its file."""
+    """Show ratings with intervals, seats, conduct and time of a tournament, by its results folder or its file."""
     ledger = ledger_of(results)
     found = results_in(ledger)
     terms, digest = found.terms, found.digest

@@ -17,7 +17,7 @@ from referee.rules import Game
 def command() -> None:
     """Print the JSON Schema of the protocol and of all games' words.
 
-    `says` and `hears` are what a bot may say and will hear, `feed` is what the live feed tells. `games` has, for
+    `says` has client messages, `hears` server messages, and `feed` the messages of the live feed. `games` has, for
     each game, the action of each window, the events, the view, the options and the host's setup.
     """
     sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(schema()), indent=2) + b"\n")

@@ -32,37 +32,51 @@ OF_REAL = ("levels", "matches", "main_ms", "hogs", "isolation", "html", "calibra
 
 
 @click.command("stress")
-@click.option("--virtual", is_flag=True, help="In virtual time: the referee as it is, without wire and waiting.")
+@click.option("--virtual", is_flag=True, help="Test the referee in virtual time, without wire and waiting.")
 @click.option(
-    "--windows", type=click.IntRange(min=1), default=20_000, show_default=True, help="Virtual: at least so many."
+    "--windows",
+    type=click.IntRange(min=1),
+    default=20_000,
+    show_default=True,
+    help="Virtual: least number of windows.",
 )
-@click.option("--seed", type=click.IntRange(min=0), help="Draws the same matches again.  [default: drawn]")
-@click.option("--processes", type=PROCESSES, default=1, show_default=True, help="Virtual: to share the work.")
+@click.option("--seed", type=click.IntRange(min=0), help="Seed of the matches.  [default: drawn]")
+@click.option(
+    "--processes",
+    type=PROCESSES,
+    default=1,
+    show_default=True,
+    help="Virtual: number of processes that share the work.",
+)
 @click.option(
     "--script",
     "script_file",
     type=click.Path(path_type=Path),
-    help="Play this script alone: one that a finding was kept in.",
+    help="Play one script, for example that of a finding.",
 )
 @click.option(
     "--keep",
     type=click.Path(path_type=Path),
     default=Path("stress-finding.json"),
     show_default=True,
-    help="Virtual: where the script of a finding is written.",
+    help="Virtual: file for the script of a finding.",
 )
 @click.option(
     "--levels", default="1,10,50", show_default=True, help="Real: matches at once, one level after another."
 )
 @click.option("--matches", type=MATCHES, help="Real: matches at each level.  [default: twice the level]")
 @click.option(
-    "--main-ms", type=click.IntRange(50, LONGEST_MS), default=200, show_default=True, help="Real: time a window."
+    "--main-ms",
+    type=click.IntRange(50, LONGEST_MS),
+    default=200,
+    show_default=True,
+    help="Real: main time of a window.",
 )
-@click.option("--hogs", type=HOGS, default=0, help="Real: processes beside that only burn time.")
+@click.option("--hogs", type=HOGS, default=0, help="Real: number of other processes that burn processor time.")
 @click.option("--isolation", type=click.Choice(get_args(Isolation)), default="strict", show_default=True)
 @click.option("--html", type=click.Path(path_type=Path), help="Real: write a page with histograms.")
 @click.option("--calibrate", is_flag=True, help="Real: keep the largest safe level as `tournament`'s concurrency.")
-@click.option("--json", "as_json", is_flag=True, help="Print what came of it as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.pass_context
 def command(
     context: click.Context,
@@ -77,17 +91,15 @@ def command(
     as_json: bool,
     **real: Any,
 ) -> None:
-    """Attack the rules of time, really and (--virtual) in virtual time, and find this machine's limit.
+    """Attack the rules of time in real matches or (--virtual) in virtual time.
 
-    As it is: over the real wire, so many matches at once of sandboxed bots that answer at chosen moments
-    around the end of their time, with floods beside. Told are how late the referee woke, what was charged
-    beyond what the bots' own logs say, verdicts, and those that the bots' logs prove wrong; at each level,
-    so that one sees where this machine's limit lies.
+    Real matches find this machine's limit. A level is a number of matches at once. Their sandboxed bots answer at
+    chosen moments around the end of their time, some with floods. The table shows the referee's lateness, time
+    charged beyond the bots' own logs, verdicts, and decisions that the bots' logs prove wrong.
 
-    With --virtual: in virtual time, what the referee did is held against a second set of rules. Matches are
-    drawn in which bots answer at every edge of their time, doubly, too late, out of turn and not at all,
-    crash and come back, pauses fall anywhere, and the referee itself sleeps. The first one in which a rule
-    is broken is made as small as it can be, and kept as a script.
+    In virtual time, a second set of rules checks the referee. In drawn matches bots answer at every edge of their
+    time, twice, too late, out of turn or not at all, crash and come back, operators pause, and the referee sleeps.
+    The first match that breaks a rule is made as small as possible and kept as a script.
     """
     _refuse_of_other_modes(context)
     if not virtual and script_file is None:

@@ -21,15 +21,17 @@ from referee.sandbox import Isolation
 
 @click.command("tournament")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--fresh", is_flag=True, help="Begin anew; earlier results are moved into a folder within theirs.")
+@click.option("--fresh", is_flag=True, help="Begin anew; move earlier results into a folder within theirs.")
 @click.option(
-    "--isolation", type=click.Choice(get_args(Isolation)), help="In place of the file's.  [default: strict]"
+    "--isolation",
+    type=click.Choice(get_args(Isolation)),
+    help="Level of isolation, in place of the file's.  [default: strict]",
 )
 @click.option("--results", type=click.Path(path_type=Path), help="Folder for ledger and transcripts.")
 @where_options
 @feed_option
 @log_option
-@click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def command(
     file: Path,
     *,
@@ -44,7 +46,7 @@ def command(
     log: str | None,
     as_json: bool,
 ) -> None:
-    """Play the tournament that FILE describes; run again after a stop, it goes on where it was."""
+    """Play the tournament that FILE describes. After a stop, the same command goes on."""
     tournament = read_tournament(file)
     if isolation is not None:
         tournament = replace(tournament, form=replace(tournament.form, isolation=isolation))
