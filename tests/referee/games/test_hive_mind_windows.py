@@ -312,3 +312,16 @@ def test_what_only_one_seat_may_hear_cannot_be_told_in_public() -> None:
     assert ["hint", "round_result", "doubles", "blocks", "score_guesses", "token_given", "reveal"] == tags
     alone = {event.__struct_config__.tag for event in HIVE_MIND.events if event.audience is Audience.SEAT}
     assert {"hint", "score_guesses"} == alone
+
+
+@pytest.mark.parametrize("variant", [TEMPO_UP, RECHARGED])
+def test_in_round_1_a_seats_kinds_must_differ_from_hive_to_hive(variant: str) -> None:
+    one, two, three = NAMES[variant]
+    table = start(variant)
+    reason = "in round 1 a different kind of shape is placed on each Hive"
+    assert reason == rejected(table, 0, {"place": {one: "ADE", two: "BCF"}})
+    assert accepted(table, 0, {"place": {one: "ADE", two: "HKL", three: "CFI"}})
+
+
+def test_only_the_scores_of_others_are_guessed() -> None:
+    assert "only the scores of others are guessed" == rejected(later(GAUNTLET, 6), 2, {"scores": {"2": 3}})

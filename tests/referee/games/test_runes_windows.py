@@ -6,10 +6,14 @@ import pytest
 from msgspec import Raw
 
 from protocol.codec import encode
+from protocol.games.runes import NAMES
 from referee.rules.contract import BadSetupError, Illegal
 from referee.rules.table import Deal, Table
 from tests.referee.games.as_json import plain
-from tests.referee.games.runes_play import GAME, SYMBOLS, opening, put, rejected, start, taken_as
+from tests.referee.games.runes_play import GAME, SYMBOLS, UNUSED, opening, put, rejected, start, taken_as
+
+ASSIGN = {"1": UNUSED[0], "2": UNUSED[1], "3": UNUSED[2], "4": UNUSED[3]}
+PATTERN = {"groups": ["Box", "Box", "Cross", "Slash", "Straight", "Box"], "seats": [3, 1]}
 
 
 def rich(**options: Any) -> Table:
@@ -132,3 +136,95 @@ def test_there_is_no_setup_symbols_are_the_seats_own() -> None:
 
 def test_there_is_one_variant() -> None:
     assert ["guardians"] == [variant.name for variant in GAME.variants]
+
+
+@pytest.mark.parametrize(
+    "visions",
+    [
+        {"assign": {**ASSIGN, "0": UNUSED[4]}},
+        {"assign": {key: ASSIGN[key] for key in "123"}},
+        {"assign": {**ASSIGN, "4": UNUSED[0]}},
+        {"assign": {**ASSIGN, "4": "Torn"}},
+        {"assign": {**{key: ASSIGN[key] for key in "123"}, "0": UNUSED[3]}},
+        {"assign": {**{key: ASSIGN[key] for key in "123"}, "5": UNUSED[3]}},
+        {"assign": [UNUSED[0]]},
+        {"divine": "Straight"},
+        {"divine": "box"},
+        {"divine": ""},
+        {"mundane": "Box"},
+        {"veil": 1},
+        {"veil": None},
+        {"pattern": {**PATTERN, "seats": []}},
+        {"pattern": {**PATTERN, "seats": [0]}},
+        {"pattern": {**PATTERN, "seats": [1, 1]}},
+        {"pattern": {**PATTERN, "seats": [5]}},
+        {"pattern": {**PATTERN, "seats": ["1"]}},
+        {"pattern": {**PATTERN, "groups": ["Box"] * 5}},
+        {"pattern": {**PATTERN, "groups": ["Box"] * 7}},
+        {"pattern": {"groups": PATTERN["groups"]}},
+        {"place": {"order": "Divine", "position": 0}},
+        {"place": {"order": "divine", "position": 6}},
+        {"place": {"order": "divine", "position": -1}},
+        {"place": {"order": "divine", "position": 1.0}},
+        {"place": {"order": "divine", "position": True}},
+        {"place": {"order": "divine"}},
+        {"except": {"seat": 0, "runes": []}},
+        {"except": {"seat": 1}},
+        {"except": {"seat": 1, "runes": list(NAMES[:6])}},
+        {"except": {"seat": 1, "runes": [NAMES[0], NAMES[0]]}},
+        {"except": {"seat": 1, "runes": None}},
+        {"mirror": {"rune": SYMBOLS[1][0], "seat": 1}},
+        {"mirror": {"rune": SYMBOLS[0][0], "seat": 0}},
+        {"mirror": {"rune": SYMBOLS[0][0], "seat": 5}},
+        {"mirror": {"seat": 1}},
+        {"window": {"position": 0, "seat": 0}},
+        {"window": {"position": 6, "seat": 1}},
+        {"window": {"position": 0, "seat": 1, "rune": SYMBOLS[0][0]}},
+        {"light": True},
+        {"pattern": []},
+        {"divine": {}},
+    ],
+)
+def test_a_vision_that_is_not_of_its_form_is_rejected(visions: Any) -> None:
+    """Visions are asked of other seats only; runes named in `except`, and seats in `pattern`, differ (R1, R8)."""
+    assert rejected(rich(), 0, {"visions": visions})
+
+
+@pytest.mark.parametrize(
+    "learned",
+    [
+        {},
+        {"rune": "Torn"},
+        {"rune": "Torn Box", "most": ["Torn Box"]},
+        {"rune": "Torn Box", "most": []},
+        {"count": {"seat": 0, "group": "Box", "number": 1}},
+        {"count": {"seat": 5, "group": "Box", "number": 1}},
+        {"count": {"seat": 1, "group": "Torn Box", "number": 1}},
+        {"count": {"seat": 1, "group": "Box", "number": 7}},
+        {"count": {"seat": 1, "group": "Box", "number": -1}},
+        {"count": {"seat": 1, "group": "Box"}},
+        {"has": {"seat": 0, "rune": "Torn Box"}},
+        {"has": {"seat": True, "rune": "Torn Box"}},
+        {"has": {"seat": 1}},
+        {"line": {"rune": "Torn Box"}},
+        {"line": {"rune": "Torn Box", "row": 0, "column": 0}},
+        {"line": {"rune": "Torn Box", "row": 2}},
+        {"line": {"rune": "Torn Box", "column": 3}},
+        {"line": {"row": 0}},
+        {"shared": [1]},
+        {"shared": [1, 1]},
+        {"shared": [0, 1]},
+        {"shared": [1, 2, 3]},
+        {"shared": [1, 5]},
+        {"most": []},
+        {"most": list(NAMES[:7])},
+        {"most": [NAMES[0], NAMES[0]]},
+        {"most": "Torn Box"},
+        {"mirror": "Torn Box"},
+        "rune",
+        None,
+    ],
+)
+def test_a_learned_insight_that_is_not_of_one_form_is_rejected(learned: Any) -> None:
+    """They name other seats only; `number` is 0 to 6; runes of `most` differ (R8)."""
+    assert rejected(rich(), 0, {"learned": [learned]})
