@@ -7,6 +7,7 @@ from typing import Any
 import click
 import msgspec
 
+from arena.commands.completion import complete_games, complete_variants
 from arena.errors import WrongUse
 from arena.game_options import clock_json, clock_text, drawn_setup, variant_named
 from arena.schedule import SEED_BITS
@@ -17,12 +18,16 @@ from referee.rules import Game
 
 
 @click.command("games")
-@click.argument("game", required=False)
+@click.argument("game", shell_complete=complete_games, required=False)
 @click.option(
     "--setup", is_flag=True, help="Print drawn secrets for GAME, to edit and give to `arena match --setup`."
 )
 @click.option("--clock", is_flag=True, help="Print the times of GAME's variant as a [clock] table, to edit.")
-@click.option("--variant", help="With --setup or --clock: one of the game's rule sets.  [default: the game's]")
+@click.option(
+    "--variant",
+    shell_complete=complete_variants,
+    help="With --setup or --clock: one of the game's rule sets.  [default: the game's]",
+)
 @click.option("--seed", type=int, help="With --setup: seed of the match.  [default: drawn and printed]")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def command(game: str | None, as_json: bool, **asked: Any) -> None:

@@ -12,12 +12,15 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
+from importlib.metadata import version
 from io import TextIOWrapper
 from pathlib import Path
 from typing import Any, NoReturn
 
 import click
+from click.shell_completion import CompletionItem
 
+from arena.commit import commit
 from arena.errors import CANNOT, DONE, SIGNALLED, WRONG_USE, Stopped, WrongUse, reason_of
 from referee.printable import printable
 
@@ -57,6 +60,15 @@ class Arena(click.Group):
             return None
         command: click.Command = import_module(f"arena.commands.{COMMANDS[cmd_name][0]}").command
         return command
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Commands and options that a shell offers, from the table: nothing is imported for it."""
+        named = [
+            CompletionItem(name, help=summary)
+            for name, (_, summary) in COMMANDS.items()
+            if name.startswith(incomplete)
+        ]
+        return [*named, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The list of commands, from the table: nothing is imported for it."""
@@ -155,8 +167,25 @@ def _verdict(reason: BaseException) -> tuple[int, str]:
     )
 
 
+def _show_version(context: click.Context, option: click.Parameter, asked: bool) -> None:
+    """Prints version and commit, and ends."""
+    del option
+    if not asked or context.resilient_parsing:
+        return
+    said = f"arena, version {version('mist-arena')}"
+    click.echo(f"{said}, commit {made_from}" if (made_from := commit()) else said)  # noqa: TID251 - both are ours
+    context.exit()
+
+
 @click.group("arena", cls=Arena, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="mist-arena", prog_name="arena")
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_version,
+    help="Show version and commit.",
+)
 def main() -> None:
     """Play games with hidden information between programs.
 

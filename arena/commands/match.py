@@ -11,6 +11,7 @@ from typing import Any, get_args
 import click
 from msgspec import Raw
 
+from arena.commands.completion import complete_bots, complete_games, complete_variants
 from arena.commands.options import (
     adding,
     cap_option,
@@ -47,9 +48,11 @@ PlayIt = Callable[..., Result]
 """Plays a match of a plan and players, its transcript in a folder, told who watches: as `play_match`."""
 
 match_options = adding(
-    click.argument("game"),
-    click.argument("bots", nargs=-1, metavar="BOT BOT ..."),
-    click.option("--variant", help="Variant of the game.  [default: the game's]"),
+    click.argument("game", shell_complete=complete_games),
+    click.argument("bots", nargs=-1, metavar="BOT BOT ...", shell_complete=complete_bots),
+    click.option(
+        "--variant", shell_complete=complete_variants, help="Variant of the game.  [default: the game's]"
+    ),
     click.option("--seed", type=int, help="Seed of the match.  [default: drawn and printed]"),
     click.option("--options", help="The game's options, as a JSON object."),
     click.option(

@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 import msgspec
 
+from arena.commands.completion import complete_games
 from arena.errors import WrongUse, cannot_write
 from arena.terminal import command_line, results_console
 from referee.bot_folder import FILE
@@ -17,7 +18,9 @@ PROGRAM = "bot.py"
 
 @click.command("new-bot")
 @click.argument("folder", type=click.Path(path_type=Path))
-@click.option("--game", default=next(iter(GAMES)), show_default=True, help="Game of the bot.")
+@click.option(
+    "--game", shell_complete=complete_games, default=next(iter(GAMES)), show_default=True, help="Game of the bot."
+)
 def command(folder: Path, game: str) -> None:
     """Write a bot to start from into FOLDER, which must be new or empty."""
     if game not in GAMES:

@@ -7,6 +7,7 @@ from typing import Any, get_args
 import click
 from msgspec.structs import replace
 
+from arena.commands.completion import complete_bots, complete_games, complete_variants
 from arena.commands.options import (
     cap_option,
     caps_given,
@@ -60,10 +61,10 @@ BLOCKS = click.IntRange(1, MOST_BLOCKS)
 
 
 @click.command("regress")
-@click.argument("game")
-@click.option("--base", required=True, metavar="BOT", help="The old version.")
-@click.option("--head", required=True, metavar="BOT", help="The new version.")
-@click.option("--variant", help="Variant of the game.  [default: the game's]")
+@click.argument("game", shell_complete=complete_games)
+@click.option("--base", shell_complete=complete_bots, required=True, metavar="BOT", help="The old version.")
+@click.option("--head", shell_complete=complete_bots, required=True, metavar="BOT", help="The new version.")
+@click.option("--variant", shell_complete=complete_variants, help="Variant of the game.  [default: the game's]")
 @click.option("--options", help="The game's options, as a JSON object.")
 @click.option("--elo0", type=float, help="Two seats: head's advantage in Elo under H0.  [default: 0]")
 @click.option("--elo1", type=float, help="Two seats: head's advantage in Elo under H1.  [default: 5]")
@@ -78,7 +79,13 @@ BLOCKS = click.IntRange(1, MOST_BLOCKS)
 @click.option(
     "--beta", type=float, default=0.05, show_default=True, help="Bound on the rate of accepting H0 wrongly."
 )
-@click.option("--field", multiple=True, metavar="BOT", help="More seats: bot of the other seats; repeatable.")
+@click.option(
+    "--field",
+    shell_complete=complete_bots,
+    multiple=True,
+    metavar="BOT",
+    help="More seats: bot of the other seats; repeatable.",
+)
 @click.option("--rotations", type=BLOCKS, help="More seats: number of seatings of a deal.  [default: all]")
 @click.option(
     "--blocks", type=BLOCKS, default=40_000, show_default=True, help="Limit on blocks; then the test is undecided."

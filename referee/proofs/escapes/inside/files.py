@@ -83,12 +83,13 @@ def reads_the_referees_code(scene: Scene) -> Verdict:
 
     def imported() -> str:
         try:
-            import referee  # noqa: PLC0415 - that is the attempt
+            import referee.rules  # noqa: PLC0415 - that is the attempt
         except ImportError:
+            # Where the arena is installed, `referee` alone is there: the empty folder that hides it.
             return ""
-        return f"imported from {referee.__path__}"
+        return f"imported from {referee.rules.__file__}"
 
-    return any_of([_content(f"{scene.code}/__init__.py"), _listed(scene.code), ("import referee", imported)])
+    return any_of([_content(f"{scene.code}/__init__.py"), _listed(scene.code), ("import referee.rules", imported)])
 
 
 @attacks("minimal root")

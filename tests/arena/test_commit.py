@@ -1,0 +1,56 @@
+"""`arena --version` tells the commit: git's in a clone, the written one where the arena is installed."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from arena import commit
+from arena.commands import main
+
+
+def version() -> str:
+    return CliRunner().invoke(main.main, ["--version"]).stdout
+
+
+@pytest.fixture
+def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository with one commit, in the place of ours."""
+    (tmp_path / "file").write_text("x")
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "add", "file")
+    git(tmp_path, "-c", "user.name=x", "-c", "user.email=x@x", "commit", "-qm", "x")
+    monkeypatch.setattr(commit, "_GIT", tmp_path / ".git")
+    monkeypatch.setattr(commit, "WRITTEN", tmp_path / "commit.txt")
+    return tmp_path
+
+
+def head(folder: Path) -> str:
+    return git(folder, "rev-parse", "HEAD")[:12]
+
+
+def git(folder: Path, *words: str) -> str:
+    return subprocess.check_output(["git", "-C", folder, *words], text=True)  # noqa: S603, S607 - our own words
+
+
+def test_a_clone_tells_its_commit_and_whether_files_were_changed_since(clone: Path) -> None:
+    assert f", commit {head(clone)}\n" in version()
+    (clone / "file").write_text("y")
+    assert f", commit {head(clone)}-dirty\n" in version()
+
+
+def test_what_was_written_counts(clone: Path) -> None:
+    (clone / "commit.txt").write_text("0123456789ab\n")
+    assert ", commit 0123456789ab\n" in version()
+
+
+def test_without_either_only_the_version_is_told(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(commit, "_GIT", clone / "nowhere")
+    assert version().startswith("arena, version ")
+    assert "commit" not in version()
+
+
+def test_without_git_only_the_version_is_told(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(clone))
+    assert "commit" not in version()

@@ -1,0 +1,180 @@
+"""The arena without a clone: what is packed, and that it plays from where pip installs it.
+
+The environments are empty but for the wheel and what it needs, in the versions of requirements.lock; pip gets
+these from the index that it is set up for.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tarfile
+import zipfile
+from importlib.metadata import metadata
+from pathlib import Path
+
+import pytest
+
+from arena.commit import commit
+from arena.errors import MachineCannot
+from referee.bot_folder.manifest import built_in
+from referee.sandbox.process import SandboxError, find_isolation
+from tests.docs_pages import HOUSE
+
+ROOMS = ("protocol", "referee", "bots", "arena")
+MACHINES = Path(sys.base_prefix, "bin/python3")
+"""The Python that the project's own environment was made with; its pip is used, too."""
+DEBIANS = Path("/usr/bin/python3")
+OLDEST = (3, 11)
+
+
+def run(*command: str | Path, cwd: Path, code: int = 0, env: dict[str, str] | None = None) -> str:
+    """Standard output of a program that ends with this code; with another code, also what was wrong."""
+    bare = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "ARENA", "COV"))}
+    done = subprocess.run(  # noqa: S603 - our own programs
+        command, cwd=cwd, env=bare | (env or {}), capture_output=True, text=True, check=False, timeout=250
+    )
+    assert code == done.returncode, done.stdout + done.stderr
+    return done.stdout + done.stderr * bool(code)
+
+
+def build(what: str, source: Path, folder: Path) -> Path:
+    """A wheel or an sdist of a folder, as `pip` and `build` would have it made."""
+    code = f"from hatchling.build import build_{what}; print(build_{what}({str(folder)!r}))"
+    return folder / run(sys.executable, "-c", code, cwd=source).splitlines()[-1]
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Built from this clone."""
+    return build("wheel", HOUSE, tmp_path_factory.mktemp("wheel"))
+
+
+@pytest.fixture(scope="session")
+def wheel_of_sdist(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Built from an unpacked sdist, where there is no git to ask."""
+    folder = tmp_path_factory.mktemp("sdist")
+    with tarfile.open(build("sdist", HOUSE, folder)) as archive:
+        archive.extractall(folder, filter="data")
+    (source,) = (path for path in folder.iterdir() if path.is_dir())
+    return build("wheel", source, folder)
+
+
+def packed(wheel: Path) -> dict[str, bytes]:
+    """Its files, but for the list of them."""
+    with zipfile.ZipFile(wheel) as archive:
+        return {name: archive.read(name) for name in archive.namelist() if not name.endswith("/RECORD")}
+
+
+class TestPacked:
+    def test_the_wheel_has_every_file_of_the_packages_and_no_other(self, wheel: Path) -> None:
+        ours = run("git", "ls-files", "--cached", "--others", "--exclude-standard", *ROOMS, cwd=HOUSE).splitlines()
+        there = {name for name in ours if (HOUSE / name).exists()}
+        assert there | {"arena/commit.txt"} == {name for name in packed(wheel) if ".dist-info/" not in name}
+
+    def test_the_wheel_of_the_sdist_is_the_same_with_its_commit(self, wheel: Path, wheel_of_sdist: Path) -> None:
+        assert packed(wheel) == packed(wheel_of_sdist)
+        assert f"{commit()}\n" == packed(wheel)["arena/commit.txt"].decode()
+
+    def test_each_extra_that_is_no_developers_is_in_the_page_of_installing(self) -> None:
+        extras = set(metadata("mist-arena").get_all("Provides-Extra") or ()) - {"dev", "docs"}
+        assert extras == set(re.findall(r"mist_arena\S*\[(\w+)\]", (HOUSE / "docs/installing.md").read_text()))
+
+
+def make_environment(python: Path, wheel: Path, folder: Path) -> Path:
+    """An empty environment of this Python with the wheel; its folder of programs."""
+    run(python, "-m", "venv", "--without-pip", folder, cwd=folder.parent)
+    pinned = re.findall(r"^(\S+==\S+(?: ; [^\\\n]+)?)", (HOUSE / "requirements.lock").read_text(), re.MULTILINE)
+    (folder / "versions").write_text("\n".join(pinned))
+    pip = (MACHINES, "-m", "pip", "--python", folder / "bin/python", "install", "--quiet")
+    run(*pip, "--constraint", folder / "versions", wheel, cwd=folder)
+    return folder / "bin"
+
+
+def why_not(python: Path) -> str | None:
+    """Why the wheel cannot be tried on this Python."""
+    if not python.exists():
+        return f"there is no {python} on this machine"
+    if python == DEBIANS and python.resolve() == MACHINES.resolve():
+        return f"{python} is this machine's only Python, and was tried"
+    told = run(python, "-c", "import sys; print(*sys.version_info[:2])", cwd=Path("/"))
+    if tuple(map(int, told.split())) < OLDEST:
+        return f"{python} is of {told.strip()}, older than {OLDEST}"
+    return None
+
+
+@pytest.fixture(scope="module", params=[MACHINES, DEBIANS], ids=["machine", "debian"])
+def programs(request: pytest.FixtureRequest, wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where `arena` is installed."""
+    if reason := why_not(request.param):
+        pytest.skip(reason)
+    return make_environment(request.param, wheel, tmp_path_factory.mktemp("installed") / "here")
+
+
+@pytest.fixture
+def away(tmp_path: Path) -> Path:
+    """A folder that is no clone's; root's bots run as others, who must be let in."""
+    tmp_path.chmod(0o755)
+    return tmp_path
+
+
+@pytest.fixture(scope="session")
+def isolation() -> str:
+    try:
+        return find_isolation()
+    except SandboxError as error:
+        pytest.skip(str(error))
+
+
+INSIDE = """
+import importlib.util
+import bots.kit
+import protocol
+
+for module in (bots.kit, protocol):
+    assert module.__file__.startswith("/arena/code/"), module.__file__
+for hidden in ("referee.rules", "arena.tournament", "bots.mist_tracker.bot"):
+    assert importlib.util.find_spec(hidden) is None, hidden
+
+"""
+
+
+@pytest.mark.slow
+class TestInstalled:
+    def test_it_tells_its_version_and_commit(self, programs: Path, away: Path) -> None:
+        assert f", commit {commit()}\n" in run(programs / "arena", "--version", cwd=away)
+
+    def test_every_sample_bot_is_there(self, programs: Path, away: Path) -> None:
+        said = run(programs / "arena", "match", "mist", "nobody", "nobody", cwd=away, code=2)
+        assert f"built in are {', '.join(built_in())}\n" in said
+
+    @pytest.mark.parametrize("warm", ["--warm", "--cold"])
+    def test_a_new_bot_plays_in_the_sandbox_and_sees_the_kit_alone(
+        self, programs: Path, away: Path, isolation: str, warm: str
+    ) -> None:
+        run(programs / "arena", "new-bot", "mine", cwd=away)
+        program = away / "mine/bot.py"
+        program.write_text(INSIDE + program.read_text())
+        how = ("--isolation", isolation, warm, "--json")
+        said = json.loads(run(programs / "arena", "match", "mist", "mine", "mist_random", *how, cwd=away))
+        assert ["ok", "ok"] == said["conduct"]
+
+    def test_a_tournament_is_played_and_reported(self, programs: Path, away: Path, isolation: str) -> None:
+        (away / "cup.toml").write_text(
+            f'game = "mist"\nblocks = 1\nisolation = "{isolation}"\nbots = ["mist_random", "mist_hunter"]\n'
+        )
+        run(programs / "arena", "tournament", "cup.toml", "--results", "out", cwd=away)
+        assert "mist_hunter" in run(programs / "arena", "report", "out", cwd=away)
+        (transcript, *_) = sorted((away / "out/transcripts").glob("*.jsonl"))
+        assert "holds" in run(programs / "arena", "replay", transcript, cwd=away)
+
+    def test_the_sandbox_holds(self, programs: Path, away: Path, isolation: str) -> None:
+        run(programs / "arena", "doctor", "--isolation", isolation, cwd=away)
+
+    def test_without_bubblewrap_it_says_how_to_get_it(self, programs: Path, away: Path) -> None:
+        (away / "bin").mkdir()
+        lone = {"PATH": str(away / "bin")}
+        words = ("match", "mist", "mist_random", "mist_random")
+        said = run(programs / "arena", *words, cwd=away, code=MachineCannot.exit_code, env=lone)
+        assert "install bubblewrap" in said
