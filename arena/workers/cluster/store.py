@@ -6,7 +6,7 @@ from pathlib import Path
 from arena.errors import WrongUse
 from referee.transcript import TranscriptError
 
-INSTALL = "pip install '.[cluster]' in the arena's folder"
+INSTALL = "pip install '.[cluster]' in the arena's folder, or of its wheel: pip install 'WHEEL[cluster]'"
 
 
 class Store:
