@@ -9,6 +9,8 @@ html_theme = "furo"
 html_title = "Arena"
 html_copy_source = False
 html_show_sphinx = False
+smartquotes = False  # they make one dash of the two before an option
+myst_disable_syntax = ["html_inline", "html_block"]  # `<` is a character
 myst_heading_anchors = 6
 """Headings get the anchors that they have on GitHub, to which the pages' links lead."""
 suppress_warnings = [

@@ -28,7 +28,7 @@ def commands() -> str:
         own = click.Context(command, info_name=name, parent=context)
         lines += [f"## {name}", "", "```text", *command.get_usage(own).splitlines(), "```", ""]
         lines += _paragraphs(command.help or "")
-        rows = [record for each in command.get_params(own) if (record := each.get_help_record(own))]
+        rows = [record for each in command.get_params(own) if (record := each.get_help_record(own)) and record[1]]
         lines += [
             "",
             "| option | |",
@@ -145,12 +145,7 @@ def _text(words: str) -> str:
 
 
 def _paragraphs(words: str) -> list[str]:
-    return [line for each in inspect.cleandoc(words).split("\n\n") for line in (_escaped(_text(each)), "")]
-
-
-def _escaped(words: str) -> str:
-    """Text in which `<` begins no tag."""
-    return words.replace("<", "&lt;")
+    return [line for each in inspect.cleandoc(words).split("\n\n") for line in (_text(each), "")]
 
 
 def _cell(words: str) -> str:

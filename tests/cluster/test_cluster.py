@@ -18,6 +18,7 @@ from arena.errors import CANNOT, DONE, WRONG_USE
 from arena.tournament.ledger import INTERRUPTED
 from arena.workers.cluster import node_line
 from arena.workers.cluster.dask import connected
+from arena.workers.cluster.store import INSTALL
 from tests.cluster import dask_pickles
 from tests.cluster.dask_cluster import ROOT, DaskCluster, dask_cluster
 from tests.real_wire.processes import PATIENCE_SECONDS, alive, family, until
@@ -187,7 +188,7 @@ def test_without_dask_it_says_how_to_install_it(file: Path, tmp_path: Path) -> N
         text=True,
         check=False,
     )
-    needs = "needs Dask, here and on each worker's machine: pip install '.[cluster]' in the arena's folder\n"
+    needs = f"needs Dask, here and on each worker's machine: {INSTALL}\n"
     assert (WRONG_USE, f"arena: --on dask://127.0.0.1:1 {needs}") == (done.returncode, done.stderr)
 
 
@@ -196,7 +197,7 @@ def test_where_the_arena_is_missing_is_named(tmp_path: Path, file: Path, cluster
     (tmp_path / "empty/arena").mkdir(parents=True)
     (tmp_path / "empty/arena/__init__.py").touch()
     lack = "has no arena (No module named 'arena.workers')"
-    needs = f"{lack}; there: pip install '.[cluster]' in the arena's folder"
+    needs = f"{lack}; there: {INSTALL}"
     cluster.add(path=tmp_path / "empty")
     until(lambda: 1 == trio.run(_workers, cluster.on))
     code, said = ended((*ON_CLUSTER, cluster.on), file)
