@@ -49,7 +49,7 @@ def plausible(state: FightState, seat: int, luck: Random) -> Action | None:
         case "move":
             return _move(state, player, luck)
         case "pillar":
-            return _ask(player, luck)
+            return _ask(player, luck) if player.visits else None
         case _:
             return Vote(seat=luck.choice(state.candidates))  # type: ignore[arg-type]
 
