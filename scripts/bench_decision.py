@@ -25,8 +25,8 @@ from msgspec import Raw
 from arena import event_loop
 from protocol.codec import encode
 from referee.bot_folder import find_bot
-from referee.host import Plan, SandboxedBot, play
-from referee.match import Ended, Handed, In, Out, Policy, Record
+from referee.host import Plan, Result, SandboxedBot, play
+from referee.match import AnyRecord, Ended, Handed, In, Out, Policy
 from referee.transcript import read_transcript
 from referee.wire import open_wire
 
@@ -63,7 +63,7 @@ def folder_with_bot(folder: Path) -> Path:
     return bot
 
 
-def through_the_referee(bot: Path, decisions: int, folder: Path) -> list[Record]:
+def through_the_referee(bot: Path, decisions: int, folder: Path) -> list[AnyRecord]:
     """A match of so many decisions; its records."""
     plan = Plan(
         match="bench",
@@ -104,13 +104,13 @@ class Steady:
 
 async def many_through_the_referee(
     bot: Path, decisions: int, folder: Path, at_once: int
-) -> tuple[float, list[Record]]:
+) -> tuple[float, list[AnyRecord]]:
     """So many such matches at once; seconds a decision while all are under way, and the records of one match."""
     steady = Steady(at_once, decisions)
     players = [SandboxedBot(find_bot(str(bot)))] * 2
     options = Raw(encode({"first": 0, "max_turns": decisions}))
     policy = Policy(startup_ms=STARTUP_MS, unfair="note")
-    found = []
+    found: list[Result] = []
 
     async def one(number: int) -> None:
         plan = Plan(
@@ -131,7 +131,7 @@ async def many_through_the_referee(
     return steady.seconds, list(read_transcript(Path(found[0].transcript)))
 
 
-def many_bare(bot: Path, records: list[Record], folder: Path, at_once: int, decisions: int) -> float:
+def many_bare(bot: Path, records: list[AnyRecord], folder: Path, at_once: int, decisions: int) -> float:
     """As many matches with nothing in between; seconds a decision while all are under way."""
     steady = Steady(at_once, decisions)
     frames = [
@@ -169,7 +169,7 @@ def _told_all(socket: "zmq.Socket[bytes]", rest: Iterator[bytes | None]) -> bool
     return True
 
 
-def seconds_of(records: list[Record]) -> float:
+def seconds_of(records: list[AnyRecord]) -> float:
     """From the first window's handing over to the end."""
     first = next(record.at for record in records if isinstance(record, Handed))
     return (next(record.at for record in records if isinstance(record, Ended)) - first) / 1e6
@@ -198,7 +198,7 @@ def bare_bots(bot: Path, folder: Path, number: int) -> "Iterator[list[zmq.Socket
         context.destroy(linger=0)
 
 
-def bare(bot: Path, records: list[Record], folder: Path, processes: int) -> float:
+def bare(bot: Path, records: list[AnyRecord], folder: Path, processes: int) -> float:
     """The same frames, sent and received by blocking calls and nothing else; seconds from the first window on.
 
     With one process it gets the frames of both seats, one after the other; with two each gets its own.

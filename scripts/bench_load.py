@@ -19,6 +19,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import count, takewhile
 from pathlib import Path
 
@@ -139,7 +140,7 @@ async def soak(minutes: float, at_once: int) -> bool:
             began = time.monotonic()
             for number in range(1, ROUNDS + 1):
                 end = began + 60 * minutes * number / ROUNDS
-                await load.play(takewhile(lambda _, end=end: time.monotonic() < end, seeds))
+                await load.play(takewhile(partial(_before, end), seeds))
                 looks.append(look())
     print(f"{load.played} matches in {minutes:.0f} minutes, {at_once} at once, {len(looks)} looks between them")
     quarter = len(looks) // 4
@@ -151,6 +152,11 @@ async def soak(minutes: float, at_once: int) -> bool:
         print(f"{name:<12} {early:>10.0f} -> {late:>10.0f}{'  grew' if grew else ''}")
         good = good and not grew
     return good
+
+
+def _before(end: float, _: int) -> bool:
+    """Whether there is time for one more; `end` is of the monotonic clock."""
+    return time.monotonic() < end
 
 
 def told(load: Load) -> bool:

@@ -81,7 +81,7 @@ def tournament(folder: Path, number: int, blocks: int, at_once: int, processes: 
     file = folder / f"cup-{processes}-{number}.toml"
     file.write_text(CUP.format(blocks=blocks, turns=TURNS, processes=processes))
     began = time.perf_counter()
-    command = [sys.executable, "-m", "arena", "tournament", file, "--json", "--concurrency", str(at_once)]
+    command = [sys.executable, "-m", "arena", "tournament", str(file), "--json", "--concurrency", str(at_once)]
     subprocess.run(command, check=True, capture_output=True)
     return 2 * blocks / (time.perf_counter() - began)
 
@@ -156,7 +156,8 @@ async def unrefereed_match(
 ) -> None:
     """Starts both bots, tells them what they were told, and waits until they have ended."""
     with tempfile.TemporaryDirectory() as name:
-        sockets, processes = [], []
+        sockets: list[zmq.Socket[bytes]] = []
+        processes: list[sandbox.Process] = []
 
         async def start(bot: SandboxedBot, path: Path) -> None:
             log = path.with_name("log")

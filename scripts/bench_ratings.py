@@ -45,6 +45,7 @@ def results(seats: int, number: int) -> list[Played]:
             charged_us=(1000,) * seats,
             windows=(10,) * seats,
             defaults=(0,) * seats,
+            refused=(0,) * seats,
         )
         for each in range(number)
     ]

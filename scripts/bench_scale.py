@@ -45,6 +45,9 @@ class Counted:
         self._mark = 0.0
         self.rates: list[float] = []
 
+    def lost(self, match: Match, reason: str) -> None:
+        """See `runner.Progress`."""
+
     def ended(self, match: Match, result: Result) -> None:
         """See `runner.Progress`."""
         del match, result

@@ -83,6 +83,7 @@ def _result(block: Block, seating: int, draw: float) -> Played:
         charged_us=NONE,
         windows=NONE,
         defaults=NONE,
+        refused=NONE,
     )
 
 

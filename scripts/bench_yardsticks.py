@@ -18,8 +18,19 @@ def python() -> Path | None:
     if made_from.is_file() and made_from.read_text() == wanted:
         return found
     print("bench: making .venv-bench from bench-requirements.lock", file=sys.stderr)
-    make = [sys.executable, "-m", "venv", "--clear", "--without-pip", ENVIRONMENT]
-    install = ["python3", "-m", "pip", "--python", found, "install", "--quiet", "--require-hashes", "-r", LOCK]
+    make = [sys.executable, "-m", "venv", "--clear", "--without-pip", str(ENVIRONMENT)]
+    install = [
+        "python3",
+        "-m",
+        "pip",
+        "--python",
+        str(found),
+        "install",
+        "--quiet",
+        "--require-hashes",
+        "-r",
+        str(LOCK),
+    ]
     try:
         subprocess.run(make, check=True, stdout=sys.stderr)
         (ENVIRONMENT / ".gitignore").write_text("*\n")
