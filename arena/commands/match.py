@@ -54,6 +54,12 @@ match_options = adding(
         "--variant", shell_complete=complete_variants, help="Variant of the game.  [default: the game's]"
     ),
     click.option("--seed", type=int, help="Seed of the match.  [default: drawn and printed]"),
+    click.option(
+        "--fill",
+        metavar="BOT",
+        shell_complete=complete_bots,
+        help="Bot for the seats that are left over, such as a sample bot.",
+    ),
     click.option("--options", help="The game's options, as a JSON object."),
     click.option(
         "--setup",
@@ -99,7 +105,7 @@ def command(
     log: str | None,
     **given: Any,
 ) -> None:
-    """Play one match of GAME: one BOT for each seat, from seat 0 on.
+    """Play one match of GAME: one BOT for each seat, from seat 0 on; --fill gives one to the rest.
 
     A BOT is a folder, FOLDER@REVISION, a sample bot's name, or "console" for a person at this terminal. SIGUSR1
     pauses the match, and ends the pause.
@@ -121,7 +127,8 @@ def play_asked(
     Raises:
         WrongUse: there is no such match.
     """
-    plan = _plan(game, bots, given)
+    bots = _filled(game, bots, given)
+    plan = _plan(game, given)
     if bots.count(CONSOLE) > 1:
         raise WrongUse(f"{CONSOLE}: there is one terminal, for one person")
     caps = caps_given(given["caps"])
@@ -141,13 +148,22 @@ def play_asked(
         show_match(result, [_name(player) for player in players])
 
 
-def _plan(game: str, bots: tuple[str, ...], given: dict[str, Any]) -> Plan:
-    """The match that was asked for, checked as far as the rules go."""
-    rules, variant, in_force = rules_asked(game, given["variant"], given["options"])
+def _filled(game: str, bots: tuple[str, ...], given: dict[str, Any]) -> tuple[str, ...]:
+    """A bot for each seat."""
+    rules, _, in_force = rules_asked(game, given["variant"], given["options"])
     seats = rules.seats(in_force)
+    if given["fill"] is not None and len(bots) < seats:
+        return bots + (given["fill"],) * (seats - len(bots))
     if len(bots) != seats:
         are = "is" if len(bots) == 1 else "are"
-        raise WrongUse(f"BOT: {game} has {seats} seats, and {counted(len(bots), 'bot')} {are} named")
+        more = "" if len(bots) > seats else "; --fill BOT gives one to the others"
+        raise WrongUse(f"BOT: {game} has {seats} seats, and {counted(len(bots), 'bot')} {are} named{more}")
+    return bots
+
+
+def _plan(game: str, given: dict[str, Any]) -> Plan:
+    """The match that was asked for, checked as far as the rules go."""
+    rules, variant, in_force = rules_asked(game, given["variant"], given["options"])
     policy = read_policy(given)
     return Plan(
         match=f"{game}-{datetime.now(UTC):%Y%m%dT%H%M%S}-{secrets.token_hex(2)}",

@@ -15,6 +15,7 @@ from referee.bot_folder import (
     line_of,
     size_of,
 )
+from referee.games import GAMES
 
 
 def find_entry(given: str, game: str, caps: BotCaps, called: str | None = None) -> BotFolder:
@@ -34,7 +35,9 @@ def find_entry(given: str, game: str, caps: BotCaps, called: str | None = None) 
     bot = find_bot(given)
     if not bot.plays(game):
         games = list(bot.games or ())
-        raise BotFolderError(f"{called or given} does not play {game}: its bot.toml has games = {games}")
+        unknown = [name for name in games if name not in GAMES]
+        known = f", and there is no game {', '.join(unknown)}; there are {', '.join(GAMES)}" if unknown else ""
+        raise BotFolderError(f"{called or given} does not play {game}: its bot.toml has games = {games}{known}")
     if asks := over(bot, caps):
         raise BotFolderError(asks)
     return bot

@@ -9,6 +9,7 @@ import msgspec
 from arena.quantities import duration
 from arena.tables import Grid, show
 from arena.terminal import results_console
+from protocol.words import Outcome
 from referee.host import Result
 from referee.match import sentences
 
@@ -19,18 +20,19 @@ def show_match(result: Result, names: Sequence[str]) -> None:
     if outcome is None:
         raise AssertionError("a void attempt is not printed")
     screen = results_console()
+    figures = _figures(outcome, len(names))
     table = Grid(
-        {"seat": True, "bot": False, "place": True, "score": True, "conduct": False}
-        | {"windows": True, "defaults": True, "refused": True, "charged": True}
+        {"seat": True, "bot": False, "place": True}
+        | {name: isinstance(next(iter(by_seat.values())), int) for name, by_seat in figures.items()}
+        | {"conduct": False, "windows": True, "defaults": True, "refused": True, "charged": True}
     )
     places = {seat: place for place, group in enumerate(outcome.ranking, start=1) for seat in group}
     for seat, name in enumerate(names):
-        score = None if outcome.scores is None else outcome.scores.get(str(seat))
         table.add_row(
             str(seat),
             name,
             str(places[seat]),
-            "-" if score is None else str(score),
+            *(str(by_seat.get(seat, "-")) for by_seat in figures.values()),
             result.conduct[seat].value,
             str(result.windows[seat]),
             str(result.defaults[seat]),
@@ -45,6 +47,25 @@ def show_match(result: Result, names: Sequence[str]) -> None:
             logs = [f"log: {log}" for log in _logs(result, seat)]
             screen.say(f"{names[seat]}, seat {seat}: {'; '.join([*said, *logs])}")
     screen.say(f"transcript: {result.transcript} {result.head}")
+
+
+def _figures(outcome: Outcome, seats: int) -> dict[str, dict[int, Any]]:
+    """The columns behind the places: scores and what the game counts or gives to single seats, by seat."""
+    found = {"score": outcome.scores or {}, "tokens": outcome.tokens, "garnets": outcome.garnets}
+    detail = msgspec.to_builtins(outcome.detail)
+    if isinstance(detail, dict):
+        found |= {name: value for name, value in detail.items() if _are_numbers(value)}
+    columns = {
+        name: {int(key): each for key, each in by_seat.items() if key in set(map(str, range(seats)))}
+        for name, by_seat in found.items()
+    }
+    if isinstance(detail, dict) and isinstance(claims := detail.get("claims"), dict):
+        columns["title"] = {claim["seat"]: title for title, claim in claims.items()}
+    return {name: by_seat for name, by_seat in columns.items() if by_seat}
+
+
+def _are_numbers(value: Any) -> bool:
+    return isinstance(value, dict) and all(isinstance(each, int) for each in value.values())
 
 
 def match_json(result: Result) -> dict[str, Any]:

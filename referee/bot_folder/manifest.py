@@ -174,7 +174,9 @@ def _read(copy: Path, shown: Path, given: str, content: str) -> BotFolder:
     if told.transport not in get_args(Transport):
         known = " and ".join(map(repr, get_args(Transport)))
         raise file.wrong("transport", f"{told.transport!r} is not known; {known} are")
-    games = None if told.games == "*" else tuple(told.games)
+    games = None if told.games in {"*", ("*",)} else tuple(told.games)
+    if games is not None and "*" in games:
+        raise file.wrong("games", '"*" is every game: it stands alone')
     for field, words in {"name": (told.name,), "version": (told.version,), "games": games or ()}.items():
         _check_printable(file, field, words)
     for command in (told.command, *told.build):

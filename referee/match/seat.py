@@ -56,7 +56,9 @@ class Seat:
         self._complaints: Counter[tuple[str, str]] = Counter()
         self._late: list[int] = []
         self._unanswered = 0
-        self._asked_default = 0
+        self._asked_default = self._fallbacks = 0
+        self._refusals_before = 0
+        """As the last window closed."""
         self._restarts = policy.restarts if policy.fault == "restart" else 0
 
     def closed(self, charged: int, *, by_default: bool, asked: bool) -> None:
@@ -65,6 +67,8 @@ class Seat:
         self.times.append(charged)
         self.defaults += by_default
         self._asked_default += asked
+        self._fallbacks += asked and self.refusals > self._refusals_before
+        self._refusals_before = self.refusals
 
     def complain(self, refusal: str, text: str) -> None:
         """One of its messages was refused."""
@@ -100,6 +104,7 @@ class Seat:
             unanswered=self._unanswered,
             refused_late=self.refused[Refusal.LATE.value],
             asked_default=self._asked_default,
+            fallbacks=self._fallbacks,
             complaints=tuple(
                 Complaint(refusal, text, times)
                 for (refusal, text), times in self._complaints.most_common(MOST_COMPLAINTS)

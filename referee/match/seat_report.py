@@ -15,6 +15,8 @@ MOST_COMPLAINTS = 3
 TEXT = 300
 """Characters of a text in a report, at most."""
 MICROSECONDS_PER_MS = 1_000
+MOSTLY = 2
+"""A bot that asks for the default in one window of so many, or less, may well mean it."""
 
 Text = Annotated[str, Meta(max_length=TEXT)]
 Spread = dict[str, Count]
@@ -44,7 +46,9 @@ class SeatReport(Struct, frozen=True, kw_only=True, omit_defaults=True):
     unanswered: Count = 0
     """Windows that took the default because no answer had come by the end of the next one."""
     asked_default: Count = 0
-    """Windows in which the bot itself asked for the default; the kit does so after an error or a refusal."""
+    """Windows in which the bot itself asked for the default."""
+    fallbacks: Count = 0
+    """Of these, windows in which an action had been refused before: the kit does so."""
     refused_late: Count = 0
     """Messages that were refused for coming too late."""
     complaints: Annotated[tuple[Complaint, ...], Meta(max_length=MOST_COMPLAINTS)] = ()
@@ -114,7 +118,9 @@ def sentences(report: SeatReport, *, windows: int, refused: int) -> list[str]:
         said.append(f"{report.unanswered} of {windows} windows unanswered")
     if refused > report.refused_late:
         said.append(_complaints(report, refused - report.refused_late))
-    if report.asked_default:
+    if report.fallbacks:
+        said.append(f"after a refusal the default in {report.fallbacks} of {windows} windows")
+    elif report.asked_default * MOSTLY > windows:
         said.append(f"asked for the default in {report.asked_default} of {windows} windows")
     if report.loss and report.last_line:
         said.append(f"last line: {report.last_line}")

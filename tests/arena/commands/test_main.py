@@ -153,7 +153,7 @@ def test_adjudicate_names_the_file_and_the_place_of_an_error(tmp_path: Path) -> 
     ("arguments", "said"),
     [
         (("chess", "mist_random"), f"GAME: there is no 'chess'; there are {', '.join(GAMES)}"),
-        (("mist", "mist_random"), "BOT: mist has 2 seats, and 1 bot is named"),
+        (("mist", "mist_random"), "BOT: mist has 2 seats, and 1 bot is named; --fill BOT gives one to the others"),
         (
             ("mist", "mist_random", "nobody"),
             "nobody: is neither a folder nor a built-in bot; built in are ",

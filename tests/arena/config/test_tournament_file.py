@@ -7,6 +7,7 @@ import pytest
 from arena.config.tournament_file import read_tournament
 from arena.errors import WrongUse
 from referee.bot_folder.content import content_hash
+from referee.games.registry import GAMES
 from referee.match.policy import Policy
 
 RIGHT = """\
@@ -130,7 +131,8 @@ def test_a_bot_that_does_not_play_the_game_is_refused(file: Path) -> None:
         'name = "mine"\nversion = "1"\ncommand = ["python", "bot.py"]\ngames = ["chess"]\n'
     )
     said = complaint(file, RIGHT.replace('"mist_cautious"', '"mine"'))
-    assert "2: bots[1]: 'mine' does not play mist: its bot.toml has games = ['chess']" == said
+    why = f"its bot.toml has games = ['chess'], and there is no game chess; there are {', '.join(GAMES)}"
+    assert f"2: bots[1]: 'mine' does not play mist: {why}" == said
 
 
 def test_a_folder_beside_the_file_is_found_from_anywhere(file: Path) -> None:

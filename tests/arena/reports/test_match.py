@@ -50,3 +50,13 @@ def test_the_json_names_every_log_by_seat(tmp_path: Path) -> None:
         [Path(log).name for log in logs] for logs in found["logs"]
     ]
     assert (0, 3) == tuple(found["refused"])
+
+
+def test_what_a_game_counts_or_gives_has_a_column(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    detail = {"claims": {"Mercy": {"seat": 1, "round": 3}}, "connected": {"0": 4, "1": 5}, "rounds": [1], "9": {}}
+    its_outcome = replace(outcome((1,), (0,)), scores={"0": 3}, tokens={"1": 2}, detail=detail)
+    show_match(replace(ended(tmp_path), outcome=its_outcome), NAMES)
+    heading, _, first, second = capsys.readouterr().out.splitlines()[:4]
+    assert ["seat", "bot", "place", "score", "tokens", "connected", "title", "conduct"] == heading.split()[:8]
+    assert ["0", "anna", "2", "3", "-", "4", "-", "ok"] == first.split()[:8]
+    assert ["1", "ben", "1", "-", "2", "5", "Mercy", "crashed"] == second.split()[:8]

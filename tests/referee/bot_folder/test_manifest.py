@@ -56,7 +56,10 @@ def test_a_bot_says_which_games_it_plays(tmp_path: Path) -> None:
 
 
 def test_a_star_is_any_game(tmp_path: Path) -> None:
-    assert read_bot(make(tmp_path / "x", games='"*"'), given="a").plays("pointing")
+    for every in ('"*"', '["*"]'):
+        assert read_bot(make(tmp_path / every, games=every), given="a").plays("pointing")
+    with pytest.raises(BotFolderError, match=r'games: "\*" is every game: it stands alone'):
+        read_bot(make(tmp_path / "y", games='["mist", "*"]'), given="a")
 
 
 @pytest.mark.parametrize(

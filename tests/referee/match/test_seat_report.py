@@ -54,7 +54,7 @@ async def test_refusals_are_told_as_the_bot_was_told_them_the_most_frequent_firs
     assert refused.startswith("6 messages refused: ")
     assert "J9" in refused
     assert "(4 times)" in refused
-    assert "asked for the default in 2 of 2 windows" == asked
+    assert "after a refusal the default in 2 of 2 windows" == asked
 
 
 @pytest.mark.parametrize(
