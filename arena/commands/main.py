@@ -33,6 +33,7 @@ COMMANDS = {
     "report": ("report", "Show ratings with intervals and plots of a tournament."),
     "stress": ("stress", "Attack the rules of time, and find how many matches this machine carries."),
     "replay": ("replay", "Verify a transcript, step through it, or extract one seat's."),
+    "ask": ("ask", "Put a recorded decision to a bot again, in a debugger if you like."),
     "adjudicate": ("adjudicate", "Play scenarios without bots or clock."),
     "games": ("games", "List the games, or describe one."),
     "schema": ("schema", "Print the JSON Schema of the protocol and of all games' words."),

@@ -1,7 +1,8 @@
 """`arena match`: one match, shown as it goes."""
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -28,13 +29,13 @@ from arena.config import CONSOLE, BotCaps, find_entry
 from arena.errors import WrongUse
 from arena.feed import open_feed
 from arena.game_options import read_clock, read_setup, rules_asked
-from arena.live import Console, Watcher, lines_typed, play_match, read_eyes
+from arena.live import Console, Watcher, at_terminal, lines_typed, play_match, presses, read_eyes
 from arena.quantities import counted
 from arena.reports import match_json, show_match
 from arena.schedule import SEED_BITS
 from arena.terminal import print_json, progress_console, say
 from arena.workers import ready
-from referee.bot_folder import BotFolderError
+from referee.bot_folder import BotFolder, BotFolderError
 from referee.host import LocalSeat, Plan, Player, RemoteBot, Result, SandboxedBot, cannot_play, play
 from referee.linux.regular_file import read_regular
 from referee.sandbox import Isolation
@@ -95,6 +96,12 @@ match_options = adding(
 
 @click.command("match")
 @match_options
+@click.option(
+    "--debug",
+    metavar="SEAT",
+    type=click.IntRange(min=0),
+    help="Run the bot of SEAT at this terminal, outside the sandbox and without a clock, for a debugger.",
+)
 def command(
     game: str,
     bots: tuple[str, ...],
@@ -137,15 +144,35 @@ def play_asked(
     if why := cannot_play(plan, awaited, {bot.key for bot in awaited}):
         raise WrongUse(why)
     players = [_built(player, given["isolation"]) for player in players]
+    debug = given.get("debug")
+    bot = None if debug is None else _to_debug(debug, players)
     eyes = None if given["watch"] is None else read_eyes("--watch", given["watch"], len(players))
-    watch = None if eyes is None else Watcher(progress_console(), eyes, [_name(player) for player in players])
     of_whom = " (of bots on this machine)" if awaited else ""
     say(f"match {plan.match}, seed {plan.seed}, isolation {plan.isolation}{of_whom}")
-    result = play_it(plan, players, transcripts, watch=watch)
+    with ExitStack() as stack:
+        if bot is not None and debug is not None:
+            say(f"seat {debug} is debugged: its clock stands, and the result is not for rating")
+            players[debug] = SandboxedBot(bot, stack.enter_context(at_terminal(bot, as_json=as_json)))
+            play_it = partial(play_it, ctrl_c=presses(bot))
+        names = [_name(player) for player in players]
+        watch = None if eyes is None else Watcher(progress_console(), eyes, names)
+        result = play_it(plan, players, transcripts, watch=watch)
     if as_json:
         print_json(match_json(result))
     else:
-        show_match(result, [_name(player) for player in players])
+        show_match(result, names)
+
+
+def _to_debug(seat: int, players: Sequence[Player]) -> BotFolder:
+    """The bot at the seat that `--debug` names."""
+    if seat >= len(players):
+        raise WrongUse(f"--debug: there is no seat {seat}; the seats are 0 to {len(players) - 1}")
+    player = players[seat]
+    if not isinstance(player, SandboxedBot):
+        raise WrongUse(f"--debug: no bot of this machine sits in seat {seat}")
+    if any(isinstance(other, LocalSeat) for other in players):
+        raise WrongUse(f"--debug: the bot and {CONSOLE} cannot both have this terminal")
+    return player.folder
 
 
 def _filled(game: str, bots: tuple[str, ...], given: dict[str, Any]) -> tuple[str, ...]:
@@ -218,4 +245,6 @@ def _holds_secret(file: Path) -> bool:
 def _name(player: Player) -> str:
     if isinstance(player, RemoteBot):
         return f"{player.name} (remote)"
-    return player.name if isinstance(player, LocalSeat) else player.folder.given
+    if isinstance(player, LocalSeat):
+        return player.name
+    return player.folder.given if player.terminal is None else f"{player.folder.given} (debugged)"

@@ -139,6 +139,7 @@ def _found(transcript: Path, verified: Verified, replayed: Replayed | None) -> d
         "seed": header.seed,
         "bots": [bot.name for bot in header.bots],
         "remote": [seat for seat, bot in enumerate(header.bots) if _is_remote(bot)],
+        "debugged": [seat for seat, bot in enumerate(header.bots) if bot.debugged is True],
         "isolation": header.isolation,
         "conduct": ended.conduct if ended else None,
         "outcome": ended.outcome if ended else None,
@@ -162,7 +163,12 @@ def _print(found: dict[str, Any]) -> None:
         lines.append(f"the file of seat {found['seat']} alone ({found['bot']}): its hashes hold")
     else:
         names = [
-            f"{name} (remote)" if seat in found["remote"] else name for seat, name in enumerate(found["bots"])
+            f"{name} (remote)"
+            if seat in found["remote"]
+            else f"{name} (debugged)"
+            if seat in found["debugged"]
+            else name
+            for seat, name in enumerate(found["bots"])
         ]
         lines.append(f"the rules lead to every line of it: {', '.join(names)}, seed {found['seed']}")
         lines.append(_ending(found))

@@ -22,9 +22,15 @@ PlayWatched = Callable[..., Awaitable[Result]]
 
 
 def play_match(
-    plan: Plan, players: Sequence[Any], transcripts: Path, *, play: PlayWatched, watch: Watch | None
+    plan: Plan,
+    players: Sequence[Any],
+    transcripts: Path,
+    *,
+    play: PlayWatched,
+    watch: Watch | None,
+    ctrl_c: int = 1,
 ) -> Result:
-    """Plays a match; the operator may pause it.
+    """Plays a match; the operator may pause it. `ctrl_c`: see `event_loop.run`.
 
     Raises:
         WrongUse: the transcript cannot be put there, or the setup breaks the game's rules.
@@ -37,7 +43,9 @@ def play_match(
         raise cannot_write(transcripts, error) from None
     path = transcripts / f"{plan.match}.jsonl"
     try:
-        result = event_loop.run(partial(_with_operator, plan, players, path, play=play, watch=watch))
+        result = event_loop.run(
+            partial(_with_operator, plan, players, path, play=play, watch=watch), ctrl_c=ctrl_c
+        )
     except Stopped as stopped:
         part = path.with_name(f"{path.name}.part")
         so_far = f"; the match so far: {part}" if part.exists() else ""

@@ -1,6 +1,6 @@
 """Is the new version of a bot better than the old one, and where do they part?"""
 
-from arena.regression.divergence import Decision, Explained, Group, Place, total
+from arena.regression.divergence import Decision, Explained, Group, Place, decision_of, total
 from arena.regression.explainer import asking, explain
 from arena.regression.model import BASE, FIELD, HEAD, Regression, evidence
 from arena.regression.options import Asked, regression_of
@@ -18,6 +18,7 @@ __all__ = [
     "Place",
     "Regression",
     "asking",
+    "decision_of",
     "evidence",
     "explain",
     "folder_for",

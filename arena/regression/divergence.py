@@ -138,7 +138,7 @@ def explained(place: Place, interviewed: Interviewed) -> Explained:
     """Head's answers held against what base did, where base was told what came of its own."""
     told = [(asked, asked.closed) for asked in interviewed.asked if asked.closed is not None]
     answered = [(asked, closed, asked.answer) for asked, closed in told if asked.answer is not None]
-    decisions = [_decision(*each) for each in answered]
+    decisions = [decision_of(*each) for each in answered]
     return Explained(
         place=place,
         asked=len(answered),
@@ -152,7 +152,8 @@ ILLEGAL = "illegal: "
 UNANSWERED = "no answer in its time"
 
 
-def _decision(asked: Asked, closed: Closed, answer: Answer) -> Decision:
+def decision_of(asked: Asked, closed: Closed, answer: Answer) -> Decision:
+    """One answer beside what was done in the match."""
     opened = asked.opened
     by_default = answer.action is None
     trouble = "" if not by_default or answer.chosen else ILLEGAL + answer.illegal if answer.illegal else UNANSWERED

@@ -1,5 +1,6 @@
 """What people read: tables, pages, plots and files."""
 
+from arena.reports.asked import all_compared, compared_lines
 from arena.reports.divergence import (
     decisions_table,
     explained_json,
@@ -17,7 +18,9 @@ from arena.reports.tables import conduct_table, digest_json, ratings_table, seat
 from arena.reports.tournament import attempts_text, crosstable, print_result, results_json
 
 __all__ = [
+    "all_compared",
     "attempts_text",
+    "compared_lines",
     "conduct_table",
     "crosstable",
     "decisions_table",

@@ -7,8 +7,8 @@ from referee.host.kept_bots import can_stay, open_kept_bots
 from referee.host.one_match import play
 from referee.host.plan import Plan, Result
 from referee.host.players import LocalSeat, Player, RemoteBot, SandboxedBot, cannot_play
-from referee.host.questions import questions_of
-from referee.host.reask import ask, reask, stand_in
+from referee.host.questions import Question, Questionnaire, questions_of
+from referee.host.reask import ask, ask_at_terminal, reask, stand_in
 
 __all__ = [
     "Answer",
@@ -22,10 +22,13 @@ __all__ = [
     "Plan",
     "Player",
     "Publish",
+    "Question",
+    "Questionnaire",
     "RemoteBot",
     "Result",
     "SandboxedBot",
     "ask",
+    "ask_at_terminal",
     "can_stay",
     "cannot_play",
     "open_kept_bots",

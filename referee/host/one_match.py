@@ -37,7 +37,7 @@ from referee.log import SILENT, Logger
 from referee.match import FORMAT, TEXT, Ended, Header, Match, SeatReport, clock_terms
 from referee.printable import printable
 from referee.rules import Addressed, Deal, Table
-from referee.sandbox import Reading
+from referee.sandbox import Reading, Terminal
 from referee.transcript import open_transcript
 from referee.unwrapped import unwrapped
 from referee.wire import Bell, RemoteLine, Wire, open_wire
@@ -188,7 +188,8 @@ class MatchHere(HostIO):
 
     async def _end(self, player: PlayerHere) -> None:
         await trio.sleep(LAST_WORD_SECONDS)
-        await player.kill()
+        if player.terminal is None:
+            await player.kill()
 
     async def _dismiss(self) -> None:
         """The match is over: bots end by themselves, or are ended, and nothing of them is left; or they stay.
@@ -205,6 +206,8 @@ class MatchHere(HostIO):
                 if player not in invited:
                     await player.ended()
         for player in self.players:
+            if player.terminal is not None:
+                await _debugged_to_the_end(player, player.terminal)
             if player not in invited:
                 await player.kill()
         for bot in invited:
@@ -240,6 +243,15 @@ class MatchHere(HostIO):
     async def _obey(self, operator: trio.MemoryReceiveChannel[bool]) -> None:
         async for pause in operator:
             self.host.order(pause=pause)
+
+
+async def _debugged_to_the_end(player: PlayerHere, terminal: Terminal) -> None:
+    """Its author may still be looking at it."""
+    with trio.move_on_after(END_SECONDS):
+        await player.ended()
+        return
+    terminal.still_runs()
+    await player.ended()
 
 
 class _Play(MatchHere):
@@ -357,6 +369,7 @@ class _Play(MatchHere):
             defaults=tuple(seat.defaults for seat in seats),
             refused=tuple(seat.refused.total() for seat in seats),
             remote=self.remote_seats,
+            debugged=tuple(player.seat for player in self.players if player.terminal is not None),
             reports=tuple(map(self._report, self.players)),
             verdicts=tuple(dict(seat.verdicts) for seat in seats),
             transcript=str(self.path),

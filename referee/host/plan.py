@@ -59,6 +59,8 @@ class Result(Struct, frozen=True, kw_only=True):
     """Hash of the transcript's last line: quote it, and nobody can change the file unseen."""
     remote: tuple[int, ...] = ()
     """The seats whose bots ran on their authors' own machines: nothing here shut them in."""
+    debugged: tuple[int, ...] = ()
+    """The seats whose bots ran outside the sandbox at their author's terminal, while their clocks stood."""
     reports: tuple[SeatReport, ...] = ()
     """By seat: how its bot did, and why it lost what it lost."""
     verdicts: tuple[dict[str, int], ...] = ()

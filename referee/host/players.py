@@ -23,7 +23,7 @@ from referee.host.match_log import MatchLog
 from referee.host.plan import Plan
 from referee.linux.cpu_time import MICROSECONDS, most_cores
 from referee.match import BotIdentity
-from referee.sandbox import NOTHING, Meter, Process, Reading
+from referee.sandbox import NOTHING, Meter, Process, Reading, Terminal
 from referee.wire import SOCKET_NAME, Bell, Line, LocalLine, MemoryLine, RemoteLine, Wire
 
 BOT_SEED_BITS = 53
@@ -35,6 +35,8 @@ class SandboxedBot(Struct, frozen=True):
     """A bot from its folder, in a process of its own."""
 
     folder: BotFolder
+    terminal: Terminal | None = None
+    """Its author's: then it is outside the sandbox, and its clock stands."""
 
 
 class LocalSeat(Struct, frozen=True):
@@ -75,6 +77,8 @@ class PlayerHere:
         """The match has hung up on it."""
         self.last_line = ""
         """What its process wrote last that ended before the match did."""
+        self.terminal: Terminal | None = None
+        """Of a bot that is being debugged: it is left to end by itself."""
 
     def open_line(self, nursery: trio.Nursery, bell: Bell) -> Line:
         """Opens its line, which rings the bell."""
@@ -178,10 +182,19 @@ class LocalBotHere(PlayerHere):
     line: LocalLine
 
     def __init__(
-        self, seat: int, identity: BotIdentity, folder: BotFolder, *, plan: Plan, wire: Wire, log: Path
+        self,
+        seat: int,
+        identity: BotIdentity,
+        folder: BotFolder,
+        *,
+        plan: Plan,
+        wire: Wire,
+        log: Path,
+        terminal: Terminal | None = None,
     ) -> None:
         """`log`: where its output goes; of a second start to `NAME.start-2.log`, and so on."""
         super().__init__(seat, identity)
+        self.terminal = terminal
         self.process: Process | None = None
         self.kept: KeptBot | None = None
         """It, as one that may stay for another match, as long as it is this one's."""
@@ -198,7 +211,7 @@ class LocalBotHere(PlayerHere):
 
     async def take_kept(self, kept: KeptBots) -> None:
         """See `PlayerHere`."""
-        if can_stay(self._folder):
+        if can_stay(self._folder) and self.terminal is None:
             self.kept = await kept.take(Kind(self._folder, self._plan.isolation, self._plan.warm))
             self.identity = replace(self.identity, token=self.kept.token, kept=self.kept.matches or UNSET)
 
@@ -255,7 +268,7 @@ class LocalBotHere(PlayerHere):
 
     def let_run(self, *, runs: bool) -> None:
         """See `PlayerHere`."""
-        if self.process is not None:
+        if self.process is not None and self.terminal is None:
             (self.process.thaw if runs else self.process.freeze)()
 
     async def ended(self) -> None:
@@ -323,6 +336,7 @@ class LocalBotHere(PlayerHere):
             log=self._next_log(),
             warm=self._plan.warm,
             kept=self.kept is not None,
+            terminal=self.terminal,
         )
         log.started(self.seat, process.how, trio.current_time() - began)
         if self.process is not None:
@@ -369,7 +383,11 @@ def seated(
             case SandboxedBot():
                 assert wire is not None  # noqa: S101 - `play` has made one
                 log = transcript.with_suffix(f".seat-{seat}.log")
-                here.append(LocalBotHere(seat, who, player.folder, plan=plan, wire=wire, log=log))
+                here.append(
+                    LocalBotHere(
+                        seat, who, player.folder, plan=plan, wire=wire, log=log, terminal=player.terminal
+                    )
+                )
     return here
 
 
@@ -386,7 +404,10 @@ def identity(plan: Plan, seat: int, player: Player, *, seats: int) -> BotIdentit
     if isinstance(player, RemoteBot):
         return BotIdentity(name=player.name, version="", content="", seed=seed, token=token, remote=player.key)
     bot = player.folder
-    return BotIdentity(name=bot.name, version=bot.version, content=bot.content, seed=seed, token=token)
+    debugged = UNSET if player.terminal is None else True
+    return BotIdentity(
+        name=bot.name, version=bot.version, content=bot.content, seed=seed, token=token, debugged=debugged
+    )
 
 
 def check_players(plan: Plan, players: Sequence[Player], seats: int, remote: Collection[str]) -> None:

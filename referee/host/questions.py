@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from protocol.codec import encode
-from protocol.messages import Closed, EventMessage, Opened, Welcome
+from protocol.messages import Closed, EventMessage, Opened, Rejected, Welcome
 from referee.match import AnyRecord, Header, Out, SeatHeader
 from referee.rules import Quoted
 from referee.transcript import BadTermsError, Differs, check_seat_terms, steps
@@ -28,6 +28,8 @@ class Question(Struct, kw_only=True):
     """The game's as the window was opened; None where it is not known."""
     closed: Closed | None = None
     """What came of it; None: the seat was not told."""
+    refused: list[Rejected] = []
+    """What was said of its bot's messages on this window that were refused."""
     told: list[Quoted] = []
     """What the seat was told from there to its next window, `closed` included."""
 
@@ -54,6 +56,7 @@ _message = msgspec.json.Decoder(_Message)
 _welcome = msgspec.json.Decoder(Welcome)
 _opened = msgspec.json.Decoder(Opened)
 _closed = msgspec.json.Decoder(Closed)
+_rejected = msgspec.json.Decoder(Rejected)
 
 
 def questions_of(records: Iterable[AnyRecord], seat: int | None = None) -> Questionnaire | None:
@@ -127,6 +130,7 @@ class _Collector:
 
     def __init__(self, welcome: Welcome) -> None:
         self.found = Questionnaire(welcome=msgspec.structs.replace(welcome, told=()))
+        self._by_id: dict[int | None, Question] = {}
         self._events = 0
         """How many it was told."""
 
@@ -148,6 +152,10 @@ class _Collector:
                 told.append(Quoted(frame=frame))
                 if questions:
                     questions[-1].closed = _closed.decode(frame)
+            case "rejected":
+                rejected = _rejected.decode(frame)
+                if rejected.window in self._by_id:
+                    self._by_id[rejected.window].refused.append(rejected)
             case "paused" | "resumed" | "over":
                 told.append(Quoted(frame=frame))
 
@@ -159,4 +167,5 @@ class _Collector:
             raise ValueError("a window's time is not negative")
         if not questions or opened.id > questions[-1].opened.id:
             # Else it is the same window, shown again to a bot that came back.
-            questions.append(Question(opened=opened, state=state))
+            self._by_id[opened.id] = question = Question(opened=opened, state=state)
+            questions.append(question)

@@ -20,7 +20,7 @@ from referee.host.questions import Questionnaire, questions_of
 from referee.log import SILENT
 from referee.match import LONGEST_MS, AnyRecord, BotIdentity, Policy, Record
 from referee.rules import Addressed, Deal, Table
-from referee.sandbox import Isolation
+from referee.sandbox import Isolation, Terminal
 from referee.unwrapped import unwrapped
 from referee.wire import MemoryLine, Wire
 
@@ -60,7 +60,30 @@ async def ask(
     asked = await trio.to_thread.run_sync(questions_of, records, seat)
     if asked is None:
         return Interviewed(())
-    plan = Plan(
+    plan = _plan(asked, policy=policy, isolation=isolation, warm=warm)
+    who = stand_in(asked, secrets.token_hex(16))
+    player = LocalBotHere(asked.welcome.seat, who, bot, plan=plan, wire=wire, log=log)
+    return await reask(asked, player, plan, unlimited=unlimited)
+
+
+async def ask_at_terminal(
+    bot: BotFolder, asked: Questionnaire, terminal: Terminal, *, log: Path, wire: Wire
+) -> Interviewed:
+    """Asks a bot outside the sandbox, at its author's terminal, without a clock.
+
+    `log`: a path in a folder that can be written to; nothing is written there. Else as `ask`.
+
+    Raises:
+        OSError: the machine has run out of something.
+    """
+    plan = _plan(asked, policy=Policy(), isolation="none", warm=False)
+    who = stand_in(asked, secrets.token_hex(16))
+    player = LocalBotHere(asked.welcome.seat, who, bot, plan=plan, wire=wire, log=log, terminal=terminal)
+    return await reask(asked, player, plan, unlimited=True)
+
+
+def _plan(asked: Questionnaire, *, policy: Policy, isolation: Isolation, warm: bool) -> Plan:
+    return Plan(
         match=asked.welcome.match,
         game=asked.welcome.game,
         variant=asked.welcome.variant,
@@ -69,9 +92,6 @@ async def ask(
         isolation=isolation,
         warm=warm,
     )
-    who = stand_in(asked, secrets.token_hex(16))
-    player = LocalBotHere(asked.welcome.seat, who, bot, plan=plan, wire=wire, log=log)
-    return await reask(asked, player, plan, unlimited=unlimited)
 
 
 def stand_in(asked: Questionnaire, token: str) -> BotIdentity:

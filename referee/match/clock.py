@@ -104,6 +104,8 @@ class SeatClock(Struct, frozen=True):
     """How much time on the wall counts as one, at least."""
     account: Account | None = None
     """The bot's processor time in this window, which a `cpu` clock counts. None: only time on the wall counts."""
+    stands: bool = False
+    """Nothing is ever used of it: it is main time until the bot has answered."""
 
     @property
     def main_ends(self) -> int:
@@ -117,6 +119,8 @@ class SeatClock(Struct, frozen=True):
 
     def used(self, reading: int) -> int:
         """How much time was used up to that moment, as far as is known."""
+        if self.stands:
+            return 0
         wall = max(0, reading - self.opened)
         if self.account is None:
             return wall
@@ -125,7 +129,7 @@ class SeatClock(Struct, frozen=True):
     def stage(self, reading: int) -> Stage:
         """Where a moment falls. What arrives *before* a deadline is in time, what arrives at it is not."""
         used = self.used(reading)
-        if used < self.main:
+        if self.stands or used < self.main:
             return Stage.MAIN
         return Stage.RESERVE if used < self.main + self.reserve else Stage.OVER
 
@@ -149,8 +153,10 @@ class SeatClock(Struct, frozen=True):
             return True
         return self.account is not None and self.account.total >= charged
 
-    def next_look(self, *, into_reserve: bool) -> int:
-        """When main time (`into_reserve`: main time and reserve) may next be found to have ended."""
+    def next_look(self, *, into_reserve: bool) -> int | None:
+        """When main time (`into_reserve`: main time and reserve) may next be found to have ended; None: never."""
+        if self.stands:
+            return None
         latest = self.deadline if into_reserve else self.main_ends
         if self.account is None:
             return latest

@@ -9,7 +9,7 @@ from protocol.messages import ClockTerms, Closed, Opened
 from referee.match.clock import MICROSECONDS_PER_MS, SeatClock, Stopwatch, reserve_after
 from referee.match.evidence import OpenCases
 from referee.match.outbox import Outbox
-from referee.match.records import LARGEST, SeatTime, WindowTime
+from referee.match.records import SeatTime, WindowTime
 from referee.match.seat import Seat
 from referee.match.window import OpenWindow, SeatWindow
 from referee.rules import Table, Taken, Window, reveal
@@ -170,13 +170,14 @@ class Flow:
                 self._outbox.io.nobody_handed(number)
 
     def _clock(self, window: Window, seat: Seat, part: SeatWindow, at: int) -> SeatClock:
-        unlimited = window.retold is not None and window.retold.unlimited
+        asked_again = window.retold is not None and window.retold.unlimited
         return SeatClock(
             opened=self.stopwatch.reading(at),
-            main=LARGEST if unlimited else self._main_ms(window) * MICROSECONDS_PER_MS,
+            main=self._main_ms(window) * MICROSECONDS_PER_MS,
             reserve=seat.reserve,
             wall_factor=1 if self._terms.wall_factor is UNSET else self._terms.wall_factor,
             account=part.account,
+            stands=asked_again or seat.bot.debugged is True,
         )
 
     def _shortest(self, window: Window, seat: Seat) -> int:

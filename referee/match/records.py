@@ -53,6 +53,8 @@ class BotIdentity(Struct, frozen=True, kw_only=True):
     remote: str | UnsetType = UNSET
     """The public key of a bot on its author's own machine. Nothing shut it in, and nothing is known of what ran
     there. Left out: it ran on the referee's."""
+    debugged: bool | UnsetType = UNSET
+    """True: it ran outside the sandbox at its author's terminal, and its clock stood. Left out: as all others."""
 
 
 class Header(Struct, frozen=True, kw_only=True, tag="header", tag_field="kind"):

@@ -7,6 +7,7 @@ from msgspec import Raw
 from protocol.messages import ClockTerms
 from protocol.refusals import Conduct, Refusal
 from referee.match.clock import MICROSECONDS_PER_MS
+from referee.match.clock_config import LONGEST_MS
 from referee.match.policy import Policy
 from referee.match.rate_limit import Allowance
 from referee.match.records import BotIdentity, Judged
@@ -32,7 +33,8 @@ class Seat:
         self.conduct = Conduct.OK
         """The first fault, once there is one: a restarted bot keeps it."""
         self.forfeited = False
-        self.start_up = StartUp(policy.startup_ms * MICROSECONDS_PER_MS)
+        startup_ms = LONGEST_MS if bot.debugged is True else policy.startup_ms
+        self.start_up = StartUp(startup_ms * MICROSECONDS_PER_MS)
         self.told: list[Raw] = []
         self.windows = 0
         self.allowance = Allowance(policy)

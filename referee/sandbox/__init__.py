@@ -6,6 +6,7 @@ from referee.sandbox.bwrap_args import BOT, SHARED_MEMORY
 from referee.sandbox.levels import Isolation
 from referee.sandbox.meter import NOTHING, Meter, Reading
 from referee.sandbox.process import Process, SandboxError, demand, find_isolation, missing, start
+from referee.sandbox.unconfined import Terminal
 
 __all__ = [
     "BOT",
@@ -18,6 +19,7 @@ __all__ = [
     "Process",
     "Reading",
     "SandboxError",
+    "Terminal",
     "built",
     "demand",
     "environment",

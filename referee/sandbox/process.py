@@ -10,6 +10,7 @@ asked for by name.
 """
 
 import signal
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -256,6 +257,7 @@ async def start(
     log: Path,
     warm: bool = False,
     kept: bool = False,
+    terminal: unconfined.Terminal | None = None,
 ) -> Process:
     """Starts a bot's program in its sandbox.
 
@@ -272,14 +274,19 @@ async def start(
             the time of its start; the walls are the same.
         kept: whether it is told to wait for another match when one is over.
         log: file for its standard output and error, bounded; overwritten.
+        terminal: of a bot that writes there instead, outside the sandbox whatever the isolation.
 
     Raises:
         SandboxError: its sandbox cannot be made.
         OSError: the log cannot be made, or no process or descriptor is to be had.
     """
-    demand(isolation)
+    make: Callable[[BotFolder, Path, str, int], Box] = _kind(bot, isolation, warm=warm)
+    if terminal is not None:
+        make = partial(unconfined.Bare, terminal=terminal)
+    else:
+        demand(isolation)
     bot = replace(bot, keeps=kept)
-    once = partial(_start, nursery, bot, _kind(bot, isolation, warm=warm), line=line, token=token, log=log)
+    once = partial(_start, nursery, bot, make, line=line, token=token, log=log)
     try:
         return await once()
     except _LostError:
@@ -292,16 +299,22 @@ class _LostError(SandboxError):
 
 
 async def _start(
-    nursery: trio.Nursery, bot: BotFolder, kind: type[Box], *, line: Path, token: str, log: Path
+    nursery: trio.Nursery,
+    bot: BotFolder,
+    make: Callable[[BotFolder, Path, str, int], Box],
+    *,
+    line: Path,
+    token: str,
+    log: Path,
 ) -> Process:
     """See `start`."""
     bounded = BotLog(log, bot.limits.log_kb * KILOBYTE)
     try:
-        box = kind(bot, line, token, bounded.bots_end)
+        box = make(bot, line, token, bounded.bots_end)
     except OSError as error:
         bounded.handed_over()
         bounded.finish()
-        raise error if kind is unconfined.Bare else cannot(error) from None
+        raise cannot(error) if make in (bwrap.Bubble, Warm) else error from None
     bounded.handed_over()
     process = Process(box, bounded, bot.limits)
     nursery.start_soon(bounded.follow)

@@ -8,11 +8,14 @@ import os
 import shutil
 import subprocess
 import tempfile
-from contextlib import ExitStack
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import trio
+from msgspec import Struct
 
 from referee.bot_folder import BotFolder, Limits
 from referee.linux.cpu_time import tree_us
@@ -27,13 +30,30 @@ LIMITED = frozenset({"AS", "NOFILE", "FSIZE", "CORE", "CPU"})
 """The limits that are for each process; others would be for all of the user's."""
 _roots: set[int] = set()
 """The bots' first processes that are not waited for yet."""
+PASSED_ON = ("TERM", "COLORTERM", "PYTHONBREAKPOINT")
+"""What a bot at a terminal gets of the arena's own environment: a debugger needs it."""
+
+
+class Terminal(Struct, frozen=True):
+    """The arena's own standard input, output and error, for one bot outside the sandbox.
+
+    The bot is in the arena's process group, so that it may read from the terminal: a Ctrl-C reaches both. A bot with
+    the transport `stdio` gets standard error alone, and is in a session of its own.
+    """
+
+    output: int = 1
+    """The descriptor that is its standard output."""
+    still_runs: Callable[[], None] = lambda: None
+    """Called when all is over and the bot has not ended: it is waited for."""
 
 
 class Bare:
     """One bot without a sandbox, from its start to the end of the last process that came from it."""
 
-    def __init__(self, bot: BotFolder, line: Path, token: str, output: int) -> None:
-        """Starts the bot. Arguments and errors as for `bubblewrap.Bubble`."""
+    def __init__(
+        self, bot: BotFolder, line: Path, token: str, output: int, terminal: Terminal | None = None
+    ) -> None:
+        """Starts the bot. Arguments and errors as for `bubblewrap.Bubble`. With a terminal, `output` is not used."""
         adopt_orphans()
         machine = this_machine()
         self._scratch = tempfile.mkdtemp(prefix="scratch-")
@@ -45,6 +65,11 @@ class Bare:
             kept=bot.keeps,
         )
         command = command_line(bot, machine.interpreter)
+        files: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": output, "stderr": output}
+        if terminal is not None:
+            told |= {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+            stdin = None if bot.transport == "zmq" else subprocess.DEVNULL
+            files = {"stdin": stdin, "stdout": terminal.output, "stderr": None}
         with ExitStack() as undo:
             undo.callback(shutil.rmtree, self._scratch, ignore_errors=True)
             # Not by trio: it would start it from a thread, and with that thread's end the bot would be killed.
@@ -52,10 +77,9 @@ class Bare:
                 launcher(bot.limits) + command,
                 env=told,
                 cwd=bot.folder,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
-                start_new_session=True,  # by its session an orphan is known to be a bot's
+                **files,
+                # By its session an orphan is known to be a bot's; of one at the terminal, by its token.
+                start_new_session=files["stdin"] is not None,
             )
             undo.callback(self._popen.wait)
             undo.callback(self._popen.kill)
@@ -68,6 +92,7 @@ class Bare:
         """It has no control group."""
         self.lost = False
         """Nothing else ends with it or before it."""
+        self._mark = f"ARENA_TOKEN={token}\0".encode()
         _roots.add(self.pid)
 
     async def ready(self) -> None:
@@ -101,7 +126,7 @@ class Bare:
         code = self._popen.wait()
         _roots.discard(self.pid)
         os.close(self._root)
-        await end_all(_orphans)
+        await end_all(partial(_orphans, self._mark))
         # In a thread: a bot may have filled it, and no other match waits for that.
         await trio.to_thread.run_sync(partial(shutil.rmtree, self._scratch, ignore_errors=True))
         return code
@@ -114,10 +139,22 @@ def launcher(limits: Limits) -> list[str]:
     return [interpreter, "-I", "-S", str(LAUNCHER), str(os.getpid()), *bounds, "--"]
 
 
-def _orphans() -> list[int]:
+def _orphans(mark: bytes) -> list[int]:
     """Children of ours that a bot left behind: of a session that is not ours, and not a bot's first process.
 
-    A bot that still runs is the parent of its own orphans, so these are of bots that have ended.
+    A bot that still runs is the parent of its own orphans, so these are of bots that have ended. Those of our session
+    are a bot's if the mark is in their environment.
     """
     ours = os.getsid(0)
-    return [process.pid for process in children() if process.session != ours and process.pid not in _roots]
+    return [
+        process.pid
+        for process in children()
+        if process.pid not in _roots and (process.session != ours or _has(process.pid, mark))
+    ]
+
+
+def _has(pid: int, mark: bytes) -> bool:
+    """Whether a process was started with this in its environment."""
+    with suppress(OSError):
+        return mark in Path(f"/proc/{pid}/environ").read_bytes()
+    return False

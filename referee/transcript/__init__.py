@@ -1,7 +1,7 @@
 """Writes, reads, verifies and replays transcripts."""
 
 from referee.transcript.chain import Broken, TranscriptError
-from referee.transcript.header import BadTermsError, check_seat_terms
+from referee.transcript.header import BadTermsError, check_seat_terms, dealt
 from referee.transcript.reader import Reading, Verified, read_transcript, verify_transcript
 from referee.transcript.replayer import Differs, Replayed, replay, steps
 from referee.transcript.seat import seat_lines
@@ -17,6 +17,7 @@ __all__ = [
     "TranscriptError",
     "Verified",
     "check_seat_terms",
+    "dealt",
     "open_transcript",
     "read_transcript",
     "replay",

@@ -1,0 +1,77 @@
+"""Runs a Python bot under pdb. The bot stops where it decides certain windows, and where an exception ends it.
+
+Run as `python -P -m bots.debugger WINDOWS FILE ARGUMENT…`, or `… WINDOWS -m MODULE ARGUMENT…`, with the numbers of the
+windows and commas between. Ctrl-C stops the bot where it is, too. A bot without the kit stops for the last two only.
+"""
+
+import bdb
+import pdb  # noqa: T100 - this is a debugger
+import runpy
+import signal
+import sys
+import traceback
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+from bots import kit
+from protocol.messages import Hello
+
+
+class Debugger(pdb.Pdb):
+    """At its prompt, Ctrl-C clears the line; while the bot runs, Ctrl-C stops it there."""
+
+    def __init__(self) -> None:
+        super().__init__(nosigint=True)
+        signal.signal(signal.SIGINT, self.sigint_handler)
+
+    def interaction(self, *state: Any) -> None:
+        """See `pdb.Pdb`."""
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        super().interaction(*state)
+        signal.signal(signal.SIGINT, self.sigint_handler)
+
+
+def stop_in(bot: kit.Bot[Any, Any], windows: Collection[int], debugger: Debugger) -> None:
+    """From now on the bot stops where it decides one of these windows: in its own code, not in the kit's."""
+    decide = bot._decide if isinstance(bot, kit.FunctionBot) else bot.decide  # noqa: SLF001 - its author's function
+
+    def stopping(window: kit.Window[Any]) -> Any:
+        return debugger.runcall(decide, window) if window.id in windows else decide(window)
+
+    bot.decide = stopping  # type: ignore[method-assign]
+
+
+def main() -> None:
+    """Runs the bot; its exit code."""
+    windows = frozenset(map(int, sys.argv[1].split(",")))
+    del sys.argv[:2]
+    debugger = Debugger()
+    play = kit.play
+
+    def played(bot: kit.Bot[Any, Any], line: kit.Line, hello: Hello) -> bool:
+        stop_in(bot, windows, debugger)
+        return play(bot, line, hello)
+
+    kit.play = played
+    try:
+        if sys.argv[0] == "-m":
+            del sys.argv[0]
+            sys.path.insert(0, str(Path.cwd()))
+            runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
+        else:
+            sys.path.insert(0, str(Path(sys.argv[0]).resolve().parent))
+            runpy.run_path(sys.argv[0], run_name="__main__")
+    except SystemExit:
+        raise
+    except bdb.BdbQuit:
+        sys.exit(1)
+    except BaseException as error:  # noqa: BLE001 - whatever ends the bot
+        traceback.print_exc()
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        pdb.post_mortem(error.__traceback__)
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()
