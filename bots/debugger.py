@@ -60,8 +60,9 @@ def main() -> None:
             sys.path.insert(0, str(Path.cwd()))
             runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
         else:
-            sys.path.insert(0, str(Path(sys.argv[0]).resolve().parent))
-            runpy.run_path(sys.argv[0], run_name="__main__")
+            script = Path(sys.argv[0]).resolve()
+            sys.path.insert(0, str(script.parent))
+            runpy.run_path(str(script), run_name="__main__")
     except SystemExit:
         raise
     except bdb.BdbQuit:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from arena import event_loop
 from arena.config import BotCaps, find_entry
 from arena.errors import NO, WrongUse, errors_as_exits
-from arena.live import at_terminal, presses, under_pdb
+from arena.live import at_terminal, in_place, presses, under_pdb
 from arena.reports import all_compared, compared_lines
 from arena.terminal import print_json, results_console, say
 from arena.workers import ready
@@ -80,7 +80,7 @@ def command(
     windows = [question.opened.id for question in asked.questions]
     chosen = windows if all_windows else [_chosen(asked, window)]
     asked = _cut(asked, chosen[-1])
-    (found,) = ready([found], "none")
+    found = in_place(*ready([found], "none"))
     if use_pdb:
         found = under_pdb(found, chosen)
     if not as_json:

@@ -29,7 +29,7 @@ from arena.config import CONSOLE, BotCaps, find_entry
 from arena.errors import WrongUse
 from arena.feed import open_feed
 from arena.game_options import read_clock, read_setup, rules_asked
-from arena.live import Console, Watcher, at_terminal, lines_typed, play_match, presses, read_eyes
+from arena.live import Console, Watcher, at_terminal, in_place, lines_typed, play_match, presses, read_eyes
 from arena.quantities import counted
 from arena.reports import match_json, show_match
 from arena.schedule import SEED_BITS
@@ -172,7 +172,7 @@ def _to_debug(seat: int, players: Sequence[Player]) -> BotFolder:
         raise WrongUse(f"--debug: no bot of this machine sits in seat {seat}")
     if any(isinstance(other, LocalSeat) for other in players):
         raise WrongUse(f"--debug: the bot and {CONSOLE} cannot both have this terminal")
-    return player.folder
+    return in_place(player.folder)
 
 
 def _filled(game: str, bots: tuple[str, ...], given: dict[str, Any]) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ import sys
 import termios
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 
 from msgspec.structs import replace
 
@@ -20,6 +21,12 @@ DEBUGGER = "bots.debugger"
 def presses(bot: BotFolder) -> int:
     """How many Ctrl-C end the command: see `event_loop.run`. A bot without standard input does not get any."""
     return 2 if bot.transport == "zmq" else 1
+
+
+def in_place(bot: BotFolder) -> BotFolder:
+    """The bot, run from its author's folder and not from a copy: a debugger knows files by their paths."""
+    given = Path(bot.given)
+    return replace(bot, folder=given.resolve()) if given.is_dir() and not bot.build else bot
 
 
 @contextmanager

@@ -37,8 +37,8 @@ PASSED_ON = ("TERM", "COLORTERM", "PYTHONBREAKPOINT")
 class Terminal(Struct, frozen=True):
     """The arena's own standard input, output and error, for one bot outside the sandbox.
 
-    The bot is in the arena's process group, so that it may read from the terminal: a Ctrl-C reaches both. A bot with
-    the transport `stdio` gets standard error alone, and is in a session of its own.
+    The bot is in the arena's process group, so that it may read from the terminal: a Ctrl-C reaches both. A bot
+    with the transport `stdio` gets standard error alone, and is in a session of its own.
     """
 
     output: int = 1
@@ -53,7 +53,7 @@ class Bare:
     def __init__(
         self, bot: BotFolder, line: Path, token: str, output: int, terminal: Terminal | None = None
     ) -> None:
-        """Starts the bot. Arguments and errors as for `bubblewrap.Bubble`. With a terminal, `output` is not used."""
+        """Starts the bot. Arguments and errors as for `bubblewrap.Bubble`. A terminal is used in place of `output`."""
         adopt_orphans()
         machine = this_machine()
         self._scratch = tempfile.mkdtemp(prefix="scratch-")
@@ -142,8 +142,8 @@ def launcher(limits: Limits) -> list[str]:
 def _orphans(mark: bytes) -> list[int]:
     """Children of ours that a bot left behind: of a session that is not ours, and not a bot's first process.
 
-    A bot that still runs is the parent of its own orphans, so these are of bots that have ended. Those of our session
-    are a bot's if the mark is in their environment.
+    A bot that still runs is the parent of its own orphans, so these are of bots that have ended. Those of our
+    session are a bot's if the mark is in their environment.
     """
     ours = os.getsid(0)
     return [

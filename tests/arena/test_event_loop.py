@@ -68,3 +68,40 @@ def test_a_second_ctrl_c_does_not_wait_for_what_hangs() -> None:
 
     with pytest.RaisesGroup(KeyboardInterrupt, flatten_subgroups=True):
         event_loop.run(play)
+
+
+def ctrl_c(*seconds: float) -> str:
+    """What comes of it if Ctrl-C is pressed after so many seconds each, and two are needed."""
+
+    async def play() -> str:
+        for pause in seconds:
+            await trio.sleep(pause)
+            signal.raise_signal(signal.SIGINT)
+        await trio.testing.wait_all_tasks_blocked()
+        await trio.sleep(0)
+        return "won"
+
+    return event_loop.run(play, ctrl_c=2)
+
+
+def test_where_a_bot_has_the_terminal_one_ctrl_c_is_the_bots() -> None:
+    assert "won" == ctrl_c(0)
+
+
+def test_a_second_one_soon_after_ends_all() -> None:
+    with pytest.raises(Stopped):
+        ctrl_c(0, 0.01)
+
+
+def test_later_ones_are_the_bots_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(event_loop, "TWICE_SECONDS", 0.0)
+    assert "won" == ctrl_c(0, 0.01, 0.01)
+
+
+def test_another_signal_ends_all_at_once() -> None:
+    async def play() -> None:
+        signal.raise_signal(signal.SIGTERM)
+        await trio.sleep_forever()
+
+    with pytest.raises(Stopped):
+        event_loop.run(play, ctrl_c=2)

@@ -1,10 +1,10 @@
 """A match over memory lines, for tests under trio's virtual clock: the unchanged host, match, window and clock."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from typing import Any
 
 import trio
-from msgspec import Raw
+from msgspec import UNSET, Raw
 
 from protocol.codec import decode_server_message, encode
 from protocol.messages import PROTOCOL, Closed, Hello, Note, Opened, Pause, ServerMessage, Submit, Undo, Welcome
@@ -158,6 +158,7 @@ def set_up(
     behind: Callable[[float], float] | None = None,
     fed: bool = False,
     log: MatchLog | None = None,
+    debugged: Collection[int] = (),
 ) -> Played:
     """A match ready to run; measured, if there is something to measure it with; with a feed, if it is `fed`."""
     table = Table(game, Deal(variant, 7, Raw(encode(options)) if options else None))
@@ -179,7 +180,14 @@ def set_up(
     vars(io).update({name: does for name, does in given.items() if does is not None})
     host = Host(io)
     identities = tuple(
-        BotIdentity(name=f"bot-{seat}", version="1", content="", seed=seat, token=bot.token)
+        BotIdentity(
+            name=f"bot-{seat}",
+            version="1",
+            content="",
+            seed=seat,
+            token=bot.token,
+            debugged=True if seat in debugged else UNSET,
+        )
         for seat, bot in enumerate(bots)
     )
     match = Match(

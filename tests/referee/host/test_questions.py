@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from protocol.codec import encode
 from protocol.messages import Closed, Opened
+from protocol.refusals import Refusal
 from referee.host.questions import questions_of
 from referee.match.policy import Policy
 from referee.match.records import AnyRecord, Out
@@ -44,6 +45,20 @@ async def test_a_seat_is_told_and_asked_what_it_was_but_for_answers_to_what_it_s
     played = await mist(after(1, FIRST), after(1, SECOND), max_turns=4)
     expected = [frame for frame in sent_to(played, seat) if kind(frame) != "accepted"]
     assert expected == frames(whole(played), seat)
+
+
+async def test_a_question_tells_what_was_refused_of_its_answers_even_late(autojump_clock: object) -> None:
+    async def errs(bot: Bot, window: Opened) -> None:
+        bot.submit(window.id, {"cells": ["Z9"]})
+        bot.submit(window.id, FIRST)
+        if window.id == 1:
+            bot.submit(0, FIRST)
+
+    played = await mist(answering(errs), after(1, SECOND), max_turns=4)
+    asked = questions_of(whole(played), 0)
+    assert asked is not None
+    refused = [[each.reason for each in question.refused] for question in asked.questions]
+    assert [[Refusal.ILLEGAL, Refusal.LATE], [Refusal.ILLEGAL]] == [sorted(each) for each in refused]
 
 
 async def test_the_rules_can_be_asked_at_each_question_what_could_be_answered_there(
