@@ -1,7 +1,7 @@
 """Runs a Python bot under pdb. The bot stops where it decides certain windows, and where an exception ends it.
 
-Run as `python -P -m bots.debugger WINDOWS FILE ARGUMENT…`, or `… WINDOWS -m MODULE ARGUMENT…`, with the numbers of the
-windows and commas between. Ctrl-C stops the bot where it is, too. A bot without the kit stops for the last two only.
+Run as `python -P -m bots.debugger WINDOWS FILE ARGUMENT…`, or `… WINDOWS -m MODULE ARGUMENT…`, with the numbers of
+the windows and commas between. Ctrl-C stops the bot where it is, too. Only the kit knows where a bot decides.
 """
 
 import bdb
@@ -12,6 +12,7 @@ import sys
 import traceback
 from collections.abc import Collection
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from bots import kit
@@ -23,13 +24,18 @@ class Debugger(pdb.Pdb):
 
     def __init__(self) -> None:
         super().__init__(nosigint=True)
-        signal.signal(signal.SIGINT, self.sigint_handler)
+        signal.signal(signal.SIGINT, self.interrupt)
+
+    def interrupt(self, number: int, frame: FrameType | None) -> None:
+        """Stops where the bot is."""
+        if frame is not None:
+            self.sigint_handler(signal.Signals(number), frame)
 
     def interaction(self, *state: Any) -> None:
         """See `pdb.Pdb`."""
         signal.signal(signal.SIGINT, signal.default_int_handler)
         super().interaction(*state)
-        signal.signal(signal.SIGINT, self.sigint_handler)
+        signal.signal(signal.SIGINT, self.interrupt)
 
 
 def stop_in(bot: kit.Bot[Any, Any], windows: Collection[int], debugger: Debugger) -> None:

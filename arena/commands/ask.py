@@ -49,7 +49,10 @@ LONGEST_NAME = 40
 )
 @click.option("--all", "all_windows", is_flag=True, help="Every decision of the seat.")
 @click.option(
-    "--pdb", "use_pdb", is_flag=True, help="Run a Python bot under pdb: it stops in its decision, and where it fails."
+    "--pdb",
+    "use_pdb",
+    is_flag=True,
+    help="Run a Python bot under pdb: it stops in its decision, and where it fails.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def command(
@@ -64,8 +67,8 @@ def command(
 ) -> int:
     """Put a decision of TRANSCRIPT to BOT again, and show its answer beside the recorded one.
 
-    BOT runs outside the sandbox, at this terminal, and no time ends: breakpoint() works in it. It hears all that came
-    before, and is asked all decisions before. TRANSCRIPT is a whole one or a seat's own.
+    BOT runs outside the sandbox, at this terminal, and no time ends: breakpoint() works in it. It hears all that
+    came before, and is asked all decisions before. TRANSCRIPT is a whole one or a seat's own.
 
     The exit code is 0 if the answers are the same, and 1 if one differs or is missing.
     """
@@ -136,7 +139,9 @@ def _chosen(asked: Questionnaire, window: int | None) -> int:
     if window is None:
         return next((each.opened.id for each in asked.questions if _was_lost(each)), windows[-1])
     if window not in windows:
-        raise WrongUse(f"--window: this seat has no window {window}; its windows are {windows[0]} to {windows[-1]}")
+        raise WrongUse(
+            f"--window: this seat has no window {window}; its windows are {windows[0]} to {windows[-1]}"
+        )
     return window
 
 

@@ -220,7 +220,10 @@ def _player(name: str, game: str, caps: BotCaps) -> Player:
 
 
 def _built(player: Player, isolation: Isolation) -> Player:
-    return SandboxedBot(*ready([player.folder], isolation)) if isinstance(player, SandboxedBot) else player
+    if isinstance(player, SandboxedBot):
+        (folder,) = ready([player.folder], isolation)
+        return SandboxedBot(folder)
+    return player
 
 
 def _remote(file: Path) -> RemoteBot:

@@ -37,6 +37,8 @@ class Compared(Struct, frozen=True, kw_only=True):
     """What was said of each refused message."""
     answer: Any = None
     answer_by_default: bool = False
+    answer_refused: tuple[str, ...] = ()
+    """As `refused`, of the messages of now."""
     trouble: str = ""
     """Why there is no answer, or why the default stands for it."""
     same: bool = False
@@ -59,6 +61,7 @@ def compared(question: Question, asked: Asked, gone: str) -> Compared:
         found = msgspec.structs.replace(found, recorded=closed.taken, recorded_by_default=closed.by_default)
     if answer is None:
         return msgspec.structs.replace(found, trouble=gone or "it was gone")
+    found = msgspec.structs.replace(found, answer_refused=answer.refused)
     if closed is None:
         action: Action | None = answer.action
         default = action is None
@@ -66,7 +69,7 @@ def compared(question: Question, asked: Asked, gone: str) -> Compared:
             found,
             answer=opened.default if default else action,
             answer_by_default=default,
-            trouble=answer.illegal,
+            trouble=f"illegal: {answer.illegal}" if answer.illegal else "",
         )
     decision = decision_of(asked, closed, answer)
     return msgspec.structs.replace(
@@ -95,16 +98,22 @@ def compared_lines(found: Compared, windows: int) -> list[str]:
         f"window {found.window} ({found.name}) of {windows}: main time {time}{reserve}",
         f"  shown     {_short(found.view)}",
         f"  recorded  {recorded}",
-        *(f"  refused   {_cut(text)}" for text in found.refused[:REFUSALS]),
+        *_refusals(found.refused),
     ]
-    if len(found.refused) > REFUSALS:
-        lines.append(f"  refused   and {counted(len(found.refused) - REFUSALS, 'message')} more")
     if found.answer is None:
         lines.append(f"  now       no answer: {found.trouble}")
     else:
         lines.append(f"  now       {_action(found.answer, by_default=found.answer_by_default)}")
-        lines += [f"            {_cut(found.trouble)}"] if found.trouble else []
+        lines += _refusals(found.answer_refused)
+        if found.trouble and found.trouble not in found.answer_refused:
+            lines.append(f"            {_cut(found.trouble)}")
     return [*lines, "  the same" if found.same else "  different"]
+
+
+def _refusals(texts: Sequence[str]) -> list[str]:
+    lines = [f"  refused   {_cut(text)}" for text in texts[:REFUSALS]]
+    more = len(texts) - REFUSALS
+    return [*lines, f"  refused   and {counted(more, 'message')} more"] if more > 0 else lines
 
 
 def _action(action: Any, *, by_default: bool) -> str:

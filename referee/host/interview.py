@@ -103,6 +103,8 @@ class Answer(Struct, frozen=True, kw_only=True):
     """Why the last action that broke a rule did, if nothing stood in the end."""
     chosen: bool = False
     """With no action: it asked for the default."""
+    refused: tuple[str, ...] = ()
+    """What it was told of each action that was refused."""
 
 
 class Asked(Struct, frozen=True, kw_only=True):
@@ -149,6 +151,7 @@ class _Heard:
         self._seat = seat
         self._illegal = ""
         self._chosen = False
+        self._refused: list[str] = []
 
     def take(self, record: AnyRecord) -> None:
         match record:
@@ -173,8 +176,9 @@ class _Heard:
         else:
             chosen = action is None and self._chosen
             illegal = "" if action is not None or chosen else self._illegal
-            self.answers.append(Answer(action=action, illegal=illegal, chosen=chosen))
-        self._illegal, self._chosen = "", False
+            refused = tuple(self._refused)
+            self.answers.append(Answer(action=action, illegal=illegal, chosen=chosen, refused=refused))
+        self._illegal, self._chosen, self._refused = "", False, []
 
     def _said(self, frame: bytes) -> None:
         try:
@@ -187,7 +191,10 @@ class _Heard:
     def _told(self, frame: bytes) -> None:
         if not frame.startswith((b'{"type":"rejected"', b'{"type":"fault"')):
             return
-        match decode_server_message(frame):
+        message = decode_server_message(frame)
+        if isinstance(message, Rejected):
+            self._refused.append(f"{message.reason}: {message.text}")
+        match message:
             case Rejected(reason=Refusal.ILLEGAL, text=text):
                 self._illegal = text
             case Rejected():

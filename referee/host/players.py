@@ -384,9 +384,7 @@ def seated(
                 assert wire is not None  # noqa: S101 - `play` has made one
                 log = transcript.with_suffix(f".seat-{seat}.log")
                 here.append(
-                    LocalBotHere(
-                        seat, who, player.folder, plan=plan, wire=wire, log=log, terminal=player.terminal
-                    )
+                    LocalBotHere(seat, who, player.folder, plan=plan, wire=wire, log=log, terminal=player.terminal)
                 )
     return here
 

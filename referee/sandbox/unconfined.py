@@ -53,7 +53,7 @@ class Bare:
     def __init__(
         self, bot: BotFolder, line: Path, token: str, output: int, terminal: Terminal | None = None
     ) -> None:
-        """Starts the bot. Arguments and errors as for `bubblewrap.Bubble`. A terminal is used in place of `output`."""
+        """Starts the bot. Arguments and errors as for `bubblewrap.Bubble`. A terminal replaces `output`."""
         adopt_orphans()
         machine = this_machine()
         self._scratch = tempfile.mkdtemp(prefix="scratch-")

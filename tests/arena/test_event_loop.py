@@ -78,7 +78,7 @@ def ctrl_c(*seconds: float) -> str:
             await trio.sleep(pause)
             signal.raise_signal(signal.SIGINT)
         await trio.testing.wait_all_tasks_blocked()
-        await trio.sleep(0)
+        await trio.lowlevel.checkpoint()
         return "won"
 
     return event_loop.run(play, ctrl_c=2)

@@ -41,7 +41,8 @@ def bot(folder: Path, extra: str = "pass", transport: str = "zmq", text: str = B
     folder.mkdir(exist_ok=True)
     (folder / "bot.py").write_text(text.format(extra=extra))
     (folder / "bot.toml").write_text(
-        f'name = "mine"\nversion = "1"\ncommand = ["python", "bot.py"]\ngames = ["mist"]\ntransport = "{transport}"\n'
+        f'name = "mine"\nversion = "1"\ncommand = ["python", "bot.py"]\ngames = ["mist"]\n'
+        f'transport = "{transport}"\n'
     )
     return folder
 
@@ -79,7 +80,9 @@ def test_breakpoint_works_in_a_bot_that_is_asked_again(tmp_path: Path, transcrip
         "ask", mine, transcript, "--window", "1",
     )  # fmt: skip
     assert "('the number is', 1)" in shown
-    assert ['  recorded  {"cells":["G5"]}', '  now       {"cells":["D7"]}', "  different"] == shown.splitlines()[-3:]
+    assert ['  recorded  {"cells":["G5"]}', '  now       {"cells":["D7"]}', "  different"] == shown.splitlines()[
+        -3:
+    ]
     assert NO == code
 
 
@@ -178,6 +181,15 @@ def test_a_bot_stays_as_long_as_its_author_looks_at_it(tmp_path: Path, transcrip
     mine = bot(tmp_path / "mine", text=text)
     shown, code = typed([("still runs", "p 6 * 7\n"), ("42", "c\n")], "ask", mine, transcript)
     assert (DONE, "  the same") == (code, shown.splitlines()[-1])
+
+
+def test_what_a_bot_leaves_behind_ends_with_it(tmp_path: Path, transcript: Path) -> None:
+    """In the arena's own session, too. It holds standard output: what came late would not be waited for."""
+    left = """\
+subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])"""
+    mine = bot(tmp_path / "mine", left)
+    found = arena("ask", mine, transcript, "--window", "0")
+    assert (DONE, "  the same") == (found.returncode, found.stdout.splitlines()[-1])
 
 
 def test_no_temporary_files_are_left(tmp_path: Path, transcript: Path) -> None:

@@ -31,9 +31,7 @@ async def late_hello(bot: Bot) -> None:
 
 
 @pytest.mark.parametrize("pacing", ["prompt", "fixed"])
-async def test_its_start_and_its_windows_have_no_end_and_cost_nothing(
-    pacing: str, autojump_clock: object
-) -> None:
+async def test_its_start_and_its_windows_have_no_end_and_cost_nothing(pacing: str, autojump_clock: object) -> None:
     played = await mist(late_hello, after(1, SECOND), debugged=[0], policy=Policy(pacing=pacing))  # type: ignore[arg-type]
     (mine,) = parts(played, 0)
     assert (Turn(cells=("C3",)), False, 0) == (mine.taken, mine.by_default, mine.charged_ms)
@@ -58,7 +56,7 @@ async def test_its_reserve_is_not_used(clock: ClockTable, autojump_clock: object
     played = await mist(after(HOURS, FIRST), after(0, SECOND), debugged=[0], clock=clock)
     (closed,) = played.bots[0].all_of(Closed)
     assert (False, 0) == (closed.by_default, closed.charged_ms)
-    assert closed.reserve_ms >= clock.reserve_ms  # type: ignore[operator]
+    assert closed.reserve_ms >= clock.reserve_ms
 
 
 async def test_without_it_the_same_bot_takes_the_default(autojump_clock: object) -> None:
@@ -73,4 +71,4 @@ async def test_a_replay_proves_its_transcript_and_not_one_that_hides_it(autojump
     assert (True, None) == (replayed.header.bots[0].debugged, replayed.match.ended and replayed.match.ended.void)
     hidden = tuple(replace(bot, debugged=UNSET) for bot in header.bots)  # type: ignore[union-attr]
     with pytest.raises(Differs):
-        replay([replace(header, bots=hidden), *records])  # type: ignore[type-var]
+        replay([replace(header, bots=hidden), *records])
