@@ -1,6 +1,7 @@
 """`arena ask`: puts a recorded decision to a bot, outside the sandbox and without a clock."""
 
 import tempfile
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from arena.live import at_terminal, in_place, presses, under_pdb
 from arena.reports import all_compared, compared_lines
 from arena.terminal import print_json, results_console, say
 from arena.workers import ready
-from referee.bot_folder import BotFolder, BotFolderError
+from referee.bot_folder import MEGABYTE, BotFolder, BotFolderError
 from referee.host import Interviewed, Question, Questionnaire, ask_at_terminal, questions_of
 from referee.match import Header, SeatHeader
 from referee.sandbox import Terminal
@@ -29,6 +30,8 @@ from referee.transcript import (
 )
 from referee.wire import open_wire
 
+MOST_MEGABYTES = 64
+"""A transcript may have so many here. Long matches have a few."""
 LONGEST_NAME = 40
 """As much of a name in a transcript is shown in a list of all."""
 
@@ -104,6 +107,11 @@ def command(
 
 def _read(bot: str, transcript: Path, seat: int | None) -> tuple[BotFolder, Questionnaire]:
     """The bot, and what it is to be asked. Raises as `questions_of`."""
+    with suppress(OSError):  # The reader says what is wrong with it.
+        if transcript.stat().st_size > MOST_MEGABYTES * MEGABYTE:
+            raise WrongUse(
+                f"{transcript}: is larger than {MOST_MEGABYTES} MB: all its questions would be in memory"
+            )
     header = next(read_transcript(transcript))
     assert isinstance(header, Header | SeatHeader)  # noqa: S101 - the reader has looked
     try:

@@ -93,7 +93,7 @@ def compared_lines(found: Compared, windows: int) -> list[str]:
     reserve = f", reserve {duration(found.reserve_ms * MICROSECONDS_PER_MS)}" if found.reserve_ms else ""
     recorded = "nothing: the bot was gone"
     if not found.recorded_gone:
-        recorded = _action(found.recorded, by_default=found.recorded_by_default)
+        recorded = _action(found.recorded, found.default, by_default=found.recorded_by_default)
     lines = [
         f"window {found.window} ({found.name}) of {windows}: main time {time}{reserve}",
         f"  shown     {_short(found.view)}",
@@ -103,7 +103,7 @@ def compared_lines(found: Compared, windows: int) -> list[str]:
     if found.answer is None:
         lines.append(f"  now       no answer: {found.trouble}")
     else:
-        lines.append(f"  now       {_action(found.answer, by_default=found.answer_by_default)}")
+        lines.append(f"  now       {_action(found.answer, found.default, by_default=found.answer_by_default)}")
         lines += _refusals(found.answer_refused)
         if found.trouble and found.trouble not in found.answer_refused:
             lines.append(f"            {_cut(found.trouble)}")
@@ -116,8 +116,9 @@ def _refusals(texts: Sequence[str]) -> list[str]:
     return [*lines, f"  refused   and {counted(more, 'message')} more"] if more > 0 else lines
 
 
-def _action(action: Any, *, by_default: bool) -> str:
-    return f"{_short(action)} (the default)" if by_default else _short(action)
+def _action(action: Any, default: Any, *, by_default: bool) -> str:
+    """A bot may have submitted the default itself: the kit does after a refusal."""
+    return f"{_short(action)} (the default)" if by_default or action == default else _short(action)
 
 
 def _short(content: Any) -> str:

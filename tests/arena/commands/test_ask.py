@@ -1,5 +1,6 @@
 """`arena ask`: which decision it chooses, and what it refuses before a bot is started."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,7 @@ from click.testing import CliRunner, Result
 from msgspec.structs import replace
 
 from arena.commands import main
-from arena.commands.ask import _chosen, _cut
+from arena.commands.ask import MOST_MEGABYTES, _chosen, _cut
 from arena.errors import WRONG_USE, WrongUse
 from arena.live.debugging import under_pdb
 from protocol.messages import Closed, Opened, Rejected, Welcome
@@ -105,6 +106,13 @@ def test_a_changed_line_is_named_with_its_file(tmp_path: Path) -> None:
     forged = tmp_path / "forged.jsonl"
     forged.write_bytes(b"".join([*lines[:8], lines[8].replace(b'"at":', b'"at":1', 1), *lines[9:]]))
     assert refused("mist_hunter", forged, "--seat", "0").startswith(f"{forged}: line 9: ")
+
+
+def test_a_file_that_would_fill_memory_is_not_read(tmp_path: Path) -> None:
+    huge = tmp_path / "huge.jsonl"
+    huge.touch()
+    os.truncate(huge, (MOST_MEGABYTES << 20) + 1)
+    assert refused("mist_hunter", huge).startswith(f"{huge}: is larger than {MOST_MEGABYTES} MB")
 
 
 @pytest.mark.parametrize(
