@@ -23,6 +23,7 @@ from arena.commands.options import (
     open_log,
     policy_options,
     read_policy,
+    usage_option,
     warm_option,
 )
 from arena.config import CONSOLE, BotCaps, find_entry
@@ -87,6 +88,7 @@ match_options = adding(
     ),
     feed_option,
     log_option,
+    usage_option,
     click.option("--json", "as_json", is_flag=True, help="Print the result as JSON."),
     policy_options,
     cap_option,
@@ -160,7 +162,7 @@ def play_asked(
     if as_json:
         print_json(match_json(result))
     else:
-        show_match(result, names)
+        show_match(result, names, usage=given["usage"])
 
 
 def _to_debug(seat: int, players: Sequence[Player]) -> BotFolder:

@@ -104,6 +104,9 @@ log_option = click.option(
     metavar="FILE|-",
     help="Append the operator's log, one event a line, to a file, or print it on standard error (-).",
 )
+usage_option = click.option(
+    "--usage", is_flag=True, help="Also show the time of windows, processor time and peak memory of each bot."
+)
 warm_option = click.option(
     "--warm/--cold",
     default=True,

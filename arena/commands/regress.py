@@ -16,6 +16,7 @@ from arena.commands.options import (
     open_log,
     policy_options,
     read_policy,
+    usage_option,
     warm_option,
     where_options,
 )
@@ -44,8 +45,10 @@ from arena.reports import (
     finding_lines,
     finding_markdown,
     finding_table,
+    head_lost,
     outcomes_table,
     rows_left_out,
+    usage_table,
 )
 from arena.schedule import MOST_BLOCKS
 from arena.statistics import EloModel, Verdict
@@ -105,6 +108,7 @@ BLOCKS = click.IntRange(1, MOST_BLOCKS)
 )
 @click.option("--fresh", is_flag=True, help="Begin anew; move earlier results into a folder within theirs.")
 @log_option
+@usage_option
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.option(
     "--markdown", "summary", type=click.Path(path_type=Path), metavar="FILE", help="Add a summary for CI to FILE."
@@ -133,6 +137,7 @@ def command(
     limit: int | None,
     keep_bots: bool,
     log: str | None,
+    usage: bool,
     **given: Any,
 ) -> None:
     """Test whether head is better at GAME than base. After a stop, the same command goes on.
@@ -165,7 +170,7 @@ def command(
         log=log,
     )
     if not as_json:
-        _print(regression, finding, transcripts)
+        _print(regression, finding, transcripts, usage=usage)
     if summary is not None:
         _add(summary, finding_markdown(regression, finding))
     at_once = concurrency or matches_at_once()
@@ -178,7 +183,7 @@ def command(
         _print_explained(regression, matches)
     if summary is not None and matches is not None:
         _add(summary, explained_markdown(matches, regression.arena.seats))
-    _answer(finding.state.verdict, regression)
+    _answer(finding, regression)
 
 
 def _played(regression: Regression, where: Where, *, fresh: bool, log: str | None) -> Finding:
@@ -192,11 +197,14 @@ def _played(regression: Regression, where: Where, *, fresh: bool, log: str | Non
             raise Stopped(stopped.signal, f"stopped; to go on where it was: {again}") from None
 
 
-def _print(regression: Regression, finding: Finding, elsewhere: str | None) -> None:
+def _print(regression: Regression, finding: Finding, elsewhere: str | None, *, usage: bool) -> None:
     """The final table, and what it comes to."""
     screen = results_console()
     show(screen, finding_table(regression, finding))
     screen.print()
+    if usage:
+        show(screen, usage_table(regression.arena.labels, [report.total for report in finding.reports]))
+        screen.print()
     for line in finding_lines(regression, finding):
         screen.say(line)
     for line in attempts_text(finding):
@@ -240,11 +248,13 @@ def _add(file: Path, text: str) -> None:
         raise cannot_write(file, error) from None
 
 
-def _answer(verdict: Verdict, regression: Regression) -> None:
+def _answer(finding: Finding, regression: Regression) -> None:
     """The exit code."""
+    verdict = finding.state.verdict
     if verdict is Verdict.REJECTED:
-        raise AnswerIsNo("rejected: head is not better")
+        raise AnswerIsNo(f"rejected: head is not better{head_lost(finding)}")
     if verdict is Verdict.UNDECIDED:
         raise Undecided(
             f"undecided after {counted(regression.limit, 'block')}; more --blocks would go on from here"
+            f"{head_lost(finding)}"
         )

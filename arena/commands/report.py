@@ -4,24 +4,29 @@ from pathlib import Path
 
 import click
 
+from arena.commands.options import usage_option
 from arena.quantities import counted
 from arena.reports import (
     attempts_text,
     conduct_table,
     crosstable,
     digest_json,
+    field_usage,
     matches_text,
+    notes,
     print_result,
     ratings_table,
+    reports_json,
     seats_table,
     terms_told,
+    usage_table,
     write_csv,
     write_page,
 )
 from arena.schedule import format_of
 from arena.tables import show
 from arena.terminal import print_json, results_console
-from arena.tournament import ledger_of, results_in
+from arena.tournament import TRANSCRIPTS, ledger_of, results_in
 
 OUT = click.Path(path_type=Path, dir_okay=False)
 
@@ -30,19 +35,22 @@ OUT = click.Path(path_type=Path, dir_okay=False)
 @click.argument("results", metavar="FOLDER_OR_FILE", type=click.Path(path_type=Path))
 @click.option("--html", type=OUT, help="Write a page with plots, in one file.")
 @click.option("--csv", "table", type=OUT, help="Write a table with a row for each bot.")
+@usage_option
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
-def command(results: Path, *, html: Path | None, table: Path | None, as_json: bool) -> None:
+def command(results: Path, *, html: Path | None, table: Path | None, usage: bool, as_json: bool) -> None:
     """Show ratings with intervals, seats, conduct and time of a tournament, by its results folder or its file."""
     ledger = ledger_of(results)
     found = results_in(ledger)
     terms, digest = found.terms, found.digest
+    logs = ledger.parent / TRANSCRIPTS
     if html is not None:
         write_page(html, ledger.resolve().parent.name, found)
     if table is not None:
-        write_csv(table, digest)
+        write_csv(table, found)
     if as_json:
         attempts = {"void": len(found.voids), "set_aside": len(found.set_aside), "lost": len(found.lost)}
         content = terms_told(terms) | digest_json(digest) | {"matches_in_all": found.total} | attempts
+        content |= {"reports": reports_json(digest.labels, found.reports, logs)}
         print_json(content)
         return
     screen = results_console()
@@ -56,6 +64,11 @@ def command(results: Path, *, html: Path | None, table: Path | None, as_json: bo
     show(screen, crosstable(digest.standings, digest.labels, digest.seats))
     for line in attempts_text(found):
         screen.say(line)
-    for each in (ratings_table(digest), seats_table(digest), conduct_table(digest)):
+    for line in notes(digest.labels, found.reports, logs):
+        screen.say(line)
+    tables = [ratings_table(digest), seats_table(digest), conduct_table(digest)]
+    if usage:
+        tables.append(usage_table(*field_usage(digest, found.reports)))
+    for each in tables:
         screen.print()
         show(screen, each)

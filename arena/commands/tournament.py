@@ -7,11 +7,20 @@ from typing import get_args
 import click
 from msgspec.structs import replace
 
-from arena.commands.options import feed_option, log_option, open_log, where_options
+from arena.commands.options import feed_option, log_option, open_log, usage_option, where_options
 from arena.config import Tournament, read_tournament
 from arena.errors import Stopped
 from arena.feed import open_feed
-from arena.reports import attempts_text, print_result, ratings_table, results_json, write_beside
+from arena.reports import (
+    attempts_text,
+    field_usage,
+    notes,
+    print_result,
+    ratings_table,
+    results_json,
+    usage_table,
+    write_beside,
+)
 from arena.tables import show
 from arena.terminal import command_line, print_json, results_console
 from arena.tournament import PAGE, TRANSCRIPTS, FinalResults, play_tournament
@@ -31,6 +40,7 @@ from referee.sandbox import Isolation
 @where_options
 @feed_option
 @log_option
+@usage_option
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def command(
     file: Path,
@@ -44,6 +54,7 @@ def command(
     transcripts: str | None,
     feed: str | None,
     log: str | None,
+    usage: bool,
     as_json: bool,
 ) -> None:
     """Play the tournament that FILE describes. After a stop, the same command goes on."""
@@ -75,17 +86,22 @@ def command(
     if as_json:
         print_json(results_json(tournament, came_out))
     else:
-        _print(tournament, came_out, transcripts)
+        _print(tournament, came_out, transcripts, usage=usage)
 
 
-def _print(tournament: Tournament, came_out: FinalResults, elsewhere: str | None) -> None:
+def _print(tournament: Tournament, came_out: FinalResults, elsewhere: str | None, *, usage: bool) -> None:
     """The final table."""
     screen = results_console()
     print_result(screen, came_out.contest, came_out.standings, tournament.seats)
     for line in attempts_text(came_out):
         screen.say(line)
+    for line in notes(tournament.labels, came_out.reports, tournament.results / TRANSCRIPTS):
+        screen.say(line)
     screen.print()
     show(screen, ratings_table(came_out.digest))
+    if usage:
+        screen.print()
+        show(screen, usage_table(*field_usage(came_out.digest, came_out.reports)))
     transcripts = elsewhere or tournament.results / TRANSCRIPTS
     screen.say(f"transcripts: {transcripts}")
     screen.say(f"report: {tournament.results / PAGE}")

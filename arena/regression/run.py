@@ -15,7 +15,7 @@ from arena import event_loop
 from arena.quantities import counted
 from arena.regression.model import BlockTally, Regression, SeatedResult, State, interval
 from arena.regression.progress import RegressionProgress
-from arena.statistics import StandingsRow, standings_of
+from arena.statistics import BotReport, StandingsRow, bot_reports, standings_of
 from arena.terminal import progress_console
 from arena.tournament import (
     Ledger,
@@ -47,6 +47,8 @@ class Finding(Struct, frozen=True):
     """Of the difference in points a match; see `regression.interval`."""
     standings: tuple[StandingsRow, ...]
     """By entrant, of the blocks that counted."""
+    reports: tuple[BotReport, ...]
+    """The same: what went wrong, and what the bots used."""
     voids: list[tuple[int, int, str]]
     """Block, seating and reason of every void attempt."""
     lost: list[tuple[int, int, str]]
@@ -148,4 +150,13 @@ def _finding(regression: Regression, ledger: Ledger, tally: BlockTally, seed: in
     entrants = len(regression.arena.bots)
     rows = sorted(standings_of(entrants, counted), key=lambda row: row.entrant)
     within = interval(regression, tally.observations)
-    return Finding(seed, tally.state, within, tuple(rows), ledger.voids(), ledger.lost_with_workers(), seconds)
+    return Finding(
+        seed=seed,
+        state=tally.state,
+        interval=within,
+        standings=tuple(rows),
+        reports=bot_reports(entrants, ledger.reports(tally.state.blocks)),
+        voids=ledger.voids(),
+        lost=ledger.lost_with_workers(),
+        seconds=seconds,
+    )

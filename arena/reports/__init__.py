@@ -1,6 +1,7 @@
 """What people read: tables, pages, plots and files."""
 
 from arena.reports.asked import all_compared, compared_lines
+from arena.reports.bots import field_usage, notes, reports_json, usage_table
 from arena.reports.divergence import (
     decisions_table,
     explained_json,
@@ -13,7 +14,7 @@ from arena.reports.divergence import (
 from arena.reports.files import matches_text, terms_told, write_beside, write_csv, write_page
 from arena.reports.html import html_text
 from arena.reports.match import match_json, show_match
-from arena.reports.regression import finding_json, finding_lines, finding_markdown, finding_table
+from arena.reports.regression import finding_json, finding_lines, finding_markdown, finding_table, head_lost
 from arena.reports.tables import conduct_table, digest_json, ratings_table, seats_table
 from arena.reports.tournament import attempts_text, crosstable, print_result, results_json
 
@@ -29,21 +30,26 @@ __all__ = [
     "explained_lines",
     "explained_markdown",
     "explained_rows",
+    "field_usage",
     "finding_json",
     "finding_lines",
     "finding_markdown",
     "finding_table",
+    "head_lost",
     "html_text",
     "match_json",
     "matches_text",
+    "notes",
     "outcomes_table",
     "print_result",
     "ratings_table",
+    "reports_json",
     "results_json",
     "rows_left_out",
     "seats_table",
     "show_match",
     "terms_told",
+    "usage_table",
     "write_beside",
     "write_csv",
     "write_page",

@@ -2,12 +2,14 @@
 
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from arena.errors import cannot_write
+from arena.reports.bots import USAGE, field_usage, notes, usage_rows
 from arena.reports.bracket import BOXES, draw
 from arena.reports.html_page import About, page
 from arena.reports.tables import digest_csv
 from arena.schedule import format_of
-from arena.statistics import Digest
 from arena.tournament import PAGE, TABLE, Results, Terms
 
 TOLD = {
@@ -40,7 +42,7 @@ def write_beside(folder: Path, found: Results) -> None:
         MachineCannot: there is no space.
     """
     write_page(folder / PAGE, folder.resolve().name, found)
-    write_csv(folder / TABLE, found.digest)
+    write_csv(folder / TABLE, found)
 
 
 def write_page(path: Path, title: str, found: Results) -> None:
@@ -51,18 +53,24 @@ def write_page(path: Path, title: str, found: Results) -> None:
         played.append(("void attempts", str(len(found.voids))))
     if found.lost:
         played.append(("lost with a referee process", str(len(found.lost))))
-    about = About(title, (*terms_told(found.terms).items(), *played))
+    usage = usage_rows(*field_usage(digest, found.reports))
+    about = About(
+        title,
+        (*terms_told(found.terms).items(), *played),
+        notes=notes(digest.labels, found.reports),
+        usage=(USAGE, usage),
+    )
     if contest is not None:
         format_ = format_of(contest.spec)
         own = format_.table(contest, digest.standings)
         bracket = draw(format_.bracket(contest), contest.labels, BOXES)
-        about = About(title, about.facts, own, "\n".join(bracket), format_.order_text)
+        about = replace(about, own=own, bracket="\n".join(bracket), order=format_.order_text)
     _write(path, page(about, digest))
 
 
-def write_csv(path: Path, digest: Digest) -> None:
+def write_csv(path: Path, found: Results) -> None:
     """Writes the table; see `write_beside`."""
-    _write(path, digest_csv(digest))
+    _write(path, digest_csv(found.digest, found.reports))
 
 
 def _write(path: Path, text: str) -> None:

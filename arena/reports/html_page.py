@@ -31,6 +31,10 @@ class About(Struct, frozen=True):
     """A knock-out's, drawn with letters."""
     order: str = "By mean points."
     """How the bots are placed."""
+    notes: Sequence[str] = ()
+    """What went wrong, a line for each bot."""
+    usage: tuple[Sequence[str], Sequence[Sequence[str]]] | None = None
+    """Headings and rows of what the bots used."""
 
 
 def page(about: About, digest: Digest) -> str:
@@ -54,6 +58,9 @@ def _sections(about: About, digest: Digest) -> Iterable[str]:
         yield _section("Result", _table(*about.own), "As the format counts.")
     rows, labels = digest.standings, [digest.labels[row.entrant] for row in digest.standings]
     yield _section("Standings", _standings(digest), about.order)
+    if about.notes:
+        items = "".join(f"<li>{html_text(note)}</li>" for note in about.notes)
+        yield _section("What went wrong", f"<ul>{items}</ul>", "The worst first. Logs are beside the transcripts.")
     if not digest.matches:
         return
     yield _section(
@@ -85,6 +92,13 @@ def _sections(about: About, digest: Digest) -> Iterable[str]:
         "Charged for a window, on average of a match: the median match, and from the tenth to the nine tenths."
         " A bot that never started is not there.",
     )
+    if about.usage is not None:
+        yield _section(
+            "What the bots used",
+            _table(*about.usage),
+            "Charged time: half of all windows took at most so long, 99 % of them, all of them. Processor time of"
+            " all matches together; the most memory at once. A dash: nobody counted.",
+        )
     yield _section("Conduct", _conduct(digest), "Matches by how the bot behaved.")
 
 

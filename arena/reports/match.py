@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from arena.quantities import duration
+from arena.reports.bots import usage_json, usage_table
 from arena.tables import Grid, show
 from arena.terminal import results_console
 from protocol.words import Outcome
@@ -14,8 +15,8 @@ from referee.host import Result
 from referee.match import sentences
 
 
-def show_match(result: Result, names: Sequence[str]) -> None:
-    """The result, one line a seat; then where to read what went wrong."""
+def show_match(result: Result, names: Sequence[str], *, usage: bool = False) -> None:
+    """The result, one line a seat; then what went wrong, and where to read it. `usage`: and what the bots used."""
     outcome = result.outcome
     if outcome is None:
         raise AssertionError("a void attempt is not printed")
@@ -40,9 +41,13 @@ def show_match(result: Result, names: Sequence[str]) -> None:
             duration(result.charged_us[seat]),
         )
     show(screen, table)
+    if usage:
+        screen.print()
+        show(screen, usage_table(names, result.reports))
+        screen.print()
     screen.say(f"over: {outcome.reason}")
-    for seat, report in enumerate(result.reports):
-        said = sentences(report, windows=result.windows[seat], refused=result.refused[seat])
+    for seat in range(len(result.reports)):
+        said = _said(result, seat)
         if said:
             logs = [f"log: {log}" for log in _logs(result, seat)]
             screen.say(f"{names[seat]}, seat {seat}: {'; '.join([*said, *logs])}")
@@ -69,9 +74,22 @@ def _are_numbers(value: Any) -> bool:
 
 
 def match_json(result: Result) -> dict[str, Any]:
-    """The result with the paths of the bots' logs, by seat: of each start of a bot that wrote something."""
-    logs = [[str(log) for log in _logs(result, seat)] for seat in range(len(result.conduct))]
-    return {**msgspec.to_builtins(result), "logs": logs}
+    """The result with, by seat, what went wrong in words, what the bot used, and the paths of its logs.
+
+    There is a log of each start of a bot that wrote something.
+    """
+    seats = range(len(result.reports))
+    return {
+        **msgspec.to_builtins(result),
+        "said": [_said(result, seat) for seat in seats],
+        "usage": [usage_json(result.reports[seat]) for seat in seats],
+        "logs": [[str(log) for log in _logs(result, seat)] for seat in range(len(result.conduct))],
+    }
+
+
+def _said(result: Result, seat: int) -> list[str]:
+    """What went wrong for a seat's bot."""
+    return sentences(result.reports[seat], windows=result.windows[seat], refused=result.refused[seat])
 
 
 def _logs(result: Result, seat: int) -> list[Path]:

@@ -1,17 +1,21 @@
 """What a regression test found, as people read it and as programs do."""
 
 from math import log
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from arena.quantities import counted, duration
 from arena.regression import BASE, FIELD, HEAD, Finding, Regression, evidence
+from arena.reports.bots import note, notes, reports_json
 from arena.reports.markdown import escaped, table_lines
 from arena.reports.tournament import attempts_json
 from arena.schedule import TWO, Cells, conduct_columns
 from arena.statistics import ELO, Progress, Sprt, StandingsRow, Verdict
 from arena.tables import Grid, grid_of
+from arena.tournament import TRANSCRIPTS
+from referee.printable import printable
 
 WORDS = {
     Verdict.ACCEPTED: "accepted: head is better",
@@ -35,6 +39,7 @@ def finding_lines(regression: Regression, finding: Finding) -> list[str]:
     state = finding.state
     lines = [
         f"{WORDS[state.verdict]}, after {counted(state.blocks, 'block')} of at most {regression.limit}",
+        *notes(regression.arena.labels, finding.reports, _logs(regression)),
         hypotheses(regression),
         evidence(regression.test, state),
     ]
@@ -44,6 +49,12 @@ def finding_lines(regression: Regression, finding: Finding) -> list[str]:
     if regression.arena.kept:
         lines.append(f"bots kept from match to match, which may remember: {', '.join(regression.arena.kept)}")
     return lines
+
+
+def head_lost(finding: Finding) -> str:
+    """Why head was lost, where it was, behind `; ` for the end of a sentence."""
+    head = finding.reports[HEAD]
+    return f"; head: {printable(note(head)[0])}" if head.lost else ""
 
 
 def finding_table(regression: Regression, finding: Finding) -> Grid:
@@ -103,11 +114,16 @@ def finding_json(regression: Regression, finding: Finding) -> dict[str, Any]:
         "isolation": arena.form.isolation,
         "processes": arena.form.policy.processes,
         "bots": [_row_json(label, row) for label, row in zip(arena.labels, finding.standings, strict=True)],
+        "reports": reports_json(arena.labels, finding.reports, _logs(regression)),
         "void": attempts_json(finding.voids),
         "lost": attempts_json(finding.lost),
         "seconds": round(finding.seconds, 3),
         "results": str(arena.results),
     }
+
+
+def _logs(regression: Regression) -> Path:
+    return regression.arena.results / TRANSCRIPTS
 
 
 def elo(difference: float) -> float | None:

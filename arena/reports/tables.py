@@ -6,9 +6,10 @@ from typing import Any
 import msgspec
 
 from arena.quantities import duration, rounded
+from arena.reports.bots import usage_json
 from arena.reports.csv import csv_text
 from arena.reports.html_page import interval, labels_of, seat_rows
-from arena.statistics import Digest, Score, TimeUse
+from arena.statistics import BotReport, Digest, Score, TimeUse
 from arena.tables import Grid
 
 COLUMNS = (
@@ -17,6 +18,11 @@ COLUMNS = (
     "us_most",
 )  # fmt: skip
 """Of the CSV, before those for each seat and each other. What is not there is empty: an end of an interval."""
+CAUSES = (
+    "lost", "late", "us_worst_late", "unanswered", "asked_default", "us_p50", "us_p99", "us_worst", "cpu_us",
+    "peak_bytes",
+)  # fmt: skip
+"""Of the CSV, behind `COLUMNS`: what went wrong and what the bot used, as `arena.reports.bots` has it."""
 
 
 def ratings_table(digest: Digest) -> Grid:
@@ -81,16 +87,19 @@ def digest_json(digest: Digest) -> dict[str, Any]:
     }
 
 
-def digest_csv(digest: Digest) -> str:
-    """A row for each bot, best first: its figures, mean points by seat, and against each other."""
+def digest_csv(digest: Digest, reports: Sequence[BotReport]) -> str:
+    """A row for each bot, best first: its figures, mean points by seat, and against each other.
+
+    `reports`: by entrant.
+    """
     order = [row.entrant for row in digest.standings]
     seats = [f"seat {seat}" for seat in range(digest.seats)]
     others = [f"against {digest.labels[entrant]}" for entrant in order]
-    rows: list[list[Any]] = [[*COLUMNS, *seats, *others]]
+    rows: list[list[Any]] = [[*COLUMNS, *CAUSES, *seats, *others]]
     for number, (place, row) in enumerate(zip(labels_of(digest.standings), digest.standings, strict=True)):
         by_seat = [mean.mean for mean in digest.by_bot_and_seat[row.entrant]]
         against = [row.against[other].mean if other in row.against else None for other in order]
-        rows.append([*_row(digest, place, number).values(), *by_seat, *against])
+        rows.append([*_row(digest, place, number).values(), *_causes(reports[order[number]]), *by_seat, *against])
     return csv_text(rows)
 
 
@@ -105,6 +114,15 @@ def _row(digest: Digest, place: str, number: int) -> dict[str, Any]:
         rounded(row.mean_us), rounded(use.median if use else None), rounded(use.most if use else None),
     )  # fmt: skip
     return dict(zip(COLUMNS, values, strict=True))
+
+
+def _causes(report: BotReport) -> tuple[int | None, ...]:
+    """The columns of `CAUSES`."""
+    total, used = report.total, usage_json(report.total)
+    return (
+        report.lost, total.late, total.worst_late_us, total.unanswered, total.asked_default,
+        *used["window_us"].values(), total.cpu_us, total.peak_bytes,
+    )  # fmt: skip
 
 
 def _mean(mean: Score) -> dict[str, Any]:

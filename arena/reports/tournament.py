@@ -10,13 +10,14 @@ from rich.text import Text
 from arena.config import Tournament
 from arena.quantities import counted, rounded
 from arena.regression import Finding
+from arena.reports.bots import reports_json
 from arena.reports.bracket import ASCII, BOXES, draw
 from arena.reports.html_page import labels_of
 from arena.schedule import TWO, Cells, Contest, format_of, format_table
 from arena.statistics import Digest, Score, StandingsRow
 from arena.tables import Grid, grid_of, show
 from arena.terminal import Screen
-from arena.tournament import FinalResults, Results
+from arena.tournament import TRANSCRIPTS, FinalResults, Results
 
 
 def crosstable(rows: Sequence[StandingsRow], labels: Sequence[str], seats: int) -> Grid:
@@ -85,6 +86,7 @@ def results_json(tournament: Tournament, results: FinalResults) -> dict[str, Any
         **format_of(results.contest.spec).as_json(results.contest),
         "standings": _standings_json(results.standings, tournament.labels),
         "ratings": ratings_json(results.digest),
+        "reports": reports_json(tournament.labels, results.reports, tournament.results / TRANSCRIPTS),
         "void": attempts_json(results.voids),
         "set_aside": attempts_json(results.set_aside),
         "lost": attempts_json(results.lost),

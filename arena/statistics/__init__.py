@@ -1,6 +1,7 @@
 """What results come to: standings, ratings, sequential tests. Pure."""
 
 from arena.statistics.anytime import Anytime
+from arena.statistics.bot_reports import BotReport, Loss, bot_reports
 from arena.statistics.ratings import ELO, Rating
 from arena.statistics.sprt import EloModel, Progress, Sprt, Verdict
 from arena.statistics.standings import Played, Score, StandingsRow, points, standings_of
@@ -9,8 +10,10 @@ from arena.statistics.summary import Digest, TimeUse, digest_of
 __all__ = [
     "ELO",
     "Anytime",
+    "BotReport",
     "Digest",
     "EloModel",
+    "Loss",
     "Played",
     "Progress",
     "Rating",
@@ -19,6 +22,7 @@ __all__ = [
     "StandingsRow",
     "TimeUse",
     "Verdict",
+    "bot_reports",
     "digest_of",
     "points",
     "standings_of",

@@ -182,19 +182,25 @@ class Ledger:
             ).fetchall()
             return [msgspec.json.decode(played, type=Played) for (played,) in rows]
 
-    def reports(self) -> Iterator[tuple[Played, tuple[SeatReport, ...]]]:
-        """Every match that counts, in schedule order, with its seats' reports.
+    def reports(self, end: int = LAST) -> Iterator[tuple[Played, tuple[SeatReport, ...], str]]:
+        """Every match that counts of the blocks before `end`, in schedule order, with its seats' reports.
 
-        They are read as they are asked for: a large tournament's need not be held at once.
+        Last comes its transcript's name, or its URL where it is not in the results folder. Rows are read as they
+        are asked for: a large tournament's need not be held at once.
         """
         with self._errors_as_exits():
             rows = self._db.execute(
-                "SELECT played, reports FROM results"
-                " JOIN attempts ON attempts.id = results.attempt ORDER BY results.block, results.seating"
+                "SELECT played, reports, coalesce(place, transcript) FROM results"
+                " JOIN attempts ON attempts.id = results.attempt WHERE results.block < ?"
+                " ORDER BY results.block, results.seating",
+                (end,),
             )
-            for played, reports in rows:
+            for played, reports, transcript in rows:
                 match = msgspec.json.decode(played, type=Played)
-                yield match, msgspec.json.decode(reports, type=tuple[SeatReport, ...])
+                of_seats = msgspec.json.decode(reports, type=tuple[SeatReport, ...])
+                if len(of_seats) not in (0, len(match.entrants)):
+                    raise TypeError(f"{len(of_seats)} reports of {len(match.entrants)} seats")
+                yield match, of_seats, transcript
 
     def transcripts(self) -> dict[tuple[int, int], str]:
         """By block and seating: the name of the transcript of every match that counts."""

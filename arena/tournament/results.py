@@ -10,7 +10,7 @@ from msgspec import Raw, Struct
 from arena.config import TournamentFile, results_of
 from arena.errors import WrongUse
 from arena.schedule import FORMATS, Contest, ScheduleSpec, format_of
-from arena.statistics import Digest, Played, digest_of
+from arena.statistics import BotReport, Digest, Played, bot_reports, digest_of
 from arena.tournament.ledger import Ledger
 from arena.tournament.provenance import Terms
 from arena.tournament.results_folder import LEDGER
@@ -24,6 +24,8 @@ class Results(Struct, frozen=True, kw_only=True):
 
     terms: Terms
     digest: Digest
+    reports: tuple[BotReport, ...]
+    """By entrant: what went wrong, and what its bot used."""
     contest: Contest | None
     """None of results that are no tournament's."""
     voids: list[tuple[int, int, str]]
@@ -49,10 +51,14 @@ def results_in(path: Path) -> Results:
         labels = _labels(path, terms)
         played = ledger.results()
         voids, set_aside, lost = ledger.voids(), ledger.set_aside(), ledger.lost_with_workers()
+        if not all(each.fits(len(labels)) and len(each.entrants) == len(played[0].entrants) for each in played):
+            raise WrongUse(f"{path}: holds a result that is none of a match among its {len(labels)} bots")
+        # A block may have come to count since the results were read, while the tournament is played.
+        counted = {(each.block, each.seating) for each in played}
+        rows = (row for row in ledger.reports() if (row[0].block, row[0].seating) in counted)
+        reports = bot_reports(len(labels), rows)
     finally:
         ledger.close()
-    if not all(each.fits(len(labels)) and len(each.entrants) == len(played[0].entrants) for each in played):
-        raise WrongUse(f"{path}: holds a result that is none of a match among its {len(labels)} bots")
     house = len(labels) - 1 if terms.get("house") else None
     try:
         spec = _spec(terms, labels, house, played)
@@ -66,6 +72,7 @@ def results_in(path: Path) -> Results:
     return Results(
         terms=terms,
         digest=digest_of(labels, played, house, order),
+        reports=reports,
         contest=contest,
         voids=voids,
         set_aside=set_aside,

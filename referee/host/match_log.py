@@ -9,12 +9,14 @@ import signal
 from collections.abc import Sequence
 from typing import Any
 
+from msgspec import UNSET
+
 from protocol.codec import decode_server_message
 from protocol.messages import Faulted, Rejected
 from protocol.refusals import Conduct, Refusal
 from referee.host.plan import Plan, Result
 from referee.log import Logger
-from referee.match import Ended, Judged, Left, Out, Record
+from referee.match import Ended, Judged, Left, Out, Record, sentences
 from referee.transcript import TranscriptError
 
 MAX_REFUSALS = 20
@@ -38,7 +40,6 @@ class MatchLog:
         self._bots = bots
         self._starts = [0] * len(bots)
         self._refusals = [0] * len(bots)
-        self._last_refusal = [""] * len(bots)
         self._last_words = [""] * len(bots)
         self._ended: Ended | None = None
 
@@ -105,7 +106,8 @@ class MatchLog:
         conduct, defaults, refused = result.conduct[seat], result.defaults[seat], result.refused[seat]
         if conduct is Conduct.OK and not defaults and not refused:
             return
-        words = {"last_refusal": self._last_refusal[seat], "last_words": self._last_words[seat]}
+        said = sentences(result.reports[seat], windows=result.windows[seat], refused=refused)
+        words = {"said": "; ".join(said), "last_words": self._last_words[seat]}
         self._seats[seat].info(
             "bot_report",
             conduct=conduct.value,
@@ -123,8 +125,7 @@ class MatchLog:
         match decode_server_message(frame):
             case Faulted(reason=fault):
                 log.warning("bot_hung_up_on", at_ms=at_ms, fault=fault.value)
-            case Rejected(window=window, reason=refusal, text=text):
-                self._last_refusal[seat] = text
+            case Rejected(window=window, reason=refusal):
                 self._refusals[seat] += 1
                 if self._refusals[seat] <= MAX_REFUSALS:
                     event = "late_answer" if refusal is Refusal.LATE else "refused"
@@ -139,6 +140,8 @@ class MatchLog:
             how = {"cause": "killed", "signal": _signal_name(-left.exit)}
         else:
             how = {"cause": "ended", "exit": left.exit}
+        if left.why is not UNSET:
+            how["why"] = left.why
         self._seats[left.seat].warning("bot_left", at_ms=left.at // PER_MS, **how)
 
     def _judged(self, judged: Judged) -> None:

@@ -19,7 +19,7 @@ MOSTLY = 2
 """A bot that asks for the default in one window of so many, or less, may well mean it."""
 
 Text = Annotated[str, Meta(max_length=TEXT)]
-Spread = dict[str, Count]
+Spread = dict[Annotated[str, Meta(pattern=r"^[0-9]{1,3}$")], Count]
 """How many windows took how long: by `bucket`, as text, for JSON has no other keys."""
 
 
@@ -128,8 +128,12 @@ def sentences(report: SeatReport, *, windows: int, refused: int) -> list[str]:
 
 
 def _complaints(report: SeatReport, refused: int) -> str:
-    kinds = [f"{each.text} ({_times(each.times)})" for each in report.complaints]
-    messages = "1 message refused" if refused == 1 else f"{refused} messages refused"
+    shown = report.complaints[:MOST_COMPLAINTS]
+    kinds = [f"{each.text} ({_times(each.times)})" for each in shown]
+    others = refused - sum(each.times for each in shown)
+    if shown and others > 0:
+        kinds.append(f"others ({_times(others)})")
+    messages = "1 message refused" if refused == 1 else f"{refused:,} messages refused"
     return f"{messages}: {'; '.join(kinds)}" if kinds else messages
 
 

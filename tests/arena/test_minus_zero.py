@@ -16,6 +16,7 @@ from arena.reports.html_page import interval
 from arena.reports.tables import digest_csv, digest_json, ratings_table
 from arena.reports.tournament import ratings_json
 from arena.statistics.anytime import Anytime, AnytimeProgress
+from arena.statistics.bot_reports import BotReport
 from arena.statistics.ratings import Rating
 from arena.statistics.sprt import Progress, Sprt, Verdict
 from arena.statistics.summary import Digest, digest_of
@@ -67,7 +68,7 @@ def test_a_rating_of_nothing_is_plus_nothing(even: Digest) -> None:
 
 
 def test_a_report_has_no_minus_zero(even: Digest) -> None:
-    assert [] == MINUS_ZERO.findall(digest_csv(even))
+    assert [] == MINUS_ZERO.findall(digest_csv(even, (BotReport(),) * 2))
     assert [] == MINUS_ZERO.findall(json.dumps([ratings_json(even), digest_json(even)]))
 
 

@@ -248,7 +248,7 @@ def test_in_every_table_of_the_page_words_are_to_the_left_and_numbers_to_the_rig
     cup(tmp_path, 'format = "swiss"\n' + TEXT, NeverStarts())
     page = (tmp_path / "runs/cup" / PAGE).read_text()
     tables = re.findall(r"<table>.*?</table>", page)
-    assert 3 == len(tables)
+    assert 4 == len(tables)
     for table in tables:
         assert ["bot"] == re.findall(r'<th class="words">(.*?)</th>', table)
         assert {"mist_random", "mist_cautious", "mist_hunter"} == set(

@@ -19,6 +19,7 @@ from arena.reports.regression import (
     hypotheses,
 )
 from arena.statistics.anytime import AnytimeProgress
+from arena.statistics.bot_reports import BotReport
 from arena.statistics.sprt import Progress, Verdict
 from arena.statistics.standings import StandingsRow
 from arena.tables import show
@@ -48,6 +49,7 @@ def found(state: State, entrants: int = 2, **given: Any) -> Finding:
     whole: dict[str, Any] = {
         "interval": (0.25, 0.75),
         "standings": lines,
+        "reports": (BotReport(),) * entrants,
         "voids": [],
         "lost": [],
         "seconds": 2.0,

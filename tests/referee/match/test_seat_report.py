@@ -101,6 +101,6 @@ def test_all_at_once_reads_in_the_order_of_weight() -> None:
         "it ended by itself, exit code 1",
         "started again once",
         "3 of 19 windows late, worst 406 ms",
-        "2 messages refused: unknown cell J9 (once)",
+        "2 messages refused: unknown cell J9 (once); others (once)",
         "last line: ValueError: J9 (bot.py:21)",
     ] == sentences(report, windows=19, refused=2)
