@@ -12,6 +12,7 @@ A bot is a function from an open window to an action, or a `Bot`, which also hea
 
 import os
 import sys
+import time
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -47,6 +48,12 @@ ViewT = TypeVar("ViewT")
 EventT = TypeVar("EventT")
 
 
+SLOW_START = 0.3
+"""Seconds from a process's start to its `hello` from which on the bot's log says how long it took."""
+MOST_NOTES = 3
+"""Lines in the bot's log of one kind, in one match; then only their number is told."""
+TEXT = 300
+"""Characters of the referee's text in such a line."""
 REHEARSALS = 20
 """More than Python needs to see how a function is used."""
 
@@ -118,10 +125,9 @@ class Bot(Generic[ViewT, EventT]):
     def rejected(self, rejected: Rejected) -> Any:
         """The last action of a window broke a rule. What this returns is submitted instead, once.
 
-        None stands for what was accepted before it in this window, or the default. If what is returned breaks a
-        rule too, the kit leaves it at that.
+        None stands for what was accepted before it in this window, or the default; the kit says so in the bot's
+        log. If what is returned breaks a rule too, the kit leaves it at that.
         """
-        print(f"rejected: {rejected.reason}: {rejected.text}", file=sys.stderr)
 
     def closed(self, closed: Closed) -> None:
         """A window is over: what was taken, and what time it cost."""
@@ -142,6 +148,26 @@ class FunctionBot(Bot[Any, Any]):
         return self._decide(window)
 
 
+class _Notes:
+    """What the bot's log gets of mishaps in one match: the first few of each kind, and at last their number."""
+
+    def __init__(self) -> None:
+        self._counts: dict[str, int] = {}
+
+    def add(self, kind: str, window: int, text: str) -> None:
+        """`kind`: what there is a number of."""
+        count = self._counts[kind] = self._counts.get(kind, 0) + 1
+        if count <= MOST_NOTES:
+            shown = "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text[:TEXT])
+            print(f"kit: window {window}: {shown}", file=sys.stderr, flush=True)
+
+    def over(self) -> None:
+        """The match has ended."""
+        for kind, count in self._counts.items():
+            if count > MOST_NOTES:
+                print(f"kit: {count} {kind} in all", file=sys.stderr, flush=True)
+
+
 class Session:
     """One match from the bot's side, without a line: messages are heard, answers go to `say`."""
 
@@ -152,7 +178,8 @@ class Session:
         self._last: Any = None
         """What the bot submitted last in the open window, or its default."""
         self._standing: Any = None
-        """What the referee holds for the open window."""
+        """What the referee holds for the open window; None: nothing, so that the default would be taken."""
+        self._notes = _Notes()
         self._unanswered = 0
         self._fell_back = False
 
@@ -173,9 +200,11 @@ class Session:
             case Closed():
                 self._bot.closed(message)
             case Over(outcome=outcome):
+                self._notes.over()
                 self._bot.over(outcome)
                 return False
             case Faulted(reason=reason, text=text):
+                self._notes.over()
                 print(f"the referee hangs up: {reason}: {text}", file=sys.stderr)
                 return False
             case _:  # A pause: it stops the referee's clocks, and nothing that a bot need do.
@@ -201,7 +230,7 @@ class Session:
     def _decide(self, opened: Opened) -> None:
         view = msgspec.convert(opened.view, self._bot.view_type)
         self._window = Window(opened, view, self._bot.match, self._bot.luck, self)
-        self._last = self._standing = opened.default
+        self._last, self._standing = opened.default, None
         self._unanswered = 0
         self._fell_back = False
         action = self._bot.decide(self._window)
@@ -209,15 +238,30 @@ class Session:
 
     def _rejected(self, rejected: Rejected) -> None:
         window = self._window
+        if rejected.reason is Refusal.LATE and rejected.window is not None:
+            self._notes.add("answers too late", rejected.window, "the answer came too late")
         if window is None or rejected.window != window.id:
             return
         self._unanswered -= 1
         # Only the last submission decides: an early one that broke a rule was replaced by what came after it.
-        if rejected.reason is not Refusal.ILLEGAL or self._unanswered > 0 or self._fell_back:
+        if rejected.reason is not Refusal.ILLEGAL or self._unanswered > 0:
+            return
+        if self._fell_back:
+            text = f"rejected again: {rejected.text}; left to the default"
+            self._notes.add("second actions rejected", window.id, text)
             return
         self._fell_back = True
         instead = self._bot.rejected(rejected)
-        self.submit(window.id, self._standing if instead is None else instead, final=True)
+        if instead is None:
+            self._fall_back(window.id, f"rejected: {rejected.text}")
+        else:
+            self.submit(window.id, instead, final=True)
+
+    def _fall_back(self, window: int, why: str) -> None:
+        """Answers in the bot's place: what was accepted before stands, or the default is taken."""
+        what = "answered by default" if self._standing is None else "what was accepted before stands"
+        self._notes.add("windows answered by the kit", window, f"{why}; {what}")
+        self.submit(window, self._standing, final=True)
 
 
 class Line(Protocol):
@@ -324,17 +368,30 @@ def run(
     Raises:
         SystemExit: it was not started by a referee, or has no name; the text says what to do.
     """
+    took = _seconds_running()
     endpoint, token = os.environ.get("ARENA_ENDPOINT"), os.environ.get("ARENA_TOKEN")
     if not endpoint or token is None:
         raise SystemExit("ARENA_ENDPOINT and ARENA_TOKEN are not set: start me with `arena match GAME BOT BOT`")
     name, version = _identity(name, version)
     player = bot if isinstance(bot, Bot) else FunctionBot(bot, view_type)
+    if took > SLOW_START:
+        text = f"kit: {took:.1f} s from the start to hello, for importing and making the bot"
+        print(text, file=sys.stderr, flush=True)
     line = WireLine(endpoint)
     hello = Hello(token=token, name=name, version=version, protocol=PROTOCOL)
     try:
         (play_on if os.environ.get("ARENA_KEPT") else play)(player, line, hello)
     finally:
         line.close()
+
+
+def _seconds_running() -> float:
+    """How long this process has been there; where the kernel does not say, its processor time."""
+    try:
+        fields = Path("/proc/self/stat").read_bytes().rpartition(b")")[2].split()
+        return time.clock_gettime(time.CLOCK_BOOTTIME) - int(fields[19]) / os.sysconf("SC_CLK_TCK")
+    except (OSError, ValueError, IndexError, AttributeError):
+        return time.process_time()
 
 
 def _identity(name: str | None, version: str | None) -> tuple[str, str]:

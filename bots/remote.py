@@ -108,7 +108,11 @@ class Ferry:
                 self._program.kill()
                 self._program.wait()
         while self._near.poll(LAST_WORDS_MS):
-            self._far.send(self._near.recv())
+            self._far.send(self._memory.say(self._near.recv()))
+        for line in self._memory.summary.lines():
+            _say(line)
+        if not self._memory.over:
+            _say(f"the bot ended before the match, exit code {self._program.returncode}")
         return self._program.returncode
 
     def close(self) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from bots.remote_summary import Summary
 from protocol.codec import Refused, decode_client_message, decode_server_message, encode
 from protocol.messages import EventMessage, Faulted, Hello, Invited, Opened, Over, Rejected, Submit, Undo, Welcome
 from protocol.refusals import Refusal
@@ -22,6 +23,7 @@ class Memory:
         """The host has said its last word."""
         self.elsewhere = False
         """The host plays another match by now."""
+        self.summary = Summary()
         self._hello = b""
         self._welcomed = False
         self._returning = False
@@ -42,6 +44,7 @@ class Memory:
             self._hello = frame
         elif isinstance(said, Submit | Undo) and said.window == self._window:
             self._submitted, self._said_again = frame, False
+            self.summary.say(said)
         return frame
 
     def hear(self, frame: bytes) -> tuple[list[bytes], list[bytes]]:
@@ -76,6 +79,8 @@ class Memory:
         return False
 
     def _remember(self, told: Any) -> None:
+        if not self._knows(told):
+            self.summary.hear(told)
         match told:
             case Welcome(told=events):
                 self._welcomed, self._events = True, len(events)

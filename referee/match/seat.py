@@ -52,7 +52,7 @@ class Seat:
         self.verdicts: Counter[str] = Counter()
         """Of its windows that took the default or used reserve, by `Verdict`."""
         self.times: list[int] = []
-        """Time charged for each of its windows, in microseconds."""
+        """Time charged for each window that its bot was there for, in microseconds."""
         self.loss = ""
         """Why its bot was lost for the first time."""
         self._complaints: Counter[tuple[str, str]] = Counter()
@@ -66,7 +66,8 @@ class Seat:
     def closed(self, charged: int, *, by_default: bool, asked: bool) -> None:
         """A window of its own is over. `asked`: its bot asked for the default."""
         self.charged += charged
-        self.times.append(charged)
+        if not self.gone:
+            self.times.append(charged)
         self.defaults += by_default
         self._asked_default += asked
         self._fallbacks += asked and self.refusals > self._refusals_before

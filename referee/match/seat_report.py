@@ -55,7 +55,7 @@ class SeatReport(Struct, frozen=True, kw_only=True, omit_defaults=True):
     last_line: Text = ""
     """What a bot that was lost wrote last: with Python, the error."""
     spread: Spread = {}
-    """Time charged, window by window."""
+    """Time charged, of each window that the bot was there for."""
     worst_us: Microseconds = 0
     """The most that one window took."""
     cpu_us: Microseconds | None = None

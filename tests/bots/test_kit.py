@@ -205,7 +205,7 @@ class TestWhatABotIsGiven:
 class TestRejected:
     def test_an_illegal_action_is_replaced_by_the_default_and_then_left(self) -> None:
         said = actions(conversation(constant({"cells": ["Z9"]}), opened(), illegal(0), illegal(0)))
-        assert [(0, {"cells": ["Z9"]}, True), (0, {"cells": ["E5"]}, True)] == said
+        assert [(0, {"cells": ["Z9"]}, True), (0, None, True)] == said
 
     def test_a_bot_may_name_another_action_once(self) -> None:
         class Second(Bot[Any, Any]):
@@ -242,6 +242,21 @@ class TestRejected:
     )
     def test_other_refusals_are_not_answered(self, rejected: Rejected) -> None:
         assert len(actions(conversation(constant({}), opened(), rejected))) == 1
+
+    def test_what_the_kit_answers_is_in_the_log_the_first_few_times_and_then_counted(
+        self, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        rounds = [message for window in range(5) for message in (opened(window), illegal(window))]
+        conversation(constant({}), *rounds, Rejected(3, Refusal.LATE, "late"), Over(OUTCOME))
+        said = capsys.readouterr().err.splitlines()
+        assert "kit: window 2: rejected: no; answered by default" == said[2]
+        assert ["kit: window 3: the answer came too late", "kit: 5 windows answered by the kit in all"] == said[3:]
+
+    def test_what_the_referee_says_does_nothing_to_a_terminal(self, capsys: pytest.CaptureFixture[str]) -> None:
+        conversation(constant({}), opened(), Rejected(0, Refusal.ILLEGAL, "\x1b[2J" + "x" * 1_000))
+        (line,) = capsys.readouterr().err.splitlines()
+        assert line.startswith("kit: window 0: rejected: \\x1b[2Jxxx")
+        assert len(line) < 400
 
     def test_each_window_may_fall_back_anew(self) -> None:
         said = actions(conversation(constant({}), opened(0), illegal(0), opened(1), illegal(1)))

@@ -1,0 +1,99 @@
+"""What an author reads of a match on another machine when it is over: what his own bot could know. Pure."""
+
+from collections import Counter
+
+from protocol.messages import Closed, Faulted, Opened, Over, Rejected, ServerMessage, Submit, Undo, Welcome
+from protocol.refusals import Refusal
+from protocol.words import Outcome
+
+MOST_KINDS = 100
+"""Texts of refusals that are counted each; the host may say what it likes."""
+MOST_SHOWN = 3
+TEXT = 300
+"""Characters of a text that are shown."""
+
+
+class Summary:
+    """One match, as far as it has come."""
+
+    def __init__(self) -> None:
+        self._seat = -1
+        self._match = ""
+        self._outcome: Outcome | None = None
+        self._fault = ""
+        self._windows = self._by_default = self._forgone = self._worst_ms = 0
+        self._refused = self._late = 0
+        self._refusals: Counter[str] = Counter()
+        self._forgoes = False
+        """Whether the bot's last word in the open window asked for the default."""
+
+    def hear(self, told: ServerMessage) -> None:
+        """The host says something to the bot."""
+        match told:
+            case Welcome(match=name, seat=seat):
+                self._match, self._seat = name, seat
+            case Opened():
+                self._windows += 1
+                self._forgoes = False
+            case Closed(by_default=by_default, charged_ms=charged_ms):
+                self._by_default += by_default
+                self._forgone += by_default and self._forgoes
+                self._worst_ms = max(self._worst_ms, charged_ms)
+            case Rejected(reason=Refusal.LATE):
+                self._late += 1
+            case Rejected(reason=reason, text=text):
+                kind = f"{reason}: {text[:TEXT]}"
+                self._refused += 1
+                if kind in self._refusals or len(self._refusals) < MOST_KINDS:
+                    self._refusals[kind] += 1
+            case Over(outcome=outcome):
+                self._outcome = outcome
+            case Faulted(reason=reason, text=text):
+                self._fault = f"{reason}: {text[:TEXT]}"
+
+    def say(self, said: Submit | Undo) -> None:
+        """The bot says something about the open window."""
+        self._forgoes = isinstance(said, Submit) and bytes(said.action) == b"null" and said.final is True
+
+    def lines(self) -> list[str]:
+        """All of it, a line each; none before the match has begun. Unprintable characters are spelled."""
+        if self._seat < 0:
+            return []
+        said = [f"match {self._match}, seat {self._seat}: {self._came_out()}"]
+        windows = f"{self._windows} {'window' if self._windows == 1 else 'windows'}"
+        said.append(f"{windows}, {self._by_default} by default; the longest took {self._worst_ms} ms")
+        if self._late:
+            said.append(f"{_times(self._late)} an answer came too late")
+        if self._forgone:
+            said.append(
+                f"{_times(self._forgone)} the bot itself asked for the default, as the kit does after an error"
+            )
+        if self._refused:
+            said.append(f"{_times(self._refused)} a message was refused: {self._kinds()}")
+        return [printable(line) for line in said]
+
+    def _came_out(self) -> str:
+        if self._fault:
+            return f"the host hung up: {self._fault}"
+        if self._outcome is None:
+            return "it was not over when the bot ended"
+        ranking = self._outcome.ranking
+        place = next((place for place, group in enumerate(ranking, 1) if self._seat in group), 0)
+        scores = self._outcome.scores or {}
+        score = f", score {scores[str(self._seat)]}" if str(self._seat) in scores else ""
+        return f"place {place} of {sum(map(len, ranking))}{score}, {self._outcome.reason[:TEXT]}"
+
+    def _kinds(self) -> str:
+        shown = self._refusals.most_common(MOST_SHOWN)
+        said = [f"{text} ({_times(times)})" for text, times in shown]
+        others = self._refused - sum(times for _, times in shown)
+        return "; ".join([*said, f"others ({_times(others)})"] if others else said)
+
+
+def printable(text: str) -> str:
+    """The text on one line that does nothing to a terminal."""
+    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
+
+
+def _times(count: int) -> str:
+    return {1: "once", 2: "twice"}.get(count, f"{count} times")
