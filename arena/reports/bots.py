@@ -1,6 +1,7 @@
 """Why bots lost what they lost, and what time and memory they used, as people read it and as programs do."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -78,7 +79,10 @@ def _place(log: str, logs: Path | None) -> str:
     """A log that is there; one that is elsewhere may be."""
     if not log or logs is None or "://" in log:
         return log
-    return str(logs / log) if (logs / log).exists() else ""
+    with suppress(OSError):  # The name is a ledger's: it may be too long for one.
+        if (logs / log).exists():
+            return str(logs / log)
+    return ""
 
 
 def usage_table(names: Sequence[str], totals: Iterable[SeatReport]) -> Grid:

@@ -60,7 +60,11 @@ def _sections(about: About, digest: Digest) -> Iterable[str]:
     yield _section("Standings", _standings(digest), about.order)
     if about.notes:
         items = "".join(f"<li>{html_text(note)}</li>" for note in about.notes)
-        yield _section("What went wrong", f"<ul>{items}</ul>", "The worst first. Logs are beside the transcripts.")
+        yield _section(
+            "What went wrong",
+            f"<ul>{items}</ul>",
+            "The worst first. Logs are beside the transcripts.",
+        )
     if not digest.matches:
         return
     yield _section(

@@ -190,7 +190,7 @@ class Ledger:
         """
         with self._errors_as_exits():
             rows = self._db.execute(
-                "SELECT played, reports, coalesce(place, transcript) FROM results"
+                "SELECT played, reports, CASE WHEN place LIKE '%://%' THEN place ELSE transcript END FROM results"
                 " JOIN attempts ON attempts.id = results.attempt WHERE results.block < ?"
                 " ORDER BY results.block, results.seating",
                 (end,),

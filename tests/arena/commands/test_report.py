@@ -3,7 +3,9 @@
 import csv
 import json
 import re
+import sqlite3
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,7 @@ from arena.workers.api import Play
 from protocol.refusals import Conduct
 from referee.host.plan import Plan
 from referee.host.plan import Result as Attempted
+from referee.match.seat_report import SeatReport
 from tests.arena.stand_in import AtOnce
 from tests.arena.tournament.test_run import TEXT, venue
 
@@ -62,6 +65,16 @@ class RefusedTwice(AtOnce):
         return replace(done, refused=tuple(2 * (player == "mist_cautious") for player in players))
 
 
+class RunsOutOfMemory(AtOnce):
+    """One bot is killed in each match, and says what would be markup."""
+
+    async def __call__(self, plan: Plan, players: Sequence[str], *, transcript: Path) -> Attempted:
+        """See `referee.host.one_match.play`."""
+        done = await super().__call__(plan, players, transcript=transcript)
+        bad = SeatReport(loss="killed: memory over 256 MB", last_line="<b>[red]\x1b[2J", cpu_us=2_000_000)
+        return replace(done, reports=tuple(bad if each == "mist_cautious" else SeatReport() for each in players))
+
+
 def report(*arguments: object) -> Result:
     return CliRunner().invoke(main, ["report", *map(str, arguments)])
 
@@ -91,6 +104,35 @@ def test_refused_messages_are_in_the_table_the_page_and_what_programs_get(tmp_pa
     }
     assert "defaults  refused  a window" in report(file).stdout
     assert "<th>refused</th>" in (tmp_path / "runs/cup" / PAGE).read_text()
+
+
+def test_why_a_bot_lost_is_told_below_the_table_on_the_page_and_to_programs(tmp_path: Path) -> None:
+    file = cup(tmp_path, play=RunsOutOfMemory())
+    cause = "killed: memory over 256 MB in 8 of 8 matches"
+    (line,) = (line for line in report(file).stdout.splitlines() if cause in line)
+    assert rf"mist_cautious: {cause}; last line: <b>[red]\x1b[2J" == line
+    assert "processor time" not in report(file).stdout
+    assert "16 s" in report(file, "--usage").stdout.split("processor time")[1]
+    page = (tmp_path / "runs/cup" / PAGE).read_text()
+    assert rf"mist_cautious: {cause}; last line: &lt;b&gt;[red]\x1b[2J; log: " in page
+    assert {"mist_cautious": 8, "mist_hunter": 0, "mist_random": 0} == {
+        name: bot["lost"] for name, bot in as_json(file)["reports"].items()
+    }
+    rows = csv.DictReader((tmp_path / "runs/cup" / TABLE).read_text().splitlines())
+    assert {("mist_cautious", "8", "16000000"), ("mist_hunter", "0", ""), ("mist_random", "0", "")} == {
+        (row["bot"], row["lost"], row["cpu_us"]) for row in rows
+    }
+
+
+def test_a_ledger_with_reports_of_other_seats_is_refused(tmp_path: Path) -> None:
+    ledger = tmp_path / "runs/cup" / LEDGER
+    file = cup(tmp_path, play=RunsOutOfMemory())
+    for reports in ('[{"spread": {"9999": 1}}, {}]', "[{}]", '[{"loss": 1}, {}]', "[", "7"):
+        with closing(sqlite3.connect(ledger)) as book, book:
+            book.execute("UPDATE attempts SET reports = ?", (reports,))
+        refused = report(file)
+        assert (2, 1) == (refused.exit_code, refused.stderr.count("\n"))
+        assert "not as an arena writes it" in refused.stderr
 
 
 def test_void_attempts_are_told_with_the_matches_of_their_blocks(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from arena.reports.match import match_json, show_match
 from protocol.refusals import Conduct
 from referee.host.plan import Plan, Result
-from referee.match.seat_report import SeatReport
+from referee.match.seat_report import SeatReport, spread_of
 from tests.arena.stand_in import outcome, result
 
 PLAN = Plan(match="m", game="mist", variant="contractual-obligation", seed=1)
@@ -60,3 +60,21 @@ def test_what_a_game_counts_or_gives_has_a_column(tmp_path: Path, capsys: pytest
     assert ["seat", "bot", "place", "score", "tokens", "connected", "title", "conduct"] == heading.split()[:8]
     assert ["0", "anna", "2", "3", "-", "4", "-", "ok"] == first.split()[:8]
     assert ["1", "ben", "1", "-", "2", "5", "Mercy", "crashed"] == second.split()[:8]
+
+
+def test_what_the_bots_used_is_told_on_demand_and_always_to_programs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    used = SeatReport(spread=spread_of([2_000]), worst_us=2_100, cpu_us=3_000, peak_bytes=34 << 20)
+    match = replace(ended(tmp_path), reports=(used, SeatReport()))
+    show_match(match, NAMES)
+    assert "peak memory" not in capsys.readouterr().out
+    show_match(match, NAMES, usage=True)
+    rows = [line.split() for line in capsys.readouterr().out.split("peak memory")[1].splitlines()[2:4]]
+    assert [["anna", "2.0", "ms", "2.0", "ms", "2.1", "ms", "3.0", "ms", "34", "MB"], ["ben", *"-----"]] == rows
+    assert [34 << 20, None] == [seat["peak_bytes"] for seat in match_json(match)["usage"]]
+
+
+def test_the_json_says_what_went_wrong_in_words(tmp_path: Path) -> None:
+    why = ["killed: memory over 64 MB", "3 messages refused", "last line: [red]building"]
+    assert [[], why] == match_json(ended(tmp_path))["said"]

@@ -10,16 +10,18 @@ from msgspec.structs import replace
 from arena.regression.model import Regression, State
 from arena.regression.options import Asked, regression_of
 from arena.regression.run import Finding
+from arena.reports.markdown import escaped
 from arena.reports.regression import (
     elo,
     finding_json,
     finding_lines,
     finding_markdown,
     finding_table,
+    head_lost,
     hypotheses,
 )
 from arena.statistics.anytime import AnytimeProgress
-from arena.statistics.bot_reports import BotReport
+from arena.statistics.bot_reports import BotReport, Loss
 from arena.statistics.sprt import Progress, Verdict
 from arena.statistics.standings import StandingsRow
 from arena.tables import show
@@ -29,6 +31,13 @@ from referee.match.policy import Policy
 WON = Progress(Verdict.ACCEPTED, 10, 3.1, (0, 1, 2, 3, 4))
 """1.5 of 2 points a block, a mean difference of half a point a match."""
 ALL_LOST = Progress(Verdict.REJECTED, 4, -3.0, (4, 0, 0, 0, 0))
+ERROR = "SyntaxError: invalid syntax (bot.py:21)"
+NEVER = BotReport(
+    matches=14,
+    lost=14,
+    losses=(Loss(cause=ERROR, never_started=True, matches=14, last_line=ERROR, log="m.log"),),
+    log="m.log",
+)
 LEVEL = AnytimeProgress(Verdict.UNDECIDED, 7, -0.00001, 1.5, 0.25)
 
 
@@ -95,6 +104,17 @@ class TestLines:
             "bots kept from match to match, which may remember: head"
             == (finding_lines(regression, found(WON))[-1])
         )
+
+    def test_a_head_that_never_starts_is_said_behind_the_verdict(self) -> None:
+        why = f"head: never started in 14 of 14 matches: {ERROR}"
+        lines = finding_lines(two(), found(WON, reports=(BotReport(matches=14), NEVER)))
+        assert why == lines[1]
+        assert f"; {why}" == head_lost(found(WON, reports=(BotReport(), NEVER)))
+        assert "" == head_lost(found(WON))
+        markdown = finding_markdown(two(), found(WON, reports=(BotReport(matches=14), NEVER)))
+        assert f"- {escaped(why)}\n" in markdown
+        content = as_json(two(), found(WON, reports=(BotReport(matches=14), NEVER)))
+        assert (0, 14) == (content["reports"]["base"]["lost"], content["reports"]["head"]["lost"])
 
     def test_one_block_is_one_block(self) -> None:
         assert ", after 1 block of" in finding_lines(two(), found(replace(WON, blocks=1)))[0]

@@ -121,7 +121,7 @@ async def test_a_death_a_pause_and_a_bot_that_is_hung_up_on_have_one_event_each(
         played.host.order(pause=True)
         await trio.sleep(5)
         played.host.order(pause=False)
-        await played.host.left(0, -9)
+        await played.host.left(0, -9, "killed: memory over 64 MB")
 
     async def wrong(bot: Bot) -> None:
         bot.hello("not-it")
@@ -132,7 +132,7 @@ async def test_a_death_a_pause_and_a_bot_that_is_hung_up_on_have_one_event_each(
     assert {("hello", 0), ("bot_hung_up_on", 1), ("paused", None), ("resumed", None), ("bot_left", 0)} == events
     assert len(log.lines) == len(events)
     (left,) = log.of("bot_left")
-    assert ("killed", "SIGKILL") == (left["cause"], left["signal"])
+    assert ("killed", "SIGKILL", "killed: memory over 64 MB") == (left["cause"], left["signal"], left["why"])
     assert "wrong-token" == log.of("bot_hung_up_on")[0]["fault"]
 
 

@@ -1,0 +1,95 @@
+"""What many matches' reports come to, by bot: causes grouped, counts added, and no more kept than is bounded."""
+
+from typing import Any
+
+from arena.statistics.bot_reports import MOST_KINDS, BotReport, bot_reports
+from arena.statistics.standings import Played
+from protocol.refusals import Conduct
+from referee.match.seat_report import Complaint, SeatReport, percentile, spread_of
+from tests.arena.stand_in import outcome
+
+MEMORY = "killed: memory over 256 MB"
+
+
+def match(block: int, report: SeatReport, conduct: Conduct = Conduct.OK, **given: Any) -> tuple[Any, Any, str]:
+    """A match of bot 0 in seat 1 against bot 1, of which nothing is to be said."""
+    played = Played(
+        block=block,
+        seating=0,
+        entrants=(1, 0),
+        outcome=outcome((0,), (1,)),
+        conduct=(Conduct.OK, conduct),
+        charged_us=(1, 1),
+        windows=(19, 19),
+        defaults=(0, 0),
+        refused=(0, given.get("refused", 0)),
+    )
+    return played, (SeatReport(), report), f"{block:05}a.jsonl"
+
+
+def of(*matches: tuple[Any, Any, str]) -> BotReport:
+    found, other = bot_reports(2, matches)
+    assert (len(matches), 0, "") == (other.matches, other.lost, other.log)
+    return found
+
+
+def test_equal_causes_are_counted_the_most_frequent_first_with_the_latest_log() -> None:
+    crash = SeatReport(loss="it ended by itself, exit code 1", last_line="ValueError: J9 (bot.py:21)")
+    found = of(
+        match(0, SeatReport(loss=MEMORY), Conduct.CRASHED),
+        match(1, crash, Conduct.CRASHED),
+        match(2, SeatReport(loss=MEMORY), Conduct.CRASHED),
+        match(3, SeatReport()),
+    )
+    assert (4, 3, "00002a.seat-1.log") == (found.matches, found.lost, found.log)
+    assert [(MEMORY, 2, ""), (crash.loss, 1, crash.last_line)] == [
+        (loss.cause, loss.matches, loss.last_line) for loss in found.losses
+    ]
+
+
+def test_of_a_bot_that_never_started_its_last_line_is_the_cause() -> None:
+    error = "SyntaxError: invalid syntax (bot.py:21)"
+    broken = SeatReport(loss="it ended by itself, exit code 1", last_line=error)
+    (loss,) = of(match(0, broken, Conduct.NEVER_STARTED), match(1, broken, Conduct.NEVER_STARTED)).losses
+    assert (error, True, 2, "00001a.seat-1.log") == (loss.cause, loss.never_started, loss.matches, loss.log)
+
+
+def test_measured_numbers_do_not_part_causes_and_exit_codes_do() -> None:
+    slow = [
+        SeatReport(loss=f"no hello in 2 s ({used} s of processor time used)") for used in ("1.9", "0.8", "10.5")
+    ]
+    (loss,) = of(*(match(block, each) for block, each in enumerate(slow))).losses
+    assert "no hello in 2 s (0.8 to 10.5 s of processor time used)" == loss.cause
+    assert 2 == len(of(*(match(code, SeatReport(loss=f"exit code {code}")) for code in (0, 1))).losses)
+
+
+def test_counts_are_added_and_worsts_kept() -> None:
+    found = of(
+        match(0, SeatReport(late=3, worst_late_us=9, spread=spread_of([100]), worst_us=101, peak_bytes=5)),
+        match(
+            1, SeatReport(late=1, worst_late_us=7, spread=spread_of([10] * 98), worst_us=10, cpu_us=4), refused=1
+        ),
+        match(2, SeatReport(asked_default=2, cpu_us=5, peak_bytes=4)),
+    )
+    total = found.total
+    assert (57, 1, 4, 9, 2, 101, 9, 5) == (
+        found.windows, found.refused, total.late, total.worst_late_us, total.asked_default, total.worst_us,
+        total.cpu_us, total.peak_bytes,
+    )  # fmt: skip
+    assert (10, 99) == (round(percentile(total.spread, 0.5) or 0), sum(total.spread.values()))
+
+
+def test_what_nobody_counted_stays_unknown() -> None:
+    total = of(match(0, SeatReport()), match(1, SeatReport())).total
+    assert (None, None) == (total.cpu_us, total.peak_bytes)
+
+
+def test_kinds_are_bounded_and_what_is_beyond_them_is_still_counted() -> None:
+    found = of(
+        *(
+            match(n, SeatReport(loss=f"cause {n}", complaints=(Complaint("illegal", f"cell {n}", 2),)), refused=2)
+            for n in range(2 * MOST_KINDS)
+        )
+    )
+    assert (2 * MOST_KINDS, 4 * MOST_KINDS) == (found.lost, found.refused)
+    assert (MOST_KINDS, MOST_KINDS) == (len(found.losses), len(found.total.complaints))
