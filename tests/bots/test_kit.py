@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 from random import Random
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -307,6 +308,28 @@ class TestStarting:
         monkeypatch.setenv("ARENA_TOKEN", "t")
         with pytest.raises(SystemExit, match=complaint):
             run(constant({}))
+
+    @pytest.mark.parametrize(("seconds", "lines"), [(0.2, 0), (0.9, 1)])
+    def test_a_slow_start_is_in_the_log(
+        self, seconds: float, lines: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        class Ending(FakeLine):
+            def close(self) -> None:
+                """Nothing to be closed."""
+
+        monkeypatch.setenv("ARENA_ENDPOINT", "inproc://nobody")
+        monkeypatch.setenv("ARENA_TOKEN", "t")
+        monkeypatch.setattr(kit, "WireLine", lambda _: Ending(()))
+        monkeypatch.setattr(kit, "_seconds_running", lambda: seconds)
+        run(constant({}), name="b", version="1")
+        assert lines == capsys.readouterr().err.count("kit: 0.9 s from the start to hello (")
+
+    def test_how_long_a_process_has_been_there_counts_from_its_start(self) -> None:
+        code = "import time; time.sleep(0.05); from bots.kit import _seconds_running; print(_seconds_running())"
+        before = monotonic()
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603 - this interpreter, our text
+        tick = 0.01
+        assert 0.05 - tick <= float(done.stdout) <= monotonic() - before + tick
 
     def test_the_kit_loads_nothing_that_it_does_not_need(self) -> None:
         """Start-up counts: a bot must be able to say hello soon."""

@@ -140,3 +140,11 @@ def test_what_neither_understands_is_passed_on() -> None:
     assert b"nonsense" == memory.say(b"nonsense")
     accepted = Accepted(0, None)
     assert ([encode(accepted)], []) == hears(memory, accepted)
+
+
+def test_what_comes_of_saying_a_word_twice_is_not_counted_either() -> None:
+    memory = playing()
+    memory.say(submit(0, "x"))
+    hears(memory, Rejected(0, Refusal.ILLEGAL, "no"), Invited("t"), welcome("a", "b"), opened(0))
+    hears(memory, Rejected(0, Refusal.FINAL, "your final submission stands"))
+    assert "once a message was refused: illegal: no (once)" == memory.summary.lines()[-1]

@@ -114,7 +114,7 @@ async def test_a_crashing_bot_is_started_again_under_the_policy_restart(tmp_path
     hellos = [record.seat for record in heard if '"hello"' in record.frame]
     assert (Conduct.CRASHED, 3) == (result.conduct[0], hellos.count(0))
     logs = ["match.seat-0.log", "match.seat-0.start-2.log", "match.seat-0.start-3.log"]
-    assert logs == sorted(path.name for path in tmp_path.glob("*.log"))
+    assert logs == sorted(path.name for path in tmp_path.glob("match.seat-0.*"))
 
 
 @pytest.fixture

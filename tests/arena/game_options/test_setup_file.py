@@ -133,7 +133,7 @@ def test_a_match_is_played_with_the_setup_of_the_file(tmp_path: Path, monkeypatc
         return result(plan, ("a", "b", "c", "d", "e"), transcripts)
 
     monkeypatch.setattr("arena.commands.match.play_match", play_match)
-    monkeypatch.setattr("arena.commands.match.show_match", lambda *_: None)
+    monkeypatch.setattr("arena.commands.match.show_match", lambda *_, **__: None)
     bot = tmp_path / "bot"
     bot.mkdir()
     (bot / "bot.py").touch()

@@ -6,11 +6,13 @@ from typing import Any
 
 import pytest
 from msgspec import Raw
+from msgspec.structs import replace
 
 from arena.workers.protocol import Answer, Done, Order, decoded, encoded, error_of, failed, order
 from referee.bot_folder.manifest import find_bot
 from referee.host.plan import Plan
 from referee.host.players import SandboxedBot
+from referee.match.seat_report import SeatReport, spread_of
 from referee.sandbox.process import SandboxError
 from referee.transcript.chain import TranscriptError
 from tests.arena.stand_in import result
@@ -29,7 +31,9 @@ def test_an_order_arrives_with_all_that_belongs_to_its_plan(options: Raw | None,
 
 
 def test_a_result_arrives_as_it_was() -> None:
-    done = Done(number=1, result=result(PLAN, ("a", "b"), Path("t")))
+    bad = SeatReport(loss="killed: memory over 64 MB", spread=spread_of([1, 500]), peak_bytes=64)
+    played = replace(result(PLAN, ("a", "b"), Path("t")), reports=(bad, SeatReport()))
+    done = Done(number=1, result=played)
     assert done == decoded(encoded(done), Answer)
 
 
