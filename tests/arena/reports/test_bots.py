@@ -13,7 +13,8 @@ LOG = "00001a.seat-1.log"
 
 
 def lost(cause: str, matches: int, **given: Any) -> Loss:
-    return Loss(**{"never_started": False, "last_line": "", "log": LOG} | given, cause=cause, matches=matches)
+    rest: dict[str, Any] = {"never_started": False, "last_line": "", "log": LOG}
+    return Loss(cause=cause, matches=matches, **rest | given)
 
 
 def report(*losses: Loss, matches: int = 14, **total: Any) -> BotReport:
