@@ -15,7 +15,7 @@ from arena import event_loop
 from arena.quantities import counted
 from arena.regression.model import BlockTally, Regression, SeatedResult, State, interval
 from arena.regression.progress import RegressionProgress
-from arena.statistics import BotReport, StandingsRow, bot_reports, standings_of
+from arena.statistics import BotReport, StandingsRow, reports_of, standings_of
 from arena.terminal import progress_console
 from arena.tournament import (
     Ledger,
@@ -155,7 +155,7 @@ def _finding(regression: Regression, ledger: Ledger, tally: BlockTally, seed: in
         state=tally.state,
         interval=within,
         standings=tuple(rows),
-        reports=bot_reports(entrants, ledger.reports(tally.state.blocks)),
+        reports=reports_of(entrants, ledger.reports(tally.state.blocks)),
         voids=ledger.voids(),
         lost=ledger.lost_with_workers(),
         seconds=seconds,

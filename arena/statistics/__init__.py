@@ -1,7 +1,7 @@
 """What results come to: standings, ratings, sequential tests. Pure."""
 
 from arena.statistics.anytime import Anytime
-from arena.statistics.bot_reports import BotReport, Loss, bot_reports
+from arena.statistics.bot_reports import BotReport, Loss, reports_of
 from arena.statistics.ratings import ELO, Rating
 from arena.statistics.sprt import EloModel, Progress, Sprt, Verdict
 from arena.statistics.standings import Played, Score, StandingsRow, points, standings_of
@@ -22,8 +22,8 @@ __all__ = [
     "StandingsRow",
     "TimeUse",
     "Verdict",
-    "bot_reports",
     "digest_of",
     "points",
+    "reports_of",
     "standings_of",
 ]

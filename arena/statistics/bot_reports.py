@@ -129,7 +129,7 @@ class _Tally:
         )
 
 
-def bot_reports(entrants: int, matches: Iterable[Reported]) -> tuple[BotReport, ...]:
+def reports_of(entrants: int, matches: Iterable[Reported]) -> tuple[BotReport, ...]:
     """The reports of so many bots, by entrant. Matches without reports are passed over."""
     tallies = [_Tally() for _ in range(entrants)]
     for match, reports, transcript in matches:

@@ -10,7 +10,7 @@ from msgspec import Raw, Struct
 from arena.config import TournamentFile, results_of
 from arena.errors import WrongUse
 from arena.schedule import FORMATS, Contest, ScheduleSpec, format_of
-from arena.statistics import BotReport, Digest, Played, bot_reports, digest_of
+from arena.statistics import BotReport, Digest, Played, digest_of, reports_of
 from arena.tournament.ledger import Ledger
 from arena.tournament.provenance import Terms
 from arena.tournament.results_folder import LEDGER
@@ -56,7 +56,7 @@ def results_in(path: Path) -> Results:
         # A block may have come to count since the results were read, while the tournament is played.
         counted = {(each.block, each.seating) for each in played}
         rows = (row for row in ledger.reports() if (row[0].block, row[0].seating) in counted)
-        reports = bot_reports(len(labels), rows)
+        reports = reports_of(len(labels), rows)
     finally:
         ledger.close()
     house = len(labels) - 1 if terms.get("house") else None

@@ -11,7 +11,7 @@ from arena import event_loop
 from arena.config import Tournament
 from arena.quantities import counted
 from arena.schedule import TWO, Blocks, Contest, Design, Fixed, blocks_so_far, design_of, format_of, rounds_of
-from arena.statistics import Played, StandingsRow, bot_reports, digest_of
+from arena.statistics import Played, StandingsRow, digest_of, reports_of
 from arena.terminal import progress_console, say
 from arena.tournament.feed_standings import AlsoFed, FedStandings
 from arena.tournament.ledger import Ledger
@@ -100,7 +100,7 @@ def play_tournament(
             design=design if isinstance(schedule, Fixed) else _design(tournament, seed, results),
             contest=contest,
             digest=digest,
-            reports=bot_reports(len(tournament.labels), ledger.reports()),
+            reports=reports_of(len(tournament.labels), ledger.reports()),
             voids=ledger.voids(),
             set_aside=ledger.set_aside(),
             lost=ledger.lost_with_workers(),

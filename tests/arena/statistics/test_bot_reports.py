@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from arena.statistics.bot_reports import MOST_KINDS, BotReport, bot_reports
+from arena.statistics.bot_reports import MOST_KINDS, BotReport, reports_of
 from arena.statistics.standings import Played
 from protocol.refusals import Conduct
 from referee.match.seat_report import Complaint, SeatReport, percentile, spread_of
@@ -28,7 +28,7 @@ def match(block: int, report: SeatReport, conduct: Conduct = Conduct.OK, **given
 
 
 def of(*matches: tuple[Any, Any, str]) -> BotReport:
-    found, other = bot_reports(2, matches)
+    found, other = reports_of(2, matches)
     assert (len(matches), 0, "") == (other.matches, other.lost, other.log)
     return found
 
