@@ -63,7 +63,7 @@ def _sections(about: About, digest: Digest) -> Iterable[str]:
         yield _section(
             "What went wrong",
             f"<ul>{items}</ul>",
-            "The worst first. Logs are beside the transcripts.",
+            "The worst first. Logs are beside the transcripts, if a bot wrote anything.",
         )
     if not digest.matches:
         return
