@@ -11,7 +11,7 @@ from msgspec import UNSET, Raw
 from rich.text import Text
 
 from arena.live.drawing.registry import drawing_of
-from arena.live.text_input import ParseError, registry
+from arena.live.text_input import ParseError, quoted, registry
 from protocol.codec import encode
 from protocol.messages import (
     Accepted,
@@ -32,6 +32,7 @@ from protocol.messages import (
     Undo,
     Welcome,
 )
+from protocol.refusals import Refusal
 from protocol.words import Event, View
 from referee.games import GAMES
 
@@ -40,11 +41,17 @@ HELP = """\
 an action      submit it; until time is up another one replaces it
 ACTION!        submit it and let it stand: the window may close at once
 an empty line  let what is submitted stand: the window may close at once
-/done          the same; the default, where nothing is submitted
-/submit A4 G5  the same as A4 G5
+/done          the same; take the default, where nothing is submitted
+/submit ACTION the same as ACTION
 /undo          withdraw what is submitted: back to the default
 /pause         ask for a pause, if this match grants any
-/board  /help  /quit"""
+/board         show the board again
+/help          this, and what may be typed in each window of this game
+/quit          leave the match; it goes on without you
+keys           arrows edit the line and bring back earlier ones, Tab completes, Ctrl-C empties the line and stops
+               the match where it is empty, Ctrl-D is /quit"""
+COMMANDS = ("/submit", "/done", "/undo", "/pause", "/board", "/help", "/quit")
+NO_WINDOW = "no window is open for you"
 
 
 class Person:
@@ -58,6 +65,8 @@ class Person:
         self._plain = plain
         self._welcome: Welcome | None = None
         self._opened: Opened | None = None
+        self._window = ""
+        """The name of the window that was open last."""
         self._view: View | None = None
         self._news: list[Event] = []
         """Told since the last board was shown."""
@@ -83,8 +92,8 @@ class Person:
                 return self._hear_accepted(action)
             case Rejected(window=window, reason=reason, text=text):
                 if self._opened is not None and window == self._opened.id:
-                    self.ready, self._sent = True, None
-                return [f"not accepted ({reason}): {text}"]
+                    self.ready, self._sent, self._settles = True, None, False
+                return [f"not accepted: {_plain(text)}", *(self._asked() if reason is Refusal.ILLEGAL else ())]
             case Closed():
                 return self._hear_closed(message)
             case Paused(reason=reason):
@@ -102,25 +111,25 @@ class Person:
     def act(self, text: str) -> tuple[list[ClientMessage], list[Shown]]:
         """Submits what was typed to the open window; call it when `ready`."""
         if self._opened is None or self._welcome is None:
-            return [], ["no window is open for you"]
+            return [], [NO_WINDOW]
         final = self._final or text.endswith("!")
         words = text.removesuffix("!").strip()
         if not words and self._standing is None:
             # An Enter too many must not cost a turn: the next window may be open already.
-            return [], [f"nothing is submitted; /done takes the default: {self._say(self._opened.default)}"]
+            return [], [f"nothing is submitted; /done takes the default: {self._default()}"]
         if not words:
             return self._done()
         try:
             action = registry.read(self._welcome.game, self._opened.window, words)
         except ParseError as unclear:
-            return [], [str(unclear)]
+            return [], [f"not sent: {unclear}", *self._asked()]
         return self._submit(action, final=final)
 
     def command(self, text: str) -> tuple[list[ClientMessage], list[Shown]]:  # noqa: PLR0911 - one case for each command
         """Does what a word that begins with `/` asks for, but for `/submit` and `/quit`."""
-        match text:
+        match text.split(maxsplit=1)[0].lower():
             case "/help":
-                return [], [HELP, *self._asked()]
+                return [], [HELP, *([registry.explain(self._game())] if self._welcome else ()), *self._asked()]
             case "/board":
                 return [], self.board()
             case "/pause":
@@ -130,9 +139,20 @@ class Person:
             case "/done" if self._opened is not None:
                 return self._done()
             case "/undo" | "/done":
-                return [], ["no window is open for you"]
-            case _:
-                return [], [f"there is no {text.split(maxsplit=1)[0]}; /help lists what there is"]
+                return [], [NO_WINDOW]
+            case other:
+                return [], [f"there is no {quoted(other)}; the commands are {' '.join(COMMANDS)}"]
+
+    @property
+    def asked(self) -> bool:
+        """Whether a window is open in which something may still be submitted."""
+        return self._opened is not None
+
+    def words(self) -> tuple[str, ...]:
+        """Words that a line may be made of now."""
+        if self._opened is None or self._view is None:
+            return COMMANDS
+        return *COMMANDS, *registry.words(self._game(), self._opened.window, self._view)
 
     def board(self) -> list[Shown]:
         """The board as it was told last."""
@@ -149,13 +169,10 @@ class Person:
         return [Submit(window=self._opened.id, action=Raw(encode(action)), final=final)], []
 
     def _done(self) -> tuple[list[ClientMessage], list[Shown]]:
-        """Gives up the right to change what is submitted."""
-        opened = self._opened
+        """Gives up the right to change what is submitted, or to submit anything where nothing is."""
         action = self._standing if self._sent is None else self._sent
-        if action is None and opened is not None:
-            action = opened.default
-        if action is None:
-            return [], ["nothing is submitted; what is taken then is not known before time is up"]
+        if action is None and self._opened is not None:
+            action = self._opened.default
         return self._submit(action, final=True)
 
     def _hear_welcome(self, welcome: Welcome) -> list[Shown]:
@@ -174,6 +191,7 @@ class Person:
 
     def _hear_window(self, opened: Opened) -> list[Shown]:
         self._opened = opened
+        self._window = opened.window
         self._view = msgspec.convert(opened.view, GAMES[self._game()].view_type)
         self._standing = self._sent = None
         self.ready = True
@@ -183,26 +201,29 @@ class Person:
 
     def _hear_accepted(self, action: Any) -> list[Shown]:
         self._standing, self._sent = action, None
-        if action is None:
-            self.ready = True
-            return ["withdrawn: back to the default"]
+        said = self._default() if action is None else registry.say(self._game(), action)
         if self._settles:
             self._opened = None
-            return [f"submitted: {self._say(action)}"]
+            return [f"{'the default stands' if action is None else 'submitted'}: {said}"]
         self.ready = True
-        return [f"submitted: {self._say(action)}; an empty line lets it stand, another action replaces it"]
+        if action is None:
+            return [f"withdrawn: back to the default: {said}"]
+        return [f"submitted: {said}; an empty line lets it stand, another action replaces it"]
 
     def _hear_closed(self, closed: Closed) -> list[Shown]:
         self._opened = None
         self.ready = False
-        how = "time is up, taken by default" if closed.by_default else "taken"
-        return [f"{how}: {self._say(closed.taken)} ({closed.charged_ms / 1000:.1f} s)"]
+        taken = registry.say_default(self._game(), self._window, closed.taken)
+        how = f"time is up, taken by default: {taken}"
+        if not closed.by_default:
+            how = f"taken: {taken if closed.taken is None else registry.say(self._game(), closed.taken)}"
+        return [f"{how} ({closed.charged_ms / 1000:.1f} s)"]
 
     def _asked(self) -> Sequence[Shown]:
         if self._opened is None or self._view is None:
             return []
         asked = registry.ask(self._game(), self._opened.window, self._view)
-        return [f"{asked}; default {self._say(self._opened.default)}"]
+        return [f"{asked}. If you submit nothing: {self._default()}"]
 
     def _event(self, told: Any) -> Event:
         event: Event = msgspec.convert(told, Union[GAMES[self._game()].events])  # noqa: UP007 - at run time
@@ -211,8 +232,15 @@ class Person:
     def _game(self) -> str:
         return self._welcome.game if self._welcome else ""
 
-    def _say(self, action: Any) -> str:
-        return "what nobody knows before time is up" if action is None else registry.say(self._game(), action)
+    def _default(self) -> str:
+        """What happens if nothing is submitted to the open window."""
+        default = None if self._opened is None else self._opened.default
+        return registry.say_default(self._game(), self._window, default)
+
+
+def _plain(text: str) -> str:
+    """A refusal without the key of the action that it is about, where the action has no other."""
+    return text.removeprefix("target: ").removeprefix("seat: ")
 
 
 def _times(clock: ClockTerms) -> str:

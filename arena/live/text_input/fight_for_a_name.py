@@ -1,37 +1,63 @@
 """The Fight For a Name as a person types it: `N NE S`, `put 12:2`, `give 3:1`, uses of a pillar's titles."""
 
-from typing import Any, cast
+from typing import Any, cast, get_args
 
-from arena.live.text_input import ParseError
-from protocol.games.fight_for_a_name import FightView
+from arena.live.text_input import ParseError, name, number, quoted
+from protocol.games.fight_for_a_name import Colour, Direction, FightView, HexKey, Position, SeatKey, Title
 from protocol.words import View
 
+DIRECTIONS, TITLES, COLOURS = get_args(Direction), get_args(Title), get_args(Colour)
+LAST_POSITION, LAST_HEX, LAST_SEAT = max(get_args(Position)), len(get_args(HexKey)), len(get_args(SeatKey)) - 1
+MOST_MP, MOST_GIVEN = 1_000_000, 2
 ASKING = ("body", "parting", "other", "neither", "crest")
 ASK = "body TITLE COLOUR parting TITLE COLOUR other TITLE COLOUR neither TITLE TITLE crest TITLE"
 NOBODY = ("nobody", "none")
+VOTE = (("4", "vote for seat 4"), ("nobody", "no vote"))
+EXAMPLES = {
+    "challenge": (("1 4", "the second and the fifth number make the target"), ("none", "no answer")),
+    "move": (
+        ("N NE NE", "three steps"),
+        ("stay", "no step"),
+        ("N put 12:2", "a step, then in the final phase 2 MP on hex 12"),
+        ("give 3:1 5:1", "with a title: 1 MP each to seats 3 and 5"),
+    ),
+    "pillar": (
+        (
+            "body Hope red parting Faith blue other Mercy green neither Honour Justice crest Charity",
+            "what each of the six titles shown is asked for",
+        ),
+    ),
+    "token_vote": VOTE,
+    "elimination_vote": VOTE,
+    "justice": (("4", "name seat 4"), ("nobody", "name nobody")),
+}
+DEFAULTS = {
+    "challenge": "you give no answer",
+    "move": "you stay where you are, and put and give nothing",
+    "pillar": "you ask the pillar nothing",
+    "token_vote": "you vote for nobody",
+    "elimination_vote": "you vote for nobody",
+    "justice": "you name nobody",
+}
 
 
 def read(window: str, text: str) -> dict[str, Any]:
     """See `registry.TextInput`."""
     words = text.replace(",", " ").split()
+    lower = [word.lower() for word in words]
     match window:
         case "challenge":
-            return {"pick": [int(word) for word in _numbers(words)]}
+            if lower in ([each] for each in NOBODY):
+                return {"pick": []}
+            return {"pick": [number(word, 0, LAST_POSITION, "a number's position") for word in words]}
         case "move":
             return _move(words)
         case "pillar":
             return _ask(words)
         case _:
-            if words and words[0].lower() in NOBODY:
+            if lower in ([each] for each in NOBODY):
                 return {"seat": None}
-            return {"seat": int(_numbers(words[:1] or ["?"])[0])}
-
-
-def _numbers(words: list[str]) -> list[str]:
-    for word in words:
-        if not word.isdecimal() and word not in NOBODY:
-            raise ParseError("type numbers, set off by blanks, or none")
-    return [word for word in words if word.isdecimal()]
+            return {"seat": number(" ".join(words), 0, LAST_SEAT, "a seat's number, nor nobody")}
 
 
 def _move(words: list[str]) -> dict[str, Any]:
@@ -42,31 +68,39 @@ def _move(words: list[str]) -> dict[str, Any]:
             key = {"put": "reinforce", "give": "give"}[word.lower()]
         elif key == "path":
             if word.lower() not in (*NOBODY, "stay"):
-                action.setdefault("path", []).append(word.upper())
+                action.setdefault("path", []).append(name(word, DIRECTIONS, "a direction, nor put, give or stay"))
         else:
-            where, colon, amount = word.partition(":")
-            if not (colon and where.isdecimal() and amount.isdecimal()):
-                raise ParseError("type steps such as N NE; put HEX:MP; give SEAT:MP")
-            action.setdefault(key, {})[where] = int(amount)
+            where, amount = _spent(key, word)
+            action.setdefault(key, {})[where] = amount
     return action
+
+
+def _spent(key: str, word: str) -> tuple[str, int]:
+    where, colon, amount = word.partition(":")
+    if not colon:
+        raise ParseError(f"{quoted(word)} is not understood: type put HEX:MP, such as put 12:2, or give SEAT:MP")
+    if key == "give":
+        return str(number(where, 0, LAST_SEAT, "a seat")), number(amount, 1, MOST_GIVEN, "a gift's MP")
+    return str(number(where, 1, LAST_HEX, "a hex")), number(amount, 1, MOST_MP, "an amount of MP")
 
 
 def _ask(words: list[str]) -> dict[str, Any]:
     action: dict[str, Any] = {}
-    for at, word in enumerate(words):
-        key = word.lower()
-        if key in ASKING:
-            width = 1 if key == "crest" else 2
-            values = words[at + 1 : at + 1 + width]
-            if len(values) < width:
-                raise ParseError(f"type {ASK}")
-            if key in ("neither", "crest"):
-                values = [each.capitalize() for each in values]
-            else:
-                values = [values[0].capitalize(), values[1].lower()]
-            action[key] = values[0] if key == "crest" else values
-    if set(action) != set(ASKING):
-        raise ParseError(f"type {ASK}")
+    left = iter(words)
+    for word in left:
+        key = name(word, ASKING, "one of the uses of a title")
+        values = [next(left, "") for _ in range(1 if key == "crest" else 2)]
+        if not all(values):
+            raise ParseError(f"{key} lacks a word; type {ASK}")
+        title = name(values[0], TITLES, "a title")
+        if key == "crest":
+            action[key] = title
+        elif key == "neither":
+            action[key] = [title, name(values[1], TITLES, "a title")]
+        else:
+            action[key] = [title, name(values[1], COLOURS, "a colour")]
+    if missing := [key for key in ASKING if key not in action]:
+        raise ParseError(f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing; type {ASK}")
     return action
 
 
@@ -75,7 +109,7 @@ def ask(window: str, view: View) -> str:
     seen = cast("FightView", view)
     match window:
         case "challenge":
-            return "positions of the numbers that make the target, such as 1 4, or none"
+            return "positions, from 0, of the numbers that make the target, such as 1 4, or none"
         case "move":
             if seen.title is not None:
                 return "gifts: give SEAT:1 SEAT:1, or give SEAT:2, or none"
@@ -100,3 +134,16 @@ def say(action: dict[str, Any]) -> str:
         if key in action:
             words += [word, *(f"{where}:{amount}" for where, amount in action[key].items())]
     return " ".join(words) or "stay"
+
+
+def words(window: str, view: View) -> tuple[str, ...]:
+    """See `registry.TextInput`."""
+    match window:
+        case "challenge":
+            return ("none",)
+        case "move":
+            return "put", "give", "stay", *DIRECTIONS
+        case "pillar":
+            return *ASKING, *cast("FightView", view).visits[-1].titles, *COLOURS
+        case _:
+            return ("nobody",)

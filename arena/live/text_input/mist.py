@@ -2,24 +2,43 @@
 
 from typing import Any, cast
 
-from arena.live.text_input import ParseError
+from arena.live.text_input import ParseError, quoted
 from protocol.games.mist import MistView
 from protocol.words import View
+from referee.games import BOARD
+
+EXAMPLES = {
+    "first": (("first 0", "seat 0 goes first"),),
+    "turn": (
+        ("C3 D7", "pieces on C3 and D7"),
+        ("none", "no piece, where that is allowed"),
+        ("swap", "take over the other's first move, where that is allowed"),
+    ),
+}
+DEFAULTS = {"turn": "no piece is placed"}
 
 
 def read(window: str, text: str) -> dict[str, Any]:
     """See `registry.TextInput`."""
-    words = text.replace(",", " ").split()
+    words = text.replace(",", " ").lower().split()
     if window == "first":
-        if words and words[0].lower() == "first":
+        if words and words[0] == "first":
             words = words[1:]
         if len(words) != 1 or words[0] not in ("0", "1"):
             raise ParseError("type first 0 or first 1")
         return {"first": int(words[0])}
-    lower = [word.lower() for word in words]
-    if lower == ["swap"]:
+    if words == ["swap"]:
         return {"swap": True}
-    return {"cells": [] if lower == ["none"] else words}
+    return {"cells": [] if words == ["none"] else list(map(_cell, words))}
+
+
+def _cell(word: str) -> str:
+    cell = word.upper()
+    if cell in BOARD.bit:
+        return cell
+    row = [each for each in BOARD.names if each[0] == cell[0]]
+    there = f"row {cell[0]} is {row[0]} to {row[-1]}" if row else "rows are A to I, from A1 to A5 and E1 to E9"
+    raise ParseError(f"{quoted(cell)} is no cell: {there}")
 
 
 def ask(window: str, view: View) -> str:
@@ -43,3 +62,11 @@ def say(action: dict[str, Any]) -> str:
     if "first" in action:
         return f"first {action['first']}"
     return "swap" if action.get("swap") else " ".join(action["cells"]) or "none"
+
+
+def words(window: str, view: View) -> tuple[str, ...]:
+    """See `registry.TextInput`."""
+    if window == "first":
+        return "first 0", "first 1"
+    forbidden = cast("MistView", view).forbidden
+    return "none", "swap", *(cell for cell in BOARD.names if cell not in forbidden)

@@ -2,22 +2,23 @@
 
 from typing import Any, cast
 
-from arena.live.text_input import ParseError
-from protocol.games.pointing import PointingView
+from arena.live.text_input import number
+from protocol.games.pointing import MOST_SEATS, PointingView
 from protocol.words import View
 
 NOBODY = ("nobody", "none", "-")
+EXAMPLES = {
+    "point": (("4", "point at seat 4"), ("nobody", "point at nobody")),
+    "vote": (("2", "seat 2 is to go"), ("nobody", "no vote")),
+}
+DEFAULTS = {"point": "you point at nobody", "vote": "you vote for nobody"}
 
 
 def read(window: str, text: str) -> dict[str, Any]:
     """See `registry.TextInput`."""
     key = "seat" if window == "vote" else "target"
     word = text.strip().lower()
-    if word in NOBODY:
-        return {key: None}
-    if word.isdecimal():
-        return {key: int(word)}
-    raise ParseError("type a seat's number, or nobody")
+    return {key: None if word in NOBODY else number(word, 0, MOST_SEATS - 1, "a seat's number, nor nobody")}
 
 
 def ask(window: str, view: View) -> str:
@@ -34,3 +35,8 @@ def say(action: dict[str, Any]) -> str:
     """See `registry.TextInput`."""
     (seat,) = action.values() or (None,)
     return "nobody" if seat is None else str(seat)
+
+
+def words(window: str, view: View) -> tuple[str, ...]:  # noqa: ARG001 - seats are numbers
+    """See `registry.TextInput`."""
+    return ("nobody",)

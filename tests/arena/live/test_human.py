@@ -6,10 +6,11 @@ import pytest
 from msgspec import Raw, to_builtins
 from msgspec.structs import replace
 
-from arena.live.human import HELP, Person
+from arena.live.human import COMMANDS, HELP, Person
 from protocol.codec import decode_json
 from protocol.messages import (
     PROTOCOL,
+    Accepted,
     Closed,
     EventMessage,
     Faulted,
@@ -89,7 +90,7 @@ class TestHearing:
         one = person(opened=False)
         said = shown(one, window())
         assert "turn 1, seat 0 to move" in said
-        assert "default none" in said
+        assert "If you submit nothing: none (no piece is placed)" in said
         assert one.ready
 
     def test_an_event_is_said_and_marked_on_the_next_board(self) -> None:
@@ -118,8 +119,7 @@ class TestHearing:
 
     def test_a_drawn_default_is_not_known_before_time_is_up(self) -> None:
         one = person(default=None)
-        assert "taken then is not known before time is up" in str(one.command("/done")[1])
-        assert "what nobody knows before time is up" in str(one.act("")[1])
+        assert (None, True) == submitted(one.command("/done")[0])
 
     def test_the_end_shows_the_board_and_the_ranking_with_its_ties(self) -> None:
         one = person()
@@ -141,7 +141,8 @@ class TestTyping:
     def test_what_cannot_be_read_is_not_sent(self) -> None:
         one = person(opened=False)
         one.hear(replace(window(), window="first", default={"first": 0}))
-        assert ([], ["type first 0 or first 1"], True) == (*one.act("first 7"), one.ready)
+        asked = "who goes first: first 0 or first 1. If you submit nothing: first 0"
+        assert ([], ["not sent: type first 0 or first 1", asked], True) == (*one.act("first 7"), one.ready)
 
     def test_done_takes_the_default_or_what_is_on_its_way(self) -> None:
         one = person()
@@ -149,6 +150,20 @@ class TestTyping:
         one = person()
         one.act("D7")
         assert (D7, True) == submitted(one.command("/done")[0])
+
+    def test_done_where_the_default_is_drawn_takes_it_for_good(self) -> None:
+        one = person(default=None)
+        one.command("/done")
+        assert "the default stands: no piece is placed" == shown(one, Accepted(0, None))
+        assert not one.asked
+
+    def test_after_a_refused_final_action_undo_leaves_the_window_open(self) -> None:
+        one = person()
+        one.act("C3 C4!")
+        one.hear(Rejected(0, Refusal.ILLEGAL, "C4 is next to another cell of this turn"))
+        one.command("/undo")
+        assert "withdrawn: back to the default: none (no piece is placed)" == shown(one, Accepted(0, None))
+        assert one.asked
 
     @pytest.mark.parametrize("command", ["/undo", "/done"])
     def test_without_a_window_there_is_nothing_to_take_back_or_settle(self, command: str) -> None:
@@ -159,8 +174,8 @@ class TestTyping:
         assert ([Undo(window=0)], []) == one.command("/undo")
         assert ([Pause()], []) == one.command("/pause")
         assert "turn 1, seat 0 to move" in str(one.command("/board")[1][0])
-        assert HELP == one.command("/help")[1][0]
-        assert ([], ["there is no /dome; /help lists what there is"]) == one.command("/dome now")
+        assert HELP == one.command("/Help")[1][0]
+        assert ([], [f"there is no '/dome'; the commands are {' '.join(COMMANDS)}"]) == one.command("/dome now")
 
     def test_before_the_first_window_there_is_no_board(self) -> None:
         assert [] == person(opened=False).board()
