@@ -30,7 +30,7 @@ from arena.config import CONSOLE, BotCaps, find_entry
 from arena.errors import WrongUse
 from arena.feed import open_feed
 from arena.game_options import read_clock, read_setup, rules_asked
-from arena.live import Console, Watcher, at_terminal, in_place, lines_typed, play_match, presses, read_eyes
+from arena.live import Watcher, at_terminal, in_place, person_here, play_match, presses, read_eyes
 from arena.quantities import counted
 from arena.reports import match_json, show_match
 from arena.schedule import SEED_BITS
@@ -42,8 +42,6 @@ from referee.linux.regular_file import read_regular
 from referee.sandbox import Isolation
 from referee.wire import MAX_KEY_FILE_BYTES, PUBLIC, KeyFileError, read_public, z85
 
-OUR_INPUT = 0
-"""The file descriptor of standard input."""
 REMOTE = "remote:"
 """Before the file of a public key: a bot that comes with that key, to `arena host`."""
 PlayIt = Callable[..., Result]
@@ -211,8 +209,7 @@ def _plan(game: str, given: dict[str, Any]) -> Plan:
 def _player(name: str, game: str, caps: BotCaps) -> Player:
     """Who takes a seat; a bot that has to be built is not yet."""
     if name == CONSOLE:
-        person = Console(lines_typed(OUR_INPUT), progress_console())
-        return LocalSeat(CONSOLE, person.play)
+        return LocalSeat(CONSOLE, person_here().play)
     if name.startswith(REMOTE):
         return _remote(Path(name.removeprefix(REMOTE)))
     try:

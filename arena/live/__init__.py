@@ -1,19 +1,18 @@
 """Matches that people are at: watched, hosted, or played from a terminal."""
 
-from arena.live.console import Console, lines_typed
+from arena.live.console import person_here
 from arena.live.debugging import at_terminal, in_place, presses, under_pdb
 from arena.live.hosted_match import Hosting, play_hosted
 from arena.live.single_match import play_match
 from arena.live.watch import Eyes, Watcher, read_eyes
 
 __all__ = [
-    "Console",
     "Eyes",
     "Hosting",
     "Watcher",
     "at_terminal",
     "in_place",
-    "lines_typed",
+    "person_here",
     "play_hosted",
     "play_match",
     "presses",

@@ -1,13 +1,14 @@
 """The bot named `console`: a seat for a person at the terminal.
 
 Lines that are typed go to `human`, which knows what they mean; this reads them without holding up the referee, in
-whose process it runs, and shows the clock.
+whose process it runs, and shows the clock. At a terminal `line_editor` is where they are typed.
 """
 
 import os
+import sys
 from collections import deque
 from collections.abc import AsyncGenerator, Iterable
-from contextlib import aclosing
+from contextlib import AsyncExitStack, aclosing
 from typing import TYPE_CHECKING
 
 import trio
@@ -15,18 +16,25 @@ import trio
 from arena.config import CONSOLE
 from arena.live.human import Person, Shown
 from arena.live.time_left import TimeLeft
+from arena.terminal import Screen, progress_console
 from protocol.codec import decode_server_message, encode
 from protocol.messages import PROTOCOL, ClientMessage, Closed, Hello, Opened, Paused, Resumed, ServerMessage
 from referee.wire import MemoryLine
 
 if TYPE_CHECKING:
-    from arena.terminal import Screen
+    from arena.live.line_editor import LineEditor
 
+OUR_INPUT = 0
+"""The file descriptor of standard input."""
+NO_CURSOR = ("dumb", "unknown")
+"""Terminals on which no line can be edited: a submission stands at once, as from a pipe."""
 READ_BYTES = 4096
 LAST_WORDS_SECONDS = 0.2
 """How long a seat that is being cleared may go on reading; what was sent to it is there already."""
-CLEAR_LINE = "\r\N{ESCAPE}[K"
-SAVE_CURSOR, RESTORE_CURSOR = "\N{ESCAPE}7", "\N{ESCAPE}8"
+MOST_CHARACTERS = 4_000
+"""The longest line that is acted on; no action has a tenth of that."""
+WAITING = "waiting"
+"""In place of the clock, while no window is open."""
 
 
 async def lines_typed(fd: int) -> AsyncGenerator[str, None]:
@@ -46,31 +54,51 @@ async def lines_typed(fd: int) -> AsyncGenerator[str, None]:
             return
 
 
+def person_here() -> "Console":
+    """The seat of whoever is at this terminal; where standard input is none, of what is piped in."""
+    keys, screen = sys.stdin, sys.stderr
+    if not (keys and screen and keys.isatty() and screen.isatty()) or os.environ.get("TERM", "dumb") in NO_CURSOR:
+        return Console(lines_typed(OUR_INPUT), progress_console(), final=True)
+    # prompt_toolkit takes a tenth of a second to import, which other matches need not wait for.
+    from arena.live.line_editor import LineEditor  # noqa: PLC0415
+
+    return Console(LineEditor(keys, screen), progress_console())
+
+
 class Console:
     """One person's seat in one match."""
 
-    def __init__(self, typed: AsyncGenerator[str, None], terminal: "Screen") -> None:
-        """`typed`: the lines; `terminal`: where to show things.
+    def __init__(
+        self, typed: "AsyncGenerator[str, None] | LineEditor", terminal: Screen, *, final: bool = False
+    ) -> None:
+        """`typed`: the lines, or the editor they are typed in; `terminal`: where to show things.
 
-        At a terminal a submission can be replaced, and the clock is shown live. Where lines come from a file or a
-        pipe, each submission stands at once, and each waits for its window.
+        `final`: lines come from a file or a pipe. Each submission stands at once, and each waits for its window.
         """
-        self._typed = typed
+        self._editor = None if isinstance(typed, AsyncGenerator) else typed
+        self._typed = typed if isinstance(typed, AsyncGenerator) else typed.lines()
         self._terminal = terminal
-        self._live = terminal.is_terminal
-        self._person = Person(final=not self._live, plain=not self._live)
+        self._final = final
+        self._person = Person(final=final, plain=not terminal.is_terminal)
         self._kept: deque[str] = deque()
         """Actions typed before their window was open."""
         self._time: TimeLeft | None = None
+        self._window: int | None = None
         self._typing_ended = False
 
     async def play(self, line: MemoryLine) -> None:
         """Plays the seat at the other end of a line; returns when the match is over or the person leaves."""
+        async with AsyncExitStack() as stack:
+            if self._editor is not None:
+                await stack.enter_async_context(self._editor.open())
+            await self._play(line)
+
+    async def _play(self, line: MemoryLine) -> None:
         line.say(encode(Hello(token="", name=CONSOLE, version="1", protocol=PROTOCOL)))
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._type, line, nursery.cancel_scope)
-            if self._live:
-                nursery.start_soon(self._tick)
+            if self._editor is not None:
+                nursery.start_soon(self._tick, self._editor)
             try:
                 await self._hear(line)
             except trio.Cancelled:
@@ -89,7 +117,10 @@ class Console:
                 return
             message = decode_server_message(frame)
             self._keep_time(message)
-            self._show(self._person.hear(message))
+            shown = self._person.hear(message)
+            if self._editor is not None:
+                self._edit(self._editor, message)
+            self._show(shown)
             self._go_on(line)
             if self._typing_ended and self._person.ready:
                 return
@@ -98,18 +129,30 @@ class Console:
         """Passes on what is typed."""
         async with aclosing(self._typed) as typed:
             async for text in typed:
-                if text == "/quit":
+                word = text.split(maxsplit=1)[0].lower() if text.startswith("/") else ""
+                if word == "/quit":
                     break
-                if text.startswith("/") and not text.startswith("/submit"):
+                if len(text) > MOST_CHARACTERS:
+                    self._show([f"a line of {len(text)} characters; {MOST_CHARACTERS} are read"])
+                elif word == "/undo" and self._kept:
+                    self._show([f"dropped: {'; '.join(self._kept)}"])
+                    self._kept.clear()
+                elif word and word != "/submit":
                     self._do(line, self._person.command(text))
-                elif text or (self._live and self._person.ready):
-                    self._kept.append(text.removeprefix("/submit").strip())
+                elif text or (not self._final and self._person.ready):
+                    self._keep(text[len(word) :].strip())
                     self._go_on(line)
             else:
                 self._typing_ended = True
                 if self._kept or not self._person.ready:
                     return
         leaving.cancel()
+
+    def _keep(self, text: str) -> None:
+        """Keeps an action until it may be submitted, which most often is now."""
+        self._kept.append(text)
+        if self._editor is not None and not self._person.asked:
+            self._show([f"kept for your next window: {text}; /undo drops it"])
 
     def _go_on(self, line: MemoryLine) -> None:
         """Submits what was typed ahead, one action for each time the person may act."""
@@ -126,10 +169,11 @@ class Console:
         """Follows the clock."""
         now = trio.current_time()
         match message:
-            case Opened(main_ms=main_ms, reserve_ms=reserve_ms):
+            case Opened(id=window, main_ms=main_ms, reserve_ms=reserve_ms):
+                self._window = window
                 self._time = TimeLeft(now, main_ms, reserve_ms)
             case Closed():
-                self._time = None
+                self._window = self._time = None
             case Paused() if self._time is not None:
                 self._time.pause(now)
             case Resumed() if self._time is not None:
@@ -137,23 +181,24 @@ class Console:
             case _:
                 pass
 
+    def _edit(self, editor: "LineEditor", message: ServerMessage) -> None:
+        """Lets the line follow the match: what was typed for one window is not to be entered in another."""
+        if isinstance(message, Closed):
+            editor.empty()
+        editor.words = self._person.words()
+        editor.show(self._prompt(), self._window)
+
     def _show(self, shown: Iterable[Shown]) -> None:
-        if self._live:
-            self._terminal.file.write(CLEAR_LINE)
         for text in shown:
             self._terminal.print(text, highlight=False, soft_wrap=True, markup=False)
-        if self._live and self._time is not None:
-            self._terminal.print(f"{self._clock()} > ", end="", highlight=False, markup=False)
 
-    async def _tick(self) -> None:
-        """Rewrites the clock at the start of the prompt's line, and leaves what is being typed alone."""
+    async def _tick(self, editor: "LineEditor") -> None:
+        """Keeps the clock in the prompt."""
         while True:
+            editor.show(self._prompt(), self._window)
             await trio.sleep(1)
-            if self._time is not None:
-                self._terminal.file.write(f"{SAVE_CURSOR}\r{self._clock()}{RESTORE_CURSOR}")
-                self._terminal.file.flush()
 
-    def _clock(self) -> str:
-        """The time left, always as wide: the prompt must not move under what is typed."""
-        left = "" if self._time is None else self._time.text(trio.current_time())
-        return f"[{left:^12}]"
+    def _prompt(self) -> str:
+        """The time left, always as wide: what is typed must not move."""
+        left = WAITING if self._time is None else self._time.text(trio.current_time())
+        return f"[{left:^12}] > "

@@ -2,8 +2,11 @@
 
 import io
 import os
+import sys
 from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 import trio
@@ -11,6 +14,7 @@ from msgspec import Raw, Struct
 
 from arena.config.tournament_file import CONSOLE
 from arena.live.console import Console, lines_typed
+from arena.live.line_editor import LineEditor
 from arena.live.time_left import TimeLeft
 from arena.terminal import Screen
 from protocol.refusals import Conduct
@@ -51,11 +55,12 @@ async def play_evening(
     turns: int = 1,
     policy: Policy | None = None,
     clock: ClockTable | None = None,
+    editor: LineEditor | None = None,
 ) -> Evening:
     """Mist with a pie rule; the person has seat 0."""
     screen = io.StringIO()
     terminal = Screen(file=screen, force_terminal=live, color_system=None, width=200)
-    person = LocalSeat(CONSOLE, Console(typed(*lines), terminal).play)
+    person = LocalSeat(CONSOLE, Console(editor or typed(*lines), terminal, final=not live).play)
     plan = Plan(
         match="m",
         game="mist",
@@ -118,7 +123,7 @@ async def test_done_before_anything_is_submitted_takes_the_default_and_an_empty_
     tmp_path: Path, autojump_clock: object
 ) -> None:
     evening = await play_evening(tmp_path, (10, ""), (10, "/done"), STAY)
-    assert "nothing is submitted; /done takes the default: none" in evening.screen
+    assert "nothing is submitted; /done takes the default: none (no piece is placed)" in evening.screen
     assert ([{"cells": []}], [20_000]) == (evening.taken, evening.charged_ms)
 
 
@@ -135,7 +140,7 @@ async def test_a_refusal_is_shown_with_its_reason_and_the_earlier_submission_sta
     tmp_path: Path, autojump_clock: object
 ) -> None:
     evening = await play_evening(tmp_path, (10, "C3"), (10, "C3 C4"), STAY)
-    assert "not accepted (illegal): C4 is next to another cell of this turn" in evening.screen
+    assert "not accepted: C4 is next to another cell of this turn" in evening.screen
     assert [{"cells": ["C3"]}] == evening.taken
 
 
@@ -161,7 +166,7 @@ async def test_a_swap_is_typed_as_swap(tmp_path: Path, autojump_clock: object) -
 async def test_a_swap_that_may_not_be_is_refused(tmp_path: Path, autojump_clock: object) -> None:
     """R5."""
     evening = await play_evening(tmp_path, (1, "swap"), (1, "none!"), STAY)
-    assert "not accepted (illegal): this turn may not be a swap" in evening.screen
+    assert "not accepted: this turn may not be a swap" in evening.screen
 
 
 async def test_who_goes_first_is_typed_as_first_and_a_seat(tmp_path: Path, autojump_clock: object) -> None:
@@ -187,7 +192,7 @@ async def test_a_pause_that_is_not_granted_is_said_and_play_goes_on(
     tmp_path: Path, autojump_clock: object
 ) -> None:
     evening = await play_evening(tmp_path, (10, "/pause"), (1, "C3!"), STAY)
-    assert "not accepted (no-pause)" in evening.screen
+    assert "not accepted: no pause is to be had now" in evening.screen
     assert [{"cells": ["C3"]}] == evening.taken
 
 
@@ -220,9 +225,10 @@ async def test_when_the_pipe_ends_what_was_typed_is_played_first(tmp_path: Path,
 async def test_the_board_what_may_be_typed_and_the_clock_are_shown(tmp_path: Path, autojump_clock: object) -> None:
     evening = await play_evening(tmp_path, (3.5, "/help"), (1, "/board"), (1, "C3!"), STAY)
     assert 2 == evening.screen.count("turn 1, seat 0 to move (as seat 0, O)")
-    assert "0 to 2 cells that do not touch, not E5, or none; default none" in evening.screen
-    assert "[ 1:00 +5:00 ] > " in evening.screen
-    assert "\r[ 0:57 +5:00 ]" in evening.screen
+    assert (
+        "0 to 2 cells that do not touch, not E5, or none. If you submit nothing: none (no piece is placed)"
+        in evening.screen
+    )
     assert "/undo          withdraw what is submitted" in evening.screen
     assert "seat 0 opens the match with C3" in evening.screen
     assert "over (turn_limit)" in evening.screen
@@ -270,3 +276,80 @@ async def test_where_processor_time_counts_a_person_thinks_all_the_time(
 ) -> None:
     evening = await play_evening(tmp_path, (4, "c3!"), clock=ClockTable(kind="cpu", main_ms=60_000))
     assert [4_000] == evening.charged_ms
+
+
+class SilentEditor(LineEditor):
+    """An editor without a terminal: lines come from a list, and what it was told to do is kept."""
+
+    def __init__(self, *lines: Line) -> None:
+        super().__init__(sys.stdin, sys.stderr)
+        self._typed = typed(*lines)
+        self.told: list[tuple[float, str, int | None]] = []
+        self.completed: set[str] = set()
+
+    @asynccontextmanager
+    async def open(self) -> AsyncGenerator[None, None]:
+        yield
+
+    def lines(self) -> AsyncGenerator[str, None]:
+        return self._typed
+
+    def show(self, prompt: str, window: int | None) -> None:
+        self.told.append((trio.current_time(), prompt, window))
+        self.completed |= set(self.words)
+
+    def empty(self) -> None:
+        self.told.append((trio.current_time(), "emptied", None))
+
+
+async def edit_evening(folder: Path, *lines: Line, **how: Any) -> tuple[SilentEditor, Evening]:
+    editor = SilentEditor(*lines)
+    return editor, await play_evening(folder, editor=editor, **how)
+
+
+async def test_the_prompt_shows_the_clock_and_the_line_is_emptied_when_its_window_ends(
+    tmp_path: Path, autojump_clock: object
+) -> None:
+    editor, evening = await edit_evening(tmp_path, (3.5, "/board"), (6.5, "C3!"), STAY)
+    assert ([{"cells": ["C3"]}], [10_000]) == (evening.taken, evening.charged_ms)
+    told = [f"{at - editor.told[0][0]:.0f} {what}, {window}" for at, what, window in editor.told]
+    assert "0 [  waiting   ] > , None" == told[0]
+    assert "0 [ 1:00 +5:00 ] > , 0" in told
+    assert "3 [ 0:57 +5:00 ] > , 0" in told
+    ended = told.index("10 emptied, None")
+    assert "10 [  waiting   ] > , None" == told[ended + 1]
+    assert {"C3", "none", "/undo"} <= editor.completed
+    assert {"/undo"} == editor.completed & {"/undo", "E5"}
+
+
+async def test_when_time_is_up_the_line_is_emptied_too(tmp_path: Path, autojump_clock: object) -> None:
+    editor, evening = await edit_evening(tmp_path, STAY)
+    assert [{"cells": []}] == evening.taken
+    assert ["emptied"] == [what for _, what, _ in editor.told if what == "emptied"]
+    assert "time is up, taken by default: none (no piece is placed) (360.0 s)" in evening.screen
+
+
+async def test_what_is_entered_before_a_window_is_kept_said_and_dropped_by_undo(
+    tmp_path: Path, autojump_clock: object
+) -> None:
+    lines = ((1, "B2!"), (1, "C3"), (1, "/Undo"), (1, "D7!"), STAY)
+    _, evening = await edit_evening(tmp_path, *lines, turns=3, policy=Policy(pacing="fixed"))
+    assert "kept for your next window: C3; /undo drops it" in evening.screen
+    assert "dropped: C3" in evening.screen
+    assert [{"cells": ["B2"]}, {"cells": ["D7"]}] == evening.taken
+
+
+async def test_commands_are_read_in_any_case_and_a_line_too_long_is_not(
+    tmp_path: Path, autojump_clock: object
+) -> None:
+    evening = await play_evening(tmp_path, (1, "/SUBMIT c3"), (1, "D" * 4_001), (1, "/Done"), STAY)
+    assert [{"cells": ["C3"]}] == evening.taken
+    assert "a line of 4001 characters; 4000 are read" in evening.screen
+
+
+async def test_a_refusal_is_followed_by_what_may_be_typed(tmp_path: Path, autojump_clock: object) -> None:
+    evening = await play_evening(tmp_path, (1, "J9"), (1, "C3 C4"), (1, "none!"), STAY)
+    cells = "0 to 2 cells that do not touch, not E5, or none. If you submit nothing: none"
+    assert f"not sent: J9 is no cell: rows are A to I, from A1 to A5 and E1 to E9\n{cells}" in evening.screen
+    assert f"not accepted: C4 is next to another cell of this turn\n{cells}" in evening.screen
+    assert "$" not in evening.screen
