@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from functools import partial
+from math import isfinite
 from pathlib import Path
 from random import SystemRandom
 from typing import Any, get_args
@@ -30,7 +31,7 @@ from arena.config import CONSOLE, BotCaps, find_entry
 from arena.errors import WrongUse
 from arena.feed import open_feed
 from arena.game_options import read_clock, read_setup, rules_asked
-from arena.live import Watcher, at_terminal, in_place, person_here, play_match, presses, read_eyes
+from arena.live import Eyes, Watcher, at_terminal, in_place, person_here, play_match, presses, read_eyes
 from arena.quantities import counted
 from arena.reports import match_json, show_match
 from arena.schedule import SEED_BITS
@@ -42,6 +43,7 @@ from referee.linux.regular_file import read_regular
 from referee.sandbox import Isolation
 from referee.wire import MAX_KEY_FILE_BYTES, PUBLIC, KeyFileError, read_public, z85
 
+LONGEST_DELAY = 60
 REMOTE = "remote:"
 """Before the file of a public key: a bot that comes with that key, to `arena host`."""
 PlayIt = Callable[..., Result]
@@ -74,6 +76,13 @@ match_options = adding(
         is_flag=False,
         flag_value="spectator",
         help="Show the board during the match, as seen by a spectator, the host or a seat.",
+    ),
+    click.option(
+        "--delay",
+        type=click.FloatRange(0, LONGEST_DELAY),
+        default=0.0,
+        metavar="SECONDS",
+        help="With --watch, show each step at least so long; the match itself does not wait.",
     ),
     click.option("--isolation", type=click.Choice(get_args(Isolation)), default="strict", show_default=True),
     warm_option,
@@ -146,7 +155,7 @@ def play_asked(
     players = [_built(player, given["isolation"]) for player in players]
     debug = given.get("debug")
     bot = None if debug is None else _to_debug(debug, players)
-    eyes = None if given["watch"] is None else read_eyes("--watch", given["watch"], len(players))
+    eyes = _eyes(given, len(players))
     of_whom = " (of bots on this machine)" if awaited else ""
     say(f"match {plan.match}, seed {plan.seed}, isolation {plan.isolation}{of_whom}")
     with ExitStack() as stack:
@@ -155,7 +164,12 @@ def play_asked(
             players[debug] = SandboxedBot(bot, stack.enter_context(at_terminal(bot, as_json=as_json)))
             play_it = partial(play_it, ctrl_c=presses(bot))
         names = [_name(player) for player in players]
-        watch = None if eyes is None else Watcher(progress_console(), eyes, names)
+        watch = None
+        if eyes is not None:
+            # Where somebody types, steps are shown one below the other.
+            typed = bot is not None or CONSOLE in bots
+            watcher = Watcher(progress_console(), eyes, names, delay=given["delay"], in_place=not typed)
+            watch = stack.enter_context(watcher)
         result = play_it(plan, players, transcripts, watch=watch)
     if as_json:
         print_json(match_json(result))
@@ -173,6 +187,15 @@ def _to_debug(seat: int, players: Sequence[Player]) -> BotFolder:
     if any(isinstance(other, LocalSeat) for other in players):
         raise WrongUse(f"--debug: the bot and {CONSOLE} cannot both have this terminal")
     return in_place(player.folder)
+
+
+def _eyes(given: dict[str, Any], seats: int) -> Eyes | None:
+    """Whose eyes watch the match; None: nobody's."""
+    if not isfinite(given["delay"]):
+        raise WrongUse("--delay: is a number of seconds")
+    if given["watch"] is None and given["delay"]:
+        raise WrongUse("--delay: goes with --watch")
+    return None if given["watch"] is None else read_eyes("--watch", given["watch"], seats)
 
 
 def _filled(game: str, bots: tuple[str, ...], given: dict[str, Any]) -> tuple[str, ...]:

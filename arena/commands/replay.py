@@ -1,78 +1,95 @@
-"""`arena replay`: is a transcript as it was written, and do the rules lead to what it says? Then what happened."""
+"""`arena replay`: are transcripts as they were written, do the rules lead to what they say, and what happened?"""
 
 import sys
-from collections import deque
-from itertools import chain
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import click
-from msgspec import UNSET
+from rich.progress import TimeElapsedColumn, TimeRemainingColumn
 
 from arena.errors import AnswerIsNo, WrongUse
-from arena.live import Eyes, Watcher, read_eyes
+from arena.live import Eyes, read_eyes
 from arena.quantities import counted
-from arena.terminal import print_json, results_console
-from referee.match import BotIdentity, Header, SeatHeader
-from referee.printable import printable
-from referee.rules import Addressed
-from referee.transcript import (
-    BadTermsError,
-    Broken,
-    Differs,
-    Reading,
-    Replayed,
-    TranscriptError,
-    Verified,
-    check_seat_terms,
-    read_transcript,
-    replay,
-    seat_lines,
+from arena.replay import (
+    Found,
+    Recording,
+    check_files,
+    found,
+    not_held,
+    play_back,
+    proved,
+    recording_of,
+    recording_of_seat,
+    transcripts_in,
 )
+from arena.tables import Grid, show
+from arena.terminal import print_json, progress_bar, progress_console, results_console
+from referee.match import SeatHeader
+from referee.transcript import Broken, Differs, TranscriptError, Verified, read_transcript, seat_lines
+
+MOST_JOBS = 256
+MOST_ROWS = 200
+"""Transcripts that do not hold which the table shows; `--json` has all."""
 
 
 @click.command("replay")
-@click.argument("transcript", type=click.Path(path_type=Path), required=False)
+@click.argument("transcripts", type=click.Path(path_type=Path), nargs=-1, metavar="TRANSCRIPT...")
 @click.option("--seat", type=click.IntRange(min=0), help="Print the transcript of this seat alone.")
 @click.option(
     "--boards",
     metavar="[host|spectator|SEAT]",
     is_flag=False,
     flag_value="host",
-    help="Show every step, as seen by the host, a spectator or a seat; at a terminal, one at a time.",
+    help="Show every step, as seen by the host, a spectator or a seat; at a terminal by keys, ? lists them.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-def command(transcript: Path | None, seat: int | None, boards: str | None, as_json: bool) -> None:
-    """Verify TRANSCRIPT: its hashes, and that the rules lead to every message in it.
+@click.option(
+    "--jobs",
+    type=click.IntRange(1, MOST_JOBS),
+    help="Processes that verify many files.  [default: one a processor, for more than a few files]",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON, one line a transcript.")
+def command(
+    transcripts: tuple[Path, ...], *, seat: int | None, boards: str | None, jobs: int | None, as_json: bool
+) -> None:
+    """Verify each TRANSCRIPT: its hashes, and that the rules lead to every message in it.
 
-    The exit code is 1 if the transcript does not hold.
+    A folder stands for all *.jsonl in it and below. The exit code is 1 if a transcript does not hold.
     """
-    if transcript is None:
-        transcript, boards = _behind_boards(boards), "host"
+    if not transcripts:
+        transcripts, boards = (_behind_boards(boards),), "host"
     if boards is not None and (as_json or seat is not None):
         raise WrongUse(
             f"--boards: goes without {'--json' if as_json else '--seat'}; --boards N has the eyes of seat N"
         )
+    if len(transcripts) == 1 and not transcripts[0].is_dir():
+        _one(transcripts[0], seat, boards, as_json=as_json)
+        return
+    for option, value in (("--boards", boards), ("--seat", seat)):
+        if value is not None:
+            raise WrongUse(f"{option}: is for one transcript, and not for {_listed(transcripts)}")
+    _many(transcripts_in(transcripts), jobs, as_json=as_json)
+
+
+def _listed(transcripts: Sequence[Path]) -> str:
+    return f"the folder {transcripts[0]}" if len(transcripts) == 1 else f"{len(transcripts)}"
+
+
+def _one(transcript: Path, seat: int | None, boards: str | None, *, as_json: bool) -> None:
+    """Verifies one, says what is in it, and shows its steps."""
     try:
         verified, replayed = proved(transcript)
         if seat is not None:
             _write_seat(transcript, seat)
             return
-        eyes = (
-            None
-            if boards is None or replayed is None
-            else read_eyes("--boards", boards, len(replayed.header.bots))
-        )
-        found = _found(transcript, verified, replayed)
+        eyes = None if boards is None else _eyes(boards, verified, transcript)
+        said = found(transcript, verified, replayed)
         if as_json:
-            print_json(found)
+            print_json(said)
         else:
-            _print(found)
-        if boards is None:
-            return
-        if replayed is None or eyes is None:
-            raise WrongUse(f"{transcript}: one seat's own file has no boards to show")
-        _show_boards(transcript, replayed, eyes)
+            _print(said)
+        if eyes is not None:
+            whole = replayed is not None
+            _show(recording_of(transcript) if whole else recording_of_seat(transcript), eyes)
     except Broken as broken:
         raise _no(transcript, broken.line, broken.what, as_json=as_json) from None
     except Differs as differs:
@@ -81,21 +98,13 @@ def command(transcript: Path | None, seat: int | None, boards: str | None, as_js
         raise WrongUse(str(error) if error.path else f"{transcript}: {error}") from None
 
 
-def proved(transcript: Path) -> tuple[Verified, Replayed | None]:
-    """Reads a transcript once: its hashes are verified, and of a whole one the rules must lead to every line."""
-    reading = Reading(transcript)
-    records = iter(reading)
-    header = next(records)
-    if isinstance(header, Header):
-        replayed = replay(chain([header], records))
-        return reading.verified(), replayed
-    if isinstance(header, SeatHeader):
-        try:
-            check_seat_terms(header)
-        except BadTermsError as error:
-            raise Differs(1, str(error)) from None
-    deque(records, maxlen=0)
-    return reading.verified(), None
+def _eyes(boards: str, verified: Verified, transcript: Path) -> Eyes:
+    header = verified.header
+    if not isinstance(header, SeatHeader):
+        return read_eyes("--boards", boards, len(header.bots))
+    if boards != "host" and read_eyes("--boards", boards, header.seats) != header.seat:
+        raise WrongUse(f"--boards: {transcript} has only what seat {header.seat} saw")
+    return header.seat
 
 
 def _behind_boards(word: str | None) -> Path:
@@ -108,8 +117,7 @@ def _behind_boards(word: str | None) -> Path:
 def _no(transcript: Path, line: int, what: str, *, as_json: bool) -> AnswerIsNo:
     """It does not hold."""
     if as_json:
-        found = {"transcript": str(transcript), "holds": False, "line": line, "error": what}
-        print_json(found)
+        print_json(not_held(transcript, line, what))
     return AnswerIsNo(f"{transcript}: {what}")
 
 
@@ -119,82 +127,69 @@ def _write_seat(transcript: Path, seat: int) -> None:
         sys.stdout.buffer.write(line)
 
 
-def _found(transcript: Path, verified: Verified, replayed: Replayed | None) -> dict[str, Any]:
-    """What a transcript that holds says, as plain values."""
-    header = verified.header
-    found = {
-        "transcript": str(transcript),
-        "holds": True,
-        "lines": verified.lines,
-        "head": verified.head,
-        "match": header.match,
-        "game": header.game,
-        "variant": header.variant,
-    }
-    if not isinstance(header, Header):
-        return {**found, "seat": header.seat, "bot": header.bot.name, "remote": _is_remote(header.bot)}
-    ended = replayed.match.ended if replayed else None
-    return {
-        **found,
-        "seed": header.seed,
-        "bots": [bot.name for bot in header.bots],
-        "remote": [seat for seat, bot in enumerate(header.bots) if _is_remote(bot)],
-        "debugged": [seat for seat, bot in enumerate(header.bots) if bot.debugged is True],
-        "isolation": header.isolation,
-        "conduct": ended.conduct if ended else None,
-        "outcome": ended.outcome if ended else None,
-        "void": ended.void if ended else None,
-    }
-
-
-def _is_remote(bot: BotIdentity) -> bool:
-    """Whether nothing shut it in: it ran on its author's own machine."""
-    return bot.remote is not UNSET
-
-
-def _print(found: dict[str, Any]) -> None:
+def _print(said: Found) -> None:
     screen = results_console()
     lines = [
-        f"{found['transcript']}: holds, {counted(found['lines'], 'line')}",
-        f"head {found['head']}",
-        f"match {found['match']}, {found['game']} {found['variant']}",
+        f"{said['transcript']}: holds, {counted(said['lines'], 'line')}",
+        f"head {said['head']}",
+        f"match {said['match']}, {said['game']} {said['variant']}",
     ]
-    if "seat" in found:
-        lines.append(f"the file of seat {found['seat']} alone ({found['bot']}): its hashes hold")
+    if "seat" in said:
+        lines.append(f"the file of seat {said['seat']} alone ({said['bot']}): its hashes hold")
     else:
         names = [
-            f"{name} (remote)"
-            if seat in found["remote"]
-            else f"{name} (debugged)"
-            if seat in found["debugged"]
-            else name
-            for seat, name in enumerate(found["bots"])
+            name + " (remote)" * (seat in said["remote"]) + " (debugged)" * (seat in said["debugged"])
+            for seat, name in enumerate(said["bots"])
         ]
-        lines.append(f"the rules lead to every line of it: {', '.join(names)}, seed {found['seed']}")
-        lines.append(_ending(found))
+        lines.append(f"the rules lead to every line of it: {', '.join(names)}, seed {said['seed']}")
+        lines.append(_ending(said))
     for line in lines:
         screen.say(line)
 
 
-def _ending(found: dict[str, Any]) -> str:
-    if found["void"] is not None:
-        return f"void: {found['void']}"
+def _ending(said: Found) -> str:
+    if said["void"] is not None:
+        return f"void: {said['void']}"
     places = ", then ".join(
-        " and ".join(found["bots"][seat] for seat in group) for group in found["outcome"].ranking
+        " and ".join(said["bots"][seat] for seat in group) for group in said["outcome"].ranking
     )
-    return f"over ({found['outcome'].reason}): {places}"
+    return f"over ({said['outcome'].reason}): {places}"
 
 
-def _show_boards(transcript: Path, replayed: Replayed, eyes: Eyes) -> None:
-    """Goes through the match once more, board by board."""
-    names = [printable(bot.name) for bot in replayed.header.bots]
+def _show(recording: Recording, eyes: Eyes) -> None:
+    """The steps: by keys at a terminal, else one after the other."""
     screen = results_console()
-    watcher = Watcher(screen, eyes, names)
-    stepwise = screen.is_terminal and sys.stdin.isatty()
+    if screen.is_terminal and sys.stdin.isatty():
+        play_back(recording, eyes, screen)
+        return
+    for number in range(len(recording.steps)):
+        screen.print()
+        for line in recording.lines(number, eyes):
+            screen.say(line)
+        screen.print(recording.board(number, eyes, plain=not screen.is_terminal), soft_wrap=True)
 
-    def step(replayed: Replayed, addressed: tuple[Addressed, ...]) -> None:
-        watcher(replayed.table, addressed)
-        if stepwise and click.prompt("Enter: next, q: quit", default="", show_default=False, err=True) == "q":
-            raise click.exceptions.Exit(0)
 
-    replay(read_transcript(transcript), step)
+def _many(files: Sequence[Path], jobs: int | None, *, as_json: bool) -> None:
+    """Verifies them all, says which do not hold, and how many do."""
+    grid = Grid({"transcript": False, "line": True, "why": False})
+    failed = 0
+    with progress_bar(progress_console(), TimeElapsedColumn(), TimeRemainingColumn(), transient=True) as bar:
+        for said in bar.track(check_files(files, jobs), len(files), description="verifying"):
+            if as_json:
+                print_json(said)
+            if said["holds"]:
+                continue
+            failed += 1
+            if failed <= MOST_ROWS:
+                line = "" if said["line"] is None else str(said["line"])
+                grid.add_row(said["transcript"], line, said["error"].removeprefix(f"line {line}: "))
+    screen = results_console()
+    if failed and not as_json:
+        show(screen, grid)
+        if failed > MOST_ROWS:
+            screen.say(f"and {failed - MOST_ROWS:,} more; --json lists all")
+    if failed:
+        do = "does" if failed == 1 else "do"
+        raise AnswerIsNo(f"{failed:,} of {counted(len(files), 'transcript', ',')} {do} not hold")
+    if not as_json:
+        screen.say(f"{counted(len(files), 'transcript', ',')}: all hold")

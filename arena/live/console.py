@@ -200,5 +200,6 @@ class Console:
 
     def _prompt(self) -> str:
         """The time left, always as wide: what is typed must not move."""
-        left = WAITING if self._time is None else self._time.text(trio.current_time())
-        return f"[{left:^12}] > "
+        if self._time is None:
+            return f"[{WAITING:^12}] > "
+        return f"[{self._time.text(trio.current_time()):^{self._time.width}}] > "

@@ -70,6 +70,8 @@ class Person:
         self._view: View | None = None
         self._news: list[Event] = []
         """Told since the last board was shown."""
+        self._told: list[Event] = []
+        """Told in all of the match."""
         self._standing: Any = None
         """What the referee holds for the open window."""
         self._sent: Any = None
@@ -158,7 +160,7 @@ class Person:
         """The board as it was told last."""
         if self._view is None or self._welcome is None:
             return []
-        return [drawing_of(self._welcome.game).board(self._view, self._news, plain=self._plain)]
+        return [drawing_of(self._welcome.game).board(self._view, self._news, plain=self._plain, told=self._told)]
 
     def _submit(self, action: Any, *, final: bool) -> tuple[list[ClientMessage], list[Shown]]:
         if self._opened is None:
@@ -227,6 +229,7 @@ class Person:
 
     def _event(self, told: Any) -> Event:
         event: Event = msgspec.convert(told, Union[GAMES[self._game()].events])  # noqa: UP007 - at run time
+        self._told.append(event)
         return event
 
     def _game(self) -> str:

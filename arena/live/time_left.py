@@ -1,5 +1,9 @@
 """The time a person has left in a window, as it is shown. What counts is the referee's clock, not this one."""
 
+MINUTE, HOUR = 60, 3600
+NARROWEST = 12
+"""Columns, so that `reserve 4:10` fits."""
+
 
 class TimeLeft:
     """Main time and reserve of one window. All moments are seconds on one clock, whichever that is."""
@@ -9,6 +13,8 @@ class TimeLeft:
         self._reserve = reserve_ms / 1000
         self._since: float | None = now
         self._used = 0.0
+        self.width = max(len(self.text(now)), len(f"reserve {clock_text(self._reserve)}"), NARROWEST)
+        """Columns of the longest text there will be: a prompt behind it must not move."""
 
     def pause(self, now: float) -> None:
         """The clocks stand still."""
@@ -26,10 +32,13 @@ class TimeLeft:
         used = self._used + (0.0 if self._since is None else now - self._since)
         main = self._main - used
         if main <= 0 < self._reserve:
-            return f"reserve {_minutes(self._reserve + main)}"
-        return _minutes(main) + (f" +{_minutes(self._reserve)}" if self._reserve else "")
+            return f"reserve {clock_text(self._reserve + main)}"
+        return clock_text(main) + (f" +{clock_text(self._reserve)}" if self._reserve else "")
 
 
-def _minutes(seconds: float) -> str:
+def clock_text(seconds: float) -> str:
+    """Whole seconds as `4:10`; from an hour on as `23:59:57`."""
     whole = max(0, int(seconds))
-    return f"{whole // 60}:{whole % 60:02}"
+    if whole < HOUR:
+        return f"{whole // MINUTE}:{whole % MINUTE:02}"
+    return f"{whole // HOUR}:{whole % HOUR // MINUTE:02}:{whole % MINUTE:02}"

@@ -1,47 +1,163 @@
-"""Shows a match to people as it goes: as a spectator sees it, as one seat does, or whole, for the host."""
+"""Shows a match to people as it goes: as a spectator sees it, as one seat does, or whole, for the host.
 
+At a terminal the board is drawn in place. With a delay a thread draws, so that the match goes on meanwhile: the
+drawing is then behind the match, by so many steps at most.
+"""
+
+from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Literal
+from threading import Condition, Thread
+from types import TracebackType
+from typing import Any, Literal, Self
+
+from msgspec import Struct
+from rich.live import Live
+from rich.text import Text
 
 from arena.errors import WrongUse
 from arena.live.drawing.registry import drawing_of
+from arena.live.frame import joined, laid_out, part_of
 from arena.terminal import Screen
-from protocol.words import View
-from referee.rules import Addressed, Table, shown
+from protocol.words import Event, View
+from referee.rules import Addressed, Game, Table, shown
 
 Eyes = int | Literal["spectator", "host"]
 """Whose eyes; a number is a seat."""
+MOST_WAITING = 1_000
+"""Steps that wait to be drawn. Of more, the oldest are left out."""
+
+
+class _Step(Struct, frozen=True):
+    """A step that is to be drawn: states do not change."""
+
+    game: Game[Any]
+    state: Any
+    addressed: tuple[Addressed, ...]
 
 
 class Watcher:
-    """Called with the table after each window; prints what happened and the board."""
+    """Called with the table after each window; draws what happened and the board. To be used in a `with` block."""
 
-    def __init__(self, console: Screen, eyes: Eyes, names: Sequence[str]) -> None:
+    def __init__(
+        self, console: Screen, eyes: Eyes, names: Sequence[str], *, delay: float = 0.0, in_place: bool = True
+    ) -> None:
+        """Whose eyes, and the bots' names by seat.
+
+        Args:
+            console: where to draw.
+            eyes: whose.
+            names: the bots', by seat.
+            delay: seconds for which each step is shown at least.
+            in_place: whether a terminal shows each step in place of the last; not where somebody types.
+        """
         self._console = console
         self._eyes = eyes
         self._names = names
+        self._delay = delay
+        self._live = (
+            Live(console=console, auto_refresh=False, vertical_overflow="crop")
+            if in_place and console.is_terminal
+            else None
+        )
+        self._told: list[Event] = []
+        self._waiting: deque[_Step] = deque()
+        self._left_out = 0
+        self._changed = Condition()
+        self._ended = self._stopped = False
+        self._drawer = Thread(target=self._draw_all, daemon=True) if delay else None
+
+    def __enter__(self) -> Self:
+        """Begins to draw."""
+        if self._live is not None:
+            self._live.start()
+        if self._drawer is not None:
+            self._drawer.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Waits until all steps have been shown; if the match was stopped, the rest is not."""
+        try:
+            if self._drawer is not None:
+                self._end(stop=error is not None)
+                self._drawer.join()
+        finally:
+            if self._drawer is not None:
+                self._end(stop=True)  # Ctrl-C: nobody wants to see the rest.
+                self._drawer.join()
+            if self._live is not None:
+                self._live.stop()
 
     def __call__(self, table: Table, addressed: Sequence[Addressed]) -> None:
-        """Shows one step, below an empty line."""
-        drawing = drawing_of(table.game.name)
-        self._console.print()
-        seen = [each for each in addressed if self._sees(each)]
-        for each in seen:
-            addressee = "" if each.seat is None else f"to seat {each.seat} ({self._names[each.seat]}): "
-            self._console.print(f"{addressee}{drawing.words(each.event)}", highlight=False, markup=False)
+        """Shows one step, or leaves it to the thread."""
+        step = _Step(table.game, table.state, tuple(addressed))
+        if self._drawer is None:
+            self._draw(step)
+            return
+        with self._changed:
+            if len(self._waiting) == MOST_WAITING:
+                self._waiting.popleft()
+                self._left_out += 1
+            self._waiting.append(step)
+            self._changed.notify()
+
+    def _end(self, *, stop: bool) -> None:
+        with self._changed:
+            self._ended, self._stopped = True, self._stopped or stop
+            self._changed.notify()
+
+    def _draw_all(self) -> None:
+        """The thread's work."""
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._waiting or self._ended)
+                if self._stopped or not self._waiting:
+                    return
+                step = self._waiting.popleft()
+                behind, left_out, self._left_out = len(self._waiting), self._left_out, 0
+            note = f"{behind} steps behind the match" if behind else ""
+            if left_out:
+                note += f"; {left_out} steps were left out"
+            self._draw(step, note)
+            with self._changed:
+                self._changed.wait_for(lambda: self._stopped, timeout=self._delay)
+
+    def _draw(self, step: _Step, note: str = "") -> None:
+        drawing = drawing_of(step.game.name)
+        seen = [each for each in step.addressed if self._sees(each)]
+        self._told += [each.event for each in seen]
+        words = [
+            ("" if each.seat is None else f"to seat {each.seat} ({self._names[each.seat]}): ")
+            + drawing.words(each.event)
+            for each in seen
+        ]
         board = drawing.board(
-            self._view(table), [each.event for each in seen], plain=not self._console.is_terminal
+            self._view(step), [each.event for each in seen], plain=not self._console.is_terminal, told=self._told
         )
+        if self._live is None:
+            self._print(board, [*words, *([note] if note else [])])
+            return
+        width, height = self._console.size
+        lines = laid_out(self._console, board, [*words, *([note] if note else [])], width=width)
+        # One line less than there are: the cursor stands on the last one.
+        self._live.update(joined(part_of(lines, scroll=0, width=width, height=height - 1)[0]), refresh=True)
+
+    def _print(self, board: Text, words: Sequence[str]) -> None:
+        """One step after the other, below an empty line."""
+        self._console.print()
+        for line in words:
+            self._console.print(line, highlight=False, markup=False)
         self._console.print(board, soft_wrap=True)
 
     def _sees(self, addressed: Addressed) -> bool:
         return addressed.seat is None or self._eyes in (addressed.seat, "host")
 
-    def _view(self, table: Table) -> View:
+    def _view(self, step: _Step) -> View:
         if self._eyes == "host":
-            return table.game.host_view(table.state)
-        return shown(table.game, table.state, None if self._eyes == "spectator" else self._eyes)
+            return step.game.host_view(step.state)
+        return shown(step.game, step.state, None if self._eyes == "spectator" else self._eyes)
 
 
 def read_eyes(option: str, text: str, seats: int) -> Eyes:

@@ -4,24 +4,19 @@ A portion's seed is made from the campaign's and its number, so that how many pr
 in what is played. What a script is, and who judges it, is `referee.proofs.fuzzing`.
 """
 
-import ctypes
 import gc
-import os
-import signal
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
 from itertools import count
-from multiprocessing import get_context
 from time import monotonic
 
 from msgspec import Struct
 
 from arena.event_loop import GARBAGE
+from arena.processes import process_pool
 from referee.proofs.fuzzing import Finding, Tally, fuzz
 
 PORTION = 2_000
 """Windows of one portion: a second's work."""
-PR_SET_PDEATHSIG = 1
 
 
 class Campaign(Struct, frozen=True, kw_only=True):
@@ -80,12 +75,9 @@ def _portions(seed: int, windows: int, processes: int) -> Iterator[tuple[Tally, 
     if processes == 1:
         yield from (_fuzz(*portion) for portion in portions)
         return
-    pool = ProcessPoolExecutor(processes, get_context("spawn"), _end_with, (os.getpid(),))
-    try:
+    with process_pool(processes) as pool:
         for future in [pool.submit(_fuzz, *portion) for portion in portions]:
             yield future.result()
-    finally:
-        pool.shutdown(cancel_futures=True)
 
 
 def _fuzz(seed: str, windows: int) -> tuple[Tally, Finding | None]:
@@ -96,11 +88,3 @@ def _fuzz(seed: str, windows: int) -> tuple[Tally, Finding | None]:
         return fuzz(seed, windows)
     finally:
         gc.set_threshold(*usual)
-
-
-def _end_with(parent: int) -> None:
-    """In a process of the pool: Ctrl-C is its parent's to heed, and it does not outlive that."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:
-        os._exit(1)

@@ -1,6 +1,7 @@
 """The Fight For a Name's board: flat-topped hexes, who holds them, who stands there; pillars beside it."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from textwrap import wrap
 from typing import cast
 
 from msgspec import Struct
@@ -27,8 +28,10 @@ from protocol.words import Event, View
 
 START = "Start"
 ROW_LENGTHS = (1, 2, 3, 4, 3, 4, 3, 4, 3, 4, 3, 2, 1)
-ACROSS, DOWN = 6, 2
-"""Columns from one column of hexes to the next, lines from one row to the next."""
+ACROSS = 7
+"""Columns from one column of hexes to the next. From one row to the next it is one line."""
+BESIDE, WIDTH = 52, 80
+"""Columns where the lines beside the board begin, and end."""
 STYLE: dict[Colour, str] = {
     "red": "red",
     "orange": "dark_orange",
@@ -37,7 +40,7 @@ STYLE: dict[Colour, str] = {
     "blue": "blue",
     "purple": "magenta",
 }
-LEGEND = "a hex: number and colour (r o y g b p, w white), =seat that holds it, *n seats that stand there"
+LEGEND = "12r: hex, colour (w white)  =3: its holder  *2: seats there  @: you  <>^v: gates"
 PLACES = {
     name: (2 * at - length + 4, y)
     for y, length in enumerate(ROW_LENGTHS)
@@ -48,6 +51,23 @@ PLACES = {
     )
 }
 """Hex to its column and row, in half hexes."""
+PILLARS: dict[str, tuple[int, int]] = {
+    "phi": (0, 29), "lambda": (1, 2), "mu": (1, 38), "delta": (2, 0), "omega": (2, 43),
+    "xi": (12, 1), "gamma": (12, 44), "theta": (14, 5), "sigma": (14, 38), "psi": (15, 26),
+}  # fmt: skip
+"""Pillar to the line and column of its name."""
+GATES: dict[str, tuple[str, ...]] = {
+    "1": ("N",), "3": ("NE",), "6": ("N",), "2": ("NW",), "4": ("N",), "36": ("S",), "33": ("S",), "35": ("SE",),
+    "31": ("S",), "34": ("SW",), "10": ("SE", "NE"), "17": ("NE",), "7": ("SW", "NW"), "14": ("NW",),
+    "30": ("NE", "SE"), "23": ("SE",), "27": ("NW", "SW"), "20": ("SW",),
+}  # fmt: skip
+"""Hex to the directions in which its gates lead out, each to the pillar whose name stands there."""
+GATE_AT = {
+    "N": (-1, 3, "^"), "S": (2, 3, "v"), "NE": (0, ACROSS, ">"), "SE": (1, ACROSS, ">"),
+    "NW": (0, 0, "<"), "SW": (1, 0, "<"),
+}  # fmt: skip
+"""Direction to where a gate is drawn on its hex, and how."""
+GATE_STYLE, OWN_STYLE = "bold cyan", "bold reverse"
 
 
 class Shown(Struct, frozen=True, kw_only=True):
@@ -58,19 +78,29 @@ class Shown(Struct, frozen=True, kw_only=True):
     holders: Mapping[str, int]
     white: Sequence[int]
     positions: Mapping[str, str]
+    own: str | None
+    """Where the viewer is."""
     lines: Sequence[str]
 
 
-def board(view: View, events: Sequence[Event], *, plain: bool) -> Text:
+def board(view: View, events: Sequence[Event], *, plain: bool, told: Sequence[Event] = ()) -> Text:
     """The board under its heading, then what the viewer knows beside it."""
-    del events
+    del events, told
     shown = _host(view) if isinstance(view, FightHostView) else _seat(cast("FightView", view))
-    return Text.assemble(
-        (shown.heading + "\n", "bold"),
-        _hexes(shown, plain=plain),
-        "".join(f"{line}\n" for line in (*_elsewhere(shown.positions), *shown.lines)),
-        (LEGEND, "bright_black"),
-    )
+    hexes = _hexes(shown, plain=plain).split("\n")
+    beside = [line for each in shown.lines for line in _folded(each)]
+    text = Text(f"{shown.heading}\n", "bold", no_wrap=True)
+    for at in range(max(len(hexes), len(beside))):
+        line = hexes[at] if at < len(hexes) else Text()
+        if at < len(beside):
+            line.pad_right(BESIDE - line.cell_len)
+            line.append(beside[at])
+        text.append_text(line).append("\n")
+    return text.append(LEGEND, "bright_black")
+
+
+def _folded(line: str) -> list[str]:
+    return wrap(line, WIDTH - BESIDE, subsequent_indent=" ")
 
 
 def words(event: Event) -> str:  # noqa: PLR0911 - one line for each kind of event
@@ -108,7 +138,8 @@ def _seat(view: FightView) -> Shown:
         holders=view.holders,
         white=view.white,
         positions=view.positions,
-        lines=list(_own(view)),
+        own=view.position,
+        lines=[*_standing(view.positions), *_own(view)],
     )
 
 
@@ -130,7 +161,7 @@ def _own(view: FightView) -> Iterator[str]:
 def _host(view: FightHostView) -> Shown:
     last = view.history[-1] if view.history else None
     players = [
-        f"seat {seat} at {player.position}: {player.mp} MP, crests {', '.join(player.crests) or 'none'}"
+        f"seat {seat} at {player.position}: {player.mp} MP" + "".join(f", {crest}" for crest in player.crests)
         for seat, player in enumerate(view.players)
         if player.position is not None
     ]
@@ -142,6 +173,7 @@ def _host(view: FightHostView) -> Shown:
         positions={
             str(seat): player.position for seat, player in enumerate(view.players) if player.position is not None
         },
+        own=None,
         lines=[*players, *_claims(view.claims)],
     )
 
@@ -152,52 +184,68 @@ def _claims(claims: Mapping[Title, Claim]) -> Iterator[str]:
         yield "claimed: " + ", ".join(said)
 
 
-def _elsewhere(positions: Mapping[str, str]) -> Iterator[str]:
-    """The seats on Start and at the pillars."""
+def _standing(positions: Mapping[str, str]) -> Iterator[str]:
+    """Which seats are where."""
     places: dict[str, list[str]] = {}
     for seat, place in positions.items():
-        if place not in PLACES or place == START:
-            places.setdefault(place, []).append(seat)
+        places.setdefault(place, []).append(seat)
     if places:
-        yield "; ".join(f"{place}: {', '.join(seats)}" for place, seats in sorted(places.items()))
+        ordered = sorted(places.items(), key=lambda item: (item[0].isdecimal(), item[0].zfill(2)))
+        yield "; ".join(f"{place}: {', '.join(seats)}" for place, seats in ordered)
 
 
 def _hexes(shown: Shown, *, plain: bool) -> Text:
     canvas: dict[tuple[int, int], tuple[str, str]] = {}
     for name, (x, y) in PLACES.items():
-        _draw(canvas, DOWN * y, ACROSS * x, _tile(shown, name), plain=plain)
+        _draw(canvas, y + 1, ACROSS * x, _tile(shown, name), plain=plain)
+    for name, ways in GATES.items():
+        x, y = PLACES[name]
+        for down, right, sign in map(GATE_AT.__getitem__, ways):
+            canvas[y + 1 + down, ACROSS * x + right] = (sign, GATE_STYLE)
+    for pillar, (line, column) in PILLARS.items():
+        style = OWN_STYLE if shown.own == pillar else "bold"
+        for offset, character in enumerate(pillar + _here(shown, pillar)):
+            canvas[line, column + offset] = (character, style)
     return canvas_text(canvas)
 
 
-def _tile(shown: Shown, name: str) -> tuple[str, str, str, str]:
-    """A hex's three lines of text, four, six and six columns wide, and its style."""
+def _here(shown: Shown, name: str) -> str:
+    """How many seats stand at a place, and whether the viewer does."""
     here = sum(place == name for place in shown.positions.values())
-    standing = f"*{here}" if here else ""
+    return (f"*{here}" if here else "") + ("@" if shown.own == name else "")
+
+
+def _tile(shown: Shown, name: str) -> tuple[str, str, str]:
+    """A hex's two lines of text, six columns wide, and its style."""
     if name == START:
-        return "", START, standing, "bold"
+        return START, _here(shown, name), OWN_STYLE if shown.own == name else "bold"
     colour = None if int(name) in shown.white else shown.colours.get(name)
     holder = shown.holders.get(name)
     held = "" if holder is None else f"={holder}"
-    return standing, f"{name}{'w' if colour is None else colour[0]}", held, STYLE[colour] if colour else "white"
+    style = STYLE[colour] if colour else "white"
+    if shown.own == name:
+        style += " reverse"
+    return f"{name}{'w' if colour is None else colour[0]}", held + _here(shown, name), style
 
 
 def _draw(
     canvas: dict[tuple[int, int], tuple[str, str]],
     line: int,
     column: int,
-    tile: tuple[str, str, str, str],
+    tile: tuple[str, str, str],
     *,
     plain: bool,
 ) -> None:
     """Draws one hex; walls that it shares are drawn twice, the same."""
     up, down = ("/", "\\") if plain else (INK["/"], INK["\\"])
-    walls = dict.fromkeys(((1, 1), (2, 0), (3, 7), (4, 6)), up)
-    walls |= dict.fromkeys(((1, 6), (2, 7), (3, 0), (4, 1)), down)
-    walls |= {(at, right): "_" for at in (0, 4) for right in range(2, 6)}
+    walls = {(0, 0): up, (0, ACROSS): down, (1, 0): down, (1, ACROSS): up}
     for (at, right), wall in walls.items():
         canvas[line + at, column + right] = (wall, WALL_STYLE)
-    *texts, style = tile
-    for number, (text, width) in enumerate(zip(texts, (4, 6, 6), strict=True), 1):
-        for offset, character in enumerate(text.center(width)):
+    name, below, style = tile
+    for right in range(1, ACROSS):
+        canvas.setdefault((line - 1, column + right), ("_", WALL_STYLE))
+        canvas[line + 1, column + right] = ("_", WALL_STYLE)
+    for at, text in enumerate((name, below)):
+        for offset, character in enumerate(text.center(ACROSS - 1)):
             if character != " ":
-                canvas[line + number, column + (2 if width == 4 else 1) + offset] = (character, style)  # noqa: PLR2004
+                canvas[line + at, column + 1 + offset] = (character, style)

@@ -32,8 +32,9 @@ SEAT_LEGEND = "a hex: its letter, how many shapes lay over it last; * yours, x s
 HOST_LEGEND = "a hex: its letter and initial value; x it scored and holds nothing any more"
 
 
-def board(view: View, events: Sequence[Event], *, plain: bool) -> Text:
+def board(view: View, events: Sequence[Event], *, plain: bool, told: Sequence[Event] = ()) -> Text:
     """The Hives under a heading; after the reveal with all values for all eyes."""
+    del told
     for event in events:
         if isinstance(event, Reveal):
             values = {hive: _valued(digits, digits) for hive, digits in event.hives.items()}

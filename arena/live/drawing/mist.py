@@ -29,10 +29,14 @@ PIECE = ("O", "X")
 """By seat, for all eyes alike: a board reads the same through all eyes."""
 COLOUR = ("bold white on blue", "bold white on red")
 SEEN, UNSEEN, BLOCKED = "on grey35", "bright_black", "bright_black"
+REMEMBERED = ("blue", "red")
+CENTRE = "E5"
+"""No piece ever stays there."""
 LEGEND = "O seat 0, X seat 1, . empty;"
+SEAT_LEGEND = f"{LEGEND} o x remembered;\n+ placed, ! spotted, * destroyed"
 
 
-def board(view: View, events: Sequence[Event], *, plain: bool) -> Text:
+def board(view: View, events: Sequence[Event], *, plain: bool, told: Sequence[Event] = ()) -> Text:
     """The board under its heading. After the reveal it is the whole one for all eyes."""
     for event in events:
         if isinstance(event, Reveal):
@@ -40,7 +44,7 @@ def board(view: View, events: Sequence[Event], *, plain: bool) -> Text:
             return _drawn(f"the end, after {event.turns} turns", tiles, plain, LEGEND.rstrip(";"))
     if isinstance(view, MistHostView):
         return _host_board(view, plain)
-    return _seat_board(cast("MistView", view), plain)
+    return _seat_board(cast("MistView", view), told or events, plain)
 
 
 def words(event: Event) -> str:  # noqa: PLR0911 - one line for each kind of event
@@ -64,22 +68,45 @@ def words(event: Event) -> str:  # noqa: PLR0911 - one line for each kind of eve
 
 def _seen(event: OpponentPlaced) -> str:
     """What a watcher saw of the other's turn."""
+    placed = () if event.placed is UNSET else event.placed
+    named = {*placed, *event.spotted}
+    others = [cell for cell, held in event.visible.items() if held == "opponent" and cell not in named]
     parts = [
-        ("you saw", () if event.placed is UNSET else event.placed),
+        ("you saw", placed),
         ("you spotted", event.spotted),
         ("destroyed", event.destroyed),
+        ("it has in your vision", others),
     ]
     told = "; ".join(f"{name} {_list(cells)}" for name, cells in parts if cells)
-    return f"the opponent has placed: {told or 'you saw nothing of it'}"
+    return f"the opponent has placed: {told or 'you see none of its pieces'}"
 
 
-def _seat_board(view: MistView, plain: bool) -> Text:
-    """What a seat, or a spectator, was told last."""
+def _seat_board(view: MistView, told: Sequence[Event], plain: bool) -> Text:
+    """What a seat, or a spectator, was told last, and the pieces that it remembers."""
     tiles = {cell: Tile(f" {cell[1]}{_mark(view, cell)}", UNSEEN) for cell in PLACES}
+    for cell, owner in _remembered(view, told).items():
+        tiles[cell] = Tile(f"{PIECE[owner].lower()}{cell[1]}{_mark(view, cell)}", REMEMBERED[owner])
     for cell, held in view.visible.items():
         tiles[cell] = _whole(cell, _owner(view, held), _mark(view, cell))
     eyes = "as a spectator" if view.seat is None else f"as seat {view.seat}, {PIECE[view.seat]}"
-    return _drawn(f"{_heading(view)} ({eyes})", tiles, plain, f"{LEGEND} + placed, ! spotted, * destroyed")
+    return _drawn(f"{_heading(view)} ({eyes})", tiles, plain, SEAT_LEGEND)
+
+
+def _remembered(view: MistView, told: Sequence[Event]) -> dict[str, int]:
+    """Cell to the owner of each piece that the viewer was ever told of. What is not destroyed at once stays."""
+    pieces: dict[str, int] = {}
+    for event in told:
+        match event:
+            case FirstMove(seat=seat, cells=cells):
+                pieces |= {cell: seat for cell in cells if cell != CENTRE}
+            case Swapped():
+                pieces = {cell: 1 - owner for cell, owner in pieces.items()}
+            case Placed(cells=cells, destroyed=destroyed):
+                pieces |= {cell: view.seat or 0 for cell in cells if cell not in destroyed}
+        for cell, held in getattr(event, "visible", {}).items():
+            if held in ("own", "opponent"):
+                pieces[cell] = cast("int", _owner(view, held))
+    return {cell: owner for cell, owner in pieces.items() if cell in PLACES}
 
 
 def _host_board(view: MistHostView, plain: bool) -> Text:

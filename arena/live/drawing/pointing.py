@@ -26,8 +26,9 @@ ASCII = {"├": "+", "└": "`", "─": "-", "│": "|", "●": "o", "◯": "@",
 LEGEND = "● seat (its branches point at it), ◯ seat of a loop (each points at the next), ┄ a pointer that was cut"
 
 
-def board(view: View, events: Sequence[Event], *, plain: bool) -> Text:
+def board(view: View, events: Sequence[Event], *, plain: bool, told: Sequence[Event] = ()) -> Text:
     """The newest map under its heading; after the reveal, all three rounds as they were."""
+    del told
     for event in events:
         if isinstance(event, Reveal):
             return _drawn(_reveal(event), plain)

@@ -13,10 +13,14 @@ from protocol.words import Event, View
 
 
 class Board(Protocol):
-    """Draws a view, and the events told just before it; `plain` for ASCII only."""
+    """Draws a view, and the events told just before it; `plain` for ASCII only.
 
-    def __call__(self, view: View, events: Sequence[Event], *, plain: bool) -> Text:  # noqa: D102 - see the class
-        ...
+    `told`: every event that the viewer was told up to here, where a board shows what is remembered.
+    """
+
+    def __call__(  # noqa: D102 - see the class
+        self, view: View, events: Sequence[Event], *, plain: bool, told: Sequence[Event] = ()
+    ) -> Text: ...
 
 
 class Drawing(Struct, frozen=True):
@@ -27,9 +31,9 @@ class Drawing(Struct, frozen=True):
     """One event in a few words."""
 
 
-def _json_board(view: View, events: Sequence[Event], *, plain: bool) -> Text:
+def _json_board(view: View, events: Sequence[Event], *, plain: bool, told: Sequence[Event] = ()) -> Text:
     """Any game's view, as JSON."""
-    del events, plain
+    del events, plain, told
     return Text(msgspec.json.format(encode(view), indent=2).decode())
 
 

@@ -33,8 +33,9 @@ INK = {"-": "─", "|": "│", "/": "╱", "\\": "╲", "X": "╳", ".": "·"}  
 """Lines in ASCII, and what a terminal that can do more shows for them."""
 
 
-def board(view: View, events: Sequence[Event], *, plain: bool) -> Text:
+def board(view: View, events: Sequence[Event], *, plain: bool, told: Sequence[Event] = ()) -> Text:
     """The symbols that the viewer knows, side by side, under what it holds."""
+    del told
     for event in events:
         if isinstance(event, Reveal):
             return _drawn("the end", [], {f"seat {seat}": symbol for seat, symbol in event.symbols.items()}, plain)

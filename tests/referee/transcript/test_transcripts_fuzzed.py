@@ -9,7 +9,7 @@ import pytest
 import trio
 import trio.testing
 
-from arena.commands.replay import proved
+from arena.replay.verification import proved
 from protocol.codec import decode_json, encode
 from referee.match.records import Header
 from referee.transcript.chain import Broken, TranscriptError

@@ -1,0 +1,52 @@
+"""A board with what happened beside or below it, drawn in place at a terminal."""
+
+from collections.abc import Iterator, Sequence
+
+from rich.text import Text
+
+from arena.terminal import Screen
+
+BESIDE = 26
+"""Columns that words beside a board need; where there are fewer, they go below it."""
+GAP = "  "
+
+
+def laid_out(screen: Screen, board: Text, words: Sequence[str], *, width: int) -> list[Text]:
+    """The lines of a board with words beside it, or below where the board is too wide for that."""
+    drawn = board.split("\n")
+    across = max((line.cell_len for line in drawn), default=0)
+    if width - across - len(GAP) < BESIDE:
+        return [*drawn, *_wrapped(screen, words, width)]
+    told = list(_wrapped(screen, words, width - across - len(GAP)))
+    lines = []
+    for at in range(max(len(drawn), len(told))):
+        line = drawn[at].copy() if at < len(drawn) else Text()
+        if at < len(told):
+            line.pad_right(across - line.cell_len)
+            line.append(GAP).append_text(told[at])
+        lines.append(line)
+    return lines
+
+
+def part_of(lines: Sequence[Text], *, scroll: int, width: int, height: int) -> tuple[list[Text], int]:
+    """So many lines as fit, and the first of them; `scroll` may be more than there is to scroll."""
+    first = max(0, min(scroll, len(lines) - height))
+    shown = [line.copy() for line in lines[first : first + height]]
+    for line in shown:
+        line.truncate(width)
+    return shown, first
+
+
+def joined(lines: Sequence[Text]) -> Text:
+    """Lines as one text that is not folded."""
+    text = Text("\n", no_wrap=True, overflow="crop").join(lines)
+    text.no_wrap, text.overflow = True, "crop"
+    return text
+
+
+def _wrapped(screen: Screen, words: Sequence[str], width: int) -> Iterator[Text]:
+    for each in words:
+        first, *rest = screen.render_str(each).wrap(screen, max(1, width - len(GAP))) or [Text()]
+        yield first
+        for line in rest:
+            yield Text(GAP).append_text(line)

@@ -1,0 +1,29 @@
+"""Processes of our own that share the work of one command."""
+
+import ctypes
+import os
+import signal
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from multiprocessing import get_context
+
+PR_SET_PDEATHSIG = 1
+
+
+@contextmanager
+def process_pool(processes: int) -> Iterator[ProcessPoolExecutor]:
+    """A pool of fresh processes. What they have not begun when the block ends is left undone."""
+    pool = ProcessPoolExecutor(processes, get_context("spawn"), _end_with, (os.getpid(),))
+    try:
+        yield pool
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _end_with(parent: int) -> None:
+    """In a process of the pool: Ctrl-C is its parent's to heed, and it does not outlive that."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)

@@ -1,0 +1,21 @@
+"""Matches that are over: verified, one or many, and gone through step by step."""
+
+from arena.replay.match_steps import recording_of
+from arena.replay.player import play_back
+from arena.replay.recording import Recording
+from arena.replay.seat_steps import recording_of_seat
+from arena.replay.verification import Found, check_files, found, not_held, path_text, proved, transcripts_in
+
+__all__ = [
+    "Found",
+    "Recording",
+    "check_files",
+    "found",
+    "not_held",
+    "path_text",
+    "play_back",
+    "proved",
+    "recording_of",
+    "recording_of_seat",
+    "transcripts_in",
+]

@@ -1,0 +1,205 @@
+"""The steps of a whole match, from a transcript that the rules lead to."""
+
+from collections import Counter, defaultdict
+from functools import partial
+from pathlib import Path
+
+import msgspec
+
+from arena.errors import WrongUse
+from arena.live import Eyes, clock_text
+from arena.quantities import duration
+from arena.replay.recording import (
+    MICROSECONDS_PER_MS,
+    TEXT,
+    Fact,
+    Recording,
+    Step,
+    refusal_facts,
+    seat_text,
+    taken_text,
+    turn_of,
+)
+from protocol.codec import decode_server_message
+from protocol.messages import Accepted, Faulted, Rejected, Welcome
+from protocol.words import View
+from referee.match import AnyRecord, Ended, Header, Judged, Left, Out, PauseOrder, SeatTime, WindowTime
+from referee.printable import printable
+from referee.rules import Addressed, Table, shown
+from referee.transcript import Replayed, read_transcript, steps
+
+MOST_STEPS = 20_000
+"""Steps that are kept: of each the state of the game, which is mostly that of the step before."""
+KINDS_KEPT = 100
+"""Kinds of refusals of one seat in one step that are counted each."""
+_TOLD = (b'{"type":"rejected"', b'{"type":"accepted"', b'{"type":"fault"', b'{"type":"welcome"')
+_MICROSECONDS = 1_000_000
+
+
+def recording_of(transcript: Path) -> Recording:
+    """The steps of a whole match.
+
+    Raises:
+        WrongUse: there are too many.
+        Differs, Broken, TranscriptError: as `replay` and `read_transcript`.
+    """
+    steps_of = _Steps(transcript)
+    for record, replayed in steps(read_transcript(transcript), steps_of.watch):
+        steps_of.take(record, replayed)
+    return Recording(steps_of.game, steps_of.names, steps_of.steps, None)
+
+
+class _Steps:
+    """Steps, grown as a match is replayed."""
+
+    def __init__(self, transcript: Path) -> None:
+        self.game = ""
+        self.names: list[str] = []
+        self.steps: list[Step] = []
+        self._transcript = transcript
+        self._number = 0
+        """Windows closed so far."""
+        self._closing: dict[int, Step] = {}
+        """By the number of the window that a step closes; those that are not yet told what was taken."""
+        self._closed: dict[tuple[int, int], Step] = {}
+        """By seat and its own count of its windows: those that a verdict may follow on."""
+        self._windows: Counter[int] = Counter()
+        self._pending: list[Fact] = []
+        self._refused: defaultdict[int, Counter[tuple[str, str]]] = defaultdict(Counter)
+        self._counted: Counter[int] = Counter()
+        """By seat: refusals that have been told."""
+        self._asked: set[int] = set()
+        """The seats whose bots have asked for the default, or withdrawn their submission."""
+        self._gone: dict[int, str] = {}
+
+    def watch(self, replayed: Replayed, told: tuple[Addressed, ...]) -> None:
+        """A step: called with what is told after it, before the records that led to it are compared."""
+        table = replayed.table
+        if len(self.steps) == MOST_STEPS:
+            raise WrongUse(f"{self._transcript}: has more than {MOST_STEPS:,} steps; so many are not shown")
+        view = partial(_view, table, table.state)
+        step = Step("the deal", turn_of(view("host")), view, told)
+        self.steps.append(step)
+        if len(self.steps) == 1:
+            return
+        if table.number == self._number:
+            step.title = f"an answer within window {table.number}"
+        else:
+            self._closing[self._number] = step
+            self._number = table.number
+
+    def take(self, record: AnyRecord, replayed: Replayed) -> None:
+        """The next record, once the rules have led to it."""
+        match record:
+            case Header():
+                self.game = record.game
+                self.names = [printable(bot.name) for bot in record.bots]
+            case Out() if bytes(record.frame).startswith(_TOLD):
+                self._hear(record)
+            case Left():
+                code = "it did not read" if record.exit is None else f"exit code {record.exit}"
+                self._gone[record.seat] = code if record.why is msgspec.UNSET else record.why
+                self._say(record.seat, f"the bot is gone: {self._gone[record.seat]}")
+            case PauseOrder():
+                self._pending.append(
+                    Fact("the operator stops the clocks" if record.on else "the clocks run again", None)
+                )
+            case WindowTime():
+                self._close(record, replayed)
+            case Judged():
+                self._judge(record)
+            case Ended():
+                self._end(record, replayed)
+
+    def _say(self, seat: int, text: str) -> None:
+        self._pending.append(Fact(f"{seat_text(seat, self.names)}: {text}", seat))
+
+    def _hear(self, out: Out) -> None:
+        match decode_server_message(bytes(out.frame)):
+            case Rejected(reason=reason, text=text):
+                told = self._refused[out.seat]
+                kind = reason.value, text[:TEXT]
+                if kind in told or len(told) < KINDS_KEPT:
+                    told[kind] += 1
+            case Accepted(action=action):
+                (self._asked.add if action is None else self._asked.discard)(out.seat)
+            case Faulted(reason=reason, text=text):
+                self._gone[out.seat] = text
+                self._say(out.seat, f"the referee hangs up ({reason.value}): {text}")
+            case Welcome():
+                self._gone.pop(out.seat, None)
+
+    def _close(self, window: WindowTime, replayed: Replayed) -> None:
+        step = self._closing.pop(window.number)
+        step.title = f"window {window.number}, {window.window}, closes at {_clock(window.at)}"
+        late = f", {duration(window.lateness)} late" if window.lateness else ""
+        step.facts += [*self._refusals(replayed), *self._pending]
+        self._pending.clear()
+        for part in window.seats:
+            number, self._windows[part.seat] = self._windows[part.seat], self._windows[part.seat] + 1
+            if part.by_default or part.charged_ms:
+                self._closed[part.seat, number] = step
+            step.facts.append(Fact(f"{seat_text(part.seat, self.names)}: {self._part(part)}", part.seat))
+            self._asked.discard(part.seat)
+        if late:
+            step.title += late
+
+    def _part(self, part: SeatTime) -> str:
+        taken = taken_text(self.game, part.taken)
+        if not part.by_default:
+            # To the microsecond, where it is no processor time that is charged.
+            used = part.charged_ms * MICROSECONDS_PER_MS or max(0, (part.arrived or 0) - part.opened)
+            return f"{taken}, in {duration(used)}"
+        took = duration(part.charged_ms * MICROSECONDS_PER_MS)
+        if part.seat in self._gone:
+            why = f"the bot is gone: {self._gone[part.seat]}"
+        else:
+            why = "the bot asked for it" if part.seat in self._asked else "no answer in time"
+        return f"{taken}, by default, after {took}: {why}"
+
+    def _refusals(self, replayed: Replayed) -> list[Fact]:
+        facts: list[Fact] = []
+        for seat in replayed.match.seats:
+            told = self._refused.pop(seat.number, Counter())
+            new = seat.refusals - self._counted[seat.number]
+            self._counted[seat.number] = seat.refusals
+            facts += refusal_facts(
+                seat.number, seat_text(seat.number, self.names), dict(told), max(0, new - told.total())
+            )
+        return facts
+
+    def _judge(self, judged: Judged) -> None:
+        step = self._closed.get((judged.seat, judged.number))
+        evidence = judged.evidence
+        if step is None or evidence.gone:
+            return
+        what = "no answer came before its next window was over"
+        if not evidence.by_default:
+            what = f"{duration(evidence.reserve)} of the reserve were used"
+        elif evidence.late_by is not None:
+            what = f"the answer came {duration(evidence.late_by)} too late"
+        who = seat_text(judged.seat, self.names)
+        step.facts.append(Fact(f"{who}: {what}; verdict: {judged.verdict.value}", judged.seat))
+
+    def _end(self, ended: Ended, replayed: Replayed) -> None:
+        if not self.steps:
+            self.watch(replayed, ())
+        step = self.steps[-1]
+        step.facts += [*self._refusals(replayed), *self._pending]
+        if ended.void is not None:
+            step.facts.append(Fact(f"the match is void: {ended.void}", None))
+        elif ended.outcome is not None:
+            places = ", then ".join(
+                " and ".join(seat_text(seat, self.names) for seat in group) for group in ended.outcome.ranking
+            )
+            step.facts.append(Fact(f"over ({ended.outcome.reason}): {places}", None))
+
+
+def _view(table: Table, state: object, eyes: Eyes) -> View:
+    if eyes == "host":
+        return table.game.host_view(state)
+    return shown(table.game, state, None if eyes == "spectator" else eyes)
+
+
+def _clock(microseconds: int) -> str:
+    return clock_text(microseconds / _MICROSECONDS)

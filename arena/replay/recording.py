@@ -1,0 +1,122 @@
+"""A match as people go through it: its steps, who did what in each, and the board after it."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from msgspec import Struct, field
+from rich.text import Text
+
+from arena.live import Eyes, action_text, drawing_of
+from arena.quantities import counted
+from protocol.codec import encode
+from protocol.words import Event, View
+from referee.rules import Addressed
+
+MICROSECONDS_PER_MS = 1_000
+KINDS_OF_REFUSALS = 5
+"""Of one seat in one step, that are told."""
+TEXT = 300
+"""Characters of a text that a bot brought about, at most."""
+Refused = dict[tuple[str, str], int]
+"""Reason and text, as the bot was told them, to how often."""
+
+
+class Fact(Struct):
+    """Something that happened in a step, in words."""
+
+    text: str
+    seat: int | None
+    """The seat that may know it, beside the host; None: everybody may."""
+
+
+class Step(Struct):
+    """What happened up to the closing of a window, or an answer within it."""
+
+    title: str
+    turn: int | None
+    """The turn or round that is played after it, where the game has such."""
+    view: Callable[[Eyes], View]
+    """The board after it. Raises ValueError where it is none of the game's."""
+    told: tuple[Addressed, ...] = ()
+    facts: list[Fact] = field(default_factory=list)
+
+
+class Recording(Struct):
+    """All of a match, or what one seat knew of it."""
+
+    game: str
+    names: Sequence[str]
+    """By seat, printable. In one seat's own file only that seat has one."""
+    steps: list[Step]
+    own: int | None
+    """The seat whose own file this is."""
+
+    def lines(self, number: int, eyes: Eyes) -> Iterator[str]:
+        """What happened in a step, counted from 0, as far as these eyes may know it."""
+        step = self.steps[number]
+        yield f"step {number + 1} of {len(self.steps)}: {step.title}"
+        for fact in step.facts:
+            if fact.seat is None or eyes in (fact.seat, "host"):
+                yield fact.text
+        for told in self.seen(number, eyes):
+            to = "" if told.seat is None else f"to {self.seat(told.seat)}: "
+            yield f"{to}{drawing_of(self.game).words(told.event)}"
+
+    def board(self, number: int, eyes: Eyes, *, plain: bool) -> Text:
+        """The board after a step."""
+        events: list[Event] = [told.event for told in self.seen(number, eyes)]
+        so_far = [told.event for at in range(number + 1) for told in self.seen(at, eyes)]
+        try:
+            return drawing_of(self.game).board(self.steps[number].view(eyes), events, plain=plain, told=so_far)
+        except Exception as error:
+            if self.own is None:
+                raise
+            # The rules do not prove what one seat's own file says: it may show what no board of the game does.
+            return Text(f"what is shown here is no board of {self.game}: {error}"[:TEXT])
+
+    def seen(self, number: int, eyes: Eyes) -> list[Addressed]:
+        """The events of a step that these eyes may know."""
+        return [told for told in self.steps[number].told if told.seat is None or eyes in (told.seat, "host")]
+
+    def seat(self, number: int) -> str:
+        """A seat with its bot's name."""
+        return seat_text(number, self.names)
+
+    def step_of_turn(self, turn: int) -> int:
+        """The first step after which this turn is played, or a later one; in a game without turns, that step."""
+        turns = [step.turn for step in self.steps]
+        if all(each is None for each in turns):
+            return max(0, min(turn, len(turns)) - 1)
+        return next((at for at, each in enumerate(turns) if each is not None and each >= turn), len(turns) - 1)
+
+
+def turn_of(view: Any) -> int | None:
+    """The turn or round that a view tells of."""
+    turn = getattr(view, "turn", getattr(view, "round", None))
+    return turn if isinstance(turn, int) else None
+
+
+def seat_text(number: int, names: Sequence[str]) -> str:
+    """A seat with its bot's name, where it is known."""
+    return f"seat {number} ({names[number]})" if number < len(names) and names[number] else f"seat {number}"
+
+
+def taken_text(game: str, taken: Any) -> str:
+    """An action that was taken, as a person could have typed it."""
+    if taken is None:
+        return "nothing"
+    try:
+        return action_text(game, taken)[:TEXT]
+    except Exception:  # noqa: BLE001 - one seat's own file may say anything
+        return encode(taken).decode()[:TEXT]
+
+
+def refusal_facts(seat: int, who: str, refused: Refused, untold: int = 0) -> Iterator[Fact]:
+    """What was refused of a seat's messages, the most frequent first. Of `untold` more its bot was not told."""
+    ordered = sorted(refused.items(), key=lambda item: -item[1])
+    for (reason, text), times in ordered[:KINDS_OF_REFUSALS]:
+        often = "" if times == 1 else f" ({times:,} times)"
+        yield Fact(f"{who}: refused ({reason}): {text}{often}", seat)
+    more = untold + sum(times for _, times in ordered[KINDS_OF_REFUSALS:])
+    if more:
+        yield Fact(f"{who}: {counted(more, 'more message')} refused", seat)

@@ -1,0 +1,157 @@
+"""The steps of one seat's own transcript, drawn from the views that its bot was sent.
+
+The rules prove nothing of such a file beyond its hashes: a view may be anything that is JSON.
+"""
+
+from collections import Counter
+from functools import partial
+from pathlib import Path
+from typing import Any, Union
+
+import msgspec
+from msgspec import Raw
+
+from arena.errors import WrongUse
+from arena.live import Eyes
+from arena.quantities import duration
+from arena.replay.recording import (
+    MICROSECONDS_PER_MS,
+    TEXT,
+    Fact,
+    Recording,
+    Step,
+    refusal_facts,
+    taken_text,
+)
+from protocol.codec import decode_server_message
+from protocol.messages import Accepted, Closed, EventMessage, Faulted, Opened, Over, Rejected, Welcome
+from protocol.words import View
+from referee.games import GAMES
+from referee.match import Left, Out, SeatHeader
+from referee.printable import printable
+from referee.rules import Addressed
+from referee.transcript import Broken, read_transcript
+
+MOST_STEPS = 20_000
+MOST_BYTES = 64 * 1024 * 1024
+"""Of the views of all steps, and of the events told between them."""
+KINDS_KEPT = 100
+
+
+def recording_of_seat(transcript: Path) -> Recording:
+    """The steps of one seat's own transcript.
+
+    Raises:
+        WrongUse: there is too much of it.
+        Broken: a message is none of the referee's. Others as `read_transcript`.
+    """
+    records = read_transcript(transcript)
+    header = next(records)
+    if not isinstance(header, SeatHeader):
+        raise WrongUse(f"{transcript}: is not one seat's own file")
+    steps = _Steps(transcript, header)
+    for line, record in enumerate(records, 2):
+        if isinstance(record, Out):
+            try:
+                steps.hear(bytes(record.frame))
+            except (msgspec.MsgspecError, RecursionError) as error:
+                raise Broken(
+                    line, f"line {line}: frame: no message of {header.game}'s: {error}", transcript
+                ) from None
+        elif isinstance(record, Left):
+            code = "it did not read" if record.exit is None else f"exit code {record.exit}"
+            steps.say(f"the bot is gone: {code if record.why is msgspec.UNSET else record.why}")
+    return Recording(header.game, steps.names, steps.steps, header.seat)
+
+
+class _Steps:
+    """Steps, grown message by message. A step begins when a window opens, and at the end."""
+
+    def __init__(self, transcript: Path, header: SeatHeader) -> None:
+        self.names = [""] * header.seat + [printable(header.bot.name)]
+        self.steps: list[Step] = []
+        self._transcript = transcript
+        self._seat, self._game = header.seat, GAMES[header.game]
+        self._events: tuple[type, ...] = tuple(self._game.events)
+        self._told: list[Addressed] = []
+        self._facts: list[Fact] = []
+        self._refused: Counter[tuple[str, str]] = Counter()
+        self._asked = False
+        self._view = Raw(b"null")
+        self._bytes = 0
+
+    def say(self, text: str) -> None:
+        """Something happened."""
+        self._facts.append(Fact(text, self._seat))
+        self._count(len(text))
+
+    def hear(self, frame: bytes) -> None:  # noqa: C901 - one case for each message
+        """The next message. Raises msgspec.MsgspecError."""
+        match decode_server_message(frame):
+            case Welcome(told=told):
+                for event in told[len(self._told) :] if not self.steps else ():
+                    self._tell(event, len(frame))
+            case EventMessage(event=event):
+                self._tell(event, len(frame))
+            case Opened() as opened:
+                self._open(opened)
+            case Accepted(action=action):
+                self._asked = action is None
+            case Rejected(reason=reason, text=text):
+                kind = reason.value, text[:TEXT]
+                if kind in self._refused or len(self._refused) < KINDS_KEPT:
+                    self._refused[kind] += 1
+            case Closed() as closed:
+                self._close(closed)
+            case Faulted(reason=reason, text=text):
+                self.say(f"the referee hangs up ({reason.value}): {text[:TEXT]}")
+            case Over(outcome=outcome):
+                places = ", then ".join(
+                    " and ".join(f"seat {seat}" for seat in group) for group in outcome.ranking
+                )
+                self.say(f"over ({outcome.reason}): {places}"[:TEXT])
+                self._step("the end", turn=None)
+
+    def _tell(self, event: Any, size: int) -> None:
+        self._count(size)
+        self._told.append(Addressed(msgspec.convert(event, Union[self._events]), self._seat))  # noqa: UP007 - at run time
+
+    def _open(self, opened: Opened) -> None:
+        self._view = Raw(msgspec.json.encode(opened.view))
+        self._count(len(bytes(self._view)))
+        turn = opened.view.get("turn", opened.view.get("round")) if isinstance(opened.view, dict) else None
+        self._step(
+            f"window {opened.id}, {opened.window[:TEXT]}, opens", turn=turn if isinstance(turn, int) else None
+        )
+
+    def _close(self, closed: Closed) -> None:
+        self._facts += refusal_facts(self._seat, "your message", dict(self._refused))
+        self._refused.clear()
+        taken = taken_text(self._game.name, closed.taken)
+        took = duration(closed.charged_ms * MICROSECONDS_PER_MS) if closed.charged_ms else "less than 1 ms"
+        if closed.by_default:
+            why = "your bot asked for it" if self._asked else "no answer in time"
+            self.say(f"window {closed.window}: {taken}, by default, after {took}: {why}")
+        else:
+            self.say(f"window {closed.window}: {taken}, in {took}")
+        self._asked = False
+
+    def _step(self, title: str, *, turn: int | None) -> None:
+        if len(self.steps) == MOST_STEPS:
+            raise WrongUse(f"{self._transcript}: has more than {MOST_STEPS:,} steps; so many are not shown")
+        view = partial(_view, self._game.view_type, self._view)
+        self.steps.append(Step(title, turn, view, tuple(self._told), self._facts))
+        self._told, self._facts = [], []
+
+    def _count(self, size: int) -> None:
+        self._bytes += size
+        if self._bytes > MOST_BYTES:
+            raise WrongUse(
+                f"{self._transcript}: has more than {MOST_BYTES:,} bytes of boards; so many are not shown"
+            )
+
+
+def _view(form: type[View], raw: Raw, eyes: Eyes) -> View:
+    """Raises msgspec.ValidationError, which is a ValueError."""
+    del eyes
+    return msgspec.json.decode(raw, type=form)

@@ -1,0 +1,206 @@
+"""Whether transcripts are as they were written, and the rules lead to what they say: one, or many at once."""
+
+import gc
+import os
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from msgspec import UNSET
+
+from arena.errors import WrongUse
+from arena.event_loop import GARBAGE
+from arena.processes import process_pool
+from referee.match import BotIdentity, Header, SeatHeader
+from referee.transcript import (
+    BadTermsError,
+    Broken,
+    Differs,
+    Reading,
+    Replayed,
+    TranscriptError,
+    Verified,
+    check_seat_terms,
+    replay,
+)
+
+MOST_FILES = 1_000_000
+"""Transcripts of one command. Their names are held in memory."""
+ENDING = ".jsonl"
+BATCH = 16
+"""Files that a process is given at once, at most."""
+AHEAD = 2
+"""Batches for each process that are under way before their results are taken."""
+WORTH_PROCESSES = 16 * 1024 * 1024
+"""A process takes half a second to start. One process verifies so many bytes in about a second."""
+
+Found = dict[str, Any]
+"""What came of one transcript, as plain values: `transcript`, `holds`, and what it says or what is wrong."""
+
+
+def proved(transcript: Path) -> tuple[Verified, Replayed | None]:
+    """Reads a transcript once: its hashes are verified, and of a whole one the rules must lead to every line."""
+    reading = Reading(transcript)
+    records = iter(reading)
+    header = next(records)
+    if isinstance(header, Header):
+        replayed = replay(chain([header], records))
+        return reading.verified(), replayed
+    if isinstance(header, SeatHeader):
+        try:
+            check_seat_terms(header)
+        except BadTermsError as error:
+            raise Differs(1, str(error)) from None
+    deque(records, maxlen=0)
+    return reading.verified(), None
+
+
+def found(transcript: Path, verified: Verified, replayed: Replayed | None) -> Found:
+    """What a transcript that holds says."""
+    header = verified.header
+    said = {
+        "transcript": path_text(transcript),
+        "holds": True,
+        "lines": verified.lines,
+        "head": verified.head,
+        "match": header.match,
+        "game": header.game,
+        "variant": header.variant,
+    }
+    if not isinstance(header, Header):
+        return {**said, "seat": header.seat, "bot": header.bot.name, "remote": _is_remote(header.bot)}
+    ended = replayed.match.ended if replayed else None
+    return {
+        **said,
+        "seed": header.seed,
+        "bots": [bot.name for bot in header.bots],
+        "remote": [seat for seat, bot in enumerate(header.bots) if _is_remote(bot)],
+        "debugged": [seat for seat, bot in enumerate(header.bots) if bot.debugged is True],
+        "isolation": header.isolation,
+        "conduct": ended.conduct if ended else None,
+        "outcome": ended.outcome if ended else None,
+        "void": ended.void if ended else None,
+    }
+
+
+def not_held(transcript: Path, line: int | None, error: str) -> Found:
+    """What is said of one that does not hold; `line` is None where no line of it is at fault."""
+    return {"transcript": path_text(transcript), "holds": False, "line": line, "error": error}
+
+
+def path_text(path: Path) -> str:
+    r"""A path as text; octets of it that are not UTF-8 are written as `\xNN`."""
+    return os.fsencode(path).decode(errors="backslashreplace")
+
+
+def transcripts_in(given: Sequence[Path]) -> list[Path]:
+    """The files that are given, and all transcripts in the folders that are, each once.
+
+    Raises:
+        WrongUse: there is no such file or folder, a folder cannot be read or has none, or there are too many.
+    """
+    files: dict[Path, None] = {}
+    for path in given:
+        before = len(files)
+        for file in _in_folder(path) if path.is_dir() else (path,):
+            files[file] = None
+            if len(files) > MOST_FILES:
+                raise WrongUse(f"{path}: with it there are more than {MOST_FILES:,} transcripts")
+        if not path.exists():
+            raise WrongUse(f"{path}: there is no such file")
+        if len(files) == before and path.is_dir() and not any(path in file.parents for file in files):
+            raise WrongUse(f"{path}: no transcript (*{ENDING}) is in it")
+    return list(files)
+
+
+def _in_folder(folder: Path) -> Iterator[Path]:
+    def cannot(error: OSError) -> None:
+        raise WrongUse(f"{error.filename}: cannot be read: {error.strerror}")
+
+    for where, folders, names in os.walk(folder, onerror=cannot):
+        folders.sort()
+        yield from (Path(where, name) for name in sorted(names) if name.endswith(ENDING))
+
+
+def check_files(files: Sequence[Path], jobs: int | None) -> Iterator[Found]:
+    """What came of each file, in their order. No file, whatever it does, keeps the others from being verified.
+
+    Args:
+        files: their paths.
+        jobs: how many processes share the work; None: as many as there are processors, where they are worth it.
+    """
+    if jobs is None:
+        jobs = len(os.sched_getaffinity(0)) if _bytes_of(files) >= WORTH_PROCESSES else 1
+    if jobs == 1:
+        yield from map(_checked, files)
+        return
+    size = max(1, min(BATCH, len(files) // (AHEAD * jobs)))
+    batches = deque(files[at : at + size] for at in range(0, len(files), size))
+    while batches:
+        under_way: deque[tuple[Sequence[Path], Future[list[Found]]]] = deque()
+        with process_pool(jobs) as pool:
+            try:
+                while batches or under_way:
+                    while batches and len(under_way) <= AHEAD * jobs:
+                        under_way.append((batches[0], pool.submit(_checked_batch, batches[0])))
+                        batches.popleft()
+                    results = under_way[0][1].result()
+                    under_way.popleft()
+                    yield from results
+            except BrokenProcessPool:
+                pass  # A process was killed: one of the files under way, or somebody, did it.
+        yield from _one_by_one([file for batch, _ in under_way for file in batch])
+
+
+def _one_by_one(files: Sequence[Path]) -> Iterator[Found]:
+    """The same, of files one of which may end the process that reads it."""
+    rest = deque(files)
+    while rest:
+        with process_pool(1) as pool:
+            try:
+                while rest:
+                    result = pool.submit(_checked, rest[0]).result()
+                    rest.popleft()
+                    yield result
+            except BrokenProcessPool:
+                yield not_held(rest.popleft(), None, "the process that verified it was killed")
+
+
+def _bytes_of(files: Sequence[Path]) -> int:
+    """How large they are together, as far as that is known, and more than `WORTH_PROCESSES` is not counted."""
+    total = 0
+    for file in files:
+        try:
+            total += file.stat().st_size
+        except OSError:
+            continue
+        if total >= WORTH_PROCESSES:
+            break
+    return total
+
+
+def _checked_batch(files: Sequence[Path]) -> list[Found]:
+    gc.set_threshold(*GARBAGE)
+    return list(map(_checked, files))
+
+
+def _checked(file: Path) -> Found:
+    try:
+        return found(file, *proved(file))
+    except Broken as broken:
+        return not_held(file, broken.line, broken.what)
+    except Differs as differs:
+        return not_held(file, differs.line, str(differs))
+    except TranscriptError as error:
+        return not_held(file, None, error.what)
+    except Exception as error:  # noqa: BLE001 - whatever one file brings about, the others are to be verified
+        return not_held(file, None, f"cannot be verified: {type(error).__name__}: {error}"[:300])
+
+
+def _is_remote(bot: BotIdentity) -> bool:
+    """Whether nothing shut it in: it ran on its author's own machine."""
+    return bot.remote is not UNSET
