@@ -18,6 +18,7 @@ from arena.replay.recording import (
     refusal_facts,
     seat_text,
     taken_text,
+    took_text,
     turn_of,
 )
 from protocol.codec import decode_server_message
@@ -131,7 +132,7 @@ class _Steps:
 
     def _close(self, window: WindowTime, replayed: Replayed) -> None:
         step = self._closing.pop(window.number)
-        step.title = f"window {window.number}, {window.window}, closes at {_clock(window.at)}"
+        step.title = f"window {window.number} ({window.window}), over at {_clock(window.at)}"
         late = f", {duration(window.lateness)} late" if window.lateness else ""
         step.facts += [*self._refusals(replayed), *self._pending]
         self._pending.clear()
@@ -149,8 +150,8 @@ class _Steps:
         if not part.by_default:
             # To the microsecond, where it is no processor time that is charged.
             used = part.charged_ms * MICROSECONDS_PER_MS or max(0, (part.arrived or 0) - part.opened)
-            return f"{taken}, in {duration(used)}"
-        took = duration(part.charged_ms * MICROSECONDS_PER_MS)
+            return f"{taken}, in {took_text(used)}"
+        took = took_text(part.charged_ms * MICROSECONDS_PER_MS)
         if part.seat in self._gone:
             why = f"the bot is gone: {self._gone[part.seat]}"
         else:
@@ -202,4 +203,4 @@ def _view(table: Table, state: object, eyes: Eyes) -> View:
 
 
 def _clock(microseconds: int) -> str:
-    return clock_text(microseconds / _MICROSECONDS)
+    return f"{clock_text(microseconds // _MICROSECONDS)}.{microseconds % _MICROSECONDS // MICROSECONDS_PER_MS:03}"

@@ -126,9 +126,11 @@ class Player:
     def _status(self, *, more: bool) -> str:
         if self._typed is not None:
             return f"to turn: {self._typed}"
-        playing = f"playing, {self.seconds:g} s a step" if self.playing else "n next  p back  g turn  a play"
-        below = "  (more below: j)" if more else ""
-        return f"{self.at + 1}/{self._last + 1}  {playing}  + - speed  ? help  q quit{below}"
+        playing = (
+            f"playing, {self.seconds:g} s a step  + - speed" if self.playing else "n next  p back  g turn  a play"
+        )
+        below = "  j more below" if more else ""
+        return f"{self.at + 1}/{self._last + 1}  {playing}  ? help  q quit{below}"
 
     def _type(self, key: str) -> bool:
         """A key while a turn is typed. Returns whether it was part of that."""

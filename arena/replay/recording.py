@@ -7,7 +7,7 @@ from msgspec import Struct, field
 from rich.text import Text
 
 from arena.live import Eyes, action_text, drawing_of
-from arena.quantities import counted
+from arena.quantities import counted, duration
 from protocol.codec import encode
 from protocol.words import Event, View
 from referee.rules import Addressed
@@ -109,6 +109,11 @@ def taken_text(game: str, taken: Any) -> str:
         return action_text(game, taken)[:TEXT]
     except Exception:  # noqa: BLE001 - one seat's own file may say anything
         return encode(taken).decode()[:TEXT]
+
+
+def took_text(microseconds: int) -> str:
+    """The time that was used, as exact as it is measured."""
+    return duration(microseconds) if microseconds >= MICROSECONDS_PER_MS else "less than 1 ms"
 
 
 def refusal_facts(seat: int, who: str, refused: Refused, untold: int = 0) -> Iterator[Fact]:

@@ -13,7 +13,6 @@ from msgspec import Raw
 
 from arena.errors import WrongUse
 from arena.live import Eyes
-from arena.quantities import duration
 from arena.replay.recording import (
     MICROSECONDS_PER_MS,
     TEXT,
@@ -22,6 +21,7 @@ from arena.replay.recording import (
     Step,
     refusal_facts,
     taken_text,
+    took_text,
 )
 from protocol.codec import decode_server_message
 from protocol.messages import Accepted, Closed, EventMessage, Faulted, Opened, Over, Rejected, Welcome
@@ -128,7 +128,7 @@ class _Steps:
         self._facts += refusal_facts(self._seat, "your message", dict(self._refused))
         self._refused.clear()
         taken = taken_text(self._game.name, closed.taken)
-        took = duration(closed.charged_ms * MICROSECONDS_PER_MS) if closed.charged_ms else "less than 1 ms"
+        took = took_text(closed.charged_ms * MICROSECONDS_PER_MS)
         if closed.by_default:
             why = "your bot asked for it" if self._asked else "no answer in time"
             self.say(f"window {closed.window}: {taken}, by default, after {took}: {why}")

@@ -28,7 +28,7 @@ APART = 10
 COLUMNS = 2 * APART
 STYLE = {"1": "on grey35", "2": "white on blue", "3": "bold white on red"}
 OWN, GONE, PLAIN = "bold white on green", "bright_black", "on grey35"
-SEAT_LEGEND = "a hex: its letter, how many shapes lay over it last; * yours, x scored, and empty now"
+SEAT_LEGEND = "a hex: letter, how many shapes lay over it last; * yours, x scored and empty now"
 HOST_LEGEND = "a hex: its letter and initial value; x it scored and holds nothing any more"
 
 

@@ -33,6 +33,7 @@ REMEMBERED = ("blue", "red")
 CENTRE = "E5"
 """No piece ever stays there."""
 LEGEND = "O seat 0, X seat 1, . empty;"
+HOST_LEGEND = f"{LEGEND}\no x: in the vision of seat 0, of seat 1"
 SEAT_LEGEND = f"{LEGEND} o x remembered;\n+ placed, ! spotted, * destroyed"
 
 
@@ -113,7 +114,7 @@ def _host_board(view: MistHostView, plain: bool) -> Text:
     """Everything."""
     marks = {cell: mark for mark, cells in zip("ox", view.vision, strict=True) for cell in cells}
     tiles = {cell: _whole(cell, held, marks.get(cell, " ")) for cell, held in view.board.items()}
-    return _drawn(f"{_heading(view)} (as the host)", tiles, plain, f"{LEGEND} o x seen by seat 0, seat 1")
+    return _drawn(f"{_heading(view)} (as the host)", tiles, plain, HOST_LEGEND)
 
 
 def _owner(view: MistView, held: str) -> int | str:

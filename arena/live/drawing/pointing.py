@@ -1,6 +1,7 @@
 """Pointing's maps as trees and loops, and who pointed where once that is told."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from textwrap import wrap
 from typing import cast
 
 from rich.text import Text
@@ -19,11 +20,12 @@ from protocol.games.pointing import (
 )
 from protocol.words import Event, View
 
-WIDTH = 96
-"""Columns that sections are laid out in, side by side."""
+WIDTH = 80
+"""Columns that all is laid out in."""
 GAP = "    "
+HANGING = " " * len("round 1: ")
 ASCII = {"├": "+", "└": "`", "─": "-", "│": "|", "●": "o", "◯": "@", "┄": ".", "▶": ">"}
-LEGEND = "● seat (its branches point at it), ◯ seat of a loop (each points at the next), ┄ a pointer that was cut"
+LEGEND = "● seat, its branches point at it; ◯ in a loop, each points at the next; ┄ cut"
 
 
 def board(view: View, events: Sequence[Event], *, plain: bool, told: Sequence[Event] = ()) -> Text:
@@ -61,7 +63,7 @@ def _seat(view: PointingView) -> Iterator[str]:
 def _host(view: PointingHostView) -> Iterator[str]:
     yield f"{_heading(view.round, view.tied)} (as the host)"
     if view.rounds:
-        yield _pointers(view.rounds[-1].targets)
+        yield from _folded(_pointers(view.rounds[-1].targets), "")
     if view.maps:
         yield from _map(view.maps[-1])
 
@@ -69,8 +71,12 @@ def _host(view: PointingHostView) -> Iterator[str]:
 def _reveal(event: Reveal) -> Iterator[str]:
     yield "the end"
     for number, played in enumerate(event.rounds, 1):
-        yield f"round {number}: {_pointers(played.targets)}"
-        yield f"         points {_points(played)}"
+        yield from _folded(f"round {number}: {_pointers(played.targets)}", HANGING)
+        yield from _folded(f"{HANGING}points {_points(played)}", HANGING)
+
+
+def _folded(line: str, indent: str) -> list[str]:
+    return wrap(line, WIDTH, subsequent_indent=indent)
 
 
 def _heading(number: int, tied: Sequence[int]) -> str:

@@ -28,7 +28,8 @@ from protocol.words import Event, View
 COLUMNS = 3
 ACROSS, DOWN = 2 * COLUMNS + 1, 5
 """Points of a whole symbol."""
-GAP = "    "
+GAP = "   "
+"""So narrow that five symbols fit 80 columns."""
 INK = {"-": "─", "|": "│", "/": "╱", "\\": "╲", "X": "╳", ".": "·"}  # noqa: RUF001 - lines, not letters
 """Lines in ASCII, and what a terminal that can do more shows for them."""
 

@@ -1,6 +1,7 @@
 """`arena replay`: a transcript that holds, one that does not, and one seat's part of it."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -101,12 +102,19 @@ def test_the_transcript_may_follow_boards(transcript: Path) -> None:
     assert (WRONG_USE, "arena: Missing argument 'TRANSCRIPT'.\n") == (replay().exit_code, replay().stderr)
 
 
-def test_one_seats_file_has_no_boards(transcript: Path, tmp_path: Path) -> None:
+def test_one_seats_file_is_drawn_from_its_own_views(transcript: Path, tmp_path: Path) -> None:
     own = tmp_path / "seat.jsonl"
     own.write_bytes(replay(transcript, "--seat", "1").stdout_bytes)
-    result = replay(own, "--boards")
-    assert WRONG_USE == result.exit_code
-    assert f"arena: {own}: one seat's own file has no boards to show\n" == result.stderr
+    whole, shown = replay(transcript, "--boards", "1").stdout, replay(own, "--boards")
+    assert DONE == shown.exit_code
+    boards = [part for part in whole.split("\n\n") if "to move (as seat 1, X)" in part and "turn 2," in part]
+    assert boards[0].split("(as seat 1, X)")[1] in shown.stdout
+    assert "the end, after 5 turns" in shown.stdout
+    assert "ann" not in shown.stdout
+    assert shown.stdout == replay(own, "--boards", "1").stdout
+    for eyes in ("0", "spectator"):
+        other = replay(own, "--boards", eyes)
+        assert (WRONG_USE, f"arena: --boards: {own} has only what seat 1 saw\n") == (other.exit_code, other.stderr)
 
 
 def test_a_foreign_transcripts_names_do_nothing_to_the_terminal(tmp_path: Path) -> None:
@@ -121,3 +129,50 @@ def test_a_foreign_transcripts_names_do_nothing_to_the_terminal(tmp_path: Path) 
         assert DONE == result.exit_code
         assert "\x1b" not in result.stdout
         assert r"ann\x1b[2J, bob\x0ahead 0, seed 1" in result.stdout
+
+
+def test_of_many_files_those_that_do_not_hold_are_listed(transcript: Path, tmp_path: Path) -> None:
+    (tmp_path / "cup" / "round").mkdir(parents=True)
+    content = transcript.read_bytes()
+    for name in ("a.jsonl", "round/b.jsonl", "round/c.jsonl"):
+        (tmp_path / "cup" / name).write_bytes(content)
+    (tmp_path / "cup" / "notes.txt").write_text("none")
+    good = replay(tmp_path / "cup", transcript)
+    assert (DONE, "4 transcripts: all hold\n") == (good.exit_code, good.stdout)
+    (tmp_path / "cup" / "b.jsonl").write_bytes(content.replace(b'"cells"', b'"cellz"', 1))
+    (tmp_path / "cup" / "round" / "d.jsonl").write_bytes(b"".join(content.splitlines(keepends=True)[:9]))
+    os.mkfifo(tmp_path / "cup" / "e.jsonl")
+    for jobs in ("1", "2"):
+        result = replay(tmp_path / "cup", "--jobs", jobs)
+        assert (NO, "arena: 3 of 6 transcripts do not hold\n") == (result.exit_code, result.stderr)
+        rows = [line.split(maxsplit=2) for line in result.stdout.splitlines()[2:]]
+        assert ["b.jsonl", "e.jsonl", "d.jsonl"] == [Path(row[0]).name for row in rows]
+        assert ("9", "line 9 is the last, and no footer: the file is unfinished or cut short") == tuple(
+            rows[2][1:]
+        )
+        assert "cannot be read: it is a fifo" in " ".join(rows[1])
+
+
+def test_of_many_files_json_has_one_line_each(transcript: Path, tmp_path: Path) -> None:
+    (tmp_path / "broken.jsonl").write_bytes(b"")
+    result = replay(transcript, tmp_path, "--json")
+    good, broken = map(json.loads, result.stdout.splitlines())
+    assert NO == result.exit_code
+    assert json.loads(replay(transcript, "--json").stdout) == good
+    assert (False, 1) == (broken["holds"], broken["line"])
+
+
+def test_of_many_files_none_is_stepped_through(transcript: Path, tmp_path: Path) -> None:
+    for words in (("--boards", "host"), ("--seat", "0")):
+        result = replay(transcript, transcript, *words)
+        assert (WRONG_USE, f"arena: {words[0]}: is for one transcript, and not for 2\n") == (
+            result.exit_code,
+            result.stderr,
+        )
+    empty = replay(tmp_path)
+    assert (WRONG_USE, f"arena: {tmp_path}: no transcript (*.jsonl) is in it\n") == (empty.exit_code, empty.stderr)
+    missing = replay(transcript, tmp_path / "none.jsonl")
+    assert (WRONG_USE, f"arena: {tmp_path}/none.jsonl: there is no such file\n") == (
+        missing.exit_code,
+        missing.stderr,
+    )

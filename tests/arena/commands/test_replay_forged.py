@@ -353,7 +353,6 @@ def unix_socket(path: Path) -> None:
 PLACES: dict[str, Callable[[Path], object]] = {
     "a fifo": fifo,
     "a socket": unix_socket,
-    "a folder": Path.mkdir,
     "a device": lambda path: path.symlink_to("/dev/zero"),
     "another device": lambda path: path.symlink_to("/dev/null"),
     "a link to a fifo": link_to_a_fifo,

@@ -245,6 +245,15 @@ def test_the_clock_shows_main_time_then_the_reserve_and_stands_in_a_pause() -> N
     assert "0:05" == TimeLeft(0, 65_000, 0).text(60)
 
 
+def test_hours_are_told_from_minutes_and_the_prompt_stays_where_it_is() -> None:
+    left = TimeLeft(0, main_ms=86_400_000, reserve_ms=3_600_000)
+    assert "23:59:57 +1:00:00" == left.text(3)
+    assert "59:59 +1:00:00" == left.text(82_801)
+    assert "reserve 59:59" == left.text(86_401)
+    assert len("23:59:57 +1:00:00") == left.width
+    assert len("reserve 4:10") == TimeLeft(0, 60_000, 0).width
+
+
 async def test_lines_are_read_from_a_pipe_without_holding_up_the_loop() -> None:
     reading, writing = os.pipe()
     os.write(writing, b"C3 \nD")

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from arena.live.drawing.honeycomb import INK, Tile, honeycomb
 from arena.live.drawing.registry import DRAWINGS, drawing_of
-from protocol.games.mist import OpponentPlaced, Reveal
+from protocol.games.mist import FirstMove, MistView, OpponentPlaced, Reveal, Swapped
 from protocol.words import Event
 from referee.games.registry import GAMES
 from referee.rules.contract import Addressed, Taken
@@ -42,7 +42,8 @@ H        | 1 |.2 |.3 |.4 |.5 |.6 |
           \\ / \\ / \\ / \\ / \\ / \\ /
 I          | 1 |.2 |.3 |.4 |.5 |
             \\ / \\ / \\ / \\ / \\ /
-O seat 0, X seat 1, . empty; + placed, ! spotted, * destroyed"""
+O seat 0, X seat 1, . empty; o x remembered;
++ placed, ! spotted, * destroyed"""
 
 
 def table(*turns: bytes, options: bytes = b'{"first":1}') -> tuple[Table, tuple[Addressed, ...]]:
@@ -63,6 +64,12 @@ def cells(*names: str) -> bytes:
 
 TURNS = (cells("C3", "F7"), cells("G5"), cells("G6", "D2"))
 """Seat 1 opens; seat 0 sees three cells far from G5, and spots G6."""
+
+
+def history(seat: int, *turns: bytes) -> list[Event]:
+    """All that a seat was told in a match of these turns."""
+    said = [each for number in range(1, len(turns) + 1) for each in table(*turns[:number])[1]]
+    return [each.event for each in said if each.seat in (None, seat)]
 
 
 def board(view: Any, told: tuple[Event, ...] = (), *, plain: bool = True) -> Text:
@@ -90,13 +97,32 @@ def test_plain_boards_are_ascii_and_others_have_the_same_shape() -> None:
 
 def test_a_spectator_sees_the_first_move_and_no_piece() -> None:
     game, _ = table(*TURNS)
-    *rows, legend = board(game.game.view(game.state, None)).plain.splitlines()
+    *rows, _, legend = board(game.game.view(game.state, None)).plain.splitlines()
     text = "\n".join(rows)
     assert ("| 3+|", "| 7+|") == (text[text.index("3+") - 2 :][:5], text[text.index("7+") - 2 :][:5])
     assert 2 == text.count("+")
     assert "O" not in text
     assert "X" not in text
-    assert legend.endswith("+ placed, ! spotted, * destroyed")
+    assert "+ placed, ! spotted, * destroyed" == legend
+
+
+def test_pieces_that_were_seen_or_placed_before_are_remembered_in_small_letters() -> None:
+    told = history(1, *TURNS, cells("A1"), cells("I5"))
+    game, _ = table(*TURNS, cells("A1"), cells("I5"))
+    text = drawing_of("mist").board(game.game.view(game.state, 1), (), plain=True, told=told).plain
+    assert "D    | 1 |x2 | 3 |" in text
+    assert "C      | 1 | 2 |x3 |" in text
+    assert "A          | 1 |" in text
+    assert "|o" not in text
+
+
+def test_after_a_swap_the_pieces_that_are_remembered_are_the_others() -> None:
+    view = MistView(
+        seat=1, turn=3, mover=0, pieces=(0, 3), forbidden=(), may_swap=False, first_move=("C3",), swapped=True,
+        visible={}, spotted=(), destroyed=(), placed=(), lost=(),
+    )  # fmt: skip
+    told = (FirstMove(seat=0, cells=("C3",)), Swapped(seat=1))
+    assert "|x3 |" in drawing_of("mist").board(view, (), plain=True, told=told).plain
 
 
 def test_the_host_sees_every_piece_and_what_each_seat_sees() -> None:
@@ -131,7 +157,16 @@ def test_before_the_first_player_is_known_that_is_said() -> None:
             OpponentPlaced(spotted=(), destroyed=(), visible={}, placed=("A1",)),
             "the opponent has placed: you saw A1",
         ),
-        (OpponentPlaced(spotted=(), destroyed=(), visible={}), "the opponent has placed: you saw nothing of it"),
+        (
+            OpponentPlaced(spotted=(), destroyed=(), visible={}),
+            "the opponent has placed: you see none of its pieces",
+        ),
+        (
+            OpponentPlaced(
+                spotted=("C3",), destroyed=(), visible={"C3": "opponent", "D4": "opponent", "E4": "own"}
+            ),
+            "the opponent has placed: you spotted C3; it has in your vision D4",
+        ),
         (
             Reveal(board={}, groups={"0": (3, 1), "1": ()}, turns=9),
             "groups of seat 0: 3 1; groups of seat 1: nothing",
@@ -144,9 +179,10 @@ def test_events_are_said_in_words(event: Event, said: str) -> None:
 
 def test_every_event_of_mist_has_its_words() -> None:
     _, told = table(*TURNS)
-    assert ["you placed D2 G6; destroyed: G6", "the opponent has placed: you spotted G6; destroyed G6"] == [
-        drawing_of("mist").words(each.event) for each in told
-    ]
+    assert [
+        "you placed D2 G6; destroyed: G6",
+        "the opponent has placed: you spotted G6; destroyed G6; it has in your vision F7",
+    ] == [drawing_of("mist").words(each.event) for each in told]
 
 
 def test_a_game_without_a_drawing_is_shown_as_json() -> None:

@@ -1,20 +1,22 @@
 """The Fight's board as text: hexes where they lie, and nothing that its viewer does not know."""
 
-from arena.live.drawing.fight_for_a_name import PLACES, board, words
+import re
+
+from arena.live.drawing.fight_for_a_name import GATES, PILLARS, PLACES, board, words
 from protocol.codec import encode
 from protocol.words import Event, View
+from referee.games.fight_for_a_name import board as board_rules
 from referee.games.registry import GAMES
 from referee.rules.contract import Addressed, Taken
 from referee.rules.table import Deal, Table
 
 TOP = """\
-                    ____
-                   /    \\
-              ____/  1%s  \\____
-             /    \\      /    \\
-        ____/  2%s  \\____/  3%s  \\____
-       /    \\      /    \\      /    \\
-  ____/  4%s  \\____/  5%s  \\____/  6%s  \\____"""
+                      __^___ phi
+  lambda       ______/  1%s  \\______   mu
+delta   __^___<  2%s  \\______/  3%s  >__^___ omega
+ ______/  4%s  \\______/  5%s  \\______/  6%s  \\______"""
+WIDE, HIGH = 80, 22
+"""A terminal, and its lines but for two."""
 
 
 def table(rounds: int) -> tuple[Table, list[Addressed]]:
@@ -37,7 +39,8 @@ def test_every_hex_is_drawn_where_it_lies() -> None:
     match, _ = table(0)
     text = drawn(match.game.view(match.state, 0), [])
     colours = [match.state.setup.colours[str(number)][0] for number in range(1, 7)]
-    assert TOP % tuple(colours) in text
+    drawn_rows = "\n".join(line[:52].rstrip() for line in text.splitlines())
+    assert TOP % tuple(colours) in drawn_rows
     for number in range(1, 37):
         assert f" {number}{match.state.setup.colours[str(number)][0]}" in text
     assert 37 == len(PLACES)
@@ -62,7 +65,9 @@ def test_plain_text_is_ascii_and_fits_a_terminal() -> None:
     match, _ = table(1)
     text = drawn(match.game.host_view(match.state), [])
     assert text.isascii()
-    assert max(map(len, text.splitlines())) <= 100
+    for shown in (text, *(drawn(match.game.view(match.state, eyes), []) for eyes in (0, 12, None))):
+        assert max(map(len, shown.splitlines())) <= WIDE
+        assert len(shown.splitlines()) <= HIGH
     assert not drawn(match.game.view(match.state, 0), [], plain=False).isascii()
 
 
@@ -73,3 +78,28 @@ def test_every_event_of_a_match_has_words() -> None:
         told += match.close(tuple(Taken(match.default(seat)) if seat in owed else None for seat in range(13)))
     assert all(words(each.event) for each in told)
     assert "Charity: " in words(told[-1].event)
+
+
+def test_a_viewer_finds_itself_on_its_hex_at_start_and_at_a_pillar() -> None:
+    match, _ = table(1)
+    assert "\\=0*1@_/" in drawn(match.game.view(match.state, 0), [])
+    assert "*12@" in drawn(match.game.view(match.state, 1), [])
+    assert "@" not in drawn(match.game.view(match.state, None), []).replace("@: you", "")
+    actions = [match.default(seat) for seat in range(13)]
+    actions[0] = match.read(0, encode({"path": ["N"] * 3}))
+    match.close(tuple(map(Taken, actions)))
+    assert "phi@" in drawn(match.game.view(match.state, 0), [])
+
+
+def test_every_gate_of_the_rules_is_drawn() -> None:
+    ways: dict[str, set[str]] = {}
+    for gates in board_rules.GATES.values():
+        for name, way in gates:
+            ways.setdefault(name, set()).add(way)
+    assert {name: set(each) for name, each in GATES.items()} == ways
+    assert set(PILLARS) == set(board_rules.PILLARS)
+    match, _ = table(0)
+    text = drawn(match.game.view(match.state, None), []).rsplit("\n", 1)[0]
+    assert sum(map(len, GATES.values())) == sum(text.count(sign) for sign in "<>^") + len(
+        re.findall(r" v\b", text)
+    )

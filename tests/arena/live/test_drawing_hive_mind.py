@@ -24,7 +24,7 @@ round 2 on 1 (as seat 0)
         \\ / \\ /
 1, round 1: your tri ADE sees BFHI = %d
 8 garnets; Doubles free: 0, Blocks free: 0
-a hex: its letter, how many shapes lay over it last; * yours, x scored, and empty now"""
+a hex: letter, how many shapes lay over it last; * yours, x scored and empty now"""
 
 
 def table(*rounds: dict[int, Any], variant: str = "gauntlet") -> tuple[Table, list[Addressed]]:

@@ -21,7 +21,7 @@ o             @            @            o
     +-o                    @
     `-o                    @
                            @
-o seat (its branches point at it), @ seat of a loop (each points at the next), . a pointer that was cut"""
+o seat, its branches point at it; @ in a loop, each points at the next; . cut"""
 
 
 def table(rounds: int) -> tuple[Table, list[Event]]:
