@@ -15,6 +15,7 @@ from arena.replay.recording import (
     Fact,
     Recording,
     Step,
+    default_text,
     refusal_facts,
     seat_text,
     taken_text,
@@ -23,6 +24,7 @@ from arena.replay.recording import (
 )
 from protocol.codec import decode_server_message
 from protocol.messages import Accepted, Faulted, Rejected, Welcome
+from protocol.refusals import Refusal
 from protocol.words import View
 from referee.match import AnyRecord, Ended, Header, Judged, Left, Out, PauseOrder, SeatTime, WindowTime
 from referee.printable import printable
@@ -64,6 +66,9 @@ class _Steps:
         """By the number of the window that a step closes; those that are not yet told what was taken."""
         self._closed: dict[tuple[int, int], Step] = {}
         """By seat and its own count of its windows: those that a verdict may follow on."""
+        self._due: dict[tuple[int, int], int] = {}
+        """By the same: when time was up for what took the default, where no verdict tells how late an answer was."""
+        self._measured = False
         self._windows: Counter[int] = Counter()
         self._pending: list[Fact] = []
         self._refused: defaultdict[int, Counter[tuple[str, str]]] = defaultdict(Counter)
@@ -95,6 +100,7 @@ class _Steps:
             case Header():
                 self.game = record.game
                 self.names = [printable(bot.name) for bot in record.bots]
+                self._measured = record.measured
             case Out() if bytes(record.frame).startswith(_TOLD):
                 self._hear(record)
             case Left():
@@ -117,7 +123,9 @@ class _Steps:
 
     def _hear(self, out: Out) -> None:
         match decode_server_message(bytes(out.frame)):
-            case Rejected(reason=reason, text=text):
+            case Rejected(window=number, reason=reason, text=text):
+                if reason is Refusal.LATE and number is not None:
+                    self._late(out, number)
                 told = self._refused[out.seat]
                 kind = reason.value, text[:TEXT]
                 if kind in told or len(told) < KINDS_KEPT:
@@ -140,6 +148,8 @@ class _Steps:
             number, self._windows[part.seat] = self._windows[part.seat], self._windows[part.seat] + 1
             if part.by_default or part.charged_ms:
                 self._closed[part.seat, number] = step
+            if part.by_default and not self._measured:
+                self._due[part.seat, number] = window.at - window.lateness
             step.facts.append(Fact(f"{seat_text(part.seat, self.names)}: {self._part(part)}", part.seat))
             self._asked.discard(part.seat)
         if late:
@@ -155,8 +165,16 @@ class _Steps:
         if part.seat in self._gone:
             why = f"the bot is gone: {self._gone[part.seat]}"
         else:
-            why = "the bot asked for it" if part.seat in self._asked else "no answer in time"
+            in_time = part.charged_ms < (part.deadline - part.opened) // MICROSECONDS_PER_MS
+            why = default_text(withdrawn=part.seat in self._asked, in_time=in_time)
         return f"{taken}, by default, after {took}: {why}"
+
+    def _late(self, out: Out, number: int) -> None:
+        """An answer came after its window. In a match that is measured its verdict tells by how much."""
+        due = self._due.pop((out.seat, number), None)
+        if due is not None:
+            text = f"{seat_text(out.seat, self.names)}: the answer came {duration(max(0, out.at - due))} too late"
+            self._closed[out.seat, number].facts.append(Fact(text, out.seat))
 
     def _refusals(self, replayed: Replayed) -> list[Fact]:
         facts: list[Fact] = []

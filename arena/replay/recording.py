@@ -116,6 +116,13 @@ def took_text(microseconds: int) -> str:
     return duration(microseconds) if microseconds >= MICROSECONDS_PER_MS else "less than 1 ms"
 
 
+def default_text(*, withdrawn: bool, in_time: bool) -> str:
+    """Why a default was taken of a bot that was there. `in_time`: before its time was up."""
+    if in_time:
+        return "the bot asked for it"
+    return "it withdrew what it had submitted" if withdrawn else "no answer in time"
+
+
 def refusal_facts(seat: int, who: str, refused: Refused, untold: int = 0) -> Iterator[Fact]:
     """What was refused of a seat's messages, the most frequent first. Of `untold` more its bot was not told."""
     ordered = sorted(refused.items(), key=lambda item: -item[1])

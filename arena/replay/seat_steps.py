@@ -19,6 +19,7 @@ from arena.replay.recording import (
     Fact,
     Recording,
     Step,
+    default_text,
     refusal_facts,
     taken_text,
     took_text,
@@ -27,7 +28,7 @@ from protocol.codec import decode_server_message
 from protocol.messages import Accepted, Closed, EventMessage, Faulted, Opened, Over, Rejected, Welcome
 from protocol.words import View
 from referee.games import GAMES
-from referee.match import Left, Out, SeatHeader
+from referee.match import Left, Out, SeatEnded, SeatHeader
 from referee.printable import printable
 from referee.rules import Addressed
 from referee.transcript import Broken, read_transcript
@@ -61,6 +62,8 @@ def recording_of_seat(transcript: Path) -> Recording:
         elif isinstance(record, Left):
             code = "it did not read" if record.exit is None else f"exit code {record.exit}"
             steps.say(f"the bot is gone: {code if record.why is msgspec.UNSET else record.why}")
+        elif isinstance(record, SeatEnded):
+            steps.end(f"conduct: {record.conduct.value}")
     return Recording(header.game, steps.names, steps.steps, header.seat)
 
 
@@ -76,14 +79,21 @@ class _Steps:
         self._told: list[Addressed] = []
         self._facts: list[Fact] = []
         self._refused: Counter[tuple[str, str]] = Counter()
-        self._asked = False
+        self._withdrawn = False
         self._view = Raw(b"null")
+        self._ms = 0
+        """The time that the window gives, with the reserve."""
         self._bytes = 0
 
     def say(self, text: str) -> None:
         """Something happened."""
         self._facts.append(Fact(text, self._seat))
         self._count(len(text))
+
+    def end(self, text: str) -> None:
+        """The match is over. A bot that was gone was not told its outcome."""
+        self.say(text)
+        self._step("the end", turn=None)
 
     def hear(self, frame: bytes) -> None:  # noqa: C901 - one case for each message
         """The next message. Raises msgspec.MsgspecError."""
@@ -96,7 +106,7 @@ class _Steps:
             case Opened() as opened:
                 self._open(opened)
             case Accepted(action=action):
-                self._asked = action is None
+                self._withdrawn = action is None
             case Rejected(reason=reason, text=text):
                 kind = reason.value, text[:TEXT]
                 if kind in self._refused or len(self._refused) < KINDS_KEPT:
@@ -110,7 +120,6 @@ class _Steps:
                     " and ".join(f"seat {seat}" for seat in group) for group in outcome.ranking
                 )
                 self.say(f"over ({outcome.reason}): {places}"[:TEXT])
-                self._step("the end", turn=None)
 
     def _tell(self, event: Any, size: int) -> None:
         self._count(size)
@@ -118,6 +127,7 @@ class _Steps:
 
     def _open(self, opened: Opened) -> None:
         self._view = Raw(msgspec.json.encode(opened.view))
+        self._ms = opened.main_ms + opened.reserve_ms
         self._count(len(bytes(self._view)))
         turn = opened.view.get("turn", opened.view.get("round")) if isinstance(opened.view, dict) else None
         self._step(
@@ -130,11 +140,12 @@ class _Steps:
         taken = taken_text(self._game.name, closed.taken)
         took = took_text(closed.charged_ms * MICROSECONDS_PER_MS)
         if closed.by_default:
-            why = "your bot asked for it" if self._asked else "no answer in time"
+            in_time = closed.charged_ms < self._ms
+            why = default_text(withdrawn=self._withdrawn, in_time=in_time)
             self.say(f"window {closed.window}: {taken}, by default, after {took}: {why}")
         else:
             self.say(f"window {closed.window}: {taken}, in {took}")
-        self._asked = False
+        self._withdrawn = False
 
     def _step(self, title: str, *, turn: int | None) -> None:
         if len(self.steps) == MOST_STEPS:

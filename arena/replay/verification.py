@@ -136,7 +136,7 @@ def check_files(files: Sequence[Path], jobs: int | None) -> Iterator[Found]:
     if jobs is None:
         jobs = len(os.sched_getaffinity(0)) if _bytes_of(files) >= WORTH_PROCESSES else 1
     if jobs == 1:
-        yield from map(_checked, files)
+        yield from map(checked, files)
         return
     size = max(1, min(BATCH, len(files) // (AHEAD * jobs)))
     batches = deque(files[at : at + size] for at in range(0, len(files), size))
@@ -163,7 +163,7 @@ def _one_by_one(files: Sequence[Path]) -> Iterator[Found]:
         with process_pool(1) as pool:
             try:
                 while rest:
-                    result = pool.submit(_checked, rest[0]).result()
+                    result = pool.submit(checked, rest[0]).result()
                     rest.popleft()
                     yield result
             except BrokenProcessPool:
@@ -185,10 +185,10 @@ def _bytes_of(files: Sequence[Path]) -> int:
 
 def _checked_batch(files: Sequence[Path]) -> list[Found]:
     gc.set_threshold(*GARBAGE)
-    return list(map(_checked, files))
+    return list(map(checked, files))
 
 
-def _checked(file: Path) -> Found:
+def checked(file: Path) -> Found:
     try:
         return found(file, *proved(file))
     except Broken as broken:

@@ -1,0 +1,126 @@
+"""Each step says who acted, in what time, what was refused and why, and why a default was taken."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trio
+import trio.testing
+from msgspec import Raw
+
+from arena.replay import Recording, recording_of, recording_of_seat
+from protocol.codec import decode_server_message, encode
+from protocol.messages import PROTOCOL, Hello, Opened, Over, Submit
+from referee.host.one_match import play
+from referee.host.plan import Plan
+from referee.host.players import LocalSeat
+from referee.match.policy import Policy
+from referee.transcript import read_transcript, seat_lines
+from referee.wire.memory import MemoryLine
+from tests.arena.live.local_bots import draws
+
+FAR = ("A1", "I5", "A3", "I3", "A5")
+
+
+async def troubled(line: MemoryLine) -> None:
+    """By window: E5 as it should be, three illegal ones and a legal one, the default, too late, nothing more."""
+    line.say(encode(Hello(token="", name="troubled", version="1", protocol=PROTOCOL)))
+    while True:
+        match decode_server_message(await line.hear()):
+            case Opened(id=number):
+                await act(line, number)
+                if number == 4:  # noqa: PLR2004 - it leaves
+                    return
+            case Over():
+                return
+            case _:
+                pass
+
+
+async def act(line: MemoryLine, number: int) -> None:
+    def submit(action: Any) -> None:
+        line.say(encode(Submit(window=number, action=Raw(encode(action)), final=True)))
+
+    if number == 1:
+        for cell in ("J9", "J9", "<b>\x1b[2J"):
+            submit({"cells": [cell]})
+        await trio.sleep(2)
+    if number == 3:  # noqa: PLR2004 - the windows are told in `troubled`
+        await trio.sleep(60.25)
+    submit(None if number == 2 else {"cells": [FAR[number]]})  # noqa: PLR2004 - as above
+
+
+@pytest.fixture(scope="module")
+def transcript(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("transcripts") / "m.jsonl"
+    plan = Plan(
+        match="m", game="mist", variant="contractual-obligation", seed=1,
+        options=Raw(b'{"first":0,"max_turns":12}'), policy=Policy(fault="default"),
+    )  # fmt: skip
+
+    async def playing() -> None:
+        await play(plan, (LocalSeat("troubled", troubled), draws("bob", 1)), transcript=path)
+
+    trio.run(playing, clock=trio.testing.MockClock(autojump_threshold=0))
+    return path
+
+
+@pytest.fixture
+def recording(transcript: Path) -> Recording:
+    return recording_of(transcript)
+
+
+def told(recording: Recording, number: int, eyes: Any = "host") -> str:
+    return "\n".join(recording.lines(number, eyes))
+
+
+def test_who_acted_and_in_what_time_is_said(recording: Recording) -> None:
+    assert "seat 0 (troubled): A1, in less than 1 ms" in told(recording, 1)
+    assert "seat 1 (bob): " in told(recording, 2)
+    assert ", in 1.0 s" in told(recording, 2)
+    assert "step 2 of 13: window 0 (turn), over at 0:00.0" in told(recording, 1)
+
+
+def test_what_was_refused_is_said_in_the_words_that_the_bot_was_told(recording: Recording) -> None:
+    text = told(recording, 3)
+    assert "seat 0 (troubled): refused (illegal): 'J9' is no cell of this board (2 times)" in text
+    assert "seat 0 (troubled): I5, in 2.0 s" in text
+
+
+def test_why_a_default_was_taken_is_said(recording: Recording) -> None:
+    assert "seat 0 (troubled): E5, by default, after less than 1 ms: the bot asked for it" in told(recording, 5)
+    late = told(recording, 7)
+    assert "seat 0 (troubled): E5, by default, after 60 s: no answer in time" in late
+    assert "seat 0 (troubled): the answer came 250 ms too late" in late
+    assert "seat 0 (troubled): refused (late): this window is over for you" in told(recording, 8)
+    gone = told(recording, 11)
+    assert "seat 0 (troubled): E5, by default, after less than 1 ms: the bot is gone: " in gone
+
+
+def test_others_eyes_are_told_only_what_is_theirs(recording: Recording) -> None:
+    for number in range(len(recording.steps)):
+        for eyes in (1, "spectator"):
+            assert "troubled" not in told(recording, number, eyes).replace("over (", "").split("turn_limit")[0]
+    assert "over (turn_limit): " in told(recording, 12, "spectator")
+
+
+def test_a_turn_is_found(recording: Recording) -> None:
+    for turn in (1, 7, 12):
+        step = recording.step_of_turn(turn)
+        assert f"turn {turn}, " in recording.board(step, "host", plain=True).plain
+    assert 12 == recording.step_of_turn(999_999_999)
+
+
+def test_one_seats_file_tells_the_same_of_that_seat(transcript: Path, tmp_path: Path) -> None:
+    own = tmp_path / "own.jsonl"
+    own.write_bytes(b"".join(seat_lines(read_transcript(transcript), 0)))
+    recording = recording_of_seat(own)
+    text = "\n".join(told(recording, number, 0) for number in range(len(recording.steps)))
+    for said in (
+        "window 0: A1, in less than 1 ms",
+        "your message: refused (illegal): 'J9' is no cell of this board (2 times)",
+        "window 2: E5, by default, after less than 1 ms: the bot asked for it",
+        "window 3: E5, by default, after 60 s: no answer in time",
+        "the bot is gone: ",
+    ):
+        assert said in text
