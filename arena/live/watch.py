@@ -18,6 +18,7 @@ from rich.text import Text
 from arena.errors import WrongUse
 from arena.live.drawing.registry import drawing_of
 from arena.live.frame import joined, laid_out, part_of
+from arena.quantities import counted
 from arena.terminal import Screen
 from protocol.words import Event, View
 from referee.rules import Addressed, Game, Table, shown
@@ -117,10 +118,7 @@ class Watcher:
                     return
                 step = self._waiting.popleft()
                 behind, left_out, self._left_out = len(self._waiting), self._left_out, 0
-            note = f"{behind} steps behind the match" if behind else ""
-            if left_out:
-                note += f"; {left_out} steps were left out"
-            self._draw(step, note)
+            self._draw(step, _lag(behind, left_out))
             with self._changed:
                 self._changed.wait_for(lambda: self._stopped, timeout=self._delay)
 
@@ -158,6 +156,14 @@ class Watcher:
         if self._eyes == "host":
             return step.game.host_view(step.state)
         return shown(step.game, step.state, None if self._eyes == "spectator" else self._eyes)
+
+
+def _lag(behind: int, left_out: int) -> str:
+    """How far the drawing is behind the match, if it is."""
+    notes = [f"{counted(behind, 'step')} behind the match"] if behind else []
+    if left_out:
+        notes.append(f"{counted(left_out, 'step')} {'was' if left_out == 1 else 'were'} left out")
+    return "; ".join(notes)
 
 
 def read_eyes(option: str, text: str, seats: int) -> Eyes:

@@ -1,6 +1,7 @@
 """The steps of a whole match, from a transcript that the rules lead to."""
 
 from collections import Counter, defaultdict
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 
@@ -46,10 +47,15 @@ def recording_of(transcript: Path) -> Recording:
         WrongUse: there are too many.
         Differs, Broken, TranscriptError: as `replay` and `read_transcript`.
     """
-    steps_of = _Steps(transcript)
-    for record, replayed in steps(read_transcript(transcript), steps_of.watch):
-        steps_of.take(record, replayed)
-    return Recording(steps_of.game, steps_of.names, steps_of.steps, None)
+    return recorded(read_transcript(transcript), transcript)
+
+
+def recorded(records: Iterable[AnyRecord], transcript: Path) -> Recording:
+    """The same, of a transcript's records."""
+    grown = _Steps(transcript)
+    for record, replayed in steps(records, grown.watch):
+        grown.take(record, replayed)
+    return Recording(grown.game, grown.names, grown.steps, None)
 
 
 class _Steps:
@@ -67,7 +73,7 @@ class _Steps:
         self._closed: dict[tuple[int, int], Step] = {}
         """By seat and its own count of its windows: those that a verdict may follow on."""
         self._due: dict[tuple[int, int], int] = {}
-        """By the same: when time was up for what took the default, where no verdict tells how late an answer was."""
+        """By the same: when time was up for a default, in a match without verdicts."""
         self._measured = False
         self._windows: Counter[int] = Counter()
         self._pending: list[Fact] = []

@@ -189,6 +189,7 @@ def _checked_batch(files: Sequence[Path]) -> list[Found]:
 
 
 def checked(file: Path) -> Found:
+    """What came of one file, whatever it holds."""
     try:
         return found(file, *proved(file))
     except Broken as broken:

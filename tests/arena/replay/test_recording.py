@@ -9,15 +9,19 @@ import trio.testing
 from msgspec import Raw
 
 from arena.replay import Recording, recording_of, recording_of_seat
+from arena.replay.match_steps import recorded
 from protocol.codec import decode_server_message, encode
 from protocol.messages import PROTOCOL, Hello, Opened, Over, Submit
 from referee.host.one_match import play
 from referee.host.plan import Plan
 from referee.host.players import LocalSeat
 from referee.match.policy import Policy
+from referee.sandbox.meter import NOTHING
 from referee.transcript import read_transcript, seat_lines
 from referee.wire.memory import MemoryLine
 from tests.arena.live.local_bots import draws
+from tests.referee.host.retold import whole
+from tests.referee.virtual import Bot, after, answering, mist
 
 FAR = ("A1", "I5", "A3", "I3", "A5")
 
@@ -29,7 +33,7 @@ async def troubled(line: MemoryLine) -> None:
         match decode_server_message(await line.hear()):
             case Opened(id=number):
                 await act(line, number)
-                if number == 4:  # noqa: PLR2004 - it leaves
+                if number == 4:
                     return
             case Over():
                 return
@@ -45,9 +49,14 @@ async def act(line: MemoryLine, number: int) -> None:
         for cell in ("J9", "J9", "<b>\x1b[2J"):
             submit({"cells": [cell]})
         await trio.sleep(2)
-    if number == 3:  # noqa: PLR2004 - the windows are told in `troubled`
+    if number == 3:
         await trio.sleep(60.25)
-    submit(None if number == 2 else {"cells": [FAR[number]]})  # noqa: PLR2004 - as above
+    submit(None if number == 2 else {"cells": [FAR[number]]})
+
+
+@pytest.fixture
+def autojump_clock() -> trio.testing.MockClock:
+    return trio.testing.MockClock(autojump_threshold=0)
 
 
 @pytest.fixture(scope="module")
@@ -95,6 +104,33 @@ def test_why_a_default_was_taken_is_said(recording: Recording) -> None:
     assert "seat 0 (troubled): refused (late): this window is over for you" in told(recording, 8)
     gone = told(recording, 11)
     assert "seat 0 (troubled): E5, by default, after less than 1 ms: the bot is gone: " in gone
+
+
+async def test_a_verdict_stands_at_the_window_that_it_is_of(autojump_clock: object) -> None:
+    policy = Policy(main_ms=500, reserve_ms=0)
+    played = await mist(
+        after(0.7, {"cells": ["C3"]}), after(0.1, {"cells": ["G7"]}),
+        max_turns=4, policy=policy, measure=lambda _: NOTHING,
+    )  # fmt: skip
+    recording = recorded(whole(played), Path("m.jsonl"))
+    for number in (1, 3):
+        assert "seat 0 (bot-0): the answer came 200 ms too late; verdict: bot" in told(recording, number)
+    assert "too late" not in told(recording, 2)
+
+
+async def test_what_a_bot_is_not_told_of_its_refusals_is_counted(autojump_clock: object) -> None:
+    async def floods(bot: Bot, window: Opened) -> None:
+        for _ in range(400):
+            bot.submit(window.id, {"cells": ["J9"]})
+        bot.submit(window.id, None, final=True)
+
+    played = await mist(answering(floods), after(0.1, {"cells": ["G7"]}), max_turns=2)
+    text = told(recorded(whole(played), Path("m.jsonl")), 1)
+    refused = [line for line in text.splitlines() if "refused" in line]
+    assert "seat 0 (bot-0): refused (illegal): 'J9' is no cell of this board (100 times)" == refused[0]
+    assert "refused (flood)" in refused[1]
+    untold = played.match.seats[0].refusals - 101
+    assert f"seat 0 (bot-0): {untold} more messages refused" == refused[2]
 
 
 def test_others_eyes_are_told_only_what_is_theirs(recording: Recording) -> None:
