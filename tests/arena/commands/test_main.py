@@ -175,6 +175,9 @@ def test_adjudicate_names_the_file_and_the_place_of_an_error(tmp_path: Path) -> 
             ("mist", "mist_random", "mist_random", "--watch", "2"),
             "--watch: '2' is neither spectator nor host nor a seat from 0 to 1",
         ),
+        (("mist", "mist_random", "mist_random", "--delay", "1"), "--delay: goes with --watch"),
+        (("mist", "mist_random", "mist_random", "--watch", "--delay", "nan"), "--delay: is a number of seconds"),
+        (("mist", "a", "b", "--delay", "-1"), "Invalid value for '--delay': -1.0 is not in the range 0<=x<=60."),
     ],
 )
 def test_a_match_that_cannot_be_is_refused_by_what_is_wrong(arguments: tuple[str, ...], said: str) -> None:

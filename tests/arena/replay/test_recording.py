@@ -1,14 +1,17 @@
 """Each step says who acted, in what time, what was refused and why, and why a default was taken."""
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 import trio
 import trio.testing
+from click.testing import CliRunner
 from msgspec import Raw
 
-from arena.replay import Recording, recording_of, recording_of_seat
+from arena.commands import main
+from arena.replay import Recording, match_steps, recording_of, recording_of_seat, seat_steps
 from arena.replay.match_steps import recorded
 from protocol.codec import decode_server_message, encode
 from protocol.messages import PROTOCOL, Hello, Opened, Over, Submit
@@ -21,6 +24,7 @@ from referee.transcript import read_transcript, seat_lines
 from referee.wire.memory import MemoryLine
 from tests.arena.live.local_bots import draws
 from tests.referee.host.retold import whole
+from tests.referee.transcript.forged import forged
 from tests.referee.virtual import Bot, after, answering, mist
 
 FAR = ("A1", "I5", "A3", "I3", "A5")
@@ -160,3 +164,90 @@ def test_one_seats_file_tells_the_same_of_that_seat(transcript: Path, tmp_path: 
         "the bot is gone: ",
     ):
         assert said in text
+
+
+@pytest.fixture
+def own(transcript: Path) -> bytes:
+    """Seat 1's own file."""
+    return b"".join(seat_lines(read_transcript(transcript), 1))
+
+
+def with_frames(own: bytes, kind: str, change: Any) -> bytes:
+    """A seat's own file in which somebody who knows the format changed the referee's messages of one kind."""
+
+    def changed(lines: list[dict[str, Any]]) -> None:
+        for line in lines:
+            if line["kind"] == "out" and line["frame"]["type"] == kind:
+                line["frame"] = {**line["frame"], **change}
+
+    return forged(own, changed)
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        None, 7, [], {}, {"turn": "x"}, {"turn": -1, "round": 2**70}, "\x1b[2J",
+        {"seat": 9, "turn": 1, "mover": 7, "pieces": [1, 1], "forbidden": [], "may_swap": False,
+         "first_move": None, "swapped": False,
+         "visible": {"": "own", "Z99": "opponent"}, "spotted": [], "destroyed": [], "placed": [],
+         "lost": []},
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_a_forged_view_is_told_from_a_board(own: bytes, tmp_path: Path, view: Any) -> None:
+    path = tmp_path / "own.jsonl"
+    path.write_bytes(with_frames(own, "window", {"view": view}))
+    result = CliRunner().invoke(main.main, ["replay", str(path), "--boards"])
+    assert 0 == result.exit_code
+    assert "what is shown here is no board of mist: " in result.stdout
+    assert "\x1b" not in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("kind", "change"),
+    [
+        ("closed", {"taken": {"cells": 7}}),
+        ("closed", {"taken": {"cells": [["\x1b[2J"]]}}),
+        ("closed", {"taken": "x" * 10_000}),
+        ("closed", {"charged_ms": 10**300}),
+        ("window", {"window": "\x1b[2J" * 999}),
+        ("over", {"outcome": {"ranking": [[99], []], "reason": "\x1b[2J"}}),
+    ],
+)
+def test_forged_words_of_one_seats_file_do_nothing(own: bytes, tmp_path: Path, kind: str, change: Any) -> None:
+    path = tmp_path / "own.jsonl"
+    path.write_bytes(with_frames(own, kind, change))
+    result = CliRunner().invoke(main.main, ["replay", str(path), "--boards"])
+    assert result.exit_code in (0, 1)
+    assert "\x1b" not in result.stdout + result.stderr
+    assert max(map(len, result.stdout.splitlines())) < 2_000
+    assert result.stderr.count("\n") == result.exit_code
+
+
+@pytest.mark.parametrize(
+    ("kind", "change"),
+    [("event", {"event": {"type": "unheard_of"}}), ("event", {"event": 7}), ("window", {"type": "unheard_of"})],
+)
+def test_a_message_that_is_none_of_the_games_is_named_with_its_line(
+    own: bytes, tmp_path: Path, kind: str, change: Any
+) -> None:
+    path = tmp_path / "own.jsonl"
+    path.write_bytes(with_frames(own, kind, change))
+    result = CliRunner().invoke(main.main, ["replay", str(path), "--boards"])
+    assert 1 == result.exit_code
+    assert re.match(rf"arena: {path}: line \d+: frame: no message of mist's: ", result.stderr)
+    assert 1 == result.stderr.count("\n")
+
+
+def test_of_too_many_steps_none_are_kept(
+    own: bytes, transcript: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "own.jsonl"
+    path.write_bytes(own)
+    for module, name in ((seat_steps, "MOST_STEPS"), (match_steps, "MOST_STEPS"), (seat_steps, "MOST_BYTES")):
+        with monkeypatch.context() as patched:
+            patched.setattr(module, name, 4)
+            shown = transcript if module is match_steps else path
+            result = CliRunner().invoke(main.main, ["replay", str(shown), "--boards"])
+        assert 2 == result.exit_code
+        assert result.stderr.startswith(f"arena: {shown}: has more than 4 ")
