@@ -6,17 +6,24 @@ import signal
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
 
 PR_SET_PDEATHSIG = 1
 
 
 @contextmanager
 def process_pool(processes: int) -> Iterator[ProcessPoolExecutor]:
-    """A pool of fresh processes. What they have not begun when the block ends is left undone."""
+    """A pool of fresh processes. When the block ends, what they have not begun is left undone.
+
+    If it ends by an exception, they are killed: what they are at may take long.
+    """
     pool = ProcessPoolExecutor(processes, get_context("spawn"), _end_with, (os.getpid(),))
     try:
         yield pool
+    except BaseException:
+        for process in active_children():
+            process.kill()
+        raise
     finally:
         pool.shutdown(cancel_futures=True)
 
