@@ -26,6 +26,7 @@ from referee.printable import printable
 
 COMMANDS = {
     "match": ("match", "Play one match and write its transcript."),
+    "check": ("check", "Check that a bot starts and plays, or that a tournament's bots do."),
     "host": ("host", "Play one match with bots on their authors' own machines."),
     "keys": ("keys", "Make a pair of keys for a host or a remote bot."),
     "tournament": ("tournament", "Play a tournament from a file, or go on with it."),

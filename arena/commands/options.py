@@ -8,11 +8,14 @@ from typing import Any, TypeVar
 import click
 import msgspec
 
-from arena.config import BotCaps, read_caps
+from arena.checks import FieldCheck
+from arena.config import BotCaps, TournamentFile, random_bot, read_caps
 from arena.errors import Stopped, WrongUse, cannot_write, reason_of
 from arena.quantities import counted
 from arena.terminal import say
-from arena.workers import LOCAL, MAX_CONCURRENCY
+from arena.workers import LOCAL, MAX_CONCURRENCY, Where, venue_for
+from referee.bot_folder import find_bot
+from referee.host import SandboxedBot
 from referee.log import NO_LOG, OperatorLog, Writer, opened
 from referee.match import Policy
 
@@ -107,6 +110,12 @@ log_option = click.option(
 usage_option = click.option(
     "--usage", is_flag=True, help="Also show the time of windows, processor time and peak memory of each bot."
 )
+check_option = click.option(
+    "--check/--no-check",
+    "checks",
+    default=True,
+    help="Before the first match, start every bot once in a match that does not count.  [default: check]",
+)
 warm_option = click.option(
     "--warm/--cold",
     default=True,
@@ -139,6 +148,27 @@ def caps_given(given: tuple[str, ...]) -> BotCaps:
         return read_caps(given)
     except ValueError as error:
         raise WrongUse(f"--cap: {error}") from None
+
+
+def check_asked(
+    where: Where, form: TournamentFile, failed: dict[int, str], *, plays: bool
+) -> FieldCheck[SandboxedBot]:
+    """How a field is checked before its first match: on this machine, untold to spectators and the operator's log.
+
+    Args:
+        where: matches are played.
+        form: the tournament's.
+        failed: by entrant, why its build failed; builds may yet be made.
+        plays: whether bots are to be started.
+    """
+    if where.on != LOCAL:
+        if plays:
+            say(f"not checked before the first match: it is played on {where.on}")
+        plays = False
+    here = Where(on=LOCAL, transcripts=None, concurrency=where.concurrency, workers=where.workers)
+    opponent = find_bot(random_bot(form.game))
+    players, venue = venue_for(here, (opponent,), form.isolation, at_once=form.concurrency)
+    return FieldCheck(players[0], venue, failed, plays=plays)
 
 
 @contextmanager

@@ -11,6 +11,8 @@ from arena.commands.completion import complete_bots, complete_games, complete_va
 from arena.commands.options import (
     cap_option,
     caps_given,
+    check_asked,
+    check_option,
     clock_option,
     log_option,
     open_log,
@@ -27,6 +29,7 @@ from arena.regression import (
     Asked,
     Explained,
     Finding,
+    HeadBrokenError,
     Regression,
     asking,
     explain,
@@ -36,6 +39,7 @@ from arena.regression import (
 )
 from arena.reports import (
     attempts_text,
+    broken_markdown,
     decisions_table,
     explained_json,
     explained_lines,
@@ -107,6 +111,7 @@ BLOCKS = click.IntRange(1, MOST_BLOCKS)
     help="Folder for ledger and transcripts.  [default: runs/regress/..., one for each set of terms]",
 )
 @click.option("--fresh", is_flag=True, help="Begin anew; move earlier results into a folder within theirs.")
+@check_option
 @log_option
 @usage_option
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
@@ -136,6 +141,7 @@ def command(
     explains: bool,
     limit: int | None,
     keep_bots: bool,
+    checks: bool,
     log: str | None,
     usage: bool,
     **given: Any,
@@ -163,12 +169,12 @@ def command(
     if summary is not None:
         # Tried before hours of play, not after.
         _add(summary, "")
-    finding = _played(
-        regression,
-        Where(on=on, transcripts=transcripts, concurrency=concurrency, workers=workers),
-        fresh=fresh,
-        log=log,
-    )
+    place = Where(on=on, transcripts=transcripts, concurrency=concurrency, workers=workers)
+    try:
+        finding = _played(regression, place, fresh=fresh, checks=checks, log=log)
+    except HeadBrokenError as broken:
+        _tell_broken(regression, broken.format_message(), as_json=as_json, summary=summary)
+        raise
     if not as_json:
         _print(regression, finding, transcripts, usage=usage)
     if summary is not None:
@@ -186,12 +192,21 @@ def command(
     _answer(finding, regression)
 
 
-def _played(regression: Regression, where: Where, *, fresh: bool, log: str | None) -> Finding:
+def _tell_broken(regression: Regression, why: str, *, as_json: bool, summary: Path | None) -> None:
+    """For CI: head cannot start."""
+    if as_json:
+        print_json({"verdict": Verdict.REJECTED.value, "broken": why})
+    if summary is not None:
+        _add(summary, broken_markdown(regression, why))
+
+
+def _played(regression: Regression, where: Where, *, fresh: bool, checks: bool, log: str | None) -> Finding:
     arena = regression.arena
     with open_log(log) as events:
         players, venue = venue_for(where, arena.bots, arena.form.isolation, fresh=fresh, log=events)
+        check = check_asked(where, arena.form, {}, plays=checks)
         try:
-            return play_regression(regression, players, venue, fresh=fresh, log=events.logger)
+            return play_regression(regression, players, venue, fresh=fresh, check=check, log=events.logger)
         except Stopped as stopped:
             again = command_line(*(word for word in sys.argv[1:] if word != "--fresh"))
             raise Stopped(stopped.signal, f"stopped; to go on where it was: {again}") from None

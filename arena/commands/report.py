@@ -12,6 +12,7 @@ from arena.reports import (
     crosstable,
     digest_json,
     field_usage,
+    left_out_json,
     matches_text,
     notes,
     print_result,
@@ -51,6 +52,7 @@ def command(results: Path, *, html: Path | None, table: Path | None, usage: bool
         attempts = {"void": len(found.voids), "set_aside": len(found.set_aside), "lost": len(found.lost)}
         content = terms_told(terms) | digest_json(digest) | {"matches_in_all": found.total} | attempts
         content |= {"reports": reports_json(digest.labels, found.reports, logs)}
+        content["left_out"] = left_out_json(terms)
         print_json(content)
         return
     screen = results_console()

@@ -7,8 +7,16 @@ from typing import get_args
 import click
 from msgspec.structs import replace
 
-from arena.commands.options import feed_option, log_option, open_log, usage_option, where_options
-from arena.config import Tournament, read_tournament
+from arena.commands.options import (
+    check_asked,
+    check_option,
+    feed_option,
+    log_option,
+    open_log,
+    usage_option,
+    where_options,
+)
+from arena.config import Broken, Tournament, read_tournament
 from arena.errors import Stopped
 from arena.feed import open_feed
 from arena.reports import (
@@ -36,6 +44,12 @@ from referee.sandbox import Isolation
     type=click.Choice(get_args(Isolation)),
     help="Level of isolation, in place of the file's.  [default: strict]",
 )
+@click.option(
+    "--broken",
+    type=click.Choice(get_args(Broken)),
+    help="If a bot cannot start, begin nothing or leave it out, in place of the file's.  [default: stop]",
+)
+@check_option
 @click.option("--results", type=click.Path(path_type=Path), help="Folder for ledger and transcripts.")
 @where_options
 @feed_option
@@ -47,6 +61,8 @@ def command(
     *,
     fresh: bool,
     isolation: Isolation | None,
+    broken: Broken | None,
+    checks: bool,
     results: Path | None,
     concurrency: int | None,
     workers: int | None,
@@ -61,14 +77,25 @@ def command(
     tournament = read_tournament(file)
     if isolation is not None:
         tournament = replace(tournament, form=replace(tournament.form, isolation=isolation))
+    if broken is not None:
+        tournament = replace(tournament, form=replace(tournament.form, broken=broken))
     if results is not None:
         tournament = replace(tournament, results=results)
     where = Where(on=on, transcripts=transcripts, concurrency=concurrency, workers=workers)
     form = tournament.form
     with open_log(log) as events, open_feed(feed) as line:
+        failed: dict[int, str] = {}
         players, venue = venue_for(
-            where, tournament.bots, form.isolation, at_once=form.concurrency, fresh=fresh, feed=line, log=events
+            where,
+            tournament.bots,
+            form.isolation,
+            at_once=form.concurrency,
+            fresh=fresh,
+            failed=failed,
+            feed=line,
+            log=events,
         )
+        check = check_asked(where, form, failed, plays=checks)
         publish = None if line is None else line.publish
         try:
             came_out = play_tournament(
@@ -77,12 +104,14 @@ def command(
                 venue,
                 fresh=fresh,
                 write_reports=write_beside,
+                check=check,
                 publish=publish,
                 log=events.logger,
             )
         except Stopped as stopped:
             again = command_line(*(word for word in sys.argv[1:] if word != "--fresh"))
             raise Stopped(stopped.signal, f"stopped; to go on where it was: {again}") from None
+    tournament = came_out.tournament
     if as_json:
         print_json(results_json(tournament, came_out))
     else:

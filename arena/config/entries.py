@@ -11,6 +11,7 @@ from referee.bot_folder import (
     BotFolderError,
     ContentError,
     Limits,
+    built_in,
     find_bot,
     line_of,
     size_of,
@@ -41,6 +42,12 @@ def find_entry(given: str, game: str, caps: BotCaps, called: str | None = None) 
     if asks := over(bot, caps):
         raise BotFolderError(asks)
     return bot
+
+
+def random_bot(game: str) -> str:
+    """The name of the game's random sample bot, or of the one that plays any game by its schema."""
+    own = f"{game.replace('-', '_')}_random"
+    return own if own in built_in() else "any_random"
 
 
 def over(bot: BotFolder, caps: BotCaps) -> str | None:

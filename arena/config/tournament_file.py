@@ -1,12 +1,14 @@
 """The file that describes a tournament, read and checked before anything is played."""
 
 import re
+from collections.abc import Mapping
 from os.path import normpath
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from msgspec import Raw, Struct
+from msgspec.structs import replace
 
 from arena.config.caps import BotCaps, Caps, EntryCaps
 from arena.config.entries import find_entry
@@ -25,6 +27,10 @@ CONSOLE = "console"
 """The name of a seat for a person at the terminal."""
 HOUSE_MARK = " (house)"
 """Ends the label of the bot that fills seats."""
+
+
+Broken = Literal["stop", "leave-out"]
+"""It does not begin, or it is played without that bot."""
 
 
 class TournamentFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -63,6 +69,8 @@ class TournamentFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     isolation: Isolation = "strict"
     warm: bool = True
     """Whether Python bots are forked from a process that holds the kit: as well shut in, and sooner there."""
+    broken: Broken = "stop"
+    """What becomes of the tournament if a bot cannot start before its first match."""
     concurrency: Positive | None = None
     """Matches at once; None: one for each core."""
     results: str | None = None
@@ -83,6 +91,8 @@ class Tournament(Struct, frozen=True, kw_only=True):
     labels: tuple[str, ...]
     """What the bots are called: unique, and fit to be shown."""
     results: Path
+    left_out: Mapping[str, str] = {}
+    """The bots that the file names and that do not play, for they could not start: by label, why."""
 
     @property
     def house(self) -> int | None:
@@ -155,6 +165,42 @@ def read_tournament(path: Path) -> Tournament:
         labels=_labels(form, place),
         results=results_of(path, form),
     )
+
+
+def without(tournament: Tournament, left_out: Mapping[str, str]) -> Tournament:
+    """The same tournament as if its file did not name these bots, of which it is known why they cannot start.
+
+    Raises:
+        WrongUse: without them there is no such tournament.
+    """
+    form = tournament.form
+    if not left_out:
+        return tournament
+    stay = [index for index, label in enumerate(tournament.labels) if label not in left_out]
+    of_file = [index for index in stay if index != tournament.house]
+    # The first bots are the heads: who comes after them must not become one.
+    heads = form.heads and sum(index < form.heads for index in of_file)
+    rest = replace(form, bots=tuple(form.bots[index] for index in of_file), heads=heads)
+    names = ", ".join(left_out)
+    if tournament.house is not None and tournament.house not in stay:
+        raise WrongUse(f"{entry_place(tournament, tournament.house)}: the house's bot cannot be left out: {names}")
+    if heads == 0 or (form.format == "gauntlet" and 0 not in stay and form.heads is None):
+        raise WrongUse(f"{tournament.file}: heads: none is left without {names}")
+    if wrong := complaint(_spec(rest, tournament.seats), form.game):
+        raise WrongUse(f"{tournament.file}: without {names}: {wrong[0]}: {wrong[1]}")
+    return replace(
+        tournament,
+        form=rest,
+        bots=tuple(tournament.bots[index] for index in stay),
+        labels=tuple(tournament.labels[index] for index in stay),
+        left_out=left_out,
+    )
+
+
+def entry_place(tournament: Tournament, entrant: int) -> str:
+    """Where a tournament's file names an entrant: `cup.toml:3: bots[1]`."""
+    field = "fill" if entrant == tournament.house else f"bots[{entrant}]"
+    return f"{tournament.file}:{line_of(tournament.file.read_text(encoding='utf-8'), field)}: {field}"
 
 
 def results_of(path: Path, form: TournamentFile) -> Path:

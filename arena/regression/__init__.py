@@ -4,7 +4,7 @@ from arena.regression.divergence import Decision, Explained, Group, Place, decis
 from arena.regression.explainer import asking, explain
 from arena.regression.model import BASE, FIELD, HEAD, Regression, evidence
 from arena.regression.options import Asked, regression_of
-from arena.regression.run import Finding, folder_for, play_regression
+from arena.regression.run import Finding, HeadBrokenError, folder_for, play_regression
 
 __all__ = [
     "BASE",
@@ -15,6 +15,7 @@ __all__ = [
     "Explained",
     "Finding",
     "Group",
+    "HeadBrokenError",
     "Place",
     "Regression",
     "asking",

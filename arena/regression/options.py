@@ -6,13 +6,13 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from arena.config import BotCaps, Tournament, TournamentFile, find_entry
+from arena.config import BotCaps, Tournament, TournamentFile, find_entry, random_bot
 from arena.errors import WrongUse
 from arena.game_options import read_clock, rules_asked
 from arena.regression.model import FIELD, MOST_SEATINGS, Regression, Test
 from arena.schedule import TWO
 from arena.statistics import Anytime, EloModel, Sprt
-from referee.bot_folder import BotFolder, BotFolderError, built_in
+from referee.bot_folder import BotFolder, BotFolderError
 from referee.match import Policy
 from referee.printable import printable_name
 from referee.sandbox import Isolation
@@ -60,7 +60,7 @@ def regression_of(asked: Asked) -> Regression:
     rules, variant, options = rules_asked(asked.game, asked.variant, asked.options)
     seats = rules.seats(options)
     _check_for_seats(asked, seats)
-    names = asked.field or ((_sample(asked.game),) if seats > TWO else ())
+    names = asked.field or ((random_bot(asked.game),) if seats > TWO else ())
     flags = ("--base", "--head", *("--field" for _ in names))
     bots = tuple(
         _bot(flag, name, asked) for flag, name in zip(flags, (asked.base, asked.head, *names), strict=True)
@@ -105,12 +105,6 @@ def _check_for_seats(asked: Asked, seats: int) -> None:
     for index, name in enumerate(asked.field):
         if printable_name(name) in map(printable_name, asked.field[:index]):
             raise WrongUse(f"--field: {name!r} is there twice")
-
-
-def _sample(game: str) -> str:
-    """The game's random sample bot, or the one that plays any game by its schema."""
-    own = f"{game.replace('-', '_')}_random"
-    return own if own in built_in() else "any_random"
 
 
 def _bot(flag: str, name: str, asked: Asked) -> BotFolder:

@@ -12,8 +12,10 @@ import trio
 from msgspec import Struct
 
 from arena import event_loop
+from arena.checks import FieldCheck, check_field
+from arena.errors import AnswerIsNo, WrongUse
 from arena.quantities import counted
-from arena.regression.model import BlockTally, Regression, SeatedResult, State, interval
+from arena.regression.model import BASE, HEAD, BlockTally, Regression, SeatedResult, State, interval
 from arena.regression.progress import RegressionProgress
 from arena.statistics import BotReport, StandingsRow, reports_of, standings_of
 from arena.terminal import progress_console
@@ -22,6 +24,7 @@ from arena.tournament import (
     MatchSetup,
     Terms,
     begin_or_go_on,
+    checks_folder,
     match_setup,
     open_ledger,
     play_blocks,
@@ -57,24 +60,47 @@ class Finding(Struct, frozen=True):
     """How long this run played; earlier ones are not counted."""
 
 
+class HeadBrokenError(AnswerIsNo):
+    """Head cannot start: the answer is no, and no match is needed for it."""
+
+
 def play_regression(
     regression: Regression,
     players: tuple[PlayerT, ...],
     open_venue: Venue[PlayerT],
     *,
     fresh: bool,
+    check: FieldCheck[PlayerT] | None = None,
     log: Logger = SILENT,
 ) -> Finding:
     """Plays what is left of it. `players` are the entrants, as the venue wants them.
 
+    A new test begins with a `check` that each bot starts; None: it does not.
+
     Raises:
+        HeadBrokenError: head cannot start.
         WrongUse: the results there are were played under other terms.
         MachineCannot: it cannot be played to its end now.
         Stopped: a signal came; run again, it goes on.
     """
     started = monotonic()
     folder = regression.arena.results
-    with open_ledger(folder, fresh=fresh, try_out=partial(try_out, open_venue)) as ledger:
+
+    looked = check is None
+
+    def look() -> None:
+        nonlocal looked
+        if check is not None and check.plays and not looked:
+            _check_starts(regression, players, check)
+        looked = True
+
+    def look_first() -> None:
+        try_out(open_venue)
+        look()
+
+    with open_ledger(folder, fresh=fresh, try_out=look_first) as ledger:
+        if not ledger.terms():
+            look()
         otherwise = f"{folder}: its results were begun otherwise"
         seed = begin_or_go_on(ledger, regression.arena.form.seed, partial(_terms, regression), otherwise)
         tally = _tally_of(regression, ledger)
@@ -82,6 +108,25 @@ def play_regression(
         say_kept(regression.arena)
         _play_rest(regression, field, ledger, tally, seed, open_venue=open_venue, log=log)
         return _finding(regression, ledger, tally, seed, monotonic() - started)
+
+
+def _check_starts(regression: Regression, players: tuple[PlayerT, ...], check: FieldCheck[PlayerT]) -> None:
+    """Plays one short match with each bot.
+
+    Raises:
+        HeadBrokenError: head never started.
+        WrongUse: another bot did not, so that there is no test.
+    """
+    arena = regression.arena
+    folder = checks_folder(arena.results)
+    found = check_field(arena, players, check, folder)
+    broken = [each for each in found if each.broken]
+    for each in broken:
+        if each.entrant != HEAD:
+            flag = "--base" if each.entrant == BASE else "--field"
+            raise WrongUse(f"{flag}: {arena.bots[each.entrant].given}: {each.broken}; logs: {folder}")
+    if broken:
+        raise HeadBrokenError(f"rejected: head {broken[0].broken}; logs: {folder}")
 
 
 def folder_for(regression: Regression) -> Path:

@@ -10,7 +10,7 @@ from arena.reports.bracket import BOXES, draw
 from arena.reports.html_page import About, page
 from arena.reports.tables import digest_csv
 from arena.schedule import format_of
-from arena.tournament import PAGE, TABLE, Results, Terms
+from arena.tournament import PAGE, TABLE, Results, Terms, left_out_of
 
 TOLD = {
     "game": "game",
@@ -51,6 +51,7 @@ def write_page(path: Path, title: str, found: Results) -> None:
     played = [("matches", matches_text(found)), ("blocks", str(digest.blocks))]
     if found.voids:
         played.append(("void attempts", str(len(found.voids))))
+    played += [("left out", f"{label}: {why}") for label, why in (left_out_of(found.terms) or {}).items()]
     if found.lost:
         played.append(("lost with a referee process", str(len(found.lost))))
     usage = usage_rows(*field_usage(digest, found.reports))

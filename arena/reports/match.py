@@ -49,7 +49,7 @@ def show_match(result: Result, names: Sequence[str], *, usage: bool = False) -> 
     for seat in range(len(result.reports)):
         said = _said(result, seat)
         if said:
-            logs = [f"log: {log}" for log in _logs(result, seat)]
+            logs = [f"log: {log}" for log in logs_of(result, seat)]
             screen.say(f"{names[seat]}, seat {seat}: {'; '.join([*said, *logs])}")
     screen.say(f"transcript: {result.transcript} {result.head}")
 
@@ -83,7 +83,7 @@ def match_json(result: Result) -> dict[str, Any]:
         **msgspec.to_builtins(result),
         "said": [_said(result, seat) for seat in seats],
         "usage": [usage_json(result.reports[seat]) for seat in seats],
-        "logs": [[str(log) for log in _logs(result, seat)] for seat in range(len(result.conduct))],
+        "logs": [[str(log) for log in logs_of(result, seat)] for seat in range(len(result.conduct))],
     }
 
 
@@ -92,8 +92,8 @@ def _said(result: Result, seat: int) -> list[str]:
     return sentences(result.reports[seat], windows=result.windows[seat], refused=result.refused[seat])
 
 
-def _logs(result: Result, seat: int) -> list[Path]:
-    """As `referee.host.one_match` names them; there is none where a bot wrote nothing."""
+def logs_of(result: Result, seat: int) -> list[Path]:
+    """The logs of a seat's bot, as `referee.host.one_match` names them; none where it wrote nothing."""
     transcript = Path(result.transcript)
     starts = transcript.parent.glob(f"{transcript.stem}.seat-{seat}.start-*.log")
     first = transcript.with_suffix(f".seat-{seat}.log")

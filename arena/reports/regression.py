@@ -79,6 +79,13 @@ def finding_markdown(regression: Regression, finding: Finding) -> str:
     )
 
 
+def broken_markdown(regression: Regression, why: str) -> str:
+    """The summary of a test in which head cannot start."""
+    arena = regression.arena
+    title = f"{escaped(arena.form.game)} ({escaped(arena.variant)}): {WORDS[Verdict.REJECTED]}"
+    return f"## {title}\n\n- {escaped(why)}\n"
+
+
 def finding_json(regression: Regression, finding: Finding) -> dict[str, Any]:
     """Everything that the table says, and what it was played with."""
     arena, state, test = regression.arena, finding.state, regression.test

@@ -17,7 +17,7 @@ from arena.schedule import TWO, Cells, Contest, format_of, format_table
 from arena.statistics import Digest, Score, StandingsRow
 from arena.tables import Grid, grid_of, show
 from arena.terminal import Screen
-from arena.tournament import TRANSCRIPTS, FinalResults, Results
+from arena.tournament import TRANSCRIPTS, FinalResults, Results, Terms, left_out_of
 
 
 def crosstable(rows: Sequence[StandingsRow], labels: Sequence[str], seats: int) -> Grid:
@@ -51,13 +51,24 @@ def print_result(screen: Screen, contest: Contest, rows: Sequence[StandingsRow],
 
 
 def attempts_text(results: Results | Finding) -> list[str]:
-    """What is said of attempts that did not count, a line each; nothing, if all did."""
+    """What is said of bots that were left out and of attempts that did not count, a line each."""
     others = len(results.set_aside) if isinstance(results, Results) else 0
-    said = [void_text(len(results.voids), others)] if results.voids else []
+    said = left_out_text(results.terms) if isinstance(results, Results) else []
+    said += [void_text(len(results.voids), others)] if results.voids else []
     if lost := len(results.lost):
         was, its = ("was", "its") if lost == 1 else ("were", "their")
         said.append(f"{counted(lost, 'attempt')} {was} lost with {its} referee process, and made again")
     return said
+
+
+def left_out_text(terms: Terms) -> list[str]:
+    """What is said of the bots that a tournament is played without, a line each."""
+    return [f"left out: {label}: {why}" for label, why in (left_out_of(terms) or {}).items()]
+
+
+def left_out_json(terms: Terms) -> list[dict[str, str]]:
+    """The same as plain values."""
+    return [{"bot": label, "why": why} for label, why in (left_out_of(terms) or {}).items()]
 
 
 def void_text(voids: int, set_aside: int) -> str:
@@ -83,6 +94,7 @@ def results_json(tournament: Tournament, results: FinalResults) -> dict[str, Any
             {"bot": label, "version": bot.version, "content": bot.content, "house": entrant == tournament.house}
             for entrant, (label, bot) in enumerate(zip(tournament.labels, tournament.bots, strict=True))
         ],
+        "left_out": left_out_json(results.terms),
         **format_of(results.contest.spec).as_json(results.contest),
         "standings": _standings_json(results.standings, tournament.labels),
         "ratings": ratings_json(results.digest),

@@ -2,10 +2,18 @@
 
 from arena.tournament.ledger import Ledger
 from arena.tournament.progress import Gauge
-from arena.tournament.provenance import Terms, begin_or_go_on, terms_of
+from arena.tournament.provenance import Terms, begin_or_go_on, left_out_of, terms_of
 from arena.tournament.results import Results, ledger_of, results_in
 from arena.tournament.results_folder import EXPLAINED, LEDGER, PAGE, TABLE, TRANSCRIPTS, held, open_ledger
-from arena.tournament.run import FinalResults, match_setup, play_tournament, say_going_on, say_kept, try_out
+from arena.tournament.run import (
+    FinalResults,
+    checks_folder,
+    match_setup,
+    play_tournament,
+    say_going_on,
+    say_kept,
+    try_out,
+)
 from arena.tournament.runner import MatchSetup, play_blocks
 
 __all__ = [
@@ -21,8 +29,10 @@ __all__ = [
     "Results",
     "Terms",
     "begin_or_go_on",
+    "checks_folder",
     "held",
     "ledger_of",
+    "left_out_of",
     "match_setup",
     "open_ledger",
     "play_blocks",

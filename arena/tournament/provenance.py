@@ -17,6 +17,8 @@ from referee.bot_folder import file_hashes
 Terms = dict[str, Any]
 """Dotted name to plain JSON value."""
 UNSET = "not set"
+LEFT_OUT = "left out"
+"""The term that names the bots which could not start, and why."""
 CONTENT, FILES = "content of ", "files of "
 NAMED = 5
 """Files that are named of those that changed."""
@@ -40,12 +42,23 @@ def terms_of(tournament: Tournament, seed: int) -> Terms:
         "isolation": form.isolation,
         "bots": list(tournament.labels),
         "house": tournament.house is not None,
+        **({LEFT_OUT: dict(tournament.left_out)} if tournament.left_out else {}),
         **{
             f"{what} of {label}": value
             for label, bot in zip(tournament.labels, tournament.bots, strict=True)
             for what, value in (("content", bot.content), ("files", file_hashes(bot.folder)))
         },
     }
+
+
+def left_out_of(terms: Terms) -> dict[str, str] | None:
+    """The bots that a tournament is played without since it was begun, and why; None: it is not begun yet."""
+    if not terms:
+        return None
+    found = terms.get(LEFT_OUT, {})
+    if not isinstance(found, dict) or not all(isinstance(why, str) for why in found.values()):
+        return {}
+    return found
 
 
 def begin_or_go_on(ledger: Ledger, given: int | None, terms: Callable[[int], Terms], otherwise: str) -> int:

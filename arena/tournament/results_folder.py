@@ -18,6 +18,8 @@ PAGE = "report.html"
 TABLE = "report.csv"
 EXPLAINED = "explained"
 """What head wrote while a regression test was explained."""
+CHECKS = "checks"
+"""What bots wrote in the matches of a check, which count for nothing."""
 LOCK = "lock"
 
 

@@ -1,6 +1,7 @@
 """Plays a tournament from where it stands to its end."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -8,6 +9,7 @@ from typing import TypeVar
 import trio
 
 from arena import event_loop
+from arena.checks import FieldCheck, settled
 from arena.config import Tournament
 from arena.quantities import counted
 from arena.schedule import TWO, Blocks, Contest, Design, Fixed, blocks_so_far, design_of, format_of, rounds_of
@@ -16,9 +18,9 @@ from arena.terminal import progress_console, say
 from arena.tournament.feed_standings import AlsoFed, FedStandings
 from arena.tournament.ledger import Ledger
 from arena.tournament.progress import LiveProgress
-from arena.tournament.provenance import begin_or_go_on, terms_of
+from arena.tournament.provenance import begin_or_go_on, left_out_of, terms_of
 from arena.tournament.results import Results
-from arena.tournament.results_folder import TRANSCRIPTS, open_ledger
+from arena.tournament.results_folder import CHECKS, TRANSCRIPTS, open_ledger
 from arena.tournament.runner import InThread, MatchSetup, play_blocks
 from arena.workers import Venue
 from referee.host import Publish
@@ -30,6 +32,8 @@ PlayerT = TypeVar("PlayerT")
 class FinalResults(Results, frozen=True, kw_only=True):
     """How a tournament came out."""
 
+    tournament: Tournament
+    """As it was played: without the bots that were left out."""
     contest: Contest
     """The results as the format counts them."""
     design: Design
@@ -52,6 +56,7 @@ def play_tournament(
     *,
     fresh: bool,
     write_reports: Callable[[Path, Results], None],
+    check: FieldCheck[PlayerT] | None = None,
     publish: Publish | None = None,
     log: Logger = SILENT,
 ) -> FinalResults:
@@ -63,15 +68,29 @@ def play_tournament(
         open_venue: gives the workers.
         fresh: begin anew.
         write_reports: writes what people read of it into the results folder, while no other arena may.
+        check: how bots are checked before the first match of a new tournament; None: they are not.
         publish: takes the standings for the live feed; None: there is none.
         log: the operator's.
 
     Raises:
-        WrongUse: the results there are were played under other terms.
+        WrongUse: the results there are were played under other terms; or a bot cannot start.
         MachineCannot: it cannot be played to its end now.
         Stopped: a signal came; run again, it goes on.
     """
-    with open_ledger(tournament.results, fresh=fresh, try_out=partial(try_out, open_venue)) as ledger:
+    looked: list[tuple[Tournament, tuple[PlayerT, ...]]] = []
+
+    def look(begun: Mapping[str, str] | None = None) -> None:
+        folder = checks_folder(tournament.results)
+        looked.append(settled(tournament, players, check, folder=folder, begun=begun))
+
+    def look_first() -> None:
+        try_out(open_venue)
+        look()
+
+    with open_ledger(tournament.results, fresh=fresh, try_out=look_first) as ledger:
+        if not looked:
+            look(left_out_of(ledger.terms()))
+        [(tournament, players)] = looked
         otherwise = f"{tournament.file}: not as when its results in {tournament.results} were begun"
         seed = begin_or_go_on(ledger, tournament.form.seed, partial(terms_of, tournament), otherwise)
         schedule = tournament.schedule
@@ -96,6 +115,7 @@ def play_tournament(
         if fed is not None:
             fed.tell_final(digest.standings, len(results))
         found = FinalResults(
+            tournament=tournament,
             terms=ledger.terms(),
             design=design if isinstance(schedule, Fixed) else _design(tournament, seed, results),
             contest=contest,
@@ -108,6 +128,11 @@ def play_tournament(
         )
         write_reports(tournament.results, found)
         return found
+
+
+def checks_folder(results: Path) -> Path:
+    """A new folder for what a check writes, among a tournament's results."""
+    return results / CHECKS / f"{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
 
 
 def match_setup(tournament: Tournament, players: tuple[PlayerT, ...]) -> MatchSetup[PlayerT]:

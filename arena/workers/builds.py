@@ -8,14 +8,31 @@ from referee.bot_folder import BotFolder, BotFolderError
 from referee.sandbox import BuildError, Isolation, SandboxError, built, demand, is_built, log_of
 
 
-def ready(bots: Iterable[BotFolder], isolation: Isolation) -> list[BotFolder]:
+def ready(
+    bots: Iterable[BotFolder], isolation: Isolation, failed: dict[int, str] | None = None
+) -> list[BotFolder]:
     """The bots, each with its program made.
+
+    Args:
+        bots: in an order.
+        isolation: of the sandbox that they are built in.
+        failed: takes why a build failed, by the bot's place in the order, and that bot stays as it is; None: the
+            first build that fails is raised.
 
     Raises:
         WrongUse: a build failed.
         MachineCannot: there is no space for what it makes, or no sandbox to make it in.
     """
-    return [_ready(bot, isolation) for bot in bots]
+    found = []
+    for number, bot in enumerate(bots):
+        try:
+            found.append(_ready(bot, isolation))
+        except WrongUse as error:
+            if failed is None:
+                raise
+            failed[number] = error.format_message().removeprefix(f"{bot.given}: ")
+            found.append(bot)
+    return found
 
 
 def _ready(bot: BotFolder, isolation: Isolation) -> BotFolder:

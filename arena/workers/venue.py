@@ -44,6 +44,7 @@ def venue_for(
     *,
     at_once: int | None = None,
     fresh: bool = False,
+    failed: dict[int, str] | None = None,
     feed: FeedLine | None = None,
     log: OperatorLog = NO_LOG,
 ) -> tuple[tuple[SandboxedBot, ...], Venue[Any]]:
@@ -55,6 +56,7 @@ def venue_for(
         isolation: how they are shut in.
         at_once: matches at once on this machine, if the command was not told; None: as it was found to carry.
         fresh: earlier results will be moved aside: first it is tried whether there is a sandbox to play in.
+        failed: as for `ready`; a cluster's builds are made there.
         feed: where matches are published; of this machine only.
         log: the operator's. Of a cluster's matches it gets what the arena sees.
 
@@ -81,7 +83,7 @@ def venue_for(
         pool = open_pool(capacity.shares(matches, concurrency=most, workers=where.workers), feed=feed, log=log)
         return pool if store is None else _storing(pool, store)
 
-    return _players(ready(bots, isolation)), local
+    return _players(ready(bots, isolation, failed)), local
 
 
 def _demand(isolation: Isolation) -> None:

@@ -195,7 +195,7 @@ class Flow:
             seat = self._seats[number]
             seat.reserve = reserve_after(self._terms, seat.reserve, part.reserve_used)
             by_default = part.action is None
-            seat.closed(part.charged, by_default=by_default, asked=by_default and part.final)
+            seat.closed(part.charged, by_default=by_default, asked=self._asked_default(number, part))
             self.cases.close(number, part, self.lateness)
             its_taken = taken[number] = self._taken(number, part)
             message = Closed(
@@ -221,6 +221,12 @@ class Flow:
         for seat, message in closed:
             self._outbox.send(seat, message)
         self._outbox.tell(told)
+
+    def _asked_default(self, number: int, part: SeatWindow) -> bool:
+        """Whether the bot gave up its choice, or fell back on the default after an illegal action."""
+        if part.action is None:
+            return part.final
+        return part.refused and part.action == self.table.default(number)
 
     def _taken(self, number: int, part: SeatWindow) -> Taken:
         action = self.table.default(number) if part.action is None else part.action

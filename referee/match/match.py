@@ -337,6 +337,8 @@ class Match:
             return
         if seat.hellos > 1:
             self._io.reconnected(seat.number)
+        elif seat.hello_us is None:
+            seat.hello_us = self.now - seat.start_up.began
         seat.welcomed = True
         seat.start_up.end()
         welcome = Welcome(
@@ -377,6 +379,7 @@ class Match:
         try:
             self._outbox.send(seat, take(part, message, partial(self.table.read, seat.number), reading))
         except Illegal as illegal:
+            part.refused = True
             self._refuse(seat, Refusal.ILLEGAL, illegal.reason, part.number)
 
     def _ask_pause(self, seat: Seat) -> None:

@@ -53,6 +53,8 @@ class Seat:
         """Of its windows that took the default or used reserve, by `Verdict`."""
         self.times: list[int] = []
         """Time charged for each window that its bot was there for, in microseconds."""
+        self.hello_us: int | None = None
+        """From its bot's start to its first `hello`, in microseconds."""
         self.loss = ""
         """Why its bot was lost for the first time."""
         self._complaints: Counter[tuple[str, str]] = Counter()
@@ -101,6 +103,7 @@ class Seat:
         """How its bot did, as far as the match knows."""
         return SeatReport(
             loss=self.loss,
+            hello_us=self.hello_us,
             restarts=self._restarts - self.restarts_left,
             late=len(self._late),
             worst_late_us=max(self._late, default=0),

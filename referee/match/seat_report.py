@@ -38,6 +38,8 @@ class SeatReport(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     loss: Text = ""
     """Why the bot was lost, or never started, the first time; empty: it was there to the end."""
+    hello_us: Microseconds | None = None
+    """From the bot's start to its first `hello`; None: it said none."""
     restarts: Count = 0
     late: Count = 0
     """Windows that took the default because the answer came too late."""

@@ -21,6 +21,8 @@ class StartUp:
         self._whole = whole
         self._prolonged = 0
         self._cpu: int | None = None
+        self.began = 0
+        """The moment since which it runs."""
         self.ends: int | None = None
         """The moment by which a (re)started bot must have said `hello`; None: it has, or need not any more."""
         self.used: Used | None = None
@@ -28,6 +30,7 @@ class StartUp:
 
     def begin(self, now: int) -> None:
         """It is whole, and runs from now."""
+        self.began = now
         self.ends = now + self._whole
         self._prolonged = 0
 

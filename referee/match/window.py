@@ -36,6 +36,8 @@ class SeatWindow:
         self.charged = 0
         self.reserve_used = 0
         """Of it, from the reserve."""
+        self.refused = False
+        """Whether a submission was illegal."""
         self.late_by: int | None = None
         """By how much the first submission that came after the end of its time was late."""
 

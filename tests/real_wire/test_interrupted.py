@@ -106,14 +106,14 @@ def test_a_tournament_that_is_stopped_leaves_no_process(
 ) -> None:
     file = tmp_path / "cup.toml"
     file.write_text('game = "mist"\nbots = ["one", "two"]\nconcurrency = 1\n')
-    with arena(scratch, "tournament", file, "--isolation", "strict") as tournament:
+    with arena(scratch, "tournament", file, "--isolation", "strict", "--no-check") as tournament:
         until_a_bot_thinks(tmp_path / "runs/cup/transcripts")
         processes = family(tournament.pid)
         assert len(alive(processes)) > len(bots)
         tournament.send_signal(signal.SIGINT)
         output, complaints = tournament.communicate(timeout=PATIENCE_SECONDS)
     assert (SIGNALLED + signal.SIGINT, "") == (tournament.returncode, output)
-    again = f"arena tournament {file} --isolation strict"
+    again = f"arena tournament {file} --isolation strict --no-check"
     assert f"arena: stopped; to go on where it was: {again}" == complaints.splitlines()[-1]
     # What bots are forked from ends with the arena by the kernel's hand, a moment later.
     until(lambda: not alive(processes))

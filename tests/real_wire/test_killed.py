@@ -30,7 +30,7 @@ from tests.real_wire.processes import alive, children, family, until
 
 ROOT = Path(__file__).parents[2]
 STAND_INS = ("-m", "tests.real_wire.stand_in_tournament")
-ARENA = ("-m", "arena", "tournament", "--json", "--workers", "2", "--concurrency", "2")
+ARENA = ("-m", "arena", "tournament", "--no-check", "--json", "--workers", "2", "--concurrency", "2")
 MANY_MATCHES = 'game = "mist"\nbots = ["mist_random", "mist_cautious"]\nblocks = 50\nseed = 9\n'
 REAL_MATCHES = """\
 game = "mist"

@@ -51,7 +51,18 @@ def regress(monkeypatch: pytest.MonkeyPatch, verdict: str, *more: str) -> Ended:
     """A test that ends with this verdict, played by a stand-in."""
     workers = [Worker(play=Decided(verdict), slots=2)]
     monkeypatch.setattr("arena.workers.venue.open_pool", lambda _slots, **_: nullcontext(workers))
-    words = ["regress", "mist", "--base", "mist_random", "--head", "mist_hunter", "--elo1", "100", *more]
+    words = [
+        "regress",
+        "mist",
+        "--base",
+        "mist_random",
+        "--head",
+        "mist_hunter",
+        "--elo1",
+        "100",
+        "--no-check",
+        *more,
+    ]
     return CliRunner().invoke(main.main, words)
 
 

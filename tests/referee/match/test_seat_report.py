@@ -57,6 +57,22 @@ async def test_refusals_are_told_as_the_bot_was_told_them_the_most_frequent_firs
     assert "after a refusal the default in 2 of 2 windows" == asked
 
 
+async def test_a_default_that_is_chosen_after_an_illegal_action_counts_as_asked_for(
+    autojump_clock: object,
+) -> None:
+    """So the kit plays on for a bot that is always wrong."""
+
+    async def falls_back(bot: Bot, window: Opened) -> None:
+        bot.submit(window.id, {"cells": ["J9"]})
+        bot.submit(window.id, window.default)
+
+    async def likes_it(bot: Bot, window: Opened) -> None:
+        bot.submit(window.id, window.default)
+
+    played = await mist(answering(falls_back), answering(likes_it), max_turns=4)
+    assert [2, 0] == [seat.report().asked_default for seat in played.match.seats]
+
+
 @pytest.mark.parametrize(
     ("exit_code", "why", "text"),
     [(1, "killed: memory over 64 MB", "killed: memory over 64 MB"), (3, None, "it ended with exit code 3")],

@@ -1,0 +1,155 @@
+"""A tournament's bots before its first match: each is started once, and plays one short match."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from arena.checks.tally import Tally, tally
+from arena.checks.trials import Trial, order, play_trials
+from arena.config import Tournament, entry_place, without
+from arena.errors import WrongUse
+from arena.quantities import counted
+from arena.terminal import say
+from arena.workers import Venue
+
+MATCH_SECONDS = 30.0
+"""How long a bot's match may take, its start-up time not counted."""
+MILLISECONDS, MICROSECONDS = 1_000, 1_000_000
+
+PlayerT = TypeVar("PlayerT")
+
+
+class FieldCheck(Struct, Generic[PlayerT], frozen=True):
+    """What a check needs beside the tournament."""
+
+    opponent: PlayerT
+    """Takes the other seats: the game's random sample bot."""
+    open_venue: Venue[PlayerT]
+    """Where it is played: not where spectators are told of matches."""
+    unbuilt: Mapping[int, str]
+    """By entrant: why its build failed."""
+    plays: bool = True
+    """Whether bots are started; False: a build that failed is all that is looked at."""
+
+
+class BotCheck(Struct, frozen=True, kw_only=True):
+    """What the check of a field found of one bot."""
+
+    entrant: int
+    label: str
+    trial: Trial | None
+    """None: it could not be built."""
+    tally: Tally
+    broken: str
+    """Why it cannot start; empty: it can, or the machine kept the check from finding out."""
+
+    @property
+    def times(self) -> tuple[float, float] | None:
+        """How many seconds its match took, and how many of them it thought; None: nothing was measured."""
+        if self.trial is None or self.broken:
+            return None
+        if self.trial.result is None:
+            return self.trial.seconds, self.trial.seconds
+        return self.trial.seconds, self.trial.result.charged_us[self.trial.seat] / MICROSECONDS
+
+
+def check_field(
+    tournament: Tournament,
+    players: Sequence[PlayerT],
+    check: FieldCheck[PlayerT],
+    folder: Path,
+) -> list[BotCheck]:
+    """Starts every bot of a tournament once, in a match under the tournament's terms against random bots.
+
+    A bot that never starts forfeits that match, so that it costs its start-up time and no more.
+
+    Raises:
+        MachineCannot: no match can be played now.
+        Stopped: a signal came.
+    """
+    policy = replace(tournament.form.policy, fault="forfeit", unfair="note", pacing="prompt", processes="fresh")
+    plan = replace(tournament.plan(), policy=policy)
+    seconds = policy.startup_ms / MILLISECONDS + MATCH_SECONDS
+    built = [entrant for entrant in range(len(tournament.bots)) if entrant not in check.unbuilt]
+    orders = [
+        order(
+            f"bot-{entrant}",
+            plan,
+            players[entrant],
+            check.opponent,
+            seats=tournament.seats,
+            seat=entrant % tournament.seats,
+            seconds=seconds,
+        )
+        for entrant in built
+    ]
+    trials = dict(zip(built, play_trials(orders, check.open_venue, folder, words="checking bots"), strict=True))
+    return [
+        _bot_check(entrant, label, trials.get(entrant), check.unbuilt.get(entrant, ""))
+        for entrant, label in enumerate(tournament.labels)
+    ]
+
+
+def _bot_check(entrant: int, label: str, trial: Trial | None, unbuilt: str) -> BotCheck:
+    found = tally([] if trial is None else [trial])
+    broken = unbuilt if trial is None or trial.started else never_started(found)
+    return BotCheck(entrant=entrant, label=label, trial=trial, tally=found, broken=broken)
+
+
+def never_started(found: Tally) -> str:
+    """In words, why a bot never started."""
+    return f"never started: {'; '.join(found.said) or 'no hello'}"
+
+
+def settled(
+    tournament: Tournament,
+    players: tuple[PlayerT, ...],
+    check: FieldCheck[PlayerT] | None,
+    *,
+    folder: Path,
+    begun: Mapping[str, str] | None,
+) -> tuple[Tournament, tuple[PlayerT, ...]]:
+    """The tournament that is to be played, and its players: those bots are left out that cannot start.
+
+    Args:
+        tournament: as its file says.
+        players: its entrants.
+        check: how to find out; None: all bots are taken to start.
+        folder: for its transcripts and logs.
+        begun: the bots that are left out since the tournament was begun, and why; None: it begins now.
+
+    Raises:
+        WrongUse: a bot cannot start, and `broken` does not say to leave it out, or no tournament is left.
+        MachineCannot: no match can be played now.
+        Stopped: a signal came.
+    """
+    if check is None:
+        return tournament, players
+    why: dict[int, str] = dict(check.unbuilt)
+    if begun is None and check.plays:
+        found = check_field(tournament, players, check, folder)
+        why = {each.entrant: each.broken for each in found if each.broken}
+        for each in found:
+            if not each.broken and not each.tally.is_well:
+                say(f"check: {each.label}: {'; '.join(each.tally.said) or 'no result'}")
+        say(f"check: {counted(len(found) - len(why), 'bot')} of {len(found)} start; logs: {folder}")
+    left_out = dict(begun or {})
+    broken = {entrant: text for entrant, text in why.items() if tournament.labels[entrant] not in left_out}
+    if begun is None and tournament.form.broken == "leave-out":
+        left_out |= {tournament.labels[entrant]: text for entrant, text in broken.items()}
+    elif broken:
+        *others, last = (
+            f"{entry_place(tournament, entrant)}: {tournament.labels[entrant]}: {text}"
+            for entrant, text in broken.items()
+        )
+        for line in others:
+            say(line)
+        raise WrongUse(last)
+    rest = without(tournament, left_out)
+    for label, text in rest.left_out.items():
+        say(f"left out: {label}: {text}")
+    stay = [player for player, label in zip(players, tournament.labels, strict=True) if label not in left_out]
+    return rest, tuple(stay)

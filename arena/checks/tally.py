@@ -1,0 +1,115 @@
+"""One bot's matches of a check, added up."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from arena.checks.trials import Trial
+from protocol.refusals import Conduct
+from referee.host import Result
+from referee.match import Complaint, SeatReport, Verdict, merged, sentences
+
+MOST_KINDS = 3
+"""Kinds of refusals that are named, the most frequent first."""
+
+
+class Tally(Struct, frozen=True, kw_only=True):
+    """What one bot did in the matches of a check."""
+
+    matches: int
+    """Those with a result."""
+    started: int
+    """In how many of them the bot said `hello`."""
+    conduct: dict[str, int]
+    """How often it was what."""
+    wins: int
+    windows: int
+    refused: int
+    lost: int
+    """Windows that took the default by the bot's own fault."""
+    report: SeatReport
+    """Of all matches: sums, and the worst."""
+    troubles: tuple[str, ...] = ()
+    """Why matches have no result."""
+
+    @property
+    def is_well(self) -> bool:
+        """Whether it started, played to the end, and lost no window by its own fault."""
+        return bool(self.matches) and self.conduct == {Conduct.OK.value: self.matches} and not self.lost
+
+    @property
+    def said(self) -> list[str]:
+        """In words, what went wrong; nothing, if nothing did."""
+        report = self.report
+        if self.matches > 1 and report.loss:
+            faults = self.matches - self.conduct.get(Conduct.OK.value, 0)
+            report = replace(report, loss=f"{report.loss} (in {faults} of {self.matches} matches)")
+        return [*sentences(report, windows=self.windows, refused=self.refused), *dict.fromkeys(self.troubles)]
+
+
+def tally(trials: Sequence[Trial]) -> Tally:
+    """Adds up one bot's matches."""
+    seen = [(trial.result, trial.seat) for trial in trials if trial.result is not None and trial.result.outcome]
+    return Tally(
+        matches=len(seen),
+        started=sum(result.conduct[seat] is not Conduct.NEVER_STARTED for result, seat in seen),
+        conduct=dict(Counter(result.conduct[seat].value for result, seat in seen)),
+        wins=sum(result.outcome is not None and seat in result.outcome.winners for result, seat in seen),
+        windows=sum(result.windows[seat] for result, seat in seen),
+        refused=sum(result.refused[seat] for result, seat in seen if result.refused),
+        lost=sum(_lost(result, seat) for result, seat in seen),
+        report=_together([_report(result, seat) for result, seat in seen]),
+        troubles=tuple(trial.trouble for trial in trials if trial.trouble),
+    )
+
+
+def _report(result: Result, seat: int) -> SeatReport:
+    return result.reports[seat] if result.reports else SeatReport()
+
+
+def _lost(result: Result, seat: int) -> int:
+    """Windows that took the default by the bot's own fault: too late, gone, or after illegal actions."""
+    report = _report(result, seat)
+    by_time = report.late + report.unanswered
+    lost = min(by_time, result.verdicts[seat].get(Verdict.BOT, 0)) if result.verdicts else by_time
+    lost += report.fallbacks
+    if result.conduct[seat] is not Conduct.OK:
+        lost += max(0, result.defaults[seat] - by_time - report.asked_default)
+    return lost
+
+
+def _together(reports: Sequence[SeatReport]) -> SeatReport:
+    first = next((report for report in reports if report.loss), SeatReport())
+    kinds: Counter[tuple[str, str]] = Counter()
+    for report in reports:
+        kinds.update({(each.refusal, each.text): each.times for each in report.complaints})
+    return SeatReport(
+        loss=first.loss,
+        last_line=first.last_line,
+        hello_us=_most(report.hello_us for report in reports),
+        restarts=sum(report.restarts for report in reports),
+        late=sum(report.late for report in reports),
+        worst_late_us=max((report.worst_late_us for report in reports), default=0),
+        unanswered=sum(report.unanswered for report in reports),
+        asked_default=sum(report.asked_default for report in reports),
+        fallbacks=sum(report.fallbacks for report in reports),
+        refused_late=sum(report.refused_late for report in reports),
+        complaints=tuple(
+            Complaint(refusal, text, times) for (refusal, text), times in kinds.most_common(MOST_KINDS)
+        ),
+        spread=merged(report.spread for report in reports),
+        worst_us=max((report.worst_us for report in reports), default=0),
+        cpu_us=_sum(report.cpu_us for report in reports),
+        peak_bytes=_most(report.peak_bytes for report in reports),
+    )
+
+
+def _most(values: Iterable[int | None]) -> int | None:
+    return max((value for value in values if value is not None), default=None)
+
+
+def _sum(values: Iterable[int | None]) -> int | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None

@@ -1,0 +1,147 @@
+"""Plays matches that count for nothing: one bot under check, random bots in the other seats."""
+
+import math
+import secrets
+from collections import deque
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from random import SystemRandom
+from typing import Generic, TypeVar
+
+import trio
+from msgspec import Struct
+from msgspec.structs import replace
+from rich.progress import TimeElapsedColumn
+
+from arena import event_loop
+from arena.errors import cannot_write, errors_as_exits
+from arena.schedule import SEED_BITS
+from arena.terminal import progress_bar, progress_console
+from arena.workers import Play, Roster, Venue, Worker, WorkerGoneError, Workers
+from protocol.refusals import Conduct
+from referee.host import Plan, Result
+from referee.linux.private_file import FOLDER_MODE
+
+PlayerT = TypeVar("PlayerT")
+
+
+class Order(Struct, Generic[PlayerT], frozen=True, kw_only=True):
+    """A match to be played for a check."""
+
+    name: str
+    """Its transcript's, without an ending."""
+    plan: Plan
+    players: tuple[PlayerT, ...]
+    seat: int
+    """Where the bot under check sits."""
+    seconds: float = math.inf
+    """How long the match may take; then it is stopped."""
+
+
+class Trial(Struct, frozen=True, kw_only=True):
+    """What came of it."""
+
+    seat: int
+    result: Result | None
+    """None: it has none, for `trouble`."""
+    trouble: str = ""
+    """Why the match says nothing of the bot, or not all: in words."""
+    seconds: float
+    """How long it took."""
+
+    @property
+    def started(self) -> bool:
+        """Whether the bot said `hello`, as far as is known."""
+        return self.result is None or self.result.conduct[self.seat] is not Conduct.NEVER_STARTED
+
+
+def order(
+    name: str,
+    plan: Plan,
+    bot: PlayerT,
+    others: PlayerT,
+    *,
+    seats: int,
+    seat: int,
+    seed: int | None = None,
+    seconds: float = math.inf,
+) -> Order[PlayerT]:
+    """A match of `bot` in a seat and `others` in all the rest.
+
+    No `seed`: it is drawn, and no tournament's. A check tells nobody which deals are to come.
+    """
+    players = tuple(bot if each == seat else others for each in range(seats))
+    deal = SystemRandom().getrandbits(SEED_BITS) if seed is None else seed
+    plan = replace(plan, match=f"check-{secrets.token_hex(4)}", seed=deal)
+    return Order(name=name, plan=plan, players=players, seat=seat, seconds=seconds)
+
+
+def play_trials(
+    orders: Sequence[Order[PlayerT]], open_venue: Venue[PlayerT], folder: Path, *, words: str
+) -> list[Trial]:
+    """Plays them, as many at once as the venue does, with a progress bar; one trial for each order.
+
+    Args:
+        orders: to be played.
+        open_venue: gives the workers.
+        folder: for transcripts and logs; it is made.
+        words: beside the bar.
+
+    Raises:
+        WrongUse: the folder cannot be written.
+        MachineCannot: there is no sandbox, or no space.
+        Stopped: a signal came.
+    """
+    try:
+        folder.mkdir(FOLDER_MODE, parents=True, exist_ok=True)
+    except OSError as error:
+        raise cannot_write(folder, error) from None
+    if not orders:
+        return []
+    trials: dict[int, Trial] = {}
+    with progress_bar(progress_console(), TimeElapsedColumn(), transient=True) as bar:
+        task = bar.add_task(words, total=len(orders))
+
+        async def play_all() -> None:
+            async with open_venue(len(orders)) as workers:
+                await _play_all(orders, workers, folder, trials, partial(bar.advance, task))
+
+        event_loop.run(play_all)
+    return [trials[number] for number in range(len(orders))]
+
+
+async def _play_all(
+    orders: Sequence[Order[PlayerT]],
+    workers: Workers[PlayerT],
+    folder: Path,
+    trials: dict[int, Trial],
+    ended: Callable[[], None],
+) -> None:
+    waiting = deque(enumerate(orders))
+    members: Sequence[Worker[PlayerT]] = list(workers.members.values()) if isinstance(workers, Roster) else workers
+
+    async def keep_busy(play: Play[PlayerT]) -> None:
+        while waiting:
+            number, each = waiting.popleft()
+            trials[number] = await _played(each, play, folder)
+            ended()
+
+    async with trio.open_nursery() as nursery:
+        for worker in members:
+            for _ in range(worker.slots):
+                nursery.start_soon(keep_busy, worker.play)
+
+
+async def _played(each: Order[PlayerT], play: Play[PlayerT], folder: Path) -> Trial:
+    began = trio.current_time()
+    result, trouble = None, f"its match was stopped after {each.seconds:g} s"
+    try:
+        with trio.move_on_after(each.seconds), errors_as_exits():
+            result = await play(each.plan, each.players, transcript=folder / f"{each.name}.jsonl")
+            trouble = ""
+    except WorkerGoneError as gone:
+        trouble = f"the match was lost with its referee process: {gone}"
+    if result is not None and result.outcome is None:
+        trouble = f"the match is void: {result.void}"
+    return Trial(seat=each.seat, result=result, trouble=trouble, seconds=trio.current_time() - began)

@@ -1,0 +1,239 @@
+"""`arena check`: does a bot start and play, or do a tournament's bots? Its exit code is for CI."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, get_args
+
+import click
+from msgspec import Raw
+from msgspec.structs import replace
+
+from arena.checks import FieldCheck, GameCheck, check_bot, check_field, forecast
+from arena.commands.completion import complete_bots, complete_games, complete_variants
+from arena.commands.options import (
+    AT_ONCE,
+    adding,
+    cap_option,
+    caps_given,
+    clock_option,
+    policy_options,
+    read_policy,
+    warm_option,
+)
+from arena.config import Tournament, entry_place, find_entry, random_bot, read_tournament
+from arena.errors import AnswerIsNo, WrongUse
+from arena.game_options import read_clock, rules_asked
+from arena.quantities import counted
+from arena.reports import (
+    CheckedGame,
+    field_json,
+    field_table,
+    forecast_text,
+    game_json,
+    game_table,
+    said_lines,
+)
+from arena.schedule import Fixed, blocks_so_far, design_of
+from arena.tables import show
+from arena.terminal import print_json, results_console, say
+from arena.workers import LOCAL, Where, matches_at_once, venue_for
+from referee.bot_folder import BotFolder, BotFolderError, find_bot
+from referee.games import GAMES
+from referee.host import Plan
+from referee.match import Policy, clock_terms
+from referee.printable import printable_name
+from referee.sandbox import Isolation
+
+MOST_MATCHES = 10_000
+OF_ONE_BOT = ("games", "matches", "variant", "options", "seed", "clock", "caps", *Policy.__struct_fields__)
+"""Options that a tournament's file says itself."""
+
+check_options = adding(
+    click.option(
+        "--game",
+        "games",
+        multiple=True,
+        shell_complete=complete_games,
+        help="Game to play; repeatable.  [default: all of BOT]",
+    ),
+    click.option("--matches", type=click.IntRange(1, MOST_MATCHES), help="Matches of each game.  [default: 10]"),
+    click.option(
+        "--variant", shell_complete=complete_variants, help="Variant of the game.  [default: the game's]"
+    ),
+    click.option("--options", help="The game's options, as a JSON object."),
+    click.option("--seed", type=int, help="Seed of the first match; the others count on.  [default: drawn]"),
+    clock_option,
+    click.option(
+        "--isolation", type=click.Choice(get_args(Isolation)), help="[default: strict, or the tournament's]"
+    ),
+    warm_option,
+    click.option("--concurrency", type=AT_ONCE, help="Number of matches at once.  [default: one for each core]"),
+    click.option(
+        "--results",
+        type=click.Path(path_type=Path),
+        help="Folder for transcripts and logs.  [default: a new one in runs/check]",
+    ),
+    click.option("--json", "as_json", is_flag=True, help="Print the result as JSON."),
+    policy_options,
+    cap_option,
+)
+
+
+@click.command("check")
+@click.argument("target", metavar="BOT|FILE.toml", shell_complete=complete_bots)
+@check_options
+def command(target: str, *, results: Path | None, as_json: bool, **given: Any) -> None:
+    """Check that a BOT starts and plays, or that all bots of a tournament's FILE.toml do.
+
+    A BOT is a folder, FOLDER@REVISION or a sample bot's name. It plays matches of each of its games against the
+    random sample bot. Each bot of a tournament plays one, under the tournament's terms; no result is kept.
+
+    Exit codes: 0 all is well; 1 a bot cannot start, or BOT has a fault or lost a window by its own fault; 2 wrong
+    use or bad input; 3 this machine cannot do it.
+    """
+    folder = results or Path("runs/check") / f"{_short(target)}-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
+    if target.endswith(".toml"):
+        _check_tournament(Path(target), folder, as_json=as_json, given=given)
+    else:
+        _check_bot(target, folder, as_json=as_json, given=given)
+
+
+def _check_bot(name: str, folder: Path, *, as_json: bool, given: dict[str, Any]) -> None:
+    bot, games = _found(name, given)
+    policy = read_policy(given)
+    if given["unfair"] is None:
+        # A check is to end on a busy machine, too.
+        policy = replace(policy, unfair="note")
+    plans = [_plan(game, policy, given) for game in games]
+    failed: dict[int, str] = {}
+    samples = [find_bot(random_bot(game)) for game in games]
+    isolation = plans[0].isolation
+    players, venue = venue_for(_here(given), (bot, *samples), isolation, failed=failed)
+    if failed:
+        raise AnswerIsNo(f"{name}: {failed[0]}")
+    checks = [
+        GameCheck(plan, given["seed"], _seats(plan), player)
+        for plan, player in zip(plans, players[1:], strict=True)
+    ]
+    found = check_bot(checks, players[0], given["matches"] or 10, venue, folder)
+    checked = [
+        CheckedGame(plan.game, plan.variant, _clock(plan), tally, trials)
+        for plan, (tally, trials) in zip(plans, found, strict=True)
+    ]
+    wrong = [each.game for each in checked if not each.tally.is_well]
+    if as_json:
+        about = {"bot": name, "version": bot.version, "content": bot.content, "well": not wrong}
+        print_json({**about, "games": [game_json(each, bot) for each in checked], "folder": str(folder)})
+    else:
+        screen = results_console()
+        show(screen, game_table(checked, bot))
+        for each in checked:
+            for line in said_lines(each.game, each.tally, each.trials):
+                screen.say(line)
+        screen.say(f"transcripts and logs: {folder}")
+    if wrong:
+        raise AnswerIsNo(f"{name}: not well in {', '.join(wrong)}")
+
+
+def _found(name: str, given: dict[str, Any]) -> tuple[BotFolder, list[str]]:
+    """The bot, and the games that it is checked in."""
+    caps = caps_given(given["caps"])
+    for game in given["games"]:
+        rules_asked(game, None, None)
+    try:
+        bot = find_bot(name)
+        games = list(dict.fromkeys(given["games"])) or [game for game in GAMES if bot.plays(game)]
+        for game in games:
+            find_entry(name, game, caps)
+    except BotFolderError as error:
+        raise WrongUse(str(error)) from None
+    if unknown := [game for game in bot.games or () if game not in GAMES]:
+        say(f"{name}: bot.toml: games: there is no {', '.join(map(repr, unknown))}; there are {', '.join(GAMES)}")
+    if not games:
+        raise WrongUse(f"{name}: plays no game that there is")
+    if len(games) > 1:
+        for option in ("variant", "options", "clock"):
+            if given[option] is not None:
+                raise WrongUse(f"--{option}: is for one game; choose with --game among {', '.join(games)}")
+    return bot, games
+
+
+def _plan(game: str, policy: Policy, given: dict[str, Any]) -> Plan:
+    rules, variant, _ = rules_asked(game, given["variant"], given["options"])
+    return Plan(
+        match="",
+        game=game,
+        variant=variant,
+        seed=0,
+        options=None if given["options"] is None else Raw(given["options"]),
+        policy=policy,
+        clock=None if given["clock"] is None else read_clock(given["clock"], rules, variant, policy),
+        isolation=given["isolation"] or "strict",
+        warm=given["warm"],
+    )
+
+
+def _seats(plan: Plan) -> int:
+    rules = GAMES[plan.game]
+    return rules.seats(rules.read_options(plan.variant, plan.options))
+
+
+def _clock(plan: Plan) -> Any:
+    return clock_terms(GAMES[plan.game], plan.variant, plan.policy, plan.clock)
+
+
+def _check_tournament(file: Path, folder: Path, *, as_json: bool, given: dict[str, Any]) -> None:
+    for option in OF_ONE_BOT:
+        if given.get(option) not in (None, ()):
+            flag = {"games": "game", "caps": "cap"}.get(option, option).replace("_", "-")
+            raise WrongUse(f"--{flag}: is for a bot; a tournament's file says it itself")
+    tournament = read_tournament(file)
+    form = tournament.form
+    isolation, warm = given["isolation"] or form.isolation, form.warm and given["warm"]
+    form = replace(form, isolation=isolation, warm=warm)
+    tournament = replace(tournament, form=form)
+    at_once = given["concurrency"] or form.concurrency or matches_at_once()
+    failed: dict[int, str] = {}
+    bots = (*tournament.bots, find_bot(random_bot(form.game)))
+    players, venue = venue_for(_here(given), bots, form.isolation, at_once=form.concurrency, failed=failed)
+    found = check_field(tournament, players[:-1], FieldCheck(players[-1], venue, failed), folder)
+    schedule, seed = tournament.schedule, form.seed or 0
+    rounds = schedule.rounds(seed)
+    blocks = list(next(rounds)() if isinstance(schedule, Fixed) else blocks_so_far(rounds, ()))
+    design = design_of(blocks, len(form.bots), tournament.seats)
+    matches = max(design.matches, schedule.matches)
+    times = {each.entrant: each.times for each in found if each.times is not None}
+    expected = forecast(blocks, matches, times, at_once=at_once)
+    if as_json:
+        print_json({**field_json(found, tournament, design, expected), "folder": str(folder)})
+    else:
+        screen = results_console()
+        show(screen, field_table(found, tournament))
+        for each in found:
+            for line in said_lines(each.label, each.tally, [each.trial] if each.trial else [], each.broken):
+                screen.say(line)
+        for line in (*_names(tournament), design.text, forecast_text(expected), f"transcripts and logs: {folder}"):
+            screen.say(line)
+    if broken := [each for each in found if each.broken]:
+        places = ", ".join(f"{entry_place(tournament, each.entrant)} ({each.label})" for each in broken)
+        raise AnswerIsNo(f"{counted(len(broken), 'bot')} cannot start: {places}")
+
+
+def _names(tournament: Tournament) -> Sequence[str]:
+    """Which names are not shown as they are written."""
+    return [
+        f"{entry_place(tournament, index)}: its name is shown as {tournament.labels[index]}"
+        for index, name in enumerate(tournament.form.bots)
+        if printable_name(name) != name
+    ]
+
+
+def _here(given: dict[str, Any]) -> Where:
+    return Where(on=LOCAL, transcripts=None, concurrency=given["concurrency"], workers=None)
+
+
+def _short(target: str) -> str:
+    """The last part of a name, fit for a file's."""
+    name = Path(target).name.removesuffix(".toml")[:60]
+    return "".join(char if char.isalnum() or char in "._@+-" else "_" for char in name)

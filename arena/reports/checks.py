@@ -1,0 +1,198 @@
+"""What a check found, as people read it and as programs do."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from arena.checks import BotCheck, Forecast, Tally, Trial
+from arena.config import Tournament
+from arena.quantities import counted, duration, rounded
+from arena.reports.match import logs_of
+from arena.schedule import Design
+from arena.tables import Grid
+from protocol.messages import ClockTerms
+from referee.bot_folder import MEGABYTE, BotFolder
+from referee.match import SeatReport, percentile
+
+HALF, MOST = 0.5, 0.99
+MICROSECONDS_PER_MS = 1_000
+MINUTE, HOUR = 60, 3600
+HEADINGS = {"hello": True, "conduct": False, "wins": True, "windows": True, "lost": True, "late": True} | {
+    "refused": True, "asked default": True, "p50": True, "p99": True, "worst": True, "memory": True, "cpu": True
+}  # fmt: skip
+
+
+class CheckedGame(Struct, frozen=True):
+    """What a bot did in one game."""
+
+    game: str
+    variant: str
+    clock: ClockTerms
+    tally: Tally
+    trials: Sequence[Trial]
+
+
+def game_table(games: Sequence[CheckedGame], bot: BotFolder) -> Grid:
+    """One bot's row for each game."""
+    grid = Grid({"game": False, "starts": True} | HEADINGS | {"a window has": True})
+    for each in games:
+        found = each.tally
+        starts = f"{found.started} of {found.matches}"
+        grid.add_row(each.game, starts, *_cells(found, bot), _main_time(each.clock))
+    return grid
+
+
+def field_table(found: Sequence[BotCheck], tournament: Tournament) -> Grid:
+    """A row for each bot of a tournament."""
+    grid = Grid({"bot": False} | HEADINGS)
+    for each, bot in zip(found, tournament.bots, strict=True):
+        grid.add_row(each.label, *_cells(each.tally, bot, each))
+    return grid
+
+
+def said_lines(name: str, found: Tally, trials: Sequence[Trial], broken: str = "") -> list[str]:
+    """What is wrong in words, and where to read more; nothing, if all is well."""
+    said = [broken] if broken else found.said
+    if found.lost and not said:
+        said = [f"{found.lost} of {counted(found.windows, 'window')} lost"]
+    if not said:
+        return []
+    logs = [f"log: {log}" for log in _logs(trials)[:1]]
+    return [f"{name}: {'; '.join([*said, *logs])}"]
+
+
+def forecast_text(found: Forecast | None) -> str:
+    """How long the tournament takes, in one line."""
+    if found is None:
+        return "time: unknown, for no match was measured"
+    lower, upper = _long(found.lower_seconds), _long(found.upper_seconds)
+    matches = f"{counted(found.matches, 'match', ',')}, {found.at_once} at once"
+    about = lower if lower == upper else f"{lower} to {upper}"
+    return f"time: about {about} for {matches}, if they are like those of the check"
+
+
+def game_json(each: CheckedGame, bot: BotFolder) -> dict[str, Any]:
+    """One game of a bot's check as plain values."""
+    return {
+        "game": each.game,
+        "variant": each.variant,
+        "main_ms": each.clock.main_ms,
+        "reserve_ms": each.clock.reserve_ms,
+        **_tally_json(each.tally, bot),
+        "transcripts": [trial.result.transcript for trial in each.trials if trial.result is not None],
+        "logs": _logs(each.trials),
+    }
+
+
+def field_json(
+    found: Sequence[BotCheck], tournament: Tournament, design: Design, expected: Forecast | None
+) -> dict[str, Any]:
+    """A tournament's check as plain values."""
+    return {
+        "game": tournament.form.game,
+        "variant": tournament.variant,
+        "format": tournament.form.format,
+        "starts": not any(each.broken for each in found),
+        "bots": [
+            {
+                "bot": each.label,
+                "version": bot.version,
+                "content": bot.content,
+                "house": each.entrant == tournament.house,
+                "broken": each.broken or None,
+                **_tally_json(each.tally, bot),
+                "logs": _logs([] if each.trial is None else [each.trial]),
+            }
+            for each, bot in zip(found, tournament.bots, strict=True)
+        ],
+        "design": msgspec.to_builtins(design),
+        "forecast": None if expected is None else msgspec.to_builtins(expected),
+    }
+
+
+def _cells(found: Tally, bot: BotFolder, check: BotCheck | None = None) -> list[str]:
+    report = found.report
+    if not found.matches:
+        started = "-" if check is None or not check.broken else "not built" if check.trial is None else "-"
+        return ["-", started, *(["-"] * (len(HEADINGS) - 2))]
+    faults = {conduct: times for conduct, times in found.conduct.items() if conduct != "ok"}
+    return [
+        _time(report.hello_us),
+        ", ".join(f"{conduct} {times}" if found.matches > 1 else conduct for conduct, times in faults.items())
+        or "ok",
+        f"{found.wins} of {found.matches}",
+        str(found.windows),
+        str(found.lost),
+        str(report.late + report.unanswered),
+        str(found.refused),
+        str(report.asked_default),
+        _time(_percentile(report, HALF)),
+        _time(_percentile(report, MOST)),
+        _time(report.worst_us if report.spread else None),
+        _memory(report.peak_bytes, bot),
+        _time(report.cpu_us),
+    ]
+
+
+def _tally_json(found: Tally, bot: BotFolder) -> dict[str, Any]:
+    report = found.report
+    return {
+        "matches": found.matches,
+        "started": found.started,
+        "well": found.is_well,
+        "hello_ms": _ms(report.hello_us),
+        "conduct": dict(found.conduct),
+        "wins": found.wins,
+        "windows": found.windows,
+        "lost": found.lost,
+        "late": report.late,
+        "unanswered": report.unanswered,
+        "refused": found.refused,
+        "refusals": msgspec.to_builtins(report.complaints),
+        "asked_default": report.asked_default,
+        "p50_ms": _ms(_percentile(report, HALF)),
+        "p99_ms": _ms(_percentile(report, MOST)),
+        "worst_ms": _ms(report.worst_us if report.spread else None),
+        "peak_mb": None if report.peak_bytes is None else rounded(report.peak_bytes / MEGABYTE, 1),
+        "limit_mb": bot.limits.memory_mb,
+        "cpu_ms": _ms(report.cpu_us),
+        "said": found.said,
+    }
+
+
+def _logs(trials: Sequence[Trial]) -> list[str]:
+    return [str(log) for trial in trials if trial.result for log in logs_of(trial.result, trial.seat)]
+
+
+def _percentile(report: SeatReport, share: float) -> int | None:
+    """Right to some percent, and so never said to be more than the worst."""
+    found = percentile(report.spread, share)
+    return None if found is None else min(found, report.worst_us)
+
+
+def _main_time(clock: ClockTerms) -> str:
+    times: Mapping[str, int] = clock.main_ms
+    least, most = min(times.values()), max(times.values())
+    lower, upper = duration(least * MICROSECONDS_PER_MS), duration(most * MICROSECONDS_PER_MS)
+    return upper if least == most else f"{lower} to {upper}"
+
+
+def _memory(peak: int | None, bot: BotFolder) -> str:
+    return "-" if peak is None else f"{peak / MEGABYTE:.0f} of {bot.limits.memory_mb} MB"
+
+
+def _time(microseconds: int | None) -> str:
+    return "-" if microseconds is None else duration(microseconds)
+
+
+def _ms(microseconds: int | None) -> float | None:
+    return None if microseconds is None else rounded(microseconds / MICROSECONDS_PER_MS, 1)
+
+
+def _long(seconds: float) -> str:
+    """A time of hours or less: `42 s`, `12 min`, `3.5 h`."""
+    if seconds < 2 * MINUTE:
+        return f"{max(1, round(seconds))} s"
+    return f"{seconds / MINUTE:.0f} min" if seconds < 2 * HOUR else f"{seconds / HOUR:.1f} h"
