@@ -18,10 +18,11 @@ from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from time import monotonic
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Literal, Protocol, TypeVar
 
 import msgspec
 
+from bots.kit_types import check_game, types_of_bot, types_of_function
 from bots.wire import WireLine
 from protocol.codec import decode_server_message, encode
 from protocol.messages import (
@@ -54,8 +55,13 @@ MOST_NOTES = 3
 """Lines in the bot's log of one kind, in one match; then only their number is told."""
 TEXT = 300
 """Characters of the referee's text in such a line."""
+OnError = Literal["crash", "default"]
 REHEARSALS = 20
 """More than Python needs to see how a function is used."""
+ERRORS_SHOWN = 20
+"""Errors of a match that are printed in full under `on_error="default"`; each later one takes a line."""
+ERROR_CHARACTERS = 6_000
+"""Of one traceback its last characters are printed, of its window the first."""
 
 
 class Window(Generic[ViewT]):
@@ -66,7 +72,7 @@ class Window(Generic[ViewT]):
         self.name = opened.window
         """The window's name in the game's vocabulary."""
         self.view = view
-        """Everything this seat may know now: of the bot's `view_type`, or plain JSON values."""
+        """Everything this seat may know now: of the annotated type, or plain JSON values."""
         self.default: Any = opened.default
         """The action taken if none comes."""
         self.main_ms = opened.main_ms
@@ -95,12 +101,21 @@ class Window(Generic[ViewT]):
 
 
 class Bot(Generic[ViewT, EventT]):
-    """A bot that keeps a memory. Override what you need; `decide` is the only must."""
+    """A bot that keeps a memory. Override what you need; `decide` is the only must.
 
-    view_type: Any = Any
-    """What views are decoded into, for example `MistView`; `Any` leaves plain JSON values."""
-    event_type: Any = Any
-    """What events are decoded into, for example `MistEvent`, the union of all events of Mist."""
+    `class Mine(Bot[MistView, MistEvent])` says what views and events are decoded into. So do the annotations of
+    `decide` and `event`. Without either they are plain JSON values.
+    """
+
+    view_type: Any = None
+    """What views are decoded into, where annotations do not say it; `Any` leaves plain JSON values."""
+    event_type: Any = None
+    """What events are decoded into, where annotations do not say it."""
+    on_error: OnError = "crash"
+    """What happens when a method raises: the bot ends, or the error is printed and the match goes on.
+
+    With `default`, a window whose `decide` raised counts as if it had returned None.
+    """
     match: Welcome
     """Set before `welcome` is called."""
     luck: Random
@@ -139,9 +154,10 @@ class Bot(Generic[ViewT, EventT]):
 class FunctionBot(Bot[Any, Any]):
     """A function as a bot: what `run` makes of one."""
 
-    def __init__(self, decide: Callable[[Window[Any]], Any], view_type: Any) -> None:
+    def __init__(self, decide: Callable[[Window[Any]], Any], view_type: Any = None) -> None:
         self._decide = decide
-        self.view_type = view_type
+        self.view_type = types_of_function(decide, Window) if view_type is None else view_type
+        self.event_type = Any
 
     def decide(self, window: Window[Any]) -> Any:
         """What the function says."""
@@ -169,11 +185,17 @@ class _Notes:
 
 
 class Session:
-    """One match from the bot's side, without a line: messages are heard, answers go to `say`."""
+    """One match from the bot's side, without a line: messages are heard, answers go to `say`.
+
+    Raises:
+        SystemExit: the bot's annotations are wrong, or name the words of another game; the text says where.
+    """
 
     def __init__(self, bot: Bot[Any, Any], say: Callable[[ClientMessage], None]) -> None:
         self._bot = bot
         self.say = say
+        self._view_type, self._event_type = types_of_bot(bot, Bot, Window)
+        self._errors = 0
         self._window: Window[Any] | None = None
         self._last: Any = None
         """What the bot submitted last in the open window, or its default."""
@@ -198,10 +220,10 @@ class Session:
             case Rejected():
                 self._rejected(message)
             case Closed():
-                self._bot.closed(message)
+                self._guarded(self._bot.closed, message)
             case Over(outcome=outcome):
                 self._notes.over()
-                self._bot.over(outcome)
+                self._guarded(self._bot.over, outcome)
                 return False
             case Faulted(reason=reason, text=text):
                 self._notes.over()
@@ -218,23 +240,38 @@ class Session:
         self.say(Submit(window=window, action=msgspec.Raw(encode(action)), final=final))
 
     def _welcome(self, welcome: Welcome) -> None:
+        check_game(self._view_type, welcome.game)
         self._bot.match = welcome
         self._bot.luck = Random(welcome.seed)
-        self._bot.welcome()
+        self._guarded(self._bot.welcome)
         for event in welcome.told:
             self._event(event)
 
     def _event(self, event: Any) -> None:
-        self._bot.event(msgspec.convert(event, self._bot.event_type))
+        self._guarded(self._bot.event, msgspec.convert(event, self._event_type))
 
     def _decide(self, opened: Opened) -> None:
-        view = msgspec.convert(opened.view, self._bot.view_type)
+        view = msgspec.convert(opened.view, self._view_type)
         self._window = Window(opened, view, self._bot.match, self._bot.luck, self)
         self._last, self._standing = opened.default, None
         self._unanswered = 0
         self._fell_back = False
-        action = self._bot.decide(self._window)
+        errors = self._errors
+        action = self._guarded(self._bot.decide, self._window, opened=opened)
+        if self._errors > errors and not self._unanswered:
+            self._last = None  # To ask for the default is told as such in the match's report.
         self.submit(opened.id, self._last if action is None else action, final=True)
+
+    def _guarded(self, method: Callable[..., Any], *given: Any, opened: Opened | None = None) -> Any:
+        """What the bot's method returns; None where it raised and the bot goes on."""
+        if self._bot.on_error == "crash":
+            return method(*given)
+        try:
+            return method(*given)
+        except Exception as error:  # noqa: BLE001 - whatever a stranger's method raises
+            self._errors += 1
+            print(_told_of(error, method.__name__, opened, in_full=self._errors <= ERRORS_SHOWN), file=sys.stderr)
+            return None
 
     def _rejected(self, rejected: Rejected) -> None:
         window = self._window
@@ -251,7 +288,7 @@ class Session:
             self._notes.add("second actions rejected", window.id, text)
             return
         self._fell_back = True
-        instead = self._bot.rejected(rejected)
+        instead = self._guarded(self._bot.rejected, rejected)
         if instead is None:
             self._fall_back(window.id, f"rejected: {rejected.text}")
         else:
@@ -262,6 +299,18 @@ class Session:
         what = "answered by default" if self._standing is None else "what was accepted before stands"
         self._notes.add("windows answered by the kit", window, f"{why}; {what}")
         self.submit(window, self._standing, final=True)
+
+
+def _told_of(error: Exception, method: str, opened: Opened | None, *, in_full: bool) -> str:
+    """An error with its window, bounded, for the bot's log."""
+    where = method if opened is None else f"{method} of window {opened.id} {opened.window!r}"
+    if not in_full:
+        return f"{where} raised {type(error).__name__}: {str(error)[:200]}"
+    import traceback  # noqa: PLC0415 - half a millisecond that a bot without errors need not pay
+
+    lines = "".join(traceback.format_exception(error))[-ERROR_CHARACTERS:].rstrip()
+    window = "" if opened is None else f"\n{encode(opened).decode()[:ERROR_CHARACTERS]}"
+    return f"{where} raised; the match goes on\n{lines}{window}"
 
 
 class Line(Protocol):
@@ -351,7 +400,8 @@ def rehearse() -> None:
 def run(
     bot: Bot[Any, Any] | Callable[[Window[Any]], Any],
     *,
-    view_type: Any = Any,
+    view_type: Any = None,
+    on_error: OnError | None = None,
     name: str | None = None,
     version: str | None = None,
 ) -> None:
@@ -361,12 +411,16 @@ def run(
 
     Args:
         bot: a `Bot`, or a function from a window to an action.
-        view_type: for a function: what its views are decoded into. A `Bot` has its own.
+        view_type: for a function: what its views are decoded into. Left out, its annotation says it
+            (`window: Window[MistView]`). A `Bot` has its own.
+        on_error: `default` prints what `decide` raises, with the window, and goes on with the default. Left out,
+            the `Bot` says it; a function crashes.
         name: the bot's name; left out, bot.toml in the current folder says it, as it does the version.
         version: the bot's version.
 
     Raises:
-        SystemExit: it was not started by a referee, or has no name; the text says what to do.
+        SystemExit: it was not started by a referee, has no name, or its annotations are wrong; the text says what
+            to do.
     """
     took = _seconds_running()
     endpoint, token = os.environ.get("ARENA_ENDPOINT"), os.environ.get("ARENA_TOKEN")
@@ -377,6 +431,9 @@ def run(
     if took > SLOW_START:
         text = f"kit: {took:.1f} s from the start to hello ({time.process_time():.1f} s of processor time)"
         print(text, file=sys.stderr, flush=True)
+    if on_error is not None:
+        player.on_error = on_error
+    types_of_bot(player, Bot, Window)  # What is wrong is said before anybody waits for this bot.
     line = WireLine(endpoint)
     hello = Hello(token=token, name=name, version=version, protocol=PROTOCOL)
     try:

@@ -143,9 +143,6 @@ class Memory:
 class Rememberer(Bot[MistView, MistEvent]):
     """A bot that knows all that it was told."""
 
-    view_type = MistView
-    event_type = MistEvent
-
     def welcome(self) -> None:
         """A match begins with nothing known."""
         self.memory = Memory(self.match.seat)

@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterable
 from math import exp
 from random import Random
 
-from protocol.games.runes import DIVINE, MUNDANE, NAMES, RUNES
+from protocol.games.runes import DIVINE, MUNDANE, NAMES, RUNES, Group
 
 Symbol = tuple[int, ...]
 Clue = Callable[[Symbol], int]
 """How far a symbol is from what was told; 0: it fits."""
 NUMBER: dict[str, int] = {name: number for number, name in enumerate(NAMES)}
-GROUP_NAMES = (*DIVINE, *MUNDANE)
+GROUP_NAMES: tuple[Group, ...] = (*DIVINE, *MUNDANE)
 GROUP: dict[str, int] = {name: number for number, name in enumerate(GROUP_NAMES)}
 POSITIONS = range(6)
 MOST_ALIKE = 3

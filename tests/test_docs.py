@@ -12,10 +12,10 @@ from arena.feed.process import MAX_MEMORY_BYTES, MAX_WAITING
 from arena.tournament.feed_standings import AGAIN_SECONDS
 from protocol.feed import FeedMessage
 from protocol.games.mist import MistEvent, MistOptions, MistView
+from protocol.games.mist_board import BOARD
 from protocol.messages import MAX_FRAME_BYTES, MAX_NOTE_CHARACTERS, ClientMessage, ServerMessage
 from protocol.refusals import Conduct, Fault, Refusal
 from referee.bot_folder.manifest import BotFile, Limits
-from referee.games.mist import BOARD
 from referee.games.registry import GAMES
 from referee.host.feed import MAX_TOLD_BYTES
 from referee.host.host import SNAPSHOT_SECONDS

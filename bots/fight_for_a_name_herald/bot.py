@@ -10,8 +10,9 @@ from collections.abc import Collection
 from itertools import combinations
 
 from bots.fight_banners import ALL, COLOURS, NEED, Pairs, likeliest, pairs_left
-from bots.fight_board import GATES, START, Path, visits, walks
+from bots.fight_board import Path, visits, walks
 from bots.kit import Window, run
+from protocol.games.fight_board import GATES, START
 from protocol.games.fight_for_a_name import Ask, FightView, Move, Pick, Vote
 from protocol.words import Action
 
@@ -30,14 +31,14 @@ def decide(window: Window[FightView]) -> Action:
     view = window.view
     match window.name:
         case "challenge":
-            return Pick(pick=solution(view.numbers, view.target))  # type: ignore[arg-type]
+            return Pick(pick=solution(view.numbers, view.target))
         case "move":
             return given(view) if view.title is not None else Move(path=moved(window))
         case "pillar":
             return questions(view)
         case _:
             others = [seat for seat in view.candidates or () if seat != view.seat]
-            return Vote(seat=window.luck.choice(others) if others else None)  # type: ignore[arg-type]
+            return Vote(seat=window.luck.choice(others) if others else None)
 
 
 def solution(numbers: Collection[int], target: int) -> tuple[int, ...]:
@@ -53,7 +54,7 @@ def solution(numbers: Collection[int], target: int) -> tuple[int, ...]:
 def given(view: FightView) -> Move:
     """With a title, one MP to a seat on the board: it costs nothing."""
     seats = [seat for seat in view.positions if int(seat) != view.barred]
-    return Move(give={seats[view.round % len(seats)]: 1}) if seats else Move()  # type: ignore[dict-item]
+    return Move(give={seats[view.round % len(seats)]: 1}) if seats else Move()
 
 
 def moved(window: Window[FightView]) -> Path:
@@ -100,7 +101,7 @@ def held(view: FightView) -> set[str]:
 
 def standing(view: FightView, hexes: Collection[str]) -> float:
     """What hexes are worth for the crests that may still be claimed: over their pairs, how near a banner is."""
-    colours: Counter[str] = Counter(view.colours[number] for number in hexes)  # type: ignore[index]
+    colours: Counter[str] = Counter(view.colours[number] for number in hexes)
     left = pairs_left(view)
     total = 0.0
     for title in view.crests:
@@ -141,4 +142,4 @@ def _wish(view: FightView, title: str, left: dict[str, Pairs]) -> tuple[bool, bo
 
 
 if __name__ == "__main__":
-    run(decide, view_type=FightView)
+    run(decide)

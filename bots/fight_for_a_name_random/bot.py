@@ -1,7 +1,8 @@
 """Plays The Fight For a Name at random: short walks, a pillar when one is near, any questions, gifts and votes."""
 
-from bots.fight_board import START, visits, walks
+from bots.fight_board import visits, walks
 from bots.kit import Window, run
+from protocol.games.fight_board import START
 from protocol.games.fight_for_a_name import Ask, FightView, Move, Pick, Vote
 from protocol.words import Action
 
@@ -14,7 +15,7 @@ def decide(window: Window[FightView]) -> Action:
     view, luck = window.view, window.luck
     match window.name:
         case "challenge":
-            return Pick(pick=tuple(sorted(luck.sample(range(len(view.numbers)), luck.randint(1, 4)))))  # type: ignore[arg-type]
+            return Pick(pick=tuple(sorted(luck.sample(range(len(view.numbers)), luck.randint(1, 4)))))
         case "move":
             return moved(window)
         case "pillar":
@@ -22,7 +23,7 @@ def decide(window: Window[FightView]) -> Action:
             body, parting, other = ((title, luck.choice(COLOURS)) for title in titles[:3])
             return Ask(body=body, parting=parting, other=other, neither=tuple(titles[3:5]), crest=titles[5])  # type: ignore[arg-type]
         case _:
-            return Vote(seat=luck.choice([None, *(view.candidates or ())]))  # type: ignore[list-item]
+            return Vote(seat=luck.choice([None, *(view.candidates or ())]))
 
 
 def moved(window: Window[FightView]) -> Move:
@@ -30,7 +31,7 @@ def moved(window: Window[FightView]) -> Move:
     view, luck = window.view, window.luck
     if view.title is not None:
         seats = [seat for seat in view.positions if int(seat) != view.barred]
-        return Move(give={luck.choice(seats): 1}) if seats else Move()  # type: ignore[arg-type]
+        return Move(give={luck.choice(seats): 1}) if seats else Move()
     position, mp = view.position or START, view.mp or 0
     visited = {visit.pillar for visit in view.visits}
     ways = [path for _, path in visits(position, mp, visited)]
@@ -39,4 +40,4 @@ def moved(window: Window[FightView]) -> Move:
 
 
 if __name__ == "__main__":
-    run(decide, view_type=FightView)
+    run(decide)

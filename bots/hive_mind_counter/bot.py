@@ -13,7 +13,6 @@ from random import Random
 
 from bots.hive_mind_hive import (
     BY_KIND,
-    CELLS,
     SHAPES,
     Layout,
     Shape,
@@ -24,6 +23,7 @@ from bots.hive_mind_hive import (
     total,
 )
 from bots.kit import Window, run
+from protocol.games.hive_board import CELLS
 from protocol.games.hive_mind import (
     BreakTie,
     Hint,
@@ -52,11 +52,11 @@ def decide(window: Window[HiveMindView]) -> Action | None:
     view, luck = window.view, window.luck
     match window.name:
         case "scores":
-            return Scores(scores=guessed_scores(view))  # type: ignore[arg-type]
+            return Scores(scores=guessed_scores(view))
         case "give_token":
             return None
         case "break_tie":
-            return BreakTie(seat=luck.choice(view.tied))  # type: ignore[arg-type]
+            return BreakTie(seat=luck.choice(view.tied))
     left = {hive: fitting(hints(view, hive)) for hive in view.hives}
     place = opening(view, left, luck) if view.round == 1 else scoring(view, left, luck)
     double, block = bought(view, left) if view.round == BUYING_ROUND else ((), ())
@@ -179,4 +179,4 @@ def _scored_over(view: HiveMindView, hive: str, cell: str) -> int:
 
 
 if __name__ == "__main__":
-    run(decide, view_type=HiveMindView)
+    run(decide)

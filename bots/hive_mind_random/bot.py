@@ -16,11 +16,11 @@ def decide(window: Window[HiveMindView]) -> Action | None:
     others = [seat for seat in (0, 1, 2, 3, 4) if seat != view.seat]
     match window.name:
         case "scores":
-            return Scores(scores={str(seat): luck.randrange(HIGHEST_GUESS) for seat in others})  # type: ignore[misc]
+            return Scores(scores={str(seat): luck.randrange(HIGHEST_GUESS) for seat in others})
         case "give_token":
-            return GiveToken(seat=luck.choice(others))  # type: ignore[arg-type]
+            return GiveToken(seat=luck.choice(others))
         case "break_tie":
-            return BreakTie(seat=luck.choice(view.tied))  # type: ignore[arg-type]
+            return BreakTie(seat=luck.choice(view.tied))
     kinds = {hive: luck.choice(left) for hive, left in view.unused.items()}
     if view.round == 1:
         kinds = dict(zip(view.hives, luck.sample(("tri", "arc", "line"), len(view.hives)), strict=True))
@@ -37,4 +37,4 @@ def decide(window: Window[HiveMindView]) -> Action | None:
 
 
 if __name__ == "__main__":
-    run(decide, view_type=HiveMindView)
+    run(decide)

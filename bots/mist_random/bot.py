@@ -23,4 +23,4 @@ def decide(window: Window[MistView]) -> ChooseFirst | Turn:
 
 
 if __name__ == "__main__":
-    run(decide, view_type=MistView)
+    run(decide)

@@ -134,4 +134,4 @@ def _leaves(tree: Tree) -> Iterator[int]:
 
 
 if __name__ == "__main__":
-    run(decide, view_type=PointingView)
+    run(decide)

@@ -14,4 +14,4 @@ def decide(window: Window[PointingView]) -> Point | Vote:
 
 
 if __name__ == "__main__":
-    run(decide, view_type=PointingView)
+    run(decide)

@@ -15,14 +15,14 @@ def decide(window: Window[RunesView]) -> ChooseSymbol | PlayRound | None:
     if view.insight and luck.choice((True, False)):
         one = luck.choice((Visions(divine=luck.choice(DIVINE)), Visions(mundane=luck.choice(MUNDANE))))
         runes = luck.sample(NAMES, len(others))
-        visions = luck.choice((one, Visions(assign=dict(zip(map(str, others), runes, strict=True)))))  # type: ignore[arg-type]
+        visions = luck.choice((one, Visions(assign=dict(zip(map(str, others), runes, strict=True)))))
     return PlayRound(
-        votes={str(luck.randint(1, 15)): 1},  # type: ignore[dict-item]
+        votes={str(luck.randint(1, 15)): 1},
         visions=visions,
-        learned=(Learned(has=Has(seat=luck.choice(others), rune=luck.choice(NAMES))),),  # type: ignore[arg-type]
-        guesses=(tuple(luck.sample(NAMES, 6)),),  # type: ignore[arg-type]
+        learned=(Learned(has=Has(seat=luck.choice(others), rune=luck.choice(NAMES))),),
+        guesses=(tuple(luck.sample(NAMES, 6)),),
     )
 
 
 if __name__ == "__main__":
-    run(decide, view_type=RunesView)
+    run(decide)

@@ -10,12 +10,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from math import log2
 
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from bots.kit import Window, run
 from bots.runes_clues import clues
 from bots.runes_symbols import GROUP_NAMES, POSITIONS, Symbol, fitting, is_in
-from protocol.games.runes import DIVINE, NAMES, RUNES
+from protocol.games.runes import DIVINE, MUNDANE, NAMES, RUNES, DivineGroup, MundaneGroup, RuneName
 from protocol.games.runes_to_ruins import (
     ChooseSymbol,
     Count,
@@ -49,15 +49,15 @@ def decide(window: Window[RunesView]) -> ChooseSymbol | PlayRound | None:
         seat for seat in ((view.seat or 0) + step for step in range(1, 5)) if str(seat % 5) not in view.discovered
     ]
     if not targets:
-        return PlayRound(votes=vote)  # type: ignore[arg-type]
+        return PlayRound(votes=vote)
     target = targets[0] % 5
     drawn = fitting(clues(view, target), luck, walks=WALKS, steps=STEPS)
     visions, spent = asked(view, target, drawn)
     return PlayRound(
-        votes=vote,  # type: ignore[arg-type]
+        votes=vote,
         visions=visions,
         learned=tuple(believed(view, target, drawn, spare=(view.insight or 0) - spent > 0)),
-        guesses=(tuple(NAMES[rune] for rune in Counter(drawn).most_common(1)[0][0]),),  # type: ignore[arg-type]
+        guesses=(tuple(NAMES[rune] for rune in Counter(drawn).most_common(1)[0][0]),),
     )
 
 
@@ -65,21 +65,24 @@ def asked(view: RunesView, target: int, drawn: list[Symbol]) -> tuple[Visions, i
     """The visions that the insight is spent on, and what they cost."""
     purse = view.insight or 0
     left = purse
-    pattern, assign, divine, mundane = UNSET, UNSET, UNSET, UNSET
+    pattern: Pattern | UnsetType = UNSET
+    assign: dict[str, RuneName] | UnsetType = UNSET
+    divine: DivineGroup | UnsetType = UNSET
+    mundane: MundaneGroup | UnsetType = UNSET
     if left >= PATTERN_COST:
         left -= PATTERN_COST
         groups = tuple(GROUP_NAMES[best_split(drawn, position)] for position in POSITIONS)
-        pattern = Pattern(groups=groups, seats=(target,))  # type: ignore[assignment, arg-type]
+        pattern = Pattern(groups=groups, seats=(target,))
     by_order = [best_group(drawn, order) for order in (range(6), range(6, 12))]
     if left >= CHEAP_COST and by_order[0] is not None:
         left -= CHEAP_COST
-        divine = GROUP_NAMES[by_order[0]]  # type: ignore[assignment]
+        divine = DIVINE[by_order[0]]
     if left >= CHEAP_COST and by_order[1] is not None:
         left -= CHEAP_COST
-        mundane = GROUP_NAMES[by_order[1]]  # type: ignore[assignment]
+        mundane = MUNDANE[by_order[1] - len(DIVINE)]
     if left >= CHEAP_COST:
         left -= CHEAP_COST
-        assign = assigned(view, target, drawn)  # type: ignore[assignment]
+        assign = assigned(view, target, drawn)
     return Visions(pattern=pattern, divine=divine, mundane=mundane, assign=assign), purse - left
 
 
@@ -106,7 +109,7 @@ def _counts(target: int, drawn: list[Symbol]) -> Iterator[tuple[float, float, Le
         numbers = Counter(sum(is_in(rune, group) for rune in symbol) for symbol in drawn)
         number = min(range(7), key=lambda n: sum(abs(n - count) * times for count, times in numbers.items()))
         mantra = COUNT_MANTRA * sum(abs(number - count) * times for count, times in numbers.items()) / len(drawn)
-        yield entropy(numbers.values()), mantra, Learned(count=Count(seat=target, group=name, number=number))  # type: ignore[arg-type]
+        yield entropy(numbers.values()), mantra, Learned(count=Count(seat=target, group=name, number=number))
 
 
 def _runes(target: int, drawn: list[Symbol]) -> Iterator[tuple[float, float, Learned]]:
@@ -114,7 +117,7 @@ def _runes(target: int, drawn: list[Symbol]) -> Iterator[tuple[float, float, Lea
     for rune, name in enumerate(NAMES):
         share = sum(rune in symbol for symbol in drawn) / len(drawn)
         bits = entropy((share, 1 - share))
-        yield bits, HAS_MANTRA * (1 - share), Learned(has=Has(seat=target, rune=name))  # type: ignore[arg-type]
+        yield bits, HAS_MANTRA * (1 - share), Learned(has=Has(seat=target, rune=name))
 
 
 def best_split(drawn: list[Symbol], position: int) -> int:
@@ -134,13 +137,13 @@ def best_group(drawn: list[Symbol], groups: range) -> int | None:
     return best if entropy((shares[best], 1 - shares[best])) >= MUST_TELL else None
 
 
-def assigned(view: RunesView, target: int, drawn: list[Symbol]) -> dict[str, str]:
+def assigned(view: RunesView, target: int, drawn: list[Symbol]) -> dict[str, RuneName]:
     """The rune that divides them most evenly, for the target; any others for the other seats."""
     uses = Counter(rune for symbol in drawn for rune in symbol)
     best = min(range(len(RUNES)), key=lambda rune: abs(0.5 - uses[rune] / len(drawn)))
     others = [seat for seat in range(5) if seat not in (view.seat, target)]
     rest = [rune for rune in range(len(RUNES)) if rune != best]
-    more = {
+    more: dict[str, RuneName] = {
         str(seat): NAMES[rest[(view.round * len(DIVINE) + step) % len(rest)]] for step, seat in enumerate(others)
     }
     return {str(target): NAMES[best], **more}
@@ -154,4 +157,4 @@ def entropy(counts: Iterable[float]) -> float:
 
 
 if __name__ == "__main__":
-    run(decide, view_type=RunesView)
+    run(decide)

@@ -4,30 +4,37 @@ Seats that are keys are text (`"0"`), and so are the numbers of hexes where they
 other places; in lists of numbers and of seats both are numbers.
 """
 
-from typing import Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from msgspec import Meta, Struct
 
 from protocol.words import Action, Audience, Event, Options, Setup, View
 
-Seat = Literal[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]
-SeatKey = Literal["0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12"]
+# fmt: off
+# Views give plain numbers and text: to a type checker these are no more either. Values are checked at run time.
+if TYPE_CHECKING:
+    Seat = int
+    SeatKey = str
+    Position = int
+    HexKey = str
+else:
+    Seat = Literal[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]
+    SeatKey = Literal["0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12"]
+    Position = Literal[0, 1, 2, 3, 4, 5, 6, 7]
+    HexKey = Literal[
+        "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14", "15", "16", "17", "18",
+        "19", "20", "21", "22", "23", "24", "25", "26", "27", "28", "29", "30", "31", "32", "33", "34", "35", "36",
+    ]
 Direction = Literal["N", "NE", "SE", "S", "SW", "NW"]
 Colour = Literal["red", "orange", "yellow", "green", "blue", "purple"]
 Pillar = Literal["phi", "psi", "mu", "lambda", "sigma", "theta", "omega", "delta", "gamma", "xi"]
-# fmt: off
 Title = Literal[
     "Charity", "Courage", "Diligence", "Faith", "Honour", "Hope",
     "Humility", "Justice", "Mercy", "Patience", "Prudence", "Temperance",
 ]
-HexKey = Literal[
-    "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14", "15", "16", "17", "18",
-    "19", "20", "21", "22", "23", "24", "25", "26", "27", "28", "29", "30", "31", "32", "33", "34", "35", "36",
-]
 # fmt: on
 Amount = Annotated[int, Meta(ge=1)]
 Gift = Annotated[int, Meta(ge=1, le=2)]
-Position = Literal[0, 1, 2, 3, 4, 5, 6, 7]
 
 
 class FightOptions(Options, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -4,15 +4,20 @@ A hex is a letter, A to L. A Hive's name is `1` or `2` in `gauntlet`, `1`, `2` o
 `Marcer` or `Zero` in `recharged`. A Hive's values are twelve digits, those of A to L.
 """
 
-from typing import Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from protocol.words import Action, Audience, Event, Options, Setup, View
 
 Variant = Literal["recharged", "tempo-up", "gauntlet"]
-Seat = Literal[0, 1, 2, 3, 4]
-SeatKey = Literal["0", "1", "2", "3", "4"]
+# Views give plain numbers and text: to a type checker these are no more either. Values are checked at run time.
+if TYPE_CHECKING:
+    Seat = int
+    SeatKey = str
+else:
+    Seat = Literal[0, 1, 2, 3, 4]
+    SeatKey = Literal["0", "1", "2", "3", "4"]
 Kind = Literal["tri", "arc", "line"]
 WindowName = Literal["round", "scores", "give_token", "break_tie"]
 Garnets = Annotated[int, Meta(ge=0)]

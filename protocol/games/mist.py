@@ -1,13 +1,17 @@
 """Words of Mist: options, actions, events and views. The rules themselves are in docs/games/mist.md."""
 
-from typing import Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
 from protocol.words import Action, Audience, Event, Options, View
 
 Variant = Literal["heaven-and-hell", "contractual-obligation"]
-Seat = Literal[0, 1]
+# Views give plain numbers and text: to a type checker these are no more either. Values are checked at run time.
+if TYPE_CHECKING:
+    Seat = int
+else:
+    Seat = Literal[0, 1]
 Board = dict[str, Literal["own", "opponent", "empty", "blocked"]]
 """Visible cell to what it holds, in the order of rows and numbers. Cells out of vision are left out."""
 

@@ -3,22 +3,31 @@
 Runes and groups are named as in `runes`; a list of six runes is a symbol's positions 0 1 2 / 3 4 5.
 """
 
-from typing import Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from protocol.games.runes import DivineGroup, Group, MundaneGroup, RuneName
 from protocol.words import Action, Audience, Event, Options, View
 
-Seat = Literal[0, 1, 2, 3, 4]
-SeatKey = Literal["0", "1", "2", "3", "4"]
-Position = Literal[0, 1, 2, 3, 4, 5]
+# Views give plain numbers and text: to a type checker these are no more either. Values are checked at run time.
+if TYPE_CHECKING:
+    Seat = int
+    SeatKey = str
+    Position = int
+    ConditionKey = str
+    Six = tuple[RuneName, ...]
+    SixGroups = tuple[Group, ...]
+else:
+    Seat = Literal[0, 1, 2, 3, 4]
+    SeatKey = Literal["0", "1", "2", "3", "4"]
+    Position = Literal[0, 1, 2, 3, 4, 5]
+    ConditionKey = Literal["1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14", "15"]
+    Six = tuple[RuneName, RuneName, RuneName, RuneName, RuneName, RuneName]
+    """A symbol, or a guess at one, by position."""
+    SixGroups = tuple[Group, Group, Group, Group, Group, Group]
 Order = Literal["divine", "mundane"]
 Artefact = Literal["light", "dark"]
-Six = tuple[RuneName, RuneName, RuneName, RuneName, RuneName, RuneName]
-"""A symbol, or a guess at one, by position."""
-SixGroups = tuple[Group, Group, Group, Group, Group, Group]
-ConditionKey = Literal["1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14", "15"]
 Kind = Literal["assign", "divine", "mundane", "veil", "pattern", "place", "except", "mirror", "window"]
 """The nine kinds of vision, in the order in which they are answered."""
 LearnedKind = Literal["rune", "count", "has", "line", "shared", "most"]

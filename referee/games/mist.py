@@ -27,8 +27,8 @@ from protocol.games.mist import (
     Vision,
     WholeBoard,
 )
+from protocol.games.mist_board import BOARD, CENTRE, PLAYABLE, SEEN
 from protocol.words import Action, Options, Outcome, Setup
-from referee.games.hexes import POINTED, Hexes, centred_rows
 from referee.rules import (
     MINUTE_MS,
     Addressed,
@@ -44,15 +44,6 @@ from referee.rules import (
     Window,
 )
 
-BOARD = Hexes(
-    centred_rows([[f"{row}{n + 1}" for n in range(9 - abs(y - 4))] for y, row in enumerate("ABCDEFGHI")]), POINTED
-)
-CENTRE = BOARD.bit["E5"]
-PLAYABLE = BOARD.all & ~CENTRE
-RADIUS = (0, 3, 1, 0)
-"""How far one sees after placing so many pieces ("What happens in a turn", 1)."""
-SEEN = tuple({bit: BOARD.ball(bit, radius) for bit in BOARD.name} for radius in RADIUS)
-"""By number of pieces placed, then by cell: what a piece there lets its owner see."""
 SPELLED = {spelling: name for name in BOARD.names for spelling in (name, name.lower())}
 """Every accepted spelling of a cell to its canonical one (R1)."""
 

@@ -14,11 +14,6 @@ from msgspec import Raw, Struct
 
 from bots.kit import Bot, FunctionBot, Session
 from protocol.codec import decode_server_message, encode
-from protocol.games.fight_for_a_name import FightView
-from protocol.games.hive_mind import HiveMindView
-from protocol.games.mist import MistView
-from protocol.games.pointing import PointingView
-from protocol.games.runes_to_ruins import RunesView
 from protocol.messages import (
     PROTOCOL,
     Accepted,
@@ -43,38 +38,38 @@ MAIN_MS = 60_000
 """Main time of every window, if a test asks for no other."""
 
 
-def _made(folder: str, name: str, view_type: Any = Any) -> Maker:
+def _made(folder: str, name: str) -> Maker:
     """How to make a fresh bot of a folder: bot.py holds a class, or a function from window to action."""
 
     def make() -> Bot[Any, Any]:
         made = getattr(importlib.import_module(f"bots.{folder}.bot"), name)
-        return made() if isinstance(made, type) else FunctionBot(made, view_type)
+        return made() if isinstance(made, type) else FunctionBot(made)
 
     return make
 
 
 BOTS: dict[str, dict[str, Maker]] = {
     "fight-for-a-name": {
-        "random": _made("fight_for_a_name_random", "decide", FightView),
-        "herald": _made("fight_for_a_name_herald", "decide", FightView),
+        "random": _made("fight_for_a_name_random", "decide"),
+        "herald": _made("fight_for_a_name_herald", "decide"),
     },
     "mist": {
-        "random": _made("mist_random", "decide", MistView),
+        "random": _made("mist_random", "decide"),
         "cautious": _made("mist_cautious", "Cautious"),
         "hunter": _made("mist_hunter", "Hunter"),
         "tracker": _made("mist_tracker", "Tracker"),
     },
     "hive-mind": {
-        "random": _made("hive_mind_random", "decide", HiveMindView),
-        "counter": _made("hive_mind_counter", "decide", HiveMindView),
+        "random": _made("hive_mind_random", "decide"),
+        "counter": _made("hive_mind_counter", "decide"),
     },
     "pointing": {
-        "random": _made("pointing_random", "decide", PointingView),
-        "planner": _made("pointing_planner", "decide", PointingView),
+        "random": _made("pointing_random", "decide"),
+        "planner": _made("pointing_planner", "decide"),
     },
     "runes-to-ruins": {
-        "random": _made("runes_to_ruins_random", "decide", RunesView),
-        "seeker": _made("runes_to_ruins_seeker", "decide", RunesView),
+        "random": _made("runes_to_ruins_random", "decide"),
+        "seeker": _made("runes_to_ruins_seeker", "decide"),
     },
 }
 """Game to its sample bots, the weakest first."""

@@ -6,6 +6,7 @@ import pytest
 
 from bots import hive_mind_hive as hives
 from bots.hive_mind_counter.bot import best_guess, told_by
+from protocol.games.hive_board import CELLS, SHAPES
 from protocol.games.hive_mind import Hint
 from referee.games.hive_mind import hive as rules
 from referee.games.registry import GAMES
@@ -17,14 +18,9 @@ VARIANTS = tuple(variant.name for variant in GAMES["hive-mind"].variants)
 
 def hint(cells: str, values: str) -> Hint:
     """What a shape on a Hive of these values is told."""
-    shape = rules.SHAPES[cells]
+    shape = SHAPES[cells]
     total = rules.total(values, shape.looks)
     return Hint(hive="1", round=1, shape=shape.kind, cells=cells, looks=shape.looks, total=total)
-
-
-def test_shapes_and_what_they_look_at_are_the_rules_own() -> None:
-    expected = {(each.cells, each.kind, each.looks) for each in rules.SHAPES.values()}
-    assert expected == {(each.cells, each.kind, hives.letters(each.looks)) for each in hives.SHAPES}
 
 
 def test_there_are_20790_layouts_and_the_true_one_fits_its_hints() -> None:
@@ -32,7 +28,7 @@ def test_there_are_20790_layouts_and_the_true_one_fits_its_hints() -> None:
     luck = Random(1)
     for _ in range(10):
         values = rules.draw_values(luck)
-        left = hives.fitting([hint(cells, values) for cells in luck.sample(list(rules.SHAPES), 3)])
+        left = hives.fitting([hint(cells, values) for cells in luck.sample(list(SHAPES), 3)])
         layout = tuple(hives.mask(rules.where(values, digit)) for digit in "23")
         assert layout in left
         assert len(left) < len(hives.layouts())
@@ -40,7 +36,7 @@ def test_there_are_20790_layouts_and_the_true_one_fits_its_hints() -> None:
 
 def test_means_are_taken_over_the_layouts_left() -> None:
     left = [(hives.mask("ABCD"), hives.mask("EJL")), (hives.mask("ABCE"), hives.mask("DJL"))]
-    means = dict(zip(hives.CELLS, hives.mean_values(left), strict=True))
+    means = dict(zip(CELLS, hives.mean_values(left), strict=True))
     assert (2, 2.5, 2.5, 1, 3) == tuple(means[cell] for cell in "ADEFJ")
 
 

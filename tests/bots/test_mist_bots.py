@@ -13,8 +13,8 @@ from bots.mist_memory import Memory
 from bots.mist_random.bot import decide as decide_at_random
 from bots.mist_worth import Tally, wins, worth
 from protocol.games.mist import FirstMove, MistEvent, MistView, OpponentPlaced, Placed, Reveal, Swapped, Turn
+from protocol.games.mist_board import BOARD
 from referee.bot_folder.manifest import read_bot
-from referee.games.mist import BOARD
 from tests.bots.in_process import MIST_BOTS, MIST_VARIANTS, Maker, play
 from tests.long import cases
 

@@ -7,7 +7,7 @@ import pytest
 from bots.pointing_planner.bot import Prospect, pointing_rate, prospect, was, worth
 from bots.pointing_sections import fates
 from protocol.games.pointing import PointingView
-from referee.games.pointing.map import anonymous, connect, points
+from protocol.games.pointing_map import anonymous, connect, points
 from tests.bots.in_process import BOTS, play
 from tests.bots.strength import matches_of, one_match, summed
 

@@ -23,7 +23,7 @@ def test_legal_is_what_the_rules_call_so() -> None:
         drawn = rules.draw_symbol(luck)
         assert 0 == symbols.illegal(numbers(drawn))
         other = tuple(luck.choices(NAMES, k=6))
-        assert (rules.fault(other) is None) == (symbols.illegal(numbers(other)) == 0)  # type: ignore[arg-type]
+        assert (rules.fault(other) is None) == (symbols.illegal(numbers(other)) == 0)
 
 
 def test_the_walk_ends_at_legal_symbols_that_fit() -> None:

@@ -6,6 +6,7 @@ from typing import cast
 from rich.text import Text
 
 from arena.live.drawing.honeycomb import Tile, honeycomb
+from protocol.games.hexes import Place, centred_rows
 from protocol.games.hive_mind import (
     Blocks,
     Doubles,
@@ -20,7 +21,6 @@ from protocol.games.hive_mind import (
     TokenGiven,
 )
 from protocol.words import Event, View
-from referee.games import Place, centred_rows
 
 PLACES = centred_rows(["ABC", "DEFG", "HIJ", "KL"])
 APART = 10

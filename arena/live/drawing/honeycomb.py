@@ -7,7 +7,7 @@ from operator import itemgetter
 from msgspec import Struct
 from rich.text import Text
 
-from referee.games import Place
+from protocol.games.hexes import Place
 
 WALL_STYLE = "bright_black"
 INK = {

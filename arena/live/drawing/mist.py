@@ -7,6 +7,7 @@ from msgspec import UNSET
 from rich.text import Text
 
 from arena.live.drawing.honeycomb import Tile, honeycomb
+from protocol.games.hexes import centred_rows
 from protocol.games.mist import (
     FirstChosen,
     FirstMove,
@@ -20,7 +21,6 @@ from protocol.games.mist import (
     Vision,
 )
 from protocol.words import Event, View
-from referee.games import centred_rows
 
 ROWS = "ABCDEFGHI"
 PLACES = centred_rows([[f"{row}{n + 1}" for n in range(9 - abs(y - 4))] for y, row in enumerate(ROWS)])

@@ -4,8 +4,8 @@ from collections import Counter
 
 from msgspec.structs import replace
 
-from protocol.games.fight_for_a_name import Crowded, HexKey, Move, Pillar, PillarShows, SeatKey, Visit
-from referee.games.fight_for_a_name.board import HEXES, PILLAR_AT, START, STEPS
+from protocol.games.fight_board import HEXES, PILLAR_AT, START, STEPS
+from protocol.games.fight_for_a_name import Crowded, Direction, HexKey, Move, Pillar, PillarShows, SeatKey, Visit
 from referee.games.fight_for_a_name.state import SEAT_KEYS, FightState, Player, in_final_phase
 from referee.rules import Addressed, Illegal
 
@@ -36,7 +36,7 @@ def checked_move(state: FightState, seat: int, move: Move) -> Move:
     return Move(path=move.path, reinforce=dict(sorted(move.reinforce.items(), key=lambda part: int(part[0]))))
 
 
-def _destination(player: Player, path: tuple[str, ...]) -> str:
+def _destination(player: Player, path: tuple[Direction, ...]) -> str:
     """Where a path leads. Raises Illegal where that is nowhere, or a pillar in a way that breaks R1."""
     at = player.position or START
     for number, way in enumerate(path, 1):

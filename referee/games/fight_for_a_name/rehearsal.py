@@ -7,13 +7,12 @@ from collections import deque
 from collections.abc import Iterator
 from itertools import combinations
 from random import Random
-from typing import cast
 
 from msgspec.structs import replace
 
+from protocol.games.fight_board import COLOURS, HEXES, OPPOSITE, PILLAR_AT, PILLARS, START, STEPS, TITLES
 from protocol.games.fight_for_a_name import Ask, Colour, Direction, Move, Pick, Title, Vote
 from protocol.words import Action
-from referee.games.fight_for_a_name.board import COLOURS, HEXES, OPPOSITE, PILLAR_AT, PILLARS, START, STEPS, TITLES
 from referee.games.fight_for_a_name.seen import voters
 from referee.games.fight_for_a_name.setup import drawn_pillars, drawn_titles
 from referee.games.fight_for_a_name.state import (
@@ -51,7 +50,7 @@ def plausible(state: FightState, seat: int, luck: Random) -> Action | None:
         case "pillar":
             return _ask(player, luck) if player.visits else None
         case _:
-            return Vote(seat=luck.choice(state.candidates))  # type: ignore[arg-type]
+            return Vote(seat=luck.choice(state.candidates))
 
 
 def _right_pick(state: FightState) -> Pick:
@@ -59,7 +58,7 @@ def _right_pick(state: FightState) -> Pick:
     positions = range(len(puzzle.numbers))
     picks = (pick for count in positions for pick in combinations(positions, count + 1))
     right = next(pick for pick in picks if sum(puzzle.numbers[position] for position in pick) == puzzle.target)
-    return Pick(pick=right)  # type: ignore[arg-type]
+    return Pick(pick=right)
 
 
 def _gifts(state: FightState, player: Player, luck: Random) -> Move:
@@ -117,7 +116,7 @@ def _padded(path: Path, player: Player, luck: Random) -> Path:
     spare = (player.mp - len(path)) // 2
     if len(path) <= 1 or spare < 1:
         return path
-    back = cast("Direction", OPPOSITE[path[-1]])
+    back = OPPOSITE[path[-1]]
     return path + (back, path[-1]) * luck.randint(0, spare)
 
 
@@ -136,7 +135,7 @@ def _ways_to_pillars(player: Player) -> Iterator[Path]:
         while way in STEPS[at] and (not steps or at not in PILLAR_AT):
             at, steps = STEPS[at][way], steps + 1
         if steps and at in PILLAR_AT and at not in visited:
-            yield cast("Path", (way,) * steps)
+            yield (way,) * steps
 
 
 def _ways_to_hexes(player: Player) -> Iterator[tuple[str, Path]]:
@@ -149,7 +148,7 @@ def _ways_to_hexes(player: Player) -> Iterator[tuple[str, Path]]:
             yield at, paths[at]
         for way, there in STEPS[at].items():
             if there not in paths and there not in PILLAR_AT:
-                paths[there] = (*paths[at], cast("Direction", way))
+                paths[there] = (*paths[at], way)
                 queue.append(there)
 
 

@@ -5,9 +5,9 @@ from random import Random
 
 from msgspec.structs import replace
 
+from protocol.games.fight_board import HEXES
 from protocol.games.fight_for_a_name import Move, Pick, Puzzle, RoundResult, Standing
 from referee.games.fight_for_a_name import ending
-from referee.games.fight_for_a_name.board import HEXES
 from referee.games.fight_for_a_name.moving import INCOME, play_moves
 from referee.games.fight_for_a_name.state import FightState, by_number
 from referee.games.fight_for_a_name.titles import claim_titles, holders

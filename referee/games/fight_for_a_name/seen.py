@@ -5,8 +5,8 @@ A seat's view is made of what all were told and of its own player: never of anot
 
 from msgspec.structs import replace
 
+from protocol.games.fight_board import START
 from protocol.games.fight_for_a_name import FightHostPlayer, FightHostView, FightView
-from referee.games.fight_for_a_name.board import START
 from referee.games.fight_for_a_name.state import (
     SEATS,
     FightState,

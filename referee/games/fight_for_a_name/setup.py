@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from itertools import combinations
 from random import Random
 
+from protocol.games.fight_board import COLOURS, HEXES, PILLARS, TITLES
 from protocol.games.fight_for_a_name import Banner, FightSetup, Pillar, Puzzle, Title
-from referee.games.fight_for_a_name.board import COLOURS, HEXES, PILLARS, TITLES
 from referee.rules import BadSetupError
 
 NUMBERS = 8

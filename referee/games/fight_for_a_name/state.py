@@ -8,6 +8,7 @@ from typing import Literal, get_args
 
 from msgspec import Struct
 
+from protocol.games.fight_board import HEXES, START
 from protocol.games.fight_for_a_name import (
     Claim,
     FightOptions,
@@ -19,7 +20,6 @@ from protocol.games.fight_for_a_name import (
     Title,
     Visit,
 )
-from referee.games.fight_for_a_name.board import HEXES, START
 
 SEATS = 13
 SEAT_KEYS: tuple[SeatKey, ...] = get_args(SeatKey)

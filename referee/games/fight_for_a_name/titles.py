@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from protocol.games.fight_board import HEXES, TITLES
 from protocol.games.fight_for_a_name import Banner, Claim, Title
-from referee.games.fight_for_a_name.board import HEXES, TITLES
 from referee.games.fight_for_a_name.state import NOTHING, FightState, Player, on_board
 
 Holders = dict[int, int]

@@ -6,8 +6,8 @@ Every reason is about the action, public facts and what its sender did before.
 from collections import Counter
 from collections.abc import Iterable
 
+from protocol.games.hive_board import CELLS, KINDS, SHAPES, Shape, shape_named
 from protocol.games.hive_mind import Kind, Round, Scores
-from referee.games.hive_mind.hive import CELLS, KINDS, SHAPES, Shape, shape_named
 from referee.games.hive_mind.state import ROUNDS, RULE_SETS, HiveMindState, Turn, price, rounds_on, wallet
 from referee.rules import Illegal
 

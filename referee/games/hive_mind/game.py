@@ -21,7 +21,6 @@ from protocol.games.hive_mind import (
     RoundResult,
     ScoreGuesses,
     Scores,
-    Seat,
     SeatKey,
     TokenGiven,
     WindowName,
@@ -140,7 +139,7 @@ class HiveMind(Game[HiveMindState]):
 
     def draw_default(self, state: HiveMindState, seat: int, luck: Luck) -> BreakTie:
         """One of the tied."""
-        return BreakTie(seat=cast("Seat", luck.seat(seat).choice(play.tied(state))))
+        return BreakTie(seat=luck.seat(seat).choice(play.tied(state)))
 
     def close(self, state: HiveMindState, taken: tuple[Taken | None, ...], luck: Luck) -> Step[HiveMindState]:
         """Plays what the open window's seats are taken to have submitted."""

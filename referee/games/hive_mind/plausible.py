@@ -7,8 +7,9 @@ matches they seldom place at all, so that scores tie. They look at the host's se
 from random import Random
 from typing import Any
 
+from protocol.games.hive_board import SHAPES
 from referee.games.hive_mind.checking import BUYING_ROUND, kinds_left
-from referee.games.hive_mind.hive import SHAPES, draw_values
+from referee.games.hive_mind.hive import draw_values
 from referee.games.hive_mind.scoring import count, score
 from referee.games.hive_mind.state import ROUNDS, SEATS, HiveMindState, Turn, turn
 

@@ -2,10 +2,11 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Literal, cast
+from typing import Literal
 
 from msgspec.structs import replace
 
+from protocol.games.hive_board import CELLS, KINDS, SHAPES
 from protocol.games.hive_mind import (
     Blocks,
     BreakTie,
@@ -23,7 +24,7 @@ from protocol.games.hive_mind import (
     WindowName,
 )
 from referee.games.hive_mind.checking import BUYING_ROUND
-from referee.games.hive_mind.hive import CELLS, KINDS, SHAPES, total
+from referee.games.hive_mind.hive import total
 from referee.games.hive_mind.result import feats_by_seat, points_by_seat, settle
 from referee.games.hive_mind.scoring import count, right_guesses, seats_over, with_right_guesses
 from referee.games.hive_mind.state import (
@@ -75,7 +76,7 @@ def close_round(state: HiveMindState, actions: Sequence[Round], luck: Luck) -> S
 def close_scores(state: HiveMindState, actions: Sequence[Scores], luck: Luck) -> Step[HiveMindState]:
     """The guessing of scores: all right guesses count on the totals before any of them does."""
     points, feats = count(state)
-    scores = tuple(cast("dict[str, int]", action.scores) for action in actions)
+    scores = tuple(action.scores for action in actions)
     right = right_guesses(points, scores)
     result = settle(RULE_SETS[state.variant], with_right_guesses(points, right), feats)
     by, of = Counter(guesser for guesser, _ in right), Counter(guessed for _, guessed in right)

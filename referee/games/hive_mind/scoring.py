@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from protocol.games.hive_board import CELLS
 from protocol.games.hive_mind import Points
-from referee.games.hive_mind.hive import CELLS, where
+from referee.games.hive_mind.hive import where
 from referee.games.hive_mind.state import ROUNDS, RULE_SETS, SEATS, HiveMindState, Play, play_on
 
 RightGuess = tuple[int, int]

@@ -23,8 +23,8 @@ from protocol.games.pointing import (
     Tied,
     Vote,
 )
+from protocol.games.pointing_map import Connections, Targets, anonymous, connect, points
 from protocol.words import Action, Options, Outcome, Setup
-from referee.games.pointing.map import Connections, Targets, anonymous, connect, points
 from referee.rules import (
     DAY_MS,
     Addressed,

@@ -4,9 +4,10 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
+from protocol.games.hive_board import CELLS
 from protocol.games.hive_mind import Blocks, Doubles, Hint, HiveMindEvent, Round, RoundResult
 from referee.games.hive_mind import HiveMind
-from referee.games.hive_mind.hive import CELLS, total
+from referee.games.hive_mind.hive import total
 from referee.games.hive_mind.scoring import values_now
 from referee.games.hive_mind.state import (
     ROUNDS,

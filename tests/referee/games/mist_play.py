@@ -7,7 +7,8 @@ from msgspec import Raw, Struct
 
 from protocol.codec import encode
 from protocol.games.mist import MistOptions
-from referee.games.mist import BOARD, Mist, MistState
+from protocol.games.mist_board import BOARD
+from referee.games.mist import Mist, MistState
 from referee.rules.contract import Addressed, Step, Taken
 from referee.rules.rng import Luck
 from referee.rules.table import Deal, Table

@@ -2,7 +2,7 @@
 
 import pytest
 
-from referee.games.fight_for_a_name.board import GATES, PILLARS
+from protocol.games.fight_board import GATES, PILLARS
 from tests.referee.games import naive_fight
 from tests.referee.games.fight_play import canonical, move, player, position, reason, start, visiting
 

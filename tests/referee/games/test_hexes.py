@@ -2,8 +2,8 @@
 
 import pytest
 
-from referee.games.hexes import FLAT, POINTED, Hexes, centred_rows
-from referee.games.mist import BOARD as MIST
+from protocol.games.hexes import FLAT, POINTED, Hexes, centred_rows
+from protocol.games.mist_board import BOARD as MIST
 from tests.referee.games.naive_mist import CELLS, DISTANCES, touching
 
 HIVE = Hexes(centred_rows(["ABC", "DEFG", "HIJ", "KL"]), POINTED)

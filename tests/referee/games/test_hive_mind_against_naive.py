@@ -8,8 +8,8 @@ import pytest
 from msgspec import Raw
 
 from protocol.codec import encode
+from protocol.games.hive_board import SHAPES
 from referee.games.hive_mind import HiveMind
-from referee.games.hive_mind.hive import SHAPES
 from referee.rules.contract import Illegal, Taken
 from referee.rules.table import Deal, Table
 from tests.referee.games.as_json import plain, same

@@ -8,10 +8,10 @@ from typing import Any, get_args
 import pytest
 from msgspec import Raw
 
+from protocol.games.hive_board import BOARD, SHAPES
 from protocol.games.hive_mind import HiveMindEvent, HiveMindOptions, HiveMindView, Points
 from referee.adjudication.adjudicate import adjudicate_line
 from referee.games.hive_mind import HiveMind
-from referee.games.hive_mind.hive import BOARD, SHAPES
 from referee.rules.contract import BadSetupError, Illegal
 from referee.rules.rng import Luck
 from tests.referee.games.hive_mind_play import GAUNTLET, VALUES, close, points, rejected, start

@@ -5,7 +5,8 @@ from random import Random
 
 import pytest
 
-from referee.games.mist import BOARD, PLAYABLE, MistState
+from protocol.games.mist_board import BOARD, PLAYABLE
+from referee.games.mist import MistState
 from tests.referee.games.mist_play import (
     CONTRACT,
     HEAVEN,

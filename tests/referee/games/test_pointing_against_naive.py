@@ -10,8 +10,8 @@ import pytest
 from msgspec import Raw
 
 from protocol.codec import encode
+from protocol.games.pointing_map import anonymous, connect, points
 from referee.games.pointing.game import Pointing
-from referee.games.pointing.map import anonymous, connect, points
 from referee.rules.contract import Illegal, Taken
 from referee.rules.table import Deal, Table
 from tests.long import cases

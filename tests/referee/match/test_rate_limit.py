@@ -10,11 +10,11 @@ from protocol.codec import decode_action, encode
 from protocol.games import fight_for_a_name as fight
 from protocol.games import hive_mind, mist, pointing
 from protocol.games import runes_to_ruins as runes
+from protocol.games.mist_board import BOARD
 from protocol.games.runes import RUNES, RuneName
 from protocol.messages import MAX_FRAME_BYTES, MAX_NOTE_CHARACTERS, Note, Submit
 from protocol.refusals import Refusal
 from protocol.words import Action
-from referee.games.mist import BOARD
 from referee.games.runes_to_ruins.checking import MOST_EXCEPTED, MOST_NAMED, MOST_OF_A_KIND
 from referee.match.policy import Policy
 from referee.match.rate_limit import Allowance

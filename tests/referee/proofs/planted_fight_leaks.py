@@ -4,7 +4,7 @@ from typing import cast
 
 from msgspec.structs import replace
 
-from protocol.games.fight_for_a_name import FightView, Move, PillarAnswer, Seat, Standing, Vote
+from protocol.games.fight_for_a_name import FightView, Move, PillarAnswer, Standing, Vote
 from protocol.words import Action
 from referee.games.fight_for_a_name.game import FightForAName
 from referee.games.fight_for_a_name.state import FightState, Player
@@ -40,7 +40,7 @@ def by_mp(state: FightState, seat: int | None) -> dict[str, object]:
 
 def named(state: FightState) -> Vote:
     """A seat that only the host knows."""
-    return Vote(seat=cast("Seat", min(state.candidates, key=lambda seat: (state.players[seat].mp, seat))))
+    return Vote(seat=min(state.candidates, key=lambda seat: (state.players[seat].mp, seat)))
 
 
 class OrderOfSet(FightForAName):

@@ -5,8 +5,9 @@ from typing import ClassVar, cast
 from msgspec.structs import replace
 
 from protocol.games.mist import Placed, Turn
+from protocol.games.mist_board import BOARD
 from protocol.words import Action, View
-from referee.games.mist import BOARD, Mist, MistState
+from referee.games.mist import Mist, MistState
 from referee.rules.contract import Addressed, Announced, Step
 from referee.rules.rng import Luck
 from tests.referee.proofs.planting import (

@@ -1,12 +1,12 @@
 """The board of The Fight For a Name: 37 hexes, ten pillars around them, and where each step leads.
 
-Places are named as they are told: `Start`, a hex's number as text, or a pillar.
+Places are named as they are told: `Start`, a hex's number as text, or a pillar. Pure: for rules and bots.
 """
 
 from typing import get_args
 
-from protocol.games.fight_for_a_name import Colour, HexKey, Pillar, Title
-from referee.games.hexes import FLAT, Hexes, centred_rows
+from protocol.games.fight_for_a_name import Colour, Direction, HexKey, Pillar, Title
+from protocol.games.hexes import FLAT, Hexes, centred_rows
 
 START = "Start"
 ROW_LENGTHS = (1, 2, 3, 4, 3, 4, 3, 4, 3, 4, 3, 2, 1)
@@ -19,9 +19,10 @@ TITLES: tuple[Title, ...] = get_args(Title)
 PILLARS: tuple[Pillar, ...] = get_args(Pillar)
 PILLAR_AT: dict[str, Pillar] = {pillar: pillar for pillar in PILLARS}
 """Of all places, those that are pillars."""
-OPPOSITE = {"N": "S", "NE": "SW", "SE": "NW", "S": "N", "SW": "NE", "NW": "SE"}
+DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
+OPPOSITE: dict[Direction, Direction] = {"N": "S", "NE": "SW", "SE": "NW", "S": "N", "SW": "NE", "NW": "SE"}
 
-GATES: dict[Pillar, tuple[tuple[HexKey, str], ...]] = {
+GATES: dict[Pillar, tuple[tuple[HexKey, Direction], ...]] = {
     "phi": (("1", "N"),),
     "psi": (("36", "S"),),
     "mu": (("3", "NE"), ("6", "N")),
@@ -44,9 +45,9 @@ def _rows() -> list[list[str]]:
 BOARD = Hexes(centred_rows(_rows()), FLAT)
 
 
-def _steps() -> dict[str, dict[str, str]]:
-    steps = {
-        name: {way: BOARD.name[there] for way in FLAT if (there := BOARD.step(bit, way))}
+def _steps() -> dict[str, dict[Direction, str]]:
+    steps: dict[str, dict[Direction, str]] = {
+        name: {way: BOARD.name[there] for way in DIRECTIONS if (there := BOARD.step(bit, way))}
         for name, bit in BOARD.bit.items()
     }
     for pillar, gates in GATES.items():
@@ -56,9 +57,9 @@ def _steps() -> dict[str, dict[str, str]]:
     return steps
 
 
-def _ways_back(gates: tuple[tuple[HexKey, str], ...]) -> dict[str, str]:
+def _ways_back(gates: tuple[tuple[HexKey, Direction], ...]) -> dict[Direction, str]:
     """A pillar's way back to each gate's hex; of two that share a direction, the one no other leads to (R1)."""
-    back: dict[str, set[str]] = {}
+    back: dict[Direction, set[str]] = {}
     for name, way in gates:
         back.setdefault(OPPOSITE[way], set()).add(name)
     alone = {name for names in back.values() if len(names) == 1 for name in names}

@@ -1,4 +1,7 @@
-"""Pointing's map of one round: loops, what is cut, sections, their anonymous shapes and what they score. Pure."""
+"""Pointing's map of one round: loops, what is cut, sections, their anonymous shapes and what they score.
+
+Pure: for rules and bots.
+"""
 
 from typing import Literal
 
@@ -85,7 +88,7 @@ def points(connections: Connections, been_node: frozenset[int]) -> tuple[int, ..
 def anonymous(connections: Connections) -> tuple[Section, ...]:
     """The map as it is told: it depends on the connections' shape only, not on who sits where (R5)."""
     sources, hanging = _sources(connections.targets), _sources(connections.cut)
-    sections = []
+    sections: list[Section] = []
     for part in connections.parts:
         if part.kind == "loop":
             shape = _least_rotation([_trees(sources, hanging[seat]) for seat in part.members])
@@ -99,7 +102,7 @@ def anonymous(connections: Connections) -> tuple[Section, ...]:
 
 
 def _loops(pointed: Targets) -> list[tuple[int, ...]]:
-    loops = []
+    loops: list[tuple[int, ...]] = []
     seen: set[int] = set()
     for start in range(len(pointed)):
         path: list[int] = []

@@ -1,7 +1,8 @@
 """Hexes as bits: a board's cells packed into one integer, so that a set of cells is a mask and moving is a shift.
 
-Shared geometry, pure; what stands on a cell is the games' business. A cell is given by its name and its place on
-the page in half hexes, x to the right and y down. Two orientations differ only in which steps lead to a neighbour.
+Shared geometry, pure, for rules and bots; what stands on a cell is the games' business. A cell is given by its
+name and its place on the page in half hexes, x to the right and y down. Two orientations differ only in which
+steps lead to a neighbour.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -109,7 +110,8 @@ class Hexes:
         """The names of a mask's cells, in row order."""
         if not mask:
             return ()
-        name, names = self.name, []
+        name = self.name
+        names: list[str] = []
         while mask:
             low = mask & -mask
             names.append(name[low])

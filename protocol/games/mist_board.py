@@ -1,0 +1,21 @@
+"""The board of Mist: 61 hexes, A1 to I5, and how far pieces see (docs/games/mist.md). Pure: for rules and bots.
+
+A set of cells is a mask of `BOARD`: `BOARD.mask(("C3",))`, `BOARD.cells(mask)`, `BOARD.grow(mask)`.
+"""
+
+from protocol.games.hexes import POINTED, Hexes, centred_rows
+
+BOARD = Hexes(
+    centred_rows([[f"{row}{n + 1}" for n in range(9 - abs(y - 4))] for y, row in enumerate("ABCDEFGHI")]), POINTED
+)
+CENTRE = BOARD.bit["E5"]
+PLAYABLE = BOARD.all & ~CENTRE
+RADIUS = (0, 3, 1, 0)
+"""How far one sees after placing so many pieces ("What happens in a turn", 1)."""
+SEEN = tuple({bit: BOARD.ball(bit, radius) for bit in BOARD.name} for radius in RADIUS)
+"""By number of pieces placed, then by cell: what a piece there lets its owner see."""
+
+
+def vision(cells: int, pieces: int) -> int:
+    """What `pieces` pieces placed in one turn see from these cells, which are all or some of theirs."""
+    return BOARD.ball(cells, RADIUS[pieces])
