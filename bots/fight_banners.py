@@ -6,10 +6,10 @@ parting of two is not used.
 
 from itertools import permutations
 
-from protocol.games.fight_for_a_name import FightView, Visit
+from protocol.games.fight_board import COLOURS
+from protocol.games.fight_for_a_name import Colour, FightView, Visit
 
-COLOURS = ("red", "orange", "yellow", "green", "blue", "purple")
-Pairs = tuple[tuple[str, str], ...]
+Pairs = tuple[tuple[Colour, Colour], ...]
 ALL: Pairs = tuple(permutations(COLOURS, 2))
 NEED = {"body": 1, "parting": 2}
 """How many hexes of each colour a banner takes."""
@@ -38,6 +38,6 @@ def _narrow(left: dict[str, Pairs], visit: Visit) -> None:
         left[title] = tuple(p for p in left.get(title, ALL) if not set(answer.neither) & set(p))
 
 
-def likeliest(pairs: Pairs, part: int) -> str:
+def likeliest(pairs: Pairs, part: int) -> Colour:
     """The colour that most of the pairs have as body (0) or parting (1)."""
     return max(COLOURS, key=lambda colour: sum(pair[part] == colour for pair in pairs))

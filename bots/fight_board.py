@@ -13,7 +13,7 @@ def walks(position: str, mp: int) -> dict[str, Path]:
     found: dict[str, Path] = {position: ()}
     edge = [position]
     for _ in range(mp):
-        further = []
+        further: list[str] = []
         for place in edge:
             for way, there in STEPS[place].items():
                 if there not in PILLAR_AT and there not in found:
@@ -26,11 +26,11 @@ def walks(position: str, mp: int) -> dict[str, Path]:
 def visits(position: str, mp: int, visited: Collection[str]) -> Iterator[tuple[str, Path]]:
     """Every pillar not yet visited that a straight way leads to."""
     for way in DIRECTIONS:
-        place = position
-        path: Path = ()
-        while len(path) < mp and way in STEPS[place]:
-            place, path = STEPS[place][way], (*path, way)
+        place, steps = position, 0
+        while steps < mp and way in STEPS[place]:
+            place, steps = STEPS[place][way], steps + 1
             if place in PILLAR_AT:
                 if place not in visited:
+                    path: Path = (way,) * steps
                     yield place, path
                 break

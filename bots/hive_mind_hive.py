@@ -10,7 +10,7 @@ from itertools import combinations
 from msgspec import Struct
 
 from protocol.games import hive_board
-from protocol.games.hive_board import CELLS
+from protocol.games.hive_board import CELLS, KINDS
 from protocol.games.hive_mind import Hint, Kind
 
 TWOS, THREES = 4, 3
@@ -43,7 +43,7 @@ SHAPES = tuple(
     Shape(shape.cells, mask(shape.cells), shape.kind, mask(shape.looks)) for shape in hive_board.SHAPES.values()
 )
 BY_KIND: dict[Kind, tuple[Shape, ...]] = {
-    kind: tuple(shape for shape in SHAPES if shape.kind == kind) for kind in ("tri", "arc", "line")
+    kind: tuple(shape for shape in SHAPES if shape.kind == kind) for kind in KINDS
 }
 
 
@@ -51,7 +51,7 @@ BY_KIND: dict[Kind, tuple[Shape, ...]] = {
 def layouts() -> tuple[Layout, ...]:
     """All that a Hive may hold: the 3s are not all connected."""
     connected = {shape.mask for shape in SHAPES}
-    found = []
+    found: list[Layout] = []
     for high in combinations(CELLS, THREES):
         threes = mask(high)
         if threes not in connected:
@@ -77,7 +77,7 @@ def fitting(hints: Iterable[Hint]) -> list[Layout]:
 
 def mean_values(left: list[Layout]) -> list[float]:
     """By hex: its initial value, on average over the layouts left."""
-    means = []
+    means: list[float] = []
     for at in range(len(CELLS)):
         twos = sum(layout[0] >> at & 1 for layout in left)
         threes = sum(layout[1] >> at & 1 for layout in left)

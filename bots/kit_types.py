@@ -16,26 +16,25 @@ def types_of_bot(bot: Any, base: type, window: type) -> tuple[Any, Any]:
     Raises:
         SystemExit: an annotation is wrong; the text says where.
     """
-    kind: Any = type(bot)
-    view, event = map(_plain, _subscripted(kind, base, ()))
+    view, event = map(_plain, _subscripted(type(bot), base, ()))
     asked, told = bot.view_type, bot.event_type
     if asked is None:
-        annotated = types_of_function(kind.decide, window, 1)
+        annotated = types_of_function(bot.decide, window)
         if Any not in (annotated, view) and isinstance(annotated, type) and annotated is not view:
-            _refuse(kind.decide, f"its window has views of {annotated.__name__}, the class says {view.__name__}")
+            _refuse(bot.decide, f"its window has views of {annotated.__name__}, the class says {view.__name__}")
         asked = annotated if view is Any else view
     if told is None:
-        told = _plain(_annotation(kind.event, 1)) if event is Any else event
+        told = _plain(_annotation(bot.event)) if event is Any else event
     return asked, told
 
 
-def types_of_function(decide: Callable[..., Any], window: type, at: int = 0) -> Any:
-    """The view's type, by the annotation of the window; `Any` where there is none. `at`: the parameter's place.
+def types_of_function(decide: Callable[..., Any], window: type) -> Any:
+    """The view's type, by the annotation of the window; `Any` where there is none.
 
     Raises:
         SystemExit: the annotation is no `Window[...]`, or names what is not there.
     """
-    hint = _plain(_annotation(decide, at))
+    hint = _plain(_annotation(decide))
     if hint is Any or hint is window:
         return Any
     if get_origin(hint) is not window:
@@ -57,8 +56,9 @@ def _subscripted(kind: Any, base: type, given: tuple[Any, ...]) -> tuple[Any, An
     if kind is base:
         return given if len(given) == 2 else (Any, Any)  # noqa: PLR2004 - view and event
     filled = dict(zip(getattr(kind, "__parameters__", ()), given, strict=False))
-    for one in vars(kind).get("__orig_bases__", kind.__bases__):
-        origin = get_origin(one) or one
+    bases: tuple[Any, ...] = kind.__dict__.get("__orig_bases__", kind.__bases__)
+    for one in bases:
+        origin: Any = get_origin(one) or one
         if isinstance(origin, type) and issubclass(origin, base):
             return _subscripted(origin, base, tuple(filled.get(each, each) for each in get_args(one)))
     return Any, Any
@@ -69,12 +69,11 @@ def _plain(hint: Any) -> Any:
     return Any if hint is object or isinstance(hint, TypeVar) else hint
 
 
-def _annotation(function: Callable[..., Any], at: int) -> Any:
-    """The annotation of a function's parameter; `Any` where it has none, or is no plain function."""
-    while hasattr(function, "__wrapped__"):
-        function = function.__wrapped__
+def _annotation(function: Callable[..., Any]) -> Any:
+    """The annotation of the first parameter, `self` not counted; `Any` where there is none."""
+    function = getattr(function, "__wrapped__", function)
     code, hints = getattr(function, "__code__", None), getattr(function, "__annotations__", {})
-    at += hasattr(function, "__self__")
+    at = int(hasattr(function, "__self__"))
     if code is None or code.co_argcount <= at:
         return Any
     hint = hints.get(code.co_varnames[at], Any)

@@ -92,7 +92,7 @@ def group(cell: int, pieces: int) -> int:
 
 def groups(pieces: int) -> list[int]:
     """The connected groups of a mask, in no particular order."""
-    found = []
+    found: list[int] = []
     while pieces:
         one = group(pieces & -pieces, pieces)
         found.append(one)

@@ -66,7 +66,8 @@ def _on_loops(targets: Sequence[int | None]) -> set[int]:
 
 def _ends(ways: Sequence[int | None], on_loop: set[int]) -> tuple[list[int], list[int]]:
     """By seat: the end of its chain (of a loop its least seat), and how many seats are after it on the way."""
-    ends, after = [], []
+    ends: list[int] = []
+    after: list[int] = []
     for seat in range(len(ways)):
         at, steps = seat, 0
         if seat in on_loop:

@@ -57,6 +57,8 @@ class AnyRandom:
                 self._judge(ACCEPTED)
             case "over" | "fault":
                 return False
+            case _:
+                pass
         return True
 
     def _judge(self, times: float) -> None:

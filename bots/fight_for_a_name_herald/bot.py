@@ -9,11 +9,11 @@ from collections import Counter
 from collections.abc import Collection
 from itertools import combinations
 
-from bots.fight_banners import ALL, COLOURS, NEED, Pairs, likeliest, pairs_left
+from bots.fight_banners import ALL, NEED, Pairs, likeliest, pairs_left
 from bots.fight_board import Path, visits, walks
 from bots.kit import Window, run
-from protocol.games.fight_board import GATES, START
-from protocol.games.fight_for_a_name import Ask, FightView, Move, Pick, Vote
+from protocol.games.fight_board import COLOURS, GATES, START
+from protocol.games.fight_for_a_name import Ask, FightView, Move, Pick, Title, Vote
 from protocol.words import Action
 
 CRESTS_WANTED = 3
@@ -122,15 +122,16 @@ def questions(view: FightView) -> Ask:
     titles = view.visits[-1].titles
     left = pairs_left(view)
     taken = {*view.crests, *view.claims}
-    fresh = [title for title in titles if title not in taken] or list(titles)
+    fresh: list[Title] = [title for title in titles if title not in taken] or list(titles)
     crest = min(fresh, key=lambda title: len(left.get(title, ALL)))
-    rest = sorted((title for title in titles if title != crest), key=lambda title: _wish(view, title, left))
-    body, parting, other, one, two = rest
+    others: list[Title] = [title for title in titles if title != crest]
+    rest = sorted(others, key=lambda title: _wish(view, title, left))
+    body, parting, other, one, two = rest[:5]
     ruled_out = set(COLOURS) - {colour for pair in left.get(other, ALL) for colour in pair}
     return Ask(
-        body=(body, likeliest(left.get(body) or ALL, 0)),  # type: ignore[arg-type]
-        parting=(parting, likeliest(left.get(parting) or ALL, 1)),  # type: ignore[arg-type]
-        other=(other, min(ruled_out or COLOURS)),  # type: ignore[arg-type]
+        body=(body, likeliest(left.get(body) or ALL, 0)),
+        parting=(parting, likeliest(left.get(parting) or ALL, 1)),
+        other=(other, min(ruled_out or COLOURS)),
         neither=(one, two),
         crest=crest,
     )

@@ -57,6 +57,8 @@ def decide(window: Window[HiveMindView]) -> Action | None:
             return None
         case "break_tie":
             return BreakTie(seat=luck.choice(view.tied))
+        case _:
+            pass
     left = {hive: fitting(hints(view, hive)) for hive in view.hives}
     place = opening(view, left, luck) if view.round == 1 else scoring(view, left, luck)
     double, block = bought(view, left) if view.round == BUYING_ROUND else ((), ())
@@ -90,7 +92,7 @@ def opening(view: HiveMindView, left: dict[str, list[Layout]], luck: Random) -> 
 
 def scoring(view: HiveMindView, left: dict[str, list[Layout]], luck: Random) -> dict[str, Shape]:
     """Rounds 2 and 3: on each Hive the shape that is worth most."""
-    place = {}
+    place: dict[str, Shape] = {}
     for hive, kinds in view.unused.items():
         worths = hex_worths(view, hive, left[hive])
         sample = luck.sample(left[hive], min(SAMPLE, len(left[hive])))
@@ -110,7 +112,7 @@ def hex_worths(view: HiveMindView, hive: str, left: list[Layout]) -> list[float]
     """By hex: the points to be expected from a shape on it."""
     gone, means = scored(view, hive), mean_values(left)
     doubled = view.round == LAST_ROUND and any(hive in action.double for action in view.submitted)
-    worths = []
+    worths: list[float] = []
     for at, mean in enumerate(means):
         if gone >> at & 1:
             worths.append(0.0)

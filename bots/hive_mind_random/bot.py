@@ -2,7 +2,8 @@
 
 from bots.hive_mind_hive import BY_KIND
 from bots.kit import Window, run
-from protocol.games.hive_mind import BreakTie, GiveToken, HiveMindView, Round, Scores
+from protocol.games.hive_board import KINDS
+from protocol.games.hive_mind import BreakTie, GiveToken, HiveMindView, Kind, Round, Scores
 from protocol.words import Action
 
 BUYING_ROUND, LAST_ROUND = 2, 3
@@ -21,9 +22,11 @@ def decide(window: Window[HiveMindView]) -> Action | None:
             return GiveToken(seat=luck.choice(others))
         case "break_tie":
             return BreakTie(seat=luck.choice(view.tied))
-    kinds = {hive: luck.choice(left) for hive, left in view.unused.items()}
+        case _:
+            pass
+    kinds: dict[str, Kind] = {hive: luck.choice(left) for hive, left in view.unused.items()}
     if view.round == 1:
-        kinds = dict(zip(view.hives, luck.sample(("tri", "arc", "line"), len(view.hives)), strict=True))
+        kinds = dict(zip(view.hives, luck.sample(KINDS, len(view.hives)), strict=True))
     purse = view.wallet
     free = view.round == BUYING_ROUND and purse is not None
     return Round(

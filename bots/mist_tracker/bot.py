@@ -50,7 +50,8 @@ class Tracker(Rememberer):
     def _promising(self, free: int, most: int, worlds: list[World], deals: int) -> list[int]:
         """The turns whose pieces are worth most, each counted as far as it is likely to survive."""
         value = worth(self.memory.own, [world.opponent for world in worlds], deals, self.luck)
-        alone, among = {}, {}
+        alone: dict[int, float] = {}
+        among: dict[int, float] = {}
         for cell in each(free):
             # A single piece is lost only on a taken cell; one of several also where it is spotted.
             alone[cell] = value.get(cell, 0.0) * _share(not world.opponent & cell for world in worlds)

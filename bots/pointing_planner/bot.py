@@ -24,7 +24,7 @@ from random import Random
 from msgspec import Struct
 
 from bots.kit import Window, run
-from bots.pointing_sections import fates
+from bots.pointing_sections import Fate, fates
 from protocol.games.pointing import Point, PointingView, Section, Tree, Vote
 
 ROUNDS = 3
@@ -76,7 +76,7 @@ def pointing_rate(view: PointingView) -> float:
 
 def prospect(seats: int, rate: float, luck: Random, *, points: bool) -> Prospect:
     """What a round is worth to a seat that points, or does not, while the others point at that rate."""
-    drawn = []
+    drawn: list[Fate] = []
     for _ in range(SIMULATED):
         targets = [_drawn(seat, seats, luck) if luck.random() < rate else None for seat in range(seats)]
         targets[0] = _drawn(0, seats, luck) if points else None

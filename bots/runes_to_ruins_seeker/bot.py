@@ -24,6 +24,7 @@ from protocol.games.runes_to_ruins import (
     Pattern,
     PlayRound,
     RunesView,
+    SixGroups,
     Visions,
 )
 
@@ -71,7 +72,7 @@ def asked(view: RunesView, target: int, drawn: list[Symbol]) -> tuple[Visions, i
     mundane: MundaneGroup | UnsetType = UNSET
     if left >= PATTERN_COST:
         left -= PATTERN_COST
-        groups = tuple(GROUP_NAMES[best_split(drawn, position)] for position in POSITIONS)
+        groups: SixGroups = tuple(GROUP_NAMES[best_split(drawn, position)] for position in POSITIONS)
         pattern = Pattern(groups=groups, seats=(target,))
     by_order = [best_group(drawn, order) for order in (range(6), range(6, 12))]
     if left >= CHEAP_COST and by_order[0] is not None:
