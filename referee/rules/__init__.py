@@ -19,7 +19,7 @@ from referee.rules.contract import (
     Window,
     read_given,
 )
-from referee.rules.reveal import Leak, opened, shown
+from referee.rules.reveal import Leak, audience, opened, shown
 from referee.rules.rng import Luck
 from referee.rules.table import Answered, Deal, Move, Table, WindowClosed
 
@@ -47,6 +47,7 @@ __all__ = [
     "Variant",
     "Window",
     "WindowClosed",
+    "audience",
     "opened",
     "read_given",
     "shown",

@@ -1,0 +1,57 @@
+"""For tests of a bot without an arena: it hears recorded messages, and what it answers is seen.
+
+A record is a file with one message of the referee a line, as one seat heard them: `arena new-bot` writes some.
+"""
+
+import json
+import shutil
+import subprocess
+import tempfile
+import tomllib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from bots.kit import Bot, FunctionBot, Session, Window
+from protocol.codec import decode_json, decode_server_message
+from protocol.messages import ClientMessage, Opened, Submit
+
+TIMEOUT_S = 60
+
+
+def answers(bot: Bot[Any, Any] | Callable[[Window[Any]], Any], record: Path) -> Iterator[tuple[Opened, Any]]:
+    """Each recorded window with the action that a bot submits last, as plain JSON values; None asks for the default.
+
+    Raises what the bot raises.
+    """
+    said: list[ClientMessage] = []
+    session = Session(bot if isinstance(bot, Bot) else FunctionBot(bot), said.append)
+    for line in record.read_bytes().splitlines():
+        message = decode_server_message(line)
+        session.hear(message)
+        if isinstance(message, Opened):
+            (*_, last) = (each for each in said if isinstance(each, Submit))
+            yield message, decode_json(last.action)
+
+
+def program_answers(folder: Path, record: Path) -> Iterator[tuple[Opened, Any]]:
+    """The same for a bot that is a program with `transport = "stdio"`: built and started in a copy of its folder.
+
+    Raises:
+        OSError: a program is not on this machine.
+        subprocess.SubprocessError: the build or the bot failed, or took longer than TIMEOUT_S.
+        KeyError: it did not answer a window.
+    """
+    told = tomllib.loads((folder / "bot.toml").read_text(encoding="utf-8"))
+    with tempfile.TemporaryDirectory() as scratch:
+        copy = shutil.copytree(folder, Path(scratch) / "bot")
+        for command in told.get("build", []):
+            subprocess.run(command, cwd=copy, check=True, timeout=TIMEOUT_S)  # noqa: S603 - the bot's own
+        ended = subprocess.run(  # noqa: S603 - the bot's own
+            told["command"], cwd=copy, check=True, timeout=TIMEOUT_S, input=record.read_bytes(), stdout=subprocess.PIPE
+        )
+    said = [json.loads(line) for line in ended.stdout.splitlines()]
+    actions = {each["window"]: each["action"] for each in said if each["type"] == "submit"}
+    for line in record.read_bytes().splitlines():
+        if isinstance(message := decode_server_message(line), Opened):
+            yield message, actions[message.id]
