@@ -40,7 +40,7 @@ def program_answers(folder: Path, record: Path) -> Iterator[tuple[Opened, Any]]:
     Raises:
         OSError: a program is not on this machine.
         subprocess.SubprocessError: the build or the bot failed, or took longer than TIMEOUT_S.
-        KeyError: it did not answer a window.
+        KeyError: it gave no final answer to a window.
     """
     told = tomllib.loads((folder / "bot.toml").read_text(encoding="utf-8"))
     with tempfile.TemporaryDirectory() as scratch:
@@ -51,7 +51,8 @@ def program_answers(folder: Path, record: Path) -> Iterator[tuple[Opened, Any]]:
             told["command"], cwd=copy, check=True, timeout=TIMEOUT_S, input=record.read_bytes(), stdout=subprocess.PIPE
         )
     said = [json.loads(line) for line in ended.stdout.splitlines()]
-    actions = {each["window"]: each["action"] for each in said if each["type"] == "submit"}
+    submits = [each for each in said if each["type"] == "submit"]
+    actions = {one["window"]: one["action"] for one in submits if one.get("final", one["action"] is not None)}
     for line in record.read_bytes().splitlines():
         if isinstance(message := decode_server_message(line), Opened):
             yield message, actions[message.id]

@@ -80,7 +80,7 @@ int number(Json *value) { return value && value->kind == '#' ? (int)value->numbe
 int below(int most) { return rand() % most; }
 
 static void submit(int window, const char *action) {
-    printf("{\"type\":\"submit\",\"window\":%d,\"action\":%s}\n", window, action);
+    printf("{\"type\":\"submit\",\"window\":%d,\"action\":%s,\"final\":true}\n", window, action);
     fflush(stdout);
 }
 

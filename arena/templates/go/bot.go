@@ -18,7 +18,7 @@ func text(value any) string                { found, _ := value.(string); return 
 func pick(from []any, luck *rand.Rand) any { return from[luck.Intn(len(from))] }
 
 func submit(window, action any) {
-	line, err := json.Marshal(Object{"type": "submit", "window": window, "action": action})
+	line, err := json.Marshal(Object{"type": "submit", "window": window, "action": action, "final": true})
 	if err != nil {
 		panic(err)
 	}

@@ -16,7 +16,7 @@ function randomFrom(seed) {
 }
 
 function submit(window, action) {
-  process.stdout.write(JSON.stringify({ type: "submit", window, action }) + "\n");
+  process.stdout.write(JSON.stringify({ type: "submit", window, action, final: true }) + "\n");
 }
 
 require("node:readline").createInterface({ input: process.stdin }).on("line", (line) => {

@@ -26,7 +26,7 @@ impl Luck {
 
 fn submit(window: i64, action: &str) {
     let mut out = std::io::stdout().lock();
-    writeln!(out, "{{\"type\":\"submit\",\"window\":{window},\"action\":{action}}}").unwrap();
+    writeln!(out, "{{\"type\":\"submit\",\"window\":{window},\"action\":{action},\"final\":true}}").unwrap();
     out.flush().unwrap();
 }
 

@@ -11,7 +11,7 @@ static long number_after(const char *line, const char *key) {
 }
 
 static void submit(long window, const char *action) {
-    printf("{\"type\":\"submit\",\"window\":%ld,\"action\":%s}\n", window, action);
+    printf("{\"type\":\"submit\",\"window\":%ld,\"action\":%s,\"final\":true}\n", window, action);
     fflush(stdout);
 }
 
