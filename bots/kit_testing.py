@@ -48,7 +48,12 @@ def program_answers(folder: Path, record: Path) -> Iterator[tuple[Opened, Any]]:
         for command in told.get("build", []):
             subprocess.run(command, cwd=copy, check=True, timeout=TIMEOUT_S)  # noqa: S603 - the bot's own
         ended = subprocess.run(  # noqa: S603 - the bot's own
-            told["command"], cwd=copy, check=True, timeout=TIMEOUT_S, input=record.read_bytes(), stdout=subprocess.PIPE
+            told["command"],
+            cwd=copy,
+            check=True,
+            timeout=TIMEOUT_S,
+            input=record.read_bytes(),
+            stdout=subprocess.PIPE,
         )
     said = [json.loads(line) for line in ended.stdout.splitlines()]
     submits = [each for each in said if each["type"] == "submit"]

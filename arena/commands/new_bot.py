@@ -64,7 +64,11 @@ LANGUAGES = {
     "--game", shell_complete=complete_games, default=next(iter(GAMES)), show_default=True, help="Game of the bot."
 )
 @click.option(
-    "--language", type=click.Choice(list(LANGUAGES)), default="python", show_default=True, help="Language of the bot."
+    "--language",
+    type=click.Choice(list(LANGUAGES)),
+    default="python",
+    show_default=True,
+    help="Language of the bot.",
 )
 def command(folder: Path, game: str, language: str) -> None:
     """Write a bot to start from into FOLDER, which must be new or empty.
@@ -140,7 +144,8 @@ def _quoted(value: object) -> str:
 def _readme(name: str, game: str, language: str) -> str:
     made, module = LANGUAGES[language], game.replace("-", "_")
     needs = {"python": "", "node": "It needs Node in /usr/bin. "}.get(
-        language, f"`build` in {FILE} compiles it with {made.build[0] if made.build else ''}, which must lie in /usr. "
+        language,
+        f"`build` in {FILE} compiles it with {made.build[0] if made.build else ''}, which must lie in /usr. ",
     )
     return f"""# {name}
 

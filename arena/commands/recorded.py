@@ -7,7 +7,16 @@ from typing import Any
 
 from bots.kit import FunctionBot, Session
 from protocol.codec import decode_server_message, encode
-from protocol.messages import PROTOCOL, ClientMessage, ClockTerms, EventMessage, Opened, ServerMessage, Submit, Welcome
+from protocol.messages import (
+    PROTOCOL,
+    ClientMessage,
+    ClockTerms,
+    EventMessage,
+    Opened,
+    ServerMessage,
+    Submit,
+    Welcome,
+)
 from referee.games import GAMES
 from referee.rules import Addressed, Deal, Owed, Table, Taken, audience, opened
 
@@ -56,7 +65,9 @@ class _Seat:
         self._hear(opened(table.game, table.state, window, owed, number=number, main_ms=MAIN_MS, reserve_ms=0))
         submit = self._said[-1]
         assert isinstance(submit, Submit)  # noqa: S101 - the kit's last word to a window
-        action = table.default(self.seat) if bytes(submit.action) == b"null" else table.read(self.seat, submit.action)
+        action = (
+            table.default(self.seat) if bytes(submit.action) == b"null" else table.read(self.seat, submit.action)
+        )
         return Taken(action) if action is not None else None
 
     def _hear(self, message: ServerMessage | Opened) -> None:

@@ -7,6 +7,8 @@ void decide(const char *name, Json *view, Json *match, char *action) {
         Json *tied = get(view, "tied");
         sprintf(action, "{\"seat\":%d}", number(item(tied, below(tied->count))));
     } else if (below(2)) {
+        sprintf(action, "{\"target\":null}");
+    } else {
         sprintf(action, "{\"target\":%d}", (seat + 1 + below(seats - 1)) % seats);
     }
 }
