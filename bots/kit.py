@@ -427,7 +427,7 @@ def run(
     if not endpoint or token is None:
         raise SystemExit("ARENA_ENDPOINT and ARENA_TOKEN are not set: start me with `arena match GAME BOT BOT`")
     name, version = _identity(name, version)
-    player: Bot[Any, Any] = FunctionBot(bot, view_type) if not isinstance(bot, Bot) else bot
+    player: Bot[Any, Any] = bot if isinstance(bot, Bot) else FunctionBot(bot, view_type)  # pyright: ignore[reportUnknownVariableType]
     if took > SLOW_START:
         text = f"kit: {took:.1f} s from the start to hello ({time.process_time():.1f} s of processor time)"
         print(text, file=sys.stderr, flush=True)

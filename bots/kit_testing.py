@@ -25,7 +25,8 @@ def answers(bot: Bot[Any, Any] | Callable[[Window[Any]], Any], record: Path) -> 
     Raises what the bot raises.
     """
     said: list[ClientMessage] = []
-    session = Session(bot if isinstance(bot, Bot) else FunctionBot(bot), said.append)
+    player: Bot[Any, Any] = bot if isinstance(bot, Bot) else FunctionBot(bot)  # pyright: ignore[reportUnknownVariableType]
+    session = Session(player, said.append)
     for line in record.read_bytes().splitlines():
         message = decode_server_message(line)
         session.hear(message)

@@ -90,7 +90,7 @@ def recorded(game: str, variant: str) -> bytes:
         at_once = table.window.asap
         for owed in table.window.owed:
             taken[owed.seat] = answer = seats[owed.seat].asked(table, owed)
-            if at_once and answer is not None:
+            if at_once and answer is not None and answer.action is not None:
                 _tell(seats, table.answer(owed.seat, answer.action))
         _tell(seats, table.close(tuple(taken)))
     best = max(seats, key=lambda seat: len(set(seat.windows)))

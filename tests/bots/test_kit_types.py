@@ -190,7 +190,8 @@ class TestErrors:
 
         bot = FunctionBot(failing)
         bot.on_error = "default"
-        session = Session(bot, [].append)
+        said: list[Any] = []
+        session = Session(bot, said.append)
         session.hear(welcome())
         for number in range(100):
             session.hear(opened(number, view={"much": "y" * 100_000}))
