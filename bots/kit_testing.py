@@ -20,7 +20,7 @@ TIMEOUT_S = 60
 
 
 def answers(bot: Bot[Any, Any] | Callable[[Window[Any]], Any], record: Path) -> Iterator[tuple[Opened, Any]]:
-    """Each recorded window with the action that a bot submits last, as plain JSON values; None asks for the default.
+    """Each recorded window with the action that a bot submits last, as JSON values; None asks for the default.
 
     Raises what the bot raises.
     """

@@ -149,14 +149,15 @@ def _readme(name: str, game: str, language: str) -> str:
     )
     return f"""# {name}
 
-A bot for {game} that plays at random. {needs}Change `decide` in `{made.decide}`; the rules and the words of the game
-are in docs/games/{module}.md, the kit and the sandbox in docs/writing-a-bot.md.
+A bot for {game} that plays at random. {needs}Change `decide` in `{made.decide}`.
+
+The rules and the words of the game are in docs/games/{module}.md, the kit and the sandbox in docs/writing-a-bot.md.
 
 ```sh
-pytest {TEST}                            # answers the recorded windows, without an arena
-arena check .                                # starts, plays a few matches, tells time and memory
-arena match {game} . {module}_random …  # one match; --watch=host shows it
-arena ask . TRANSCRIPT                       # one recorded decision again, with a debugger
+pytest {TEST}           # it answers the recorded windows, without an arena
+arena check .               # it starts and plays; time, memory and refusals
+arena match --help          # one match; --watch=host shows it
+arena ask . TRANSCRIPT      # a recorded decision again
 ```
 
 `{RECORDS}/` holds what one seat heard in a match of each variant, a message a line.
@@ -164,13 +165,13 @@ arena ask . TRANSCRIPT                       # one recorded decision again, with
 
 
 def _test(game: str, language: str) -> str:
-    forms = {window: form for window, form in GAMES[game].actions.items()}
+    forms = GAMES[game].actions
     module = next(iter(forms.values())).__module__
     program = language != "python"
     names = ", ".join(sorted({form.__name__ for form in forms.values()}))
     answers = "program_answers" if program else "answers"
     table = "\n".join(f'    "{window}": {form.__name__},' for window, form in forms.items())
-    return f'''"""Without an arena: recorded windows are answered, in the words of the game. None takes the default."""
+    return f'''"""Without an arena: recorded windows are answered in the words of the game. None is the default."""
 
 from pathlib import Path
 from typing import Any

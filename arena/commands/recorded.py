@@ -77,7 +77,7 @@ class _Seat:
 
 
 def recorded(game: str, variant: str) -> bytes:
-    """What the seat with most kinds of windows hears in a match of the sample that plays at random, a message a line.
+    """What one seat hears in a match of random samples, a message a line: the seat with most kinds of windows.
 
     A game without such a sample is played by defaults.
     """
