@@ -151,7 +151,7 @@ def _readme(name: str, game: str, language: str) -> str:
 
 A bot for {game} that plays at random. {needs}Change `decide` in `{made.decide}`.
 
-The rules and the words of the game are in docs/games/{module}.md, the kit and the sandbox in docs/writing-a-bot.md.
+The game's rules and words are in docs/games/{module}.md, the kit and the sandbox in docs/writing-a-bot.md.
 
 ```sh
 pytest {TEST}           # it answers the recorded windows, without an arena
