@@ -270,7 +270,12 @@ class Session:
             return method(*given)
         except Exception as error:  # noqa: BLE001 - whatever a stranger's method raises
             self._errors += 1
-            print(_told_of(error, method.__name__, opened, in_full=self._errors <= ERRORS_SHOWN), file=sys.stderr)
+            print(
+                _told_of(
+                    error, getattr(method, "__name__", "decide"), opened, in_full=self._errors <= ERRORS_SHOWN
+                ),
+                file=sys.stderr,
+            )
             return None
 
     def _rejected(self, rejected: Rejected) -> None:
@@ -433,7 +438,8 @@ def run(
         print(text, file=sys.stderr, flush=True)
     if on_error is not None:
         player.on_error = on_error
-    types_of_bot(player, Bot, Window)  # What is wrong is said before anybody waits for this bot.
+    # What is wrong is said before anybody waits for this bot.
+    player.view_type, player.event_type = types_of_bot(player, Bot, Window)
     line = WireLine(endpoint)
     hello = Hello(token=token, name=name, version=version, protocol=PROTOCOL)
     try:

@@ -16,7 +16,8 @@ import bench_yardsticks
 from msgspec import Raw
 
 from protocol.codec import encode
-from referee.games import BOARD, GAMES
+from protocol.games.mist_board import BOARD
+from referee.games import GAMES
 from referee.rules import Deal, Illegal, Table, Taken, shown
 
 ROUNDS, SECONDS = 5, 2.0
