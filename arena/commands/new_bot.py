@@ -87,10 +87,9 @@ def command(folder: Path, game: str, language: str) -> None:
             (folder / name).write_bytes(content)
     except OSError as error:
         raise cannot_write(folder, error) from None
-    rules, made = GAMES[game], LANGUAGES[language]
-    seats = rules.seats(rules.read_options(rules.variants[0].name, None))
+    made = LANGUAGES[language]
     results_console().say(f"edit `decide` in {folder / made.decide}; it plays already:")
-    results_console().say(command_line("match", game, *[folder] * seats))
+    results_console().say(command_line("match", game, folder, "--fill", folder))
     results_console().say(f"{folder / 'README.md'} says what to do next")
     program = (made.build or made.command)[0]
     if language != "python" and shutil.which(program, path=PATH) is None:

@@ -4,8 +4,8 @@ from typing import Any, cast
 
 from arena.live.text_input import ParseError, quoted
 from protocol.games.mist import MistView
+from protocol.games.mist_board import BOARD
 from protocol.words import View
-from referee.games import BOARD
 
 EXAMPLES = {
     "first": (("first 0", "seat 0 goes first"),),

@@ -188,7 +188,7 @@ def test_a_new_bot_is_a_folder_that_can_be_read_and_is_not_written_over(tmp_path
     folder = tmp_path / "my bot"
     result = arena("new-bot", folder)
     assert DONE == result.exit_code
-    assert f"arena match mist '{folder}' '{folder}'" in result.stdout
+    assert f"arena match mist '{folder}' --fill '{folder}'" in result.stdout
     assert f"{folder}: is not empty" == refused("new-bot", folder)
     unknown = refused("new-bot", tmp_path / "x", "--game", "chess")
     assert f"--game: there is no 'chess'; there are {', '.join(GAMES)}" == unknown

@@ -4,8 +4,8 @@ import re
 
 from arena.live.drawing.fight_for_a_name import GATES, PILLARS, PLACES, board, words
 from protocol.codec import encode
+from protocol.games import fight_board as board_rules
 from protocol.words import Event, View
-from referee.games.fight_for_a_name import board as board_rules
 from referee.games.registry import GAMES
 from referee.rules.contract import Addressed, Taken
 from referee.rules.table import Deal, Table
