@@ -20,9 +20,9 @@ PATH = "/usr/local/bin:/usr/bin:/bin"
 PYTHON = "python"
 """As a command's first word: the interpreter that the arena runs on."""
 MOST_FILE_BYTES = 64 * 1024
-"""Of bot.toml."""
+"""The largest bot.toml."""
 MOST_COMMAND_BYTES = 16 * 1024
-"""Of a command with its arguments: it must fit into one message to the process that bots are forked from."""
+"""The longest command with its arguments. It must fit into one message to the process that forks bots."""
 BUILT_IN = Path(__file__).resolve().parents[2] / "bots"
 LONGEST_PATH = 4_096
 """Bytes of what names a bot, as the kernel has it."""

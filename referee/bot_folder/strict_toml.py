@@ -25,9 +25,9 @@ Steps = tuple[str | int, ...]
 """A path, taken apart: keys of tables and indexes of arrays."""
 
 MOST_BYTES = 256 * 1024
-"""Of a file: a tournament of a thousand bots has a quarter of that."""
+"""The largest file; a tournament of a thousand bots needs a quarter of that."""
 MOST_PARTS = 32
-"""Of a dotted key: `tomllib` takes a time that grows with their square."""
+"""The most parts of a dotted key: the time that `tomllib` takes grows with their square."""
 LONGEST_COMPLAINT = 400
 """Characters: a key or a value may be as long as the file."""
 _INT64 = range(-(2**63), 2**63)

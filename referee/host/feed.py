@@ -29,7 +29,7 @@ from referee.match import Ended, Record, WindowTime
 from referee.rules import SPECTATOR, Addressed, Table, reveal
 
 MAX_TOLD_BYTES = 64 * 1024
-"""Of the events in a snapshot: what is told again and again has a bound. The view says how the match stands."""
+"""The most bytes of events in a snapshot. Older events are left out; the view still says how the match stands."""
 PER_MS = 1_000
 
 Publish = Callable[[str, bytes], None]

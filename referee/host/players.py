@@ -78,7 +78,7 @@ class PlayerHere:
         self.last_line = ""
         """What its process wrote last that ended before the match did."""
         self.terminal: Terminal | None = None
-        """Of a bot that is being debugged: it is left to end by itself."""
+        """The terminal of a bot that is being debugged; such a bot is not killed, it ends by itself."""
 
     def open_line(self, nursery: trio.Nursery, bell: Bell) -> Line:
         """Opens its line, which rings the bell."""

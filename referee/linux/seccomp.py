@@ -74,7 +74,7 @@ ADVICE = (
 file's pages from memory, or has them read before they are used; the kernel would do both for all bots."""
 QUERY_PERSONALITY = 0xFFFF_FFFF
 LOW_HALF = 0xFFFF_FFFF
-"""Of an int the kernel looks at this half alone: a filter that looked at all of it could be passed by."""
+"""The half of an argument that the kernel reads as an int. A filter that compares all of it can be evaded."""
 
 
 class NoFilterError(Exception):

@@ -48,7 +48,7 @@ class Stopwatch:
     def __init__(self) -> None:
         self._starts: list[int] = []
         self._lengths: list[int] = [0]
-        """Of the first so many pauses together: a match may have had any number, and no reading counts them."""
+        """The n-th is the length of the first n pauses together, so that a reading need not add them up."""
         self._paused_at: int | None = None
 
     @property

@@ -31,7 +31,10 @@ from referee.sandbox.process import KILOBYTE, NAMESPACES, SandboxError, cannot
 WORKSHOP = "build"
 """The folder in the scratch that the commands work in."""
 LAST_READS = 64
-"""Of a pipe whose writers are gone: more than it can hold. One that has a writer yet would have no end."""
+"""The most reads of the output after the build has ended; a pipe without writers is empty before.
+
+A pipe that still has a writer would never end.
+"""
 SUPERVISOR = """
 import ctypes, os, signal, sys
 signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))

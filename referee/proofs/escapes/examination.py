@@ -36,7 +36,7 @@ NAME_LETTERS = 15
 FREEZING = "burns-in-the-others-turn"
 FREE_SECONDS, FROZEN_SECONDS = 0.2, 0.5
 NEARLY_NONE = 0.1
-"""Of the time that it was frozen: processor time is counted by hundredths of a second."""
+"""The share of its frozen time that a bot may seem to use: the kernel counts in hundredths of a second."""
 FORSAKEN = "outlives-a-killed-referee"
 FORSAKEN_SECONDS = 20.0
 """For what is left of a killed referee's bot to end."""

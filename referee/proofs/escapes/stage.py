@@ -34,11 +34,11 @@ INSIDE = Path(__file__).with_name("inside")
 PROGRAMS = {"attacker": "running", "neighbour": "neighbour", "forsaken": "neighbour"}
 """What each bot runs. The referee of the last one is killed."""
 MEMORY_MB, PROCESSES, FILES, SCRATCH_MB, CPU_SECONDS, LOG_KB = 256, 32, 96, 8, 2, 1024
-"""Of the bots here: small, so that twice as much hurts no machine."""
+"""The limits of the bots here: small, so that twice as much hurts no machine."""
 CPUS = 1.0
 ARRIVED_BYTES = 200
 UNCHECKED = 1
-"""Of a compiled module: it is run without a look at its source."""
+"""The flag of a compiled module that Python runs without a look at its source."""
 REMOVE = 0
 SEGMENT_BYTES = 4096
 CREATE, EXCLUSIVE = 0o1000, 0o2000
