@@ -54,7 +54,7 @@ def note(report: BotReport, logs: Path | None = None) -> list[str]:
     """What went wrong for one bot over all its matches, in words. `logs`: see `notes`."""
     said = list(_losses(report))
     said += sentences(report.total, windows=report.windows, refused=report.refused)
-    # Of the most frequent loss, its last; else of the last match in which anything went wrong.
+    # The last line of the most frequent loss; without a loss, of the last match in which anything went wrong.
     loss = report.losses[0] if report.losses else None
     if loss is not None and loss.last_line and loss.last_line not in loss.cause:
         said.append(f"last line: {loss.last_line}")

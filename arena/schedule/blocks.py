@@ -51,8 +51,7 @@ class Block(Struct, frozen=True, gc=False):
     def matches(self) -> tuple[Match, ...]:
         """Made anew at each call: a schedule of a million blocks does not make them for all."""
         seatings = rotations(self.entrants, self.shifts)
-        # Of one long hash no part tells anything of another: only who knows the tournament's seed can know a deal
-        # by its matches' names.
+        # No part of a hash tells anything of another part: the names of matches give away no deal.
         drawn = shake_128(f"{self.seed}/{self.number}".encode()).digest(8 + NAME_BYTES * len(seatings))
         deal = int.from_bytes(drawn[:8], "big") >> (64 - SEED_BITS)
         names, letters = drawn[8:].hex(), 2 * NAME_BYTES

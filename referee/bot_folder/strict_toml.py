@@ -121,7 +121,7 @@ def parse(text: str) -> dict[str, Any]:
     except RecursionError:
         raise _error(f"{_deepest_line(text)}: is nested too deeply") from None
     except (ValueError, OverflowError) as error:
-        # Of the numbers: Python reads no integer of more than 4,300 digits.
+        # A number is too long: Python reads no integer of more than 4,300 digits.
         long = _LONG_NUMBER.search(text)
         line, what = (1, str(error)) if long is None else (_line_at(text, long.start()), "a number is too long")
         raise _error(f"{line}: {what}") from None

@@ -192,7 +192,7 @@ class Feed:
         window = self._table.window
         announced = None if window is None else reveal.announced(self._table.game, window)
         if announced is None or announced.seats is None or len(announced.seats) > 1:
-            # Whose time it was that passed is nobody else's to know.
+            # Spectators may not know which seat's time passed.
             self._reserve = {}
         elif self._reserve:
             (seat,) = announced.seats

@@ -412,7 +412,7 @@ class Host:
         reading = self._read(seat, now)
         taken = [_to_micros(end - start) for end, start in zip(unread.took, unread.began.took, strict=False)]
         hogs = tuple(other for other, took in enumerate(taken) if other != seat and took >= HOG_US)
-        # Of a bot that has been started again meanwhile, they count from there.
+        # If the bot was started again meanwhile, its counters began again at 0.
         cpu, waited = max(0, reading.cpu - before.cpu), max(0, reading.waited - before.waited)
         match.apply(
             Used(

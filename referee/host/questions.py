@@ -139,7 +139,7 @@ class _Collector:
         told = questions[-1].told if questions else self.found.told
         match message.type:
             case "welcome":
-                # Of a later one, the events that the seat had not been told.
+                # A later `welcome` adds only events that the seat had not been told.
                 for n in range(self._events, len(message.told)):
                     told.append(Quoted(frame=Raw(encode(EventMessage(n, message.told[n]))), event=message.told[n]))
                 self._events = len(message.told)

@@ -96,7 +96,7 @@ class Transcript:
         self._log = _logger_of(self._lines, self._chain)
         self._file = file
         self._ends = False
-        # Of our own: someone else's slow threads must not hold up the disk.
+        # Its own limiter: slow threads of other tasks must not delay writing.
         self._limiter = trio.CapacityLimiter(1)
         self._at_the_disk = trio.Lock()
         self.append(header)

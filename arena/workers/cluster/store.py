@@ -54,7 +54,7 @@ class Store:
             self._files.makedirs(self._root, exist_ok=True)
             number = 1
             while self._files.exists(place):
-                # Of an attempt whose line in the ledger a power cut took: it stays.
+                # It belongs to an attempt whose line in the ledger was lost in a power cut. It stays.
                 number += 1
                 place = f"{self._root}/{file.name}.{number}"
             self._files.put_file(str(file), place)

@@ -68,7 +68,7 @@ class Twin:
             yield self._changed(start, before, chosen, 1 / 2)
         for reseated in self._reseated(before, chosen):
             yield self._changed(start, before, reseated, 1)
-        # Of many seats one may differ: if half of them did, everyone would be told of it.
+        # With many seats, change one of them: a change of half the seats would be told to everyone.
         for _ in range(CHANGES):
             yield self._changed(start, before, chosen, max(1 / 2, 1 - 1 / len(before.table.owed)))
         yield self._changed(start, before, chosen, 1)

@@ -156,7 +156,7 @@ class Stage:
         ):
             self._listen(attempt, socket.AF_UNIX, socket.SOCK_STREAM, str(path))
         for path in (self._lines["other"], service):
-            # Who may write to it is not what is tried here.
+            # Anybody may write: permissions of files are not what this attempt tests.
             path.chmod(0o777)
         for kind, name in ((socket.SOCK_STREAM, "stream"), (socket.SOCK_DGRAM, "datagram")):
             self._listen("reaches-abstract-sockets", socket.AF_UNIX, kind, f"\0{self.mark}-{name}")
