@@ -230,7 +230,7 @@ def _plan(game: str, given: dict[str, Any]) -> Plan:
 
 
 def _player(name: str, game: str, caps: BotCaps) -> Player:
-    """Who takes a seat; a bot that has to be built is not yet."""
+    """The player of a seat; a bot that needs a build is not built yet."""
     if name == CONSOLE:
         return LocalSeat(CONSOLE, person_here().play)
     if name.startswith(REMOTE):

@@ -1,4 +1,4 @@
-"""Lets bots on other machines connect, waits until all have come, and plays their match."""
+"""Lets bots on other machines connect, waits until all are connected, and plays their match."""
 
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
@@ -16,9 +16,9 @@ from referee.unwrapped import unwrapped
 from referee.wire import Address, KeyPair, Lobby, open_lobby, z85
 
 TURNED_AWAY_SHOWN = 20
-"""So many refused connections are shown: strangers may not fill the host's screen."""
+"""The most refused connections that are shown: strangers may not fill the host's screen."""
 LOGGED_CONNECTIONS = 200
-"""So many comings and goings of bots are logged: one may do nothing else."""
+"""The most connections and disconnections of bots that are logged: a bot may do nothing else."""
 LOOK_SECONDS = 1.0
 
 

@@ -145,7 +145,7 @@ class MatchLog:
         self._seats[left.seat].warning("bot_left", at_ms=left.at // PER_MS, **how)
 
     def _judged(self, judged: Judged) -> None:
-        """Whose fault a lost window is. Those of a bot that is gone say nothing new."""
+        """Logs the verdict on a lost window. Verdicts on a bot that is gone say nothing new."""
         evidence = judged.evidence
         if evidence.gone:
             return

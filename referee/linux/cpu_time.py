@@ -1,7 +1,7 @@
 """Processor time as a match's clock counts it: of all of a bot's processes, over all its starts.
 
-It is read from the bot's control group where there is one (`cgroups`), and else from each of its processes: their
-own clocks the kernel shows to microseconds, what those used that have ended to a hundredth of a second.
+It is read from the bot's control group if there is one (`cgroups`), otherwise from each of its processes. The
+kernel shows the clock of a living process to the microsecond, the time of ended ones to a hundredth of a second.
 """
 
 import math
@@ -29,7 +29,7 @@ def tree_us(*roots: int) -> int:
 
 
 def _own_us(process: int) -> int:
-    """Of one process, all its threads, and the children it has waited for; 0 if it is gone."""
+    """The time of one process, all its threads, and the children it has waited for; 0 if it is gone."""
     with suppress(OSError):
         own = time.clock_gettime_ns(~process << 3 | CLOCK_OF_ALL_THREADS) // 1000
         # The program's name stands in brackets and may hold anything, brackets too.

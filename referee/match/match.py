@@ -198,8 +198,8 @@ class Match:
         self._flow.lateness = 0
 
     def _measure(self, record: Used) -> None:
-        """Whose fault it was follows from what a part that is over was like for its bot."""
-        # Anything else would be no part that has closed, or one that was told of.
+        """Takes the measurement of a part that is over, and judges whose fault its loss was."""
+        # Otherwise the part has not closed, or its measurement has come already.
         known = (record.seat, record.number) in self._flow.cases.unmeasured
         is_start = record.number == START and self.seats[record.seat].start_up.is_out(record.at)
         if not (known or is_start):

@@ -267,7 +267,7 @@ class Used(Struct, frozen=True, kw_only=True, tag="used", tag_field="kind", omit
 
 
 class Judged(Struct, frozen=True, kw_only=True, tag="verdict", tag_field="kind"):
-    """Whose fault it is that a seat's part in a window took the default, or used reserve: see `verdicts`."""
+    """The verdict on a part in a window that took the default or used reserve: see `verdicts`."""
 
     at: Microseconds
     seat: SeatNumber

@@ -8,8 +8,8 @@ from enum import StrEnum
 from msgspec import UNSET, Struct, UnsetType
 
 ENOUGH = 4
-"""Where nobody can say how much more time a bot would have needed: it was not its own fault if one part in so many
-of its time, or more, was taken from it."""
+"""If nobody can say how much more time a bot would have needed, it is not at fault if at least one part in so many
+of its time was taken from it."""
 
 
 class Verdict(StrEnum):

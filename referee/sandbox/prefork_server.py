@@ -7,9 +7,9 @@ loses the machine's root, all rights and most system calls, says at the gate tha
 when it hears the word: it is the sandbox of `bwrap`, without its start. This process is told by the kernel how
 the bot ended, and tells it at the gate.
 
-A bot is not the first process of its namespace: that one is deaf to most signals, its own too, and nobody would
-see of what it died. The first one is an init that waits for nothing and runs no Python: it shares the memory of a
-process that makes such inits and does nothing else, and costs no fork.
+A bot is not the first process of its namespace: the kernel keeps most signals from a first process, even its own,
+and nobody would see what killed it. The first one is an init that waits for nothing and runs no Python: it shares
+the memory of a process that makes such inits and does nothing else, and costs no fork.
 """
 
 import array
@@ -186,7 +186,7 @@ class SignalAction(ctypes.Structure):
 
 
 def tell_of_ends_alone() -> None:
-    """A bot that stops and goes on all the time wakes nobody: that would cost time which is not the bot's."""
+    """Keeps stops from waking this process: a bot that stops and goes on all the time would cost others time."""
     action = SignalAction()
     check(libc.sigaction(signal.SIGCHLD, None, ctypes.byref(action)), "signals")
     action.flags |= NO_STOPS
