@@ -47,17 +47,17 @@ def _open_files() -> None:
 
 
 async def _until_stopped(play: Callable[[], Awaitable[AnswerT]], ctrl_c: int) -> AnswerT:
-    came: list[int] = []
+    caught: list[int] = []
     async with trio.open_nursery() as nursery:
-        await nursery.start(_stop_at_signal, nursery.cancel_scope, came, ctrl_c)
+        await nursery.start(_stop_at_signal, nursery.cancel_scope, caught, ctrl_c)
         answer = await play()
         nursery.cancel_scope.cancel()
         return answer
-    raise Stopped(came[0])
+    raise Stopped(caught[0])
 
 
 async def _stop_at_signal(
-    running: trio.CancelScope, came: list[int], ctrl_c: int, task_status: trio.TaskStatus[None]
+    running: trio.CancelScope, caught: list[int], ctrl_c: int, task_status: trio.TaskStatus[None]
 ) -> None:
     """Ends what is running at the first signal; not one that was ignored at our start (`nohup`, `&`)."""
     heeded = [each for each in STOPS if signal.getsignal(each) is not signal.SIG_IGN]
@@ -69,6 +69,6 @@ async def _stop_at_signal(
             count = count + 1 if now - last <= TWICE_SECONDS else 1
             last = now
             if number != signal.SIGINT or count >= ctrl_c:
-                came.append(number)
+                caught.append(number)
                 break
     running.cancel()

@@ -125,9 +125,9 @@ def _print(reports: list[Report]) -> None:
 def _proved(promised: list[Finding]) -> str:
     """How many of the promised attempts were held, and of how many that is not known."""
     held = sum(finding.result == "held" for finding in promised)
-    told = f"{held} {'does' if held == 1 else 'do'}"
-    untold = sum(finding.result in {"not tried", "too busy"} for finding in promised)
-    return f"{told}; {untold} could not be tried" if untold else told
+    text = f"{held} {'does' if held == 1 else 'do'}"
+    untried = sum(finding.result in {"not tried", "too busy"} for finding in promised)
+    return f"{text}; {untried} could not be tried" if untried else text
 
 
 def _result(finding: Finding) -> str:

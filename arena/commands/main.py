@@ -174,8 +174,8 @@ def _show_version(context: click.Context, option: click.Parameter, asked: bool) 
     del option
     if not asked or context.resilient_parsing:
         return
-    said = f"arena, version {version('mist-arena')}"
-    click.echo(f"{said}, commit {made_from}" if (made_from := commit()) else said)  # noqa: TID251 - both are ours
+    text = f"arena, version {version('mist-arena')}"
+    click.echo(f"{text}, commit {made_from}" if (made_from := commit()) else text)  # noqa: TID251 - both are ours
     context.exit()
 
 

@@ -172,17 +172,17 @@ def _play_real(
         html.write_text(stress_page(load, found, machine))
     if as_json:
         left_out = {"latenesses", "overcharges"}
-        told = [
+        rows = [
             {key: value for key, value in msgspec.to_builtins(level).items() if key not in left_out}
             for level in found
         ]
-        content = {"machine": machine, "seed": seed, "safe": safe, "levels": told}
+        content = {"machine": machine, "seed": seed, "safe": safe, "levels": rows}
         print_json(content)
     else:
         screen = results_console()
         show(screen, stress_table(found))
-        said = f"safe: up to {counted(safe, 'match')} at once" if safe else "no level was safe"
-        screen.say(f"{said}; times in ms; seed {seed}")
+        verdict = f"safe: up to {counted(safe, 'match')} at once" if safe else "no level was safe"
+        screen.say(f"{verdict}; times in ms; seed {seed}")
     if calibrate:
         if safe is None:
             raise AnswerIsNo("no level was safe: nothing is kept; try smaller ones, or a quieter machine")

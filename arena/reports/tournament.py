@@ -53,12 +53,12 @@ def print_result(screen: Screen, contest: Contest, rows: Sequence[StandingsRow],
 def attempts_text(results: Results | Finding) -> list[str]:
     """What is said of bots that were left out and of attempts that did not count, a line each."""
     others = len(results.set_aside) if isinstance(results, Results) else 0
-    said = left_out_text(results.terms) if isinstance(results, Results) else []
-    said += [void_text(len(results.voids), others)] if results.voids else []
+    lines = left_out_text(results.terms) if isinstance(results, Results) else []
+    lines += [void_text(len(results.voids), others)] if results.voids else []
     if lost := len(results.lost):
         was, its = ("was", "its") if lost == 1 else ("were", "their")
-        said.append(f"{counted(lost, 'attempt')} {was} lost with {its} referee process, and made again")
-    return said
+        lines.append(f"{counted(lost, 'attempt')} {was} lost with {its} referee process, and made again")
+    return lines
 
 
 def left_out_text(terms: Terms) -> list[str]:

@@ -168,32 +168,32 @@ def _read(copy: Path, shown: Path, given: str, content: str) -> BotFolder:
     """The bot whose content was copied, and which is called by the name of the folder that it came from."""
     file = _File(copy, shown)
     try:
-        told = read_toml(copy / FILE, BotFile, shown=file.shown)
+        form = read_toml(copy / FILE, BotFile, shown=file.shown)
     except TomlError as error:
         raise BotFolderError(str(error)) from None
-    if told.transport not in get_args(Transport):
+    if form.transport not in get_args(Transport):
         known = " and ".join(map(repr, get_args(Transport)))
-        raise file.wrong("transport", f"{told.transport!r} is not known; {known} are")
-    games = None if told.games in {"*", ("*",)} else tuple(told.games)
+        raise file.wrong("transport", f"{form.transport!r} is not known; {known} are")
+    games = None if form.games in {"*", ("*",)} else tuple(form.games)
     if games is not None and "*" in games:
         raise file.wrong("games", '"*" is every game: it stands alone')
-    for field, words in {"name": (told.name,), "version": (told.version,), "games": games or ()}.items():
+    for field, words in {"name": (form.name,), "version": (form.version,), "games": games or ()}.items():
         _check_printable(file, field, words)
-    for command in (told.command, *told.build):
+    for command in (form.command, *form.build):
         if sum(len(word.encode()) for word in command) > MOST_COMMAND_BYTES:
             raise file.wrong("command", f"is longer than {MOST_COMMAND_BYTES} bytes")
     return BotFolder(
         given=given,
         folder=copy,
-        name=told.name,
-        version=told.version,
-        command=_command(file, told.command, is_built=bool(told.build)),
+        name=form.name,
+        version=form.version,
+        command=_command(file, form.command, is_built=bool(form.build)),
         games=games,
-        limits=told.limits,
-        transport="stdio" if told.transport == "stdio" else "zmq",
-        build=told.build,
-        keeps=told.keeps,
-        build_limits=told.build_limits,
+        limits=form.limits,
+        transport="stdio" if form.transport == "stdio" else "zmq",
+        build=form.build,
+        keeps=form.keeps,
+        build_limits=form.build_limits,
         content=content,
     )
 

@@ -160,10 +160,10 @@ class _Git:
         """
         with self._running(*arguments) as process:
             assert process.stdout is not None  # noqa: S101 - asked for
-            said = process.stdout.read(SHORT_BYTES)
+            output = process.stdout.read(SHORT_BYTES)
             if process.wait() != 0:
                 raise RevisionError(self._complaint(complaint))
-        return said.decode(errors="replace").strip()
+        return output.decode(errors="replace").strip()
 
     def items(self, tree: str) -> Iterator[Item]:
         """The files of a tree."""

@@ -179,9 +179,9 @@ def _host(view: FightHostView) -> Shown:
 
 
 def _claims(claims: Mapping[Title, Claim]) -> Iterator[str]:
-    said = [f"{title} seat {claim.seat} in {claim.round}" for title, claim in claims.items()]
-    if said:
-        yield "claimed: " + ", ".join(said)
+    claimed = [f"{title} seat {claim.seat} in {claim.round}" for title, claim in claims.items()]
+    if claimed:
+        yield "claimed: " + ", ".join(claimed)
 
 
 def _standing(positions: Mapping[str, str]) -> Iterator[str]:

@@ -78,8 +78,8 @@ def _seen(event: OpponentPlaced) -> str:
         ("destroyed", event.destroyed),
         ("it has in your vision", others),
     ]
-    told = "; ".join(f"{name} {_list(cells)}" for name, cells in parts if cells)
-    return f"the opponent has placed: {told or 'you see none of its pieces'}"
+    text = "; ".join(f"{name} {_list(cells)}" for name, cells in parts if cells)
+    return f"the opponent has placed: {text or 'you see none of its pieces'}"
 
 
 def _seat_board(view: MistView, told: Sequence[Event], plain: bool) -> Text:

@@ -78,13 +78,13 @@ def received(words: bytes, transcript: Path) -> Answer:
         TranscriptError: they cannot be written, one is larger than `MOST_BYTES`, or the transcript is not the one
             that was played.
     """
-    came = msgspec.msgpack.decode(words, type=Returned)
-    answer: Answer = decoded(came.answer, Answer)
-    for name, content in came.files.items():
+    message = msgspec.msgpack.decode(words, type=Returned)
+    answer: Answer = decoded(message.answer, Answer)
+    for name, content in message.files.items():
         if Path(name).name != name or not name.startswith(f"{transcript.stem}."):
             raise TranscriptError(f"a worker sent a file of another name: {name}", transcript)
         _write(transcript.with_name(name), _inflated(content, transcript.with_name(name)))
-    if isinstance(answer, Done) and came.files:
+    if isinstance(answer, Done) and message.files:
         _check(answer, transcript)
     return answer
 
