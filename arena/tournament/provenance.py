@@ -21,7 +21,7 @@ LEFT_OUT = "left out"
 """The term that names the bots which could not start, and why."""
 CONTENT, FILES = "content of ", "files of "
 NAMED = 5
-"""Files that are named of those that changed."""
+"""The most changed files that a message names."""
 
 
 def terms_of(tournament: Tournament, seed: int) -> Terms:
@@ -64,7 +64,7 @@ def left_out_of(terms: Terms) -> dict[str, str] | None:
 def begin_or_go_on(ledger: Ledger, given: int | None, terms: Callable[[int], Terms], otherwise: str) -> int:
     """Begins a book, or makes sure that it was begun on the same terms; the seed, drawn if none was given.
 
-    `terms` are those of a seed; `otherwise` says that a book was not begun on them.
+    `terms` gives the terms of a seed; `otherwise` is the complaint if the book was begun on others.
 
     Raises:
         WrongUse: it was not.

@@ -114,8 +114,8 @@ def _own_seat(header: SeatHeader, seat: int | None) -> int:
 def _check_welcome(welcome: Welcome, header: AnyRecord | None) -> None:
     """In a seat's own file nothing has proved that its `welcome` is of its match."""
     if isinstance(header, SeatHeader):
-        said = (welcome.match, welcome.game, welcome.variant, welcome.seat, welcome.seats, welcome.clock)
-        if said != (header.match, header.game, header.variant, header.seat, header.seats, header.clock):
+        claimed = (welcome.match, welcome.game, welcome.variant, welcome.seat, welcome.seats, welcome.clock)
+        if claimed != (header.match, header.game, header.variant, header.seat, header.seats, header.clock):
             raise ValueError("this welcome is of another match than the header")
 
 

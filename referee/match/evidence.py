@@ -9,7 +9,7 @@ from referee.match.verdicts import Evidence, Verdict, judge
 from referee.match.window import SeatWindow
 
 MOSTLY = 2
-"""Bots brought about what made the referee late if they took one part in so many of that, or more."""
+"""Bots are to blame for the lateness of the referee if they took at least one part in so many of it."""
 
 
 class ClosedPart(Struct, frozen=True):
@@ -105,7 +105,7 @@ class OpenCases:
 
 def _judged(seat: int, number: int, at: int, case: Case, used: Used) -> Judged:
     clock = case.part.clock
-    # What waiting took from a bot is on the wall: so is what it is compared with.
+    # Waiting takes wall time from a bot, so it is compared with wall time.
     scale = 1 if clock is None else clock.wall_factor
     behind = max(used.behind, case.lateness)
     # Together: many that each take a little make the referee as late as one that takes much.

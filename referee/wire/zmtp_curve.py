@@ -3,8 +3,8 @@
 Why our own, and not libzmq's CURVE with an authenticator (ZAP) in front: libzmq bounds each part of a message, and
 holds any number of parts, also of one who is in; it does not tell when bytes came; and it grows with those who
 knock, at a pace and number that nobody sets. Here what somebody unknown may say is `HANDSHAKE_MOST` bytes at a
-time, and what somebody known may say is bounded as for bots on this machine. Whatever is hard to get right in it
-is left to libsodium. The other end is any libzmq with CURVE.
+time, and what somebody known may say is bounded as for bots on this machine. libsodium does the cryptography. The
+other end is any libzmq with CURVE.
 """
 
 from referee.wire.curve import OVERHEAD, Curve, CurveError, error
@@ -14,7 +14,7 @@ from referee.wire.zmtp import GREETING, MORE, Conversation, ZmtpError, framed, f
 SERVER_GREETING = GREETING[:12] + b"CURVE".ljust(20, b"\0") + b"\1" + bytes(31)
 """As `GREETING`, with this mechanism, as its server."""
 HANDSHAKE_MOST = 1_024
-"""No step of the handshake is as large as this, in bytes."""
+"""Every step of the handshake is smaller than this, in bytes."""
 _SEALED_COMMAND = 2
 """The flag of a command inside a MESSAGE."""
 _SAYS = b"\x0bSocket-Type\x00\x00\x00\x04PAIR"
@@ -58,11 +58,11 @@ class SecureConversation(Conversation):
         return framed(self._curve.seal(_SEALED_COMMAND, body))
 
     def _greet_back(self) -> None:
-        """Nothing: the client goes on."""
+        """Sends nothing: the next step is the client's."""
 
     def _frame(self) -> tuple[int, bytes] | None:
         if self.client is not None and not self.open:
-            return None  # It has to be decided upon first.
+            return None  # Whether to let the client in is decided first.
         frame = super()._frame()
         if frame is None or not self.open:
             return frame

@@ -25,7 +25,7 @@ SLOTS = "matches"
 SCHEMES = {"dask": "tcp", "dask+tls": "tls"}
 CONNECT_SECONDS = 10
 FAMILIES = ["dask", "msgpack"]
-"""Of Dask's ways to write objects: bytes and plain data. Pickled results are refused."""
+"""The serializers of Dask that are used: bytes and plain data. Pickled results are refused."""
 _PORT = re.compile("[0-9]{1,5}")
 Heard = Callable[[dict[str, Any]], None]
 
@@ -97,7 +97,7 @@ class DaskClient:
         self._client.subscribe_topic("all", pass_on)
 
     async def workers(self) -> dict[str, dict[str, Any]]:
-        """Those there are, by address, with what the scheduler knows of each."""
+        """The workers by address, with what the scheduler knows of each."""
         info = await self._told(self._client.scheduler_info)
         found: dict[str, dict[str, Any]] = info["workers"]
         return found
