@@ -22,6 +22,8 @@ SEEDS = range(40)
 """The matches from which one is chosen."""
 UNTIDY = 1 / 8
 """How often a seat submits something unchecked, or out of turn."""
+NO_ACTION = {"no_such_field": True}
+"""No game's action: it is rejected also where every action of the right form is legal."""
 
 Golden = dict[str, Any]
 
@@ -89,7 +91,7 @@ def _random_step(sitting: Sitting, chooser: Chooser, luck: Random) -> Any:
         elif luck.random() < UNTIDY:
             guess = chooser.guess(table, seat)
             legal = part and sitting.response(seat, guess).startswith(b"accepted")
-            step[str(seat)] = None if legal else decode_json(guess)
+            step[str(seat)] = NO_ACTION if legal else decode_json(guess)
     if table.window and table.window.timed:
         step["elapsed_ms"] = {str(seat): part.elapsed_ms for seat, part in chosen.items()}
     sitting.play(chosen)
