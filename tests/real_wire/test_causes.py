@@ -38,7 +38,7 @@ def test_a_tournament_says_of_each_bot_why_it_lost(folder: Path) -> None:
         f'game = "mist"\nbots = {json.dumps(list(BOTS))}\nblocks = 1\nseed = 4\nisolation = "none"\n'
         "[options]\nmax_turns = 6\n[policy]\nstartup_ms = 60000\n"
     )
-    text = arena("tournament", "cup.toml", "--usage")
+    text = arena("tournament", "cup.toml", "--no-check", "--usage")
     logs = folder / "runs/cup/transcripts"
     said = {name: line for line in text.splitlines() for name in BOTS if line.startswith(f"{name}: ")}
     assert "broken: never started in 4 of 4 matches: SyntaxError: expected ':' (bot.py:3)" in said["broken"]
@@ -63,7 +63,19 @@ def test_a_tournament_says_of_each_bot_why_it_lost(folder: Path) -> None:
 def test_a_head_that_never_starts_is_said_with_its_error(folder: Path) -> None:
     words = ("--base", "mist_random", "--head", "broken", "--options", json.dumps(RULES), "--elo1", "100")
     done = CliRunner().invoke(
-        main, ["regress", "mist", *words, "--isolation", "none", "--startup-ms", "60000", "--markdown", "s.md"]
+        main,
+        [
+            "regress",
+            "mist",
+            *words,
+            "--isolation",
+            "none",
+            "--startup-ms",
+            "60000",
+            "--markdown",
+            "s.md",
+            "--no-check",
+        ],
     )
     assert 1 == done.exit_code
     why = "SyntaxError: expected ':' (bot.py:3)"
