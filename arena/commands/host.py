@@ -58,7 +58,7 @@ def command(
     A BOT is as for `arena match`, or remote:NAME.key for a bot with that key. The match begins when all bots are
     connected. A connection without one of the keys does not get in.
     """
-    if not any(name.startswith(REMOTE) for name in bots):
+    if not any(name.startswith(REMOTE) for name in (*bots, given["fill"] or "")):
         raise WrongUse(f"BOT: none is {REMOTE}NAME.key; `arena match` plays among bots on this machine")
     if math.isnan(wait):
         raise WrongUse("--wait: nan is no time")

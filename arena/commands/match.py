@@ -126,7 +126,7 @@ def command(
     A BOT is a folder, FOLDER@REVISION, a sample bot's name, or "console" for a person at this terminal. SIGUSR1
     pauses the match, and ends the pause.
     """
-    for name in bots:
+    for name in (*bots, given["fill"] or ""):
         if name.startswith(REMOTE):
             raise WrongUse(f"{name}: a bot on another machine comes to `arena host`")
     with open_log(log) as events, open_feed(feed) as line:

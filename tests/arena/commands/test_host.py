@@ -47,6 +47,7 @@ def test_keys_must_have_a_name(name: str) -> None:
 
 def test_a_match_is_no_place_for_a_bot_on_another_machine(alice: str) -> None:
     assert "comes to `arena host`" in refused("match", "mist", alice, "mist_random")
+    assert "comes to `arena host`" in refused("match", "mist", "mist_random", "--fill", alice)
 
 
 def test_a_host_has_remote_seats(tmp_path: Path, alice: str) -> None:
@@ -54,6 +55,7 @@ def test_a_host_has_remote_seats(tmp_path: Path, alice: str) -> None:
         "host", "mist", "mist_random", "mist_random"
     )
     assert "2 seats, and 1 bot is named" in refused("host", "mist", alice)
+    assert "the same key" in refused("host", "mist", "--fill", alice)
     assert "cannot be read" in refused("host", "mist", "remote:nobody.key", "mist_random")
 
 
