@@ -8,10 +8,10 @@ there is no more to be asked than the form of an answer.
 
 from collections.abc import Iterable, Iterator
 from itertools import chain
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import Meta, Raw, Struct
 
 from protocol.codec import encode
 from protocol.messages import Closed, EventMessage, Opened, Rejected, Welcome
@@ -47,7 +47,7 @@ class _Message(Struct, frozen=True):
     """A message's type, and the events in it, whose bytes are kept as they are."""
 
     type: str
-    n: int = 0
+    n: Annotated[int, Meta(ge=0)] = 0
     event: Raw = Raw()
     told: tuple[Raw, ...] = ()
 

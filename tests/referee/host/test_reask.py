@@ -369,6 +369,7 @@ async def test_a_seats_own_file_asks_the_same_and_takes_any_action_of_the_right_
         ("welcome", b'"seat":1', b'"seat":"1"', "Expected `int`"),
         ("window", b'"window":"turn"', b'"window":"tern"', "there is no window 'tern'"),
         ("window", b'"main_ms":', b'"main_ms":-', "a window's time is not negative"),
+        ("event", b'"n":0', b'"n":-1', "Expected `int` >= 0"),
         ("window", b'"type":"window"', b'"type":["window"]', "Expected `str`"),
     ],
 )
