@@ -19,7 +19,8 @@ MOSTLY = 2
 """A bot that asks for the default in one window of so many, or less, may well mean it."""
 
 Text = Annotated[str, Meta(max_length=TEXT)]
-Spread = dict[Annotated[str, Meta(pattern=r"^[0-9]{1,3}$")], Count]
+Bucket = Annotated[str, Meta(pattern=r"\A[0-9]{1,3}\Z")]
+Spread = dict[Bucket, Count]
 """How many windows took how long: by `bucket`, as text, for JSON has no other keys."""
 
 

@@ -1,5 +1,6 @@
 """Why a bot lost what it lost, in a match's own words. In virtual time."""
 
+import msgspec
 import pytest
 import trio
 import trio.testing
@@ -7,6 +8,7 @@ import trio.testing
 from protocol.messages import Opened
 from referee.host.host import Host
 from referee.match.policy import Policy
+from referee.match.records import LARGEST
 from referee.match.seat_report import Complaint, SeatReport, merged, percentile, sentences, spread_of
 from referee.sandbox.meter import NOTHING
 from tests.referee.virtual import Bot, Played, after, answering, hear_out, mist, play, set_up, silent
@@ -102,6 +104,19 @@ def test_percentiles_of_many_matches_are_right_to_five_percent() -> None:
     for share in (0.5, 0.99):
         assert share * 100_000 == pytest.approx(percentile(spread, share), rel=0.07)
     assert percentile({}, 0.5) is None
+
+
+@pytest.mark.parametrize("key", ["", "abc", "-1", "1e5", "1000", "5\n", "\u0663", "9" * 5_000])
+def test_a_forged_spread_is_no_report(key: str) -> None:
+    """Or `percentile` would fail on it."""
+    with pytest.raises(msgspec.ValidationError):
+        msgspec.convert({"spread": {key: 1}}, SeatReport)
+
+
+def test_the_longest_and_the_shortest_time_are_in_a_report() -> None:
+    report = SeatReport(spread=spread_of([0, LARGEST]))
+    read = msgspec.json.decode(msgspec.json.encode(report), type=SeatReport)
+    assert LARGEST == pytest.approx(percentile(read.spread, 1), rel=0.07)
 
 
 def test_all_at_once_reads_in_the_order_of_weight() -> None:
