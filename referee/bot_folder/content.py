@@ -409,7 +409,7 @@ class _Walk:
                     yield from self.items(inner, name + b"/")
             elif stat.S_ISREG(mode):
                 with _opened(directory, entry, name, 0) as (file, info):
-                    self._check(name, info)
+                    self._check(name, info, directory, entry)
                     kind = b"x" if info.st_mode & stat.S_IXUSR else b"f"
                     yield Item(name, kind, info.st_size, _blocks(file, name))
             else:
@@ -433,12 +433,21 @@ class _Walk:
             raise _unreadable(prefix.rstrip(b"/"), error) from None
         return sorted(found, key=lambda pair: pair[0] + b"/" if stat.S_ISDIR(pair[1]) else pair[0])
 
-    def _check(self, name: bytes, info: os.stat_result) -> None:
+    def _check(self, name: bytes, info: os.stat_result, directory: int, entry: bytes) -> None:
         if not stat.S_ISREG(info.st_mode):
             raise _changed(name)
+        if info.st_uid == self._owner:
+            return
         # Where the kernel lets users link to files that are not theirs, root would hand out what they cannot read.
-        if info.st_nlink > 1 and info.st_uid != self._owner:
+        if info.st_nlink > 1:
             raise ContentError(name, "is another user's file, under a second name")
+        # The second name may have been removed since the file was opened.
+        try:
+            there = os.stat(entry, dir_fd=directory, follow_symlinks=False)
+        except OSError as error:
+            raise _unreadable(name, error) from None
+        if (there.st_dev, there.st_ino, there.st_nlink) != (info.st_dev, info.st_ino, 1):
+            raise _changed(name)
 
 
 @contextmanager

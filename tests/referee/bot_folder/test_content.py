@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -227,6 +228,29 @@ class TestCopy:
         monkeypatch.setattr(bot_content._Walk, "_listed", swapping)
         with pytest.raises(ContentError, match=r"bot\.py: was changed while it was read"):
             content_hash(folder)
+
+    def test_anothers_file_whose_second_name_is_removed_once_it_is_open_is_refused(
+        self, folder: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        _hard_link(folder)
+        opened = os.open
+
+        def unlinking(path: Any, flags: int, *rest: Any, **where: Any) -> int:
+            found = opened(path, flags, *rest, **where)
+            if path == b"mine":
+                (folder / "mine").unlink()
+            return found
+
+        monkeypatch.setattr(os, "open", unlinking)
+        with pytest.raises(ContentError, match="mine: was changed while it was read"):
+            content_hash(folder)
+
+    def test_anothers_file_of_one_name_is_content(self, folder: Path) -> None:
+        if os.geteuid() != 0:
+            pytest.skip("only root has files of two users")
+        before = content_hash(folder)
+        os.chown(folder / "bot.py", 12_345, 12_345)
+        assert before == content_hash(folder)
 
     def test_its_files_are_for_all_to_read_and_for_nobody_to_write(self, folder: Path) -> None:
         (folder / "bot.py").chmod(0o4711)
