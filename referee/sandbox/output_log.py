@@ -20,7 +20,7 @@ PIPE_READS = 256
 LATEST_BYTES = 4_000
 """Kept of what was written last, whatever the file holds: a traceback's end."""
 _FRAME = re.compile(r'^  File "([^"\n]+)", line (\d+)', re.MULTILINE)
-_KIT = ("<frozen ", "<string>", "/bots/kit", "/bots/wire.py", "launcher.py")
+_KIT = ("<frozen ", "<string>", "/bots/kit", "/bots/wire.py", "launcher.py", "/prefork_server.py")
 """In the paths of frames that are not the bot's own."""
 BREATH_SECONDS = 0.02
 """Between two full reads of what is thrown away: a flood costs us at most three megabytes of copying a second."""

@@ -74,3 +74,7 @@ StopIteration
         'Traceback (most recent call last):\n  File "/bot/bot.py", line 1\n    def (\n'
         "        ^\nSyntaxError: invalid syntax"
     )
+    assert "IsADirectoryError: '/bot'" == last_line(
+        'Traceback (most recent call last):\n  File "/arena/referee/sandbox/prefork_server.py", line 8, in run\n'
+        "    run(script)\nIsADirectoryError: '/bot'"
+    )
