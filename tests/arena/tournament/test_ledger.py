@@ -87,6 +87,18 @@ def test_what_another_process_left_unfinished_is_given_up_and_is_nobodys_fault(l
     assert {(0, 1)} == ledger.finished()
 
 
+@pytest.mark.parametrize(
+    "forged",
+    [None, 5, b"\xff", "[" * 9_999, "[{}]", "[{},{},{}]", '[{"spread":{"a":1}},{}]', '[{"late":-1},{}]'],
+)
+def test_forged_reports_are_refused_by_the_books_name(ledger: Ledger, forged: object) -> None:
+    finish(ledger, FIRST)
+    finish(ledger, SECOND)
+    ledger._db.execute("UPDATE attempts SET reports = ?", (forged,))
+    with pytest.raises(WrongUse, match=r"ledger\.sqlite: "):
+        list(ledger.reports())
+
+
 def test_terms_come_back_as_they_were_given_and_in_order(tmp_path: Path) -> None:
     terms = {"b": [1, "x"], "a": None, "seed": 2**70}
     first = Ledger(tmp_path / "l")
