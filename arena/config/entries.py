@@ -18,6 +18,9 @@ from referee.bot_folder import (
 )
 from referee.games import GAMES
 
+MOST_NAMED = 5
+"""Of a bot's games, in an error: a bot.toml has room for thousands."""
+
 
 def find_entry(given: str, game: str, caps: BotCaps, called: str | None = None) -> BotFolder:
     """The bot of this name, which plays the game and asks for no more than the caps allow.
@@ -36,9 +39,11 @@ def find_entry(given: str, game: str, caps: BotCaps, called: str | None = None) 
     bot = find_bot(given)
     if not bot.plays(game):
         games = list(bot.games or ())
-        unknown = [name for name in games if name not in GAMES]
+        unknown = [name for name in games if name not in GAMES][:MOST_NAMED]
         known = f", and there is no game {', '.join(unknown)}; there are {', '.join(GAMES)}" if unknown else ""
-        raise BotFolderError(f"{called or given} does not play {game}: its bot.toml has games = {games}{known}")
+        more = f" and {len(games) - MOST_NAMED} more" if len(games) > MOST_NAMED else ""
+        its = f"its bot.toml has games = {games[:MOST_NAMED]}{more}"
+        raise BotFolderError(f"{called or given} does not play {game}: {its}{known}")
     if asks := over(bot, caps):
         raise BotFolderError(asks)
     return bot

@@ -135,6 +135,18 @@ def test_a_bot_that_does_not_play_the_game_is_refused(file: Path) -> None:
     assert f"2: bots[1]: 'mine' does not play mist: {why}" == said
 
 
+def test_of_a_bots_games_an_error_names_a_few(file: Path) -> None:
+    folder = file.parent / "mine"
+    folder.mkdir()
+    (folder / "bot.py").touch()
+    games = [f"{'chess' * 18}{number}" for number in range(600)]
+    (folder / "bot.toml").write_text(
+        f'name = "mine"\nversion = "1"\ncommand = ["python", "bot.py"]\ngames = {games}\n'
+    )
+    said = complaint(file, RIGHT.replace('"mist_cautious"', '"mine"'))
+    assert f"games = {games[:5]} and 595 more, and there is no game {', '.join(games[:5])}; there are" in said
+
+
 def test_a_folder_beside_the_file_is_found_from_anywhere(file: Path) -> None:
     folder = file.parent / "mine"
     folder.mkdir()
