@@ -12,7 +12,7 @@ from msgspec import Meta, Struct
 
 from referee.bot_folder.content import LONGEST_PART, ContentError, copied, copy_of, copy_place, is_whole
 from referee.bot_folder.revision import RevisionError, revision_items
-from referee.bot_folder.strict_toml import TomlError, line_of, read_text, read_toml
+from referee.bot_folder.strict_toml import TomlError, cut, line_of, read_text, read_toml
 
 FILE = "bot.toml"
 PATH = "/usr/local/bin:/usr/bin:/bin"
@@ -212,7 +212,7 @@ class _File(Struct, frozen=True):
     def wrong(self, field: str, what: str) -> BotFolderError:
         """What is wrong with a field."""
         line = line_of((self.copy / FILE).read_text(encoding="utf-8"), field)
-        return BotFolderError(f"{self.shown}:{line}: {field}: {what}")
+        return BotFolderError(f"{self.shown}:{line}: {field}: {cut(what)}")
 
 
 def _check_printable(file: _File, field: str, words: tuple[str, ...]) -> None:
@@ -227,11 +227,11 @@ def _command(file: _File, command: tuple[str, ...], *, is_built: bool) -> tuple[
     program, *arguments = command
     if program == PYTHON:
         script = arguments[0] if arguments else None
-        if script and not (is_built or script.startswith("-") or (file.copy / script).is_file()):
+        if script and not (is_built or script.startswith("-") or _is_file(file.copy / script)):
             raise file.wrong("command", f"{script!r} is no file in {file.folder}")
         return command
     own = file.copy / program
-    if own.is_file() and own.resolve().is_relative_to(file.copy.resolve()):
+    if _is_file(own) and own.resolve().is_relative_to(file.copy.resolve()):
         if not os.access(own, os.X_OK):
             shown = file.folder / program
             raise file.wrong("command", f"{program!r} is not executable; try chmod +x {shown}")
@@ -241,6 +241,13 @@ def _command(file: _File, command: tuple[str, ...], *, is_built: bool) -> tuple[
     if is_built and not Path(program).is_absolute():
         return (f"./{Path(program)}", *arguments)
     raise file.wrong("command", f"{program!r} is neither a file in {file.folder} nor a program in {PATH}")
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # No file can have such a name.
+        return False
 
 
 def _at_revision(folder: Path, revision: str, given: str) -> BotFolder:

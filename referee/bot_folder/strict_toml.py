@@ -162,8 +162,12 @@ def _check(value: Any) -> None:
 
 def _error(text: str) -> TomlError:
     """An error of one line, which is short even where it quotes a long value."""
-    line = printable(text)
-    return TomlError(line if len(line) <= LONGEST_COMPLAINT else f"{line[: LONGEST_COMPLAINT - 3]}...")
+    return TomlError(cut(printable(text)))
+
+
+def cut(complaint: str) -> str:
+    """A complaint, short even where it quotes a long value."""
+    return complaint if len(complaint) <= LONGEST_COMPLAINT else f"{complaint[: LONGEST_COMPLAINT - 3]}..."
 
 
 def _line_at(text: str, at: int) -> int:

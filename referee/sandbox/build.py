@@ -123,8 +123,8 @@ def _toolchain() -> tuple[str, ...]:
 def _checked(bot: BotFolder) -> BotFolder:
     program = bot.folder / bot.command[0]
     if bot.command[0].startswith("./") and not os.access(program, os.X_OK):
-        what = "is not executable" if program.exists() else "was not made"
-        raise BotFolderError(f"{bot.given}: build: {bot.command[0]} {what}")
+        what = "is not executable" if os.access(program, os.F_OK) else "was not made"
+        raise BotFolderError(f"{bot.given}: build: {bot.command[0][:LONGEST_LINE]} {what}")
     return bot
 
 

@@ -93,6 +93,12 @@ def test_a_program_that_was_not_made_is_reported(tmp_path: Path, isolation: Isol
         built(bot(tmp_path, "true\n"), isolation)
 
 
+def test_a_program_of_a_name_that_no_file_can_have_was_not_made(tmp_path: Path) -> None:
+    long = replace(bot(tmp_path, "true\n"), command=(f"./{'x' * 9_000}",))
+    with pytest.raises(BotFolderError, match=r"build: \./x{498} was not made"):
+        built(long, "none")
+
+
 def test_it_has_no_network_and_sees_no_secrets(tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     secret.write_text("seed 42")

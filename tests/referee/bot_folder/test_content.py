@@ -176,6 +176,12 @@ def test_commands_that_no_process_could_be_given_are_refused(folder: Path) -> No
             find_bot(str(folder))
 
 
+def test_an_error_that_quotes_a_long_command_is_short(folder: Path) -> None:
+    (folder / "bot.toml").write_text(TOML.replace('"bot.py"', f'"{"x" * 9_000}"'))
+    with pytest.raises(BotFolderError, match=r"bot\.toml:3: command: 'x{300,400}\.\.\.$"):
+        find_bot(str(folder))
+
+
 class TestCopy:
     def test_only_what_is_hashed_is_there(self, folder: Path) -> None:
         before = find_bot(str(folder))
