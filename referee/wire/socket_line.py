@@ -118,9 +118,13 @@ class SocketLine(Line):
     async def settle(self) -> None:
         """See `Line`: what had reached this machine is with the kernel, and is read at once."""
         # A bot that is not heard any more may send without end.
-        while self._connection is not None and not self._is_closed() and self._hear(self._connection):
+        try:
+            while self._connection is not None and not self._is_closed() and self._hear(self._connection):
+                await trio.lowlevel.checkpoint()
             await trio.lowlevel.checkpoint()
-        await trio.lowlevel.checkpoint()
+        except trio.Cancelled:
+            self._go_on_soon()  # What was read and not yet heard is not with the kernel, which would tell of it.
+            raise
 
     def forget_unsent(self) -> None:
         """See `Line`."""

@@ -15,10 +15,11 @@ ROOT = Path(__file__).parents[2]
 CTRL_C = "\x03"
 
 
-def typed(steps: Sequence[tuple[str, str]], *arguments: str | Path) -> tuple[str, int]:
+def typed(steps: Sequence[tuple[str, str]], *arguments: str | Path, again: str = "") -> tuple[str, int]:
     """What the arena shows, and its exit code. Each step: what is waited for, and what is typed then.
 
-    Nothing of it is left running.
+    Nothing of it is left running. `again`: typed once more, after the steps, whenever nothing came for a second:
+    on a busy machine two Ctrl-C may be too far apart to end it.
     """
     pid, terminal = pty.fork()
     if pid == 0:
@@ -37,7 +38,7 @@ def typed(steps: Sequence[tuple[str, str]], *arguments: str | Path) -> tuple[str
             seen = at + len(awaited)
             processes |= family(pid)
             os.write(terminal, answer.encode())
-        while more := _more(terminal, shown):
+        while more := _more(terminal, shown, again):
             shown += more
         _, status = os.waitpid(pid, 0)
         pid = 0
@@ -50,11 +51,12 @@ def typed(steps: Sequence[tuple[str, str]], *arguments: str | Path) -> tuple[str
     return shown.replace("\r\n", "\n"), os.waitstatus_to_exitcode(status)
 
 
-def _more(terminal: int, shown: str) -> str:
+def _more(terminal: int, shown: str, again: str = "") -> str:
     """What comes next; nothing once the terminal is closed."""
     give_up = time.monotonic() + PATIENCE_SECONDS
     while not select.select([terminal], [], [], 1)[0]:
         assert time.monotonic() < give_up, shown
+        os.write(terminal, again.encode())
     try:
         return os.read(terminal, 65_536).decode(errors="replace")
     except OSError:

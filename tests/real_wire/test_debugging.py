@@ -122,7 +122,7 @@ def test_two_ctrl_c_end_all_and_leave_nothing(tmp_path: Path, transcript: Path) 
     mine = bot(tmp_path / "mine", LOOPS)
     shown, code = typed(
         [("(Pdb)", "c\n"), ("looping", CTRL_C), ("interrupted", CTRL_C)],
-        "ask", mine, transcript, "--window", "1", "--pdb",
+        "ask", mine, transcript, "--window", "1", "--pdb", again=CTRL_C,
     )  # fmt: skip
     assert SIGNALLED + 2 == code
     assert shown.rstrip().endswith("arena: stopped")
