@@ -61,10 +61,10 @@ def test_another_bot_parts_and_the_list_says_where(tmp_path: Path) -> None:
     ("bad", "expected"),
     [
         ("crash_later", {"gone": "ended with exit code 1", "asked": 1}),
-        ("illegal", {"gone": ""}),
         *(
             pytest.param(*each, marks=pytest.mark.slow)
             for each in (
+                ("illegal", {"gone": ""}),
                 ("kills_itself", {"gone": "ended by signal 9"}),
                 ("never_hello", {"gone": "no hello within the start-up time", "asked": 0}),
                 ("wrong_token", {"gone": "wrong-token: this is not the token of ARENA_TOKEN", "asked": 0}),

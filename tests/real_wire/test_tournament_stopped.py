@@ -107,6 +107,7 @@ def twelve_matches(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return table(start(*ARENA, cup(tmp_path_factory.mktemp("undisturbed") / "a", TWELVE_MATCHES)))
 
 
+@pytest.mark.slow
 def test_killed_at_any_moment_and_run_again_it_gives_the_same_table(tmp_path: Path) -> None:
     """Undisturbed it runs 12,000 lines, 2,000 of them to begin."""
     undisturbed = table(start(*STAND_INS, cup(tmp_path / "a", MANY_MATCHES)))
@@ -139,6 +140,7 @@ def test_interrupted_it_says_how_to_go_on_and_does(tmp_path: Path, twelve_matche
 
 
 @undisturbed_once
+@pytest.mark.slow
 def test_without_space_it_stops_with_one_line_and_goes_on_when_there_is_some(
     tmp_path: Path, twelve_matches: Any
 ) -> None:

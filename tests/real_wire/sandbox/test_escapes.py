@@ -132,6 +132,11 @@ def possible(level: Isolation) -> None:
         pytest.skip(str(error))
 
 
+examined_once = pytest.mark.xdist_group("escapes")
+"""These tests look at the same examination, which one process makes and keeps."""
+
+
+@examined_once
 @pytest.mark.parametrize(
     ("level", "warm"),
     [
@@ -151,6 +156,7 @@ def test_a_level_holds_what_it_promises(level: Isolation, warm: bool) -> None:
     assert {} == {each.attempt: each.evidence for each in found.findings if each.result == "failed"}
 
 
+@examined_once
 @pytest.mark.parametrize("warm", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_under_strict_every_layer_is_in_force_that_the_machine_has(warm: bool) -> None:
     possible("strict")
@@ -158,6 +164,7 @@ def test_under_strict_every_layer_is_in_force_that_the_machine_has(warm: bool) -
     assert lacking == {each.layer for each in report("strict", warm=warm).layers if each.in_force is False}
 
 
+@examined_once
 @pytest.mark.slow
 def test_without_walls_the_same_attempts_get_out() -> None:
     found = report("none")
@@ -167,6 +174,7 @@ def test_without_walls_the_same_attempts_get_out() -> None:
     assert {} == {name: why for name, why in held.items() if name.startswith("outlives") and "left" not in why}
 
 
+@examined_once
 @pytest.mark.slow
 def test_without_walls_nothing_is_promised_and_limits_of_each_process_hold() -> None:
     found = {each.attempt: each.result for each in report("none").findings}
