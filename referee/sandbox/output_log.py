@@ -20,8 +20,17 @@ PIPE_READS = 256
 LATEST_BYTES = 4_000
 """Kept of what was written last, whatever the file holds: a traceback's end."""
 _FRAME = re.compile(r'^  File "([^"\n]+)", line (\d+)', re.MULTILINE)
-_KIT = ("<frozen ", "<string>", "/bots/kit", "/bots/wire.py", "launcher.py", "/prefork_server.py")
-"""In the paths of frames that are not the bot's own."""
+_NOT_THE_BOTS = (
+    "<frozen ",
+    "<string>",
+    "/bots/kit",
+    "/bots/wire.py",
+    "launcher.py",
+    "/prefork_server.py",
+    "/protocol/games/",
+    "/lib/python3",
+)
+"""In the paths of frames that are not the bot's own: of the kit, the words of the games, and Python's library."""
 BREATH_SECONDS = 0.02
 """Between two full reads of what is thrown away: a flood costs us at most three megabytes of copying a second."""
 
@@ -174,7 +183,7 @@ def last_line(text: str) -> str:
         return ""
     start = text.rfind("Traceback (most recent call last)")
     frames = _FRAME.findall(text, max(0, start))
-    own = [(path, line) for path, line in frames if not any(part in path for part in _KIT)]
+    own = [(path, line) for path, line in frames if not any(part in path for part in _NOT_THE_BOTS)]
     if not own or lines[-1].startswith(" "):
         return lines[-1]
     path, line = own[-1]

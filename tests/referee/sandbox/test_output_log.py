@@ -74,6 +74,15 @@ StopIteration
         'Traceback (most recent call last):\n  File "/bot/bot.py", line 1\n    def (\n'
         "        ^\nSyntaxError: invalid syntax"
     )
+    called = "ValueError: Sample larger than population or is negative"
+    assert f"{called} (bot.py:3)" == last_line(
+        'Traceback (most recent call last):\n  File "/bot/bot.py", line 3, in decide\n    luck.sample(cells, 9)\n'
+        f'  File "/usr/lib/python3.11/random.py", line 456, in sample\n    raise ValueError()\n{called}'
+    )
+    assert "KeyError: 1 (bot.py:3)" == last_line(
+        'Traceback (most recent call last):\n  File "/bot/bot.py", line 3, in decide\n    BOARD.cells(free)\n'
+        '  File "/arena/code/protocol/games/hexes.py", line 117, in cells\n    name[low]\nKeyError: 1'
+    )
     assert "IsADirectoryError: '/bot'" == last_line(
         'Traceback (most recent call last):\n  File "/arena/referee/sandbox/prefork_server.py", line 8, in run\n'
         "    run(script)\nIsADirectoryError: '/bot'"
