@@ -152,6 +152,7 @@ def _sum(reports: Sequence[SeatReport]) -> SeatReport:
         unanswered=sum(each.unanswered for each in reports),
         refused_late=sum(each.refused_late for each in reports),
         asked_default=sum(each.asked_default for each in reports),
+        fallbacks=sum(each.fallbacks for each in reports),
         spread=merged(each.spread for each in reports),
         worst_us=max(each.worst_us for each in reports),
         cpu_us=sum(cpu) if cpu else None,

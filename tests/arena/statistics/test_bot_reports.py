@@ -69,12 +69,12 @@ def test_counts_are_added_and_worsts_kept() -> None:
         match(
             1, SeatReport(late=1, worst_late_us=7, spread=spread_of([10] * 98), worst_us=10, cpu_us=4), refused=1
         ),
-        match(2, SeatReport(asked_default=2, cpu_us=5, peak_bytes=4)),
+        match(2, SeatReport(asked_default=2, fallbacks=1, cpu_us=5, peak_bytes=4)),
     )
     total = found.total
-    assert (57, 1, 4, 9, 2, 101, 9, 5) == (
-        found.windows, found.refused, total.late, total.worst_late_us, total.asked_default, total.worst_us,
-        total.cpu_us, total.peak_bytes,
+    assert (57, 1, 4, 9, 2, 1, 101, 9, 5) == (
+        found.windows, found.refused, total.late, total.worst_late_us, total.asked_default,
+        total.fallbacks, total.worst_us, total.cpu_us, total.peak_bytes,
     )  # fmt: skip
     assert (10, 99) == (round(percentile(total.spread, 0.5) or 0), sum(total.spread.values()))
 
