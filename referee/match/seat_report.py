@@ -119,6 +119,8 @@ def sentences(report: SeatReport, *, windows: int, refused: int) -> list[str]:
         said.append(f"{report.late} of {windows} windows late, worst {worst:,.0f} ms")
     if report.unanswered:
         said.append(f"{report.unanswered} of {windows} windows unanswered")
+        if (later := report.refused_late - report.late) > 0:
+            said.append(f"{later} messages came later still" if later > 1 else "1 message came later still")
     if refused > report.refused_late:
         said.append(_complaints(report, refused - report.refused_late))
     if report.fallbacks:

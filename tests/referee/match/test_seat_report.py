@@ -43,6 +43,14 @@ async def test_windows_without_an_answer_are_counted(autojump_clock: object) -> 
     assert ["2 of 2 windows unanswered"] == said(played)
 
 
+def test_answers_that_come_after_their_windows_were_given_up_are_told_from_none() -> None:
+    """A bot that is far too slow is not one that hangs."""
+    slow = SeatReport(unanswered=21, refused_late=7)
+    assert ["21 of 21 windows unanswered", "7 messages came later still"] == sentences(slow, windows=21, refused=7)
+    mixed = SeatReport(late=2, worst_late_us=9_000, unanswered=1, refused_late=3)
+    assert "1 message came later still" == sentences(mixed, windows=21, refused=3)[-1]
+
+
 async def test_refusals_are_told_as_the_bot_was_told_them_the_most_frequent_first(autojump_clock: object) -> None:
     async def wrong(bot: Bot, window: Opened) -> None:
         for cell in ("J9", "J9", "C3"):
