@@ -153,11 +153,14 @@ A bot for {game} that plays at random. {needs}Change `decide` in `{made.decide}`
 The game's rules and words are in docs/games/{module}.md, the kit and the sandbox in docs/writing-a-bot.md.
 
 ```sh
-pytest {TEST}           # it answers the recorded windows, without an arena
+pytest {TEST}           # it answers the recorded windows; no match is played
 arena check .               # it starts and plays; time, memory and refusals
 arena match --help          # one match; --watch=host shows it
 arena ask . TRANSCRIPT      # a recorded decision again
 ```
+
+In a clone of the arena, write `scripts/arena` for `arena` and `scripts/test` for `pytest`, with the paths as seen
+from the clone. Without a clone, `pip install pytest` in the arena's environment comes first.
 
 `{RECORDS}/` holds what one seat heard in a match of each variant, a message a line.
 """
