@@ -24,6 +24,7 @@ from arena.replay import (
 )
 from arena.tables import Grid, show
 from arena.terminal import print_json, progress_bar, progress_console, results_console
+from arena.viewer import page_of
 from referee.match import SeatHeader
 from referee.transcript import Broken, Differs, TranscriptError, Verified, read_transcript, seat_lines
 
@@ -43,13 +44,25 @@ MOST_ROWS = 200
     help="Show every step, as seen by the host, a spectator or a seat; at a terminal by keys, ? lists them.",
 )
 @click.option(
+    "--html",
+    "page",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write a page that shows every step in a browser. With --boards, for these eyes alone.",
+)
+@click.option(
     "--jobs",
     type=click.IntRange(1, MOST_JOBS),
     help="Processes that verify many files.  [default: one a processor, for more than a few files]",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON, one line a transcript.")
 def command(
-    transcripts: tuple[Path, ...], *, seat: int | None, boards: str | None, jobs: int | None, as_json: bool
+    transcripts: tuple[Path, ...],
+    *,
+    seat: int | None,
+    boards: str | None,
+    page: Path | None,
+    jobs: int | None,
+    as_json: bool,
 ) -> None:
     """Verify each TRANSCRIPT: its hashes, and that the rules lead to every message in it.
 
@@ -61,10 +74,12 @@ def command(
         raise WrongUse(
             f"--boards: goes without {'--json' if as_json else '--seat'}; --boards N has the eyes of seat N"
         )
+    if page is not None and seat is not None:
+        raise WrongUse("--html: goes without --seat; --boards N has the eyes of seat N")
     if len(transcripts) == 1 and not transcripts[0].is_dir():
-        _one(transcripts[0], seat, boards, as_json=as_json)
+        _one(transcripts[0], seat, boards, page, as_json=as_json)
         return
-    for option, value in (("--boards", boards), ("--seat", seat)):
+    for option, value in (("--boards", boards), ("--seat", seat), ("--html", page)):
         if value is not None:
             raise WrongUse(f"{option}: is for one transcript, and not for {_listed(transcripts)}")
     _many(transcripts_in(transcripts), jobs, as_json=as_json)
@@ -74,8 +89,8 @@ def _listed(transcripts: Sequence[Path]) -> str:
     return f"the folder {transcripts[0]}" if len(transcripts) == 1 else f"{len(transcripts)}"
 
 
-def _one(transcript: Path, seat: int | None, boards: str | None, *, as_json: bool) -> None:
-    """Verifies one, says what is in it, and shows its steps."""
+def _one(transcript: Path, seat: int | None, boards: str | None, page: Path | None, *, as_json: bool) -> None:
+    """Verifies one, says what is in it, and shows its steps, or writes the page that does."""
     try:
         verified, replayed = proved(transcript)
         if seat is not None:
@@ -87,15 +102,31 @@ def _one(transcript: Path, seat: int | None, boards: str | None, *, as_json: boo
             print_json(said)
         else:
             _print(said)
-        if eyes is not None:
-            whole = replayed is not None
-            _show(recording_of(transcript) if whole else recording_of_seat(transcript), eyes)
+        if eyes is None and page is None:
+            return
+        recording = recording_of(transcript) if replayed is not None else recording_of_seat(transcript)
+        if page is not None:
+            _write_page(page, page_of(recording, eyes))
+        elif eyes is not None:
+            _show(recording, eyes)
     except Broken as broken:
         raise _no(transcript, broken.line, broken.what, as_json=as_json) from None
     except Differs as differs:
         raise _no(transcript, differs.line, str(differs), as_json=as_json) from None
     except TranscriptError as error:
         raise WrongUse(str(error) if error.path else f"{transcript}: {error}") from None
+
+
+def _write_page(path: Path, text: str) -> None:
+    """The page, whole or not at all. It may hold a match's secrets: only its owner can read it."""
+    part = path.with_name(f"{path.name}.part")
+    try:
+        part.unlink(missing_ok=True)
+        part.touch(mode=0o600, exist_ok=False)
+        part.write_text(text, encoding="utf-8")
+        part.replace(path)
+    except OSError as error:
+        raise WrongUse(f"--html: {path}: {error.strerror}") from None
 
 
 def _eyes(boards: str, verified: Verified, transcript: Path) -> Eyes:

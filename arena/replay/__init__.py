@@ -2,13 +2,15 @@
 
 from arena.replay.match_steps import recording_of
 from arena.replay.player import play_back
-from arena.replay.recording import Recording
+from arena.replay.recording import Fact, Recording, Step
 from arena.replay.seat_steps import recording_of_seat
 from arena.replay.verification import Found, check_files, found, not_held, path_text, proved, transcripts_in
 
 __all__ = [
+    "Fact",
     "Found",
     "Recording",
+    "Step",
     "check_files",
     "found",
     "not_held",

@@ -9,13 +9,16 @@ import msgspec
 
 from arena.errors import WrongUse
 from arena.live import Eyes, clock_text
-from arena.quantities import duration
+from arena.quantities import counted, duration
 from arena.replay.recording import (
     MICROSECONDS_PER_MS,
     TEXT,
     Fact,
+    FactKind,
     Recording,
+    SeatClock,
     Step,
+    Terms,
     default_text,
     refusal_facts,
     seat_text,
@@ -23,17 +26,19 @@ from arena.replay.recording import (
     took_text,
     turn_of,
 )
-from protocol.codec import decode_server_message
-from protocol.messages import Accepted, Faulted, Rejected, Welcome
+from protocol.codec import Refused, decode_client_message, decode_server_message
+from protocol.messages import MAX_NOTE_CHARACTERS, Accepted, Faulted, Note, Rejected, Welcome
 from protocol.refusals import Refusal
 from protocol.words import View
-from referee.match import AnyRecord, Ended, Header, Judged, Left, Out, PauseOrder, SeatTime, WindowTime
+from referee.match import AnyRecord, Ended, Header, In, Judged, Left, Out, PauseOrder, SeatTime, WindowTime
 from referee.printable import printable
 from referee.rules import Addressed, Table, shown
 from referee.transcript import Replayed, read_transcript, steps
 
 MOST_STEPS = 20_000
 """Steps that are kept: of each the state of the game, which is mostly that of the step before."""
+NOTES_KEPT = 20
+"""Notes of one seat in one step that are shown."""
 KINDS_KEPT = 100
 """Kinds of refusals of one seat in one step that are counted each."""
 _TOLD = (b'{"type":"rejected"', b'{"type":"accepted"', b'{"type":"fault"', b'{"type":"welcome"')
@@ -55,7 +60,7 @@ def recorded(records: Iterable[AnyRecord], transcript: Path) -> Recording:
     grown = _Steps(transcript)
     for record, replayed in steps(records, grown.watch):
         grown.take(record, replayed)
-    return Recording(grown.game, grown.names, grown.steps, None)
+    return Recording(grown.game, grown.names, grown.steps, None, grown.terms)
 
 
 class _Steps:
@@ -64,6 +69,7 @@ class _Steps:
     def __init__(self, transcript: Path) -> None:
         self.game = ""
         self.names: list[str] = []
+        self.terms = Terms(match="", variant="", seats=0, reserve_ms=0)
         self.steps: list[Step] = []
         self._transcript = transcript
         self._number = 0
@@ -75,6 +81,10 @@ class _Steps:
         self._due: dict[tuple[int, int], int] = {}
         """By the same: when time was up for a default, in a match without verdicts."""
         self._measured = False
+        self._main_ms: dict[str, int] = {}
+        """By window's name: main time."""
+        self._notes: Counter[int] = Counter()
+        """By seat: notes since the last window closed."""
         self._windows: Counter[int] = Counter()
         self._pending: list[Fact] = []
         self._refused: defaultdict[int, Counter[tuple[str, str]]] = defaultdict(Counter)
@@ -107,15 +117,24 @@ class _Steps:
                 self.game = record.game
                 self.names = [printable(bot.name) for bot in record.bots]
                 self._measured = record.measured
+                self._main_ms = record.clock.main_ms
+                self.terms = Terms(
+                    match=printable(record.match),
+                    variant=record.variant,
+                    seats=len(record.bots),
+                    reserve_ms=record.clock.reserve_ms,
+                )
+            case In() if not record.cut and '"note"' in record.frame:
+                self._note(record)
             case Out() if bytes(record.frame).startswith(_TOLD):
                 self._hear(record)
             case Left():
                 code = "it did not read" if record.exit is None else f"exit code {record.exit}"
                 self._gone[record.seat] = code if record.why is msgspec.UNSET else record.why
-                self._say(record.seat, f"the bot is gone: {self._gone[record.seat]}")
+                self._say(record.seat, f"the bot is gone: {self._gone[record.seat]}", "gone")
             case PauseOrder():
                 self._pending.append(
-                    Fact("the operator stops the clocks" if record.on else "the clocks run again", None)
+                    Fact("the operator stops the clocks" if record.on else "the clocks run again", None, "pause")
                 )
             case WindowTime():
                 self._close(record, replayed)
@@ -124,8 +143,19 @@ class _Steps:
             case Ended():
                 self._end(record, replayed)
 
-    def _say(self, seat: int, text: str) -> None:
-        self._pending.append(Fact(f"{seat_text(seat, self.names)}: {text}", seat))
+    def _say(self, seat: int, text: str, kind: FactKind) -> None:
+        self._pending.append(Fact(f"{seat_text(seat, self.names)}: {text}", seat, kind))
+
+    def _note(self, record: In) -> None:
+        """A bot's words for the transcript."""
+        try:
+            message = decode_client_message(record.raw())
+        except Refused:
+            return
+        if isinstance(message, Note):
+            self._notes[record.seat] += 1
+            if self._notes[record.seat] <= NOTES_KEPT:
+                self._say(record.seat, f"notes: {message.text[:MAX_NOTE_CHARACTERS]}", "note")
 
     def _hear(self, out: Out) -> None:
         match decode_server_message(bytes(out.frame)):
@@ -140,7 +170,7 @@ class _Steps:
                 (self._asked.add if action is None else self._asked.discard)(out.seat)
             case Faulted(reason=reason, text=text):
                 self._gone[out.seat] = text
-                self._say(out.seat, f"the referee hangs up ({reason.value}): {text}")
+                self._say(out.seat, f"the referee hangs up ({reason.value}): {text}", "gone")
             case Welcome():
                 self._gone.pop(out.seat, None)
 
@@ -150,13 +180,27 @@ class _Steps:
         late = f", {duration(window.lateness)} late" if window.lateness else ""
         step.facts += [*self._refusals(replayed), *self._pending]
         self._pending.clear()
+        for seat, times in self._notes.items():
+            if times > NOTES_KEPT:
+                text = f"{seat_text(seat, self.names)}: {counted(times - NOTES_KEPT, 'more note')}"
+                step.facts.append(Fact(text, seat, "note"))
+        self._notes.clear()
         for part in window.seats:
             number, self._windows[part.seat] = self._windows[part.seat], self._windows[part.seat] + 1
             if part.by_default or part.charged_ms:
                 self._closed[part.seat, number] = step
             if part.by_default and not self._measured:
                 self._due[part.seat, number] = window.at - window.lateness
-            step.facts.append(Fact(f"{seat_text(part.seat, self.names)}: {self._part(part)}", part.seat))
+            kind: FactKind = "default" if part.by_default else "taken"
+            step.facts.append(Fact(f"{seat_text(part.seat, self.names)}: {self._part(part)}", part.seat, kind))
+            step.clocks.append(
+                SeatClock(
+                    part.seat,
+                    self._main_ms.get(window.window, 0),
+                    _used(part) / MICROSECONDS_PER_MS,
+                    part.reserve_ms,
+                )
+            )
             self._asked.discard(part.seat)
         if late:
             step.title += late
@@ -164,9 +208,7 @@ class _Steps:
     def _part(self, part: SeatTime) -> str:
         taken = taken_text(self.game, part.taken)
         if not part.by_default:
-            # To the microsecond, where it is no processor time that is charged.
-            used = part.charged_ms * MICROSECONDS_PER_MS or max(0, (part.arrived or 0) - part.opened)
-            return f"{taken}, in {took_text(used)}"
+            return f"{taken}, in {took_text(_used(part))}"
         took = took_text(part.charged_ms * MICROSECONDS_PER_MS)
         if part.seat in self._gone:
             why = f"the bot is gone: {self._gone[part.seat]}"
@@ -180,7 +222,7 @@ class _Steps:
         due = self._due.pop((out.seat, number), None)
         if due is not None:
             text = f"{seat_text(out.seat, self.names)}: the answer came {duration(max(0, out.at - due))} too late"
-            self._closed[out.seat, number].facts.append(Fact(text, out.seat))
+            self._closed[out.seat, number].facts.append(Fact(text, out.seat, "late"))
 
     def _refusals(self, replayed: Replayed) -> list[Fact]:
         facts: list[Fact] = []
@@ -204,7 +246,7 @@ class _Steps:
         elif evidence.late_by is not None:
             what = f"the answer came {duration(evidence.late_by)} too late"
         who = seat_text(judged.seat, self.names)
-        step.facts.append(Fact(f"{who}: {what}; verdict: {judged.verdict.value}", judged.seat))
+        step.facts.append(Fact(f"{who}: {what}; verdict: {judged.verdict.value}", judged.seat, "verdict"))
 
     def _end(self, ended: Ended, replayed: Replayed) -> None:
         if not self.steps:
@@ -212,12 +254,18 @@ class _Steps:
         step = self.steps[-1]
         step.facts += [*self._refusals(replayed), *self._pending]
         if ended.void is not None:
-            step.facts.append(Fact(f"the match is void: {ended.void}", None))
+            step.facts.append(Fact(f"the match is void: {ended.void}", None, "end"))
         elif ended.outcome is not None:
             places = ", then ".join(
                 " and ".join(seat_text(seat, self.names) for seat in group) for group in ended.outcome.ranking
             )
-            step.facts.append(Fact(f"over ({ended.outcome.reason}): {places}", None))
+            step.facts.append(Fact(f"over ({ended.outcome.reason}): {places}", None, "end"))
+
+
+def _used(part: SeatTime) -> int:
+    """Microseconds; exact where it is no processor time that is charged."""
+    used = part.charged_ms * MICROSECONDS_PER_MS
+    return used if used or part.by_default else max(0, (part.arrived or 0) - part.opened)
 
 
 def _view(table: Table, state: object, eyes: Eyes) -> View:

@@ -1,7 +1,7 @@
 """A match as people go through it: its steps, who did what in each, and the board after it."""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import Struct, field
 from rich.text import Text
@@ -21,12 +21,27 @@ Refused = dict[tuple[str, str], int]
 """Reason and text, as the bot was told them, to how often."""
 
 
+FactKind = Literal["taken", "default", "refused", "late", "verdict", "gone", "pause", "note", "end"]
+
+
 class Fact(Struct):
     """Something that happened in a step, in words."""
 
     text: str
     seat: int | None
     """The seat that may know it, beside the host; None: everybody may."""
+    kind: FactKind
+
+
+class SeatClock(Struct, frozen=True):
+    """What a closed window took of one seat's time, in milliseconds."""
+
+    seat: int
+    main_ms: int
+    """The window's main time."""
+    used_ms: float
+    reserve_ms: int
+    """Reserve left for the match."""
 
 
 class Step(Struct):
@@ -39,6 +54,18 @@ class Step(Struct):
     """The board after it. Raises ValueError where it is none of the game's."""
     told: tuple[Addressed, ...] = ()
     facts: list[Fact] = field(default_factory=list)
+    clocks: list[SeatClock] = field(default_factory=list)
+    """Of the seats of the window that it closes. A seat knows its own, the host all."""
+
+
+class Terms(Struct, frozen=True, kw_only=True):
+    """What was agreed before the match, and is no secret."""
+
+    match: str
+    variant: str
+    seats: int
+    reserve_ms: int
+    """Of each seat, at the beginning."""
 
 
 class Recording(Struct):
@@ -50,6 +77,7 @@ class Recording(Struct):
     steps: list[Step]
     own: int | None
     """The seat whose own file this is."""
+    terms: Terms
 
     def lines(self, number: int, eyes: Eyes) -> Iterator[str]:
         """What happened in a step, counted from 0, as far as these eyes may know it."""
@@ -128,7 +156,7 @@ def refusal_facts(seat: int, who: str, refused: Refused, untold: int = 0) -> Ite
     ordered = sorted(refused.items(), key=lambda item: -item[1])
     for (reason, text), times in ordered[:KINDS_OF_REFUSALS]:
         often = "" if times == 1 else f" ({times:,} times)"
-        yield Fact(f"{who}: refused ({reason}): {text}{often}", seat)
+        yield Fact(f"{who}: refused ({reason}): {text}{often}", seat, "refused")
     more = untold + sum(times for _, times in ordered[KINDS_OF_REFUSALS:])
     if more:
-        yield Fact(f"{who}: {counted(more, 'more message')} refused", seat)
+        yield Fact(f"{who}: {counted(more, 'more message')} refused", seat, "refused")

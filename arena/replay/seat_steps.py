@@ -17,8 +17,11 @@ from arena.replay.recording import (
     MICROSECONDS_PER_MS,
     TEXT,
     Fact,
+    FactKind,
     Recording,
+    SeatClock,
     Step,
+    Terms,
     default_text,
     refusal_facts,
     taken_text,
@@ -61,10 +64,16 @@ def recording_of_seat(transcript: Path) -> Recording:
                 ) from None
         elif isinstance(record, Left):
             code = "it did not read" if record.exit is None else f"exit code {record.exit}"
-            steps.say(f"the bot is gone: {code if record.why is msgspec.UNSET else record.why}")
+            steps.say(f"the bot is gone: {code if record.why is msgspec.UNSET else record.why}", "gone")
         elif isinstance(record, SeatEnded):
             steps.end(f"conduct: {record.conduct.value}")
-    return Recording(header.game, steps.names, steps.steps, header.seat)
+    terms = Terms(
+        match=printable(header.match),
+        variant=printable(header.variant),
+        seats=header.seats,
+        reserve_ms=header.clock.reserve_ms,
+    )
+    return Recording(header.game, steps.names, steps.steps, header.seat, terms)
 
 
 class _Steps:
@@ -78,21 +87,23 @@ class _Steps:
         self._events: tuple[type, ...] = tuple(self._game.events)
         self._told: list[Addressed] = []
         self._facts: list[Fact] = []
+        self._clocks: list[SeatClock] = []
         self._refused: Counter[tuple[str, str]] = Counter()
         self._withdrawn = False
         self._view = Raw(b"null")
+        self._main_ms = 0
         self._ms = 0
         """The time that the window gives, with the reserve."""
         self._bytes = 0
 
-    def say(self, text: str) -> None:
+    def say(self, text: str, kind: FactKind) -> None:
         """Something happened."""
-        self._facts.append(Fact(text, self._seat))
+        self._facts.append(Fact(text, self._seat, kind))
         self._count(len(text))
 
     def end(self, text: str) -> None:
         """The match is over. A bot that was gone was not told its outcome."""
-        self.say(text)
+        self.say(text, "end")
         self._step("the end", turn=None)
 
     def hear(self, frame: bytes) -> None:  # noqa: C901 - one case for each message
@@ -114,12 +125,12 @@ class _Steps:
             case Closed() as closed:
                 self._close(closed)
             case Faulted(reason=reason, text=text):
-                self.say(f"the referee hangs up ({reason.value}): {text[:TEXT]}")
+                self.say(f"the referee hangs up ({reason.value}): {text[:TEXT]}", "gone")
             case Over(outcome=outcome):
                 places = ", then ".join(
                     " and ".join(f"seat {seat}" for seat in group) for group in outcome.ranking
                 )
-                self.say(f"over ({outcome.reason}): {places}"[:TEXT])
+                self.say(f"over ({outcome.reason}): {places}"[:TEXT], "end")
 
     def _tell(self, event: Any, size: int) -> None:
         self._count(size)
@@ -127,6 +138,7 @@ class _Steps:
 
     def _open(self, opened: Opened) -> None:
         self._view = Raw(msgspec.json.encode(opened.view))
+        self._main_ms = opened.main_ms
         self._ms = opened.main_ms + opened.reserve_ms
         self._count(len(bytes(self._view)))
         turn = opened.view.get("turn", opened.view.get("round")) if isinstance(opened.view, dict) else None
@@ -142,17 +154,18 @@ class _Steps:
         if closed.by_default:
             in_time = closed.charged_ms < self._ms
             why = default_text(withdrawn=self._withdrawn, in_time=in_time)
-            self.say(f"window {closed.window}: {taken}, by default, after {took}: {why}")
+            self.say(f"window {closed.window}: {taken}, by default, after {took}: {why}", "default")
         else:
-            self.say(f"window {closed.window}: {taken}, in {took}")
+            self.say(f"window {closed.window}: {taken}, in {took}", "taken")
         self._withdrawn = False
+        self._clocks.append(SeatClock(self._seat, self._main_ms, closed.charged_ms, closed.reserve_ms))
 
     def _step(self, title: str, *, turn: int | None) -> None:
         if len(self.steps) == MOST_STEPS:
             raise WrongUse(f"{self._transcript}: has more than {MOST_STEPS:,} steps; so many are not shown")
         view = partial(_view, self._game.view_type, self._view)
-        self.steps.append(Step(title, turn, view, tuple(self._told), self._facts))
-        self._told, self._facts = [], []
+        self.steps.append(Step(title, turn, view, tuple(self._told), self._facts, self._clocks))
+        self._told, self._facts, self._clocks = [], [], []
 
     def _count(self, size: int) -> None:
         self._bytes += size

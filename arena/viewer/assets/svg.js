@@ -1,0 +1,74 @@
+// What every drawing uses. Words of others go through `plain` into text nodes; nothing is ever parsed as markup.
+const drawings = {};
+const SVG = "http://www.w3.org/2000/svg";
+const MOST_CHARACTERS = 2300;
+
+function plain(value) {
+  const text = String(value);
+  const cut = text.length > MOST_CHARACTERS ? text.slice(0, MOST_CHARACTERS) + "…" : text;
+  return cut.replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]/gu, (each) => `\\u{${each.codePointAt(0).toString(16)}}`);
+}
+
+function grown(node, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value !== null && value !== undefined) node.setAttribute(name, value);
+  }
+  for (const child of children.flat()) {
+    if (child !== null && child !== undefined) node.append(child instanceof Node ? child : plain(child));
+  }
+  return node;
+}
+
+const el = (name, attributes = {}, ...children) => grown(document.createElement(name), attributes, children);
+const draw = (name, attributes = {}, ...children) => grown(document.createElementNS(SVG, name), attributes, children);
+const round = (number) => Math.round(number * 100) / 100;
+const points = (pairs) => pairs.map(([x, y]) => `${round(x)},${round(y)}`).join(" ");
+
+function polygon(x, y, radius, sides, turned, attributes = {}) {
+  const corners = [];
+  for (let at = 0; at < sides; at += 1) {
+    const angle = turned + (2 * Math.PI * at) / sides;
+    corners.push([x + radius * Math.cos(angle), y + radius * Math.sin(angle)]);
+  }
+  return draw("polygon", { points: points(corners), ...attributes });
+}
+
+// A hex that stands on a point, and one that lies on a side.
+const standing = (x, y, radius, attributes) => polygon(x, y, radius, 6, Math.PI / 6, attributes);
+const lying = (x, y, radius, attributes) => polygon(x, y, radius, 6, 0, attributes);
+const label = (x, y, text, attributes = {}) => draw("text", { x: round(x), y: round(y), ...attributes }, text);
+const titled = (node, text) => { node.prepend(draw("title", {}, text)); return node; };
+
+function picture(width, height, said, ...children) {
+  return draw("svg", { viewBox: `0 0 ${round(width)} ${round(height)}`, role: "img", "aria-label": plain(said),
+    "data-wide": round(width) }, ...children);
+}
+
+// A seat's own sign, the same everywhere: its number on its colour. No colour says anything alone.
+function token(x, y, seat, radius = 9, extra = "") {
+  return draw("g", { class: `token s${seat % 8} ${extra}` },
+    draw("circle", { cx: round(x), cy: round(y), r: radius }),
+    label(x, y, seat, { "font-size": round(radius * 1.15) }));
+}
+
+function arrow(x1, y1, x2, y2, short1, short2, attributes = {}) {
+  const length = Math.hypot(x2 - x1, y2 - y1) || 1;
+  const [dx, dy] = [(x2 - x1) / length, (y2 - y1) / length];
+  const [ax, ay, bx, by] = [x1 + dx * short1, y1 + dy * short1, x2 - dx * short2, y2 - dy * short2];
+  return draw("g", attributes,
+    draw("line", { x1: round(ax), y1: round(ay), x2: round(bx), y2: round(by) }),
+    draw("polygon", { points: points([[bx, by], [bx - dx * 7 - dy * 3.5, by - dy * 7 + dx * 3.5],
+      [bx - dx * 7 + dy * 3.5, by - dy * 7 - dx * 3.5]]) }));
+}
+
+const listed = (items, none = "none") => (items.length ? items.join(", ") : none);
+const counts = (number, noun) => `${number} ${noun}${number === 1 ? "" : "s"}`;
+const eyesOf = (eyes) => (eyes === "host" || eyes === "spectator" ? eyes : `seat ${eyes}`);
+
+// Pictures side by side, as many as fit; `basis`: about how wide each is, in pixels.
+const cards = (pictures, basis) => el("div", { class: `cards b${basis}` }, pictures);
+// Pictures in their own size.
+const natural = (pictures) => el("div", { class: "cards natural" }, pictures.map((each) => {
+  const [, , wide, tall] = each.getAttribute("viewBox").split(" ");
+  return grown(each, { width: wide, height: tall }, []);
+}));

@@ -1,0 +1,350 @@
+// The page: what is shown of which step, to which eyes.
+const data = JSON.parse(document.getElementById("data").textContent);
+const $ = (id) => document.getElementById(id);
+const game = drawings[data.game] ?? { name: data.game, board: () => null, scores: () => null };
+const SPEEDS = [0.5, 1, 2, 4, 8, 16, 30, 60];
+const LAST = data.steps.length - 1;
+const ROW = 30;
+const MOST_WORDS = 600;
+const state = { at: 0, eyes: data.eyes[0], playing: false, speed: 2 };
+const views = new Map(), curves = new Map();
+
+// --- Views: each is the one before it with some keys changed, and shares with it what did not change.
+function changed(old, change) {
+  if (Array.isArray(change)) return change[0];
+  if (change.a) return [...old, ...change.a];
+  const made = { ...old };
+  for (const key of change.x ?? []) delete made[key];
+  for (const [key, each] of Object.entries(change.d)) made[key] = changed(Object.hasOwn(made, key) ? made[key] : undefined, each);
+  return made;
+}
+
+function viewOf(eyes, at) {
+  if (!views.has(eyes)) views.set(eyes, { grown: [], whole: {} });
+  const kept = views.get(eyes);
+  for (let next = kept.grown.length; next <= at; next += 1) {
+    const board = data.boards[eyes][next];
+    if (typeof board === "string") { kept.grown.push(null); continue; }
+    const made = { ...kept.whole };
+    for (const [key, number] of Object.entries(board)) made[key] = changed(made[key], data.pool[number]);
+    kept.whole = made;
+    kept.grown.push(made);
+  }
+  return kept.grown[at];
+}
+
+const REVEALED = data.steps.findIndex((step) => step.reveal);
+const context = (at) => ({
+  at, eyes: state.eyes, seats: data.seats, names: data.names, runes: data.runes, last: at === LAST,
+  view: (number) => viewOf(state.eyes, number),
+  reveal: REVEALED >= 0 && at >= REVEALED ? data.steps[REVEALED].reveal : null,
+});
+const mayKnow = (seat) => seat === null || state.eyes === "host" || String(seat) === state.eyes;
+const nameOf = (seat) => data.names[seat] || `seat ${seat}`;
+
+// --- Clocks: the last that is known of each seat, step by step.
+const clocks = [];
+{
+  let known = [];
+  for (const step of data.steps) {
+    if (step.clocks) {
+      known = [...known];
+      for (const each of step.clocks) known[each[0]] = each;
+    }
+    clocks.push(known);
+  }
+}
+const mostReserve = Math.max(data.reserve_ms, 1, ...data.steps.flatMap((step) => (step.clocks ?? []).map((each) => each[3])).slice(0, 50000));
+
+function lasting(ms) {
+  if (ms < 1) return "under 1 ms";
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 60000) return `${(ms / 1000).toFixed(ms < 10000 ? 1 : 0)} s`;
+  const minutes = Math.floor(ms / 60000);
+  return minutes < 60 ? `${minutes} min ${Math.floor((ms % 60000) / 1000)} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+function bar(kind, share, said) {
+  const wide = Math.max(0, Math.min(1, share)) * 100;
+  return el("span", { class: "gauge", title: said },
+    draw("svg", { class: `bar ${kind}`, viewBox: "0 0 100 6", preserveAspectRatio: "none", "aria-hidden": "true" },
+      draw("rect", { width: 100, height: 6, class: "empty" }), draw("rect", { width: round(wide), height: 6, class: "full" })),
+    el("span", { class: "soft" }, said));
+}
+
+function badge(seat) {
+  return draw("svg", { class: "badge", viewBox: "0 0 24 24", "aria-hidden": "true" }, token(12, 12, seat, 11));
+}
+
+// --- The parts of the page.
+function showBoard(view, ctx) {
+  const words = data.boards[state.eyes][ctx.at];
+  let drawn = null;
+  if (view) {
+    try { drawn = game.board(view, ctx); } catch (error) {
+      // One seat's own file may show what no match had.
+      if (data.own === null) console.error(error);
+      drawn = { heading: "this cannot be drawn", legend: "", node: tidy(view) };
+    }
+  }
+  drawn ??= view ? { heading: "", legend: data.game in drawings ? "" : "This game has no drawing of its own.", node: tidy(view) }
+    : { heading: "no board", legend: typeof words === "string" ? words : "", node: null };
+  $("heading").textContent = plain(drawn.heading);
+  $("legend").textContent = plain(drawn.legend);
+  $("board").replaceChildren(...(drawn.node ? [drawn.node] : []));
+  $("more").replaceChildren(...(drawn.more ?? []));
+}
+
+function showTold(step) {
+  const rows = [];
+  for (const [text, seat, kind] of step.facts ?? []) {
+    if (mayKnow(seat)) rows.push(el("li", { class: kind }, el("span", { class: "kind" }, SIGNS[kind] ?? "", " ", kind), " ", text));
+  }
+  for (const [text, seat] of step.told ?? []) {
+    if (mayKnow(seat)) rows.push(el("li", { class: "told" }, el("span", { class: "kind" }, seat === null ? "told to all" : `told to seat ${seat}`), " ", text));
+  }
+  if (!rows.length) rows.push(el("li", { class: "soft" }, "nothing that these eyes may know"));
+  $("facts").replaceChildren(...rows);
+  $("title").textContent = plain(step.title);
+}
+
+const SIGNS = { taken: "✓", default: "○", refused: "✕", late: "◷", verdict: "§", gone: "†", pause: "‖", note: "✎", end: "■" };
+
+function showSeats(view, ctx) {
+  let scores = null;
+  try { scores = view && game.scores(view, ctx); } catch { /* as above */ }
+  const order = data.names.map((_, seat) => seat);
+  if (scores) order.sort((a, b) => (scores.of[b] ?? -Infinity) - (scores.of[a] ?? -Infinity) || a - b);
+  const rows = order.map((seat) => {
+    const clock = mayKnow(seat) ? clocks[ctx.at][seat] : undefined;
+    const row = el("li", {}, badge(seat), el("span", { class: "who" }, nameOf(seat)),
+      el("span", { class: "score" }, scores && scores.of[seat] !== null && scores.of[seat] !== undefined ? scores.of[seat] : ""));
+    if (scores?.text?.[seat]) row.append(el("span", { class: "soft detail" }, scores.text[seat]));
+    if (clock) {
+      const [, main, used, reserve] = clock;
+      const bars = el("span", { class: "clocks" }, bar("used", main ? used / main : 0, `used ${lasting(used)} of ${lasting(main)}`));
+      if (data.reserve_ms || reserve) bars.append(bar("reserve", reserve / mostReserve, `reserve ${lasting(reserve)}`));
+      row.append(bars);
+    }
+    return row;
+  });
+  $("standing").replaceChildren(...rows);
+  $("seats").querySelector("h2").textContent = plain(scores ? `Seats by ${scores.what}` : "Seats");
+  showCurve(ctx.at);
+}
+
+// Scores over the steps, for the eyes of now: at most 300 points a seat.
+function curveOf(eyes) {
+  if (!curves.has(eyes)) {
+    const by = Math.max(1, Math.ceil(LAST / 300)), seen = [];
+    for (let at = 0; at <= LAST; at = at === LAST ? at + 1 : Math.min(LAST, at + by)) {
+      let scores = null;
+      try { const view = viewOf(eyes, at); scores = view && game.scores(view, context(at)); } catch { /* as above */ }
+      if (scores) seen.push([at, scores.of]);
+    }
+    const values = seen.flatMap(([, of]) => of.filter((each) => typeof each === "number"));
+    curves.set(eyes, values.length && seen.length > 2 ? { seen, low: Math.min(0, ...values), high: Math.max(1, ...values) } : null);
+  }
+  return curves.get(eyes);
+}
+
+let curveEyes = null, cursor = null;
+function showCurve(at) {
+  const x = (step) => round(24 + (step / Math.max(1, LAST)) * 250);
+  if (curveEyes !== state.eyes) {
+    curveEyes = state.eyes;
+    const curve = curveOf(state.eyes);
+    $("curve").replaceChildren();
+    cursor = null;
+    if (!curve) return;
+    const y = (value) => round(84 - ((value - curve.low) / (curve.high - curve.low)) * 76);
+    const ends = [];
+    const lines = data.names.map((_, seat) => {
+      const known = curve.seen.filter(([, of]) => typeof of[seat] === "number");
+      if (known.length) ends.push([seat, y(known.at(-1)[1][seat])]);
+      return draw("polyline", { class: `line s${seat % 8} ${seat >= 8 ? "dashed" : ""}`, points: known.map(([step, of]) => `${x(step)},${y(of[seat])}`).join(" ") });
+    });
+    ends.sort((a, b) => a[1] - b[1]);
+    const gap = Math.min(9, 84 / Math.max(1, ends.length));
+    ends.forEach((end, n) => { end[1] = Math.max(end[1], n ? ends[n - 1][1] + gap : 6); });
+    for (let n = ends.length - 1, floor = 88; n >= 0; n -= 1, floor -= gap) ends[n][1] = Math.min(ends[n][1], floor);
+    cursor = draw("line", { class: "cursor", y1: 4, y2: 88 });
+    $("curve").append(draw("svg", { viewBox: "0 0 292 96", role: "img", "aria-label": "scores, step by step" },
+      draw("line", { class: "axis", x1: 24, x2: 274, y1: y(0), y2: y(0) }),
+      label(20, y(curve.high) + 1, curve.high, { class: "tick", "text-anchor": "end", "font-size": 8 }),
+      label(20, y(curve.low), curve.low, { class: "tick", "text-anchor": "end", "font-size": 8 }),
+      lines, ends.map(([seat, at]) => label(278, at, seat, { class: `end s${seat % 8}`, "font-size": 8, "text-anchor": "start" })), cursor));
+  }
+  if (cursor) { cursor.setAttribute("x1", x(at)); cursor.setAttribute("x2", x(at)); }
+}
+
+// The list of steps: only the rows that are in sight are in the page.
+let firstRow = -1, rowCount = -1;
+function rowOf(at) {
+  const step = data.steps[at];
+  const known = (step.facts ?? []).filter(([, seat]) => mayKnow(seat));
+  const signs = [...new Set(known.map(([, , kind]) => kind))].filter((kind) => kind !== "taken");
+  const acted = known.filter(([, , kind]) => kind === "taken" || kind === "default");
+  const words = acted.length === 1 ? acted[0][0] : acted.length ? `${acted.length} seats acted` : (step.told ?? []).find(([, seat]) => mayKnow(seat))?.[0] ?? step.title;
+  const row = el("li", { "aria-setsize": LAST + 1, "aria-posinset": at + 1 },
+    el("button", { type: "button", "data-step": at, ...(at === state.at ? { "aria-current": "step" } : {}) },
+      el("span", { class: "number" }, at + 1), el("span", { class: "text" }, String(words).slice(0, 120)),
+      el("span", { class: "signs" }, signs.map((kind) => el("span", { class: kind, title: kind, role: "img", "aria-label": kind }, SIGNS[kind])))));
+  return row;
+}
+
+function showRows(follow) {
+  const box = $("steps"), rows = $("rows");
+  rows.style.height = `${(LAST + 1) * ROW}px`;
+  if (follow) {
+    const top = state.at * ROW;
+    if (top < box.scrollTop || top + ROW > box.scrollTop + box.clientHeight) box.scrollTop = Math.max(0, top - box.clientHeight / 2);
+  }
+  firstRow = Math.max(0, Math.floor(box.scrollTop / ROW) - 4);
+  rowCount = Math.min(LAST + 1 - firstRow, Math.ceil(box.clientHeight / ROW) + 8);
+  const held = document.activeElement?.dataset?.step;
+  rows.style.paddingTop = `${firstRow * ROW}px`;
+  rows.replaceChildren(...Array.from({ length: Math.max(0, rowCount) }, (_, n) => rowOf(firstRow + n)));
+  if (held !== undefined) rows.querySelector(`[data-step="${state.at}"]`)?.focus({ preventScroll: true });
+}
+
+// A view as a list: for those who do not see the picture, and for games without one.
+function tidy(value, budget = { left: MOST_WORDS }) {
+  if (value === null || typeof value !== "object") return el("span", {}, value === null ? "none" : value === true ? "yes" : value === false ? "no" : value);
+  const simple = (each) => each === null || typeof each !== "object";
+  if (Array.isArray(value) && value.every(simple)) return el("span", {}, listed(value.slice(0, 100).map((each) => each ?? "none")));
+  const list = el("dl", { class: "tidy" });
+  for (const [key, each] of Object.entries(value)) {
+    if (budget.left <= 0) { list.append(el("dt", {}, "…"), el("dd", {}, "the rest is left out")); break; }
+    budget.left -= 1;
+    list.append(el("dt", {}, String(key).replaceAll("_", " ")), el("dd", {}, tidy(each, budget)));
+  }
+  return list;
+}
+
+function showWords() {
+  const view = $("words").open ? viewOf(state.eyes, state.at) : null;
+  $("view").replaceChildren(...(view ? [tidy(view)] : []));
+}
+
+let later = 0;
+function settle() {
+  clearTimeout(later);
+  if (state.playing) return;
+  later = setTimeout(() => {
+    try { history.replaceState(null, "", `#step=${state.at + 1}&eyes=${state.eyes}`); } catch { /* a page in a frame */ }
+    $("live").textContent = plain(`Step ${state.at + 1} of ${LAST + 1}, eyes of ${eyesOf(state.eyes)}. ${$("heading").textContent}. ${[...$("facts").children].slice(0, 4).map((each) => each.textContent).join(". ")}`);
+  }, 200);
+}
+
+function show() {
+  const view = viewOf(state.eyes, state.at), ctx = context(state.at), step = data.steps[state.at];
+  showBoard(view, ctx);
+  showTold(step);
+  showSeats(view, ctx);
+  showRows(true);
+  showWords();
+  $("slider").value = state.at + 1;
+  $("slider").setAttribute("aria-valuetext", `step ${state.at + 1} of ${LAST + 1}`);
+  $("where").textContent = `${state.at + 1} / ${LAST + 1}`;
+  $("eyes").value = state.eyes;
+  $("speed").value = state.speed;
+  $("first").disabled = $("back").disabled = state.at === 0;
+  $("next").disabled = $("last").disabled = state.at === LAST;
+  settle();
+}
+
+function go(to) {
+  state.at = Math.max(0, Math.min(LAST, to));
+  show();
+}
+
+function playing(on) {
+  if (on && state.at === LAST) state.at = 0;
+  state.playing = on && LAST > 0;
+  $("play").setAttribute("aria-label", state.playing ? "Pause" : "Play");
+  document.body.classList.toggle("playing", state.playing);
+  due = performance.now() + 1000 / SPEEDS[state.speed];
+  if (state.playing) requestAnimationFrame(frame);
+  show();
+}
+
+let due = 0;
+function frame(now) {
+  if (!state.playing) return;
+  if (now >= due - 4) {
+    due = Math.max(due + 1000 / SPEEDS[state.speed], now);
+    go(state.at + 1);
+    if (state.at === LAST) { playing(false); return; }
+  }
+  requestAnimationFrame(frame);
+}
+
+function look(eyes) {
+  if (!data.eyes.includes(eyes)) return;
+  state.eyes = eyes;
+  show();
+}
+
+function faster(by) {
+  state.speed = Math.max(0, Math.min(SPEEDS.length - 1, state.speed + by));
+  due = Math.min(due, performance.now() + 1000 / SPEEDS[state.speed]);
+  show();
+}
+
+const KEYS = {
+  ArrowRight: () => leave(state.at + 1), ArrowLeft: () => leave(state.at - 1), PageDown: () => leave(state.at + 10),
+  PageUp: () => leave(state.at - 10), Home: () => leave(0), End: () => leave(LAST), " ": () => playing(!state.playing),
+  "+": () => faster(1), "=": () => faster(1), "-": () => faster(-1), h: () => look("host"), s: () => look("spectator"),
+  e: () => nextEyes(1), E: () => nextEyes(-1),
+};
+const leave = (to) => { if (state.playing) playing(false); go(to); };
+const nextEyes = (by) => look(data.eyes[(data.eyes.indexOf(state.eyes) + by + data.eyes.length) % data.eyes.length]);
+
+function fromLink() {
+  const asked = new URLSearchParams(location.hash.slice(1));
+  const step = Number.parseInt(asked.get("step") ?? "", 10), eyes = asked.get("eyes");
+  if (Number.isFinite(step)) state.at = Math.max(0, Math.min(LAST, step - 1));
+  if (eyes !== null && data.eyes.includes(eyes)) state.eyes = eyes;
+}
+
+$("game").textContent = plain(game.name);
+$("count").textContent = `Steps (${LAST + 1})${data.left_out ? "; some boards or words are left out: the page holds no more" : ""}`;
+$("slider").max = LAST + 1;
+for (const eyes of data.eyes) {
+  $("eyes").append(el("option", { value: eyes }, eyes === "host" ? "host: everything" : eyes === "spectator" ? "spectator" : `seat ${eyes}${data.names[eyes] ? `: ${data.names[eyes].slice(0, 40)}` : ""}`));
+}
+$("eyes").disabled = data.eyes.length === 1;
+SPEEDS.forEach((speed, at) => $("speed").append(el("option", { value: at }, `${speed} / s`)));
+$("eyes").addEventListener("change", () => look($("eyes").value));
+$("speed").addEventListener("change", () => { state.speed = Number($("speed").value); playing(state.playing); });
+$("slider").addEventListener("input", () => leave(Number($("slider").value) - 1));
+$("first").addEventListener("click", () => leave(0));
+$("back").addEventListener("click", () => leave(state.at - 1));
+$("next").addEventListener("click", () => leave(state.at + 1));
+$("last").addEventListener("click", () => leave(LAST));
+$("play").addEventListener("click", () => playing(!state.playing));
+$("link").addEventListener("click", async () => {
+  const address = `${location.href.split("#")[0]}#step=${state.at + 1}&eyes=${state.eyes}`;
+  try { await navigator.clipboard.writeText(address); $("live").textContent = "The link is copied."; } catch { location.hash = `step=${state.at + 1}&eyes=${state.eyes}`; }
+});
+$("steps").addEventListener("scroll", () => { if (Math.abs(Math.floor($("steps").scrollTop / ROW) - 4 - firstRow) > 2) showRows(false); });
+$("rows").addEventListener("click", (event) => {
+  const chosen = event.target.closest("[data-step]");
+  if (chosen) leave(Number(chosen.dataset.step));
+});
+$("words").addEventListener("toggle", showWords);
+addEventListener("hashchange", () => { fromLink(); show(); });
+addEventListener("resize", () => showRows(false));
+addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("select, textarea")) return;
+  if (event.target.matches("input") && event.key.startsWith("Arrow")) return;
+  if (event.key === " " && event.target.matches("button, summary")) return;
+  const act = KEYS[event.key] ?? (/^[0-9]$/.test(event.key) ? () => look(event.key) : null);
+  if (!act) return;
+  event.preventDefault();
+  act();
+});
+fromLink();
+show();
+document.body.dataset.ready = "yes";

@@ -1,0 +1,179 @@
+"""What the page of a match knows: its steps, and by eyes what changed on the board from step to step.
+
+A view is a JSON object. Of each step and eyes the page has the keys that changed, as numbers in a pool of changes:
+most seats are shown the same, and few things change at once. A change is `[value]`, or of an object
+`{"d": {key: change}, "x": [keys that are gone]}`, or of a list that grew `{"a": [what is new at its end]}`.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from arena.live import Eyes, drawing_of
+from arena.replay import Fact, Recording, Step
+from protocol.games.runes import RUNES
+from referee.printable import printable
+
+MOST_BYTES = 32 * 1024 * 1024
+"""Of all boards, and of all words, in the page."""
+TEXT = 2_200
+"""Characters of one line of words, at most: a note has 2,000."""
+_CHANGED = object()
+
+
+def page_data(recording: Recording, only: Eyes | None = None) -> dict[str, Any]:
+    """The data of a page, as JSON types. `only`: these eyes alone, and nothing that they may not know."""
+    if recording.own is not None:
+        only = recording.own
+    seats = recording.terms.seats
+    eyes: list[Eyes] = ["host", "spectator", *range(seats)] if only is None else [only]
+    steps = list(_known(recording, only))
+    pool = _Pool()
+    words = [_words(recording, number, step, eyes, pool) for number, step in steps]
+    boards = {str(each): _boards([step for _, step in steps], each, pool) for each in eyes}
+    return {
+        "format": 1,
+        "game": recording.game,
+        "match": recording.terms.match,
+        "variant": recording.terms.variant,
+        "seats": seats,
+        "names": _names(recording, seats),
+        "reserve_ms": recording.terms.reserve_ms,
+        "own": recording.own,
+        "eyes": [str(each) for each in eyes],
+        "steps": words,
+        "boards": boards,
+        "pool": pool.changes,
+        "left_out": pool.left_out,
+        "runes": {rune.name: rune.segments for rune in RUNES} if recording.game == "runes-to-ruins" else {},
+    }
+
+
+def _names(recording: Recording, seats: int) -> list[str]:
+    names = [*recording.names, *[""] * seats][:seats]
+    return [printable(name)[:TEXT] for name in names]
+
+
+def _known(recording: Recording, only: Eyes | None) -> Iterator[tuple[int, Step]]:
+    """The steps with their numbers. A spectator or a seat of a whole match does not know of all of them."""
+    hides = recording.own is None and only not in (None, "host")
+    before: object = None
+    for number, step in enumerate(recording.steps):
+        if not hides or only is None:
+            yield number, step
+            continue
+        view = _view(step, only)
+        clocks = [each for each in step.clocks if each.seat == only]
+        facts = [fact for fact in step.facts if _may_know(fact, only)]
+        if view != before or facts or recording.seen(number, only):
+            # When a window was over would tell what time others took, and its number how many there were.
+            title = step.title if number == 0 else "the board changes"
+            yield number, Step(title, step.turn, step.view, step.told, facts, clocks)
+        before = view
+
+
+def _may_know(fact: Fact, eyes: Eyes) -> bool:
+    return fact.seat is None or eyes in (fact.seat, "host")
+
+
+def _words(recording: Recording, number: int, step: Step, eyes: Sequence[Eyes], pool: "_Pool") -> dict[str, Any]:
+    """A step without its boards: what happened, each with the seat that may know it, or null."""
+    all_eyes = "host" in eyes
+    facts = [[_line(fact.text, pool), fact.seat, fact.kind] for fact in step.facts]
+    told = step.told if all_eyes else recording.seen(number, eyes[0])
+    say = drawing_of(recording.game).words
+    said = {
+        "title": _line(step.title, pool),
+        "turn": step.turn,
+        "facts": facts,
+        "told": [[_line(say(each.event), pool), each.seat] for each in told],
+        "clocks": [
+            [each.seat, each.main_ms, round(each.used_ms, 1), each.reserve_ms]
+            for each in step.clocks
+            if all_eyes or each.seat == eyes[0]
+        ],
+    }
+    for each in told:
+        if type(each.event).__name__ == "Reveal":
+            said["reveal"] = msgspec.to_builtins(each.event, str_keys=True)
+    return {key: value for key, value in said.items() if value not in (None, [])}
+
+
+def _line(text: str, pool: "_Pool") -> str:
+    shown = printable(text)
+    shown = shown if len(shown) <= TEXT else f"{shown[:TEXT]}…"
+    return shown if pool.spend(len(shown)) else "(left out)"
+
+
+def _boards(steps: Sequence[Step], eyes: Eyes, pool: "_Pool") -> list[Any]:
+    """Step by step: changed key to the number of its change, or in words why there is no board."""
+    boards: list[Any] = []
+    before: dict[str, Any] = {}
+    for step in steps:
+        view = _view(step, eyes)
+        if isinstance(view, str):
+            boards.append(view)
+            continue
+        changed = {
+            key: pool.number(change(before.get(key, _CHANGED), value))
+            for key, value in view.items()
+            if key not in before or before[key] != value
+        }
+        if None in changed.values():
+            boards.append("left out: the page holds no more")
+            continue
+        boards.append(changed)
+        before = view
+    return boards
+
+
+def _view(step: Step, eyes: Eyes) -> dict[str, Any] | str:
+    """A board as JSON types; words, where one seat's own file shows what no board of its game can be."""
+    try:
+        view: dict[str, Any] = msgspec.to_builtins(step.view(eyes), str_keys=True)
+    except ValueError as error:
+        return printable(f"what is shown here is no board of the game: {error}")[:TEXT]
+    return view
+
+
+def change(old: Any, new: Any) -> Any:
+    """What makes the new value of the old one; see this file's head."""
+    if isinstance(old, dict) and isinstance(new, dict) and old:
+        gone = [key for key in old if key not in new]
+        kept = {key: change(old.get(key, _CHANGED), new[key]) for key in new if old.get(key, _CHANGED) != new[key]}
+        if len(gone) + len(kept) < len(new):
+            return {"d": kept, "x": gone} if gone else {"d": kept}
+    if isinstance(old, list | tuple) and isinstance(new, list | tuple) and old and len(new) > len(old):
+        end = len(old)
+        if new[:end] == old:
+            return {"a": new[end:]}
+    return [new]
+
+
+class _Pool:
+    """Changes, each once, up to a bound."""
+
+    def __init__(self) -> None:
+        self.changes: list[Any] = []
+        self.left_out = False
+        self._numbers: dict[bytes, int] = {}
+        self._bytes = 0
+
+    def number(self, changed: Any) -> int | None:
+        """Where the change stands; None: there is no room for it."""
+        spelled = msgspec.json.encode(changed)
+        if spelled not in self._numbers:
+            if not self.spend(len(spelled)):
+                return None
+            self._numbers[spelled] = len(self.changes)
+            self.changes.append(changed)
+        return self._numbers[spelled]
+
+    def spend(self, size: int) -> bool:
+        """Whether there is room for so much more, which is then taken."""
+        if self._bytes + size > MOST_BYTES:
+            self.left_out = True
+            return False
+        self._bytes += size
+        return True

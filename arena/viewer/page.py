@@ -1,0 +1,72 @@
+"""The page: one template, one style, one script, and the data, in a single file that loads nothing."""
+
+from base64 import b64encode
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+from typing import Any
+
+import msgspec
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from arena.live import Eyes
+from arena.replay import Recording
+from arena.viewer.data import page_data
+
+GAMES = ("mist", "hive-mind", "pointing", "fight-for-a-name", "runes-to-ruins")
+"""Those with a drawing of their own. Any other game is shown as a list of what is in its view."""
+_DIGEST = "sha256-{}"
+
+
+def page_of(recording: Recording, only: Eyes | None = None) -> str:
+    """The page of a match that is over, as HTML. `only`: for these eyes alone; see `page_data`."""
+    data = page_data(recording, only)
+    script, style = _script(recording.game), _asset("viewer.css")
+    return (
+        _environment()
+        .get_template("page.html.jinja")
+        .render(
+            data=data,
+            json=_inert(data),
+            script=_own(script),
+            style=_own(style),
+            script_hash=_digest(script),
+            style_hash=_digest(style),
+        )
+    )
+
+
+def _inert(data: dict[str, Any]) -> Markup:
+    """JSON that cannot end the element that it stands in: whatever it holds, there is no `<` in it."""
+    return _own(msgspec.json.encode(data).decode().replace("<", "\\u003c"))
+
+
+@cache
+def _environment() -> Environment:
+    return Environment(
+        loader=PackageLoader("arena.viewer", "assets"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+@cache
+def _asset(name: str) -> str:
+    return files("arena.viewer").joinpath("assets", name).read_text()
+
+
+def _script(game: str) -> str:
+    drawn = [f"{game}.js"] if game in GAMES else []
+    return "\n".join(_asset(name) for name in ["svg.js", *drawn, "viewer.js"])
+
+
+def _own(text: str) -> Markup:
+    """The arena's own text, which is markup, or JSON made inert."""
+    return Markup(text)  # noqa: S704 - no words of others but in `_inert`
+
+
+def _digest(text: str) -> str:
+    return _DIGEST.format(b64encode(sha256(text.encode()).digest()).decode())
