@@ -21,7 +21,7 @@ drawings["fight-for-a-name"] = (() => {
   const spot = (place) => places[place] ?? (SPOTS[place] ? [SPOTS[place][0] * WIDTH, SPOTS[place][1] * HEIGHT] : null);
 
   function people(x, y, seats, own) {
-    const small = seats.length > 3 ? 7 : 8, across = seats.length > 3 ? 3 : 2;
+    const small = seats.length > 2 ? 6.5 : 8, across = seats.length > 2 ? 3 : 2;
     return seats.slice(0, 6).map((seat, at) => token(x + ((at % across) - (Math.min(seats.length, across) - 1) / 2) * (2 * small + 1),
       y + Math.floor(at / across) * (2 * small), seat, small, seat === own ? "own" : ""))
       .concat(seats.length > 6 ? [label(x, y + 4 * small, `and ${seats.length - 6}`, { "font-size": 8 })] : []);
@@ -62,7 +62,7 @@ drawings["fight-for-a-name"] = (() => {
         above.push(draw("rect", { class: `flag s${holder % 8}`, x: round(x - 11), y: round(y + 12), width: 22, height: 11, rx: 2 }),
           label(x, y + 18, `⚑${holder}`, { "font-size": 9, class: "flagged" }));
       }
-      above.push(...people(x, y - (seats.length > 2 ? 6 : 1), seats, view.seat));
+      above.push(...people(x, y - (seats.length > 3 ? 5 : 1), seats, view.seat));
       if (strength) above.push(label(x + 19, y + 2, strength, { "font-size": 9, class: `on-${colour}` }));
     }
     const revealed = ctx.reveal ?? view.revealed;

@@ -25,7 +25,7 @@ drawings["runes-to-ruins"] = (() => {
       seat === null ? null : token(18, 18, seat, 10),
       label(seat === null ? 14 : 34, 18, title, { "font-size": 11, class: "strong start" }),
       draw("g", { transform: "translate(22 38)" }, parts),
-      label(WIDE / 2, TALL - 12, below, { "font-size": 9.5, class: "name" }));
+      label(WIDE / 2, TALL - 12, below, { "font-size": 9, class: "name" }));
   }
 
   // What everybody was shown of the others' symbols, by seat: runes at their positions, and runes without one.
@@ -62,7 +62,7 @@ drawings["runes-to-ruins"] = (() => {
       }
       for (const played of view.history.slice(-4)) (played.action?.guesses ?? []).forEach((runes, index) => {
         const answer = played.told.find((event) => event.type === "guess" && event.index === index);
-        guesses.push(symbol(`round ${played.round}`, runes, ctx, answer ? `${answer.exact} exact, ${answer.moved} moved, ${answer.group} by group` : "", null, "guess"));
+        guesses.push(symbol(`round ${played.round}`, runes, ctx, answer ? `exact ${answer.exact}, moved ${answer.moved}, group ${answer.group}` : "", null, "guess"));
       });
     }
     const more = [];

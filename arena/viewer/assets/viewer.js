@@ -4,7 +4,7 @@ const $ = (id) => document.getElementById(id);
 const game = drawings[data.game] ?? { name: data.game, board: () => null, scores: () => null };
 const SPEEDS = [0.5, 1, 2, 4, 8, 16, 30, 60];
 const LAST = data.steps.length - 1;
-const ROW = 30;
+let ROW = 30;
 const MOST_WORDS = 600;
 const state = { at: 0, eyes: data.eyes[0], playing: false, speed: 2 };
 const views = new Map(), curves = new Map();
@@ -76,7 +76,24 @@ function badge(seat) {
   return draw("svg", { class: "badge", viewBox: "0 0 24 24", "aria-hidden": "true" }, token(12, 12, seat, 11));
 }
 
-// --- The parts of the page.
+// --- The parts of the page: what stays as it was is left alone, so that a step costs what has changed.
+function renew(parent, nodes) {
+  const before = [...parent.childNodes];
+  nodes.forEach((node, at) => {
+    if (at < before.length) become(before[at], node);
+    else parent.append(node);
+  });
+  for (const gone of before.slice(nodes.length)) gone.remove();
+}
+
+function become(old, made) {
+  if (old.nodeName !== made.nodeName) { old.replaceWith(made); return; }
+  if (old.nodeType === Node.TEXT_NODE) { if (old.data !== made.data) old.data = made.data; return; }
+  for (const { name } of [...old.attributes]) if (!made.hasAttribute(name)) old.removeAttribute(name);
+  for (const { name, value } of made.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+  renew(old, [...made.childNodes]);
+}
+
 function showBoard(view, ctx) {
   const words = data.boards[state.eyes][ctx.at];
   let drawn = null;
@@ -91,8 +108,8 @@ function showBoard(view, ctx) {
     : { heading: "no board", legend: typeof words === "string" ? words : "", node: null };
   $("heading").textContent = plain(drawn.heading);
   $("legend").textContent = plain(drawn.legend);
-  $("board").replaceChildren(...(drawn.node ? [drawn.node] : []));
-  $("more").replaceChildren(...(drawn.more ?? []));
+  renew($("board"), drawn.node ? [drawn.node] : []);
+  renew($("more"), drawn.more ?? []);
 }
 
 function showTold(step) {
@@ -104,7 +121,7 @@ function showTold(step) {
     if (mayKnow(seat)) rows.push(el("li", { class: "told" }, el("span", { class: "kind" }, seat === null ? "told to all" : `told to seat ${seat}`), " ", text));
   }
   if (!rows.length) rows.push(el("li", { class: "soft" }, "nothing that these eyes may know"));
-  $("facts").replaceChildren(...rows);
+  renew($("facts"), rows);
   $("title").textContent = plain(step.title);
 }
 
@@ -128,7 +145,7 @@ function showSeats(view, ctx) {
     }
     return row;
   });
-  $("standing").replaceChildren(...rows);
+  renew($("standing"), rows);
   $("seats").querySelector("h2").textContent = plain(scores ? `Seats by ${scores.what}` : "Seats");
   showCurve(ctx.at);
 }
@@ -178,6 +195,13 @@ function showCurve(at) {
   if (cursor) { cursor.setAttribute("x1", x(at)); cursor.setAttribute("x2", x(at)); }
 }
 
+// A line of the list has no room for names: the seat's number is enough.
+function short(words) {
+  const seat = /^seat (\d+) \(/.exec(words)?.[1];
+  const named = `seat ${seat} (${data.names[seat]}): `;
+  return (words.startsWith(named) ? `seat ${seat}: ${words.slice(named.length)}` : words).slice(0, 120);
+}
+
 // The list of steps: only the rows that are in sight are in the page.
 let firstRow = -1, rowCount = -1;
 function rowOf(at) {
@@ -188,13 +212,15 @@ function rowOf(at) {
   const words = acted.length === 1 ? acted[0][0] : acted.length ? `${acted.length} seats acted` : (step.told ?? []).find(([, seat]) => mayKnow(seat))?.[0] ?? step.title;
   const row = el("li", { "aria-setsize": LAST + 1, "aria-posinset": at + 1 },
     el("button", { type: "button", "data-step": at, ...(at === state.at ? { "aria-current": "step" } : {}) },
-      el("span", { class: "number" }, at + 1), el("span", { class: "text" }, String(words).slice(0, 120)),
+      el("span", { class: "number" }, at + 1), el("span", { class: "text" }, short(String(words))),
       el("span", { class: "signs" }, signs.map((kind) => el("span", { class: kind, title: kind, role: "img", "aria-label": kind }, SIGNS[kind])))));
   return row;
 }
 
 function showRows(follow) {
   const box = $("steps"), rows = $("rows");
+  ROW = Math.round(1.9 * Number.parseFloat(getComputedStyle(document.documentElement).fontSize));
+  rows.style.setProperty("--row", `${ROW}px`);
   rows.style.height = `${(LAST + 1) * ROW}px`;
   if (follow) {
     const top = state.at * ROW;
@@ -204,7 +230,7 @@ function showRows(follow) {
   rowCount = Math.min(LAST + 1 - firstRow, Math.ceil(box.clientHeight / ROW) + 8);
   const held = document.activeElement?.dataset?.step;
   rows.style.paddingTop = `${firstRow * ROW}px`;
-  rows.replaceChildren(...Array.from({ length: Math.max(0, rowCount) }, (_, n) => rowOf(firstRow + n)));
+  renew(rows, Array.from({ length: Math.max(0, rowCount) }, (_, n) => rowOf(firstRow + n)));
   if (held !== undefined) rows.querySelector(`[data-step="${state.at}"]`)?.focus({ preventScroll: true });
 }
 
@@ -265,19 +291,22 @@ function playing(on) {
   $("play").setAttribute("aria-label", state.playing ? "Pause" : "Play");
   document.body.classList.toggle("playing", state.playing);
   due = performance.now() + 1000 / SPEEDS[state.speed];
-  if (state.playing) requestAnimationFrame(frame);
+  cancelAnimationFrame(framed);
+  if (state.playing) framed = requestAnimationFrame(frame);
   show();
 }
 
-let due = 0;
+let due = 0, framed = 0;
 function frame(now) {
   if (!state.playing) return;
   if (now >= due - 4) {
-    due = Math.max(due + 1000 / SPEEDS[state.speed], now);
-    go(state.at + 1);
+    // A frame that came late shows the step that is due by then.
+    const each = 1000 / SPEEDS[state.speed], steps = Math.max(1, Math.floor((now - due) / each) + 1);
+    due += steps * each;
+    go(state.at + steps);
     if (state.at === LAST) { playing(false); return; }
   }
-  requestAnimationFrame(frame);
+  framed = requestAnimationFrame(frame);
 }
 
 function look(eyes) {
