@@ -12,6 +12,7 @@ from arena.live import Eyes, clock_text
 from arena.quantities import counted, duration
 from arena.replay.recording import (
     MICROSECONDS_PER_MS,
+    NOTES_KEPT,
     TEXT,
     Fact,
     FactKind,
@@ -20,14 +21,15 @@ from arena.replay.recording import (
     Step,
     Terms,
     default_text,
+    note_of,
     refusal_facts,
     seat_text,
     taken_text,
     took_text,
     turn_of,
 )
-from protocol.codec import Refused, decode_client_message, decode_server_message
-from protocol.messages import MAX_NOTE_CHARACTERS, Accepted, Faulted, Note, Rejected, Welcome
+from protocol.codec import decode_server_message
+from protocol.messages import Accepted, Faulted, Rejected, Welcome
 from protocol.refusals import Refusal
 from protocol.words import View
 from referee.match import AnyRecord, Ended, Header, In, Judged, Left, Out, PauseOrder, SeatTime, WindowTime
@@ -37,8 +39,6 @@ from referee.transcript import Replayed, read_transcript, steps
 
 MOST_STEPS = 20_000
 """Steps that are kept: of each the state of the game, which is mostly that of the step before."""
-NOTES_KEPT = 20
-"""Notes of one seat in one step that are shown."""
 KINDS_KEPT = 100
 """Kinds of refusals of one seat in one step that are counted each."""
 _TOLD = (b'{"type":"rejected"', b'{"type":"accepted"', b'{"type":"fault"', b'{"type":"welcome"')
@@ -124,7 +124,7 @@ class _Steps:
                     seats=len(record.bots),
                     reserve_ms=record.clock.reserve_ms,
                 )
-            case In() if not record.cut and '"note"' in record.frame:
+            case In():
                 self._note(record)
             case Out() if bytes(record.frame).startswith(_TOLD):
                 self._hear(record)
@@ -147,15 +147,11 @@ class _Steps:
         self._pending.append(Fact(f"{seat_text(seat, self.names)}: {text}", seat, kind))
 
     def _note(self, record: In) -> None:
-        """A bot's words for the transcript."""
-        try:
-            message = decode_client_message(record.raw())
-        except Refused:
-            return
-        if isinstance(message, Note):
+        note = note_of(record)
+        if note is not None:
             self._notes[record.seat] += 1
             if self._notes[record.seat] <= NOTES_KEPT:
-                self._say(record.seat, f"notes: {message.text[:MAX_NOTE_CHARACTERS]}", "note")
+                self._say(record.seat, f"notes: {note}", "note")
 
     def _hear(self, out: Out) -> None:
         match decode_server_message(bytes(out.frame)):

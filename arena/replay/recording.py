@@ -8,13 +8,18 @@ from rich.text import Text
 
 from arena.live import Eyes, action_text, drawing_of
 from arena.quantities import counted, duration
-from protocol.codec import encode
+from protocol.codec import Refused as RefusedFrame
+from protocol.codec import decode_client_message, encode
+from protocol.messages import MAX_NOTE_CHARACTERS, Note
 from protocol.words import Event, View
+from referee.match import In
 from referee.rules import Addressed
 
 MICROSECONDS_PER_MS = 1_000
 KINDS_OF_REFUSALS = 5
 """Of one seat in one step, that are told."""
+NOTES_KEPT = 20
+"""Notes of one seat in one step that are shown."""
 TEXT = 300
 """Characters of a text that a bot brought about, at most."""
 Refused = dict[tuple[str, str], int]
@@ -127,6 +132,17 @@ def turn_of(view: Any) -> int | None:
 def seat_text(number: int, names: Sequence[str]) -> str:
     """A seat with its bot's name, where it is known."""
     return f"seat {number} ({names[number]})" if number < len(names) and names[number] else f"seat {number}"
+
+
+def note_of(record: In) -> str | None:
+    """A bot's words for the transcript, if the frame is a note."""
+    if record.cut or '"note"' not in record.frame:
+        return None
+    try:
+        message = decode_client_message(record.raw())
+    except RefusedFrame:
+        return None
+    return message.text[:MAX_NOTE_CHARACTERS] if isinstance(message, Note) else None
 
 
 def taken_text(game: str, taken: Any) -> str:

@@ -15,6 +15,7 @@ from arena.errors import WrongUse
 from arena.live import Eyes
 from arena.replay.recording import (
     MICROSECONDS_PER_MS,
+    NOTES_KEPT,
     TEXT,
     Fact,
     FactKind,
@@ -23,6 +24,7 @@ from arena.replay.recording import (
     Step,
     Terms,
     default_text,
+    note_of,
     refusal_facts,
     taken_text,
     took_text,
@@ -31,7 +33,7 @@ from protocol.codec import decode_server_message
 from protocol.messages import Accepted, Closed, EventMessage, Faulted, Opened, Over, Rejected, Welcome
 from protocol.words import View
 from referee.games import GAMES
-from referee.match import Left, Out, SeatEnded, SeatHeader
+from referee.match import In, Left, Out, SeatEnded, SeatHeader
 from referee.printable import printable
 from referee.rules import Addressed
 from referee.transcript import Broken, read_transcript
@@ -65,6 +67,8 @@ def recording_of_seat(transcript: Path) -> Recording:
         elif isinstance(record, Left):
             code = "it did not read" if record.exit is None else f"exit code {record.exit}"
             steps.say(f"the bot is gone: {code if record.why is msgspec.UNSET else record.why}", "gone")
+        elif isinstance(record, In):
+            steps.note(record)
         elif isinstance(record, SeatEnded):
             steps.end(f"conduct: {record.conduct.value}")
     terms = Terms(
@@ -100,6 +104,12 @@ class _Steps:
         """Something happened."""
         self._facts.append(Fact(text, self._seat, kind))
         self._count(len(text))
+
+    def note(self, record: In) -> None:
+        """A frame from the bot, of which a note is shown."""
+        note = note_of(record)
+        if note is not None and sum(fact.kind == "note" for fact in self._facts) < NOTES_KEPT:
+            self.say(f"your note: {note}", "note")
 
     def end(self, text: str) -> None:
         """The match is over. A bot that was gone was not told its outcome."""

@@ -132,6 +132,9 @@ def test_notes_are_in_the_step_in_which_they_came(mist: Path) -> None:
     ]
     assert [0] == [seat for _, seat in notes]
     assert "notes: </script><script>" in notes[0][0]
+    own = page_data(recording_of_seat(seat_file(mist, 0)))
+    kinds = [kind for step in own["steps"] for _, _, kind in step.get("facts", ())]
+    assert 1 == kinds.count("note")
 
 
 @pytest.mark.parametrize(
