@@ -12,10 +12,14 @@ from arena.replay import recording_of
 from arena.viewer import page_of
 from tests.arena.viewer.matches import HOSTILE, LONG_NOTE, SEATS, written
 
+expect.set_options(timeout=30_000)
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason="there is no Chromium on this machine: scripts/chromium installs it"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        CHROMIUM is None, reason="there is no Chromium on this machine: scripts/chromium installs it"
+    ),
+]
 
 
 @pytest.fixture(scope="module")
@@ -79,24 +83,24 @@ def test_each_game_is_gone_through_by_keyboard_and_mouse(
         page.select_option("#eyes", eyes)
         page.keyboard.press("Home")
         for step in range(1, min(last, 20) + 1):
-            assert f"{step} / {last}" == page.inner_text("#where")
+            expect(page.locator("#where")).to_have_text(f"{step} / {last}")
             assert page.inner_text("#heading") not in ("", "this cannot be drawn", "no board")
             page.locator("body").press("ArrowRight")
         page.locator("body").press("Home")
     page.click("#last")
-    assert f"{last} / {last}" == page.inner_text("#where")
+    expect(page.locator("#where")).to_have_text(f"{last} / {last}")
     page.click("#back")
     row = page.locator("#rows button").first
     step = int(row.get_attribute("data-step") or 0) + 1
     row.click()
-    assert f"{step} / {last}" == page.inner_text("#where")
+    expect(page.locator("#where")).to_have_text(f"{step} / {last}")
     page.select_option("#speed", label="60 / s")
     page.locator("h1").click()
     page.locator("body").press(" ")
     expect(page.locator("#where")).to_have_text(f"{last} / {last}")
     for width in (360, 1280, 3840):
         page.set_viewport_size({"width": width, "height": 800})
-        assert width == page.evaluate("document.documentElement.scrollWidth")
+        page.wait_for_function(f"document.documentElement.scrollWidth === {width}")
 
 
 def test_names_and_notes_of_others_are_text(opened: Opened, pages: dict[str, Path]) -> None:
