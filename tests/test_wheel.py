@@ -145,6 +145,7 @@ for hidden in ("referee.rules", "arena.tournament", "bots.mist_tracker.bot"):
 
 
 @pytest.mark.slow
+@pytest.mark.xdist_group("wheel")
 class TestInstalled:
     def test_it_tells_its_version_and_commit(self, programs: Path, away: Path) -> None:
         assert f", commit {commit()}\n" in run(programs / "arena", "--version", cwd=away)
