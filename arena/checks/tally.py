@@ -1,7 +1,7 @@
 """One bot's matches of a check, added up."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from arena.checks.trials import Trial
 from protocol.refusals import Conduct
 from referee.host import Result
-from referee.match import Complaint, SeatReport, Verdict, merged, sentences
+from referee.match import Complaint, SeatReport, Verdict, sentences, summed
 
 MOST_KINDS = 3
 """Kinds of refusals that are named, the most frequent first."""
@@ -85,31 +85,11 @@ def _together(reports: Sequence[SeatReport]) -> SeatReport:
     kinds: Counter[tuple[str, str]] = Counter()
     for report in reports:
         kinds.update({(each.refusal, each.text): each.times for each in report.complaints})
-    return SeatReport(
+    return replace(
+        summed(reports),
         loss=first.loss,
         last_line=first.last_line,
-        hello_us=_most(report.hello_us for report in reports),
-        restarts=sum(report.restarts for report in reports),
-        late=sum(report.late for report in reports),
-        worst_late_us=max((report.worst_late_us for report in reports), default=0),
-        unanswered=sum(report.unanswered for report in reports),
-        asked_default=sum(report.asked_default for report in reports),
-        fallbacks=sum(report.fallbacks for report in reports),
-        refused_late=sum(report.refused_late for report in reports),
         complaints=tuple(
             Complaint(refusal, text, times) for (refusal, text), times in kinds.most_common(MOST_KINDS)
         ),
-        spread=merged(report.spread for report in reports),
-        worst_us=max((report.worst_us for report in reports), default=0),
-        cpu_us=_sum(report.cpu_us for report in reports),
-        peak_bytes=_most(report.peak_bytes for report in reports),
     )
-
-
-def _most(values: Iterable[int | None]) -> int | None:
-    return max((value for value in values if value is not None), default=None)
-
-
-def _sum(values: Iterable[int | None]) -> int | None:
-    known = [value for value in values if value is not None]
-    return sum(known) if known else None

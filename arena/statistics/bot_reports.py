@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from arena.statistics.standings import Played
 from protocol.refusals import Conduct
-from referee.match import Complaint, SeatReport, merged, sentences
+from referee.match import Complaint, SeatReport, sentences, summed
 
 MOST_KINDS = 50
 """Causes of losses, and texts of refusals, that are counted for one bot; they may hold what bots wrote."""
@@ -86,7 +86,7 @@ class _Tally:
         self._matches += 1
         self._windows += match.windows[seat]
         self._refused += match.refused[seat]
-        self._total = _sum((self._total, report))
+        self._total = summed((self._total, report))
         if sentences(report, windows=match.windows[seat], refused=match.refused[seat]):
             self._log = log
         if report.loss:
@@ -124,7 +124,7 @@ class _Tally:
                 )
                 for (never_started, words), kind in kinds
             ),
-            total=replace(self._total, complaints=tuple(complaints)),
+            total=replace(self._total, hello_us=None, complaints=tuple(complaints)),
             log=self._log,
         )
 
@@ -137,27 +137,6 @@ def reports_of(entrants: int, matches: Iterable[Reported]) -> tuple[BotReport, .
         for seat, report in enumerate(reports):
             tallies[match.entrants[seat]].add(report, match, seat, f"{stem}.seat-{seat}.log")
     return tuple(tally.report() for tally in tallies)
-
-
-def _known(values: Iterable[int | None]) -> list[int]:
-    return [value for value in values if value is not None]
-
-
-def _sum(reports: Sequence[SeatReport]) -> SeatReport:
-    cpu = _known(each.cpu_us for each in reports)
-    return SeatReport(
-        restarts=sum(each.restarts for each in reports),
-        late=sum(each.late for each in reports),
-        worst_late_us=max(each.worst_late_us for each in reports),
-        unanswered=sum(each.unanswered for each in reports),
-        refused_late=sum(each.refused_late for each in reports),
-        asked_default=sum(each.asked_default for each in reports),
-        fallbacks=sum(each.fallbacks for each in reports),
-        spread=merged(each.spread for each in reports),
-        worst_us=max(each.worst_us for each in reports),
-        cpu_us=sum(cpu) if cpu else None,
-        peak_bytes=max(_known(each.peak_bytes for each in reports), default=None),
-    )
 
 
 def _with_ranges(words: Sequence[str], ranges: Sequence[tuple[str, str]]) -> str:

@@ -1,6 +1,6 @@
 """What the referee decides in one match: windows, clocks, verdicts. Pure."""
 
-from referee.match.clock import clock_terms
+from referee.match.clock import MICROSECONDS_PER_MS, clock_terms
 from referee.match.clock_config import LONGEST_MS, MOST_WALL_FACTOR, BadClockError, ClockTable, table_of
 from referee.match.evidence import ClosedPart
 from referee.match.match import Match
@@ -33,7 +33,7 @@ from referee.match.records import (
     WindowTime,
     Woke,
 )
-from referee.match.seat_report import TEXT, Complaint, SeatReport, Spread, merged, percentile, sentences
+from referee.match.seat_report import TEXT, Complaint, SeatReport, Spread, merged, percentile, sentences, summed
 from referee.match.submissions import wrong_hello
 from referee.match.verdicts import Verdict
 
@@ -42,6 +42,7 @@ __all__ = [
     "HOG_US",
     "KEPT_OF_REFUSED",
     "LONGEST_MS",
+    "MICROSECONDS_PER_MS",
     "MOST_WALL_FACTOR",
     "START",
     "TEXT",
@@ -82,6 +83,7 @@ __all__ = [
     "merged",
     "percentile",
     "sentences",
+    "summed",
     "table_of",
     "wrong_hello",
 ]

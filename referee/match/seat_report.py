@@ -1,11 +1,12 @@
 """How one seat's bot did in one match, and why it lost what it lost, for results, tables and people. Pure."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Annotated
 
 from msgspec import Meta, Struct
 
+from referee.match.clock import MICROSECONDS_PER_MS
 from referee.match.records import LARGEST, Count, Microseconds
 
 STEPS = 8
@@ -14,7 +15,6 @@ MOST_COMPLAINTS = 3
 """Kinds of refusals that a report names, the most frequent first."""
 TEXT = 300
 """Characters of a text in a report, at most."""
-MICROSECONDS_PER_MS = 1_000
 MOSTLY = 2
 """A bot that asks for the default in one window of so many, or less, may well mean it."""
 
@@ -42,6 +42,7 @@ class SeatReport(Struct, frozen=True, kw_only=True, omit_defaults=True):
     hello_us: Microseconds | None = None
     """From the bot's start to its first `hello`; None: it said none."""
     restarts: Count = 0
+    """How often it was started again."""
     late: Count = 0
     """Windows that took the default because the answer came too late."""
     worst_late_us: Microseconds = 0
@@ -103,6 +104,25 @@ def merged(spreads: Iterable[Spread]) -> Spread:
     return found
 
 
+def summed(reports: Sequence[SeatReport]) -> SeatReport:
+    """Many matches' as one: counts added, times and sizes the most; without losses, last lines and complaints."""
+    cpu = [each.cpu_us for each in reports if each.cpu_us is not None]
+    return SeatReport(
+        hello_us=_most(each.hello_us for each in reports),
+        restarts=sum(each.restarts for each in reports),
+        late=sum(each.late for each in reports),
+        worst_late_us=max((each.worst_late_us for each in reports), default=0),
+        unanswered=sum(each.unanswered for each in reports),
+        asked_default=sum(each.asked_default for each in reports),
+        fallbacks=sum(each.fallbacks for each in reports),
+        refused_late=sum(each.refused_late for each in reports),
+        spread=merged(each.spread for each in reports),
+        worst_us=max((each.worst_us for each in reports), default=0),
+        cpu_us=sum(cpu) if cpu else None,
+        peak_bytes=_most(each.peak_bytes for each in reports),
+    )
+
+
 def sentences(report: SeatReport, *, windows: int, refused: int) -> list[str]:
     """Why a bot lost what it lost, in words; none where nothing went wrong.
 
@@ -130,6 +150,10 @@ def sentences(report: SeatReport, *, windows: int, refused: int) -> list[str]:
     if report.loss and report.last_line:
         said.append(f"last line: {report.last_line}")
     return said
+
+
+def _most(values: Iterable[int | None]) -> int | None:
+    return max((value for value in values if value is not None), default=None)
 
 
 def _complaints(report: SeatReport, refused: int) -> str:
