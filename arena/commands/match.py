@@ -37,9 +37,11 @@ from arena.reports import match_json, show_match
 from arena.schedule import SEED_BITS
 from arena.terminal import print_json, progress_console, say
 from arena.workers import ready
+from protocol.words import Options
 from referee.bot_folder import BotFolder, BotFolderError
 from referee.host import LocalSeat, Plan, Player, RemoteBot, Result, SandboxedBot, cannot_play, play
 from referee.linux.regular_file import read_regular
+from referee.rules import Game
 from referee.sandbox import Isolation
 from referee.wire import MAX_KEY_FILE_BYTES, PUBLIC, KeyFileError, read_public, z85
 
@@ -143,8 +145,9 @@ def play_asked(
     Raises:
         WrongUse: there is no such match.
     """
-    bots = _filled(game, bots, given)
-    plan = _plan(game, given)
+    rules, variant, in_force = rules_asked(game, given["variant"], given["options"])
+    bots = _filled(game, bots, rules.seats(in_force), given["fill"])
+    plan = _plan(rules, variant, in_force, given)
     if bots.count(CONSOLE) > 1:
         raise WrongUse(f"{CONSOLE}: there is one terminal, for one person")
     caps = caps_given(given["caps"])
@@ -198,12 +201,10 @@ def _eyes(given: dict[str, Any], seats: int) -> Eyes | None:
     return None if given["watch"] is None else read_eyes("--watch", given["watch"], seats)
 
 
-def _filled(game: str, bots: tuple[str, ...], given: dict[str, Any]) -> tuple[str, ...]:
+def _filled(game: str, bots: tuple[str, ...], seats: int, fill: str | None) -> tuple[str, ...]:
     """A bot for each seat."""
-    rules, _, in_force = rules_asked(game, given["variant"], given["options"])
-    seats = rules.seats(in_force)
-    if given["fill"] is not None and len(bots) < seats:
-        return bots + (given["fill"],) * (seats - len(bots))
+    if fill is not None and len(bots) < seats:
+        return bots + (fill,) * (seats - len(bots))
     if len(bots) != seats:
         are = "is" if len(bots) == 1 else "are"
         more = "" if len(bots) > seats else "; --fill BOT gives one to the others"
@@ -211,13 +212,12 @@ def _filled(game: str, bots: tuple[str, ...], given: dict[str, Any]) -> tuple[st
     return bots
 
 
-def _plan(game: str, given: dict[str, Any]) -> Plan:
+def _plan(rules: Game[Any], variant: str, in_force: Options, given: dict[str, Any]) -> Plan:
     """The match that was asked for, checked as far as the rules go."""
-    rules, variant, in_force = rules_asked(game, given["variant"], given["options"])
     policy = read_policy(given)
     return Plan(
-        match=f"{game}-{datetime.now(UTC):%Y%m%dT%H%M%S}-{secrets.token_hex(2)}",
-        game=game,
+        match=f"{rules.name}-{datetime.now(UTC):%Y%m%dT%H%M%S}-{secrets.token_hex(2)}",
+        game=rules.name,
         variant=variant,
         seed=SystemRandom().getrandbits(SEED_BITS) if given["seed"] is None else given["seed"],
         options=None if given["options"] is None else Raw(given["options"]),

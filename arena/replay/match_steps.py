@@ -11,7 +11,8 @@ from arena.errors import WrongUse
 from arena.live import Eyes, clock_text
 from arena.quantities import counted, duration
 from arena.replay.recording import (
-    MICROSECONDS_PER_MS,
+    KINDS_KEPT,
+    MOST_STEPS,
     NOTES_KEPT,
     TEXT,
     Fact,
@@ -32,15 +33,23 @@ from protocol.codec import decode_server_message
 from protocol.messages import Accepted, Faulted, Rejected, Welcome
 from protocol.refusals import Refusal
 from protocol.words import View
-from referee.match import AnyRecord, Ended, Header, In, Judged, Left, Out, PauseOrder, SeatTime, WindowTime
+from referee.match import (
+    MICROSECONDS_PER_MS,
+    AnyRecord,
+    Ended,
+    Header,
+    In,
+    Judged,
+    Left,
+    Out,
+    PauseOrder,
+    SeatTime,
+    WindowTime,
+)
 from referee.printable import printable
 from referee.rules import Addressed, Table, shown
 from referee.transcript import Replayed, read_transcript, steps
 
-MOST_STEPS = 20_000
-"""Steps that are kept: of each the state of the game, which is mostly that of the step before."""
-KINDS_KEPT = 100
-"""Kinds of refusals of one seat in one step that are counted each."""
 _TOLD = (b'{"type":"rejected"', b'{"type":"accepted"', b'{"type":"fault"', b'{"type":"welcome"')
 _MICROSECONDS = 1_000_000
 

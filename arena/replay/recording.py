@@ -12,10 +12,13 @@ from protocol.codec import Refused as RefusedFrame
 from protocol.codec import decode_client_message, encode
 from protocol.messages import MAX_NOTE_CHARACTERS, Note
 from protocol.words import Event, View
-from referee.match import In
+from referee.match import MICROSECONDS_PER_MS, In
 from referee.rules import Addressed
 
-MICROSECONDS_PER_MS = 1_000
+MOST_STEPS = 20_000
+"""Steps that are kept: of each the game's state or a seat's view, which is mostly that of the step before."""
+KINDS_KEPT = 100
+"""Kinds of refusals of one seat in one step that are counted each."""
 KINDS_OF_REFUSALS = 5
 """Of one seat in one step, that are told."""
 NOTES_KEPT = 20

@@ -14,7 +14,8 @@ from msgspec import Raw
 from arena.errors import WrongUse
 from arena.live import Eyes
 from arena.replay.recording import (
-    MICROSECONDS_PER_MS,
+    KINDS_KEPT,
+    MOST_STEPS,
     NOTES_KEPT,
     TEXT,
     Fact,
@@ -33,15 +34,13 @@ from protocol.codec import decode_server_message
 from protocol.messages import Accepted, Closed, EventMessage, Faulted, Opened, Over, Rejected, Welcome
 from protocol.words import View
 from referee.games import GAMES
-from referee.match import In, Left, Out, SeatEnded, SeatHeader
+from referee.match import MICROSECONDS_PER_MS, In, Left, Out, SeatEnded, SeatHeader
 from referee.printable import printable
 from referee.rules import Addressed
 from referee.transcript import Broken, read_transcript
 
-MOST_STEPS = 20_000
 MOST_BYTES = 64 * 1024 * 1024
 """Of the views of all steps, and of the events told between them."""
-KINDS_KEPT = 100
 
 
 def recording_of_seat(transcript: Path) -> Recording:

@@ -11,12 +11,12 @@ from arena.regression import decision_of
 from protocol.codec import encode
 from protocol.words import Action
 from referee.host import Asked, Interviewed, Question
+from referee.match import MICROSECONDS_PER_MS
 
 SHOWN = 400
 """Characters of a view, or of an action, that people are shown."""
 REFUSALS = 5
 """As many refused messages of one window are listed."""
-MICROSECONDS_PER_MS = 1_000
 
 
 class Compared(Struct, frozen=True, kw_only=True):

@@ -14,10 +14,9 @@ from arena.schedule import Design
 from arena.tables import Grid
 from protocol.messages import ClockTerms
 from referee.bot_folder import MEGABYTE, BotFolder
-from referee.match import SeatReport, percentile
+from referee.match import MICROSECONDS_PER_MS, SeatReport, percentile
 
 HALF, MOST = 0.5, 0.99
-MICROSECONDS_PER_MS = 1_000
 MINUTE, HOUR = 60, 3600
 HEADINGS = {"hello": True, "conduct": False, "wins": True, "windows": True, "lost": True, "late": True} | {
     "refused": True, "asked default": True, "p50": True, "p99": True, "worst": True, "memory": True, "cpu": True

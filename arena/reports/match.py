@@ -60,9 +60,9 @@ def _figures(outcome: Outcome, seats: int) -> dict[str, dict[int, Any]]:
     detail = msgspec.to_builtins(outcome.detail)
     if isinstance(detail, dict):
         found |= {name: value for name, value in detail.items() if _are_numbers(value)}
+    keys = {str(seat) for seat in range(seats)}
     columns = {
-        name: {int(key): each for key, each in by_seat.items() if key in set(map(str, range(seats)))}
-        for name, by_seat in found.items()
+        name: {int(key): each for key, each in by_seat.items() if key in keys} for name, by_seat in found.items()
     }
     if isinstance(detail, dict) and isinstance(claims := detail.get("claims"), dict):
         columns["title"] = {claim["seat"]: title for title, claim in claims.items()}

@@ -196,8 +196,15 @@ class Process:
         if not self._ended.is_set() and self._box.group is not None:
             with suppress(OSError, ValueError):
                 self._peak_bytes = self._box.group.peak_bytes()
-                self._memory_kills = self._box.group.memory_kills()
         return self._peak_bytes
+
+    def _read_counters(self) -> None:
+        """Keeps what the kernel has counted so far: with the bot's end the counters go."""
+        self.cpu_us()
+        self.peak_bytes()
+        if self._box.group is not None:
+            with suppress(OSError, ValueError):
+                self._memory_kills = self._box.group.memory_kills()
 
     def why_ended(self) -> str:
         """In words, how its program ended. Only once it has."""
@@ -232,8 +239,7 @@ class Process:
         finally:
             self._is_ending = True  # From here on it is let run, and its group removed.
             with trio.CancelScope(shield=True):
-                self.cpu_us()
-                self.peak_bytes()
+                self._read_counters()
                 self._exit = await self._box.end()
                 self.lost = self._box.lost
                 self.last_line = self._log.finish()
