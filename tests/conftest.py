@@ -1,10 +1,20 @@
-"""Signals as a terminal would have them: tests stop programs by them.
+"""Signals as a terminal would have them, since tests stop programs by them; and short names for long values.
 
-Who starts the tests with `&` or `nohup` has some ignored; all that they start inherits that, and the arena heeds
-it.
+Tests that are started with `&` or `nohup` ignore some signals. All that they start inherits that, and the arena
+heeds it.
 """
 
 import signal
+
+LONGEST_ID = 60
+
+
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """A long value is named by its length: what is drawn anew at each start has the same name in all workers."""
+    if isinstance(val, str | bytes) and len(val) > LONGEST_ID:
+        return f"{argname} of {len(val)}"
+    return None
+
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)

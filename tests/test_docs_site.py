@@ -16,6 +16,8 @@ from protocol.refusals import Conduct, Fault, Refusal
 from referee.games.registry import GAMES
 from tests.docs_pages import HOUSE, links, page, section
 
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("site")]
+
 ROW = re.compile(r"<tr\b.*?</tr>", re.DOTALL)
 
 

@@ -253,6 +253,7 @@ def test_bots_are_sent_once_to_each_host_and_built_there(file: Path, cluster: Da
         assert 2 == len(list(cluster.cache(host).glob("built/*/made-there")))
 
 
+@pytest.mark.slow
 def test_regression_tests_are_played_there_too(tmp_path: Path, cluster: DaskCluster) -> None:
     cluster.add(slots=2)
     bots = ("--base", "mist_random", "--head", "mist_cautious", "--elo1", "200", "--isolation", "none")

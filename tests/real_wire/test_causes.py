@@ -60,6 +60,7 @@ def test_a_tournament_says_of_each_bot_why_it_lost(folder: Path) -> None:
     assert "What the bots used" in page
 
 
+@pytest.mark.slow
 def test_a_head_that_never_starts_is_said_with_its_error(folder: Path) -> None:
     words = ("--base", "mist_random", "--head", "broken", "--options", json.dumps(RULES), "--elo1", "100")
     done = CliRunner().invoke(

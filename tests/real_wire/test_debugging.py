@@ -30,7 +30,7 @@ if __name__ == "__main__":
 """
 LOOPS = """\
 if number == 1:
-        subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+        subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], stderr=subprocess.DEVNULL)
         subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], start_new_session=True)
         print("looping", flush=True)
         while number == 1:

@@ -68,20 +68,16 @@ def test_another_bot_parts_and_the_list_says_where(tmp_path: Path) -> None:
     assert (0.0, 1.0) == (match["base_points"], match["head_points"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("bad", "expected"),
     [
         ("crash_later", {"gone": "ended with exit code 1", "asked": 1}),
-        *(
-            pytest.param(*each, marks=pytest.mark.slow)
-            for each in (
-                ("illegal", {"gone": ""}),
-                ("kills_itself", {"gone": "ended by signal 9"}),
-                ("never_hello", {"gone": "no hello within the start-up time", "asked": 0}),
-                ("wrong_token", {"gone": "wrong-token: this is not the token of ARENA_TOKEN", "asked": 0}),
-                ("silent", {"gone": "", "left": 0}),
-            )
-        ),
+        ("illegal", {"gone": ""}),
+        ("kills_itself", {"gone": "ended by signal 9"}),
+        ("never_hello", {"gone": "no hello within the start-up time", "asked": 0}),
+        ("wrong_token", {"gone": "wrong-token: this is not the token of ARENA_TOKEN", "asked": 0}),
+        ("silent", {"gone": "", "left": 0}),
     ],
 )
 def test_a_head_that_fails_is_told_of_and_the_next_match_is_asked_about(
@@ -98,6 +94,7 @@ def test_a_head_that_fails_is_told_of_and_the_next_match_is_asked_about(
         assert found["unanswered"] == found["asked"] > 0
 
 
+@pytest.mark.slow
 def test_nothing_of_a_head_is_left_running(tmp_path: Path) -> None:
     head = bad_bot(tmp_path, "orphans").folder
     found = explained(tmp_path / "results", "mist_random", str(head), *SHORT, isolation="strict")

@@ -353,6 +353,7 @@ class TestCommands:
         assert ended.outcome is not None
         assert (outcome["head"], outcome["outcome"]["winners"]) == (ended.head, list(ended.outcome.winners))
 
+    @pytest.mark.slow
     def test_a_tournament_is_told_by_match_and_by_its_standings(
         self, endpoint: str, subscribe: Subscribe, tmp_path: Path
     ) -> None:

@@ -245,6 +245,7 @@ def test_killed_with_their_real_matches_and_bots_they_change_nothing_and_leave_n
     same_table_over_and_over(tmp_path, REAL_MATCHES, ARENA, wanted, seconds=0.5, without=KILLED)
 
 
+@pytest.mark.slow
 def test_a_stalled_worker_voids_nothing_in_another(tmp_path: Path) -> None:
     """Each match is played by one process's loop: what holds that up reaches no match of another process."""
     file = cup(tmp_path / "cup", REAL_MATCHES)

@@ -110,6 +110,7 @@ def test_each_event_of_a_tournament_is_there_once(tmp_path: Path) -> None:
     assert 4 * 4 == len({(line["match"], line["bot"], line["event"]) for line in lines if "seat" in line})
 
 
+@pytest.mark.slow
 def test_a_log_that_nobody_takes_holds_up_no_match(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     ended = one_match(tmp_path, "pipe")

@@ -22,9 +22,9 @@ def regress(folder: Path, base: str, head: str, *more: str) -> "subprocess.Compl
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("base", "head", "code", "verdict"),
-    [(WEAK, STRONG, DONE, "accepted"), pytest.param(STRONG, WEAK, NO, "rejected", marks=pytest.mark.slow)],
+    ("base", "head", "code", "verdict"), [(WEAK, STRONG, DONE, "accepted"), (STRONG, WEAK, NO, "rejected")]
 )
 def test_a_better_bot_is_accepted_and_a_worse_one_rejected(
     tmp_path: Path, base: str, head: str, code: int, verdict: str

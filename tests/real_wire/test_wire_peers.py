@@ -73,7 +73,14 @@ def wheels_libzmq() -> Command:
     return [str(found[0]), f"-Wl,-rpath,{found[0].parent}"]
 
 
-@pytest.fixture(params=["pyzmq", "oldest pyzmq", "C and pyzmq's libzmq", "C and the machine's libzmq"])
+@pytest.fixture(
+    params=[
+        "pyzmq",
+        pytest.param("oldest pyzmq", marks=pytest.mark.slow),
+        "C and pyzmq's libzmq",
+        "C and the machine's libzmq",
+    ]
+)
 def peer(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Command, Environment]:
     """How such a peer is started: with an endpoint, and how many milliseconds lie between its heartbeats."""
     kind = request.param

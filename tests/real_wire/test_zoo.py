@@ -33,8 +33,6 @@ from referee.wire.local import Wire, open_wire
 from tests.real_wire import zoo
 from tests.real_wire.zoo import REFUSALS, TABLE, WINDOWS, bad_bot, processes_of, timeless
 
-pytestmark = pytest.mark.xdist_group("zoo")
-
 EXAMPLE = Path(__file__).parents[2] / "docs/examples/three-turns.jsonl"
 MEGABYTE = 1_000_000
 LEFT_BYTES = 8 * MEGABYTE
