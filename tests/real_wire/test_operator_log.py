@@ -31,7 +31,7 @@ PLAN = Plan(
     variant="contractual-obligation",
     seed=2**52 + 11,
     options=Raw(b'{"first":0,"max_turns":4}'),
-    policy=Policy(main_ms=300),
+    policy=Policy(main_ms=300, unfair="note"),
     isolation="none",
 )
 CUP = 'game = "mist"\nbots = ["mist_random", "mist_cautious"]\nblocks = 2\nisolation = "none"\n'
