@@ -117,18 +117,17 @@ async def test_a_bot_cannot_get_an_old_stamp_by_keeping_its_line_full(tmp_path: 
         thread = threading.Thread(target=flood)
         thread.start()
         try:
-            taken: list[float] = []
+            asked: list[float] = []
             for number in range(2000):
+                asked.append(trio.current_time())
                 arrival = await seat.arrival()
-                if number >= INBOX_FRAMES:
-                    assert taken[number - INBOX_FRAMES] - 0.01 <= arrival.at, "there was no room before"
-                taken.append(trio.current_time())
+                assert number < 2 * INBOX_FRAMES or asked[number - 2 * INBOX_FRAMES] <= arrival.at
             await trio.sleep(0.3)  # the host is slow: so many frames have come, the rest must wait
-            held = [await seat.arrival() for _ in range(INBOX_FRAMES)]
             room = trio.current_time()
+            held = [await seat.arrival() for _ in range(2 * INBOX_FRAMES)]
             assert held[0].at < room - 0.2
             later = await seat.arrival()
-            assert room - 0.01 <= later.at
+            assert room <= later.at
         finally:
             stop.set()
             await trio.to_thread.run_sync(thread.join)
