@@ -17,6 +17,7 @@ from arena.workers import Venue
 
 MATCH_SECONDS = 30.0
 """How long a bot's match may take, its start-up time not counted."""
+WAY_ON = 'to play without bots that cannot start: --broken leave-out, or broken = "leave-out" in the file'
 MILLISECONDS, MICROSECONDS = 1_000, 1_000_000
 
 PlayerT = TypeVar("PlayerT")
@@ -147,7 +148,7 @@ def settled(
         )
         for line in others:
             say(line)
-        raise WrongUse(last)
+        raise WrongUse(f"{last}; {WAY_ON}" if begun is None and tournament.house not in broken else last)
     rest = without(tournament, left_out)
     for label, text in rest.left_out.items():
         say(f"left out: {label}: {text}")

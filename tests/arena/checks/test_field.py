@@ -55,7 +55,9 @@ def test_a_bot_that_cannot_start_stops_the_tournament_before_it_begins(file: Pat
     play = Field(broken=["mist_cautious"])
     with pytest.raises(WrongUse) as caught:
         playing(file, play)
-    assert f"{file}:2: bots[2]: mist_cautious: never started: {WHY}" == caught.value.format_message()
+    wrong, _, way_on = caught.value.format_message().partition("; to play without")
+    assert f"{file}:2: bots[2]: mist_cautious: never started: {WHY}" == wrong
+    assert ' bots that cannot start: --broken leave-out, or broken = "leave-out" in the file' == way_on
     assert ([], {}) == (play.counted, Ledger(file.parent / "runs/cup/ledger.sqlite").terms())
     assert 6 == len(playing(file, Field()).played)
 
