@@ -9,12 +9,15 @@ from msgspec import Meta, Struct
 from referee.match.clock import MICROSECONDS_PER_MS
 from referee.match.records import LARGEST, Count, Microseconds
 
+MICROSECONDS = 1_000_000
 STEPS = 8
 """Parts of the time scale from one value to its double: a bucket is 9 % wide."""
 MOST_COMPLAINTS = 3
 """Kinds of refusals that a report names, the most frequent first."""
 TEXT = 300
 """Characters of a text in a report, at most."""
+HARDLY, NEARLY = 0.1, 0.8
+"""Of the time of its windows: a bot that used less processor time waited, one that used more computed all along."""
 MOSTLY = 2
 """A bot that asks for the default in one window of so many, or less, may well mean it."""
 
@@ -138,7 +141,7 @@ def sentences(report: SeatReport, *, windows: int, refused: int) -> list[str]:
         worst = report.worst_late_us / MICROSECONDS_PER_MS
         said.append(f"{report.late} of {windows} windows late, worst {worst:,.0f} ms")
     if report.unanswered:
-        said.append(f"{report.unanswered} of {windows} windows unanswered")
+        said.append(f"{report.unanswered} of {windows} windows unanswered{_worked(report)}")
         if (later := report.refused_late - report.late) > 0:
             said.append(f"{later} messages came later still" if later > 1 else "1 message came later still")
     if refused > report.refused_late:
@@ -154,6 +157,23 @@ def sentences(report: SeatReport, *, windows: int, refused: int) -> list[str]:
 
 def _most(values: Iterable[int | None]) -> int | None:
     return max((value for value in values if value is not None), default=None)
+
+
+def _worked(report: SeatReport) -> str:
+    """Whether a bot that did not answer computed or waited: a loop without end, or a message that never came."""
+    if report.cpu_us is None:
+        return ""
+    cpu, charged = f"{report.cpu_us / MICROSECONDS:.1f} s", _charged(report.spread)
+    if report.cpu_us < HARDLY * charged:
+        return f": it waited ({cpu} of processor time)"
+    if report.cpu_us > NEARLY * charged:
+        return f": it used its processor all the time ({cpu})"
+    return f": it used {cpu} of processor time in {charged / MICROSECONDS:.1f} s"
+
+
+def _charged(spread: Spread) -> float:
+    """The time of all windows, in microseconds, right to about 5 %."""
+    return sum(count * 2 ** (int(place) / STEPS) for place, count in spread.items())
 
 
 def _complaints(report: SeatReport, refused: int) -> str:

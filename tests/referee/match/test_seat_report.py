@@ -43,6 +43,21 @@ async def test_windows_without_an_answer_are_counted(autojump_clock: object) -> 
     assert ["2 of 2 windows unanswered"] == said(played)
 
 
+@pytest.mark.parametrize(
+    ("cpu_us", "how"),
+    [
+        (None, ""),
+        (20_000, ": it waited (0.0 s of processor time)"),
+        (29_800_000, ": it used its processor all the time (29.8 s)"),
+        (9_000_000, ": it used 9.0 s of processor time in 29.9 s"),
+    ],
+)
+def test_of_a_bot_that_did_not_answer_it_is_said_whether_it_computed(cpu_us: int | None, how: str) -> None:
+    """A loop without end wants another remedy than a message that was never waited for."""
+    hung = SeatReport(unanswered=3, cpu_us=cpu_us, spread=spread_of([10_000_000] * 3))
+    assert [f"3 of 3 windows unanswered{how}"] == sentences(hung, windows=3, refused=0)
+
+
 def test_answers_that_come_after_their_windows_were_given_up_are_told_from_none() -> None:
     """A bot that is far too slow is not one that hangs."""
     slow = SeatReport(unanswered=21, refused_late=7)
