@@ -2,11 +2,13 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from statistics import fmean
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from arena.checks.trials import Trial
+from arena.statistics import points
 from protocol.refusals import Conduct
 from referee.host import Result
 from referee.match import Complaint, SeatReport, Verdict, sentences, summed
@@ -25,6 +27,8 @@ class Tally(Struct, frozen=True, kw_only=True):
     conduct: dict[str, int]
     """How often it was what."""
     wins: int
+    mean_points: float | None
+    """A match, as tournaments count them: the share of the other seats that it ranked before. None: no match."""
     windows: int
     refused: int
     lost: int
@@ -57,12 +61,17 @@ def tally(trials: Sequence[Trial]) -> Tally:
         started=sum(result.conduct[seat] is not Conduct.NEVER_STARTED for result, seat in seen),
         conduct=dict(Counter(result.conduct[seat].value for result, seat in seen)),
         wins=sum(result.outcome is not None and seat in result.outcome.winners for result, seat in seen),
+        mean_points=fmean(shares) if (shares := _shares(seen)) else None,
         windows=sum(result.windows[seat] for result, seat in seen),
         refused=sum(result.refused[seat] for result, seat in seen if result.refused),
         lost=sum(_lost(result, seat) for result, seat in seen),
         report=_together([_report(result, seat) for result, seat in seen]),
         troubles=tuple(trial.trouble for trial in trials if trial.trouble),
     )
+
+
+def _shares(seen: Sequence[tuple[Result, int]]) -> list[float]:
+    return [points(result.outcome, seat) for result, seat in seen if result.outcome is not None]
 
 
 def _report(result: Result, seat: int) -> SeatReport:

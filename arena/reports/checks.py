@@ -18,7 +18,7 @@ from referee.match import MICROSECONDS_PER_MS, SeatReport, percentile
 
 HALF, MOST = 0.5, 0.99
 MINUTE, HOUR = 60, 3600
-HEADINGS = {"hello": True, "conduct": False, "wins": True, "windows": True, "lost": True, "late": True} | {
+HEADINGS = {"hello": True, "conduct": False, "mean points": True, "windows": True, "lost": True, "late": True} | {
     "refused": True, "asked default": True, "p50": True, "p99": True, "worst": True, "memory": True, "cpu": True
 }  # fmt: skip
 
@@ -121,7 +121,7 @@ def _cells(found: Tally, bot: BotFolder, check: BotCheck | None = None) -> list[
         _time(report.hello_us),
         ", ".join(f"{conduct} {times}" if found.matches > 1 else conduct for conduct, times in faults.items())
         or "ok",
-        f"{found.wins} of {found.matches}",
+        "-" if found.mean_points is None else f"{found.mean_points:.3f}",
         str(found.windows),
         str(found.lost),
         str(report.late + report.unanswered),
@@ -144,6 +144,7 @@ def _tally_json(found: Tally, bot: BotFolder) -> dict[str, Any]:
         "hello_ms": _ms(report.hello_us),
         "conduct": dict(found.conduct),
         "wins": found.wins,
+        "mean_points": None if found.mean_points is None else rounded(found.mean_points, 3),
         "windows": found.windows,
         "lost": found.lost,
         "late": report.late,
