@@ -16,12 +16,18 @@ from rich.progress import TimeElapsedColumn
 
 from arena import event_loop
 from arena.errors import cannot_write, errors_as_exits
+from arena.quantities import duration
 from arena.schedule import SEED_BITS
 from arena.terminal import progress_bar, progress_console
 from arena.workers import Play, Roster, Venue, Worker, WorkerGoneError, Workers
 from protocol.refusals import Conduct
 from referee.host import Plan, Result
 from referee.linux.private_file import FOLDER_MODE
+from referee.match import MICROSECONDS_PER_MS
+from referee.transcript import unanswered_window
+
+WAIT_SECONDS = 5.0
+"""A window that stays open so long is named: a bot that hangs is waited for as long as its windows are."""
 
 PlayerT = TypeVar("PlayerT")
 
@@ -100,12 +106,13 @@ def play_trials(
     if not orders:
         return []
     trials: dict[int, Trial] = {}
-    with progress_bar(progress_console(), TimeElapsedColumn(), transient=True) as bar:
+    screen = progress_console()
+    with progress_bar(screen, TimeElapsedColumn(), transient=True) as bar:
         task = bar.add_task(words, total=len(orders))
 
         async def play_all() -> None:
             async with open_venue(len(orders)) as workers:
-                await _play_all(orders, workers, folder, trials, partial(bar.advance, task))
+                await _play_all(orders, workers, folder, trials, ended=partial(bar.advance, task), tell=screen.say)
 
         event_loop.run(play_all)
     return [trials[number] for number in range(len(orders))]
@@ -116,7 +123,9 @@ async def _play_all(
     workers: Workers[PlayerT],
     folder: Path,
     trials: dict[int, Trial],
+    *,
     ended: Callable[[], None],
+    tell: Callable[[str], None],
 ) -> None:
     waiting = deque(enumerate(orders))
     members: Sequence[Worker[PlayerT]] = list(workers.members.values()) if isinstance(workers, Roster) else workers
@@ -124,13 +133,29 @@ async def _play_all(
     async def keep_busy(play: Play[PlayerT]) -> None:
         while waiting:
             number, each = waiting.popleft()
-            trials[number] = await _played(each, play, folder)
+            async with trio.open_nursery() as watching:
+                watching.start_soon(_name_waits, each, folder, tell)
+                trials[number] = await _played(each, play, folder)
+                watching.cancel_scope.cancel()
             ended()
 
     async with trio.open_nursery() as nursery:
         for worker in members:
             for _ in range(worker.slots):
                 nursery.start_soon(keep_busy, worker.play)
+
+
+async def _name_waits(each: Order[PlayerT], folder: Path, tell: Callable[[str], None]) -> None:
+    """Tells of each window that the match waits long for, until it is cancelled."""
+    last = told = None
+    while True:
+        await trio.sleep(WAIT_SECONDS)
+        opened = unanswered_window(folder / f"{each.name}.jsonl", each.seat)
+        if opened is not None and opened.id == last != told:
+            told = opened.id
+            time = duration((opened.main_ms + opened.reserve_ms) * MICROSECONDS_PER_MS)
+            tell(f"{each.name}: waiting for seat {each.seat}, window {opened.id} ({opened.window}) of {time}")
+        last = None if opened is None else opened.id
 
 
 async def _played(each: Order[PlayerT], play: Play[PlayerT], folder: Path) -> Trial:

@@ -24,7 +24,7 @@ from arena.commands.options import (
 from arena.config import Tournament, entry_place, find_entry, random_bot, read_tournament
 from arena.errors import AnswerIsNo, WrongUse
 from arena.game_options import read_clock, rules_asked
-from arena.quantities import counted
+from arena.quantities import counted, duration
 from arena.reports import (
     CheckedGame,
     field_json,
@@ -38,14 +38,17 @@ from arena.schedule import Fixed, blocks_so_far, design_of
 from arena.tables import show
 from arena.terminal import print_json, results_console, say
 from arena.workers import LOCAL, Where, matches_at_once, venue_for
+from protocol.messages import ClockTerms
 from referee.bot_folder import BotFolder, BotFolderError, find_bot
 from referee.games import GAMES
 from referee.host import Plan
-from referee.match import Policy, clock_terms
+from referee.match import MICROSECONDS_PER_MS, ClockTable, Policy, clock_terms
 from referee.printable import printable_name
 from referee.sandbox import Isolation
 
 MOST_MATCHES = 10_000
+MOST_MS = 60_000
+"""Main time of a window, and reserve, unless the command line says: most games give a day, and a bot may hang."""
 OF_ONE_BOT = ("games", "matches", "variant", "options", "seed", "clock", "caps", *Policy.__struct_fields__)
 """Options that a tournament's file says itself."""
 
@@ -116,6 +119,8 @@ def _check_bot(name: str, folder: Path, *, as_json: bool, given: dict[str, Any])
         GameCheck(plan, given["seed"], _seats(plan), player)
         for plan, player in zip(plans, players[1:], strict=True)
     ]
+    if given["clock"] is None:
+        _say_short(plans)
     found = check_bot(checks, players[0], given["matches"] or 10, venue, folder)
     checked = [
         CheckedGame(plan.game, plan.variant, _clock(plan), tally, trials)
@@ -161,6 +166,12 @@ def _found(name: str, given: dict[str, Any]) -> tuple[BotFolder, list[str]]:
 
 def _plan(game: str, policy: Policy, given: dict[str, Any]) -> Plan:
     rules, variant, _ = rules_asked(game, given["variant"], given["options"])
+    if given["clock"] is not None:
+        clock = read_clock(given["clock"], rules, variant, policy)
+    elif policy.main_ms is None:
+        clock, policy = _short_clock(clock_terms(rules, variant, policy), policy)
+    else:
+        clock = None
     return Plan(
         match="",
         game=game,
@@ -168,10 +179,29 @@ def _plan(game: str, policy: Policy, given: dict[str, Any]) -> Plan:
         seed=0,
         options=None if given["options"] is None else Raw(given["options"]),
         policy=policy,
-        clock=None if given["clock"] is None else read_clock(given["clock"], rules, variant, policy),
+        clock=clock,
         isolation=given["isolation"] or "strict",
         warm=given["warm"],
     )
+
+
+def _short_clock(terms: ClockTerms, policy: Policy) -> tuple[ClockTable, Policy]:
+    """The same times, but no more than `MOST_MS`; a reserve that was asked for stays."""
+    reserve = terms.reserve_ms if policy.reserve_ms is not None else min(terms.reserve_ms, MOST_MS)
+    main = {window: min(main_ms, MOST_MS) for window, main_ms in terms.main_ms.items()}
+    return ClockTable(main_ms=main, reserve_ms=reserve), replace(policy, reserve_ms=None)
+
+
+def _say_short(plans: Sequence[Plan]) -> None:
+    """In which games windows are shorter than by the rules."""
+    short = [
+        plan.game
+        for plan in plans
+        if plan.clock is not None and max(GAMES[plan.game].variant(plan.variant).time.main_ms.values()) > MOST_MS
+    ]
+    if short:
+        most = duration(MOST_MS * MICROSECONDS_PER_MS)
+        say(f"a window has {most} at most, where the rules give more ({', '.join(short)}); --main-ms decides")
 
 
 def _seats(plan: Plan) -> int:

@@ -17,7 +17,7 @@ MOST_COMPLAINTS = 3
 TEXT = 300
 """Characters of a text in a report, at most."""
 HARDLY, NEARLY = 0.1, 0.8
-"""Of the time of its windows: a bot that used less processor time waited, one that used more computed all along."""
+"""Of the time of its windows: a bot that used less processor time waited, and one that used more computed."""
 MOSTLY = 2
 """A bot that asks for the default in one window of so many, or less, may well mean it."""
 

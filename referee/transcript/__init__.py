@@ -5,6 +5,7 @@ from referee.transcript.header import BadTermsError, check_seat_terms, dealt
 from referee.transcript.reader import Reading, Verified, read_transcript, verify_transcript
 from referee.transcript.replayer import Differs, Replayed, replay, steps
 from referee.transcript.seat import seat_lines
+from referee.transcript.unfinished import unanswered_window
 from referee.transcript.writer import Transcript, open_transcript
 
 __all__ = [
@@ -23,5 +24,6 @@ __all__ = [
     "replay",
     "seat_lines",
     "steps",
+    "unanswered_window",
     "verify_transcript",
 ]

@@ -17,13 +17,18 @@ WRITE_BYTES = 1024 * 1024
 """How much is written at once: lines are copied for it, and there may be many megabytes of them."""
 
 
+def part_of(path: Path) -> Path:
+    """Where a file is until it is whole."""
+    return path.with_name(f"{path.name}.part")
+
+
 class PartFile:
     """A file in the making. Every method raises TranscriptError, naming the path, if the machine fails."""
 
     def __init__(self, path: Path) -> None:
         """Makes `NAME.part`, for its owner alone; refuses if it, or `NAME`, is there."""
         self.path = path
-        self.part = path.with_name(f"{path.name}.part")
+        self.part = part_of(path)
         self._whole = 0
         with self._named():
             if path.exists():

@@ -53,6 +53,21 @@ def test_in_a_game_of_many_seats_points_are_means_over_the_field(monkeypatch: py
     assert "0.438" in shown
 
 
+def test_windows_are_short_unless_the_command_line_says_how_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bot that hangs would be waited for a day a window."""
+    words = ("check", "any_random", "--game", "fight-for-a-name", "--game", "mist", "--matches", "1", "--json")
+
+    def main_times(*more: str) -> tuple[set[int], str]:
+        ended = arena(monkeypatch, Field(), *words, *more)
+        games = json.loads(ended.stdout)["games"]
+        return {each for game in games for each in game["main_ms"].values()}, ended.stderr
+
+    assert {60_000} == main_times()[0]
+    assert "a window has 60 s at most, where the rules give more (fight-for-a-name); --main-ms" in main_times()[1]
+    assert ({90_000}, "") == main_times("--main-ms", "90000")
+    assert {2_000} == main_times("--main-ms", "2000", "--reserve-ms", "50")[0]
+
+
 def test_the_seed_counts_on(monkeypatch: pytest.MonkeyPatch) -> None:
     play = Field()
     arena(monkeypatch, play, "check", "mist_hunter", "--matches", "3", "--seed", "0")

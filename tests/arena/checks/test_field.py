@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 import trio
+from msgspec import Raw
 
 from arena.checks.field import FieldCheck
 from arena.checks.trials import Trial, _play_all, order
@@ -14,7 +15,10 @@ from arena.reports.tournament import attempts_text, results_json
 from arena.tournament.ledger import Ledger
 from arena.tournament.run import FinalResults, play_tournament
 from arena.workers.api import Worker
+from protocol.codec import encode
+from protocol.messages import Accepted, Opened
 from referee.host.plan import Plan
+from referee.match.records import Out
 from tests.arena.checks.bots import WHY, Field
 
 TEXT = """\
@@ -129,12 +133,33 @@ def test_fresh_leaves_earlier_results_in_place_if_a_bot_cannot_start(file: Path)
     assert [] == list((file.parent / "runs/cup").glob("before-*"))
 
 
+async def test_the_seat_and_the_window_are_named_that_a_match_waits_for(
+    autojump_clock: object, tmp_path: Path
+) -> None:
+    """Once a window, however long it is."""
+    said: list[str] = []
+    opened = Out(at=1, seat=0, frame=Raw(encode(Opened(4, "turn", None, None, 60_000, 0))))
+    accepted = Out(at=2, seat=1, frame=Raw(encode(Accepted(3, None))))
+    (tmp_path / "slow.jsonl.part").write_bytes(b"\n".join([b"cut", encode(opened), encode(accepted), b'{"cut']))
+    plan = Plan(match="", game="mist", variant="contractual-obligation", seed=0)
+    play = [Worker(play=Field(endless=["slow"]), slots=2)]
+    for seat in (0, 1):
+        slow = order("slow", plan, "slow", "other", seats=2, seat=seat, seconds=40)
+        await _play_all([slow], play, tmp_path, {}, ended=lambda: None, tell=said.append)
+    assert ["slow: waiting for seat 0, window 4 (turn) of 60 s"] == said
+
+
 async def test_a_match_without_an_end_is_stopped(autojump_clock: object, tmp_path: Path) -> None:
     play, trials, ends = Field(endless=["slow"]), dict[int, Trial](), []
     plan = Plan(match="", game="mist", variant="contractual-obligation", seed=0)
     orders = [order(name, plan, name, "other", seats=2, seat=0, seconds=40) for name in ("slow", "quick")]
     await _play_all(
-        orders, [Worker(play=play, slots=1)], tmp_path, trials, lambda: ends.append(trio.current_time())
+        orders,
+        [Worker(play=play, slots=1)],
+        tmp_path,
+        trials,
+        ended=lambda: ends.append(trio.current_time()),
+        tell=lambda _: None,
     )
     assert "its match was stopped after 40 s" == trials[0].trouble
     assert (None, 40.0, True) == (trials[0].result, trials[0].seconds, trials[0].started)

@@ -1,0 +1,44 @@
+"""Looks into a transcript that is still being written. Nothing of it is verified: it tells how a match goes on."""
+
+import os
+from pathlib import Path
+
+import msgspec
+
+from protocol.codec import decode_server_message
+from protocol.messages import Accepted, Closed, Opened, Over
+from referee.match import AnyRecord, Out
+from referee.transcript.part_file import part_of
+
+TAIL_BYTES = 256 * 1024
+"""Looked at: a window's message and what follows it fit in."""
+_records: msgspec.json.Decoder[AnyRecord] = msgspec.json.Decoder(AnyRecord)
+
+
+def unanswered_window(path: Path, seat: int) -> Opened | None:
+    """The open window in which nothing stands that a seat has submitted; None: there is none, as far as is seen.
+
+    Args:
+        path: where the transcript will be, once its match is over.
+        seat: of whom.
+    """
+    try:
+        with part_of(path).open("rb") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - TAIL_BYTES))
+            lines = file.read(TAIL_BYTES).splitlines()
+    except OSError:
+        return None
+    for line in reversed(lines):
+        try:
+            record = _records.decode(line)
+            if not isinstance(record, Out) or record.seat != seat:
+                continue
+            message = decode_server_message(bytes(record.frame))
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            continue  # It was cut: the first line that was read, or the last.
+        match message:
+            case Opened():
+                return message
+            case Accepted() | Closed() | Over():
+                return None
+    return None
