@@ -3,7 +3,7 @@
 import math
 import secrets
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from random import SystemRandom
@@ -128,10 +128,11 @@ async def _play_all(
     tell: Callable[[str], None],
 ) -> None:
     waiting = deque(enumerate(orders))
-    members: Sequence[Worker[PlayerT]] = list(workers.members.values()) if isinstance(workers, Roster) else workers
+    members: Mapping[int, Worker[PlayerT]]
+    members = workers.members if isinstance(workers, Roster) else dict(enumerate(workers))
 
-    async def keep_busy(play: Play[PlayerT]) -> None:
-        while waiting:
+    async def keep_busy(member: int, play: Play[PlayerT]) -> None:
+        while waiting and (member in workers if isinstance(workers, Roster) else True):
             number, each = waiting.popleft()
             async with trio.open_nursery() as watching:
                 watching.start_soon(_name_waits, each, folder, tell)
@@ -140,9 +141,11 @@ async def _play_all(
             ended()
 
     async with trio.open_nursery() as nursery:
-        for worker in members:
+        for member, worker in members.items():
             for _ in range(worker.slots):
-                nursery.start_soon(keep_busy, worker.play)
+                nursery.start_soon(keep_busy, member, worker.play)
+    for number, each in waiting:
+        trials[number] = Trial(seat=each.seat, result=None, trouble="no worker was left to play it", seconds=0.0)
 
 
 async def _name_waits(each: Order[PlayerT], folder: Path, tell: Callable[[str], None]) -> None:

@@ -7,9 +7,10 @@ from typing import Any, TypeVar
 
 import click
 import msgspec
+from msgspec.structs import replace
 
 from arena.checks import FieldCheck
-from arena.config import BotCaps, TournamentFile, random_bot, read_caps
+from arena.config import BotCaps, Tournament, random_bot, read_caps
 from arena.errors import Stopped, WrongUse, cannot_write, reason_of
 from arena.quantities import counted
 from arena.terminal import say
@@ -151,24 +152,24 @@ def caps_given(given: tuple[str, ...]) -> BotCaps:
 
 
 def check_asked(
-    where: Where, form: TournamentFile, failed: dict[int, str], *, plays: bool
+    where: Where, tournament: Tournament, failed: dict[int, str], *, plays: bool
 ) -> FieldCheck[SandboxedBot]:
-    """How a field is checked before its first match: on this machine, untold to spectators and the operator's log.
+    """How a field is checked before its first match: where it is to be played.
+
+    Neither spectators nor the operator's log are told, and transcripts come here.
 
     Args:
         where: matches are played.
-        form: the tournament's.
+        tournament: whose field it is.
         failed: by entrant, why its build failed; builds may yet be made.
         plays: whether bots are to be started.
     """
-    if where.on != LOCAL:
-        if plays:
-            say(f"not checked before the first match: it is played on {where.on}")
-        plays = False
-    here = Where(on=LOCAL, transcripts=None, concurrency=where.concurrency, workers=where.workers)
+    form = tournament.form
     opponent = find_bot(random_bot(form.game))
-    players, venue = venue_for(here, (opponent,), form.isolation, at_once=form.concurrency)
-    return FieldCheck(players[0], venue, failed, plays=plays)
+    # A cluster is sent the bots that it is asked for; those that play here are built already.
+    bots = (opponent,) if where.on == LOCAL else (*tournament.bots, opponent)
+    players, venue = venue_for(replace(where, transcripts=None), bots, form.isolation, at_once=form.concurrency)
+    return FieldCheck(players[-1], venue, failed, plays=plays)
 
 
 @contextmanager

@@ -204,7 +204,7 @@ def _played(regression: Regression, where: Where, *, fresh: bool, checks: bool, 
     arena = regression.arena
     with open_log(log) as events:
         players, venue = venue_for(where, arena.bots, arena.form.isolation, fresh=fresh, log=events)
-        check = check_asked(where, arena.form, {}, plays=checks)
+        check = check_asked(where, arena, {}, plays=checks)
         try:
             return play_regression(regression, players, venue, fresh=fresh, check=check, log=events.logger)
         except Stopped as stopped:

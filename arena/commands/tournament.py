@@ -95,7 +95,7 @@ def command(
             feed=line,
             log=events,
         )
-        check = check_asked(where, form, failed, plays=checks)
+        check = check_asked(where, tournament, failed, plays=checks)
         publish = None if line is None else line.publish
         try:
             came_out = play_tournament(

@@ -249,8 +249,19 @@ def test_bots_are_sent_once_to_each_host_and_built_there(file: Path, cluster: Da
     cluster.add(host="b")
     assert DONE == ended((*ON_CLUSTER, cluster.on), file)[0]
     for host in ("a", "b"):
-        assert 2 == len(list(cluster.cache(host).glob("contents/*/bot.toml")))
+        assert 3 == len(list(cluster.cache(host).glob("contents/*/bot.toml")))  # With the check's random bot.
         assert 2 == len(list(cluster.cache(host).glob("built/*/made-there")))
+
+
+@pytest.mark.slow
+def test_a_bot_that_cannot_start_there_stops_a_tournament_before_its_first_match(
+    file: Path, cluster: DaskCluster
+) -> None:
+    cluster.add(slots=2)
+    (file.parent / "two/bot.py").write_text("def decide(:\n")
+    code, said = ended((*ON_CLUSTER, cluster.on), file)
+    assert (WRONG_USE, []) == (code, rows(file, "SELECT 1 FROM attempts"))
+    assert "bots[1]: two: never started: it ended by itself, exit code 1; last line: SyntaxError" in said
 
 
 @pytest.mark.slow

@@ -1,5 +1,6 @@
 """A tournament's bots are checked before its first match."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -14,10 +15,11 @@ from arena.reports.files import write_beside
 from arena.reports.tournament import attempts_text, results_json
 from arena.tournament.ledger import Ledger
 from arena.tournament.run import FinalResults, play_tournament
-from arena.workers.api import Worker
+from arena.workers.api import Worker, WorkerGoneError
+from arena.workers.roster import Roster
 from protocol.codec import encode
 from protocol.messages import Accepted, Opened
-from referee.host.plan import Plan
+from referee.host.plan import Plan, Result
 from referee.match.records import Out
 from tests.arena.checks.bots import WHY, Field
 
@@ -147,6 +149,26 @@ async def test_the_seat_and_the_window_are_named_that_a_match_waits_for(
         slow = order("slow", plan, "slow", "other", seats=2, seat=seat, seconds=40)
         await _play_all([slow], play, tmp_path, {}, ended=lambda: None, tell=said.append)
     assert ["slow: waiting for seat 0, window 4 (turn) of 60 s"] == said
+
+
+async def test_with_the_last_worker_gone_the_rest_is_not_checked_and_says_so(
+    autojump_clock: object, tmp_path: Path
+) -> None:
+    """On a cluster: nothing is known of those bots, and nothing is held against them."""
+
+    async def lose(plan: Plan, players: Sequence[str], *, transcript: Path) -> Result:
+        del plan, players
+        roster.remove(0)
+        raise WorkerGoneError(f"killed at {transcript.stem}")
+
+    roster: Roster[Worker[str]] = Roster([Worker(play=lose, slots=1)])
+    plan = Plan(match="", game="mist", variant="contractual-obligation", seed=0)
+    orders = [order(name, plan, name, "other", seats=2, seat=0) for name in ("first", "second")]
+    trials = dict[int, Trial]()
+    await _play_all(orders, roster, tmp_path, trials, ended=lambda: None, tell=lambda _: None)
+    lost = "the match was lost with its referee process: killed at first"
+    assert [lost, "no worker was left to play it"] == [trials[each].trouble for each in (0, 1)]
+    assert all(trial.started for trial in trials.values())
 
 
 async def test_a_match_without_an_end_is_stopped(autojump_clock: object, tmp_path: Path) -> None:
