@@ -1,5 +1,9 @@
-"""Writes into wheel and sdist the commit that they are built from; `arena/commit.py` finds it, and reads it."""
+"""What wheel and sdist hold that no file of the clone does: their commit, and a page without relative links.
 
+`arena/commit.py` finds the commit, and reads it. An index shows the page, and no docs beside it.
+"""
+
+import re
 import runpy
 import shutil
 import tempfile
@@ -7,6 +11,30 @@ from pathlib import Path
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+from hatchling.metadata.plugin.interface import MetadataHookInterface
+
+ELSEWHERE = "The pages that this one names are in the source package.\n\n"
+IMAGE = re.compile(r"^!\[[^\]]*\]\((?!\w+:)[^)]*\)\n+", re.MULTILINE)
+LINK = re.compile(r"(?<!!)\[([^\]]*)\]\((?!\w+:|#)([^)]*)\)")
+
+
+class PageHook(MetadataHookInterface):
+    """Makes the package's page of README.md."""
+
+    def update(self, metadata: dict[str, Any]) -> None:
+        """See `MetadataHookInterface`."""
+        text = Path(self.root, "README.md").read_text(encoding="utf-8")
+        text = standing_alone(text, metadata.get("urls", {}).get("Repository"))
+        metadata["readme"] = {"content-type": "text/markdown", "text": text}
+
+
+def standing_alone(text: str, repository: str | None) -> str:
+    """A page whose links lead into a repository on GitHub; without one, they become the names of their files."""
+    if repository is not None:
+        text = re.sub(r"(!\[[^\]]*\]\()(?!\w+:)", rf"\g<1>{repository}/raw/HEAD/", text)
+        return LINK.sub(rf"[\g<1>]({repository}/blob/HEAD/\g<2>)", text)
+    text = LINK.sub(lambda link: f"{link[1]} (`{link[2].partition('#')[0]}`)", IMAGE.sub("", text))
+    return text.replace("\n## ", f"\n{ELSEWHERE}## ", 1)
 
 
 class CommitHook(BuildHookInterface):  # type: ignore[type-arg]  # of no configuration

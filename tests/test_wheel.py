@@ -7,6 +7,7 @@ these from the index that it is set up for.
 import json
 import os
 import re
+import runpy
 import subprocess
 import sys
 import tarfile
@@ -27,6 +28,7 @@ MACHINES = Path(sys.base_prefix, "bin/python3")
 """The Python that the project's own environment was made with; its pip is used, too."""
 DEBIANS = Path("/usr/bin/python3")
 OLDEST = (3, 11)
+LINKS = re.compile(r"\]\(([^)]*)\)")
 
 
 def run(*command: str | Path, cwd: Path, code: int | None = 0, env: dict[str, str] | None = None) -> str:
@@ -76,6 +78,21 @@ class TestPacked:
     def test_the_wheel_of_the_sdist_is_the_same_with_its_commit(self, wheel: Path, wheel_of_sdist: Path) -> None:
         assert packed(wheel) == packed(wheel_of_sdist)
         assert f"{commit()}\n" == packed(wheel)["arena/commit.txt"].decode()
+
+    def test_no_link_of_its_page_leads_to_a_file_that_is_not_there(self, wheel: Path) -> None:
+        """An index shows the page without the docs beside it."""
+        (page,) = (text.decode() for name, text in packed(wheel).items() if name.endswith("/METADATA"))
+        assert "\n## Two commands\n" in page
+        assert {"https"} == {target.partition(":")[0] for target in LINKS.findall(page) if target[0] != "#"}
+
+    def test_with_a_repository_its_links_lead_there(self) -> None:
+        told = runpy.run_path(str(HOUSE / "hatch_build.py"))["standing_alone"]
+        text = "![a](docs/a.svg)\n[b](docs/b.md#c) [d](#d) [e](https://e)\n"
+        there = "https://github.com/o/r"
+        assert (
+            f"![a]({there}/raw/HEAD/docs/a.svg)\n[b]({there}/blob/HEAD/docs/b.md#c) [d](#d) [e](https://e)\n"
+            == told(text, there)
+        )
 
     def test_each_extra_that_is_no_developers_is_in_the_page_of_installing(self) -> None:
         extras = set(metadata("mist-arena").get_all("Provides-Extra") or ()) - {"dev", "docs"}
