@@ -209,10 +209,12 @@ class Process:
     def why_ended(self) -> str:
         """In words, how its program ended. Only once it has."""
         limits = self._limits
-        if self._memory_kills:
+        # The kernel ends one process of the group, not always the first, and counts; it does not say when.
+        if self._memory_kills and -self._exit == signal.SIGKILL:
             return f"killed: memory over {limits.memory_mb} MB"
         if self._exit >= 0:
-            return f"it ended by itself, exit code {self._exit}"
+            lost = f"; a process of its had been killed: memory over {limits.memory_mb} MB"
+            return f"it ended by itself, exit code {self._exit}{lost if self._memory_kills and self._exit else ''}"
         if -self._exit == signal.SIGXCPU:
             return f"killed: more than {limits.cpu_seconds} s of processor time (cpu_seconds)"
         if -self._exit == signal.SIGXFSZ:

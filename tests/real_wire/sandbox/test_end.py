@@ -530,3 +530,35 @@ def children_of(process: int) -> list[int]:
 def scheduled(process: int) -> int:
     """How often it was let run."""
     return int(Path(f"/proc/{process}/schedstat").read_text().split()[2])
+
+
+EATS = "held = []\nwhile True:\n    held.append(bytearray(4_000_000))\n"
+CHILD_EATS = f"""
+import os, sys
+if os.fork() == 0:
+    exec({EATS!r})
+if os.wait()[1] != 9:
+    sys.exit("nobody was killed")
+"""
+
+
+@pytest.mark.parametrize("isolation", ["strict", "warm"])
+@pytest.mark.parametrize(
+    ("program", "why"),
+    [
+        (EATS, "killed: memory over 64 MB"),
+        (f"{CHILD_EATS}sys.exit(0)", "it ended by itself, exit code 0"),
+        (
+            f"{CHILD_EATS}raise OSError",
+            "it ended by itself, exit code 1; a process of its had been killed: memory over 64 MB",
+        ),
+    ],
+)
+async def test_memory_is_the_cause_of_a_bots_end_if_its_own_process_was_killed_for_it(
+    lab: Lab, program: str, why: str, isolation: How
+) -> None:
+    """Not if the kernel killed a child of its, and it went on."""
+    bot = lab.bot(program, limits="memory_mb = 64\naddress_space_mb = 100000")
+    async with lab.started(bot, isolation) as process:
+        await process.wait()
+    assert why == process.why_ended()
