@@ -4,7 +4,6 @@ It takes the matches one by one, and keeps a bounded number of causes and texts 
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import zip_longest
 
@@ -13,7 +12,7 @@ from msgspec.structs import replace
 
 from arena.statistics.standings import Played
 from protocol.refusals import Conduct
-from referee.match import Complaint, SeatReport, sentences, summed
+from referee.match import Complaint, Frequent, SeatReport, sentences, summed
 
 MOST_KINDS = 50
 """Causes of losses, and texts of refusals, that are counted for one bot; they may hold what bots wrote."""
@@ -77,7 +76,7 @@ class _Tally:
     def __init__(self) -> None:
         self._matches = self._windows = self._refused = self._lost = 0
         self._kinds: dict[tuple[bool, tuple[str, ...]], _Kind] = {}
-        self._complaints: Counter[tuple[str, str]] = Counter()
+        self._complaints: Frequent[tuple[str, str]] = Frequent(MOST_KINDS)
         self._total = SeatReport()
         self._log = ""
 
@@ -92,9 +91,7 @@ class _Tally:
         if report.loss:
             self._lose(report, log, never_started=match.conduct[seat] is Conduct.NEVER_STARTED)
         for each in report.complaints:
-            kind = each.refusal, each.text
-            if kind in self._complaints or len(self._complaints) < MOST_KINDS:
-                self._complaints[kind] += each.times
+            self._complaints.add((each.refusal, each.text), each.times)
 
     def _lose(self, report: SeatReport, log: str, *, never_started: bool) -> None:
         self._lost += 1

@@ -3,6 +3,7 @@
 from referee.match.clock import MICROSECONDS_PER_MS, clock_terms
 from referee.match.clock_config import LONGEST_MS, MOST_WALL_FACTOR, BadClockError, ClockTable, table_of
 from referee.match.evidence import ClosedPart
+from referee.match.frequent import Frequent
 from referee.match.match import Match
 from referee.match.policy import NotNegative, Policy, Positive
 from referee.match.records import (
@@ -56,6 +57,7 @@ __all__ = [
     "Ended",
     "Footer",
     "Frame",
+    "Frequent",
     "Handed",
     "Header",
     "In",

@@ -8,6 +8,7 @@ from protocol.messages import ClockTerms
 from protocol.refusals import Conduct, Refusal
 from referee.match.clock import MICROSECONDS_PER_MS
 from referee.match.clock_config import LONGEST_MS
+from referee.match.frequent import Frequent
 from referee.match.policy import Policy
 from referee.match.rate_limit import Allowance
 from referee.match.records import BotIdentity, Judged
@@ -15,7 +16,7 @@ from referee.match.seat_report import MOST_COMPLAINTS, TEXT, Complaint, SeatRepo
 from referee.match.startup import StartUp
 
 KINDS_OF_COMPLAINTS = 100
-"""Of one bot, that are counted each: the texts may hold what the bot wrote."""
+"""Of one bot, that are counted at once: the texts may hold what the bot wrote."""
 
 
 class Seat:
@@ -57,7 +58,7 @@ class Seat:
         """From its bot's start to its first `hello`, in microseconds."""
         self.loss = ""
         """Why its bot was lost for the first time."""
-        self._complaints: Counter[tuple[str, str]] = Counter()
+        self._complaints: Frequent[tuple[str, str]] = Frequent(KINDS_OF_COMPLAINTS)
         self._late: list[int] = []
         self._unanswered = 0
         self._asked_default = self._fallbacks = 0
@@ -79,11 +80,8 @@ class Seat:
         """One of its messages was refused."""
         self.refused[refusal] += 1
         self.refusals += 1
-        kind = refusal, text[:TEXT]
-        if refusal == Refusal.LATE:
-            return  # It is told by how much.
-        if kind in self._complaints or len(self._complaints) < KINDS_OF_COMPLAINTS:
-            self._complaints[kind] += 1
+        if refusal != Refusal.LATE:  # Of which it is told by how much.
+            self._complaints.add((refusal, text[:TEXT]))
 
     def judged(self, judged: Judged) -> None:
         """It is known whose fault a lost window is."""

@@ -82,6 +82,21 @@ async def test_refusals_are_told_as_the_bot_was_told_them_the_most_frequent_firs
     assert "after a refusal the default in 2 of 2 windows" == asked
 
 
+async def test_a_flood_of_other_refusals_does_not_hide_the_most_frequent(autojump_clock: object) -> None:
+    """A bot that first names 150 wrong cells, each once, and then one of them 20 times."""
+
+    async def wrong(bot: Bot, window: Opened) -> None:
+        for name in [*(f"wrong{number}" for number in range(150)), *["J9"] * 20]:
+            bot.submit(window.id, {"cells": [name]})
+        bot.submit(window.id, None, final=True)
+
+    policy = Policy(messages_per_window=1_000)
+    played = await mist(answering(wrong), after(1, G7), max_turns=2, policy=policy)
+    first = played.match.seats[0].report().complaints[0]
+    assert "J9" in first.text
+    assert 20 == first.times
+
+
 async def test_a_default_that_is_chosen_after_an_illegal_action_counts_as_asked_for(
     autojump_clock: object,
 ) -> None:
