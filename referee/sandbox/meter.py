@@ -1,6 +1,7 @@
 """What the kernel has counted for a bot: processor time, waiting for a processor, throttling."""
 
 import os
+from collections.abc import Callable
 from contextlib import suppress
 from itertools import islice
 from time import monotonic
@@ -29,6 +30,8 @@ LONGEST = 2
 USEFUL_TURN = 1_000
 """Microseconds that it must have run for each further one: of a thread that sleeps and wakes all the time to no
 purpose, which waits a little each time, nothing is kept."""
+FLOOD_BYTES = 64 * 1024
+"""Of output, as much as a pipe holds: a bot of whose output so much was thrown away waits for that to be done."""
 NANOSECONDS_PER_MICROSECOND = 1_000
 
 
@@ -42,6 +45,8 @@ class Reading(Struct, frozen=True):
     """Not counted: how many cores it may keep busy."""
     threads: dict[int, tuple[int, int, int]]
     """Of each thread there is, by its number: how long it ran, was ready to, and how often it was let."""
+    thrown_away: int = 0
+    """Bytes of its output that its log had no place for."""
 
     def withheld(self, before: "Reading", seconds: float) -> int:
         """How much processor time others than itself kept from it since a reading before, in microseconds.
@@ -51,8 +56,11 @@ class Reading(Struct, frozen=True):
         takes anyway to come to a thread, of which a bot could make much by sleeping often; of one that does so
         only as many turns count as it had a use for. Only the two threads count that waited longest: one stall
         that hundreds of them wait for is no longer by that. Nor is more counted than the bot was short of its
-        `cpus`: what it did not want to use was not kept from it.
+        `cpus`: what it did not want to use was not kept from it. Nothing counts if it printed more than its log
+        holds: it waits for us to read that, and each time for a processor.
         """
+        if self.thrown_away - before.thrown_away >= FLOOD_BYTES:
+            return 0
         cpu = max(0, self.cpu - before.cpu)
         own = max(0, self.throttled - before.throttled)
         kept: list[int] = []
@@ -72,8 +80,22 @@ NOTHING = Reading(0, 0, 0, 0.0, {})
 class Meter:
     """One bot's counters. A reading takes some microseconds: files are kept open."""
 
-    def __init__(self, roots: tuple[int, ...], group: Group | None, cpus: float) -> None:
-        """`roots`: all its processes descend from these. `group`: its control group, where there is one."""
+    def __init__(
+        self,
+        roots: tuple[int, ...],
+        group: Group | None,
+        cpus: float,
+        thrown_away: Callable[[], int] = lambda: 0,
+    ) -> None:
+        """Begins to count.
+
+        Args:
+            roots: all its processes descend from these.
+            group: its control group, where there is one.
+            cpus: how many cores it may keep busy.
+            thrown_away: how many bytes of its output were so far.
+        """
+        self._thrown_away = thrown_away
         self._cpus = cpus
         self._roots = roots
         self._group = group
@@ -118,6 +140,7 @@ class Meter:
             max(last.throttled, throttled),
             self._cpus,
             threads,
+            self._thrown_away(),
         )
         return self._last
 

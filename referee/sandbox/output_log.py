@@ -88,6 +88,8 @@ class BotLog:
         """
         self._latest = b""
         self._file: BoundedFile | None = None
+        self._thrown_away = 0
+        """Of earlier files."""
         self._place: tuple[Path, int] | None = None
         """Where the file is to be, once there is something to be kept."""
         self.begin(path, limit_bytes)
@@ -127,6 +129,10 @@ class BotLog:
         os.close(self._pipe)
         return last_line(self._latest.decode(errors="replace"))
 
+    def thrown_away(self) -> int:
+        """How many bytes there was no place for."""
+        return self._thrown_away + (0 if self._file is None else self._file.dropped_bytes)
+
     def complete(self) -> None:
         """All that a bot has written that is frozen completes the file. What comes before `begin` is not kept."""
         if not self._finished:  # Else the descriptor may be another's by now.
@@ -147,6 +153,7 @@ class BotLog:
     def _close_file(self) -> None:
         self._place = None
         if self._file is not None:
+            self._thrown_away += self._file.dropped_bytes
             self._file.close()
             self._file = None
 

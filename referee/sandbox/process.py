@@ -137,7 +137,8 @@ class Process:
 
     def meter(self) -> Meter:
         """Reads what the kernel counts for it; to be closed."""
-        return Meter(self._box.roots, self._box.group, min(self._limits.cpus, most_cores(None)))
+        cpus = min(self._limits.cpus, most_cores(None))
+        return Meter(self._box.roots, self._box.group, cpus, self._log.thrown_away)
 
     async def wait(self) -> int:
         """The exit code of the bot's program, negative for a signal, once all its processes are gone.

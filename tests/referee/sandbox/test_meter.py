@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from referee.host.host import LATER_SECONDS
 from referee.sandbox.meter import AGAIN_SECONDS, LOOKED_AT, NOTHING, THREADS, Meter, Reading
@@ -54,6 +55,13 @@ def reading(cpus: float, *threads: tuple[int, int], ended: int = 0) -> Reading:
 )
 def test_a_bots_own_threads_are_not_others_that_kept_it_waiting(kept: int, counted: Reading) -> None:
     assert kept * MS == counted.withheld(NOTHING, 1.0)
+
+
+def test_of_a_bot_that_prints_without_end_nothing_was_kept() -> None:
+    """On a busy machine it waits for a processor each time that we have read what it printed."""
+    before, now = Reading(0, 0, 0, 1.0, {}, 2**20), reading(1.0, (270, 240))
+    assert 240 * MS == replace(now, thrown_away=2**20 + 60_000).withheld(before, 1.0)
+    assert 0 == replace(now, thrown_away=2**20 + 70_000).withheld(before, 1.0)
 
 
 def test_only_what_came_since_the_reading_before_counts() -> None:

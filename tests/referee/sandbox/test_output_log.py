@@ -42,6 +42,17 @@ async def test_all_that_a_bot_has_written_is_in_its_log_however_large_it_has_mad
     assert 2**20 // os.sysconf("SC_PAGESIZE") == second.stat().st_size
 
 
+async def test_what_there_was_no_place_for_is_counted_over_all_of_a_bots_logs(tmp_path: Path) -> None:
+    log = BotLog(tmp_path / "1.log", 4_096)
+    os.write(log.bots_end, bytes(5_000))
+    log.complete()
+    log.begin(tmp_path / "2.log", 4_096)
+    os.write(log.bots_end, bytes(4_100))
+    log.handed_over()
+    log.finish()
+    assert 904 + 4 == log.thrown_away()
+
+
 async def test_a_log_that_is_complete_reads_no_more(tmp_path: Path) -> None:
     """Its descriptor is soon another's."""
     log = BotLog(tmp_path / "log", 4_096)
