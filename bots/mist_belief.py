@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from functools import cache
 from random import Random
 
-from bots.mist_board import CENTRE, MAX_PIECES, RADIUS, ball, each, grow, vision
 from bots.mist_memory import Memory, OpponentTurn
+from protocol.games.mist_board import BOARD, CENTRE, SEEN, vision
 
+MAX_PIECES = 3
 HABITS = (1.0, 0.7, 2.0)
 """How often an opponent places one, two or three pieces, before anything is known of it: weights."""
 NEAR = 8.0
@@ -43,7 +44,7 @@ class Belief:
         witnessed = 0
         for turn in memory.turns:
             witnessed |= turn.stayed
-        self._found = tuple(each(memory.opponent & ~witnessed))
+        self._found = tuple(BOARD.each(memory.opponent & ~witnessed))
         """Pieces that were found later than placed."""
 
     def draw(self) -> World:
@@ -61,7 +62,7 @@ class Belief:
     def _open_cells(self, i: int) -> int:
         """Unknown cells out of this seat's vision at turn i, and never seen empty since."""
         cells = self._unknown & ~self._memory.turns[i].watched
-        for cell in each(cells):
+        for cell in BOARD.each(cells):
             if self._memory.empty_at.get(cell, 0) > i:
                 cells &= ~cell
         return cells
@@ -111,7 +112,7 @@ class Belief:
                 for i in range(memory.empty_at.get(cell, 0), memory.found_at.get(cell, len(memory.turns)))
                 if not memory.turns[i].watched & cell
                 and memory.turns[i].seen + dated.get(i, 0).bit_count() < MAX_PIECES
-                and not grow(cell) & (memory.turns[i].stayed | dated.get(i, 0))
+                and not BOARD.grow(cell) & (memory.turns[i].stayed | dated.get(i, 0))
             ]
             if turns:
                 i = self._luck.choice(turns)
@@ -127,32 +128,32 @@ class Belief:
         count = self._luck.choices(range(1, MAX_PIECES + 1), weights)[0]
         cells = _may_hold(self._open[i], turn, count) & ~pieces
         hidden = 0
-        for cell in each(known):
-            cells &= ~grow(cell)
+        for cell in BOARD.each(known):
+            cells &= ~BOARD.grow(cell)
         for _ in range(count - seen):
             if not cells:
                 break
             cell = self._draw_cell(cells, pieces | known)
             hidden |= cell
-            cells &= ~grow(cell)
+            cells &= ~BOARD.grow(cell)
         return count, hidden
 
     def _draw_cell(self, cells: int, pieces: int) -> int:
         """One of these cells; those next to its pieces are likelier."""
-        near = cells & grow(pieces)
+        near = cells & BOARD.grow(pieces)
         far = cells & ~near
         weight = NEAR * near.bit_count()
         chosen = near if self._luck.random() * (weight + far.bit_count()) < weight else far
-        return self._luck.choice(tuple(each(chosen)))
+        return self._luck.choice(tuple(BOARD.each(chosen)))
 
 
 def _may_hold(cells: int, turn: OpponentTurn, count: int) -> int:
     """Those of the cells where a piece of this turn agrees with what it spotted and did not spot."""
-    radius = RADIUS[count]
-    for cell in each(turn.missed):
-        cells &= ~ball(cell, radius)
-    for cell in each(turn.hit & ~vision(turn.stayed, count)):
-        cells &= ball(cell, radius)
+    seen = SEEN[count]
+    for cell in BOARD.each(turn.missed):
+        cells &= ~seen[cell]
+    for cell in BOARD.each(turn.hit & ~vision(turn.stayed, count)):
+        cells &= seen[cell]
     return cells
 
 

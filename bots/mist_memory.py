@@ -1,12 +1,11 @@
 """What one seat has learned in a match of Mist, kept from its events: views show the present only.
 
-Cells are masks of `mist_board`.
+Cells are masks of `protocol.games.mist_board.BOARD`.
 """
 
 from dataclasses import dataclass
 
 from bots.kit import Bot
-from bots.mist_board import ALL, CENTRE, mask, vision
 from protocol.games.mist import (
     Board,
     FirstMove,
@@ -17,6 +16,7 @@ from protocol.games.mist import (
     Swapped,
     Vision,
 )
+from protocol.games.mist_board import BOARD, CENTRE, vision
 
 
 @dataclass
@@ -67,7 +67,7 @@ class Memory:
     @property
     def unknown(self) -> int:
         """Cells that may be empty: not E5, and nobody's piece has been seen there."""
-        return ALL & ~CENTRE & ~self.own & ~self.opponent
+        return BOARD.all & ~CENTRE & ~self.own & ~self.opponent
 
     def spotting(self) -> int:
         """The cells in which the opponent's next pair or triple would be spotted and destroyed."""
@@ -77,7 +77,7 @@ class Memory:
         """Learns from an event."""
         match event:
             case FirstMove(seat=seat, cells=cells):
-                self._first(seat, mask(cells))
+                self._first(seat, BOARD.mask(cells))
             case Swapped(seat=seat):
                 self._swap(seat)
             case Placed():
@@ -104,12 +104,13 @@ class Memory:
             first = self.turns.pop()
             self.last_cells, self.last_lost = first.stayed | first.destroyed, first.destroyed
         else:
-            self.turns.append(OpponentTurn(ALL, self.last_cells & ~self.last_lost, self.last_lost, public=True))
+            stayed = self.last_cells & ~self.last_lost
+            self.turns.append(OpponentTurn(BOARD.all, stayed, self.last_lost, public=True))
             self.last_cells = self.last_lost = 0
 
     def _place(self, event: Placed) -> None:
         """This seat has placed. What became of a pair or triple tells what the opponent's last pieces see."""
-        self.last_cells, self.last_lost = mask(event.cells), mask(event.destroyed)
+        self.last_cells, self.last_lost = BOARD.mask(event.cells), BOARD.mask(event.destroyed)
         self._look(event.visible)
         if len(event.cells) > 1 and self.turns:
             self.turns[-1].hit = self.last_lost & self.unknown
@@ -119,9 +120,9 @@ class Memory:
         """The opponent has placed. On the first turn `first_move` has said all there is to know."""
         if self._first_cells is not None:
             cells, self._first_cells = self._first_cells, None
-            self.turns.append(OpponentTurn(ALL, cells & ~CENTRE, cells & CENTRE, public=True))
+            self.turns.append(OpponentTurn(BOARD.all, cells & ~CENTRE, cells & CENTRE, public=True))
             return
-        turn = OpponentTurn(mask(event.visible), 0, mask(event.destroyed))
+        turn = OpponentTurn(BOARD.mask(event.visible), 0, BOARD.mask(event.destroyed))
         self.turns.append(turn)
         before = self.opponent
         self._look(event.visible)
@@ -130,7 +131,7 @@ class Memory:
     def _look(self, visible: Board) -> None:
         """Learns what visible cells hold."""
         for name, holds in visible.items():
-            cell = mask((name,))
+            cell = BOARD.mask((name,))
             if holds == "own":
                 self.own |= cell
             elif holds == "opponent":

@@ -6,7 +6,7 @@ lies with either. So one count for each cell, over all deals, values all cells a
 
 from random import Random
 
-from bots.mist_board import ALL, PLAYABLE, each, largest, sizes
+from protocol.games.mist_board import BOARD, PLAYABLE
 
 
 class Tally:
@@ -35,15 +35,15 @@ class Tally:
 
 def deal_out(luck: Random) -> int:
     """One random half of all cells: those that a player will hold of the cells still empty."""
-    return luck.getrandbits(ALL.bit_length())
+    return luck.getrandbits(BOARD.all.bit_length())
 
 
 def wins(own: int, opponent: int, deal: int) -> bool:
     """Whether `own` has the better groups, once it gets the empty cells of `deal` and the other gets the rest."""
     empty = PLAYABLE & ~own & ~opponent
     mine, theirs = own | empty & deal, opponent | empty & ~deal
-    one, other = largest(mine), largest(theirs)
-    return sizes(mine) > sizes(theirs) if one == other else one > other
+    one, other = BOARD.largest(mine), BOARD.largest(theirs)
+    return BOARD.sizes(mine) > BOARD.sizes(theirs) if one == other else one > other
 
 
 def worth(own: int, worlds: list[int], deals: int, luck: Random) -> dict[int, float]:
@@ -62,5 +62,5 @@ def worth(own: int, worlds: list[int], deals: int, luck: Random) -> dict[int, fl
         deal = deal_out(luck)
         with_winner.add(empty & (deal if wins(own, opponent, deal) else ~deal))
         dealt.add(empty)
-    counts = {cell: (with_winner.count(cell), dealt.count(cell)) for cell in each(PLAYABLE & ~own)}
+    counts = {cell: (with_winner.count(cell), dealt.count(cell)) for cell in BOARD.each(PLAYABLE & ~own)}
     return {cell: max(0.0, 2 * won / times - 1) for cell, (won, times) in counts.items() if times}

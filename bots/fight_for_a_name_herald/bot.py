@@ -10,9 +10,8 @@ from collections.abc import Collection
 from itertools import combinations
 
 from bots.fight_banners import ALL, NEED, Pairs, likeliest, pairs_left
-from bots.fight_board import Path, visits, walks
 from bots.kit import Window, run
-from protocol.games.fight_board import COLOURS, GATES, START
+from protocol.games.fight_board import COLOURS, GATES, START, Path, visits, walks
 from protocol.games.fight_for_a_name import Ask, FightView, Move, Pick, Title, Vote
 from protocol.words import Action
 

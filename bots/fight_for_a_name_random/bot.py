@@ -1,8 +1,7 @@
 """Plays The Fight For a Name at random: short walks, a pillar when one is near, any questions, gifts and votes."""
 
-from bots.fight_board import visits, walks
 from bots.kit import Window, run
-from protocol.games.fight_board import START
+from protocol.games.fight_board import START, visits, walks
 from protocol.games.fight_for_a_name import Ask, FightView, Move, Pick, Vote
 from protocol.words import Action
 

@@ -11,7 +11,9 @@ from itertools import permutations
 from math import log2
 from random import Random
 
-from bots.hive_mind_hive import (
+from bots.kit import Window, run
+from protocol.games.hive_board import CELLS
+from protocol.games.hive_layouts import (
     BY_KIND,
     SHAPES,
     Layout,
@@ -22,8 +24,6 @@ from bots.hive_mind_hive import (
     mean_values,
     total,
 )
-from bots.kit import Window, run
-from protocol.games.hive_board import CELLS
 from protocol.games.hive_mind import (
     BreakTie,
     Hint,

@@ -1,8 +1,8 @@
 """Plays Hive Mind at random: a shape on every Hive, now and then a Double or a Block, any digits as guess."""
 
-from bots.hive_mind_hive import BY_KIND
 from bots.kit import Window, run
 from protocol.games.hive_board import KINDS
+from protocol.games.hive_layouts import BY_KIND
 from protocol.games.hive_mind import BreakTie, GiveToken, HiveMindView, Kind, Round, Scores
 from protocol.words import Action
 

@@ -6,9 +6,9 @@ A single piece also sees three steps far, and destroys every pair and triple tha
 from typing import Any
 
 from bots.kit import Window, run
-from bots.mist_board import CENTRE, ball, each, group, mask, names
 from bots.mist_memory import Rememberer
 from protocol.games.mist import ChooseFirst, MistView, Turn
+from protocol.games.mist_board import BOARD, CENTRE
 
 
 class Cautious(Rememberer):
@@ -18,14 +18,14 @@ class Cautious(Rememberer):
         """The cell that makes the largest group; of several the one nearest to the centre."""
         if window.name == "first":
             return ChooseFirst(first=1 if self.match.seat == 0 else 0)
-        free = self.memory.unknown & ~mask(window.view.forbidden)
+        free = self.memory.unknown & ~BOARD.mask(window.view.forbidden)
         if not free:
             return window.default
-        return Turn(cells=names(max(each(free), key=self._worth)))
+        return Turn(cells=BOARD.cells(max(BOARD.each(free), key=self._worth)))
 
     def _worth(self, cell: int) -> tuple[int, int, float]:
-        joined = group(cell, self.memory.own | cell).bit_count()
-        steps = next(radius for radius in range(5) if ball(CENTRE, radius) & cell)
+        joined = BOARD.group(cell, self.memory.own | cell).bit_count()
+        steps = next(radius for radius in range(5) if BOARD.ball(CENTRE, radius) & cell)
         return joined, -steps, self.luck.random()
 
 

@@ -6,9 +6,9 @@ When pieces of its were spotted by something that it cannot see, it looks around
 from typing import Any
 
 from bots.kit import Window, run
-from bots.mist_board import CENTRE, PLAYABLE, ball, each, group, grow, mask, names, vision
 from bots.mist_memory import Rememberer
 from protocol.games.mist import MistView, Turn
+from protocol.games.mist_board import BOARD, CENTRE, PLAYABLE, vision
 
 
 class Hunter(Rememberer):
@@ -19,19 +19,19 @@ class Hunter(Rememberer):
         view, memory = window.view, self.memory
         if window.name == "first":
             return window.default  # oneself
-        free = memory.unknown & ~mask(view.forbidden)
+        free = memory.unknown & ~BOARD.mask(view.forbidden)
         if not free:
             return window.default
         dark = free & ~self._watched()
         if not dark or self._was_spotted():
-            return Turn(cells=names(max(each(free), key=self._worth)))
+            return Turn(cells=BOARD.cells(max(BOARD.each(free), key=self._worth)))
         cells = 0
         for _ in range(view.pieces[1]):
             if dark:
-                cell = max(each(dark), key=self._worth)
+                cell = max(BOARD.each(dark), key=self._worth)
                 cells |= cell
-                dark &= ~grow(cell)
-        return Turn(cells=names(cells))
+                dark &= ~BOARD.grow(cell)
+        return Turn(cells=BOARD.cells(cells))
 
     def _watched(self) -> int:
         """The cells in the vision of the pieces that the opponent was seen to place last."""
@@ -46,8 +46,8 @@ class Hunter(Rememberer):
 
     def _worth(self, cell: int) -> tuple[int, float]:
         """Joining groups first; then staying near the centre, with some luck so as not to be foreseen."""
-        joined = group(cell, self.memory.own | cell).bit_count()
-        steps = next(radius for radius in range(5) if ball(CENTRE, radius) & cell)
+        joined = BOARD.group(cell, self.memory.own | cell).bit_count()
+        steps = next(radius for radius in range(5) if BOARD.ball(CENTRE, radius) & cell)
         return joined, self.luck.random() - steps
 
 

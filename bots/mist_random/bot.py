@@ -1,8 +1,8 @@
 """Plays Mist at random: any number of pieces, on any cells that it does not see to be taken."""
 
 from bots.kit import Window, run
-from bots.mist_board import ALL, each, grow, mask, names
 from protocol.games.mist import ChooseFirst, MistView, Turn
+from protocol.games.mist_board import BOARD
 
 
 def decide(window: Window[MistView]) -> ChooseFirst | Turn:
@@ -12,14 +12,15 @@ def decide(window: Window[MistView]) -> ChooseFirst | Turn:
         return ChooseFirst(first=luck.choice((0, 1)))
     if view.may_swap and luck.choice((True, False)):
         return Turn(swap=True)
-    free = ALL & ~mask(view.forbidden) & ~mask(name for name, holds in view.visible.items() if holds != "empty")
+    taken = BOARD.mask(name for name, holds in view.visible.items() if holds != "empty")
+    free = BOARD.all & ~BOARD.mask(view.forbidden) & ~taken
     cells = 0
     for _ in range(luck.randint(max(1, view.pieces[0]), view.pieces[1])):
         if free:
-            cell = luck.choice(list(each(free)))
+            cell = luck.choice(list(BOARD.each(free)))
             cells |= cell
-            free &= ~grow(cell)
-    return Turn(cells=names(cells))
+            free &= ~BOARD.grow(cell)
+    return Turn(cells=BOARD.cells(cells))
 
 
 if __name__ == "__main__":

@@ -12,10 +12,10 @@ from typing import Any
 
 from bots.kit import Window, run
 from bots.mist_belief import Belief, World
-from bots.mist_board import apart, each, mask, names
 from bots.mist_memory import Rememberer
 from bots.mist_worth import deal_out, wins, worth
 from protocol.games.mist import ChooseFirst, MistView, Turn
+from protocol.games.mist_board import BOARD
 
 WORLDS = 100
 """How many worlds a turn is thought about in."""
@@ -38,21 +38,21 @@ class Tracker(Rememberer):
         """The best turn that the search finds. It never swaps: the second player's three pieces are worth more."""
         if window.name == "first":
             return ChooseFirst(first=1 if self.match.seat == 0 else 0)
-        free = self.memory.unknown & ~mask(window.view.forbidden)
+        free = self.memory.unknown & ~BOARD.mask(window.view.forbidden)
         if not free:
             return window.default
         effort = min(1.0, max(0.05, window.main_ms / FULL_MS))
         belief = Belief(self.memory, self.luck)
         worlds = [belief.draw() for _ in range(int(WORLDS * effort))]
         turns = self._promising(free, window.view.pieces[1], worlds, int(DEALS * effort))
-        return Turn(cells=names(self._best(turns, worlds, int(TRIALS * effort))))
+        return Turn(cells=BOARD.cells(self._best(turns, worlds, int(TRIALS * effort))))
 
     def _promising(self, free: int, most: int, worlds: list[World], deals: int) -> list[int]:
         """The turns whose pieces are worth most, each counted as far as it is likely to survive."""
         value = worth(self.memory.own, [world.opponent for world in worlds], deals, self.luck)
         alone: dict[int, float] = {}
         among: dict[int, float] = {}
-        for cell in each(free):
+        for cell in BOARD.each(free):
             # A single piece is lost only on a taken cell; one of several also where it is spotted.
             alone[cell] = value.get(cell, 0.0) * _share(not world.opponent & cell for world in worlds)
             among[cell] = value.get(cell, 0.0) * _share(
@@ -62,7 +62,7 @@ class Tracker(Rememberer):
         best = sorted(among, key=among.__getitem__, reverse=True)[:BEST_CELLS]
         for pieces in range(2, most + 1):
             for cells in combinations(best, pieces):
-                if apart(cells):
+                if BOARD.apart(cells):
                     turns[sum(cells)] = sum(among[cell] for cell in cells)
         return sorted(turns, key=turns.__getitem__, reverse=True)[:BEST_TURNS]
 

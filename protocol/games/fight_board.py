@@ -3,11 +3,13 @@
 Places are named as they are told: `Start`, a hex's number as text, or a pillar. Pure: for rules and bots.
 """
 
+from collections.abc import Collection, Iterator
 from typing import get_args
 
 from protocol.games.fight_for_a_name import Colour, Direction, HexKey, Pillar, Title
 from protocol.games.hexes import FLAT, Hexes, centred_rows
 
+Path = tuple[Direction, ...]
 START = "Start"
 ROW_LENGTHS = (1, 2, 3, 4, 3, 4, 3, 4, 3, 4, 3, 2, 1)
 """How many hexes each row has, from the top."""
@@ -68,3 +70,31 @@ def _ways_back(gates: tuple[tuple[HexKey, Direction], ...]) -> dict[Direction, s
 
 STEPS = _steps()
 """Place to direction to the place one step that way; steps that lead nowhere are left out."""
+
+
+def walks(position: str, mp: int) -> dict[str, Path]:
+    """Every hex, and Start, that can be reached: the shortest way there. To stay is a way of no steps."""
+    found: dict[str, Path] = {position: ()}
+    edge = [position]
+    for _ in range(mp):
+        further: list[str] = []
+        for place in edge:
+            for way, there in STEPS[place].items():
+                if there not in PILLAR_AT and there not in found:
+                    found[there] = (*found[place], way)
+                    further.append(there)
+        edge = further
+    return found
+
+
+def visits(position: str, mp: int, visited: Collection[str]) -> Iterator[tuple[str, Path]]:
+    """Every pillar not yet visited that a straight way leads to."""
+    for way in DIRECTIONS:
+        place, steps = position, 0
+        while steps < mp and way in STEPS[place]:
+            place, steps = STEPS[place][way], steps + 1
+            if place in PILLAR_AT:
+                if place not in visited:
+                    path: Path = (way,) * steps
+                    yield place, path
+                break

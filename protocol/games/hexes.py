@@ -5,7 +5,7 @@ name and its place on the page in half hexes, x to the right and y down. Two ori
 steps lead to a neighbour.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 Place = tuple[int, int]
 """(x, y) of a cell's centre on the page: x to the right, y down, in half hexes."""
@@ -24,7 +24,7 @@ def centred_rows(rows: Sequence[Sequence[str]]) -> dict[str, Place]:
 class Hexes:
     """A board of hexes. A mask is an integer with one bit a cell; ascending bits are row order.
 
-    Places are sheared to (x - y) / 2, which is whole on either lattice, and packed row by row with an empty column
+    Places are sheared to (x + y) / 2, which is whole on either lattice, and packed row by row with an empty column
     between: every step is then one shift, and a step over the edge falls on no cell.
     """
 
@@ -32,7 +32,7 @@ class Hexes:
         """Packs cells; `places` must be listed by rows from the top, left to right."""
         self.names = tuple(places)
         """All cells in row order."""
-        columns = [(x - y) // 2 for x, y in places.values()]
+        columns = [(x + y) // 2 for x, y in places.values()]
         top, left = min(y for _, y in places.values()), min(columns)
         stride = max(columns) - left + 2
         bits = [1 << ((y - top) * stride + q - left) for q, (_, y) in zip(columns, places.values(), strict=True)]
@@ -41,7 +41,7 @@ class Hexes:
         self.name = dict(zip(bits, self.names, strict=True))
         """One-cell mask to name."""
         self.all = sum(bits)
-        self._shifts = {way: y * stride + (x - y) // 2 for way, (x, y) in steps.items()}
+        self._shifts = {way: y * stride + (x + y) // 2 for way, (x, y) in steps.items()}
         self._up = tuple(shift for shift in self._shifts.values() if shift > 0)
         self._down = tuple(-shift for shift in self._shifts.values() if shift < 0)
 
@@ -80,6 +80,26 @@ class Hexes:
             mask &= ~group
             yield group
 
+    def group(self, cell: int, mask: int) -> int:
+        """The connected group of the mask that holds `cell`, which is one of its cells."""
+        a, b, c = self._up
+        d, e, f = self._down
+        group = 0
+        while cell:
+            group |= cell
+            cell = cell << a | cell << b | cell << c | cell >> d | cell >> e | cell >> f
+            cell = cell & mask & ~group
+        return group
+
+    def largest(self, mask: int) -> int:
+        """How many cells the largest connected group of the mask has; 0 for no cells."""
+        most = 0
+        while mask.bit_count() > most:
+            group = self.group(mask & -mask, mask)
+            most = max(most, group.bit_count())
+            mask ^= group
+        return most
+
     def has_group_over(self, mask: int, size: int) -> bool:
         """Whether a connected group of the mask has more than `size` cells. Stops as soon as that is known."""
         a, b, c = self._up
@@ -99,7 +119,23 @@ class Hexes:
         """How many cells each connected group of the mask has, largest first."""
         return sorted((group.bit_count() for group in self.groups(mask)), reverse=True)
 
-    def mask(self, names: Sequence[str]) -> int:
+    def apart(self, cells: Iterable[int]) -> bool:
+        """Whether all of these one-cell masks differ and no two touch."""
+        taken = 0
+        for cell in cells:
+            if cell & taken:
+                return False
+            taken |= self.grow(cell)
+        return True
+
+    def each(self, mask: int) -> Iterator[int]:
+        """The mask's cells, one by one, in row order; each as a mask."""
+        while mask:
+            low = mask & -mask
+            yield low
+            mask ^= low
+
+    def mask(self, names: Iterable[str]) -> int:
         """The mask of named cells. Raises KeyError where there is no such cell."""
         mask = 0
         for name in names:

@@ -1,6 +1,7 @@
 """The board of Mist: 61 hexes, A1 to I5, and how far pieces see (docs/games/mist.md). Pure: for rules and bots.
 
-A set of cells is a mask of `BOARD`: `BOARD.mask(("C3",))`, `BOARD.cells(mask)`, `BOARD.grow(mask)`.
+A set of cells is a mask of `BOARD`: `BOARD.mask(("C3",))`, `BOARD.cells(mask)`, `BOARD.grow(mask)`,
+`BOARD.each(mask)` are its cells one by one.
 """
 
 from protocol.games.hexes import POINTED, Hexes, centred_rows

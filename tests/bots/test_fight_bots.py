@@ -5,28 +5,13 @@ from random import Random
 
 import pytest
 
-from bots import fight_board as board
 from bots.fight_banners import ALL, pairs_left
 from bots.fight_for_a_name_herald.bot import missing, solution
-from protocol.games.fight_board import GATES, START
 from protocol.games.fight_for_a_name import FightView, Reveal
 from tests.bots.in_process import BOTS, play
 from tests.bots.strength import matches_of, one_match, summed
 
 NAME, VARIANT = "fight-for-a-name", "guardians"
-
-
-def test_walks_are_the_shortest_and_go_round_pillars() -> None:
-    reach = board.walks(START, 3)
-    assert ((), ("N",)) == (reach[START], reach["12"])
-    assert {3} == {len(reach[number]) for number in ("1", "7", "10", "27", "30", "36")}
-    assert not set(GATES) & set(board.walks("1", 9))
-
-
-def test_pillars_are_reached_straight_on_and_once() -> None:
-    assert {"phi", "psi", "omega", "delta", "xi", "gamma"} == {name for name, _ in board.visits(START, 4, ())}
-    assert "phi" not in dict(board.visits(START, 4, ("phi",)))
-    assert {} == dict(board.visits(START, 3, ()))
 
 
 def test_the_timed_game_is_solved_where_it_can_be() -> None:

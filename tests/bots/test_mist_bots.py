@@ -6,19 +6,19 @@ from typing import Any
 
 import pytest
 
-from bots import mist_board
+import bots
 from bots.kit import Bot, Window
 from bots.mist_belief import Belief
 from bots.mist_memory import Memory
 from bots.mist_random.bot import decide as decide_at_random
 from bots.mist_worth import Tally, wins, worth
 from protocol.games.mist import FirstMove, MistEvent, MistView, OpponentPlaced, Placed, Reveal, Swapped, Turn
-from protocol.games.mist_board import BOARD
+from protocol.games.mist_board import BOARD, PLAYABLE
 from referee.bot_folder.manifest import read_bot
 from tests.bots.in_process import MIST_BOTS, MIST_VARIANTS, Maker, play
 from tests.long import cases
 
-BOTS = Path(mist_board.__file__).parent
+BOTS = Path(bots.__file__).parent
 HURRIED_MS = 200
 """Main time in which the tracker thinks a tenth as long as it would: quick tests."""
 each_variant = pytest.mark.parametrize("variant", MIST_VARIANTS)
@@ -34,37 +34,13 @@ def beats(one: str, other: str, variant: str, blocks: int) -> int:
     return won
 
 
-class TestBoard:
-    def test_it_is_the_rules_own_board(self) -> None:
-        assert BOARD.names == tuple(mist_board.BITS)
-        for name, cell in mist_board.BITS.items():
-            for radius in range(4):
-                expected = BOARD.cells(BOARD.ball(BOARD.bit[name], radius))
-                assert expected == mist_board.names(mist_board.ball(cell, radius))
-
-    def test_groups_are_those_of_the_rules(self) -> None:
-        luck = Random(1)
-        for _ in range(200):
-            cells = mist_board.PLAYABLE & luck.getrandbits(mist_board.ALL.bit_length())
-            expected = BOARD.sizes(BOARD.mask(mist_board.names(cells)))
-            assert list(expected) == mist_board.sizes(cells)
-            assert max(expected, default=0) == mist_board.largest(cells)
-
-    def test_apart_means_neither_equal_nor_neighbours(self) -> None:
-        """mist.md R1."""
-        c3, c4, c5 = (mist_board.BITS[name] for name in ("C3", "C4", "C5"))
-        assert mist_board.apart((c3, c5))
-        assert not mist_board.apart((c3, c4))
-        assert not mist_board.apart((c3, c3))
-
-
 class TestMemory:
     def test_the_first_turn_is_known_to_its_watcher(self) -> None:
         """mist.md R3."""
         memory = Memory(1)
         memory.hear(FirstMove(seat=0, cells=("A1", "C3")))
         memory.hear(OpponentPlaced(spotted=(), destroyed=(), visible={}))
-        assert mist_board.mask(("A1", "C3")) == memory.opponent
+        assert BOARD.mask(("A1", "C3")) == memory.opponent
         assert [2] == [turn.seen for turn in memory.turns]
 
     def test_a_swap_changes_owners_and_whose_vision_it_is(self) -> None:
@@ -73,8 +49,8 @@ class TestMemory:
         memory.hear(FirstMove(seat=0, cells=("A1", "C3")))
         memory.hear(OpponentPlaced(spotted=(), destroyed=(), visible={}))
         memory.hear(Swapped(seat=1))
-        assert (mist_board.mask(("A1", "C3")), 0) == (memory.own, memory.opponent)
-        assert mist_board.mask(("A1", "C3")) == memory.last_cells
+        assert (BOARD.mask(("A1", "C3")), 0) == (memory.own, memory.opponent)
+        assert BOARD.mask(("A1", "C3")) == memory.last_cells
         assert [] == memory.turns
 
     def test_a_piece_lost_on_an_empty_cell_was_spotted(self) -> None:
@@ -83,8 +59,8 @@ class TestMemory:
         visible: Any = {"A1": "own", "C3": "empty", "E1": "opponent"}
         memory.hear(Placed(cells=("A1", "C3", "E1"), destroyed=("C3", "E1"), visible=visible))
         last = memory.turns[-1]
-        assert (("C3",), ("A1",)) == (mist_board.names(last.hit), mist_board.names(last.missed))
-        assert mist_board.mask(("E1",)) == memory.opponent
+        assert (("C3",), ("A1",)) == (BOARD.cells(last.hit), BOARD.cells(last.missed))
+        assert BOARD.mask(("E1",)) == memory.opponent
 
 
 class Checked(Bot[MistView, MistEvent]):
@@ -116,7 +92,7 @@ class Checked(Bot[MistView, MistEvent]):
             world = Belief(self.memory, self.dreams).draw()
             assert world.opponent & self.memory.own == 0
             assert world.opponent & self.memory.opponent == self.memory.opponent
-            assert world.opponent & ~mist_board.PLAYABLE == 0
+            assert world.opponent & ~PLAYABLE == 0
         return self.other.decide(window)
 
 
@@ -128,7 +104,7 @@ def test_what_is_held_for_certain_is_true_and_worlds_agree_with_it(variant: str,
         play((lambda: checked[0], lambda: checked[1]), variant=variant, seed=seed)  # noqa: B023 - called at once
         for seat, bot in enumerate(checked):
             assert bot.truth is not None
-            final = [mist_board.mask(n for n, holds in bot.truth.board.items() if holds == s) for s in (0, 1)]
+            final = [BOARD.mask(n for n, holds in bot.truth.board.items() if holds == s) for s in (0, 1)]
             assert final[seat] == bot.memory.own
             # A swap can come only before either seat's third window.
             for own, opponent in bot.moments[2:]:
@@ -148,16 +124,16 @@ class TestWorth:
 
     def test_the_better_list_of_groups_wins(self) -> None:
         """mist.md R8: all remaining cells go to the other here."""
-        whole, a1 = mist_board.PLAYABLE, mist_board.BITS["A1"]
+        whole, a1 = PLAYABLE, BOARD.bit["A1"]
         assert wins(whole & ~a1, a1, 0)
         assert not wins(a1, 0, 0)
 
     def test_the_cell_that_joins_two_halves_is_worth_most(self) -> None:
         """Own rows A, B and D, E, with all of C but one cell taken: C1 joins them, I1 matters to nobody."""
-        rows = {row: mist_board.mask(n for n in mist_board.BITS if n[0] == row) for row in mist_board.ROWS}
-        own = rows["A"] | rows["B"] | rows["D"] | rows["E"] & mist_board.PLAYABLE
-        gate, corner = mist_board.BITS["C1"], mist_board.BITS["I1"]
-        value = worth(own, [mist_board.PLAYABLE & ~own & ~gate & ~corner], 200, Random(1))
+        rows = {row: BOARD.mask(n for n in BOARD.names if n[0] == row) for row in "ABCDEFGHI"}
+        own = rows["A"] | rows["B"] | rows["D"] | rows["E"] & PLAYABLE
+        gate, corner = BOARD.bit["C1"], BOARD.bit["I1"]
+        value = worth(own, [PLAYABLE & ~own & ~gate & ~corner], 200, Random(1))
         assert (1.0, 0.0) == (value[gate], value[corner])
 
 

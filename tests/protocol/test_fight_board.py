@@ -2,7 +2,7 @@
 
 import pytest
 
-from protocol.games.fight_board import GATES, PILLARS
+from protocol.games.fight_board import GATES, PILLARS, START, visits, walks
 from tests.referee.games import naive_fight
 from tests.referee.games.fight_play import canonical, move, player, position, reason, start, visiting
 
@@ -99,3 +99,16 @@ def test_r1_a_path_has_0_to_mp_steps() -> None:
     assert "" == reason(table, 0, {"path": ["N", "N"]})
     assert "more than your 2 MP" in reason(table, 0, {"path": ["N", "N", "N"]})
     assert {} == canonical(table, 0, {"path": []})
+
+
+def test_walks_are_the_shortest_and_go_round_pillars() -> None:
+    reach = walks(START, 3)
+    assert ((), ("N",)) == (reach[START], reach["12"])
+    assert {3} == {len(reach[number]) for number in ("1", "7", "10", "27", "30", "36")}
+    assert not set(GATES) & set(walks("1", 9))
+
+
+def test_pillars_are_reached_straight_on_and_once() -> None:
+    assert {"phi", "psi", "omega", "delta", "xi", "gamma"} == {name for name, _ in visits(START, 4, ())}
+    assert "phi" not in dict(visits(START, 4, ("phi",)))
+    assert {} == dict(visits(START, 3, ()))

@@ -1,5 +1,7 @@
 """Hex geometry, on the three boards of hexes that the games have."""
 
+from random import Random
+
 import pytest
 
 from protocol.games.hexes import FLAT, POINTED, Hexes, centred_rows
@@ -146,3 +148,26 @@ def test_distance_across_the_flat_topped_board() -> None:
     assert 6 == steps(GUARDIANS, "1", "36")
     assert 6 == steps(GUARDIANS, "7", "30")
     assert 3 == steps(GUARDIANS, "Start", "4")
+
+
+def test_a_group_and_the_largest_are_those_that_groups_gives() -> None:
+    luck = Random(1)
+    for _ in range(200):
+        cells = MIST.all & luck.getrandbits(MIST.all.bit_length())
+        groups = list(MIST.groups(cells))
+        assert max((each.bit_count() for each in groups), default=0) == MIST.largest(cells)
+        for each in groups:
+            assert each == MIST.group(each & -each, cells) == MIST.group(1 << each.bit_length() - 1, cells)
+
+
+def test_each_gives_the_cells_that_have_the_names() -> None:
+    cells = MIST.mask(("A1", "E5", "C3"))
+    assert ["A1", "C3", "E5"] == [MIST.name[cell] for cell in MIST.each(cells)]
+
+
+def test_apart_means_neither_equal_nor_neighbours() -> None:
+    """mist.md R1."""
+    c3, c4, c5 = (MIST.bit[name] for name in ("C3", "C4", "C5"))
+    assert MIST.apart((c3, c5))
+    assert not MIST.apart((c3, c4))
+    assert not MIST.apart((c3, c3))

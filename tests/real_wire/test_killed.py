@@ -48,7 +48,7 @@ import time
 from random import Random
 
 from bots.kit import Bot, run
-from bots.mist_board import ALL, mask, names
+from protocol.games.mist_board import BOARD
 from protocol.games.mist import ChooseFirst, MistView, Turn
 
 
@@ -60,9 +60,9 @@ class Remembers(Bot):
         if window.name == "first":
             return ChooseFirst(first=0)
         luck = Random(f"{self.match.seed} {window.id}")
-        taken = mask(name for name, holds in window.view.visible.items() if holds != "empty")
-        free = ALL & ~mask(window.view.forbidden) & ~taken
-        return Turn(cells=(luck.choice(names(free)),)) if free else window.default
+        taken = BOARD.mask(name for name, holds in window.view.visible.items() if holds != "empty")
+        free = BOARD.all & ~BOARD.mask(window.view.forbidden) & ~taken
+        return Turn(cells=(luck.choice(BOARD.cells(free)),)) if free else window.default
 
 
 run(Remembers())

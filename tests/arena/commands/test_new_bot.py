@@ -1,5 +1,6 @@
 """`arena new-bot`: for each game and language a bot that answers what was recorded, in the words of the game."""
 
+import re
 import runpy
 import shutil
 import subprocess
@@ -44,6 +45,14 @@ def test_a_new_bot_answers_the_windows_of_every_variant(game: str, tmp_path: Pat
     decide = runpy.run_path(str(folder / "bot.py"))["decide"]
     for record in records:
         check(game, list(answers(decide, record)))
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_it_imports_the_kit_and_what_the_pages_name(game: str, tmp_path: Path) -> None:
+    """And no helper of a sample bot, about which its author finds nothing."""
+    program = (made(tmp_path / "mine", game) / "bot.py").read_text()
+    imported = re.findall(r"^(?:from|import) (bots\S*|protocol\S*)", program, re.MULTILINE)
+    assert {"bots.kit"} == {module for module in imported if not module.startswith("protocol.")}
 
 
 @pytest.mark.parametrize("game", GAMES)

@@ -1,6 +1,6 @@
-"""A Hive as bots of Hive Mind see it: hexes as bits, shapes with what they look at, and the layouts left.
+"""What a Hive of Hive Mind may hold: its layouts, those that fit all hints, and what a hex holds on average.
 
-Bit 0 is hex A, bit 11 is L.
+Sets of hexes are numbers in which bit 0 is hex A, bit 11 is L. Pure: for bots.
 """
 
 from collections.abc import Iterable
