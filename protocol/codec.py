@@ -20,7 +20,7 @@ has another stack, would say otherwise than the match did."""
 TOO_DEEP = "nested too deeply"
 MOST_BRACKETS = 4_000
 """Lists and objects of one message, and brackets in its strings: no legal action has a tenth of that."""
-_STEPS = bytes(1 if byte in b"[{" else 0 for byte in range(256))
+_OPENING = bytes(1 if byte in b"[{" else 0 for byte in range(256))
 _NO_BRACKETS = bytes(byte for byte in range(256) if byte not in b"[]{}")
 
 encode: Callable[[Any], bytes] = msgspec.json.Encoder().encode
@@ -51,7 +51,8 @@ def decode_client_message(frame: bytes) -> ClientMessage:
         message = _client_messages.decode(frame)
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
         raise Refused(Refusal.MALFORMED, _short(error)) from None
-    if _is_deeper(frame, MAX_NESTING):
+    opening = frame.count(b"[") + frame.count(b"{")
+    if opening > MAX_NESTING and (opening > MOST_BRACKETS or is_deeper(frame, MAX_NESTING)):
         raise Refused(Refusal.MALFORMED, TOO_DEEP)
     return message
 
@@ -98,17 +99,11 @@ def _short(error: Exception) -> str:
     return TOO_DEEP if isinstance(error, RecursionError) else str(error)[:MAX_COMPLAINT_CHARACTERS]
 
 
-def _is_deeper(text: bytes, most: int) -> bool:
-    """Whether a text that is JSON is nested deeper than so many levels, or has more than `MOST_BRACKETS`.
-
-    All but the last step, which those bound, is done by loops in C: a frame must not hold up its reader.
-    """
-    opening = text.count(b"[") + text.count(b"{")
-    if opening <= most:
+def is_deeper(text: bytes, most: int) -> bool:
+    """Whether a text that is JSON is nested deeper than so many levels. All work is done by loops in C."""
+    if text.count(b"[") + text.count(b"{") <= most:
         return False
-    if opening > MOST_BRACKETS:
-        return True
     # Without its escapes every other piece between quotes is outside of strings.
     outside = b"".join(text.replace(b"\\\\", b"").replace(b'\\"', b"").split(b'"')[::2])
-    steps = outside.translate(_STEPS, _NO_BRACKETS)
-    return max(accumulate(1 if step else -1 for step in steps), default=0) > most
+    steps = map((-1, 1).__getitem__, outside.translate(_OPENING, _NO_BRACKETS))
+    return max(accumulate(steps), default=0) > most

@@ -21,6 +21,7 @@ from arena.errors import MachineCannot, WrongUse
 from arena.schedule import Match
 from arena.statistics import Played
 from arena.tournament.ledger_schema import StrangeBookError, prepare
+from protocol.codec import MAX_NESTING, TOO_DEEP, is_deeper
 from referee.host import Result
 from referee.linux.private_file import for_owner
 from referee.linux.regular_file import open_regular
@@ -86,7 +87,7 @@ class Ledger:
         """What the tournament was begun with; empty for a new book."""
         with self._errors_as_exits():
             rows = self._db.execute("SELECT key, value FROM terms ORDER BY rowid").fetchall()
-            return {key: msgspec.json.decode(value) for key, value in rows}
+            return {key: _shallow(value) for key, value in rows}
 
     def begin(self, terms: dict[str, Any]) -> None:
         """Writes down what the tournament is begun with."""
@@ -281,6 +282,14 @@ class Ledger:
             raise kind(f"{self.path}: {error}") from None
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, TypeError) as error:
             raise WrongUse(f"{self.path}: not as an arena writes it: {error}") from None
+
+
+def _shallow(text: str) -> Any:
+    """A value that can be written again, whoever wrote it."""
+    value = msgspec.json.decode(text)
+    if is_deeper(text.encode(), MAX_NESTING):
+        raise RecursionError(TOO_DEEP)
+    return value
 
 
 def _begin(path: Path) -> None:

@@ -17,6 +17,9 @@ NO_LINE = "0" * 64
 NEWLINE = ord("\n")
 MAX_LINE_BYTES = 8 * 1024 * 1024
 """The longest line, newline included. A reader need not keep more in memory, whatever it is given."""
+MOST_LEVELS = 128
+"""How deep a line may be nested: twice as deep as a bot's message, which may be told back in a line. How deep the
+interpreter can read depends on who reads: what was read could not be sent, or drawn."""
 _BEFORE_SEAL, _AFTER_SEAL = b',"seal":"', b'"}\n'
 _SEAL_BYTES = len(_BEFORE_SEAL) + len(NO_LINE) + len(_AFTER_SEAL)
 

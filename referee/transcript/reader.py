@@ -14,11 +14,12 @@ from typing import BinaryIO
 import msgspec
 from msgspec import Struct
 
-from protocol.codec import encode
+from protocol.codec import encode, is_deeper
 from referee.linux.regular_file import open_regular
 from referee.match import FORMAT, AnyRecord, Footer, Header, SeatHeader
 from referee.transcript.chain import (
     MAX_LINE_BYTES,
+    MOST_LEVELS,
     NO_LINE,
     Broken,
     TranscriptError,
@@ -170,6 +171,8 @@ def _record(raw: bytes, number: int) -> AnyRecord:
         raise Broken(number, f"line {number} is nested too deeply") from None
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise Broken(number, f"line {number} is not JSON: {error}") from None
+    if is_deeper(raw, MOST_LEVELS):
+        raise Broken(number, f"line {number} is nested too deeply")
     if isinstance(record, Header | SeatHeader) != (number == 1):
         raise Broken(number, f"line {number} is {'no' if number == 1 else 'another'} header")
     if isinstance(record, Header | SeatHeader) and record.format != FORMAT:

@@ -230,6 +230,7 @@ class TestLedgers:
             *("UPDATE attempts SET played = " + value for value in PLAYED),  # noqa: S608 - as below
             *(f"UPDATE terms SET value = {value} WHERE key = '{key}'"  # noqa: S608 - an attack is what it is to be
               for key in ("bots", "format", "blocks", "seed") for value in TERMS),
+            f"INSERT INTO terms VALUES ('more', '{'[' * 900}{']' * 900}')",  # noqa: S608 - as above
             *SCHEMAS,
         ],
         ids=lambda change: change[:60],

@@ -15,6 +15,7 @@ from protocol.codec import (
     decode_client_message,
     decode_server_message,
     encode,
+    is_deeper,
 )
 from protocol.games.mist import Turn
 from protocol.messages import MAX_FRAME_BYTES, MAX_NOTE_CHARACTERS, Hello, Note, Pause, Rejected, Submit, Undo
@@ -125,3 +126,16 @@ def test_brackets_are_bounded_and_those_in_strings_are_no_levels() -> None:
     with pytest.raises(Refused) as refused:
         decode_client_message(encode(wider))
     assert (Refusal.MALFORMED, TOO_DEEP) == (refused.value.refusal, refused.value.text)
+
+
+@given(
+    st.recursive(st.text('[]{}\\" a', max_size=4), lambda kids: st.lists(kids) | st.dictionaries(st.text(), kids))
+)
+def test_how_deep_json_is_nested_is_told_to_the_level(value: object) -> None:
+    def levels(each: object) -> int:
+        inside = each.values() if isinstance(each, dict) else each if isinstance(each, list) else None
+        return 0 if inside is None else 1 + max(map(levels, inside), default=0)
+
+    text, deep = encode(value), levels(value)
+    assert not is_deeper(text, deep)
+    assert deep == 0 or is_deeper(text, deep - 1)

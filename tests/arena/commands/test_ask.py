@@ -9,8 +9,9 @@ from msgspec.structs import replace
 
 from arena.commands import main
 from arena.commands.ask import MOST_MEGABYTES, _chosen, _cut
-from arena.errors import WRONG_USE, WrongUse
+from arena.errors import NO, WRONG_USE, WrongUse
 from arena.live.debugging import under_pdb
+from protocol.codec import encode
 from protocol.messages import Closed, Opened, Rejected, Welcome
 from protocol.refusals import Refusal
 from referee.bot_folder.manifest import find_bot
@@ -19,6 +20,7 @@ from referee.rules import Quoted
 from referee.transcript.reader import read_transcript
 from referee.transcript.seat import seat_lines
 from tests.golden import transcripts
+from tests.referee.transcript.forged import chained, taken_apart
 
 PATH = transcripts.path("default")
 
@@ -39,6 +41,22 @@ def own_file(tmp_path: Path) -> Path:
     file = tmp_path / "own.jsonl"
     file.write_bytes(b"".join(seat_lines(read_transcript(PATH), 1)))
     return file
+
+
+@pytest.mark.parametrize("levels", [200, 900, 980, 5_000])
+@pytest.mark.parametrize("command", [("ask", "mist_random"), ("replay",), ("replay", "--boards")])
+def test_a_view_that_is_nested_deeply_is_refused_with_its_line(
+    own_file: Path, command: tuple[str, ...], levels: int
+) -> None:
+    """Else what was read could not be sent to the bot: the referee would be at fault."""
+    deep = b'"view":{"x":' + b"[" * levels + b"]" * levels + b","
+    bodies = [encode(line) for line in taken_apart(own_file.read_bytes())]
+    line = next(number for number, body in enumerate(bodies, 1) if b'"view":{' in body)
+    bodies[line - 1] = bodies[line - 1].replace(b'"view":{', deep)
+    own_file.write_bytes(chained(bodies))
+    result = CliRunner().invoke(main.main, [*command, str(own_file)])
+    assert result.exit_code in (NO, WRONG_USE)
+    assert f"{own_file}: line {line} is nested too deeply" in result.stderr.splitlines()[-1]
 
 
 def question(number: int, *, taken: bool = True, by_default: bool = False, refused: int = 0) -> Question:
