@@ -10,7 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from arena import event_loop
-from arena.config import BotCaps, find_entry
+from arena.config import BotCaps, find_entry, say_link
 from arena.errors import NO, WrongUse, errors_as_exits
 from arena.live import at_terminal, in_place, presses, under_pdb
 from arena.reports import all_compared, compared_lines
@@ -118,6 +118,7 @@ def _read(bot: str, transcript: Path, seat: int | None) -> tuple[BotFolder, Ques
         dealt(header) if isinstance(header, Header) else check_seat_terms(header)
     except BadTermsError as error:
         raise Differs(1, str(error)) from None
+    say_link(bot)
     try:
         found = find_entry(bot, header.game, BotCaps())
     except BotFolderError as error:

@@ -21,7 +21,7 @@ from arena.commands.options import (
     read_policy,
     warm_option,
 )
-from arena.config import Tournament, entry_place, find_entry, random_bot, read_tournament
+from arena.config import Tournament, entry_place, find_entry, random_bot, read_tournament, say_link
 from arena.errors import AnswerIsNo, WrongUse
 from arena.game_options import read_clock, rules_asked
 from arena.quantities import counted, duration
@@ -146,6 +146,7 @@ def _found(name: str, given: dict[str, Any]) -> tuple[BotFolder, list[str]]:
     caps = caps_given(given["caps"])
     for game in given["games"]:
         rules_asked(game, None, None)
+    say_link(name)
     try:
         bot = find_bot(name)
         games = list(dict.fromkeys(given["games"])) or [game for game in GAMES if bot.plays(game)]

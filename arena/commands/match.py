@@ -27,7 +27,7 @@ from arena.commands.options import (
     usage_option,
     warm_option,
 )
-from arena.config import CONSOLE, BotCaps, find_entry
+from arena.config import CONSOLE, BotCaps, find_entry, say_link
 from arena.errors import WrongUse
 from arena.feed import open_feed
 from arena.game_options import read_clock, read_setup, rules_asked
@@ -235,6 +235,7 @@ def _player(name: str, game: str, caps: BotCaps) -> Player:
         return LocalSeat(CONSOLE, person_here().play)
     if name.startswith(REMOTE):
         return _remote(Path(name.removeprefix(REMOTE)))
+    say_link(name)
     try:
         return SandboxedBot(find_entry(name, game, caps, f"{name}:"))
     except BotFolderError as error:

@@ -1,7 +1,7 @@
 """What hosts write for the arena: tournament files and caps, read and checked."""
 
 from arena.config.caps import BotCaps, read_caps
-from arena.config.entries import find_entry, random_bot
+from arena.config.entries import find_entry, random_bot, say_link
 from arena.config.tournament_file import (
     CONSOLE,
     Broken,
@@ -25,5 +25,6 @@ __all__ = [
     "read_caps",
     "read_tournament",
     "results_of",
+    "say_link",
     "without",
 ]

@@ -1,8 +1,10 @@
 """Finds the bot that a command line or a file names, and sees that it may play here."""
 
+from contextlib import suppress
 from pathlib import Path
 
 from arena.config.caps import BotCaps, Caps, EntryCaps
+from arena.terminal import say
 from referee.bot_folder import (
     BUILD_LIMITS,
     FILE,
@@ -47,6 +49,34 @@ def find_entry(given: str, game: str, caps: BotCaps, called: str | None = None) 
     if asks := over(bot, caps):
         raise BotFolderError(asks)
     return bot
+
+
+def link_in(given: str, beside: Path) -> Path | None:
+    """The first part of a folder's name that is a symbolic link; None: none is.
+
+    Whoever may write there chooses where it leads, and an arena of root's follows to what only root can read.
+
+    Args:
+        given: as `find_entry`.
+        beside: the folder that the name is seen from.
+    """
+    at = beside
+    for part in Path(given.partition("@")[0]).parts:
+        at = at / part
+        try:
+            if at.is_symlink():
+                return at
+        except OSError:  # No folder can have such a name.
+            return None
+    return None
+
+
+def say_link(given: str) -> None:
+    """Says where the bot is, if its name on a command line is a symbolic link."""
+    folder = Path(given.partition("@")[0])
+    with suppress(OSError):
+        if folder.is_symlink():
+            say(f"{given}: is a symbolic link to {folder.resolve()}")
 
 
 def random_bot(game: str) -> str:

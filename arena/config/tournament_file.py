@@ -11,7 +11,7 @@ from msgspec import Raw, Struct
 from msgspec.structs import replace
 
 from arena.config.caps import BotCaps, Caps, EntryCaps
-from arena.config.entries import find_entry
+from arena.config.entries import find_entry, link_in
 from arena.errors import WrongUse
 from arena.schedule import FILE_FIELDS, FormatName, Schedule, ScheduleSpec, complaint, format_of
 from protocol.words import Options
@@ -268,6 +268,8 @@ def _bot(field: str, name: str, form: TournamentFile, place: _Place) -> BotFolde
     """The bot that a field names."""
     if name == CONSOLE:
         raise place.wrong(field, "a person plays single matches only: arena match")
+    if link := link_in(name, place.path.parent):
+        raise place.wrong(field, f"{name!r}: {link} is a symbolic link; name the folder that it leads to")
     caps = BotCaps(limits=form.limits, build_limits=form.build_limits, entry=form.entry)
     try:
         return find_entry(_anchored(name, place.path.parent), form.game, caps, repr(name))

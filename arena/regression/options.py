@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from arena.config import BotCaps, Tournament, TournamentFile, find_entry, random_bot
+from arena.config import BotCaps, Tournament, TournamentFile, find_entry, random_bot, say_link
 from arena.errors import WrongUse
 from arena.game_options import read_clock, rules_asked
 from arena.regression.model import FIELD, MOST_SEATINGS, Regression, Test
@@ -108,6 +108,7 @@ def _check_for_seats(asked: Asked, seats: int) -> None:
 
 
 def _bot(flag: str, name: str, asked: Asked) -> BotFolder:
+    say_link(name)
     try:
         return find_entry(name, asked.game, asked.caps)
     except BotFolderError as error:

@@ -10,6 +10,7 @@ from click.testing import CliRunner, Result
 from arena.commands import main
 from arena.errors import DONE, NO, WRONG_USE
 from arena.workers.api import Worker
+from referee.bot_folder import BUILT_IN
 from tests.arena.checks.bots import WHY, Field
 
 
@@ -66,6 +67,13 @@ def test_windows_are_short_unless_the_command_line_says_how_long(monkeypatch: py
     assert "a window has 60 s at most, where the rules give more (fight-for-a-name); --main-ms" in main_times()[1]
     assert ({90_000}, "") == main_times("--main-ms", "90000")
     assert {2_000} == main_times("--main-ms", "2000", "--reserve-ms", "50")[0]
+
+
+def test_a_bot_that_is_a_link_is_followed_and_it_is_said_where_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("mine").symlink_to(BUILT_IN / "mist_hunter")
+    ended = arena(monkeypatch, Field(), "check", "mine", "--matches", "1")
+    assert DONE == ended.exit_code
+    assert f"mine: is a symbolic link to {BUILT_IN / 'mist_hunter'}\n" in ended.stderr
 
 
 def test_the_seed_counts_on(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ import pytest
 from arena.config.tournament_file import read_tournament
 from arena.errors import WrongUse
 from referee.bot_folder.content import content_hash
+from referee.bot_folder.manifest import BUILT_IN
 from referee.games.registry import GAMES
 from referee.match.policy import Policy
 
@@ -173,3 +174,14 @@ def test_bots_of_the_same_folder_name_are_called_by_their_whole_names(file: Path
 def test_a_file_that_is_not_there_is_named(file: Path) -> None:
     with pytest.raises(WrongUse, match=r"cup\.toml: cannot be read: No such file or directory$"):
         read_tournament(file)
+
+
+@pytest.mark.parametrize("name", ["anna", "entries/anna", "entries/real/inner", "entries/anna@main"])
+def test_an_entry_that_is_a_link_is_refused_wherever_it_leads(file: Path, name: str) -> None:
+    """Who owns the link chooses, and root can read everything."""
+    (file.parent / "entries/real").mkdir(parents=True)
+    for link in ("anna", "entries/anna", "entries/real/inner"):
+        (file.parent / link).symlink_to(BUILT_IN / "mist_random")
+    place = file.parent / name.partition("@")[0]
+    expected = f"2: bots[0]: '{name}': {place} is a symbolic link; name the folder that it leads to"
+    assert expected == complaint(file, RIGHT.replace('"mist_random"', f'"{name}"'))
