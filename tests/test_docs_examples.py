@@ -5,21 +5,28 @@ A page says what to do with a block behind its opening fence: ```` ```json hears
 
 import json
 import re
+import runpy
 import shlex
+from functools import partial
 from itertools import takewhile
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 from unittest.mock import Mock
 
 import click
 import msgspec
 import pytest
+from click.testing import CliRunner
 
 from arena.commands.main import main as arena
+from arena.commands.new_bot import FIRST_STEPS
 from arena.config.tournament_file import read_tournament
 from arena.game_options.clock_file import clock_text
 from arena.schedule.formats import FORMATS as FORMATS_OF_PAIRS
+from arena.statistics import points
 from bots import kit
+from bots.kit import FunctionBot
 from protocol.codec import decode_client_message, decode_server_message, encode
 from protocol.feed import FeedMessage
 from referee.adjudication.adjudicate import adjudicate_line
@@ -29,7 +36,7 @@ from referee.games.registry import GAMES
 from referee.match.records import Header, In, Out
 from referee.transcript.reader import read_transcript, verify_transcript
 from referee.transcript.replayer import replay
-from tests.bots.in_process import MIST_BOTS, MIST_VARIANTS
+from tests.bots.in_process import BOTS, MIST_BOTS, MIST_VARIANTS
 from tests.bots.in_process import play as play_in_process
 from tests.docs_pages import HOUSE, PAGES, Block, blocks, blocks_of, name, prose, words
 
@@ -45,6 +52,32 @@ def each(info: str) -> pytest.MarkDecorator:
     found = blocks(info)
     assert found, f"no page has a block {info!r}"
     return pytest.mark.parametrize("block", found, ids=[f"{name(one.page)}-{n}" for n, one in enumerate(found)])
+
+
+class TestImprovements:
+    @each("python improves")
+    def test_a_new_bot_so_changed_clearly_beats_random_ones(self, block: Block, tmp_path: Path) -> None:
+        assert CliRunner().invoke(arena, ["new-bot", str(tmp_path / "mine"), "--game", "hive-mind"]).exit_code == 0
+        program = tmp_path / "mine/bot.py"
+        changed = program.read_text().replace("luck.choice(BY_KIND[kind]).cells for", "best(view, hive, kind) for")
+        program.write_text(changed.replace("\n\n\ndef decide", f"\n{block.text}\n\ndef decide"))
+        decide = runpy.run_path(str(program))["decide"]
+        gained = []
+        for seed in range(15):
+            makers = tuple(
+                BOTS["hive-mind"]["random"] if seat != seed % 5 else partial(FunctionBot, decide)
+                for seat in range(5)
+            )
+            outcome = play_in_process(makers, game="hive-mind", variant="recharged", seed=seed).outcome
+            gained.append(points(outcome, seed % 5))
+        assert fmean(gained) > 0.7
+
+    def test_a_new_bot_names_the_page_that_has_it(self, tmp_path: Path) -> None:
+        for game, heading in FIRST_STEPS.items():
+            CliRunner().invoke(arena, ["new-bot", str(tmp_path / game), "--game", game])
+            page = f"docs/games/{game.replace('-', '_')}.md"
+            assert f"{page}#{heading}" in (tmp_path / game / "README.md").read_text()
+            assert f"\n## {heading.replace('-', ' ').capitalize()}\n" in (HOUSE / page).read_text()
 
 
 class TestMessages:

@@ -33,6 +33,8 @@ class Language(Struct, frozen=True, kw_only=True):
     """More of bot.toml."""
 
 
+FIRST_STEPS = {"hive-mind": "a-first-improvement"}
+"""Games whose page says how to improve the bot, and where."""
 LANGUAGES = {
     "python": Language(decide="bot.py", files=(), command=("python", "bot.py")),
     "node": Language(decide="decide.js", files=("bot.js",), command=("node", "bot.js"), limits=ROOMY),
@@ -142,6 +144,9 @@ def _quoted(value: object) -> str:
 
 def _readme(name: str, game: str, language: str) -> str:
     made, module = LANGUAGES[language], game.replace("-", "_")
+    first = (
+        f" A first improvement is in docs/games/{module}.md#{FIRST_STEPS[game]}." if game in FIRST_STEPS else ""
+    )
     needs = {"python": "", "node": "It needs Node in /usr/bin. "}.get(
         language,
         f"`build` in {FILE} compiles it with {made.build[0] if made.build else ''}, which must lie in /usr. ",
@@ -150,7 +155,7 @@ def _readme(name: str, game: str, language: str) -> str:
 
 A bot for {game} that plays at random. {needs}Change `decide` in `{made.decide}`.
 
-The game's rules and words are in docs/games/{module}.md, the kit and the sandbox in docs/writing-a-bot.md.
+The game's rules and words are in docs/games/{module}.md, the kit and the sandbox in docs/writing-a-bot.md.{first}
 
 ```sh
 pytest {TEST}           # it answers the recorded windows; no match is played
