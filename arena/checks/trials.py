@@ -132,7 +132,7 @@ async def _play_all(
     members = workers.members if isinstance(workers, Roster) else dict(enumerate(workers))
 
     async def keep_busy(member: int, play: Play[PlayerT]) -> None:
-        while waiting and (member in workers if isinstance(workers, Roster) else True):
+        while waiting and not (isinstance(workers, Roster) and member not in workers):
             number, each = waiting.popleft()
             async with trio.open_nursery() as watching:
                 watching.start_soon(_name_waits, each, folder, tell)

@@ -54,7 +54,7 @@ def find_entry(given: str, game: str, caps: BotCaps, called: str | None = None) 
 def link_in(given: str, beside: Path) -> Path | None:
     """The first part of a folder's name that is a symbolic link; None: none is.
 
-    Whoever may write there chooses where it leads, and an arena of root's follows to what only root can read.
+    A stranger who may write there chooses where it leads; an arena that root runs would follow it anywhere.
 
     Args:
         given: as `find_entry`.
