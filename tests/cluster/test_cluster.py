@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -21,7 +22,7 @@ from arena.workers.cluster.dask import connected
 from arena.workers.cluster.store import INSTALL
 from tests.cluster import dask_pickles
 from tests.cluster.dask_cluster import ROOT, DaskCluster, dask_cluster
-from tests.real_wire.processes import PATIENCE_SECONDS, alive, family, until
+from tests.real_wire.processes import PATIENCE_SECONDS, alive, children, family, until
 from tests.real_wire.test_killed import ARENA, REAL_MATCHES, TIMES, cup, gone, start, table
 
 pytestmark = pytest.mark.xdist_group("cluster")
@@ -122,7 +123,7 @@ def test_a_killed_node_is_replaced_and_its_matches_are_played_again(
 ) -> None:
     worker = cluster.add(slots=2)
     with begun(cluster, file) as arena:
-        (node,) = [pid for pid in map(int, _children(worker.pid)) if _runs(pid, "arena.workers.cluster.node")]
+        (node,) = [pid for pid in children(worker.pid) if _runs(pid, "arena.workers.cluster.node")]
         os.kill(node, signal.SIGKILL)
         assert undisturbed(tmp_path / "undisturbed") == table(arena, TIMES)
 
@@ -301,12 +302,11 @@ async def _workers(on: str) -> int:
     return found
 
 
-def _children(pid: int) -> list[str]:
-    return [text for path in Path(f"/proc/{pid}/task").glob("*/children") for text in path.read_text().split()]
-
-
 def _runs(pid: int, module: str) -> bool:
-    return module in Path(f"/proc/{pid}/cmdline").read_text().split("\0")
+    """False also for a process that ended meanwhile."""
+    with suppress(OSError):
+        return module in Path(f"/proc/{pid}/cmdline").read_text().split("\0")
+    return False
 
 
 def test_a_node_with_nothing_to_do_is_sent_home(monkeypatch: pytest.MonkeyPatch) -> None:

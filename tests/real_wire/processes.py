@@ -42,9 +42,10 @@ def alive(family: set[str]) -> set[str]:
 def children(parent: int) -> list[int]:
     """A process's own."""
     found: list[int] = []
-    for tasks in Path(f"/proc/{parent}/task").glob("*/children"):
-        with suppress(OSError):
-            found += map(int, tasks.read_text().split())
+    with suppress(OSError):  # it may end while it is asked
+        for tasks in Path(f"/proc/{parent}/task").iterdir():
+            with suppress(OSError):
+                found += map(int, (tasks / "children").read_text().split())
     return found
 
 
