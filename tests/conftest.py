@@ -1,10 +1,12 @@
-"""Signals as a terminal would have them, since tests stop programs by them; and short names for long values.
+"""What all tests share: slow ones first, short names for long values, and signals as a terminal would have them.
 
 Tests that are started with `&` or `nohup` ignore some signals. All that they start inherits that, and the arena
 heeds it.
 """
 
 import signal
+
+import pytest
 
 LONGEST_ID = 60
 
@@ -14,6 +16,11 @@ def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
     if isinstance(val, str | bytes) and len(val) > LONGEST_ID:
         return f"{argname} of {len(val)}"
     return None
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begins with the slow tests: else some worker is still at one of them when the others have nothing left."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
 
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

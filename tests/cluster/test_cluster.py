@@ -28,8 +28,10 @@ from tests.real_wire.test_killed import ARENA, REAL_MATCHES, TIMES, cup, gone, s
 pytestmark = pytest.mark.xdist_group("cluster")
 """One at a time: two clusters beside each other would need more cores than there are."""
 ON_CLUSTER = ("-m", "arena", "tournament", "--json", "--on")
-TEXT = REAL_MATCHES.replace("blocks = 3", "blocks = 6")
-MATCHES = 12
+MATCHES = 6
+LONGER = REAL_MATCHES.replace("blocks = 3", "blocks = 6")
+LONGERS_MATCHES = 12
+"""So many that some are left when a worker has been killed."""
 SELF_SIGNED = shlex.split(
     "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=arena -keyout key.pem -out certificate.pem"
 )
@@ -45,7 +47,18 @@ def cluster(tmp_path: Path) -> Iterator[DaskCluster]:
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    return cup(tmp_path / "cup", TEXT)
+    return cup(tmp_path / "cup", REAL_MATCHES)
+
+
+@pytest.fixture
+def longer(tmp_path: Path) -> Path:
+    return cup(tmp_path / "cup", LONGER)
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> object:
+    """The longer tournament's table, played on this machine."""
+    return table(start(ARENA, cup(tmp_path_factory.mktemp("undisturbed"), LONGER)), TIMES)
 
 
 def rows(file: Path, query: str) -> list[tuple[object, ...]]:
@@ -83,61 +96,57 @@ def begun(cluster: DaskCluster, file: Path) -> "subprocess.Popen[bytes]":
     return arena
 
 
-def undisturbed(folder: Path) -> object:
-    return table(start(ARENA, cup(folder, TEXT)), TIMES)
-
-
 @pytest.mark.slow
 def test_with_one_of_two_workers_killed_half_way_the_table_is_that_of_this_machine(
-    tmp_path: Path, file: Path, cluster: DaskCluster
+    longer: Path, cluster: DaskCluster, undisturbed: object
 ) -> None:
     workers = [cluster.add(host=host) for host in ("a", "b")]
-    arena = begun(cluster, file)
+    arena = begun(cluster, longer)
     victim = until(lambda: [worker for worker in workers if len(family(worker.pid)) >= PLAYING])[0]
     others = family(victim.pid)
     victim.kill()
-    assert undisturbed(tmp_path / "undisturbed") == table(arena, TIMES)
+    assert undisturbed == table(arena, TIMES)
     until(partial(gone, others))
-    assert [(MATCHES,)] == rows(file, "SELECT count(*) FROM results")
-    assert [(MATCHES,)] == rows(file, "SELECT count(*) FROM attempts WHERE played IS NOT NULL")
-    assert {INTERRUPTED} == {void for (void,) in rows(file, "SELECT void FROM attempts WHERE void IS NOT NULL")}
-    assert MATCHES == len(transcripts(file.parent / "runs/cup/transcripts"))
+    assert [(LONGERS_MATCHES,)] == rows(longer, "SELECT count(*) FROM results")
+    assert [(LONGERS_MATCHES,)] == rows(longer, "SELECT count(*) FROM attempts WHERE played IS NOT NULL")
+    assert {INTERRUPTED} == {void for (void,) in rows(longer, "SELECT void FROM attempts WHERE void IS NOT NULL")}
+    assert LONGERS_MATCHES == len(transcripts(longer.parent / "runs/cup/transcripts"))
     survivor = next(worker for worker in workers if worker is not victim)
     until(lambda: not family(survivor.pid))
 
 
 @pytest.mark.slow
 def test_a_worker_that_comes_later_plays_too_and_can_end_it_alone(
-    tmp_path: Path, file: Path, cluster: DaskCluster
+    longer: Path, cluster: DaskCluster, undisturbed: object
 ) -> None:
     first = cluster.add()
-    with begun(cluster, file) as arena:
+    with begun(cluster, longer) as arena:
         first.kill()
         cluster.add()
-        assert undisturbed(tmp_path / "undisturbed") == table(arena, TIMES)
+        assert undisturbed == table(arena, TIMES)
 
 
 @pytest.mark.slow
 def test_a_killed_node_is_replaced_and_its_matches_are_played_again(
-    tmp_path: Path, file: Path, cluster: DaskCluster
+    longer: Path, cluster: DaskCluster, undisturbed: object
 ) -> None:
     worker = cluster.add(slots=2)
-    with begun(cluster, file) as arena:
+    with begun(cluster, longer) as arena:
         (node,) = [pid for pid in children(worker.pid) if _runs(pid, "arena.workers.cluster.node")]
         os.kill(node, signal.SIGKILL)
-        assert undisturbed(tmp_path / "undisturbed") == table(arena, TIMES)
+        assert undisturbed == table(arena, TIMES)
 
 
 @pytest.mark.slow
 def test_an_arena_that_is_stopped_leaves_nothing_running_there_and_goes_on(
-    tmp_path: Path, file: Path, cluster: DaskCluster
+    longer: Path, cluster: DaskCluster, undisturbed: object
 ) -> None:
     worker = cluster.add(slots=2)
-    with begun(cluster, file) as arena:
+    with begun(cluster, longer) as arena:
         arena.send_signal(signal.SIGTERM)
         arena.communicate()
     until(lambda: not family(worker.pid))
-    assert undisturbed(tmp_path / "undisturbed") == table(start((*ON_CLUSTER, cluster.on), file), TIMES)
+    assert undisturbed == table(start((*ON_CLUSTER, cluster.on), longer), TIMES)
 
 
 @pytest.mark.slow
