@@ -151,6 +151,7 @@ def _report_json(report: BotReport, logs: Path | None) -> dict[str, Any]:
         "refused": report.refused,
         "refused_late": total.refused_late,
         "complaints": msgspec.to_builtins(total.complaints),
+        "unlogged_bytes": total.unlogged_bytes,
         "log": _place(report.log, logs) or None,
         **usage_json(total),
     }

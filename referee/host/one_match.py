@@ -380,7 +380,13 @@ class _Play(MatchHere):
         cpu_us, peak_bytes = player.usage()
         report = self.match.seats[player.seat].report()
         last_line = printable(player.last_line)[:TEXT] if report.loss else ""
-        return replace(report, cpu_us=cpu_us, peak_bytes=peak_bytes, last_line=last_line)
+        return replace(
+            report,
+            cpu_us=cpu_us,
+            peak_bytes=peak_bytes,
+            unlogged_bytes=player.unlogged_bytes(),
+            last_line=last_line,
+        )
 
 
 @cache

@@ -102,6 +102,10 @@ class PlayerHere:
         """
         return None, None
 
+    def unlogged_bytes(self) -> int:
+        """How much of its output in this match its log had no place for."""
+        return 0
+
     async def take_kept(self, kept: KeptBots) -> None:
         """Takes one that has stayed for this match, if there is one; or a place for one that may stay."""
 
@@ -204,6 +208,7 @@ class LocalBotHere(PlayerHere):
         self._log = log
         self._meter: Meter | None = None
         self._cpu_before = 0
+        self._unlogged_before = 0
         self._starts = 0
         self._sockets: Path | None = None
         self._nursery: trio.Nursery
@@ -233,6 +238,7 @@ class LocalBotHere(PlayerHere):
             process.begin_log(self._next_log())
             log.started(self.seat, "kept")
             self._cpu_before = -process.cpu_us()
+            self._unlogged_before = -process.unlogged_bytes()
             self._runs(host, process)
             process.thaw()
 
@@ -261,6 +267,10 @@ class LocalBotHere(PlayerHere):
     def usage(self) -> tuple[int | None, int | None]:
         """See `PlayerHere`."""
         return self.cpu_time()[0], None if self.process is None else self.process.peak_bytes()
+
+    def unlogged_bytes(self) -> int:
+        """See `PlayerHere`."""
+        return self._unlogged_before + (0 if self.process is None else self.process.unlogged_bytes())
 
     def measure(self) -> Reading:
         """See `PlayerHere`."""
@@ -341,6 +351,7 @@ class LocalBotHere(PlayerHere):
         log.started(self.seat, process.how, trio.current_time() - began)
         if self.process is not None:
             self._cpu_before += self.process.cpu_us()
+            self._unlogged_before += self.process.unlogged_bytes()
         if self.kept is not None:
             self.kept.process = process
         self._runs(host, process)

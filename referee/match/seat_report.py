@@ -16,6 +16,9 @@ MOST_COMPLAINTS = 3
 """Kinds of refusals that a report names, the most frequent first."""
 TEXT = 300
 """Characters of a text in a report, at most."""
+FLOOD_BYTES = 64 * 1024
+"""Of output, as much as a pipe holds: a bot that prints so much more than its log keeps waits for the reading."""
+BYTES_PER_MEGABYTE = 1024 * 1024
 HARDLY, NEARLY = 0.1, 0.8
 """Of the time of its windows: a bot that used less processor time waited, and one that used more computed."""
 MOSTLY = 2
@@ -69,6 +72,8 @@ class SeatReport(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Processor time over the match; None: unknown."""
     peak_bytes: Annotated[int, Meta(ge=0, le=LARGEST)] | None = None
     """The most memory that the bot's processes held at once, since their start; None: unknown."""
+    unlogged_bytes: Annotated[int, Meta(ge=0, le=LARGEST)] = 0
+    """Of its output, what its log had no place for. A bot that prints waits until this has been read."""
 
 
 def bucket(microseconds: int) -> int:
@@ -123,6 +128,7 @@ def summed(reports: Sequence[SeatReport]) -> SeatReport:
         worst_us=max((each.worst_us for each in reports), default=0),
         cpu_us=sum(cpu) if cpu else None,
         peak_bytes=_most(each.peak_bytes for each in reports),
+        unlogged_bytes=sum(each.unlogged_bytes for each in reports),
     )
 
 
@@ -144,6 +150,9 @@ def sentences(report: SeatReport, *, windows: int, refused: int) -> list[str]:
         said.append(f"{report.unanswered} of {windows} windows unanswered{_worked(report)}")
         if (later := report.refused_late - report.late) > 0:
             said.append(f"{later} messages came later still" if later > 1 else "1 message came later still")
+    if (report.late or report.unanswered) and report.unlogged_bytes >= FLOOD_BYTES:
+        megabytes = report.unlogged_bytes / BYTES_PER_MEGABYTE
+        said.append(f"it printed {megabytes:,.1f} MB more than its log keeps, and waited until that was read")
     if refused > report.refused_late:
         said.append(_complaints(report, refused - report.refused_late))
     if report.fallbacks:

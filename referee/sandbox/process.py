@@ -199,6 +199,10 @@ class Process:
                 self._peak_bytes = self._box.group.peak_bytes()
         return self._peak_bytes
 
+    def unlogged_bytes(self) -> int:
+        """How much of its output so far its logs had no place for."""
+        return self._log.thrown_away()
+
     def _read_counters(self) -> None:
         """Keeps what the kernel has counted so far: with the bot's end the counters go."""
         self.cpu_us()

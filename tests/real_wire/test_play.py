@@ -101,7 +101,8 @@ async def test_a_match_whose_bots_end_with_what_they_were_forked_from_is_void(tm
 
 async def test_what_a_bot_writes_is_kept_beside_the_transcript_and_bounded(tmp_path: Path) -> None:
     players = [SandboxedBot(bad_bot(tmp_path, "talker")), SandboxedBot(bad_bot(tmp_path, "crash"))]
-    await played(plan(max_turns=2, main_ms=500), players, tmp_path)
+    result = await played(plan(max_turns=6, main_ms=500), players, tmp_path)
+    assert result.reports[0].unlogged_bytes > 0 == result.reports[1].unlogged_bytes
     assert 1_000 < (tmp_path / "match.seat-0.log").stat().st_size < 300_000
     assert "RuntimeError: fell over" in (tmp_path / "match.seat-1.log").read_text()
 

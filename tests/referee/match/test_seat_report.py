@@ -9,7 +9,7 @@ from protocol.messages import Opened
 from referee.host.host import Host
 from referee.match.policy import Policy
 from referee.match.records import LARGEST
-from referee.match.seat_report import Complaint, SeatReport, merged, percentile, sentences, spread_of
+from referee.match.seat_report import Complaint, SeatReport, merged, percentile, sentences, spread_of, summed
 from referee.sandbox.meter import NOTHING
 from tests.referee.virtual import Bot, Played, after, answering, hear_out, mist, play, set_up, silent
 
@@ -56,6 +56,17 @@ def test_of_a_bot_that_did_not_answer_it_is_said_whether_it_computed(cpu_us: int
     """A loop without end wants another remedy than a message that was never waited for."""
     hung = SeatReport(unanswered=3, cpu_us=cpu_us, spread=spread_of([10_000_000] * 3))
     assert [f"3 of 3 windows unanswered{how}"] == sentences(hung, windows=3, refused=0)
+
+
+def test_of_a_bot_that_prints_more_than_is_kept_it_is_said_only_if_it_did_not_answer_in_time() -> None:
+    printed = SeatReport(unlogged_bytes=3 << 19)
+    hung = msgspec.structs.replace(printed, unanswered=3)
+    assert [] == sentences(printed, windows=3, refused=0)
+    assert ["it printed 1.5 MB more than its log keeps, and waited until that was read"] == sentences(
+        hung, windows=3, refused=0
+    )[1:]
+    assert [] == sentences(msgspec.structs.replace(hung, unlogged_bytes=60_000), windows=3, refused=0)[1:]
+    assert 3 << 20 == summed([hung, printed]).unlogged_bytes
 
 
 def test_answers_that_come_after_their_windows_were_given_up_are_told_from_none() -> None:
