@@ -2,6 +2,7 @@
 
 LARGEST = 1_000
 """From this many of a unit on, the next one is used."""
+MINUTE_MS, HOUR_MS = 60_000, 3_600_000
 SMALL = 10
 """Below this many of a unit, a decimal place is of use."""
 
@@ -19,6 +20,14 @@ def duration(microseconds: float) -> str:
     milliseconds = microseconds / 1_000
     amount, unit = (milliseconds, "ms") if round(milliseconds) < LARGEST else (milliseconds / 1_000, "s")
     return f"{amount:.{int(round(amount, 1) < SMALL)}f} {unit}"
+
+
+def span(milliseconds: int) -> str:
+    """A time that rules give, with its unit: `0.5 s`, `60 s`, `10 min`, `24 h`; never rounded."""
+    for size, unit in ((HOUR_MS, "h"), (MINUTE_MS, "min")):
+        if milliseconds >= 2 * size and milliseconds % size == 0:
+            return f"{milliseconds // size:,} {unit}"
+    return f"{milliseconds / 1_000:,.10g} s"
 
 
 def rounded(value: float | None, places: int = 2) -> float | None:

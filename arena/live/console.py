@@ -190,7 +190,9 @@ class Console:
 
     def _show(self, shown: Iterable[Shown]) -> None:
         for text in shown:
-            self._terminal.print(text, highlight=False, soft_wrap=True, markup=False)
+            # At a terminal words break between words; boards are drawn as they are.
+            wraps = self._terminal.is_terminal and isinstance(text, str)
+            self._terminal.print(text, highlight=False, soft_wrap=not wraps, markup=False)
 
     async def _tick(self, editor: "LineEditor") -> None:
         """Keeps the clock in the prompt."""

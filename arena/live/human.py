@@ -12,6 +12,7 @@ from rich.text import Text
 
 from arena.live.drawing.registry import drawing_of
 from arena.live.text_input import ParseError, quoted, registry
+from arena.quantities import span
 from protocol.codec import encode
 from protocol.messages import (
     Accepted,
@@ -48,8 +49,9 @@ an empty line  let what is submitted stand: the window may close at once
 /board         show the board again
 /help          this, and what may be typed in each window of this game
 /quit          leave the match; it goes on without you
-keys           arrows edit the line and bring back earlier ones, Tab completes, Ctrl-C empties the line and stops
-               the match where it is empty, Ctrl-D is /quit"""
+keys           arrows edit the line and bring back earlier ones, Tab completes
+               Ctrl-C empties the line; on an empty one it stops the match
+               Ctrl-D on an empty line is /quit"""
 COMMANDS = ("/submit", "/done", "/undo", "/pause", "/board", "/help", "/quit")
 NO_WINDOW = "no window is open for you"
 
@@ -248,10 +250,10 @@ def _plain(text: str) -> str:
 
 def _times(clock: ClockTerms) -> str:
     """A match's times in words."""
-    times = [f"{name} {main / 1000:g} s" for name, main in clock.main_ms.items()]
-    times.append(f"reserve {clock.reserve_ms / 1000:g} s")
+    times = [f"{name} {span(main)}" for name, main in clock.main_ms.items()]
+    times.append(f"reserve {span(clock.reserve_ms)}")
     if clock.increment_ms is not UNSET:
-        times.append(f"{clock.increment_ms / 1000:g} s more after each window")
+        times.append(f"{span(clock.increment_ms)} more after each window")
     if clock.bronstein_ms is not UNSET:
-        times.append(f"up to {clock.bronstein_ms / 1000:g} s given back after each window")
+        times.append(f"up to {span(clock.bronstein_ms)} given back after each window")
     return ", ".join(times)

@@ -6,12 +6,11 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from arena.quantities import counted, duration
+from arena.quantities import counted, span
 from arena.regression import decision_of
 from protocol.codec import encode
 from protocol.words import Action
 from referee.host import Asked, Interviewed, Question
-from referee.match import MICROSECONDS_PER_MS
 
 SHOWN = 400
 """Characters of a view, or of an action, that people are shown."""
@@ -89,13 +88,12 @@ def all_compared(questions: Sequence[Question], interviewed: Interviewed) -> lis
 
 def compared_lines(found: Compared, windows: int) -> list[str]:
     """One window in a few lines. `windows`: how many the seat had."""
-    time = duration(found.main_ms * MICROSECONDS_PER_MS)
-    reserve = f", reserve {duration(found.reserve_ms * MICROSECONDS_PER_MS)}" if found.reserve_ms else ""
+    reserve = f", reserve {span(found.reserve_ms)}" if found.reserve_ms else ""
     recorded = "nothing: the bot was gone"
     if not found.recorded_gone:
         recorded = _action(found.recorded, found.default, by_default=found.recorded_by_default)
     lines = [
-        f"window {found.window} ({found.name}) of {windows}: main time {time}{reserve}",
+        f"window {found.window} ({found.name}) of {windows}: main time {span(found.main_ms)}{reserve}",
         f"  shown     {_short(found.view)}",
         f"  recorded  {recorded}",
         *_refusals(found.refused),

@@ -4,7 +4,7 @@ from io import StringIO
 
 import pytest
 
-from arena.quantities import counted
+from arena.quantities import counted, span
 from arena.reports.tournament import void_text
 from arena.schedule.balance import design_of
 from arena.schedule.blocks import SWAPPED, Block
@@ -25,6 +25,22 @@ from arena.tournament.progress import LiveProgress
 )
 def test_a_number_of_things_is_said_as_people_say_it(number: int, thing: str, said: str) -> None:
     assert said == counted(number, thing)
+
+
+@pytest.mark.parametrize(
+    ("milliseconds", "said"),
+    [
+        (0, "0 s"),
+        (100, "0.1 s"),
+        (60_000, "60 s"),
+        (90_000, "90 s"),
+        (600_000, "10 min"),
+        (86_400_000, "24 h"),
+        (86_400_001, "86,400.001 s"),
+    ],
+)
+def test_a_time_that_rules_give_is_said_exactly(milliseconds: int, said: str) -> None:
+    assert said == span(milliseconds)
 
 
 def test_the_number_may_have_a_format() -> None:

@@ -56,10 +56,11 @@ async def play_evening(
     policy: Policy | None = None,
     clock: ClockTable | None = None,
     editor: LineEditor | None = None,
+    width: int = 200,
 ) -> Evening:
     """Mist with a pie rule; the person has seat 0."""
     screen = io.StringIO()
-    terminal = Screen(file=screen, force_terminal=live, color_system=None, width=200)
+    terminal = Screen(file=screen, force_terminal=live, color_system=None, width=width)
     person = LocalSeat(CONSOLE, Console(editor or typed(*lines), terminal, final=not live).play)
     plan = Plan(
         match="m",
@@ -104,6 +105,22 @@ async def test_until_time_is_up_another_action_replaces_the_first(tmp_path: Path
     evening = await play_evening(tmp_path, (10, "C3"), (40, "D7"), STAY)
     assert ([{"cells": ["D7"]}], [50_000]) == (evening.taken, evening.charged_ms)
     assert "submitted: C3; an empty line lets it stand, another action replaces it" in evening.screen
+
+
+@pytest.mark.parametrize(
+    ("live", "longest", "line"),
+    [
+        (True, 60, "an empty line  let what is submitted stand: the window may"),
+        (False, 200, "an empty line  let what is submitted stand: the window may close at once"),
+    ],
+)
+async def test_at_a_terminal_lines_break_between_words_and_elsewhere_not_at_all(
+    tmp_path: Path, autojump_clock: object, *, live: bool, longest: int, line: str
+) -> None:
+    evening = await play_evening(tmp_path, (1, "/help"), STAY, width=60, live=live)
+    lines = [each.rstrip() for each in evening.screen.splitlines()]
+    assert line in lines
+    assert max(map(len, lines)) <= longest
 
 
 @pytest.mark.parametrize("line", ["/done", ""])
