@@ -169,19 +169,34 @@ class _Notes:
 
     def __init__(self) -> None:
         self._counts: dict[str, int] = {}
+        self.errors = 0
+        self._latest_error = ""
+
+    def raised(self, error: Exception) -> int:
+        """The bot raised this and goes on; how often it has raised."""
+        self.errors += 1
+        self._latest_error = _printable(f"{type(error).__name__}: {error}")
+        return self.errors
 
     def add(self, kind: str, window: int, text: str) -> None:
         """`kind`: what there is a number of."""
         count = self._counts[kind] = self._counts.get(kind, 0) + 1
         if count <= MOST_NOTES:
-            shown = "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text[:TEXT])
-            print(f"kit: window {window}: {shown}", file=sys.stderr, flush=True)
+            print(f"kit: window {window}: {_printable(text)}", file=sys.stderr, flush=True)
 
     def over(self) -> None:
         """The match has ended."""
         for kind, count in self._counts.items():
             if count > MOST_NOTES:
                 print(f"kit: {count} {kind} in all", file=sys.stderr, flush=True)
+        if self.errors:
+            # The last line of all: the match's result quotes it.
+            times = "once" if self.errors == 1 else f"{self.errors} times, at last"
+            print(f"kit: the bot raised {times} {self._latest_error}", file=sys.stderr, flush=True)
+
+
+def _printable(text: str) -> str:
+    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text[:TEXT])
 
 
 class Session:
@@ -195,7 +210,6 @@ class Session:
         self._bot = bot
         self.say = say
         self._view_type, self._event_type = types_of_bot(bot, Bot, Window)
-        self._errors = 0
         self._window: Window[Any] | None = None
         self._last: Any = None
         """What the bot submitted last in the open window, or its default."""
@@ -222,8 +236,10 @@ class Session:
             case Closed():
                 self._guarded(self._bot.closed, message)
             case Over(outcome=outcome):
-                self._notes.over()
-                self._guarded(self._bot.over, outcome)
+                try:
+                    self._guarded(self._bot.over, outcome)
+                finally:
+                    self._notes.over()
                 return False
             case Faulted(reason=reason, text=text):
                 self._notes.over()
@@ -256,9 +272,9 @@ class Session:
         self._last, self._standing = opened.default, None
         self._unanswered = 0
         self._fell_back = False
-        errors = self._errors
+        errors = self._notes.errors
         action = self._guarded(self._bot.decide, self._window, opened=opened)
-        if self._errors > errors and not self._unanswered:
+        if self._notes.errors > errors and not self._unanswered:
             self._last = None  # To ask for the default is told as such in the match's report.
         self.submit(opened.id, self._last if action is None else action, final=True)
 
@@ -269,13 +285,8 @@ class Session:
         try:
             return method(*given)
         except Exception as error:  # noqa: BLE001 - whatever a stranger's method raises
-            self._errors += 1
-            print(
-                _told_of(
-                    error, getattr(method, "__name__", "decide"), opened, in_full=self._errors <= ERRORS_SHOWN
-                ),
-                file=sys.stderr,
-            )
+            in_full = self._notes.raised(error) <= ERRORS_SHOWN
+            print(_told_of(error, getattr(method, "__name__", "decide"), opened, in_full=in_full), file=sys.stderr)
             return None
 
     def _rejected(self, rejected: Rejected) -> None:

@@ -94,10 +94,11 @@ def _together(reports: Sequence[SeatReport]) -> SeatReport:
     kinds: Counter[tuple[str, str]] = Counter()
     for report in reports:
         kinds.update({(each.refusal, each.text): each.times for each in report.complaints})
+    total = summed(reports)
     return replace(
-        summed(reports),
+        total,
         loss=first.loss,
-        last_line=first.last_line,
+        last_line=first.last_line or total.last_line,
         complaints=tuple(
             Complaint(refusal, text, times) for (refusal, text), times in kinds.most_common(MOST_KINDS)
         ),

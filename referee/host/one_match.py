@@ -379,7 +379,8 @@ class _Play(MatchHere):
     def _report(self, player: PlayerHere) -> SeatReport:
         cpu_us, peak_bytes = player.usage()
         report = self.match.seats[player.seat].report()
-        last_line = printable(player.last_line)[:TEXT] if report.loss else ""
+        quoted = report.loss or report.asked_default
+        last_line = printable(player.last_line)[:TEXT] if quoted else ""
         return replace(
             report,
             cpu_us=cpu_us,

@@ -63,7 +63,7 @@ class SeatReport(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Messages that were refused for coming too late."""
     complaints: Annotated[tuple[Complaint, ...], Meta(max_length=MOST_COMPLAINTS)] = ()
     last_line: Text = ""
-    """What a bot that was lost wrote last: with Python, the error."""
+    """What a bot that was lost, or asked for the default, wrote last: with Python, the error."""
     spread: Spread = {}
     """Time charged, of each window that the bot was there for."""
     worst_us: Microseconds = 0
@@ -113,7 +113,8 @@ def merged(spreads: Iterable[Spread]) -> Spread:
 
 
 def summed(reports: Sequence[SeatReport]) -> SeatReport:
-    """Many matches' as one: counts added, times and sizes the most; without losses, last lines and complaints."""
+    """Many matches' as one: counts added, times and sizes the most. Losses, their lines, and complaints are left out."""
+    lines = [each.last_line for each in reports if each.last_line and not each.loss]
     cpu = [each.cpu_us for each in reports if each.cpu_us is not None]
     return SeatReport(
         hello_us=_most(each.hello_us for each in reports),
@@ -128,6 +129,7 @@ def summed(reports: Sequence[SeatReport]) -> SeatReport:
         worst_us=max((each.worst_us for each in reports), default=0),
         cpu_us=sum(cpu) if cpu else None,
         peak_bytes=_most(each.peak_bytes for each in reports),
+        last_line=lines[-1] if lines else "",
         unlogged_bytes=sum(each.unlogged_bytes for each in reports),
     )
 
@@ -157,9 +159,10 @@ def sentences(report: SeatReport, *, windows: int, refused: int) -> list[str]:
         said.append(_complaints(report, refused - report.refused_late))
     if report.fallbacks:
         said.append(f"after a refusal the default in {report.fallbacks} of {windows} windows")
-    elif report.asked_default * MOSTLY > windows:
+    asked = not report.fallbacks and report.asked_default * MOSTLY > windows
+    if asked:
         said.append(f"asked for the default in {report.asked_default} of {windows} windows")
-    if report.loss and report.last_line:
+    if report.last_line and (asked or report.loss):
         said.append(f"last line: {report.last_line}")
     return said
 

@@ -10,9 +10,9 @@ from bots.kit import Bot, FunctionBot, Session, Window, run
 from bots.kit_types import types_of_bot
 from protocol.games.fight_for_a_name import FightView
 from protocol.games.mist import ChooseFirst, MistEvent, MistView, OpponentPlaced, Turn
-from protocol.messages import EventMessage, Rejected
+from protocol.messages import EventMessage, Over, Rejected
 from protocol.refusals import Refusal
-from tests.bots.test_kit import PLACED, VIEW, actions, conversation, opened, welcome
+from tests.bots.test_kit import OUTCOME, PLACED, VIEW, actions, conversation, opened, welcome
 
 EventT = TypeVar("EventT")
 
@@ -183,6 +183,24 @@ class TestErrors:
         told = capsys.readouterr().err
         assert "welcome raised; the match goes on\nTraceback" in told
         assert "ValueError: not so" in told
+
+    def test_at_the_end_the_last_line_says_how_often_it_raised_and_what(
+        self, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        class Forgetful(FunctionBot):
+            on_error = "default"
+
+            def over(self, outcome: object) -> None:
+                raise ValueError("too\nlate")
+
+        end = Over(OUTCOME)
+        conversation(Forgetful(self.failing), opened(0), end)
+        last = capsys.readouterr().err.splitlines()[-1]
+        assert r"kit: the bot raised 2 times, at last ValueError: too\nlate" == last
+        once = FunctionBot(self.failing)
+        once.on_error = "default"
+        conversation(once, opened(0), end)
+        assert "kit: the bot raised once KeyError: 'lost'" == capsys.readouterr().err.splitlines()[-1]
 
     def test_what_is_told_is_bounded(self, capsys: pytest.CaptureFixture[str]) -> None:
         def failing(window: Window[Any]) -> None:

@@ -69,6 +69,16 @@ def test_of_a_bot_that_prints_more_than_is_kept_it_is_said_only_if_it_did_not_an
     assert 3 << 20 == summed([hung, printed]).unlogged_bytes
 
 
+def test_of_a_bot_that_asks_for_the_default_what_it_wrote_last_is_said() -> None:
+    """With `on_error` the kit asks for it, and writes last what the bot raised."""
+    error = "kit: the bot raised 9 times, at last KeyError: 'x'"
+    asks = SeatReport(asked_default=9, last_line=error)
+    quoted = ["asked for the default in 9 of 10 windows", f"last line: {error}"]
+    assert quoted == sentences(asks, windows=10, refused=0)
+    assert quoted == sentences(summed([asks, SeatReport(loss="killed", last_line="?")]), windows=10, refused=0)
+    assert [] == sentences(asks, windows=100, refused=0)
+
+
 def test_answers_that_come_after_their_windows_were_given_up_are_told_from_none() -> None:
     """A bot that is far too slow is not one that hangs."""
     slow = SeatReport(unanswered=21, refused_late=7)
