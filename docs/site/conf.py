@@ -8,6 +8,7 @@ extensions = ["myst_parser"]
 html_theme = "furo"
 html_title = "Arena"
 html_copy_source = False
+html_show_copyright = False
 html_show_sphinx = False
 smartquotes = False  # they make one dash of the two before an option
 myst_disable_syntax = ["html_inline", "html_block"]  # `<` is a character

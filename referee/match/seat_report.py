@@ -113,7 +113,7 @@ def merged(spreads: Iterable[Spread]) -> Spread:
 
 
 def summed(reports: Sequence[SeatReport]) -> SeatReport:
-    """Many matches' as one: counts added, times and sizes the most. Losses, their lines, and complaints are left out."""
+    """Many matches' as one: counts added, times and sizes the most; without losses and complaints."""
     lines = [each.last_line for each in reports if each.last_line and not each.loss]
     cpu = [each.cpu_us for each in reports if each.cpu_us is not None]
     return SeatReport(
