@@ -1,7 +1,7 @@
-"""Tables of results, of which nothing is cut: the same at a terminal and in a file, in ASCII in the latter."""
+"""Tables of results, of which nothing is lost: the same at a terminal and in a file, in ASCII in the latter."""
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from rich.box import SIMPLE_HEAD, Box
 from rich.cells import cell_len, chop_cells
@@ -20,6 +20,8 @@ NARROW_WORDS = 16
 LONGEST_CELL = 160
 """Columns of a cell, at most: a path may have 4,096 letters, and a table is to stay one."""
 LONGEST_HEADING = 30
+FEWEST_ROWS = 2
+"""Of which it is worth saying that they have something in common."""
 NO_LIMIT = 10_000
 
 
@@ -28,17 +30,37 @@ class Grid:
 
     def __init__(self, headings: dict[str, bool]) -> None:
         """Each heading says whether its column holds numbers."""
-        box = SIMPLE_HEAD if sys.stdout.isatty() else PLAIN_HEAD
-        self.table = Table(box=box, show_edge=False, pad_edge=False, collapse_padding=True)
-        for heading, is_number in headings.items():
-            justify: JustifyMethod = "right" if is_number else "left"
-            self.table.add_column(
-                _cell(heading, LONGEST_HEADING), justify=justify, no_wrap=is_number, overflow="fold"
-            )
+        self._headings = [(_cell(heading, LONGEST_HEADING), is_number) for heading, is_number in headings.items()]
+        self._rows: list[tuple[Text, ...]] = []
 
     def add_row(self, *cells: str) -> None:
-        """One row."""
-        self.table.add_row(*map(_cell, cells))
+        """One row; cells that are left out at its end are empty."""
+        missing = len(self._headings) - len(cells)
+        self._rows.append(tuple(map(_cell, (*cells, *[""] * missing))))
+
+    def same_columns(self) -> list[int]:
+        """The columns, by number, behind the first two whose cells are all the same."""
+        if len(self._rows) < FEWEST_ROWS:
+            return []
+        columns = [{row[column].plain for row in self._rows} for column in range(len(self._headings))]
+        return [column for column, cells in enumerate(columns) if column > 1 and len(cells) == 1]
+
+    def said(self, columns: Iterable[int]) -> str:
+        """Columns of which all cells are the same, in words."""
+        return ", ".join(f"{self._headings[column][0]} {self._rows[0][column]}" for column in sorted(columns))
+
+    def drawn(self, *, most: int | None = None, without: Collection[int] = ()) -> Table:
+        """The table. `most`: the columns of the terminal that words are given; `without`: what is left out."""
+        box = SIMPLE_HEAD if sys.stdout.isatty() else PLAIN_HEAD
+        table = Table(box=box, show_edge=False, pad_edge=False, collapse_padding=True)
+        shown = [column for column in range(len(self._headings)) if column not in without]
+        for heading, is_number in (self._headings[column] for column in shown):
+            justify: JustifyMethod = "right" if is_number else "left"
+            width = None if is_number else most
+            table.add_column(heading, justify=justify, no_wrap=is_number, overflow="fold", max_width=width)
+        for row in self._rows:
+            table.add_row(*(row[column] for column in shown))
+        return table
 
 
 def grid_of(headings: Sequence[str], rows: Iterable[Sequence[str]], words: Sequence[str] = ("bot",)) -> Grid:
@@ -63,15 +85,23 @@ def shortened(text: str, most: int) -> str:
 
 
 def show(screen: Screen, grid: Grid) -> None:
-    """Prints a table whole: where it is too wide its words are folded, and if that is not enough it stays so."""
-    table = grid.table
+    """Prints a table whole.
+
+    Where it is too wide its words are folded. Then columns of which all cells are the same are said below it in
+    words, the last ones first. If that is not enough it stays so.
+    """
+    table = grid.drawn()
+    same, aside = grid.same_columns(), set[int]()
     if _width(screen, table) > screen.width:
-        for column in table.columns:
-            if not column.no_wrap:
-                column.max_width = NARROW_WORDS
+        table = grid.drawn(most=NARROW_WORDS)
+    while same and _width(screen, table) > screen.width:
+        aside.add(same.pop())
+        table = grid.drawn(most=NARROW_WORDS, without=aside)
     # Not by itself: rich would cut it to the screen.
     lines = Segments(screen.render(table, screen.options.update(max_width=_width(screen, table))))
     screen.print(lines, crop=False, end="")
+    if aside:
+        screen.say(f"in all rows: {grid.said(aside)}")
 
 
 def _width(screen: Screen, table: Table) -> int:

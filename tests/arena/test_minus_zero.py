@@ -61,7 +61,7 @@ def even() -> Digest:
 
 def test_a_rating_of_nothing_is_plus_nothing(even: Digest) -> None:
     ratings = even.ratings.ratings
-    assert ["+0", "+0"] == list(map(str, ratings_table(even).table.columns[2].cells))
+    assert ["+0", "+0"] == list(map(str, ratings_table(even).drawn().columns[2].cells))
     assert "+0 to +0" == interval(ratings[0])
     assert "below +0" == interval(msgspec.structs.replace(ratings[0], low=None))
     assert "above +0" == interval(msgspec.structs.replace(ratings[0], high=None))
@@ -85,7 +85,7 @@ def test_a_stress_table_has_no_minus_zero() -> None:
         **zeros | {"verdicts": {}, "lateness": none, "behind": none, "charged": Percentiles(-2, 0, 0, 0)}
     )
     charged = [
-        column for column in stress_table([level]).table.columns if str(column.header) == "charged - actual p50"
+        column for column in stress_table([level]).drawn().columns if str(column.header) == "charged - actual p50"
     ]
     assert ["0.00"] == [str(cell) for column in charged for cell in column.cells]
 

@@ -5,7 +5,7 @@ from io import StringIO
 import pytest
 
 from arena.quantities import duration
-from arena.tables import Grid, show
+from arena.tables import Grid, grid_of, show
 from arena.terminal import Screen
 
 
@@ -33,6 +33,24 @@ def test_where_a_table_is_too_wide_its_words_are_folded_and_never_cut() -> None:
 
 def test_numbers_are_not_even_cut_where_there_is_no_room_for_them() -> None:
     assert ["bot     points", "--------------", "hunter    17.5"] == lines(5, "hunter")
+
+
+def test_where_that_is_not_enough_columns_that_are_the_same_in_all_rows_are_said_below() -> None:
+    """The last ones first, and no more than is needed; never the first two, which name the row."""
+    rows = [("0", "b", "1", "0", "ok", "5"), ("1", "b", "1", "0", "ok", "6")]
+    grid = grid_of(("seat", "bot", "place", "defaults", "conduct", "charged"), rows, words=("bot", "conduct"))
+
+    def shown(width: int) -> list[str]:
+        screen = Screen(file=StringIO(), width=width)
+        show(screen, grid)
+        assert isinstance(screen.file, StringIO)
+        return [line.rstrip() for line in screen.file.getvalue().splitlines()]
+
+    whole = shown(44)
+    assert "seat  bot  place  defaults  conduct  charged" == whole[0]
+    assert 4 == len(whole)
+    assert ["seat  bot  place  defaults  charged", "in all rows: conduct ok"] == shown(43)[:: len(whole)]
+    assert ["seat  bot  charged", "in all rows: place 1, defaults 0, conduct ok"] == shown(5)[:: len(whole)]
 
 
 @pytest.mark.parametrize(

@@ -243,9 +243,9 @@ def test_the_json_has_what_the_table_has(file: Path) -> None:
 def test_the_table_has_a_column_for_each_opponent_by_place(file: Path) -> None:
     table = crosstable(playing(file).standings, ("a", "b", "c"), 2)
     assert ["#", "bot", "points", "W-T-L", "1", "2", "3", "faults", "defaults", "a window"] == [
-        str(column.header) for column in table.table.columns
+        str(column.header) for column in table.drawn().columns
     ]
-    first, second, third = zip(*(map(str, column.cells) for column in table.table.columns), strict=True)
+    first, second, third = zip(*(map(str, column.cells) for column in table.drawn().columns), strict=True)
     assert ("-", "-", "-") == (first[4], second[5], third[6])
     assert (float(first[2]), 4.0) == (float(first[5]) + float(first[6]), float(first[5]) + float(second[4]))
     assert 8 == sum(map(int, first[3].split("-")))
