@@ -10,11 +10,13 @@ A bot is a function from an open window to an action, or a `Bot`, which also hea
     run(decide)
 """
 
+import faulthandler
 import os
 import sys
 import time
 import tomllib
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 from time import monotonic
@@ -453,6 +455,8 @@ def run(
     player.view_type, player.event_type = types_of_bot(player, Bot, Window)
     line = WireLine(endpoint)
     hello = Hello(token=token, name=name, version=version, protocol=PROTOCOL)
+    with suppress(OSError, ValueError, AttributeError):  # Standard error may be closed, or no file.
+        faulthandler.enable()  # If a library crashes, the log says where the bot was.
     try:
         (play_on if os.environ.get("ARENA_KEPT") else play)(player, line, hello)
     finally:

@@ -17,9 +17,10 @@ READ_BYTES = 64 * 1024
 """As much as a pipe holds at first."""
 PIPE_READS = 256
 """After so many it is empty if nobody writes: a bot may make it larger, up to so many pages, and each a packet."""
-LATEST_BYTES = 4_000
-"""Kept of what was written last, whatever the file holds: a traceback's end."""
+LATEST_BYTES = 16_000
+"""Kept of what was written last, whatever the file holds: a traceback's end, or the 100 calls of a fatal error."""
 _FRAME = re.compile(r'^  File "([^"\n]+)", line (\d+)', re.MULTILINE)
+_FATAL = re.compile(r"^Fatal Python error: .*$", re.MULTILINE)
 _NOT_THE_BOTS = (
     "<frozen ",
     "<string>",
@@ -183,15 +184,36 @@ class BotLog:
         return len(taken)
 
 
+def _fatal_error(text: str) -> str:
+    """What Python wrote when a signal such as SIGSEGV ended it, with the place in the bot; empty: nothing."""
+    found = list(_FATAL.finditer(text))
+    if not found:
+        return ""
+    thread = text.find("Current thread ", found[-1].end())
+    own = [] if thread < 0 else _own_frames(text, thread)
+    return found[-1][0] + (_place(own[0]) if own else "")  # The most recent call is the first.
+
+
+def _own_frames(text: str, start: int) -> list[tuple[str, str]]:
+    """File and line of the calls in the bot's own code."""
+    frames = _FRAME.findall(text, start)
+    return [(path, line) for path, line in frames if not any(part in path for part in _NOT_THE_BOTS)]
+
+
+def _place(frame: tuple[str, str]) -> str:
+    path, line = frame
+    return f" ({path.rpartition('/')[2]}:{line})"
+
+
 def last_line(text: str) -> str:
     """Of a bot's output, the last line; after a Python traceback, with the bot's own file and line behind it."""
     lines = text.strip().splitlines()
     if not lines:
         return ""
+    if fatal := _fatal_error(text):
+        return fatal
     start = text.rfind("Traceback (most recent call last)")
-    frames = _FRAME.findall(text, max(0, start))
-    own = [(path, line) for path, line in frames if not any(part in path for part in _NOT_THE_BOTS)]
+    own = _own_frames(text, max(0, start))
     if not own or lines[-1].startswith(" "):
         return lines[-1]
-    path, line = own[-1]
-    return f"{lines[-1]} ({path.rpartition('/')[2]}:{line})"
+    return lines[-1] + _place(own[-1])

@@ -67,6 +67,25 @@ async def test_a_log_that_is_complete_reads_no_more(tmp_path: Path) -> None:
         os.close(descriptor)
 
 
+def test_a_fatal_error_is_told_with_the_bots_own_file_and_line() -> None:
+    """What `faulthandler` writes ends with the names of modules, and has the latest call first."""
+    text = """Fatal Python error: Segmentation fault
+
+Thread 0x00007f1 (most recent call first):
+  File "/bot/other.py", line 9 in wait
+
+Current thread 0x00007f2 (most recent call first):
+  File "/usr/lib/python3.11/ctypes/__init__.py", line 519 in string_at
+  File "/bot/bot.py", line 4 in decide
+  File "/arena/code/bots/kit.py", line 164 in decide
+  File "/bot/bot.py", line 6 in <module>
+
+Extension modules: msgspec._core (total: 1)
+"""
+    assert "Fatal Python error: Segmentation fault (bot.py:4)" == last_line(text)
+    assert "Fatal Python error: Aborted" == last_line("talk\nFatal Python error: Aborted\n\nmore\n")
+
+
 def test_the_last_line_of_a_traceback_names_the_bots_own_file_and_line() -> None:
     text = """talk
 Traceback (most recent call last):
