@@ -47,6 +47,15 @@ INTERRUPTED = "interrupted"
 """Why an attempt is void whose process was stopped: it is no fault of anyone's."""
 
 
+Reported = tuple[Played, tuple[SeatReport, ...], str]
+"""A match that counts, its seats' reports, and its transcript's name, or its URL if it is not in the folder."""
+_REPORTED = (
+    "SELECT played, reports, CASE WHEN place LIKE '%://%' THEN place ELSE transcript END FROM results"
+    " JOIN attempts ON attempts.id = results.attempt"
+)
+_IN_ORDER = " ORDER BY results.block, results.seating"
+
+
 class Attempt(Struct, frozen=True):
     """One try at a match."""
 
@@ -183,25 +192,28 @@ class Ledger:
             ).fetchall()
             return [msgspec.json.decode(played, type=Played) for (played,) in rows]
 
-    def reports(self, end: int = LAST) -> Iterator[tuple[Played, tuple[SeatReport, ...], str]]:
+    def reports(self, end: int = LAST) -> Iterator[Reported]:
         """Every match that counts of the blocks before `end`, in schedule order, with its seats' reports.
 
         Last comes its transcript's name, or its URL where it is not in the results folder. Rows are read as they
         are asked for: a large tournament's need not be held at once.
         """
         with self._errors_as_exits():
+            yield from map(_reported, self._db.execute(f"{_REPORTED} WHERE results.block < ?{_IN_ORDER}", (end,)))
+
+    def page(self, first: int, count: int) -> list[Reported]:
+        """The same of so many matches, from the `first`-th on, counted from 0."""
+        with self._errors_as_exits():
+            rows = self._db.execute(f"{_REPORTED}{_IN_ORDER} LIMIT ? OFFSET ?", (count, first))
+            return list(map(_reported, rows))
+
+    def one(self, block: int, seating: int) -> Reported | None:
+        """The same of one match; None: it does not count."""
+        with self._errors_as_exits():
             rows = self._db.execute(
-                "SELECT played, reports, CASE WHEN place LIKE '%://%' THEN place ELSE transcript END FROM results"
-                " JOIN attempts ON attempts.id = results.attempt WHERE results.block < ?"
-                " ORDER BY results.block, results.seating",
-                (end,),
+                f"{_REPORTED} WHERE results.block = ? AND results.seating = ?", (block, seating)
             )
-            for played, reports, transcript in rows:
-                match = msgspec.json.decode(played, type=Played)
-                of_seats = msgspec.json.decode(reports, type=tuple[SeatReport, ...])
-                if len(of_seats) not in (0, len(match.entrants)):
-                    raise TypeError(f"{len(of_seats)} reports of {len(match.entrants)} seats")
-                yield match, of_seats, transcript
+            return next(map(_reported, rows), None)
 
     def transcripts(self) -> dict[tuple[int, int], str]:
         """By block and seating: the name of the transcript of every match that counts."""
@@ -305,6 +317,15 @@ def _unused(folder: Path, name: str, number: int) -> Path:
         if not path.exists() and not path.with_name(f"{path.name}.part").exists():
             return path
         number += 1
+
+
+def _reported(row: tuple[str, str, str]) -> Reported:
+    played, reports, transcript = row
+    match = msgspec.json.decode(played, type=Played)
+    of_seats = msgspec.json.decode(reports, type=tuple[SeatReport, ...])
+    if len(of_seats) not in (0, len(match.entrants)):
+        raise TypeError(f"{len(of_seats)} reports of {len(match.entrants)} seats")
+    return match, of_seats, transcript
 
 
 def _played(match: Match, result: Result) -> Played:
