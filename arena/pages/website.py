@@ -1,7 +1,7 @@
 """Pages by their paths: what the server answers with, and what a site is written from. No page says a secret.
 
 Paths are relative to the top, and have the names of files, so that a bucket or a disk serves them too. Links are
-relative to the page they stand on. docs/pages.md has the list.
+relative to the page they stand on.
 """
 
 import re
@@ -16,7 +16,12 @@ from arena.pages.competition import Competition
 from arena.pages.template import render
 from arena.reports import matches_text
 
-HTML, CSS, JS, JSON = "text/html; charset=utf-8", "text/css; charset=utf-8", "text/javascript; charset=utf-8", "application/json"
+HTML, CSS, JS, JSON = (
+    "text/html; charset=utf-8",
+    "text/css; charset=utf-8",
+    "text/javascript; charset=utf-8",
+    "application/json",
+)
 LINES = "application/jsonl"
 KINDS = {"css": CSS, "js": JS}
 MATCHES_A_PAGE = 100
@@ -86,7 +91,14 @@ class Website:
     def _html(self, template: str, path: str, **values: Any) -> Page:
         """A page made from its template. `top` leads from it to the top of the site: "" or "../"."""
         top = "../" * path.count("/")
-        text = render(template, top=top, live=self._live, style=asset_path("site.css"), script=asset_path("site.js"), **values)
+        text = render(
+            template,
+            top=top,
+            live=self._live,
+            style=asset_path("site.css"),
+            script=asset_path("site.js"),
+            **values,
+        )
         return Page(text.encode())
 
 

@@ -1,0 +1,48 @@
+"""Which competitions there are: results folders, found by their ledgers."""
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from arena.errors import WrongUse
+from arena.pages import Competition
+from arena.tournament import LEDGER, ledger_of
+
+MOST = 1_000
+"""Competitions of one site."""
+SLUG_LENGTH = 40
+DEFAULT = Path("runs")
+
+
+def competitions_in(places: Sequence[Path]) -> list[Competition]:
+    """The competitions of results folders, of tournaments' files, and of folders that hold results folders.
+
+    Raises:
+        WrongUse: a place is none of these, or holds no results.
+    """
+    folders = [folder for place in places or [DEFAULT] for folder in _folders(place)]
+    taken: set[str] = set()
+    return [Competition(_slug(folder.resolve().name, taken), folder) for folder in dict.fromkeys(folders)]
+
+
+def _folders(place: Path) -> Iterator[Path]:
+    if place.is_dir() and not (place / LEDGER).exists():
+        found = sorted(ledger.parent for depth in ("*", "*/*") for ledger in place.glob(f"{depth}/{LEDGER}"))[
+            :MOST
+        ]
+        if not found:
+            raise WrongUse(f"{place}: holds no results: there is no {LEDGER} in it or in its folders")
+        yield from found
+    else:
+        yield ledger_of(place).parent
+
+
+def _slug(name: str, taken: set[str]) -> str:
+    """A name for paths that no other competition has."""
+    base = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:SLUG_LENGTH].strip("-") or "competition"
+    slug, number = base, 1
+    while slug in taken:
+        number += 1
+        slug = f"{base}-{number}"
+    taken.add(slug)
+    return slug
