@@ -33,8 +33,8 @@ class Competition:
     """A tournament, or a regression test. Calls wait on the disk and may take seconds; any thread may make them."""
 
     def __init__(self, slug: str, folder: Path) -> None:
+        """A results folder, and its name in paths."""
         self.slug = slug
-        """Its name in paths."""
         self.folder = folder
         self.title = folder.resolve().name
         self._lock = Lock()
