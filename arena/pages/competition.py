@@ -30,7 +30,7 @@ class MatchOnPage(Struct, frozen=True):
 
 
 class Competition:
-    """A tournament, or a regression test. Calls wait on the disk and may take seconds; any thread may make them."""
+    """A tournament, or a regression test. Calls wait on the disk, for seconds; any thread may call."""
 
     def __init__(self, slug: str, folder: Path) -> None:
         """A results folder, and its name in paths."""
