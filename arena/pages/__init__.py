@@ -1,6 +1,17 @@
 """Pages of competitions, for the server, the site and the report alike."""
 
-from arena.pages.competition import Competition
+from arena.pages.competition import Competition, MatchOnPage
+from arena.pages.contents import NoReplayError, replay_page, replay_path, transcript_bytes, transcript_path
 from arena.pages.website import Page, Website
 
-__all__ = ["Competition", "Page", "Website"]
+__all__ = [
+    "Competition",
+    "MatchOnPage",
+    "NoReplayError",
+    "Page",
+    "Website",
+    "replay_page",
+    "replay_path",
+    "transcript_bytes",
+    "transcript_path",
+]

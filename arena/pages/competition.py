@@ -5,19 +5,22 @@ that is over would be a secret of one that is not.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from threading import Lock
 
 from msgspec import Struct
 
+from arena.errors import WrongUse
 from arena.statistics import Played
 from arena.tournament import LEDGER, TRANSCRIPTS, Ledger, Results, results_in
 from referee.match import SeatReport
 
 Stamp = tuple[tuple[int, int], ...]
 """Of the ledger's files: size, and when each was written."""
+AT_ONCE = 1_000
+"""Matches read from a ledger in one step."""
 
 
 class MatchOnPage(Struct, frozen=True):
@@ -73,6 +76,23 @@ class Competition:
         """Matches that count, in schedule order, from the `first`-th on, counted from 0."""
         with closing(Ledger(self.ledger)) as ledger:
             return [MatchOnPage(*row) for row in ledger.page(first, count)]
+
+    def all_matches(self) -> Iterator[MatchOnPage]:
+        """Every match that counts, in schedule order. Few are in memory at once, and the ledger is not held open.
+
+        One whose block comes to count in the meantime may be missing. Raises as `results`.
+        """
+        block, seating = -1, 0
+        while True:
+            with closing(Ledger(self.ledger)) as ledger:
+                rows = ledger.after(block, seating, AT_ONCE)
+            yield from (MatchOnPage(*row) for row in rows)
+            if len(rows) < AT_ONCE:
+                return
+            last = rows[-1][0]
+            if (last.block, last.seating) <= (block, seating):
+                raise WrongUse(f"{self.ledger}: holds results that are not in order")
+            block, seating = last.block, last.seating
 
     def match(self, block: int, seating: int) -> MatchOnPage | None:
         """One of them; None: it does not count, or not yet."""

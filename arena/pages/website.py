@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import Struct
 
 from arena.errors import MachineCannot, WrongUse
-from arena.pages.assets import asset_at, asset_path
+from arena.pages.assets import asset_at, asset_path, asset_paths
 from arena.pages.competition import Competition
 from arena.pages.template import render
 from arena.reports import matches_text
@@ -58,6 +58,27 @@ class Website:
             if found := pattern.fullmatch(path):
                 return make(self, **found.groupdict())
         return None
+
+    def shared_paths(self) -> Iterator[str]:
+        """The paths of pages and files that belong to no competition alone."""
+        yield "index.html"
+        yield from asset_paths()
+
+    def paths(self, slug: str) -> Iterator[str]:
+        """The paths of a competition's pages, in which matches come first: other pages link to them.
+
+        Replays and transcripts are not among them. Raises as `page`.
+        """
+        competition = self._competitions[slug]
+        digest = competition.results().digest
+        for match in competition.all_matches():
+            yield f"{slug}/match/{match.played.block}-{match.played.seating}.html"
+        for number in range(max(1, -(-digest.matches // MATCHES_A_PAGE))):
+            yield f"{slug}/matches-{number + 1}.html" if number else f"{slug}/matches.html"
+        for entrant in range(len(digest.labels)):
+            yield f"{slug}/bot/{entrant}.html"
+        for name in ("bots", "schedule", "index"):
+            yield f"{slug}/{name}.html"
 
     def index(self) -> Page:
         """All competitions."""

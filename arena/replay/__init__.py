@@ -1,6 +1,6 @@
 """Matches that are over: verified, one or many, and gone through step by step."""
 
-from arena.replay.match_steps import recording_of
+from arena.replay.match_steps import recorded, recording_of
 from arena.replay.player import play_back
 from arena.replay.recording import Fact, Recording, Step
 from arena.replay.seat_steps import recording_of_seat
@@ -17,6 +17,7 @@ __all__ = [
     "path_text",
     "play_back",
     "proved",
+    "recorded",
     "recording_of",
     "recording_of_seat",
     "transcripts_in",

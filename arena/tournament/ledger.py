@@ -207,6 +207,15 @@ class Ledger:
             rows = self._db.execute(f"{_REPORTED}{_IN_ORDER} LIMIT ? OFFSET ?", (count, first))
             return list(map(_reported, rows))
 
+    def after(self, block: int, seating: int, count: int) -> list[Reported]:
+        """The same of at most so many matches that follow this one in schedule order."""
+        with self._errors_as_exits():
+            rows = self._db.execute(
+                f"{_REPORTED} WHERE (results.block, results.seating) > (?, ?){_IN_ORDER} LIMIT ?",
+                (block, seating, count),
+            )
+            return list(map(_reported, rows))
+
     def one(self, block: int, seating: int) -> Reported | None:
         """The same of one match; None: it does not count."""
         with self._errors_as_exits():

@@ -53,6 +53,17 @@ def test_the_results_of_some_blocks_can_be_had_alone(ledger: Ledger) -> None:
     assert [1, 1, 2, 2] == [played.block for played in ledger.results(1, 3)]
 
 
+def test_results_can_be_gone_through_a_few_at_a_time(ledger: Ledger) -> None:
+    matches = [match for block in round_robin(3, 2, 1) for match in block.matches]
+    for match in matches:
+        finish(ledger, match)
+    found, last = [], (-1, 0)
+    while rows := ledger.after(*last, 5):
+        last = (rows[-1][0].block, rows[-1][0].seating)
+        found += [(played.block, played.seating) for played, _, _ in rows]
+    assert [(match.block, match.seating) for match in matches] == found
+
+
 def test_a_result_keeps_who_sat_where_and_the_hash_of_its_transcript(ledger: Ledger) -> None:
     finish(ledger, FIRST)
     finish(ledger, SECOND)
