@@ -32,6 +32,7 @@ COMMANDS = {
     "tournament": ("tournament", "Play a tournament from a file, or go on with it."),
     "regress": ("regress", "Test whether a bot's new version is better; the exit code is for CI."),
     "report": ("report", "Show ratings with intervals and plots of a tournament."),
+    "site": ("site", "Write pages of tournaments as files, for any web server or bucket."),
     "stress": ("stress", "Attack the rules of time, and find how many matches this machine carries."),
     "replay": ("replay", "Verify a transcript, step through it, or extract one seat's."),
     "ask": ("ask", "Put a recorded decision to a bot again, in a debugger if you like."),

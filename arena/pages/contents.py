@@ -92,14 +92,15 @@ def viewer_hash() -> str:
     """The hash of what draws replays."""
     total = sha256()
     for room in DRAWN_BY:
-        for name, content in sorted(_sources(files(room))):
+        for name, content in sorted(sources(files(room))):
             total.update(f"{room}/{name} {len(content)}\n".encode() + content)
     return total.hexdigest()[:DIGITS]
 
 
-def _sources(folder: Traversable) -> Iterator[tuple[str, bytes]]:
+def sources(folder: Traversable) -> Iterator[tuple[str, bytes]]:
+    """All that is in a package, by its path."""
     for each in folder.iterdir():
         if each.is_dir():
-            yield from ((f"{each.name}/{name}", content) for name, content in _sources(each))
+            yield from ((f"{each.name}/{name}", content) for name, content in sources(each))
         elif not each.name.endswith(".pyc"):
             yield each.name, each.read_bytes()

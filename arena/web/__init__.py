@@ -1,5 +1,7 @@
 """Pages for others: a server that follows running arenas, and a site of plain files."""
 
 from arena.web.catalog import competitions_in
+from arena.web.output import open_output
+from arena.web.site import Builder, Progress, Written
 
-__all__ = ["competitions_in"]
+__all__ = ["Builder", "Progress", "Written", "competitions_in", "open_output"]

@@ -1,0 +1,95 @@
+"""`arena site`: pages of competitions as plain files, which any web server or bucket can show."""
+
+from pathlib import Path
+
+import click
+import msgspec
+from rich.progress import Progress as Bar
+from rich.progress import TimeElapsedColumn, TimeRemainingColumn
+
+from arena.errors import AnswerIsNo, WrongUse
+from arena.quantities import counted
+from arena.terminal import print_json, progress_bar, progress_console, results_console
+from arena.web import Builder, Written, competitions_in, open_output
+from arena.workers import cores
+from referee.bot_folder import MEGABYTE
+
+MOST_JOBS = 256
+MOST_SAID = 10
+"""Transcripts that cannot be shown which are listed; `--json` has more."""
+
+
+@click.command("site")
+@click.argument("out", type=click.Path(path_type=Path, file_okay=False))
+@click.argument("places", nargs=-1, metavar="[FOLDER_OR_FILE]...", type=click.Path(path_type=Path))
+@click.option(
+    "--jobs", type=click.IntRange(1, MOST_JOBS), help="Processes that make replays.  [default: one a processor]"
+)
+@click.option(
+    "--replays/--no-replays", default=True, help="Write a page of each match that shows its steps, or do not."
+)
+@click.option(
+    "--transcripts/--no-transcripts", default=True, help="Write the transcript of each match, or do not."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print what was done as JSON.")
+def command(
+    out: Path, places: tuple[Path, ...], *, jobs: int | None, replays: bool, transcripts: bool, as_json: bool
+) -> None:
+    """Write pages of tournaments into the folder OUT: standings, bots, and every match that counts.
+
+    Give results folders, tournaments' files, or folders of results folders; runs/ is taken if none is given. What
+    is in OUT already and has not changed is not written again. All that is in OUT is for everybody to see.
+    """
+    competitions = competitions_in(places)
+    for each in competitions:
+        if each.folder.resolve().is_relative_to(out.resolve()):
+            raise WrongUse(
+                f"{out}: holds the results {each.folder}, which are not for all to see: give another folder"
+            )
+    with (
+        open_output(out) as output,
+        progress_bar(progress_console(), TimeElapsedColumn(), TimeRemainingColumn(), transient=True) as bar,
+    ):
+        builder = Builder(output, jobs or cores(), _Shown(bar))
+        done = builder.build(competitions, replays=replays, transcripts=transcripts)
+    if as_json:
+        print_json(
+            {"site": str(out), "competitions": [each.slug for each in competitions]} | msgspec.to_builtins(done)
+        )
+    else:
+        _say(out, done)
+    if done.unread:
+        raise WrongUse("; ".join(done.unread))
+    if done.failures:
+        raise AnswerIsNo(f"{counted(done.failures, 'file')} could not be made of transcripts; all else is written")
+
+
+class _Shown:
+    """How far it is, on a bar."""
+
+    def __init__(self, bar: Bar) -> None:
+        self._bar = bar
+        self._task = bar.add_task("pages", total=None)
+
+    def begin(self, what: str, total: int | None) -> None:
+        """See `Progress`."""
+        self._bar.remove_task(self._task)
+        self._task = self._bar.add_task(what, total=total)
+
+    def advance(self) -> None:
+        """See `Progress`."""
+        self._bar.advance(self._task)
+
+
+def _say(out: Path, done: Written) -> None:
+    screen = results_console()
+    screen.say(
+        f"{out}: {counted(done.written, 'file', ',')} written ({done.size / MEGABYTE:,.1f} MB), "
+        f"{done.kept:,} kept, {done.deleted:,} deleted"
+    )
+    if done.left:
+        screen.say(f"{counted(done.left, 'file', ',')} no longer belongs to it, and was changed by somebody: left")
+    for transcript, why in done.failed[:MOST_SAID]:
+        screen.say(f"{transcript}: {why}")
+    if done.failures > MOST_SAID:
+        screen.say(f"and {done.failures - MOST_SAID:,} more; --json lists some")

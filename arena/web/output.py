@@ -1,0 +1,335 @@
+"""The folder that a site is written to: which files in it are ours, and how they get there whole.
+
+A manifest in the folder names our files with their hashes. A file is named there before it is put in its place, so
+that whatever is not named is somebody else's, also after this process was killed. That is never touched.
+"""
+
+import errno
+import fcntl
+import os
+import sqlite3
+import stat
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from hashlib import sha256
+from pathlib import Path
+
+from arena.errors import MachineCannot, WrongUse, cannot_write
+from arena.tournament import LEDGER
+from referee.linux.regular_file import open_regular
+
+HOME = ".arena-site"
+"""The folder in the folder: manifest, lock, and files that are being written."""
+MANIFEST = "manifest.sqlite"
+LOCK = "lock"
+PARTS = "parts"
+MAY_BE_THERE = frozenset({".git"})
+"""What a folder may hold that is to become a site."""
+TABLES = """
+CREATE TABLE files (
+    path TEXT PRIMARY KEY,
+    hash BLOB NOT NULL,
+    before BLOB,  -- the hash of what may still be there if we were killed
+    size INTEGER NOT NULL,
+    build INTEGER NOT NULL  -- the last one that wanted it
+) WITHOUT ROWID, STRICT;
+CREATE TABLE builds (id INTEGER PRIMARY KEY) STRICT;
+CREATE TABLE made (folder TEXT PRIMARY KEY, source TEXT NOT NULL) WITHOUT ROWID, STRICT;
+"""
+CHUNK = 1024 * 1024
+ROWS = 1_000
+
+
+class Output:
+    """An open folder. Paths are relative to it, with `/` between their parts."""
+
+    def __init__(self, folder: Path, manifest: sqlite3.Connection) -> None:
+        self.folder = folder
+        self._manifest = manifest
+        self._real: set[Path] = {folder}
+        """Folders that are there and are no links."""
+        self._build = manifest.execute("INSERT INTO builds DEFAULT VALUES").lastrowid or 0
+
+    def write(self, path: str, content: bytes) -> bool:
+        """Puts a file in its place; False: it was there already.
+
+        Raises:
+            WrongUse: something that is not ours is at its place; or it cannot be written.
+            MachineCannot: there is no space.
+        """
+        named = self._named(path)
+        if named is not None and self._holds(path, content):
+            self._want(path)
+            return False
+        with _errors_as_exits(self.folder / path):
+            part = self.parts / "page"
+            part.write_bytes(content)
+        self.put(path, part, sha256(content).digest(), len(content))
+        return True
+
+    @property
+    def parts(self) -> Path:
+        """Where files are written before they are put in their places."""
+        return self.folder / HOME / PARTS
+
+    def put(self, path: str, part: Path, digest: bytes, size: int) -> None:
+        """Puts a finished file of `parts` in its place. Raises as `write`."""
+        place = self.folder / path
+        self._make_folder(place.parent)
+        self._check_free(path)
+        with _errors_as_exits(place):
+            self._manifest.execute(
+                "INSERT INTO files VALUES (?, ?, NULL, ?, ?) ON CONFLICT (path) DO UPDATE SET"
+                " before = hash, hash = excluded.hash, size = excluded.size, build = excluded.build",
+                (path, digest, size, self._build),
+            )
+            part.replace(place)
+
+    def has(self, path: str) -> bool:
+        """Whether it is there and ours. Its size is looked at, not what is in it; it stays."""
+        named = self._named(path)
+        if named is None or not self._is_there(path, named):
+            return False
+        self._want(path)
+        return True
+
+    def keep_made(self, folder: str, source: str) -> int | None:
+        """Keeps all files in a folder that were made from this source; how many there are.
+
+        None: they were made from another, or one is gone; the folder is then no longer `made`.
+        """
+        with _errors_as_exits(self.folder):
+            made = self._manifest.execute("SELECT source FROM made WHERE folder = ?", (folder,)).fetchone()
+            if made == (source,) and all(self._is_there(path, size) for path, size in self._below(folder)):
+                return self.keep(folder)
+            self._manifest.execute("DELETE FROM made WHERE folder = ?", (folder,))
+        return None
+
+    def keep(self, folder: str) -> int:
+        """Keeps all our files in a folder, whatever they were made from; how many there are."""
+        first, end = _range(folder)
+        with _errors_as_exits(self.folder):
+            return self._manifest.execute(
+                "UPDATE files SET build = ? WHERE path >= ? AND path < ?", (self._build, first, end)
+            ).rowcount
+
+    def made(self, folder: str, source: str) -> None:
+        """All files in a folder are now there, made from this source."""
+        with _errors_as_exits(self.folder):
+            self._manifest.execute("INSERT OR REPLACE INTO made VALUES (?, ?)", (folder, source))
+
+    def delete_rest(self) -> tuple[int, int]:
+        """Deletes our files that this build did not want: how many it deleted, and left as others changed them."""
+        deleted = left = 0
+        with _errors_as_exits(self.folder):
+            while rows := self._manifest.execute(
+                "SELECT path, hash, before FROM files WHERE build < ? LIMIT ?", (self._build, ROWS)
+            ).fetchall():
+                for path, *digests in rows:
+                    is_ours = self._is_inside(path) and _digest(self.folder / path) in digests
+                    if is_ours:
+                        (self.folder / path).unlink()
+                        self._remove_empty(path)
+                        deleted += 1
+                    elif self._is_inside(path) and os.path.lexists(self.folder / path):
+                        left += 1
+                    self._manifest.execute("DELETE FROM files WHERE path = ?", (path,))
+        return deleted, left
+
+    def _named(self, path: str) -> int | None:
+        """The size that the manifest says a file has."""
+        with _errors_as_exits(self.folder):
+            row = self._manifest.execute("SELECT size FROM files WHERE path = ?", (path,)).fetchone()
+        return None if row is None else row[0]
+
+    def _want(self, path: str) -> None:
+        with _errors_as_exits(self.folder):
+            self._manifest.execute("UPDATE files SET build = ? WHERE path = ?", (self._build, path))
+
+    def _below(self, folder: str) -> Iterator[tuple[str, int]]:
+        first, end = _range(folder)
+        yield from self._manifest.execute(
+            "SELECT path, size FROM files WHERE path >= ? AND path < ?", (first, end)
+        )
+
+    def _is_there(self, path: str, size: int) -> bool:
+        try:
+            its = (self.folder / path).lstat()
+        except OSError:
+            return False
+        return stat.S_ISREG(its.st_mode) and its.st_size == size
+
+    def _holds(self, path: str, content: bytes) -> bool:
+        """Whether this is what is in a file of ours."""
+        if not (self._is_inside(path) and self._is_there(path, len(content))):
+            return False
+        try:
+            return (self.folder / path).read_bytes() == content
+        except OSError:
+            return False
+
+    def _check_free(self, path: str) -> None:
+        """Raises WrongUse if what is at a path is not ours to replace."""
+        place = self.folder / path
+        try:
+            mode = place.lstat().st_mode
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise cannot_write(place, error) from None
+        if self._named(path) is None or not stat.S_ISREG(mode):
+            raise WrongUse(f"{place}: is in the way of a page, and was not written by arena site; move it")
+
+    def _make_folder(self, folder: Path) -> None:
+        """Makes a folder of ours; a link in its place would lead out of the site."""
+        if folder in self._real:
+            return
+        self._make_folder(folder.parent)
+        with _errors_as_exits(folder):
+            with suppress(FileExistsError):
+                folder.mkdir()
+            _check_folder(folder)
+        self._real.add(folder)
+
+    def _is_inside(self, path: str) -> bool:
+        """Whether a path of a manifest, which may come from anybody, leads to a place in this folder."""
+        parts = path.split("/")
+        if not all(parts) or {".", "..", HOME} & set(parts) or "\0" in path:
+            return False
+        above = [self.folder.joinpath(*parts[:depth]) for depth in range(1, len(parts))]
+        return not any(folder not in self._real and folder.is_symlink() for folder in above)
+
+    def _remove_empty(self, path: str) -> None:
+        for folder in (self.folder / path).parents:
+            if folder == self.folder:
+                return
+            try:
+                folder.rmdir()
+            except OSError:
+                return
+            self._real.discard(folder)
+
+
+@contextmanager
+def open_output(folder: Path) -> Iterator[Output]:
+    """Makes the folder if need be, and keeps it for this process.
+
+    Raises:
+        WrongUse: it is a results folder, or in one; or it holds files that no manifest names.
+        MachineCannot: there is no space.
+    """
+    _check_place(folder)
+    home = folder / HOME
+    with _errors_as_exits(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        with suppress(FileExistsError):
+            names = sorted(each.name for each in folder.iterdir())
+            strange = next((name for name in names if name not in MAY_BE_THERE), None)
+            if strange not in (None, HOME) and not os.path.lexists(home):
+                raise WrongUse(
+                    f"{folder}: holds {strange}, and was not written by arena site; give a new or an empty folder"
+                )
+            home.mkdir()
+        _check_folder(home)
+        lock = os.open(home / LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o666)
+    try:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise WrongUse(f"{folder}: another arena is writing this site now") from None
+        with _errors_as_exits(folder):
+            _clear(home / PARTS)
+        with closing(_open_manifest(home / MANIFEST)) as manifest:
+            yield Output(folder, manifest)
+            with _errors_as_exits(folder):
+                _clear(home / PARTS)
+    finally:
+        os.close(lock)
+
+
+def _check_place(folder: Path) -> None:
+    try:
+        resolved = folder.resolve()
+        for above in (resolved, *resolved.parents):
+            if os.path.lexists(above / LEDGER):
+                inside = "is" if above == resolved else "is in"
+                raise WrongUse(f"{folder}: {inside} a folder of results; a site is for all to see: give another")
+    except OSError as error:
+        raise cannot_write(folder, error) from None
+
+
+def _check_folder(folder: Path) -> None:
+    """Raises WrongUse if it is something else, or a link to one."""
+    if not stat.S_ISDIR(folder.lstat().st_mode):
+        raise WrongUse(f"{folder}: is in the way of a folder, and was not written by arena site; move it")
+
+
+def _clear(parts: Path) -> None:
+    """What a build that was killed had not finished."""
+    with suppress(FileExistsError):
+        parts.mkdir()
+    _check_folder(parts)
+    for part in parts.iterdir():
+        part.unlink()
+
+
+def _open_manifest(path: Path) -> sqlite3.Connection:
+    with suppress(FileNotFoundError):
+        if not stat.S_ISREG(path.lstat().st_mode):
+            raise WrongUse(f"{path}: is no file")
+    with _errors_as_exits(path):
+        manifest = sqlite3.connect(path, isolation_level=None)
+        try:
+            manifest.execute("PRAGMA journal_mode = WAL")
+            manifest.execute("PRAGMA synchronous = NORMAL")
+            if not _tables(manifest):
+                manifest.executescript(f"BEGIN; {TABLES} COMMIT;")
+            with closing(sqlite3.connect(":memory:")) as right:
+                right.executescript(TABLES)
+                ours = _tables(manifest) == _tables(right)
+        except BaseException:
+            manifest.close()
+            raise
+    if not ours:
+        manifest.close()
+        raise WrongUse(f"{path}: is no manifest of this version of arena site; give a new folder")
+    return manifest
+
+
+def _tables(manifest: sqlite3.Connection) -> set[tuple[str, str | None]]:
+    return set(manifest.execute("SELECT name, sql FROM sqlite_master"))
+
+
+def _digest(path: Path) -> bytes | None:
+    """The hash of a regular file; None: it is none, or cannot be read."""
+    total = sha256()
+    try:
+        if path.is_symlink():
+            return None
+        with open_regular(path) as file:
+            while chunk := file.read(CHUNK):
+                total.update(chunk)
+    except OSError:
+        return None
+    return total.digest()
+
+
+def _range(folder: str) -> tuple[str, str]:
+    """What comes before the first path in a folder, and after the last."""
+    return f"{folder}/", f"{folder}0"
+
+
+@contextmanager
+def _errors_as_exits(path: Path) -> Iterator[None]:
+    """Raises what goes wrong with a file, or with the manifest, as exits."""
+    try:
+        yield
+    except OSError as error:
+        raise cannot_write(path, error) from None
+    except sqlite3.Error as error:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if code == sqlite3.SQLITE_FULL:
+            raise cannot_write(path, OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))) from None
+        if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR):
+            raise WrongUse(f"{path}: the manifest in {HOME} is none: {error}; give a new folder") from None
+        raise MachineCannot(f"{path}: {error}") from None
