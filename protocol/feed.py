@@ -30,6 +30,8 @@ class FeedBegun(Struct, tag="begun", tag_field="type", frozen=True):
     clock: ClockTerms
     started: str
     """Wall time, ISO 8601, UTC."""
+    alone: bool = False
+    """No other match is played from its deal: what it shows at its end is no secret of another."""
 
 
 class FeedEvent(Struct, tag="event", tag_field="type", frozen=True):

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from arena.commands.match import REMOTE, match_options, play_asked
-from arena.commands.options import open_log
+from arena.commands.options import feed_asked, open_log
 from arena.errors import WrongUse
 from arena.feed import open_feed
 from arena.live import Hosting, play_hosted, play_match
@@ -66,7 +66,7 @@ def command(
         hosting = Hosting(read_address(at), _keys(key), wait)
     except BadAddressError as error:
         raise WrongUse(f"--at: {error}") from None
-    with open_log(log) as events, open_feed(feed) as line:
+    with open_log(log) as events, open_feed(feed_asked(feed, transcripts)) as line:
         publish = None if line is None else line.publish
         hosted = partial(play_hosted, hosting, publish=publish, log=events.logger)
         play_it = partial(play_match, play=hosted)

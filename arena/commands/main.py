@@ -31,6 +31,7 @@ COMMANDS = {
     "keys": ("keys", "Make a pair of keys for a host or a remote bot."),
     "tournament": ("tournament", "Play a tournament from a file, or go on with it."),
     "regress": ("regress", "Test whether a bot's new version is better; the exit code is for CI."),
+    "serve": ("serve", "Serve competitions as a website, with matches as they are played."),
     "report": ("report", "Show ratings with intervals and plots of a tournament."),
     "site": ("site", "Write pages of tournaments as files, for any web server or bucket."),
     "stress": ("stress", "Attack the rules of time, and find how many matches this machine carries."),

@@ -19,6 +19,7 @@ from arena.commands.options import (
     cap_option,
     caps_given,
     clock_option,
+    feed_asked,
     feed_option,
     log_option,
     open_log,
@@ -131,7 +132,7 @@ def command(
     for name in (*bots, given["fill"] or ""):
         if name.startswith(REMOTE):
             raise WrongUse(f"{name}: a bot on another machine comes to `arena host`")
-    with open_log(log) as events, open_feed(feed) as line:
+    with open_log(log) as events, open_feed(feed_asked(feed, transcripts)) as line:
         publish = None if line is None else line.publish
         play_it = partial(play_match, play=partial(play, publish=publish, log=events.logger))
         play_asked(game, bots, given, play_it, transcripts=transcripts, as_json=as_json)

@@ -14,6 +14,7 @@ from arena.config import BotCaps, Tournament, random_bot, read_caps
 from arena.errors import Stopped, WrongUse, cannot_write, reason_of
 from arena.quantities import counted
 from arena.terminal import say
+from arena.tournament import feed_endpoint
 from arena.workers import LOCAL, MAX_CONCURRENCY, Where, venue_for
 from referee.bot_folder import find_bot
 from referee.host import SandboxedBot
@@ -21,6 +22,8 @@ from referee.log import NO_LOG, OperatorLog, Writer, opened
 from referee.match import Policy
 
 CommandT = TypeVar("CommandT", bound=Callable[..., Any])
+FEED_HERE = "here"
+"""Value of `--feed` where none is given."""
 AT_ONCE = click.IntRange(1, MAX_CONCURRENCY)
 
 
@@ -100,8 +103,11 @@ clock_option = click.option(
 )
 feed_option = click.option(
     "--feed",
-    metavar="ENDPOINT",
-    help="Publish the live feed for spectators over ZeroMQ, at ipc://PATH or tcp://ADDRESS:PORT.",
+    metavar="[ENDPOINT]",
+    is_flag=False,
+    flag_value=FEED_HERE,
+    help="Publish the live feed for spectators over ZeroMQ, at ipc://PATH or tcp://ADDRESS:PORT; without a value"
+    " in the folder of results or transcripts, where `arena serve` finds it.",
 )
 log_option = click.option(
     "--log",
@@ -170,6 +176,20 @@ def check_asked(
     bots = (opponent,) if where.on == LOCAL else (*tournament.bots, opponent)
     players, venue = venue_for(replace(where, transcripts=None), bots, form.isolation, at_once=form.concurrency)
     return FieldCheck(players[-1], venue, failed, plays=plays)
+
+
+def feed_asked(feed: str | None, folder: Path) -> str | None:
+    """The endpoint that `feed_option` asks for; None: there is to be no feed.
+
+    Args:
+        feed: the option's value.
+        folder: of results or transcripts. It is made if the feed is to be there.
+
+    Raises:
+        WrongUse: the folder cannot be made.
+        MachineCannot: there is no space.
+    """
+    return feed_endpoint(folder) if feed == FEED_HERE else feed
 
 
 @contextmanager

@@ -14,6 +14,8 @@ from arena.commands.options import (
     check_asked,
     check_option,
     clock_option,
+    feed_asked,
+    feed_option,
     log_option,
     open_log,
     policy_options,
@@ -23,6 +25,7 @@ from arena.commands.options import (
     where_options,
 )
 from arena.errors import AnswerIsNo, MachineCannot, Stopped, Undecided, WrongUse, cannot_write
+from arena.feed import open_feed
 from arena.quantities import counted
 from arena.regression import (
     HEAD,
@@ -112,6 +115,7 @@ BLOCKS = click.IntRange(1, MOST_BLOCKS)
 )
 @click.option("--fresh", is_flag=True, help="Begin anew; move earlier results into a folder within theirs.")
 @check_option
+@feed_option
 @log_option
 @usage_option
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
@@ -142,6 +146,7 @@ def command(
     limit: int | None,
     keep_bots: bool,
     checks: bool,
+    feed: str | None,
     log: str | None,
     usage: bool,
     **given: Any,
@@ -171,7 +176,7 @@ def command(
         _add(summary, "")
     place = Where(on=on, transcripts=transcripts, concurrency=concurrency, workers=workers)
     try:
-        finding = _played(regression, place, fresh=fresh, checks=checks, log=log)
+        finding = _played(regression, place, fresh=fresh, checks=checks, feed=feed, log=log)
     except HeadBrokenError as broken:
         _tell_broken(regression, broken.format_message(), as_json=as_json, summary=summary)
         raise
@@ -200,10 +205,12 @@ def _tell_broken(regression: Regression, why: str, *, as_json: bool, summary: Pa
         _add(summary, broken_markdown(regression, why))
 
 
-def _played(regression: Regression, where: Where, *, fresh: bool, checks: bool, log: str | None) -> Finding:
+def _played(
+    regression: Regression, where: Where, *, fresh: bool, checks: bool, feed: str | None, log: str | None
+) -> Finding:
     arena = regression.arena
-    with open_log(log) as events:
-        players, venue = venue_for(where, arena.bots, arena.form.isolation, fresh=fresh, log=events)
+    with open_log(log) as events, open_feed(feed_asked(feed, arena.results)) as line:
+        players, venue = venue_for(where, arena.bots, arena.form.isolation, fresh=fresh, feed=line, log=events)
         check = check_asked(where, arena, {}, plays=checks)
         try:
             return play_regression(regression, players, venue, fresh=fresh, check=check, log=events.logger)

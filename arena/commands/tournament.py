@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from arena.commands.options import (
     check_asked,
     check_option,
+    feed_asked,
     feed_option,
     log_option,
     open_log,
@@ -83,7 +84,7 @@ def command(
         tournament = replace(tournament, results=results)
     where = Where(on=on, transcripts=transcripts, concurrency=concurrency, workers=workers)
     form = tournament.form
-    with open_log(log) as events, open_feed(feed) as line:
+    with open_log(log) as events, open_feed(feed_asked(feed, tournament.results)) as line:
         failed: dict[int, str] = {}
         players, venue = venue_for(
             where,

@@ -1,5 +1,6 @@
-"""The live feed: a process that publishes it, and the arena's end of the line to that process."""
+"""The live feed: a process that publishes it, one that hears it, and the arena's end of the line to each."""
 
 from arena.feed.publisher import FeedLine, inherited, open_feed
+from arena.feed.subscriber import Heard, Subscriber, is_endpoint
 
-__all__ = ["FeedLine", "inherited", "open_feed"]
+__all__ = ["FeedLine", "Heard", "Subscriber", "inherited", "is_endpoint", "open_feed"]

@@ -100,6 +100,11 @@ class Competition:
             found = ledger.one(block, seating)
         return None if found is None else MatchOnPage(*found)
 
+    def counted(self, heads: Sequence[str]) -> dict[str, tuple[int, int]]:
+        """Those of these transcripts' heads whose matches count, with block and seating."""
+        with closing(Ledger(self.ledger)) as ledger:
+            return ledger.counted(heads)
+
     def transcript(self, match: MatchOnPage) -> Path | None:
         """The match's transcript; None: it is not in the results folder."""
         if "://" in match.transcript or os.sep in match.transcript:

@@ -80,6 +80,10 @@ class Website:
         for name in ("bots", "schedule", "index"):
             yield f"{slug}/{name}.html"
 
+    def error(self, path: str, title: str, said: str) -> Page:
+        """What is shown at a path where there is no page."""
+        return self._html("error", path, title=title, said=said)
+
     def index(self) -> Page:
         """All competitions."""
         return self._html("index", "index.html", title="Competitions", competitions=list(self._rows()))

@@ -4,7 +4,17 @@ from arena.tournament.ledger import Ledger
 from arena.tournament.progress import Gauge
 from arena.tournament.provenance import Terms, begin_or_go_on, left_out_of, terms_of
 from arena.tournament.results import Results, ledger_of, results_in
-from arena.tournament.results_folder import EXPLAINED, LEDGER, PAGE, TABLE, TRANSCRIPTS, held, open_ledger
+from arena.tournament.results_folder import (
+    EXPLAINED,
+    FEED_SOCKET,
+    LEDGER,
+    PAGE,
+    TABLE,
+    TRANSCRIPTS,
+    feed_endpoint,
+    held,
+    open_ledger,
+)
 from arena.tournament.run import (
     FinalResults,
     checks_folder,
@@ -18,6 +28,7 @@ from arena.tournament.runner import MatchSetup, play_blocks
 
 __all__ = [
     "EXPLAINED",
+    "FEED_SOCKET",
     "LEDGER",
     "PAGE",
     "TABLE",
@@ -30,6 +41,7 @@ __all__ = [
     "Terms",
     "begin_or_go_on",
     "checks_folder",
+    "feed_endpoint",
     "held",
     "ledger_of",
     "left_out_of",

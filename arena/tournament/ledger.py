@@ -8,7 +8,7 @@ Calls wait on the disk; from trio, make them in a thread.
 
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -223,6 +223,15 @@ class Ledger:
                 f"{_REPORTED} WHERE results.block = ? AND results.seating = ?", (block, seating)
             )
             return next(map(_reported, rows), None)
+
+    def counted(self, heads: Sequence[str]) -> dict[str, tuple[int, int]]:
+        """Those of these transcripts' heads whose matches count, with block and seating."""
+        with self._errors_as_exits():
+            rows = self._db.execute(
+                f"SELECT head, block, seating FROM results WHERE head IN ({', '.join('?' * len(heads))})",  # noqa: S608 - question marks
+                tuple(heads),
+            ).fetchall()
+            return {head: (block, seating) for head, block, seating in rows}
 
     def transcripts(self) -> dict[tuple[int, int], str]:
         """By block and seating: the name of the transcript of every match that counts."""

@@ -21,6 +21,8 @@ EXPLAINED = "explained"
 CHECKS = "checks"
 """What bots wrote in the matches of a check, which count for nothing."""
 LOCK = "lock"
+FEED_SOCKET = "feed.sock"
+"""Where an arena publishes its live feed, if it is asked to and not told where."""
 
 
 @contextmanager
@@ -68,6 +70,20 @@ def open_ledger(folder: Path, *, fresh: bool, try_out: Callable[[], None]) -> It
             say(f"earlier results are now in {aside}")
         with closing(Ledger(folder / LEDGER)) as ledger:
             yield ledger
+
+
+def feed_endpoint(folder: Path) -> str:
+    """The endpoint of that feed. The folder is made, if need be.
+
+    Raises:
+        WrongUse: it cannot be made.
+        MachineCannot: there is no space.
+    """
+    try:
+        folder.mkdir(FOLDER_MODE, parents=True, exist_ok=True)
+    except OSError as error:
+        raise cannot_write(folder, error) from None
+    return f"ipc://{folder / FEED_SOCKET}"
 
 
 def set_aside(folder: Path) -> Path | None:

@@ -1,7 +1,18 @@
 """Pages for others: a server that follows running arenas, and a site of plain files."""
 
 from arena.web.catalog import competitions_in
+from arena.web.events import MOST_CLIENTS
 from arena.web.output import open_output
+from arena.web.serving import Serving, serve
 from arena.web.site import Builder, Progress, Written
 
-__all__ = ["Builder", "Progress", "Written", "competitions_in", "open_output"]
+__all__ = [
+    "MOST_CLIENTS",
+    "Builder",
+    "Progress",
+    "Serving",
+    "Written",
+    "competitions_in",
+    "open_output",
+    "serve",
+]

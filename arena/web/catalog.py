@@ -20,25 +20,34 @@ def competitions_in(places: Sequence[Path]) -> list[Competition]:
     Raises:
         WrongUse: a place is none of these, or holds no results.
     """
-    folders = [folder for place in places or [DEFAULT] for folder in _folders(place)]
     taken: set[str] = set()
-    return [Competition(_slug(folder.resolve().name, taken), folder) for folder in dict.fromkeys(folders)]
+    return [Competition(slug_of(folder, taken), folder) for folder in folders_in(places)]
 
 
-def _folders(place: Path) -> Iterator[Path]:
+def folders_in(places: Sequence[Path], *, some: bool = True) -> list[Path]:
+    """The results folders at some places, each once. `some`: a place without any is an error.
+
+    Raises:
+        WrongUse: see `competitions_in`.
+    """
+    return list(dict.fromkeys(folder for place in places or [DEFAULT] for folder in _folders(place, some=some)))
+
+
+def _folders(place: Path, *, some: bool) -> Iterator[Path]:
     if place.is_dir() and not (place / LEDGER).exists():
         found = sorted(ledger.parent for depth in ("*", "*/*") for ledger in place.glob(f"{depth}/{LEDGER}"))[
             :MOST
         ]
-        if not found:
+        if some and not found:
             raise WrongUse(f"{place}: holds no results: there is no {LEDGER} in it or in its folders")
         yield from found
     else:
         yield ledger_of(place).parent
 
 
-def _slug(name: str, taken: set[str]) -> str:
-    """A name for paths that no other competition has."""
+def slug_of(folder: Path, taken: set[str]) -> str:
+    """A name for paths that no other competition has. It is taken from then on."""
+    name = folder.resolve().name
     base = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:SLUG_LENGTH].strip("-") or "competition"
     slug, number = base, 1
     while slug in taken:

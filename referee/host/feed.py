@@ -44,6 +44,8 @@ class FeedTerms(Struct, frozen=True, kw_only=True):
     """By seat."""
     clock: ClockTerms
     started: str
+    alone: bool = False
+    """No other match is played from its deal."""
 
 
 class Feed:
@@ -79,6 +81,7 @@ class Feed:
             players=terms.players,
             clock=terms.clock,
             started=terms.started,
+            alone=terms.alone,
         )
 
     def fork(self, table: Table, publish: Publish) -> "Feed":

@@ -332,7 +332,13 @@ class _Play(MatchHere):
 
     def _feed(self, publish: Publish) -> Feed:
         """What spectators are told of it."""
-        terms = FeedTerms(match=self.plan.match, players=self.names, clock=self.terms, started=self.started)
+        terms = FeedTerms(
+            match=self.plan.match,
+            players=self.names,
+            clock=self.terms,
+            started=self.started,
+            alone=self.plan.block is None,
+        )
         return Feed(self.table, terms, publish, lambda: self.match.now)
 
     def _header(self) -> Header:

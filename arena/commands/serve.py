@@ -1,0 +1,53 @@
+"""`arena serve`: a website of competitions, which follows what is being played."""
+
+from functools import partial
+from pathlib import Path
+
+import click
+
+from arena import event_loop
+from arena.commands.options import log_option, open_log
+from arena.errors import WrongUse
+from arena.feed import is_endpoint
+from arena.web import MOST_CLIENTS, Serving, serve
+
+MAX_PORT = 65_535
+MAX_CLIENTS = 50_000
+
+
+@click.command("serve")
+@click.argument("folders", nargs=-1, metavar="[FOLDER]...", type=click.Path(path_type=Path))
+@click.option(
+    "--host", default="127.0.0.1", show_default=True, help="Address to listen at; 0.0.0.0 for all networks."
+)
+@click.option(
+    "--port", type=click.IntRange(0, MAX_PORT), default=8000, show_default=True, help="Port; 0 for any free one."
+)
+@click.option(
+    "--feed",
+    "feeds",
+    multiple=True,
+    metavar="ENDPOINT",
+    help="Also follow this live feed, ipc://PATH or tcp://ADDRESS:PORT; repeatable.",
+)
+@click.option(
+    "--streams",
+    type=click.IntRange(1, MAX_CLIENTS),
+    default=MOST_CLIENTS,
+    show_default=True,
+    help="Limit on the browsers that follow at once.",
+)
+@log_option
+def command(
+    folders: tuple[Path, ...], *, host: str, port: int, feeds: tuple[str, ...], streams: int, log: str | None
+) -> None:
+    """Serve the competitions in each FOLDER as a website, until Ctrl-C. Nothing is written.
+
+    A FOLDER is a results folder, a folder that holds some, or a tournament's file.  [default: runs]
+    """
+    for feed in feeds:
+        if not is_endpoint(feed):
+            raise WrongUse(f"--feed {feed}: is neither ipc://PATH nor tcp://ADDRESS:PORT")
+    asked = Serving(places=folders, host=host, port=port, feeds=feeds, streams=streams)
+    with open_log(log) as events:
+        event_loop.run(partial(serve, asked, events.logger))

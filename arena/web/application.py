@@ -1,0 +1,179 @@
+"""What the server answers to a request: pages, event streams, and errors in the site's looks. It only reads."""
+
+import re
+import traceback
+from collections.abc import Callable
+from http import HTTPStatus
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from arena.errors import MachineCannot, WrongUse
+from arena.pages import Website
+from arena.terminal import say
+from arena.web.cache import BusyError, Cache, Kept, ServedCompetition, kept
+from arena.web.events import Receive, Send, Stream, Streams
+from referee.log import Logger
+
+PATH = re.compile(r"(?:[A-Za-z0-9_-][A-Za-z0-9._-]{0,150}/){0,3}(?:[A-Za-z0-9_-][A-Za-z0-9._-]{0,150})?")
+"""What a page's path may look like. No page's needs an escape, a hidden file or a way up."""
+EVENTS = "events"
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self';"
+    " base-uri 'none'; form-action 'none'"
+)
+_OWN_POLICY = re.compile(rb'<meta http-equiv="Content-Security-Policy" content="([^"<>]{1,2000})">')
+OWN_POLICY_WITHIN = 1_000
+"""Bytes at a page's beginning in which it may say its own policy: that of its own script and style, by hash."""
+FOR_EVER = "public, max-age=31536000, immutable"
+NO_CACHE = "no-cache"
+ALWAYS = {
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+}
+STREAM_HEADERS = [
+    (b"content-type", b"text/event-stream; charset=utf-8"),
+    (b"cache-control", b"no-store"),
+    (b"x-accel-buffering", b"no"),
+    *((name.encode(), value.encode()) for name, value in ALWAYS.items()),
+]
+SAID = {
+    404: "There is no such page.",
+    405: "This site can only be read.",
+    500: "This page cannot be made now. The operator's log says why.",
+    503: "Too many are here at once. Try again in a while.",
+}
+RETRY_SECONDS = 10
+
+
+class Site:
+    """What is served: it changes as competitions come and go."""
+
+    def __init__(self, competitions: dict[str, ServedCompetition]) -> None:
+        self.show(competitions)
+
+    def show(self, competitions: dict[str, ServedCompetition]) -> None:
+        """Serves these from now on."""
+        self.competitions = competitions
+        self.website = Website(tuple(competitions.values()), live=True)
+
+
+class Application:
+    """The server's application, as ASGI has it."""
+
+    def __init__(
+        self, site: Site, streams: Streams, stream_at: Callable[[str], Stream | None], log: Logger
+    ) -> None:
+        """`stream_at`: gives the event stream at a path; None: there is none."""
+        self._site = site
+        self._streams = streams
+        self._stream_at = stream_at
+        self._log = log
+        self._cache = Cache()
+        self._pages = Starlette(
+            routes=[Route("/{path:path}", self._page, methods=["GET", "HEAD"])],
+            exception_handlers={HTTPException: self._refused},
+        )
+
+    async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
+        """Answers a request."""
+        if scope["type"] != "http":
+            return
+        path = scope["path"][1:]
+        # Streams are answered without Starlette: what it holds of a request is held for as long as they last.
+        if path.endswith(EVENTS) and scope["method"] == "GET" and PATH.fullmatch(path):
+            stream = self._stream_at(path)
+            if stream is not None and not self._streams.full:
+                await self._streams.answer(stream, STREAM_HEADERS, receive, send)
+                return
+            if stream is not None:
+                await self._error(path, 503)(scope, receive, send)
+                return
+        await self._pages(scope, receive, send)
+
+    async def _page(self, request: Request) -> Response:
+        path = request.scope["path"][1:]
+        if not PATH.fullmatch(path) or b"%" in request.scope["raw_path"]:
+            return self._error(path, 404)
+        if path in self._site.competitions:
+            # Links on a page are relative to the folder it stands in.
+            return Response(status_code=308, headers=ALWAYS | {"location": f"/{path}/"})
+        try:
+            found = await self._cache.page(self._site.website, path, self._site.competitions)
+        except BusyError:
+            return self._error(path, 503)
+        except Exception as error:  # noqa: BLE001 - the operator is told, and nobody else
+            self.failed(error, path)
+            return self._error(path, 500)
+        return self._error(path, 404) if found is None else _answer(request, found)
+
+    async def _refused(self, request: Request, error: Exception) -> Response:
+        status, more = (error.status_code, error.headers) if isinstance(error, HTTPException) else (500, None)
+        response = self._error(request.url.path[1:], status)
+        response.headers.update(more or {})
+        return response
+
+    def _error(self, path: str, status: int) -> Response:
+        page = self._site.website.error(path, HTTPStatus(status).phrase, SAID.get(status, ""))
+        headers = _headers(kept(page)) | {"cache-control": "no-store"}
+        if status == HTTPStatus.SERVICE_UNAVAILABLE:
+            headers["retry-after"] = str(RETRY_SECONDS)
+        return Response(page.body, status, headers)
+
+    def failed(self, error: Exception, path: str = "") -> None:
+        """Tells the operator of an error that a client is told nothing of."""
+        self._log.error("page_failed", path=path, reason=repr(error))
+        if isinstance(error, WrongUse | MachineCannot):
+            say(f"{path}: {error.format_message()}")
+        else:
+            say("".join(traceback.format_exception(error)))
+
+    def show(self, competitions: dict[str, ServedCompetition]) -> None:
+        """Serves these from now on."""
+        self._site.show(competitions)
+        self._cache.forget(set(competitions))
+
+
+def _answer(request: Request, found: Kept) -> Response:
+    """A page, or that the client has it."""
+    headers = _headers(found)
+    compressed = found.compressed is not None and _takes_gzip(request.headers.get("accept-encoding", ""))
+    headers["etag"] = f'"{found.tag}{"-gzip" * compressed}"'
+    headers["cache-control"] = FOR_EVER if found.page.for_ever else NO_CACHE
+    if found.compressed is not None:
+        headers["vary"] = "accept-encoding"
+    if found.tag in _tags(request.headers.get("if-none-match", "")):
+        del headers["content-type"]
+        return Response(status_code=304, headers=headers)
+    if compressed:
+        headers["content-encoding"] = "gzip"
+    return Response(found.compressed if compressed else found.page.body, headers=headers)
+
+
+def _headers(found: Kept) -> dict[str, str]:
+    page = found.page
+    own = _OWN_POLICY.search(page.body, 0, OWN_POLICY_WITHIN) if page.kind.startswith("text/html") else None
+    policy = POLICY if own is None else own[1].decode()
+    return ALWAYS | {
+        "content-type": page.kind,
+        "content-security-policy": f"{policy}; frame-ancestors 'none'",
+    }
+
+
+def _takes_gzip(accepted: str) -> bool:
+    for each in accepted.split(","):
+        name, _, quality = each.partition(";")
+        if name.strip().lower() == "gzip":
+            return not re.fullmatch(r"\s*q=0(\.0*)?\s*", quality)
+    return False
+
+
+def _tags(given: str) -> set[str]:
+    """The entity tags that a client has, as far as they may be ours."""
+    return {each.strip().removeprefix("W/").strip('"').removesuffix("-gzip") for each in given.split(",", 100)}

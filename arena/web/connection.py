@@ -1,0 +1,154 @@
+"""One client's connection: Hypercorn's HTTP/1.1 on trio, with bounds on what a client may take, leave or delay.
+
+Hypercorn's own connections also speak HTTP/2, over which one client may hold a hundred requests, and wait without
+end for one that reads nothing. These have one request at a time, and every wait for the client ends.
+"""
+
+import math
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import h11
+import trio
+from hypercorn.config import Config
+from hypercorn.events import Closed, Event, RawData, Updated
+from hypercorn.protocol.h11 import H11Protocol
+from hypercorn.trio.worker_context import WorkerContext
+from hypercorn.typing import ConnectionState
+
+HEADER_BYTES = 16 * 1024
+"""Of a request's line and headers together."""
+READ_BYTES = 16 * 1024
+REQUEST_SECONDS = 10.0
+"""How long a client may take to send a request's line and headers, or to begin another request."""
+STUCK_SECONDS = 30.0
+"""How long a client may read nothing of what it is sent; then its connection is cut."""
+REQUESTS = 10_000
+"""Over one connection."""
+ENDING_SECONDS = 2.0
+
+Application = Callable[[Any, Callable[[], Awaitable[Any]], Callable[[Any], Awaitable[None]]], Awaitable[None]]
+"""An application as ASGI has it."""
+
+
+def configuration() -> Config:
+    """What Hypercorn is told: its own bounds, and that it adds no headers and writes no logs."""
+    config = Config()
+    config.h11_max_incomplete_size = HEADER_BYTES
+    config.keep_alive_max_requests = REQUESTS
+    config.include_server_header = False
+    config.accesslog = None
+    config.errorlog = None
+    return config
+
+
+class _Http(H11Protocol):
+    """HTTP/1.1 and nothing else: what asks for HTTP/2 is answered as if it had not."""
+
+    async def _check_protocol(self, event: h11.Request) -> None:
+        pass
+
+
+class Connection:
+    """A connection to a client, until either side ends it."""
+
+    def __init__(
+        self,
+        application: Application,
+        stream: trio.abc.HalfCloseableStream,
+        client: tuple[str, int] | None,
+        failed: Callable[[Exception], None],
+    ) -> None:
+        """`failed`: told of each error that the application did not foresee."""
+        self._application = application
+        self._stream = stream
+        self._client = client
+        self._failed = failed
+        self._deadline = trio.current_time() + REQUEST_SECONDS
+        """When the client's next request must be here."""
+        self._reading = trio.CancelScope()
+        self._turn = trio.Lock()
+
+    async def run(self) -> None:
+        """Answers the client's requests, until the connection ends."""
+        try:
+            async with trio.open_nursery() as nursery:
+                self._nursery = nursery
+                self._http = _Http(
+                    self._application,  # type: ignore[arg-type]  # only `spawn_app` calls it, and that is ours
+                    CONFIG,
+                    WorkerContext(None),
+                    self,  # type: ignore[arg-type]  # it spawns applications, and is asked for nothing else
+                    ConnectionState({}),
+                    ssl=False,
+                    client=self._client,
+                    server=None,
+                    send=self._send,
+                )
+                await self._read()
+                nursery.cancel_scope.cancel()
+        finally:
+            with trio.move_on_after(ENDING_SECONDS, shield=True):
+                await self._stream.aclose()
+
+    async def _read(self) -> None:
+        """Passes on what the client sends."""
+        while True:
+            try:
+                with trio.CancelScope(deadline=self._deadline) as self._reading:
+                    data = await self._stream.receive_some(READ_BYTES)
+            except (trio.BrokenResourceError, trio.ClosedResourceError):
+                return
+            if self._reading.cancelled_caught:
+                return
+            await self._http.handle(RawData(bytes(data)))
+            if not data:
+                return
+
+    async def _send(self, event: Event) -> None:
+        """What Hypercorn has for the client."""
+        match event:
+            case RawData():
+                await self._write(event.data)
+            case Closed():
+                self._nursery.cancel_scope.cancel()
+            case Updated():
+                # Only a client that owes a request is waited for.
+                self._deadline = trio.current_time() + REQUEST_SECONDS if event.idle else math.inf
+                self._reading.deadline = self._deadline
+
+    async def _write(self, data: bytes) -> None:
+        async with self._turn:
+            try:
+                with trio.fail_after(STUCK_SECONDS):
+                    await self._stream.send_all(data)
+            except (trio.BrokenResourceError, trio.ClosedResourceError, trio.TooSlowError):
+                self._nursery.cancel_scope.cancel()
+
+    async def spawn_app(
+        self,
+        application: Application,
+        config: Config,
+        scope: Any,
+        send: Callable[[Any], Awaitable[None]],
+    ) -> Callable[[Any], Awaitable[None]]:
+        """See `hypercorn.typing.TaskGroup`."""
+        give, take = trio.open_memory_channel[Any](config.max_app_queue_size)
+        self._nursery.start_soon(self._answer, application, scope, take.receive, send)
+        return give.send
+
+    async def _answer(
+        self,
+        application: Application,
+        scope: Any,
+        receive: Callable[[], Awaitable[Any]],
+        send: Callable[[Any], Awaitable[None]],
+    ) -> None:
+        try:
+            await application(scope, receive, send)
+        except Exception as error:  # noqa: BLE001 - the operator is told, and nobody else
+            self._failed(error)
+        await send(None)
+
+
+CONFIG = configuration()

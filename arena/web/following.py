@@ -1,0 +1,222 @@
+"""Keeps up with what is served: new competitions, ledgers that change, and feeds of what is being played."""
+
+import stat
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import trio
+
+from arena.errors import MachineCannot, WrongUse
+from arena.feed import Heard, Subscriber
+from arena.tournament import FEED_SOCKET
+from arena.web.cache import ServedCompetition
+from arena.web.catalog import folders_in, slug_of
+from arena.web.events import Stream
+from arena.web.live import LiveFeed
+
+LOOK_SECONDS = 1.0
+SCAN_SECONDS = 2.0
+SHARE = 20
+"""Looking for changes takes no more than one part in so many of the time."""
+INDEX = ""
+"""The slug of the page of all competitions."""
+LIVE = "live"
+"""The slug of feeds that belong to no competition that is served."""
+
+
+class _Followed:
+    """One slug: its stream of changes, and its live matches."""
+
+    def __init__(self, nursery: trio.Nursery, boot: str) -> None:
+        self._nursery = nursery
+        self._boot = boot
+        self._version = 0
+        self.stamp: object = None
+        self.looked_at: object = None
+        """The ledger's stamp when it was last asked which matches count."""
+        self.changes = Stream(nursery, self._now)
+        self.matches: dict[str, Stream] = {}
+        self.live = LiveFeed(self._publish, self._publish_of, trio.current_time)
+        self.stage = Stream(nursery, self.live.snapshot)
+
+    def changed(self) -> None:
+        """Its pages are others now."""
+        self._version += 1
+        self.changes.publish(self._now())
+
+    def stream_of(self, id_: str) -> Stream | None:
+        """The stream of one live match; None: there is no such match."""
+        if self.live.match(id_) is None:
+            return None
+        if id_ not in self.matches:
+            self.matches[id_] = Stream(self._nursery, partial(self.live.snapshot_of, id_))
+        return self.matches[id_]
+
+    def tidy(self) -> None:
+        """Forgets what is over."""
+        self.live.tidy()
+        self.matches = {id_: stream for id_, stream in self.matches.items() if len(stream) or self.live.match(id_)}
+
+    def _now(self) -> Any:
+        return {"type": "changed", "version": f"{self._boot}-{self._version}"}
+
+    def _publish(self, message: Any) -> None:
+        self.stage.publish(message)
+
+    def _publish_of(self, id_: str, message: Any) -> None:
+        if (stream := self.matches.get(id_)) is not None:
+            stream.publish(message)
+
+
+class Following:
+    """All that is followed."""
+
+    def __init__(
+        self,
+        places: Sequence[Path],
+        endpoints: Sequence[str],
+        nursery: trio.Nursery,
+    ) -> None:
+        self.show: Callable[[dict[str, ServedCompetition]], None] = lambda _: None
+        """Told of the competitions there are, by slug, whenever they are others."""
+        self._places = places
+        self._endpoints = endpoints
+        self._nursery = nursery
+        self._boot = f"{time.time_ns():x}"
+        self._competitions: dict[Path, ServedCompetition] = {}
+        self._taken = {INDEX, LIVE, "assets", "replay", "transcript", "events"}
+        self._followed: dict[str, _Followed] = {}
+        self._follow(INDEX)
+        self._subscriber = Subscriber()
+        self._feeds: dict[int, str] = dict(enumerate([LIVE] * len(endpoints)))
+        """Feed's number to slug."""
+        self._sockets: dict[str, int] = {}
+        """Slug of a competition whose arena publishes a feed, to the feed's number."""
+
+    def stream_at(self, path: str) -> Stream | None:
+        """The event stream at a path; None: there is none.
+
+        `events` and `SLUG/events` tell that pages have changed, `SLUG/live/events` tells of the matches being
+        played, and `SLUG/live/ID/events` of one.
+        """
+        match path.split("/"):
+            case ["events"]:
+                return self._followed[INDEX].changes
+            case [slug, "events"] if slug in self._followed:
+                return self._followed[slug].changes
+            case [slug, "live", "events"] if slug in self._followed:
+                return self._followed[slug].stage
+            case [slug, "live", id_, "events"] if slug in self._followed:
+                return self._followed[slug].stream_of(id_)
+        return None
+
+    async def scan(self, *, first: bool = False) -> None:
+        """Looks for competitions that are new, or gone.
+
+        Raises:
+            WrongUse: only the first time: a place is no folder of results.
+        """
+        try:
+            folders = await trio.to_thread.run_sync(partial(folders_in, self._places, some=False))
+        except WrongUse:
+            if first:
+                raise
+            return
+        found = {folder: self._competitions.get(folder) or self._new(folder) for folder in folders}
+        if found.keys() == self._competitions.keys() and not first:
+            return
+        self._competitions = found
+        shown = {competition.slug: competition for competition in found.values()}
+        for slug in self._followed.keys() - shown.keys() - {INDEX, LIVE}:
+            del self._followed[slug]
+        for slug in shown:
+            self._follow(slug)
+        self.show(shown)
+        self._followed[INDEX].changed()
+
+    async def keep(self) -> None:
+        """Keeps up, until it is cancelled."""
+        if self._endpoints:
+            self._follow(LIVE)
+        for number, endpoint in enumerate(self._endpoints):
+            await self._subscriber.hear(number, endpoint)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._subscriber.run, self._hear)
+            nursery.start_soon(_again, SCAN_SECONDS, self.scan)
+            nursery.start_soon(_again, LOOK_SECONDS, self._look)
+
+    def _new(self, folder: Path) -> ServedCompetition:
+        return ServedCompetition(slug_of(folder, self._taken), folder)
+
+    def _follow(self, slug: str) -> None:
+        if slug not in self._followed:
+            self._followed[slug] = _Followed(self._nursery, self._boot)
+
+    def _hear(self, heard: Heard) -> None:
+        """A feed says something."""
+        followed = self._followed.get(self._feeds.get(heard.feed, INDEX))
+        if followed is not None:
+            followed.live.hear(heard.topic, heard.message)
+
+    async def _look(self) -> None:
+        """Looks at the competitions there are for what has changed."""
+        competitions = tuple(self._competitions.values())
+        stamps = await trio.to_thread.run_sync(lambda: [each.stamp() for each in competitions])
+        changed = False
+        for competition, stamp in zip(competitions, stamps, strict=True):
+            followed = self._followed.get(competition.slug)
+            if followed is not None and followed.stamp != stamp:
+                if followed.stamp is not None:
+                    followed.changed()
+                    changed = True
+                followed.stamp = stamp
+        if changed:
+            self._followed[INDEX].changed()
+        await self._find_feeds(competitions)
+        for competition in competitions:
+            await self._count(competition)
+        for followed in self._followed.values():
+            followed.tidy()
+
+    async def _find_feeds(self, competitions: Sequence[ServedCompetition]) -> None:
+        """Hears the feed of each competition whose arena publishes one in its results folder."""
+        there = await trio.to_thread.run_sync(lambda: [_socket_in(each.folder) for each in competitions])
+        for competition, is_there in zip(competitions, there, strict=True):
+            slug = competition.slug
+            if is_there and slug not in self._sockets:
+                number = max(self._feeds, default=-1) + 1
+                self._feeds[number], self._sockets[slug] = slug, number
+                await self._subscriber.hear(number, f"ipc://{competition.folder / FEED_SOCKET}")
+            elif not is_there and slug in self._sockets:
+                number = self._sockets.pop(slug)
+                del self._feeds[number]
+                await self._subscriber.leave(number)
+
+    async def _count(self, competition: ServedCompetition) -> None:
+        """Tells the ends of matches whose blocks have come to count."""
+        followed = self._followed.get(competition.slug)
+        if followed is None or not (waiting := followed.live.waiting()):
+            return
+        try:
+            counted = await trio.to_thread.run_sync(competition.counted, waiting)
+        except (WrongUse, MachineCannot):
+            return
+        followed.live.count(counted)
+
+
+async def _again(seconds: float, look: Callable[[], Any]) -> None:
+    """Looks again and again, at rest for most of the time."""
+    while True:
+        began = trio.current_time()
+        await look()
+        await trio.sleep(max(seconds, SHARE * (trio.current_time() - began)))
+
+
+def _socket_in(folder: Path) -> bool:
+    try:
+        return stat.S_ISSOCK((folder / FEED_SOCKET).lstat().st_mode)
+    except OSError:
+        return False

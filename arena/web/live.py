@@ -1,0 +1,469 @@
+"""Matches as they are played, from a live feed: what browsers are told of them, and what is held back.
+
+A feed is a stranger's bytes: what is no message of it is left out, and all that is kept has a bound. What a match
+tells at its end shows its deal, from which the other matches of its block may still be played. So what follows a
+window is told only when the next one opens, and what follows the last one only when the block counts.
+"""
+
+import re
+from collections import deque
+from collections.abc import Callable, Sequence
+from hashlib import sha256
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+
+from arena.live import drawing_of
+from protocol.codec import encode
+from protocol.feed import (
+    MATCH,
+    FeedBegun,
+    FeedClosed,
+    FeedEnded,
+    FeedEvent,
+    FeedMessage,
+    FeedPaused,
+    FeedResumed,
+    FeedSnapshot,
+    FeedStandings,
+    FeedWindow,
+)
+from protocol.games.runes import RUNES
+from protocol.words import Event, Outcome, View
+from referee.games import GAMES
+from referee.printable import printable
+
+MOST_MATCHES = 200
+"""Of one feed. Others are not shown."""
+MOST_SEATS = 64
+NAME = 120
+"""Characters of a name."""
+LINE = 300
+"""Characters of one line of what happened."""
+LINES = 100
+"""Of one match, that are kept: the latest."""
+MOST_HELD = 2_000
+"""Events of one match that wait for its next window."""
+VIEW_BYTES = 64 * 1024
+SILENT_SECONDS = 30.0
+"""A feed tells of each match every three seconds. One that it has not told of for so long is no longer played."""
+AFTER_SECONDS = 60.0
+"""A match whose result has been told is shown for so long."""
+WAITING_SECONDS = 3_600.0
+"""A match that is over is shown for so long, if its block does not come to count."""
+ON_STAGE = 6
+"""Matches of a feed whose boards are shown to all who follow it."""
+LINGER_SECONDS = 4.0
+"""A match that is over stays on stage for so long, though others wait."""
+_PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+
+State = Literal["playing", "over", "void", "ended"]
+"""Being played; over, and what came of it is held back; not counting; over, and told."""
+Fields = dict[str, Any]
+_messages: msgspec.json.Decoder[FeedMessage] = msgspec.json.Decoder(FeedMessage)
+
+
+def decoded(message: bytes) -> FeedMessage | None:
+    """A message of a feed; None: it is none."""
+    try:
+        return _messages.decode(message)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+class _Game:
+    """What is known of a game to show a match of it; of a game that this arena does not have, nothing."""
+
+    def __init__(self, name: str) -> None:
+        game = GAMES.get(name)
+        self._events = None if game is None else tuple(game.events)
+        self._view = None if game is None else game.view_type
+        self._words = drawing_of(name).words
+
+    def words(self, event: Any) -> tuple[str, Fields | None] | None:
+        """An event in words, and what it reveals, if it is a reveal; None: it is none of the game's."""
+        if not self._events:
+            return None
+        try:
+            typed: Event = msgspec.convert(event, type=_union(self._events))
+            said = printable(self._words(typed))[:LINE]
+            is_reveal = type(typed).__name__ == "Reveal"
+            return said, msgspec.to_builtins(typed, str_keys=True) if is_reveal else None
+        except Exception:  # noqa: BLE001 - a stranger's event has the right form, and may yet say what no drawing expects
+            return None
+
+    def view(self, view: Any) -> Fields | None:
+        """A spectator's view as JSON; None: it is none of the game's, or too large."""
+        if self._view is None:
+            return None
+        try:
+            typed: View = msgspec.convert(view, type=self._view)
+            shown: Fields = msgspec.to_builtins(typed, str_keys=True)
+        except (msgspec.MsgspecError, RecursionError):
+            return None
+        return shown if shown.get("seat") is None and len(encode(shown)) <= VIEW_BYTES else None
+
+
+def _union(types: Sequence[type[Any]]) -> Any:
+    made = types[0]
+    for each in types[1:]:
+        made = made | each  # type: ignore[assignment]  # a union, which no type of a type is
+    return made
+
+
+class _Reveal(Struct):
+    """What a match told after its last window."""
+
+    outcome: Outcome
+    head: str
+    view: Any
+
+
+class LiveMatch:
+    """One attempt at a match. `now` gives seconds."""
+
+    def __init__(self, id_: str, begun: FeedBegun, now: Callable[[], float]) -> None:
+        self.id = id_
+        self.begun = begun
+        self.state: State = "playing"
+        self.heard_at = now()
+        self.over_at = 0.0
+        self.link: str | None = None
+        """Of its page, once its block counts."""
+        self.reveal: _Reveal | None = None
+        """What is held back, now that it is over."""
+        self._now = now
+        self._game = _Game(begun.game)
+        self._n = 1
+        """The number of the message that comes next."""
+        self._window: FeedWindow | None = None
+        self._opened_at = 0.0
+        self._stopped = 0.0
+        self._paused: tuple[str, float] | None = None
+        self._view: Fields | None = None
+        self._held: deque[Any] = deque(maxlen=MOST_HELD)
+        """Events that no window has followed yet."""
+        self._lines: deque[str] = deque(maxlen=LINES)
+        self._told = 0
+        """How many lines there were."""
+        self._end: Fields = {}
+
+    def summary(self) -> Fields:
+        """Who plays, and how far it is."""
+        return {
+            "id": self.id,
+            "game": printable(self.begun.game)[:NAME],
+            "variant": printable(self.begun.variant)[:NAME],
+            "players": [printable(name)[:NAME] for name in self.begun.players],
+            "state": self.state,
+            **({"link": self.link} if self.link else {}),
+            **({"places": self._end["places"]} if "places" in self._end else {}),
+        }
+
+    def everything(self) -> Fields:
+        """All that may be told of it."""
+        return self.summary() | self._clock() | {"view": self._view} | self._log(0) | self._end
+
+    def hear(self, message: FeedMessage) -> Fields:
+        """Takes a message; gives what of it may be told: fields that changed. None of them: nothing."""
+        self.heard_at = self._now()
+        if isinstance(message, FeedStandings | FeedBegun) or self.state != "playing" or message.n < self._n:
+            return {}
+        if isinstance(message, FeedSnapshot):
+            return self._catch_up(message)
+        if message.n > self._n:
+            # Something is missing, the closing of a window perhaps.
+            self._window = None
+        self._n = message.n + 1
+        match message:
+            case FeedEvent():
+                self._held.append(message.event)
+                return self._release() if self._window is not None else {}
+            case FeedWindow():
+                return self._open(message, 0.0)
+            case FeedEnded():
+                return self._finish(message)
+            case FeedClosed():
+                self._window = None
+            case FeedPaused():
+                self._pause(printable(message.reason)[:NAME])
+            case FeedResumed():
+                self._resume()
+        return self._clock()
+
+    def count(self, link: str | None) -> Fields:
+        """Its block counts, or it is of no tournament: what was held back is told."""
+        if self.reveal is None:
+            return {}
+        outcome, view = self.reveal.outcome, self._game.view(self.reveal.view)
+        self.reveal, self.state, self.link, self.over_at = None, "ended", link, self._now()
+        self._end = _result(outcome)
+        if view is not None:
+            self._view = view
+        changed = self._release(at_end=True)
+        return self.summary() | self._clock() | {"view": self._view} | changed | self._end
+
+    def _open(self, window: FeedWindow, elapsed: float) -> Fields:
+        """A window is open: the match goes on, and what was told before it is no end's reveal."""
+        self._window = window
+        self._opened_at, self._stopped = self._now() - elapsed, 0.0
+        self._paused = None if self._paused is None else (self._paused[0], self._now())
+        self._view = self._game.view(window.view)
+        return self._release() | self._clock() | {"view": self._view}
+
+    def _release(self, *, at_end: bool = False) -> Fields:
+        before = self._told
+        reveals: Fields = {}
+        for event in self._held:
+            if (said := self._game.words(event)) is None:
+                continue
+            self._told += 1
+            self._lines.append(said[0])
+            if at_end and said[1] is not None:
+                reveals = {"reveal": said[1]}
+        self._held.clear()
+        if at_end:
+            self._end |= reveals
+        return self._log(before) if self._told > before else {}
+
+    def _log(self, since: int) -> Fields:
+        """The lines from that one on, as far as they are kept."""
+        first = self._told - len(self._lines)
+        since = max(since, first)
+        return {"log_from": since, "log": list(self._lines)[since - first :]}
+
+    def _catch_up(self, snapshot: FeedSnapshot) -> Fields:
+        """Takes what is told again now and then, if something was missed."""
+        if snapshot.n == self._n:
+            return {}
+        self._n = snapshot.n
+        self._lines.clear()
+        self._told, self._window = snapshot.left_out, None
+        self._held.clear()
+        for each in snapshot.events[-MOST_HELD:]:
+            event = each.get("event") if isinstance(each, dict) else None
+            self._held.append(event)
+        self._paused = None
+        changed: Fields = {}
+        if snapshot.window is not None:
+            open_for = max(0, snapshot.at_ms - snapshot.window.at_ms - snapshot.stopped_ms) / 1_000
+            changed = self._open(snapshot.window, open_for)
+        if snapshot.paused is not None:
+            self._pause(printable(snapshot.paused)[:NAME])
+        return changed | self._clock()
+
+    def _finish(self, ended: FeedEnded) -> Fields:
+        self.over_at = self._now()
+        self._window = None
+        if ended.outcome is None or not _fits(ended.outcome, len(self.begun.players)):
+            # Its deal is played again: what it told at the end is told by nobody.
+            self.state = "void"
+            self._held.clear()
+            return self.summary() | self._clock()
+        self.state = "over"
+        self.reveal = _Reveal(ended.outcome, ended.head[:NAME], ended.view)
+        if self.begun.alone:
+            return self.count(None)
+        return self.summary() | self._clock()
+
+    def _pause(self, reason: str) -> None:
+        self._paused = reason, self._now() if self._paused is None else self._paused[1]
+
+    def _resume(self) -> None:
+        if self._paused is not None:
+            self._stopped += self._now() - self._paused[1]
+            self._paused = None
+
+    def _clock(self) -> Fields:
+        """The open window, and how much of its time has passed."""
+        window = self._window
+        if window is None:
+            return {"window": None, "paused": None if self._paused is None else self._paused[0]}
+        until = self._now() if self._paused is None else self._paused[1]
+        seats = [seat for seat in window.seats or () if 0 <= seat < len(self.begun.players)]
+        return {
+            "window": {
+                "name": printable(window.window)[:NAME],
+                "seats": None if window.seats is None else seats,
+                "main_ms": window.main_ms,
+                "reserve_ms": {str(seat): window.reserve_ms.get(str(seat)) for seat in seats},
+                "passed_ms": max(0, round((until - self._opened_at - self._stopped) * 1_000)),
+            },
+            "paused": None if self._paused is None else self._paused[0],
+        }
+
+
+def _fits(outcome: Outcome, seats: int) -> bool:
+    """Whether the ranking places each seat once."""
+    return sorted(seat for group in outcome.ranking for seat in group) == list(range(seats))
+
+
+def _result(outcome: Outcome) -> Fields:
+    places = {}
+    place = 1
+    for group in outcome.ranking:
+        for seat in group:
+            places[str(seat)] = place
+        place += len(group)
+    scores = {seat: score for seat, score in (outcome.scores or {}).items() if seat in places}
+    return {"places": places, "scores": scores, "reason": printable(outcome.reason)[:NAME]}
+
+
+class LiveFeed:
+    """The matches of one feed."""
+
+    def __init__(
+        self,
+        publish: Callable[[Fields], None],
+        publish_of: Callable[[str, Fields], None],
+        now: Callable[[], float],
+    ) -> None:
+        """`publish` takes messages for all who follow the feed, `publish_of` for those who follow one match."""
+        self._publish = publish
+        self._publish_of = publish_of
+        self._now = now
+        self._matches: dict[str, LiveMatch] = {}
+        """By topic."""
+        self._stage: list[str] = []
+        """Topics whose boards all are shown."""
+
+    def hear(self, topic: bytes, content: bytes) -> None:
+        """Takes a message of the feed, whatever it is."""
+        if not topic.startswith(MATCH.encode()) or (message := decoded(content)) is None:
+            return
+        try:
+            name = topic.decode()
+        except UnicodeDecodeError:
+            return
+        begun = message.begun if isinstance(message, FeedSnapshot) else message
+        match = self._matches.get(name)
+        if isinstance(begun, FeedBegun) and (match is None or match.begun.started != begun.started):
+            match = self._begin(name, begun)
+        if match is not None and (changed := match.hear(message)):
+            self._tell(name, match, changed)
+            if match.state != "playing":
+                self.tidy()
+
+    def snapshot(self) -> Fields:
+        """How things stand, as a message."""
+        return {
+            "type": "all",
+            "matches": [
+                match.everything() if name in self._stage else match.summary()
+                for name, match in self._matches.items()
+            ],
+            "stage": self._stage_ids(),
+            "runes": {rune.name: rune.segments for rune in RUNES} if self._has_runes() else {},
+        }
+
+    def snapshot_of(self, id_: str) -> Fields:
+        """How one match stands, as a message."""
+        match = self.match(id_)
+        return {
+            "type": "all",
+            "matches": [] if match is None else [match.everything()],
+            "stage": [] if match is None else [id_],
+            "runes": {rune.name: rune.segments for rune in RUNES} if self._has_runes() else {},
+        }
+
+    def match(self, id_: str) -> LiveMatch | None:
+        """The match with that id."""
+        return next((match for match in self._matches.values() if match.id == id_), None)
+
+    def waiting(self) -> list[str]:
+        """The heads of matches that are over and of which nobody knows yet that they count."""
+        return [match.reveal.head for match in self._matches.values() if match.reveal is not None]
+
+    def count(self, counted: dict[str, tuple[int, int]]) -> None:
+        """Tells the end of matches that count now: head to block and seating."""
+        for name, match in self._matches.items():
+            if match.reveal is not None and (found := counted.get(match.reveal.head)) is not None:
+                block, seating = found
+                self._tell(name, match, match.count(f"match/{block}-{seating}.html"))
+
+    def tidy(self) -> None:
+        """Forgets old matches, and sees to who is on stage. To be called now and then."""
+        for name, match in tuple(self._matches.items()):
+            if self._is_old(match):
+                self._forget(name)
+        self._restage()
+
+    @property
+    def playing(self) -> int:
+        """How many matches are being played."""
+        return sum(match.state == "playing" for match in self._matches.values())
+
+    def _begin(self, name: str, begun: FeedBegun) -> LiveMatch | None:
+        """A match that was not known; None: it is not shown."""
+        if not 0 < len(begun.players) <= MOST_SEATS:
+            return None
+        self._matches.pop(name, None)
+        if name in self._stage:
+            self._stage.remove(name)
+        if len(self._matches) >= MOST_MATCHES:
+            over = [each for each, match in self._matches.items() if match.state != "playing"]
+            if not over:
+                return None
+            self._forget(over[0])
+        given = name.removeprefix(MATCH)
+        id_ = given if _PLAIN.fullmatch(given) else sha256(given.encode()).hexdigest()[:32]
+        match = self._matches[name] = LiveMatch(id_, begun, self._now)
+        self._publish({"type": "whole"} | match.summary())
+        self._publish_of(match.id, {"type": "whole"} | match.everything())
+        self._restage()
+        return match
+
+    def _forget(self, name: str) -> None:
+        match = self._matches.pop(name)
+        self._publish({"type": "gone", "id": match.id})
+        self._publish_of(match.id, {"type": "gone", "id": match.id})
+
+    def _is_old(self, match: LiveMatch) -> bool:
+        now = self._now()
+        match match.state:
+            case "playing":
+                return now - match.heard_at > SILENT_SECONDS
+            case "over":
+                return now - match.over_at > WAITING_SECONDS
+            case _:
+                return now - match.over_at > AFTER_SECONDS
+
+    def _tell(self, name: str, match: LiveMatch, changed: Fields) -> None:
+        message = {"type": "match", "id": match.id} | changed
+        self._publish_of(match.id, message)
+        if name in self._stage:
+            self._publish(message)
+        elif "state" in changed:
+            self._publish({"type": "match"} | match.summary())
+
+    def _restage(self) -> None:
+        """Boards are shown of those that are played, and for a little while of those that are over."""
+        now = self._now()
+        waiting = [
+            name for name, match in self._matches.items() if match.state == "playing" and name not in self._stage
+        ]
+        stage = [name for name in self._stage if name in self._matches]
+        while waiting:
+            if len(stage) >= ON_STAGE:
+                gone = next((name for name in stage if self._may_leave(name, now)), None)
+                if gone is None:
+                    break
+                stage.remove(gone)
+            stage.append(waiting.pop(0))
+        if stage != self._stage:
+            came = [name for name in stage if name not in self._stage]
+            self._stage = stage
+            for name in came:
+                self._publish({"type": "whole"} | self._matches[name].everything())
+            self._publish({"type": "stage", "stage": self._stage_ids()})
+
+    def _may_leave(self, name: str, now: float) -> bool:
+        match = self._matches[name]
+        return match.state != "playing" and now - match.over_at > LINGER_SECONDS
+
+    def _stage_ids(self) -> list[str]:
+        return [self._matches[name].id for name in self._stage]
+
+    def _has_runes(self) -> bool:
+        return any(match.begun.game == "runes-to-ruins" for match in self._matches.values())

@@ -1,0 +1,51 @@
+"""`arena serve`: the server, what it answers, and what it follows, put together."""
+
+from pathlib import Path
+
+import trio
+from msgspec import Struct
+
+from arena.terminal import say
+from arena.web.application import Application, Site
+from arena.web.events import MOST_CLIENTS, Streams
+from arena.web.following import Following
+from arena.web.server import Server, authority, be_nice, is_loopback, listeners
+from referee.log import Logger
+
+
+class Serving(Struct, frozen=True, kw_only=True):
+    """What is to be served, and where."""
+
+    places: tuple[Path, ...] = ()
+    """Results folders, folders of them, tournaments' files; none: `runs`."""
+    host: str = "127.0.0.1"
+    port: int = 8000
+    """0: any that is free."""
+    feeds: tuple[str, ...] = ()
+    """Endpoints of feeds beside those in results folders."""
+    streams: int = MOST_CLIENTS
+    """The most event streams at once."""
+
+
+async def serve(asked: Serving, log: Logger) -> None:
+    """Serves until it is cancelled.
+
+    Raises:
+        WrongUse: a place holds no results, or one cannot listen at the address.
+        MachineCannot: the port is taken.
+    """
+    async with trio.open_nursery() as nursery:
+        site = Site({})
+        following = Following(asked.places, asked.feeds, nursery)
+        application = Application(site, Streams(asked.streams), following.stream_at, log)
+        following.show = application.show
+        await following.scan(first=True)
+        listening = await listeners(asked.host, asked.port)
+        port = listening[0].socket.getsockname()[1]
+        be_nice()
+        say(f"serving at http://{authority(asked.host, port)}/")
+        if not is_loopback(asked.host):
+            say(f"--host {asked.host}: all who reach this machine can read these pages, without encryption")
+        log.info("serving", endpoint=authority(asked.host, port))
+        nursery.start_soon(following.keep)
+        await Server(application, asked.streams, application.failed).serve(listening)
