@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from arena.commands.options import usage_option
+from arena.pages import write_report
 from arena.quantities import counted
 from arena.reports import (
     attempts_text,
@@ -22,7 +23,6 @@ from arena.reports import (
     terms_told,
     usage_table,
     write_csv,
-    write_page,
 )
 from arena.schedule import format_of
 from arena.tables import show
@@ -45,7 +45,7 @@ def command(results: Path, *, html: Path | None, table: Path | None, usage: bool
     terms, digest = found.terms, found.digest
     logs = ledger.parent / TRANSCRIPTS
     if html is not None:
-        write_page(html, ledger.resolve().parent.name, found)
+        write_report(html, ledger.parent, found)
     if table is not None:
         write_csv(table, found)
     if as_json:

@@ -20,6 +20,7 @@ from arena.commands.options import (
 from arena.config import Broken, Tournament, read_tournament
 from arena.errors import Stopped
 from arena.feed import open_feed
+from arena.pages import write_beside
 from arena.reports import (
     attempts_text,
     field_usage,
@@ -28,7 +29,6 @@ from arena.reports import (
     ratings_table,
     results_json,
     usage_table,
-    write_beside,
 )
 from arena.tables import show
 from arena.terminal import command_line, print_json, results_console

@@ -5,22 +5,32 @@ that is over would be a secret of one that is not.
 """
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
+from itertools import islice
 from pathlib import Path
 from threading import Lock
 
+import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from arena.errors import WrongUse
+from arena.pages.match_index import MatchIndex, index_of
+from arena.regression import History, history_of
+from arena.schedule import TWO, Block, Cells, Fixed, ScheduleSpec, Tie, format_of, next_round
 from arena.statistics import Played
-from arena.tournament import LEDGER, TRANSCRIPTS, Ledger, Results, results_in
+from arena.tournament import LEDGER, TRANSCRIPTS, Ledger, LedgerTimes, Results, is_held, results_in
 from referee.match import SeatReport
 
 Stamp = tuple[tuple[int, int], ...]
 """Of the ledger's files: size, and when each was written."""
 AT_ONCE = 1_000
 """Matches read from a ledger in one step."""
+COMING = 60
+"""Blocks to come that are shown, at most."""
+MOST_SCHEDULED = 200_000
+"""Blocks of a schedule that are gone through to find what comes next."""
 
 
 class MatchOnPage(Struct, frozen=True):
@@ -32,6 +42,28 @@ class MatchOnPage(Struct, frozen=True):
     """Its file's name in the results folder, or its URL."""
 
 
+class Overview(Struct, frozen=True, kw_only=True):
+    """All that pages say of a competition but single matches. Its size does not depend on theirs but by `index`."""
+
+    found: Results
+    """Without the contest, which holds all matches."""
+    index: MatchIndex
+    own: tuple[Cells, list[Cells]] | None
+    """Headings and rows of the format's own table, if it has one."""
+    bracket: list[list[Tie]]
+    order: str
+    """How the bots are placed."""
+    finished: bool
+    """Whether all is played; of a regression test, whether it is decided."""
+    blocks: int | None
+    """In all, as far as is known; None of a regression test."""
+    coming: tuple[Block, ...]
+    """The next blocks that do not count yet. They hold the seed, which is secret."""
+    times: LedgerTimes
+    history: History | None
+    """Of a regression test."""
+
+
 class Competition:
     """A tournament, or a regression test. Calls wait on the disk, for seconds; any thread may call."""
 
@@ -41,12 +73,17 @@ class Competition:
         self.folder = folder
         self.title = folder.resolve().name
         self._lock = Lock()
-        self._read: tuple[Stamp, Results] | None = None
+        self._read: tuple[Stamp, Overview] | None = None
 
     @property
     def ledger(self) -> Path:
         """The ledger's file."""
         return self.folder / LEDGER
+
+    @property
+    def running(self) -> bool:
+        """Whether an arena is playing it now."""
+        return is_held(self.folder)
 
     def stamp(self) -> Stamp:
         """What changes when the ledger does."""
@@ -56,11 +93,12 @@ class Competition:
                 its = path.stat()
             except OSError:
                 continue
-            found.append((its.st_size, its.st_mtime_ns))
+            if its.st_size:  # An empty one comes and goes with those who read.
+                found.append((its.st_size, its.st_mtime_ns))
         return tuple(found)
 
-    def results(self) -> Results:
-        """What came of it so far.
+    def overview(self) -> Overview:
+        """How it stands.
 
         Raises:
             WrongUse: the ledger is none.
@@ -69,13 +107,29 @@ class Competition:
         with self._lock:
             stamp = self.stamp()
             if self._read is None or self._read[0] != stamp:
-                self._read = (stamp, results_in(self.ledger))
+                self._read = None  # Not both at once.
+                with closing(Ledger(self.ledger)) as ledger:
+                    times = ledger.times()
+                self._read = (stamp, overview_of(results_in(self.ledger), times))
             return self._read[1]
+
+    def forget(self) -> None:
+        """Lets go of what was read: there may be many competitions."""
+        with self._lock:
+            self._read = None
+
+    def results(self) -> Results:
+        """What came of it so far, without the contest; see `overview`."""
+        return self.overview().found
 
     def matches(self, first: int, count: int) -> Sequence[MatchOnPage]:
         """Matches that count, in schedule order, from the `first`-th on, counted from 0."""
+        return self.some(self.overview().index.keys(range(first, first + count)))
+
+    def some(self, keys: Sequence[tuple[int, int]]) -> list[MatchOnPage]:
+        """These of the matches that count, by block and seating."""
         with closing(Ledger(self.ledger)) as ledger:
-            return [MatchOnPage(*row) for row in ledger.page(first, count)]
+            return [MatchOnPage(*row) for row in ledger.some(keys)]
 
     def all_matches(self) -> Iterator[MatchOnPage]:
         """Every match that counts, in schedule order. Few are in memory at once, and the ledger is not held open.
@@ -96,9 +150,12 @@ class Competition:
 
     def match(self, block: int, seating: int) -> MatchOnPage | None:
         """One of them; None: it does not count, or not yet."""
-        with closing(Ledger(self.ledger)) as ledger:
-            found = ledger.one(block, seating)
-        return None if found is None else MatchOnPage(*found)
+        return next(iter(self.some([(block, seating)])), None)
+
+    def match_by_head(self, head: str) -> MatchOnPage | None:
+        """One of them, by the head of its transcript."""
+        key = self.overview().index.key_of(head)
+        return None if key is None else self.match(*key)
 
     def counted(self, heads: Sequence[str]) -> dict[str, tuple[int, int]]:
         """Those of these transcripts' heads whose matches count, with block and seating."""
@@ -111,3 +168,57 @@ class Competition:
             return None
         path = self.folder / TRANSCRIPTS / match.transcript
         return path if path.is_file() else None
+
+
+def overview_of(found: Results, times: LedgerTimes) -> Overview:
+    """What pages need of results.
+
+    Raises:
+        WrongUse: the terms are of no tournament and of no regression test.
+    """
+    contest, spec, digest = found.contest, found.spec, found.digest
+    try:
+        history = history_of(found.terms, found.played) if "format" not in found.terms else None
+        coming = () if spec is None else _coming(spec, found)
+    except (msgspec.ValidationError, LookupError, ValueError, ArithmeticError) as error:
+        raise WrongUse(f"holds terms of no tournament and of no regression test: {error}") from None
+    format_ = None if spec is None else format_of(spec)
+    return Overview(
+        found=replace(found, contest=None, played=[]),
+        index=index_of(found.played, digest.seats),
+        own=None if contest is None or format_ is None else format_.table(contest, digest.standings),
+        bracket=[] if contest is None or format_ is None else format_.bracket(contest),
+        order="" if format_ is None else format_.order_text,
+        finished=_finished(found, coming, history),
+        blocks=None if spec is None else _blocks(spec, found, coming),
+        coming=coming[:COMING],
+        times=times,
+        history=history,
+    )
+
+
+def _coming(spec: ScheduleSpec, found: Results) -> tuple[Block, ...]:
+    """The blocks that do not count yet, of the round that is played now, or the first of all."""
+    seed = msgspec.convert(found.terms["seed"], int, strict=False)
+    schedule = format_of(spec).schedule(spec)
+    counted = {match.block for match in found.played}
+    if not isinstance(schedule, Fixed):
+        blocks: Iterable[Block] = next_round(schedule.rounds(seed), found.played)
+    elif found.total == len(found.played):
+        return ()
+    else:
+        blocks = islice(schedule.blocks(seed), MOST_SCHEDULED)
+    return tuple(islice((block for block in blocks if block.number not in counted), COMING))
+
+
+def _finished(found: Results, coming: Sequence[Block], history: History | None) -> bool:
+    """Whether all is played."""
+    if history is not None:
+        return history.decided
+    return found.spec is not None and not coming and len(found.played) >= (found.total or 0)
+
+
+def _blocks(spec: ScheduleSpec, found: Results, coming: Sequence[Block]) -> int:
+    """How many there are in all; tie-breaks that are not begun left out."""
+    in_block = TWO if spec.seats == TWO else spec.rotations or spec.seats
+    return max((found.total or 0) // in_block, found.digest.blocks + len(coming))

@@ -2,6 +2,7 @@
 
 from arena.regression.divergence import Decision, Explained, Group, Place, decision_of, total
 from arena.regression.explainer import asking, explain
+from arena.regression.history import History, history_of
 from arena.regression.model import BASE, FIELD, HEAD, Regression, evidence
 from arena.regression.options import Asked, regression_of
 from arena.regression.run import Finding, HeadBrokenError, folder_for, play_regression
@@ -16,6 +17,7 @@ __all__ = [
     "Finding",
     "Group",
     "HeadBrokenError",
+    "History",
     "Place",
     "Regression",
     "asking",
@@ -23,6 +25,7 @@ __all__ = [
     "evidence",
     "explain",
     "folder_for",
+    "history_of",
     "play_regression",
     "regression_of",
     "total",

@@ -1,7 +1,8 @@
 """What people read: tables, pages, plots and files."""
 
 from arena.reports.asked import all_compared, compared_lines
-from arena.reports.bots import field_usage, notes, reports_json, usage_table
+from arena.reports.bots import USAGE, field_usage, note, notes, reports_json, usage_rows, usage_table
+from arena.reports.bracket import BOXES, draw
 from arena.reports.checks import (
     CheckedGame,
     field_json,
@@ -20,21 +21,36 @@ from arena.reports.divergence import (
     outcomes_table,
     rows_left_out,
 )
-from arena.reports.files import matches_text, terms_told, write_beside, write_csv, write_page
+from arena.reports.files import matches_text, terms_told, write_csv, write_whole
 from arena.reports.html import html_text
 from arena.reports.match import match_json, show_match
 from arena.reports.regression import (
     broken_markdown,
+    difference_text,
     finding_json,
     finding_lines,
     finding_markdown,
     finding_table,
     head_lost,
+    hypotheses_text,
 )
-from arena.reports.tables import conduct_table, digest_json, ratings_table, seats_table
+from arena.reports.tables import (
+    PRIOR_TEXT,
+    conduct_table,
+    digest_json,
+    interval,
+    labels_of,
+    prior_text,
+    ratings_table,
+    seat_rows,
+    seats_table,
+)
 from arena.reports.tournament import attempts_text, crosstable, left_out_json, print_result, results_json
 
 __all__ = [
+    "BOXES",
+    "PRIOR_TEXT",
+    "USAGE",
     "CheckedGame",
     "all_compared",
     "attempts_text",
@@ -43,7 +59,9 @@ __all__ = [
     "conduct_table",
     "crosstable",
     "decisions_table",
+    "difference_text",
     "digest_json",
+    "draw",
     "explained_json",
     "explained_lines",
     "explained_markdown",
@@ -60,22 +78,28 @@ __all__ = [
     "game_table",
     "head_lost",
     "html_text",
+    "hypotheses_text",
+    "interval",
+    "labels_of",
     "left_out_json",
     "match_json",
     "matches_text",
+    "note",
     "notes",
     "outcomes_table",
     "print_result",
+    "prior_text",
     "ratings_table",
     "reports_json",
     "results_json",
     "rows_left_out",
     "said_lines",
+    "seat_rows",
     "seats_table",
     "show_match",
     "terms_told",
+    "usage_rows",
     "usage_table",
-    "write_beside",
     "write_csv",
-    "write_page",
+    "write_whole",
 ]

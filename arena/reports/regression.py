@@ -12,7 +12,7 @@ from arena.reports.bots import note, notes, reports_json
 from arena.reports.markdown import escaped, table_lines
 from arena.reports.tournament import attempts_json
 from arena.schedule import TWO, Cells, conduct_columns
-from arena.statistics import ELO, Progress, Sprt, StandingsRow, Verdict
+from arena.statistics import ELO, Anytime, Progress, Sprt, StandingsRow, Verdict
 from arena.tables import Grid, grid_of
 from arena.tournament import TRANSCRIPTS
 from referee.printable import printable
@@ -24,9 +24,8 @@ WORDS = {
 }
 
 
-def hypotheses(regression: Regression) -> str:
+def hypotheses_text(test: Sprt | Anytime) -> str:
     """What was held against what."""
-    test = regression.test
     if isinstance(test, Sprt):
         held = f"H0: {test.elo0:+zg} Elo, H1: {test.elo1:+zg} Elo ({test.model})"
     else:
@@ -40,12 +39,12 @@ def finding_lines(regression: Regression, finding: Finding) -> list[str]:
     lines = [
         f"{WORDS[state.verdict]}, after {counted(state.blocks, 'block')} of at most {regression.limit}",
         *notes(regression.arena.labels, finding.reports, _logs(regression)),
-        hypotheses(regression),
+        hypotheses_text(regression.test),
         evidence(regression.test, state),
     ]
     if isinstance(state, Progress):
         lines.append(f"blocks with 0, 0.5, 1, 1.5 and 2 points: {', '.join(map(str, state.counts))}")
-    lines.append(_estimate(regression, finding))
+    lines.append(difference_text(regression.test, _mean(finding.state), finding.interval))
     if regression.arena.kept:
         lines.append(f"bots kept from match to match, which may remember: {', '.join(regression.arena.kept)}")
     return lines
@@ -146,11 +145,10 @@ def _mean(state: Any) -> float:
     return sum((index / 2 - 1) * count for index, count in enumerate(state.counts)) / max(1, state.blocks)
 
 
-def _estimate(regression: Regression, finding: Finding) -> str:
-    """By how much head is better, and where that may be."""
-    low, high = finding.interval
-    mean = _mean(finding.state)
-    if isinstance(regression.test, Sprt):
+def difference_text(test: Sprt | Anytime, mean: float, interval: tuple[float, float]) -> str:
+    """By how much head is better, and where that may be; in points a match, of games of two seats in Elo."""
+    low, high = interval
+    if isinstance(test, Sprt):
         return f"Elo {_elo_text(mean)} (95 % interval: {_elo_text(low)} to {_elo_text(high)}, logistic)"
     return f"difference {mean:+z.3f} points a match (95 % interval: {low:+z.3f} to {high:+z.3f})"
 

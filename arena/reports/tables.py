@@ -8,8 +8,7 @@ import msgspec
 from arena.quantities import duration, rounded
 from arena.reports.bots import usage_json
 from arena.reports.csv import csv_text
-from arena.reports.html_page import interval, labels_of, seat_rows
-from arena.statistics import BotReport, Digest, Score, TimeUse
+from arena.statistics import BotReport, Digest, Rating, Score, StandingsRow, TimeUse
 from arena.tables import Grid
 
 COLUMNS = (
@@ -23,6 +22,35 @@ CAUSES = (
     "peak_bytes",
 )  # fmt: skip
 """Of the CSV, behind `COLUMNS`: what went wrong and what the bot used, as `arena.reports.bots` has it."""
+
+
+PRIOR_TEXT = (
+    "*: results set no limit on this side, as for a bot that won every match."
+    " The end rests on an assumption: one drawn match more, against a bot of middle strength."
+)
+
+
+def labels_of(rows: Sequence[StandingsRow]) -> list[str]:
+    """Places in a table: 1, 2, …, and h for the house."""
+    return ["h" if row.house else str(place) for place, row in enumerate(rows, start=1)]
+
+
+def interval(rating: Rating) -> str:
+    """A rating's interval in words; `*` marks an end that `PRIOR_TEXT` explains."""
+    low = f"{rating.prior_low:+z.0f}{'*' * (rating.low is None)}"
+    return f"{low} to {rating.prior_high:+z.0f}{'*' * (rating.high is None)}"
+
+
+def prior_text(digest: Digest) -> str:
+    """What is to be said of the intervals; nothing, where results limit all of them."""
+    limited = all(None not in (rating.low, rating.high) for rating in digest.ratings.ratings)
+    return "" if limited else PRIOR_TEXT
+
+
+def seat_rows(digest: Digest, order: Sequence[StandingsRow]) -> list[list[float | None]]:
+    """Mean points by seat: everyone's first, then each bot's."""
+    everyone = [mean.mean for mean in digest.by_seat]
+    return [everyone, *([mean.mean for mean in digest.by_bot_and_seat[row.entrant]] for row in order)]
 
 
 def ratings_table(digest: Digest) -> Grid:

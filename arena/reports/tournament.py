@@ -12,7 +12,7 @@ from arena.quantities import counted, rounded
 from arena.regression import Finding
 from arena.reports.bots import reports_json
 from arena.reports.bracket import ASCII, BOXES, draw
-from arena.reports.html_page import labels_of
+from arena.reports.tables import labels_of
 from arena.schedule import TWO, Cells, Contest, format_of, format_table
 from arena.statistics import Digest, Score, StandingsRow
 from arena.tables import Grid, grid_of, show

@@ -7,7 +7,7 @@ from arena.schedule.contract import FILE_FIELDS, Cells, Contest, ScheduleSpec, T
 from arena.schedule.formats import FORMATS, TWO, FormatName, complaint, format_of
 from arena.schedule.queue import MatchQueue, Ticket
 from arena.schedule.round_robin import round_robin
-from arena.schedule.rounds import Blocks, Fixed, Schedule, blocks_so_far, rounds_of
+from arena.schedule.rounds import Blocks, Fixed, Schedule, blocks_so_far, next_round, rounds_of
 from arena.schedule.seating import shifts_of
 
 __all__ = [
@@ -36,6 +36,7 @@ __all__ = [
     "design_of",
     "format_of",
     "format_table",
+    "next_round",
     "round_robin",
     "rounds_of",
     "shifts_of",

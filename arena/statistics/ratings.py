@@ -48,6 +48,11 @@ class Rating(Struct, frozen=True, kw_only=True):
     """Upper end; None: no upper limit, as for a bot that won every match."""
     blocks: int
     """How many blocks it played: what the interval rests on."""
+    prior_low: float
+    """Where `low` is None: the lower end if the prior is believed, which is one drawn match against a bot of middle
+    strength. Else as `low`."""
+    prior_high: float
+    """The same of `high`."""
 
 
 class Ratings(Struct, frozen=True, kw_only=True):
@@ -87,18 +92,25 @@ def rate(orders: Orders, entrants: int, house: int | None = None, start: Array |
         # The house does not move the middle: how far it is from others limits nobody but itself.
         return competing if competing[entrant] else np.ones(entrants, dtype=bool)
 
+    curved = centred @ _from_curvature(orders, strengths) @ centred.T * ELO**2 if enough else covariance
+    believed = np.sqrt(np.diag(curved)) * reach(NEARLY_NORMAL, LEVEL)
+
+    def rating(entrant: int) -> Rating:
+        low = _end(middle[entrant] - aside[entrant], limited=limited[entrant, of_account(entrant)])
+        high = _end(middle[entrant] + aside[entrant], limited=limited[of_account(entrant), entrant])
+        return Rating(
+            entrant=entrant,
+            elo=float(middle[entrant]),
+            error=float(errors[entrant]),
+            low=low,
+            high=high,
+            blocks=int(blocks[entrant]),
+            prior_low=float(middle[entrant] - believed[entrant]) if low is None else low,
+            prior_high=float(middle[entrant] + believed[entrant]) if high is None else high,
+        )
+
     return Ratings(
-        ratings=tuple(
-            Rating(
-                entrant=entrant,
-                elo=float(middle[entrant]),
-                error=float(errors[entrant]),
-                low=_end(middle[entrant] - aside[entrant], limited=limited[entrant, of_account(entrant)]),
-                high=_end(middle[entrant] + aside[entrant], limited=limited[of_account(entrant), entrant]),
-                blocks=int(blocks[entrant]),
-            )
-            for entrant in range(entrants)
-        ),
+        ratings=tuple(map(rating, range(entrants))),
         superiority=_superiority(strengths, spread, freedom),
     )
 

@@ -101,13 +101,18 @@ class Walk:
     def add(self, block: float) -> None:
         """What the new version got from the next block, of 2."""
         self._counts[round(2 * block)] += 1
-        ratio = llr(self._counts, self._test)
-        verdict = Verdict.UNDECIDED
-        if ratio >= self._test.upper:
-            verdict = Verdict.ACCEPTED
-        elif ratio <= self._test.lower:
-            verdict = Verdict.REJECTED
-        self.progress = Progress(verdict, self.progress.blocks + 1, ratio, tuple(self._counts))
+        self.progress = state_of(self._test, self._counts)
+
+
+def state_of(test: Sprt, counts: Sequence[int]) -> Progress:
+    """How far the test is after blocks with these counts of results."""
+    ratio = llr(counts, test)
+    verdict = Verdict.UNDECIDED
+    if ratio >= test.upper:
+        verdict = Verdict.ACCEPTED
+    elif ratio <= test.lower:
+        verdict = Verdict.REJECTED
+    return Progress(verdict, sum(counts), ratio, tuple(counts))
 
 
 def llr(counts: Sequence[int], test: Sprt) -> float:

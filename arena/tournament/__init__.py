@@ -1,6 +1,6 @@
 """Plays tournaments: ledger, runner and what a result depends on."""
 
-from arena.tournament.ledger import Ledger
+from arena.tournament.ledger import Ledger, LedgerTimes
 from arena.tournament.progress import Gauge
 from arena.tournament.provenance import Terms, begin_or_go_on, left_out_of, terms_of
 from arena.tournament.results import Results, ledger_of, results_in
@@ -13,6 +13,7 @@ from arena.tournament.results_folder import (
     TRANSCRIPTS,
     feed_endpoint,
     held,
+    is_held,
     open_ledger,
 )
 from arena.tournament.run import (
@@ -36,6 +37,7 @@ __all__ = [
     "FinalResults",
     "Gauge",
     "Ledger",
+    "LedgerTimes",
     "MatchSetup",
     "Results",
     "Terms",
@@ -43,6 +45,7 @@ __all__ = [
     "checks_folder",
     "feed_endpoint",
     "held",
+    "is_held",
     "ledger_of",
     "left_out_of",
     "match_setup",

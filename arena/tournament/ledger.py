@@ -8,7 +8,7 @@ Calls wait on the disk; from trio, make them in a thread.
 
 import os
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -43,6 +43,8 @@ OF_THE_MACHINE = frozenset(
     }
 )
 """Errors of SQLite that are not the file's; by its primary codes."""
+RECENT = 2_000
+"""Attempts that are looked through for times: more than any arena makes at once."""
 INTERRUPTED = "interrupted"
 """Why an attempt is void whose process was stopped: it is no fault of anyone's."""
 
@@ -63,6 +65,17 @@ class Attempt(Struct, frozen=True):
     number: int
     """Counts the tries at this match from 1."""
     transcript: Path
+
+
+class LedgerTimes(Struct, frozen=True, kw_only=True):
+    """When matches were played. Times are wall time, ISO 8601, UTC."""
+
+    begun: str | None
+    """When the first attempt began."""
+    ended: tuple[str, ...]
+    """When the latest matches that count ended, the last of them at the end."""
+    under_way: tuple[tuple[int, int, str], ...]
+    """Block, seating and beginning of attempts that have no end. Of an arena that was killed, they stay so."""
 
 
 class Ledger:
@@ -201,12 +214,6 @@ class Ledger:
         with self._errors_as_exits():
             yield from map(_reported, self._db.execute(f"{_REPORTED} WHERE results.block < ?{_IN_ORDER}", (end,)))
 
-    def page(self, first: int, count: int) -> list[Reported]:
-        """The same of so many matches, from the `first`-th on, counted from 0."""
-        with self._errors_as_exits():
-            rows = self._db.execute(f"{_REPORTED}{_IN_ORDER} LIMIT ? OFFSET ?", (count, first))
-            return list(map(_reported, rows))
-
     def after(self, block: int, seating: int, count: int) -> list[Reported]:
         """The same of at most so many matches that follow this one in schedule order."""
         with self._errors_as_exits():
@@ -232,6 +239,30 @@ class Ledger:
                 tuple(heads),
             ).fetchall()
             return {head: (block, seating) for head, block, seating in rows}
+
+    def some(self, keys: Iterable[tuple[int, int]]) -> list[Reported]:
+        """The same of these matches, by block and seating; those that do not count are left out."""
+        found = (self.one(block, seating) for block, seating in keys)
+        return [each for each in found if each is not None]
+
+    def times(self) -> LedgerTimes:
+        """When what was played, of the last `RECENT` attempts: a large ledger is not read through for it."""
+        recent = f"(SELECT * FROM attempts ORDER BY id DESC LIMIT {RECENT}) AS recent"  # noqa: S608 - a number
+        with self._errors_as_exits():
+            begun = self._db.execute("SELECT started FROM attempts ORDER BY id LIMIT 1").fetchone()
+            ended = self._db.execute(
+                f"SELECT recent.ended FROM {recent} JOIN results ON results.attempt = recent.id"  # noqa: S608
+                " ORDER BY recent.ended"
+            ).fetchall()
+            under_way = self._db.execute(
+                f"SELECT block, seating, started FROM {recent}"  # noqa: S608
+                " WHERE ended IS NULL AND set_aside IS NULL ORDER BY id"
+            ).fetchall()
+        return LedgerTimes(
+            begun=begun[0] if begun else None,
+            ended=tuple(each for (each,) in ended),
+            under_way=tuple(under_way),
+        )
 
     def transcripts(self) -> dict[tuple[int, int], str]:
         """By block and seating: the name of the transcript of every match that counts."""

@@ -26,8 +26,12 @@ class Results(Struct, frozen=True, kw_only=True):
     digest: Digest
     reports: tuple[BotReport, ...]
     """By entrant: what went wrong, and what its bot used."""
-    contest: Contest | None
+    played: list[Played]
+    """Every match that counts, in schedule order."""
+    spec: ScheduleSpec | None
     """None of results that are no tournament's."""
+    contest: Contest | None
+    """The same; and None where nothing is played yet."""
     voids: list[tuple[int, int, str]]
     """Block, seating and reason of every void attempt, interrupted ones left out."""
     set_aside: list[tuple[int, int, str]]
@@ -73,6 +77,8 @@ def results_in(path: Path) -> Results:
         terms=terms,
         digest=digest_of(labels, played, house, order),
         reports=reports,
+        played=played,
+        spec=spec,
         contest=contest,
         voids=voids,
         set_aside=set_aside,

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from time import sleep
 
 from arena.errors import WrongUse, cannot_write
 from arena.terminal import say
@@ -23,6 +24,9 @@ CHECKS = "checks"
 LOCK = "lock"
 FEED_SOCKET = "feed.sock"
 """Where an arena publishes its live feed, if it is asked to and not told where."""
+TRIES = 5
+BETWEEN_TRIES = 0.02
+"""Seconds."""
 
 
 @contextmanager
@@ -42,12 +46,41 @@ def held(folder: Path) -> Iterator[None]:
     except OSError as error:
         raise cannot_write(folder, error) from None
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        _lock(lock)
         yield
     except BlockingIOError:
         raise WrongUse(f"{folder}: another arena is playing this tournament now") from None
     finally:
         os.close(lock)
+
+
+def is_held(folder: Path) -> bool:
+    """Whether an arena is at work in the folder now."""
+    try:
+        lock = os.open(folder / LOCK, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        # Shared, and for no longer than the question takes: others may ask, and `_lock` waits for all of us.
+        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(lock)
+    return False
+
+
+def _lock(lock: int) -> None:
+    """Takes the lock, past those who only ask whether it is taken.
+
+    Raises:
+        BlockingIOError: another arena has it.
+    """
+    for _ in range(TRIES):
+        with suppress(BlockingIOError):
+            return fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        sleep(BETWEEN_TRIES)
+    return fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 @contextmanager

@@ -39,11 +39,6 @@ class FinalResults(Results, frozen=True, kw_only=True):
     design: Design
 
     @property
-    def played(self) -> list[Played]:
-        """Every match that counts, in schedule order."""
-        return self.contest.played
-
-    @property
     def standings(self) -> tuple[StandingsRow, ...]:
         """The standings, best first."""
         return self.digest.standings
@@ -118,6 +113,8 @@ def play_tournament(
             tournament=tournament,
             terms=ledger.terms(),
             design=design if isinstance(schedule, Fixed) else _design(tournament, seed, results),
+            played=results,
+            spec=tournament.spec,
             contest=contest,
             digest=digest,
             reports=reports_of(len(tournament.labels), ledger.reports()),

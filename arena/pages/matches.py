@@ -1,0 +1,153 @@
+"""Lists of matches, and the page of one."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from arena.pages.competition import MatchOnPage, Overview
+from arena.pages.tables import Cell, Table, table
+from arena.quantities import duration
+from arena.reports import usage_rows
+from arena.statistics import Played, points
+from protocol.refusals import Conduct
+from referee.match import SeatReport, sentences
+
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+MANY = 3
+"""With more seats a list of matches names the first places only."""
+
+
+class SeatOnPage(Struct, frozen=True, kw_only=True):
+    """How a seat's bot did in a match."""
+
+    seat: int
+    label: str
+    entrant: int
+    place: str
+    points: str
+    conduct: str
+    sentences: list[str]
+    """What went wrong, in words."""
+    charged: str
+    a_window: str
+    windows: int
+    defaults: int
+    refused: int
+    used: list[tuple[str, str]]
+    """Heading and value of what was counted of it."""
+    scores: list[tuple[str, str]]
+    """What the game counts, for it."""
+
+
+def match_name(block: int, seating: int) -> str:
+    """How a match is called on pages: `12a`, the block counted from 1."""
+    return f"{block + 1}{LETTERS[seating] if seating < len(LETTERS) else f'-{seating + 1}'}"
+
+
+def match_file(block: int, seating: int) -> str:
+    """The name of its page: `12-a.html`."""
+    return f"{block + 1}-{LETTERS[seating] if seating < len(LETTERS) else seating + 1}.html"
+
+
+def seating_of(letters: str) -> int:
+    """The seating that the name of a page says."""
+    return LETTERS.index(letters) if letters in LETTERS else int(letters) - 1
+
+
+def match_table(overview: Overview, matches: Iterable[MatchOnPage], here: str) -> Table:
+    """A row for each of these. `here` leads to the competition's folder."""
+    labels = overview.found.digest.labels
+    rows = [
+        [
+            Cell(
+                match_name(match.played.block, match.played.seating),
+                f"{here}match/{match_file(match.played.block, match.played.seating)}",
+            ),
+            Cell(result_text(match.played, labels)),
+            Cell(_conducts(match.played, labels), kind="bad" if _conducts(match.played, labels) else ""),
+            Cell(match.played.outcome.reason),
+        ]
+        for match in matches
+    ]
+    return table("Matches", ("match", "result", "conduct", "ended by"), rows, head="match")
+
+
+def result_text(played: Played, labels: Sequence[str]) -> str:
+    """Places from the first: `a 1 : 0 b` would not do for more than two seats."""
+    groups = [" = ".join(labels[played.entrants[seat]] for seat in group) for group in played.outcome.ranking]
+    if len(played.entrants) > MANY:
+        more = len(groups) - MANY
+        groups = [*groups[:MANY], *([f"and {more} more"] if more > 0 else [])]
+    return " > ".join(groups)
+
+
+def _conducts(played: Played, labels: Sequence[str]) -> str:
+    """Who did not behave, and how."""
+    return "; ".join(
+        f"{labels[entrant]}: {conduct.value.replace('_', ' ')}"
+        for entrant, conduct in zip(played.entrants, played.conduct, strict=True)
+        if conduct is not Conduct.OK
+    )
+
+
+def seats_of(match: MatchOnPage, labels: Sequence[str]) -> list[SeatOnPage]:
+    """The seats of a match, from seat 0."""
+    played = match.played
+    reports = match.reports or (None,) * len(played.entrants)
+    return [_seat(played, seat, report, labels) for seat, report in enumerate(reports)]
+
+
+def _seat(played: Played, seat: int, report: SeatReport | None, labels: Sequence[str]) -> SeatOnPage:
+    windows, charged = played.windows[seat], played.charged_us[seat]
+    return SeatOnPage(
+        seat=seat,
+        label=labels[played.entrants[seat]],
+        entrant=played.entrants[seat],
+        place=_place(played, seat),
+        points=f"{points(played.outcome, seat):.3g}",
+        conduct=played.conduct[seat].value.replace("_", " "),
+        sentences=[] if report is None else sentences(report, windows=windows, refused=played.refused[seat]),
+        charged=duration(charged),
+        a_window=duration(charged / windows) if windows else "-",
+        windows=windows,
+        defaults=played.defaults[seat],
+        refused=played.refused[seat],
+        used=[] if report is None else _used(report),
+        scores=_scores(played, seat),
+    )
+
+
+def _used(report: SeatReport) -> list[tuple[str, str]]:
+    (_, half, most, worst, processor, memory), *_ = usage_rows([""], [report])
+    found = [
+        ("half of windows", half),
+        ("99 %", most),
+        ("worst", worst),
+        ("processor time", processor),
+        ("peak memory", memory),
+    ]
+    if report.hello_us is not None:
+        found.append(("until its hello", duration(report.hello_us)))
+    return [(name, value) for name, value in found if value != "-"]
+
+
+def _place(played: Played, seat: int) -> str:
+    before = 0
+    for group in played.outcome.ranking:
+        if seat in group:
+            return f"{before + 1}{'=' if len(group) > 1 else ''}"
+        before += len(group)
+    return "-"
+
+
+def _scores(played: Played, seat: int) -> list[tuple[str, str]]:
+    outcome, key = played.outcome, str(seat)
+    found: list[tuple[str, Any]] = [("score", (outcome.scores or {}).get(key))]
+    found += [("tokens", outcome.tokens.get(key)), ("garnets", outcome.garnets.get(key))]
+    said = [(name, str(value)) for name, value in found if value is not None]
+    if seat in outcome.winners:
+        said.append(("", "named winner"))
+    if seat == outcome.eliminated:
+        said.append(("", "elimination candidate"))
+    return said

@@ -1,0 +1,79 @@
+"""A regression test as a page: the evidence over blocks, how blocks came out, and by how much head is better."""
+
+from collections import Counter
+from collections.abc import Sequence
+from math import log10
+from typing import Any
+
+from msgspec import Struct
+
+from arena.pages.charts import LineChart, line_chart
+from arena.pages.competition import Overview
+from arena.regression import History, evidence
+from arena.reports import difference_text, hypotheses_text
+from arena.statistics import Progress, Sprt
+
+BINS = 9
+"""Bars of a test of more seats: equal parts from -1 to 1."""
+POINTS = ("0", "0.5", "1", "1.5", "2")
+
+
+class Bar(Struct, frozen=True):
+    """How many blocks came out so."""
+
+    label: str
+    count: int
+    percent: float
+    """Of the longest bar."""
+    kind: str
+    """`bad`, `good` or nothing."""
+
+
+def test_parts(overview: Overview) -> dict[str, Any]:
+    """What the template shows."""
+    history = overview.history
+    if history is None:
+        return {"test": None}
+    return {
+        "test": history,
+        "hypotheses": hypotheses_text(history.test),
+        "evidence": evidence(history.test, history.state),
+        "estimate": "" if history.interval is None else difference_text(history.test, history.mean, history.interval),
+        "walk": walk_chart(history),
+        "bars": bars(history),
+        "bars_about": "Points of head in a block of two matches, of 2."
+        if isinstance(history.test, Sprt)
+        else "Head's mean points minus base's in a block.",
+    }
+
+
+def walk_chart(history: History) -> LineChart:
+    """The evidence after each block, and the bounds at which it decides."""
+    blocks = [state.blocks for state in history.states]
+    if isinstance(history.test, Sprt):
+        ratios = [state.llr for state in history.states if isinstance(state, Progress)]
+        bounds = [(history.test.upper, "accepted: H1"), (history.test.lower, "rejected: H0")]
+        return line_chart([("LLR", ratios, "")], blocks, "blocks", bounds=bounds, words="{:+z.2f}".format)
+    better = [log10(max(state.against_low, 1e-12)) for state in history.states]  # type: ignore[union-attr]
+    worse = [log10(max(state.against_high, 1e-12)) for state in history.states]  # type: ignore[union-attr]
+    bounds = [(-log10(history.test.alpha), "enough")]
+    series = [("for: head is better", better, ""), ("against", worse, "")]
+    return line_chart(series, blocks, "blocks", bounds=bounds, words="{:+z.2f}".format)
+
+
+def bars(history: History) -> list[Bar]:
+    """How many blocks came out how."""
+    if isinstance(history.state, Progress):
+        return _bars(list(zip(POINTS, history.state.counts, strict=True)))
+    found = Counter(min(int((each + 1) / 2 * BINS), BINS - 1) for each in history.differences)
+    width = 2 / BINS
+    return _bars([(f"{-1 + width * (place + 0.5):+z.2f}", found[place]) for place in range(BINS)])
+
+
+def _bars(counts: Sequence[tuple[str, int]]) -> list[Bar]:
+    most = max((count for _, count in counts), default=0) or 1
+    middle = len(counts) // 2
+    return [
+        Bar(label, count, round(100 * count / most, 1), "bad" if place < middle else "good" if place > middle else "")
+        for place, (label, count) in enumerate(counts)
+    ]

@@ -1,0 +1,231 @@
+"""How a competition stands: what the standings page and the report are made from."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from arena.pages.charts import HeatCell, Interval, IntervalChart, LineChart, heat_cell, interval_chart, line_chart
+from arena.pages.competition import Overview
+from arena.pages.tables import Cell, Table, table
+from arena.pages.words import rating_text
+from arena.quantities import counted, duration
+from arena.reports import BOXES, USAGE, draw, field_usage, interval, labels_of, notes, prior_text, seat_rows, usage_rows
+from arena.schedule import TWO
+from arena.statistics import Digest, StandingsRow
+
+ROWS = 200
+"""Bots in a table of one page."""
+MOST_COLUMNS = 26
+"""Bots that are held against each other: the best ones."""
+MOST_PLOTTED = 50
+"""Bots that a plot has a row for."""
+ONE_CHART = 8
+"""So many bots, or fewer, share a chart of ratings over time; of more, each has its own."""
+MOST_OVER_TIME = 24
+
+Href = Callable[[int], str]
+"""An entrant's page; empty: there is none."""
+
+
+class Heat(Struct, frozen=True):
+    """A table of coloured cells."""
+
+    title: str
+    heads: list[str]
+    rows: list[tuple[Cell, list[HeatCell]]]
+
+
+def standings_parts(overview: Overview, href: Href, *, first: int = 0) -> dict[str, Any]:
+    """What the template shows. `first`: the place, from 0, with which its tables begin."""
+    digest = overview.found.digest
+    rows = digest.standings
+    parts: dict[str, Any] = {
+        "order": overview.order,
+        "table": standings_table(digest, first, href),
+        "prior": prior_text(digest),
+        "bracket": "\n".join(draw(overview.bracket, digest.labels, BOXES)) if first == 0 else "",
+        "own": _own(overview, first, href),
+        "notes": notes(digest.labels, overview.found.reports) if first == 0 else [],
+        "usage": _usage(overview, first, href),
+        "conduct": _conduct(digest, first, href),
+    }
+    plots = first == 0 and digest.matches > 0
+    return parts | {
+        "ratings": _ratings(digest, rows[:MOST_PLOTTED], href) if plots else None,
+        "against": _against(digest, href) if plots else None,
+        "superiority": _superiority(digest, href) if plots else None,
+        "over_time": _over_time(digest, href) if plots else None,
+        "one_chart": len(rows) <= ONE_CHART,
+        "by_seat": _seats(digest, href) if plots else None,
+        "time": _time(digest, rows[:MOST_PLOTTED], href) if plots else None,
+        "plotted": MOST_PLOTTED if len(rows) > MOST_PLOTTED else 0,
+        "compared": MOST_COLUMNS if len(rows) > MOST_COLUMNS else 0,
+        "followed": MOST_OVER_TIME if len(rows) > MOST_OVER_TIME else 0,
+    }
+
+
+def standings_table(digest: Digest, first: int, href: Href) -> Table:
+    """A row for each bot, best first."""
+    # With more seats nobody has lost who is second: only who was first is counted.
+    ended = ("won", "tied", "lost") if digest.seats <= TWO else ("wins", "shared wins")
+    columns = ("#", "bot", "rating", "95 % interval", "mean points", "played", *ended, "faults", "defaults", "refused")
+    rows = []
+    for place, row in _part(digest, first):
+        rating = digest.ratings.ratings[row.entrant]
+        rows.append(
+            [
+                Cell(place),
+                _bot(digest, row, href),
+                Cell(f"{rating.elo:+z.0f}"),
+                Cell(interval(rating)),
+                Cell("-" if row.mean is None else f"{row.mean:.3f}"),
+                *_counts((row.played, *(row.wins, row.ties, row.losses)[: len(ended)])),
+                *_counts((row.faults, row.defaults, row.refused)),
+            ]
+        )
+    return table("Standings", columns, rows)
+
+
+def _counts(numbers: Sequence[int]) -> list[Cell]:
+    return [Cell(str(number), kind="" if number else "zero") for number in numbers]
+
+
+def _part(digest: Digest, first: int) -> list[tuple[str, StandingsRow]]:
+    """Places and rows of one page."""
+    return list(zip(labels_of(digest.standings), digest.standings, strict=True))[first : first + ROWS]
+
+
+def _bot(digest: Digest, row: StandingsRow, href: Href) -> Cell:
+    return Cell(digest.labels[row.entrant], href(row.entrant))
+
+
+def _own(overview: Overview, first: int, href: Href) -> Table | None:
+    """The format's own table, a row for each bot in the same order."""
+    if overview.own is None:
+        return None
+    heads, rows = overview.own
+    digest = overview.found.digest
+    ours = zip(digest.standings, rows, strict=True)
+    linked = [
+        [_bot(digest, row, href) if head == "bot" else Cell(cell) for head, cell in zip(heads, cells, strict=True)]
+        for row, cells in list(ours)[first : first + ROWS]
+    ]
+    return table("Result", heads, linked)
+
+
+def _usage(overview: Overview, first: int, href: Href) -> Table:
+    digest = overview.found.digest
+    rows = usage_rows(*field_usage(digest, overview.found.reports))[first : first + ROWS]
+    linked = [
+        [_bot(digest, row, href), *map(Cell, cells[1:])]
+        for (_, row), cells in zip(_part(digest, first), rows, strict=True)
+    ]
+    return table("What the bots used", USAGE, linked)
+
+
+def _conduct(digest: Digest, first: int, href: Href) -> Table:
+    kinds = list(dict.fromkeys(kind for counts in digest.conduct for kind in counts))
+    rows = [
+        [_bot(digest, row, href), *_counts([digest.conduct[row.entrant].get(kind, 0) for kind in kinds])]
+        for _, row in _part(digest, first)
+    ]
+    return table("Conduct", ("bot", *kinds), rows)
+
+
+def _ratings(digest: Digest, rows: Sequence[StandingsRow], href: Href) -> IntervalChart:
+    def drawn(row: StandingsRow) -> Interval:
+        rating = digest.ratings.ratings[row.entrant]
+        return Interval(
+            name=digest.labels[row.entrant],
+            value=rating.elo,
+            low=rating.prior_low,
+            high=rating.prior_high,
+            words=f"{rating.elo:+z.0f}",
+            tip=f"{rating_text(rating)}, {counted(rating.blocks, 'block')}",
+            href=href(row.entrant),
+            open_low=rating.low is None,
+            open_high=rating.high is None,
+        )
+
+    return interval_chart([drawn(row) for row in rows])
+
+
+def _time(digest: Digest, rows: Sequence[StandingsRow], href: Href) -> IntervalChart:
+    """A row for each bot that had a window."""
+    found = []
+    for row in rows:
+        use = digest.time[row.entrant]
+        if use is not None:
+            tip = (
+                f"median {duration(use.median)}, {duration(use.tenth)} to {duration(use.nine_tenths)},"
+                f" most {duration(use.most)}"
+            )
+            found.append(
+                Interval(
+                    name=digest.labels[row.entrant],
+                    value=use.median,
+                    low=use.tenth,
+                    high=use.nine_tenths,
+                    words=duration(use.median),
+                    tip=tip,
+                    href=href(row.entrant),
+                )
+            )
+    return interval_chart(found, logarithmic=duration)
+
+
+def _over_time(digest: Digest, href: Href) -> LineChart:
+    rows = digest.standings[:MOST_OVER_TIME]
+    series = [
+        (digest.labels[row.entrant], [moment.elo[row.entrant] for moment in digest.moments], href(row.entrant))
+        for row in rows
+    ]
+    return line_chart(series, [moment.blocks for moment in digest.moments], "blocks")
+
+
+def _compared(
+    title: str, digest: Digest, href: Href, share: Callable[[StandingsRow, StandingsRow], float | None]
+) -> Heat:
+    """Each of the best against each."""
+    rows = digest.standings[:MOST_COLUMNS]
+    places = labels_of(digest.standings)[:MOST_COLUMNS]
+    return Heat(
+        title,
+        places,
+        [
+            (
+                _bot(digest, row, href),
+                [heat_cell(share(row, other), f"against {place}") for place, other in zip(places, rows, strict=True)],
+            )
+            for row in rows
+        ],
+    )
+
+
+def _against(digest: Digest, href: Href) -> Heat:
+    def share(row: StandingsRow, other: StandingsRow) -> float | None:
+        return row.against[other.entrant].mean if other.entrant in row.against else None
+
+    return _compared("Mean points against each other", digest, href, share)
+
+
+def _superiority(digest: Digest, href: Href) -> Heat:
+    def share(row: StandingsRow, other: StandingsRow) -> float | None:
+        return None if row is other else digest.ratings.superiority[row.entrant][other.entrant]
+
+    return _compared("Likelihood of superiority", digest, href, share)
+
+
+def _seats(digest: Digest, href: Href) -> Heat:
+    rows = digest.standings[:MOST_PLOTTED]
+    heads = [str(seat) for seat in range(digest.seats)]
+    names = [Cell("all"), *(_bot(digest, row, href) for row in rows)]
+    return Heat(
+        "Mean points by seat",
+        heads,
+        [
+            (name, [heat_cell(share, f"seat {head}") for head, share in zip(heads, shares, strict=True)])
+            for name, shares in zip(names, seat_rows(digest, rows), strict=True)
+        ],
+    )

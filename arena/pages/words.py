@@ -1,0 +1,159 @@
+"""How competitions are spoken of on pages: how far they are, when, and under which terms. Pure."""
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, timedelta
+from statistics import median
+
+from msgspec import Struct
+
+from arena.pages.competition import Overview
+from arena.quantities import counted
+from arena.reports import interval, terms_told
+from arena.statistics import Rating, Verdict
+from arena.tournament import left_out_of
+
+FEW = 4
+"""With fewer results than these nobody can tell how long the rest will take."""
+LONG = 20
+"""A gap between two results that is so many times the usual one was a stop, not play."""
+MINUTE, HOUR, DAY = 60, 3600, 86400
+VERDICTS = {
+    Verdict.ACCEPTED: "accepted: head is better",
+    Verdict.REJECTED: "rejected: head is not better",
+    Verdict.UNDECIDED: "undecided",
+}
+
+
+class State(Struct, frozen=True):
+    """How far a competition is."""
+
+    kind: str
+    """`finished`, `running` or `stopped`."""
+    words: str
+    share: float | None = None
+    """How much of it counts, from 0 to 1; None: nobody knows."""
+
+
+def state_of(overview: Overview, *, running: bool) -> State:
+    """How far it is, in words. An unfinished one says so."""
+    if overview.history is not None:
+        return _state_of_test(overview, running=running)
+    done, total = overview.found.digest.blocks, overview.blocks or 0
+    if overview.finished:
+        return State("finished", f"finished: {counted(done, 'block')}", 1.0)
+    share = done / total if total else None
+    far = f"{done} of {counted(total, 'block')}" if total else counted(done, "block")
+    if not running:
+        return State("stopped", f"stopped at {far}: unfinished", share)
+    left = time_left(overview.times.ended, total - done, overview.found.digest.matches / max(1, done))
+    return State("running", f"{far}, {left} left" if left else f"{far}, being played now", share)
+
+
+def _state_of_test(overview: Overview, *, running: bool) -> State:
+    history = overview.history
+    assert history is not None  # noqa: S101 - by the caller
+    after = f"after {counted(history.state.blocks, 'block')}"
+    if history.decided:
+        return State("finished", f"{VERDICTS[history.state.verdict]}, {after}", 1.0)
+    if running:
+        return State("running", f"undecided {after}, being played now")
+    return State("stopped", f"stopped {after}: undecided")
+
+
+def time_left(ended: Sequence[str], blocks: float, matches: float) -> str:
+    """About how long so many blocks will take, in words; empty: too little is known.
+
+    Args:
+        ended: when the latest matches ended, the last at the end.
+        blocks: how many are left.
+        matches: of a block.
+    """
+    times = [when for each in ended if (when := moment(each)) is not None]
+    if len(times) < FEW:
+        return ""
+    gaps = [(after - before).total_seconds() for before, after in zip(times, times[1:], strict=False)]
+    usual = max(median(gaps), sum(sorted(gaps)[: len(gaps) * 9 // 10]) / len(gaps))
+    played = [gap for gap in gaps if gap <= LONG * usual] or gaps
+    return span(timedelta(seconds=sum(played) / len(played) * matches * blocks))
+
+
+def span(time: timedelta) -> str:
+    """`less than a minute`, `about 14 minutes`, `about 3 hours`, `about 2 days`."""
+    seconds = time.total_seconds()
+    if seconds < MINUTE:
+        return "less than a minute"
+    for unit, name in ((DAY, "day"), (HOUR, "hour"), (MINUTE, "minute")):
+        if seconds >= 2 * unit or unit == MINUTE:
+            return f"about {counted(round(seconds / unit), name)}"
+    raise AssertionError
+
+
+def moment(text: str | None) -> datetime | None:
+    """A time that a ledger says; None: it is none."""
+    try:
+        found = datetime.fromisoformat(text or "")
+    except ValueError:
+        return None
+    return found if found.tzinfo is not None else found.replace(tzinfo=UTC)
+
+
+class Fact(Struct, frozen=True):
+    """Something that a page says of a competition."""
+
+    name: str
+    text: str
+    at: str = ""
+    """A time for programs, ISO 8601."""
+
+
+def facts(overview: Overview) -> list[Fact]:
+    """What was played, when, and with which arena."""
+    found, digest = overview.found, overview.found.digest
+    said = [Fact(name, text) for name, text in terms_told(found.terms).items()]
+    said += [
+        Fact("bots", str(len(digest.labels) - (digest.house is not None))),
+        Fact("matches", f"{digest.matches} of {found.total}" if found.total else str(digest.matches)),
+    ]
+    said += _time("begun", overview.times.begun)
+    said += _time("last result", overview.times.ended[-1] if overview.times.ended else None)
+    said.append(Fact("arena", str(found.terms.get("arena", "unknown"))))
+    if found.voids:
+        said.append(Fact("void attempts, made again", str(len(found.voids))))
+    if found.lost:
+        said.append(Fact("lost with a referee process, made again", str(len(found.lost))))
+    said += [Fact("left out", f"{label}: {why}") for label, why in (left_out_of(found.terms) or {}).items()]
+    return said
+
+
+def _time(name: str, text: str | None) -> list[Fact]:
+    when = moment(text)
+    if when is None:
+        return []
+    when = when.astimezone(UTC)
+    return [Fact(name, f"{when.day} {when:%B %Y, %H:%M} UTC", when.isoformat(timespec="seconds"))]
+
+
+def terms(overview: Overview) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Clock, policy, options and test as they were agreed, each with its fields. Never the seed."""
+    found = []
+    for title in ("clock", "policy", "options", "test"):
+        fields = [
+            (key.removeprefix(f"{title}."), "as the variant has it" if value is None else str(value).lower())
+            for key, value in overview.found.terms.items()
+            if key.startswith(f"{title}.")
+        ]
+        if fields:
+            found.append((title, fields))
+    schedule = [(key, str(value)) for key, value in _schedule(overview)]
+    return [*found, *([("schedule", schedule)] if schedule else [])]
+
+
+def _schedule(overview: Overview) -> Iterable[tuple[str, object]]:
+    for key in ("blocks", "rounds", "heads", "rotations"):
+        if overview.found.terms.get(key) is not None:
+            yield key, overview.found.terms[key]
+
+
+def rating_text(rating: Rating) -> str:
+    """A rating with its interval."""
+    return f"{rating.elo:+z.0f}, {interval(rating)}"
