@@ -2,6 +2,7 @@
 
 from arena.pages.competition import Competition, MatchOnPage
 from arena.pages.contents import NoReplayError, replay_page, replay_path, transcript_bytes, transcript_path
+from arena.pages.report import report_of, write_beside, write_report
 from arena.pages.website import Page, Website
 
 __all__ = [
@@ -12,6 +13,9 @@ __all__ = [
     "Website",
     "replay_page",
     "replay_path",
+    "report_of",
     "transcript_bytes",
     "transcript_path",
+    "write_beside",
+    "write_report",
 ]

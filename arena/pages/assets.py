@@ -18,7 +18,7 @@ def asset_at(path: str) -> bytes | None:
     """The asset that a path names."""
     for name, its in _paths().items():
         if its == path:
-            return _content(name)
+            return content(name)
     return None
 
 
@@ -32,10 +32,11 @@ def _paths() -> dict[str, str]:
     found = {}
     for name in NAMES:
         stem, dot, kind = name.rpartition(".")
-        found[name] = f"{FOLDER}/{stem}.{sha256(_content(name)).hexdigest()[:DIGITS]}{dot}{kind}"
+        found[name] = f"{FOLDER}/{stem}.{sha256(content(name)).hexdigest()[:DIGITS]}{dot}{kind}"
     return found
 
 
 @cache
-def _content(name: str) -> bytes:
+def content(name: str) -> bytes:
+    """An asset by its own name."""
     return files("arena.pages").joinpath("assets", name).read_bytes()

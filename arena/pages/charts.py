@@ -98,7 +98,9 @@ class HeatCell(Struct, frozen=True):
     tip: str
 
 
-def interval_chart(rows: Sequence[Interval], *, logarithmic: Callable[[float], str] | None = None) -> IntervalChart:
+def interval_chart(
+    rows: Sequence[Interval], *, logarithmic: Callable[[float], str] | None = None
+) -> IntervalChart:
     """The chart of these rows. `logarithmic`: the axis is one, and this writes its values."""
     ends = [end for row in rows for end in (row.low, row.value, row.high)]
     if logarithmic is not None:
@@ -109,7 +111,9 @@ def interval_chart(rows: Sequence[Interval], *, logarithmic: Callable[[float], s
         return _percent(value, low, high)
 
     drawn = [DrawnInterval(row, at(row.low), at(row.value), at(row.high)) for row in rows]
-    return IntervalChart(drawn, [Tick(at(mark), f"{mark:zg}") for mark in marks], at(0) if low < 0 < high else None)
+    return IntervalChart(
+        drawn, [Tick(at(mark), f"{mark:zg}") for mark in marks], at(0) if low < 0 < high else None
+    )
 
 
 def _logarithmic(rows: Sequence[Interval], ends: Sequence[float], label: Callable[[float], str]) -> IntervalChart:

@@ -43,7 +43,7 @@ class MatchOnPage(Struct, frozen=True):
 
 
 class Overview(Struct, frozen=True, kw_only=True):
-    """All that pages say of a competition but single matches. Its size does not depend on theirs but by `index`."""
+    """All that pages say of a competition, single matches left out."""
 
     found: Results
     """Without the contest, which holds all matches."""

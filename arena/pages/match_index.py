@@ -1,4 +1,4 @@
-"""Which matches count, and who played them: what lists of matches are made from. 100,000 matches take some megabytes.
+"""Which matches count, and who played them: 100,000 matches take some megabytes.
 
 Rows are matches in schedule order.
 """

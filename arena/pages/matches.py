@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from arena.pages.competition import MatchOnPage, Overview
+from arena.pages.competition import Competition, MatchOnPage, Overview
 from arena.pages.tables import Cell, Table, table
 from arena.quantities import duration
 from arena.reports import usage_rows
@@ -15,7 +15,10 @@ from referee.match import SeatReport, sentences
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 MANY = 3
-"""With more seats a list of matches names the first places only."""
+"""Of more places a list of matches names the first ones only."""
+MOST_GROUPS = 30
+MOST_VOIDS = 10
+"""Attempts at a block that did not count, whose reasons are said."""
 
 
 class SeatOnPage(Struct, frozen=True, kw_only=True):
@@ -46,13 +49,44 @@ def match_name(block: int, seating: int) -> str:
 
 
 def match_file(block: int, seating: int) -> str:
-    """The name of its page: `12-a.html`."""
-    return f"{block + 1}-{LETTERS[seating] if seating < len(LETTERS) else seating + 1}.html"
+    """The name of its page, both counted from 0."""
+    return f"{block}-{seating}.html"
 
 
-def seating_of(letters: str) -> int:
-    """The seating that the name of a page says."""
-    return LETTERS.index(letters) if letters in LETTERS else int(letters) - 1
+def match_parts(competition: Competition, overview: Overview, match: MatchOnPage) -> dict[str, Any]:
+    """What the template of one match shows."""
+    labels, played = overview.found.digest.labels, match.played
+    others = competition.some(overview.index.of_block(played.block))
+    return {
+        "result": result_text(played, labels, MOST_GROUPS),
+        "reason": played.outcome.reason,
+        "seats": seats_of(match, labels),
+        "block": played.block + 1,
+        "others": _seatings(overview, others),
+        # They were secret while the block was played: all know now what it was dealt.
+        "voids": [why for block, _, why in overview.found.voids if block == played.block][:MOST_VOIDS],
+        "head": played.head,
+        "no_transcript": f"The transcript is at {match.transcript}."
+        if "://" in match.transcript
+        else "The transcript is not in the results folder.",
+    }
+
+
+def _seatings(overview: Overview, matches: Iterable[MatchOnPage]) -> Table:
+    """The matches of a block, with who sat where."""
+    labels = overview.found.digest.labels
+    rows = [
+        [
+            Cell(
+                match_name(match.played.block, match.played.seating),
+                match_file(match.played.block, match.played.seating),
+            ),
+            Cell(", ".join(labels[entrant] for entrant in match.played.entrants)),
+            Cell(result_text(match.played, labels)),
+        ]
+        for match in matches
+    ]
+    return table("The block's matches", ("match", "seats", "result"), rows, head="match")
 
 
 def match_table(overview: Overview, matches: Iterable[MatchOnPage], here: str) -> Table:
@@ -73,12 +107,12 @@ def match_table(overview: Overview, matches: Iterable[MatchOnPage], here: str) -
     return table("Matches", ("match", "result", "conduct", "ended by"), rows, head="match")
 
 
-def result_text(played: Played, labels: Sequence[str]) -> str:
-    """Places from the first: `a 1 : 0 b` would not do for more than two seats."""
+def result_text(played: Played, labels: Sequence[str], most: int = MANY) -> str:
+    """The bots by their places from the first, so many places of many."""
     groups = [" = ".join(labels[played.entrants[seat]] for seat in group) for group in played.outcome.ranking]
-    if len(played.entrants) > MANY:
-        more = len(groups) - MANY
-        groups = [*groups[:MANY], *([f"and {more} more"] if more > 0 else [])]
+    if len(groups) > most:
+        more = len(groups) - most
+        groups = [*groups[:most], f"and {more} more"]
     return " > ".join(groups)
 
 

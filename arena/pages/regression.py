@@ -15,6 +15,8 @@ from arena.statistics import Progress, Sprt
 
 BINS = 9
 """Bars of a test of more seats: equal parts from -1 to 1."""
+LLR_ABOUT = "The log-likelihood ratio of H1 to H0. The test ends where it leaves the bounds."
+MONEY_ABOUT = "Powers of ten of the e-values for and against. The test ends where one of them reaches its bound."
 POINTS = ("0", "0.5", "1", "1.5", "2")
 
 
@@ -38,8 +40,11 @@ def test_parts(overview: Overview) -> dict[str, Any]:
         "test": history,
         "hypotheses": hypotheses_text(history.test),
         "evidence": evidence(history.test, history.state),
-        "estimate": "" if history.interval is None else difference_text(history.test, history.mean, history.interval),
+        "estimate": ""
+        if history.interval is None
+        else difference_text(history.test, history.mean, history.interval),
         "walk": walk_chart(history),
+        "walk_about": LLR_ABOUT if isinstance(history.test, Sprt) else MONEY_ABOUT,
         "bars": bars(history),
         "bars_about": "Points of head in a block of two matches, of 2."
         if isinstance(history.test, Sprt)
@@ -74,6 +79,11 @@ def _bars(counts: Sequence[tuple[str, int]]) -> list[Bar]:
     most = max((count for _, count in counts), default=0) or 1
     middle = len(counts) // 2
     return [
-        Bar(label, count, round(100 * count / most, 1), "bad" if place < middle else "good" if place > middle else "")
+        Bar(
+            label,
+            count,
+            round(100 * count / most, 1),
+            "bad" if place < middle else "good" if place > middle else "",
+        )
         for place, (label, count) in enumerate(counts)
     ]

@@ -10,7 +10,18 @@ from arena.pages.competition import Overview
 from arena.pages.tables import Cell, Table, table
 from arena.pages.words import rating_text
 from arena.quantities import counted, duration
-from arena.reports import BOXES, USAGE, draw, field_usage, interval, labels_of, notes, prior_text, seat_rows, usage_rows
+from arena.reports import (
+    BOXES,
+    USAGE,
+    draw,
+    field_usage,
+    interval,
+    labels_of,
+    notes,
+    prior_text,
+    seat_rows,
+    usage_rows,
+)
 from arena.schedule import TWO
 from arena.statistics import Digest, StandingsRow
 
@@ -69,7 +80,18 @@ def standings_table(digest: Digest, first: int, href: Href) -> Table:
     """A row for each bot, best first."""
     # With more seats nobody has lost who is second: only who was first is counted.
     ended = ("won", "tied", "lost") if digest.seats <= TWO else ("wins", "shared wins")
-    columns = ("#", "bot", "rating", "95 % interval", "mean points", "played", *ended, "faults", "defaults", "refused")
+    columns = (
+        "#",
+        "bot",
+        "rating",
+        "95 % interval",
+        "mean points",
+        "played",
+        *ended,
+        "faults",
+        "defaults",
+        "refused",
+    )
     rows = []
     for place, row in _part(digest, first):
         rating = digest.ratings.ratings[row.entrant]
@@ -196,7 +218,10 @@ def _compared(
         [
             (
                 _bot(digest, row, href),
-                [heat_cell(share(row, other), f"against {place}") for place, other in zip(places, rows, strict=True)],
+                [
+                    heat_cell(share(row, other), f"against {place}")
+                    for place, other in zip(places, rows, strict=True)
+                ],
             )
             for row in rows
         ],

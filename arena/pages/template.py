@@ -1,27 +1,32 @@
 """Templates of pages. Every word in them is text, unless it is the arena's own markup."""
 
 from functools import cache
+from importlib.metadata import version
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
-from referee.printable import printable
+from arena.tables import LONGEST_CELL, shortened
+from referee.printable import printable, printable_name
+
+LONGEST_TEXT = 2_200
+"""Characters of what is said, at most: it may hold what a bot wrote."""
 
 
 def render(template: str, **values: Any) -> str:
     """A template of this room with its values. Strings are shown as text; what could not be seen is spelled."""
-    return _environment().get_template(f"{template}.html.jinja").render(**values)
+    return _environment().get_template(f"{template}.html.jinja").render(version=version("mist-arena"), **values)
 
 
 def markup(text: str) -> Markup:
-    """The arena's own markup, such as a drawing. Never words of others."""
+    """The arena's own markup, such as a style. Never words of others."""
     return Markup(text)  # noqa: S704 - the arena's own
 
 
 @cache
 def _environment() -> Environment:
-    return Environment(
+    environment = Environment(
         loader=PackageLoader("arena.pages", "assets"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -29,6 +34,23 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters |= {"name": name, "said": said, "lines": lines}
+    return environment
+
+
+def name(text: str) -> str:
+    """A name, or what is in a cell: a long one loses its middle, and spaces that nobody sees are spelled."""
+    return shortened(printable_name(text[: 4 * LONGEST_TEXT]), LONGEST_CELL)
+
+
+def said(text: str) -> str:
+    """What is said, of which some may be a bot's: a long one loses its middle."""
+    return shortened(printable(text[: 4 * LONGEST_TEXT]), LONGEST_TEXT)
+
+
+def lines(text: str) -> Markup:
+    """A drawing with letters."""
+    return Markup("\n").join(escape(printable(line)) for line in text.split("\n"))
 
 
 def _shown(value: object) -> object:

@@ -12,9 +12,22 @@ from msgspec import Struct
 
 from arena.errors import MachineCannot, WrongUse
 from arena.pages.assets import asset_at, asset_path, asset_paths
-from arena.pages.competition import Competition
+from arena.pages.bots import bot_index, bot_parts, bots_table, index_chunks
+from arena.pages.competition import Competition, MatchOnPage, Overview
+from arena.pages.contents import (
+    NoReplayError,
+    replay_page,
+    replay_path,
+    transcript_bytes,
+    transcript_path,
+    viewer_hash,
+)
+from arena.pages.matches import match_name, match_parts, match_table
+from arena.pages.regression import test_parts
+from arena.pages.schedule import schedule_parts
+from arena.pages.standings import ROWS, standings_parts
 from arena.pages.template import render
-from arena.reports import matches_text
+from arena.pages.words import Fact, State, facts, last_result, state_of, terms, terms_line
 
 HTML, CSS, JS, JSON = (
     "text/html; charset=utf-8",
@@ -26,6 +39,7 @@ LINES = "application/jsonl"
 KINDS = {"css": CSS, "js": JS}
 MATCHES_A_PAGE = 100
 SLUG = "[a-z0-9][a-z0-9-]{0,63}"
+NUMBER = "[0-9]{1,9}"
 
 
 class Page(Struct, frozen=True):
@@ -36,6 +50,19 @@ class Page(Struct, frozen=True):
     """Its media type."""
     for_ever: bool = False
     """Nothing else will ever be at this path."""
+
+
+class Card(Struct, frozen=True, kw_only=True):
+    """A competition on the page of all."""
+
+    title: str
+    href: str
+    about: str = ""
+    state: State | None = None
+    leads: str = ""
+    leader: str = ""
+    last: Fact | None = None
+    error: str = ""
 
 
 class Website:
@@ -56,7 +83,9 @@ class Website:
             return Page(body, KINDS[path.rpartition(".")[2]], for_ever=True)
         for pattern, make in ROUTES:
             if found := pattern.fullmatch(path):
-                return make(self, **found.groupdict())
+                return make(
+                    self, **{name: value for name, value in found.groupdict().items() if value is not None}
+                )
         return None
 
     def shared_paths(self) -> Iterator[str]:
@@ -69,16 +98,24 @@ class Website:
 
         Replays and transcripts are not among them. Raises as `page`.
         """
-        competition = self._competitions[slug]
-        digest = competition.results().digest
-        for match in competition.all_matches():
-            yield f"{slug}/match/{match.played.block}-{match.played.seating}.html"
-        for number in range(max(1, -(-digest.matches // MATCHES_A_PAGE))):
-            yield f"{slug}/matches-{number + 1}.html" if number else f"{slug}/matches.html"
+        overview = self._competitions[slug].overview()
+        digest, index = overview.found.digest, overview.index
+        for row in range(len(index)):
+            block, seating = index.keys([row])[0]
+            yield f"{slug}/match/{block}-{seating}.html"
         for entrant in range(len(digest.labels)):
-            yield f"{slug}/bot/{entrant}.html"
-        for name in ("bots", "schedule", "index"):
-            yield f"{slug}/{name}.html"
+            matches = len(index.of_bot(entrant))
+            for number in range(1, _pages(matches) + 1):
+                yield f"{slug}/{_bot_file(entrant, number, matches)}"
+        for number in range(1, _pages(digest.matches) + 1):
+            yield f"{slug}/matches-{number}.html"
+        for number in range(1, len(index_chunks(overview)) + 1):
+            yield f"{slug}/{_numbered('bots', number, 'json')}"
+        for number in range(1, _pages(len(digest.labels), ROWS) + 1):
+            yield f"{slug}/{_numbered('bots', number)}"
+            yield f"{slug}/{_numbered('index', number)}"
+        yield f"{slug}/matches.html"
+        yield f"{slug}/schedule.html"
 
     def error(self, path: str, title: str, said: str) -> Page:
         """What is shown at a path where there is no page."""
@@ -86,32 +123,228 @@ class Website:
 
     def index(self) -> Page:
         """All competitions."""
-        return self._html("index", "index.html", title="Competitions", competitions=list(self._rows()))
+        cards = [self._card(each) for each in self._competitions.values()]
+        return self._html("index", "index.html", title="Competitions", cards=cards)
 
-    def standings(self, slug: str) -> Page | None:
-        """A competition: how it stands."""
+    def standings(self, slug: str, number: str = "1") -> Page | None:
+        """A competition: how it stands. Of many bots, a part of them."""
         competition = self._competitions.get(slug)
         if competition is None:
             return None
-        found = competition.results()
-        digest = found.digest
-        return self._html(
-            "standings",
-            f"{slug}/index.html",
+        overview = competition.overview()
+        first, pages = (int(number) - 1) * ROWS, _pages(len(overview.found.digest.labels), ROWS)
+        if not 0 < int(number) <= pages:
+            return None
+        path = f"{slug}/{_numbered('index', int(number))}"
+        parts = standings_parts(overview, _bot_href(""), first=first)
+        test = test_parts(overview)
+        return self._of(
+            competition,
+            overview,
+            "test" if overview.history is not None else "standings",
+            path,
             title=competition.title,
-            competition=competition,
-            found=found,
-            digest=digest,
-            matches=matches_text(found),
+            tab="index.html",
+            facts=facts(overview),
+            terms=terms(overview),
+            pages=_links(int(number), pages, lambda page: _numbered("index", page)),
+            **parts,
+            **test,
         )
 
-    def _rows(self) -> Iterator[tuple[Competition, str]]:
-        """Each competition with how far it is; a ledger that cannot be read is no reason to show none."""
+    def schedule(self, slug: str) -> Page | None:
+        """What is being played, and what comes next."""
+        competition = self._competitions.get(slug)
+        if competition is None:
+            return None
+        overview, running = competition.overview(), competition.running
+        parts = schedule_parts(overview, running=running)
+        return self._of(
+            competition,
+            overview,
+            "schedule",
+            f"{slug}/schedule.html",
+            title="Schedule",
+            tab="schedule.html",
+            **parts,
+        )
+
+    def matches(self, slug: str, number: str | None = None) -> Page | None:
+        """A hundred matches; without a number the newest ones."""
+        competition = self._competitions.get(slug)
+        if competition is None:
+            return None
+        overview = competition.overview()
+        total = len(overview.index)
+        pages = _pages(total)
+        page = pages if number is None else int(number)
+        if not 0 < page <= pages:
+            return None
+        first = (page - 1) * MATCHES_A_PAGE
+        rows = range(first, min(first + MATCHES_A_PAGE, total))
+        found = competition.some(overview.index.keys(rows))
+        return self._of(
+            competition,
+            overview,
+            "matches",
+            f"{slug}/matches.html" if number is None else f"{slug}/matches-{page}.html",
+            title="Matches",
+            tab="matches.html",
+            span=f"Matches {first + 1} to {first + len(found)}" if found else "",
+            table=match_table(overview, found[::-1], ""),
+            pages=_newest_first(page, pages, lambda each: f"matches-{each}.html", "matches.html"),
+        )
+
+    def match(self, slug: str, block: str, seating: str) -> Page | None:
+        """One match; not before its block counts."""
+        competition = self._competitions.get(slug)
+        if competition is None:
+            return None
+        overview = competition.overview()
+        row = overview.index.row_of(int(block), int(seating))
+        match = None if row is None else competition.match(int(block), int(seating))
+        if row is None or match is None:
+            return None
+        head = match.played.head
+        here = competition.transcript(match) is not None
+        return self._of(
+            competition,
+            overview,
+            "match",
+            f"{slug}/match/{int(block)}-{int(seating)}.html",
+            title=f"Match {match_name(int(block), int(seating))}",
+            tab="matches.html",
+            replay=replay_path(head) if here else None,
+            transcript=transcript_path(head) if here else None,
+            pages=_neighbours(overview, row),
+            **match_parts(competition, overview, match),
+        )
+
+    def bots(self, slug: str, number: str = "1") -> Page | None:
+        """All bots."""
+        competition = self._competitions.get(slug)
+        if competition is None:
+            return None
+        overview = competition.overview()
+        pages = _pages(len(overview.found.digest.labels), ROWS)
+        if not 0 < int(number) <= pages:
+            return None
+        return self._of(
+            competition,
+            overview,
+            "bots",
+            f"{slug}/{_numbered('bots', int(number))}",
+            title="Bots",
+            tab="bots.html",
+            table=bots_table(overview, (int(number) - 1) * ROWS, ROWS),
+            pages=_links(int(number), pages, lambda page: _numbered("bots", page)),
+        )
+
+    def bots_json(self, slug: str, number: str = "1") -> Page | None:
+        """The index in which bots are searched."""
+        competition = self._competitions.get(slug)
+        if competition is None:
+            return None
+        chunks = index_chunks(competition.overview())
+        if not 0 < int(number) <= len(chunks):
+            return None
+        more = _numbered("bots", int(number) + 1, "json") if int(number) < len(chunks) else None
+        return Page(bot_index(chunks[int(number) - 1], more), JSON)
+
+    def bot(self, slug: str, entrant: str, number: str | None = None) -> Page | None:
+        """How a bot does; `number` of a page of its matches, the newest of which are on its first page."""
+        competition = self._competitions.get(slug)
+        if competition is None:
+            return None
+        overview, bot = competition.overview(), int(entrant)
+        digest = overview.found.digest
+        rows = overview.index.of_bot(bot)
+        pages = _pages(len(rows))
+        page = pages if number is None else int(number)
+        if bot >= len(digest.labels) or not 0 < page <= pages:
+            return None
+        first = (page - 1) * MATCHES_A_PAGE
+        found = competition.some(overview.index.keys(rows[first : first + MATCHES_A_PAGE]))
+        return self._of(
+            competition,
+            overview,
+            "bot",
+            f"{slug}/{_bot_file(bot, page, len(rows))}",
+            title=digest.labels[bot],
+            tab="bots.html",
+            table=match_table(overview, found[::-1], "../"),
+            first_page=page == pages,
+            pages=_newest_first(page, pages, lambda each: _bot_page(bot, each), _bot_page(bot, None)),
+            **bot_parts(overview, bot),
+        )
+
+    def replay(self, head: str, viewer: str) -> Page | None:
+        """A match in the browser."""
+        found = self._by_head(head) if viewer == viewer_hash() else None
+        if found is None:
+            return None
+        competition, match = found
+        transcript = competition.transcript(match)
+        if transcript is None:
+            return None
+        try:
+            return Page(replay_page(transcript, head), for_ever=True)
+        except NoReplayError as error:
+            raise WrongUse(f"{transcript}: {error}") from None
+
+    def transcript(self, head: str) -> Page | None:
+        """A match's transcript."""
+        found = self._by_head(head)
+        transcript = None if found is None else found[0].transcript(found[1])
+        if transcript is None:
+            return None
+        try:
+            return Page(transcript_bytes(transcript, head), LINES, for_ever=True)
+        except NoReplayError as error:
+            raise WrongUse(f"{transcript}: {error}") from None
+
+    def _by_head(self, head: str) -> tuple[Competition, MatchOnPage] | None:
+        """The match that counts and has this head. A competition that cannot be read has none."""
         for competition in self._competitions.values():
             try:
-                yield competition, matches_text(competition.results())
-            except (WrongUse, MachineCannot) as error:
-                yield competition, str(error)
+                match = competition.match_by_head(head)
+            except (WrongUse, MachineCannot):
+                continue
+            if match is not None:
+                return competition, match
+        return None
+
+    def _card(self, competition: Competition) -> Card:
+        """A ledger that cannot be read is no reason to show none."""
+        href = f"{competition.slug}/index.html"
+        try:
+            overview = competition.overview()
+        except (WrongUse, MachineCannot) as error:
+            return Card(title=competition.title, href=href, error=error.format_message())
+        rows, digest = overview.found.digest.standings, overview.found.digest
+        state = state_of(overview, running=competition.running)
+        played = digest.matches > 0 and overview.history is None
+        return Card(
+            title=competition.title,
+            href=href,
+            about=terms_line(overview),
+            state=state,
+            leads="won by" if state.kind == "finished" else "leads",
+            leader=digest.labels[rows[0].entrant] if played else "",
+            last=last_result(overview),
+        )
+
+    def _of(self, competition: Competition, overview: Overview, template: str, path: str, **values: Any) -> Page:
+        """A page of one competition."""
+        return self._html(
+            template,
+            path,
+            competition=competition.title,
+            here="../" * (path.count("/") - 1),
+            state=state_of(overview, running=competition.running),
+            is_test=overview.history is not None,
+            **values,
+        )
 
     def _html(self, template: str, path: str, **values: Any) -> Page:
         """A page made from its template. `top` leads from it to the top of the site: "" or "../"."""
@@ -127,8 +360,68 @@ class Website:
         return Page(text.encode())
 
 
+def _pages(rows: int, a_page: int = MATCHES_A_PAGE) -> int:
+    return max(1, -(-rows // a_page))
+
+
+def _numbered(name: str, number: int, ending: str = "html") -> str:
+    """The first of its pages has no number: `bots.html`, `bots-2.html`."""
+    return f"{name}.{ending}" if number == 1 else f"{name}-{number}.{ending}"
+
+
+def _bot_href(here: str) -> Callable[[int], str]:
+    return lambda entrant: f"{here}bot/{entrant}.html"
+
+
+def _bot_page(entrant: int, number: int | None) -> str:
+    """A bot's page; `number` of one with older matches."""
+    return f"{entrant}.html" if number is None else f"{entrant}-matches-{number}.html"
+
+
+def _bot_file(entrant: int, number: int, matches: int) -> str:
+    return f"bot/{_bot_page(entrant, None if number == _pages(matches) else number)}"
+
+
+def _links(page: int, pages: int, path: Callable[[int], str]) -> list[tuple[str, str]]:
+    """Links to the pages before and after this one, and to the first and the last."""
+    if pages == 1:
+        return []
+    shown = sorted({1, 2, page - 1, page, page + 1, pages - 1, pages} & set(range(1, pages + 1)))
+    return [(str(each), "" if each == page else path(each)) for each in shown]
+
+
+def _newest_first(page: int, pages: int, path: Callable[[int], str], newest: str) -> list[tuple[str, str]]:
+    """The same where the last page is the newest, and has a name of its own."""
+
+    def at(number: int) -> str:
+        return newest if number == pages else path(number)
+
+    links = [("Newest", at(pages)), ("Newer", at(page + 1))] if page < pages else []
+    return [*links, *([("Older", at(page - 1)), ("Oldest", at(1))] if page > 1 else [])]
+
+
+def _neighbours(overview: Overview, row: int) -> list[tuple[str, str]]:
+    """The matches before and after this one in the schedule."""
+    found = []
+    for word, other in (("Previous match", row - 1), ("Next match", row + 1)):
+        found += [(word, f"{block}-{seating}.html") for block, seating in overview.index.keys([other])]
+    return found
+
+
 Make = Callable[..., Page | None]
-ROUTES: tuple[tuple[re.Pattern[str], Make], ...] = (
-    (re.compile(r"(?:index\.html)?"), Website.index),
-    (re.compile(rf"(?P<slug>{SLUG})/(?:index\.html)?"), Website.standings),
+ROUTES: tuple[tuple[re.Pattern[str], Make], ...] = tuple(
+    (re.compile(pattern), make)
+    for pattern, make in (
+        (r"(?:index\.html)?", Website.index),
+        (rf"(?P<slug>{SLUG})/(?:index\.html)?", Website.standings),
+        (rf"(?P<slug>{SLUG})/index-(?P<number>{NUMBER})\.html", Website.standings),
+        (rf"(?P<slug>{SLUG})/schedule\.html", Website.schedule),
+        (rf"(?P<slug>{SLUG})/matches(?:-(?P<number>{NUMBER}))?\.html", Website.matches),
+        (rf"(?P<slug>{SLUG})/match/(?P<block>{NUMBER})-(?P<seating>{NUMBER})\.html", Website.match),
+        (rf"(?P<slug>{SLUG})/bots(?:-(?P<number>{NUMBER}))?\.html", Website.bots),
+        (rf"(?P<slug>{SLUG})/bots(?:-(?P<number>{NUMBER}))?\.json", Website.bots_json),
+        (rf"(?P<slug>{SLUG})/bot/(?P<entrant>{NUMBER})(?:-matches-(?P<number>{NUMBER}))?\.html", Website.bot),
+        (r"replay/(?P<head>[0-9a-f]{64})-(?P<viewer>[0-9a-f]{16})\.html", Website.replay),
+        (r"transcript/(?P<head>[0-9a-f]{64})\.jsonl", Website.transcript),
+    )
 )

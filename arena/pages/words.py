@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from statistics import median
 
 from msgspec import Struct
@@ -71,7 +72,7 @@ def time_left(ended: Sequence[str], blocks: float, matches: float) -> str:
     times = [when for each in ended if (when := moment(each)) is not None]
     if len(times) < FEW:
         return ""
-    gaps = [(after - before).total_seconds() for before, after in zip(times, times[1:], strict=False)]
+    gaps = [(after - before).total_seconds() for before, after in pairwise(times)]
     usual = max(median(gaps), sum(sorted(gaps)[: len(gaps) * 9 // 10]) / len(gaps))
     played = [gap for gap in gaps if gap <= LONG * usual] or gaps
     return span(timedelta(seconds=sum(played) / len(played) * matches * blocks))
@@ -123,6 +124,21 @@ def facts(overview: Overview) -> list[Fact]:
         said.append(Fact("lost with a referee process, made again", str(len(found.lost))))
     said += [Fact("left out", f"{label}: {why}") for label, why in (left_out_of(found.terms) or {}).items()]
     return said
+
+
+def last_result(overview: Overview) -> Fact | None:
+    """When the last match that counts ended."""
+    ended = overview.times.ended
+    return next(iter(_time("last result", ended[-1])), None) if ended else None
+
+
+def terms_line(overview: Overview) -> str:
+    """Game, variant and format in a line."""
+    told = terms_told(overview.found.terms)
+    words = [told[name].replace("_", " ") for name in ("game", "variant", "format") if name in told]
+    if overview.history is not None:
+        words.append("regression test")
+    return ", ".join([*words, counted(len(overview.found.digest.labels), "bot")])
 
 
 def _time(name: str, text: str | None) -> list[Fact]:

@@ -53,10 +53,10 @@ def history_of(terms: Terms, played: Sequence[Played]) -> History:
         msgspec.ValidationError: the terms are of no test.
     """
     given = {key.removeprefix(TEST): value for key, value in terms.items() if key.startswith(TEST)}
-    test: Test = msgspec.convert(given, Sprt if "elo0" in given else Anytime)
+    test: Test = msgspec.convert(given, Sprt) if "elo0" in given else msgspec.convert(given, Anytime)
     observe = head_to_head if isinstance(test, Sprt) else difference
     seen = [observe(matches) for matches in _blocks(played)]
-    states = list(_of_two(test, seen) if isinstance(test, Sprt) else _of_more(test, seen))
+    states: list[State] = [*_of_two(test, seen)] if isinstance(test, Sprt) else [*_of_more(test, seen)]
     counted = seen[: states[-1].blocks]
     differences = [each - 1 for each in counted] if isinstance(test, Sprt) else counted
     return History(

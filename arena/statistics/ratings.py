@@ -49,7 +49,7 @@ class Rating(Struct, frozen=True, kw_only=True):
     blocks: int
     """How many blocks it played: what the interval rests on."""
     prior_low: float
-    """Where `low` is None: the lower end if the prior is believed, which is one drawn match against a bot of middle
+    """Where `low` is None: the lower end if the prior is believed: one drawn match against a bot of middle
     strength. Else as `low`."""
     prior_high: float
     """The same of `high`."""

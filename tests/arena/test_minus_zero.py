@@ -12,8 +12,7 @@ import pytest
 
 from arena.quantities import duration, rounded
 from arena.regression.model import evidence
-from arena.reports.html_page import interval
-from arena.reports.tables import digest_csv, digest_json, ratings_table
+from arena.reports.tables import digest_csv, digest_json, interval, ratings_table
 from arena.reports.tournament import ratings_json
 from arena.statistics.anytime import Anytime, AnytimeProgress
 from arena.statistics.bot_reports import BotReport
@@ -54,7 +53,17 @@ def even() -> Digest:
     """Two bots with ratings that are rounded to nothing, from below."""
     digest = digest_of(("one", "other"), [])
     ratings = tuple(
-        Rating(entrant=entrant, elo=-0.001, error=0.001, low=-0.002, high=-0.0, blocks=1) for entrant in (0, 1)
+        Rating(
+            entrant=entrant,
+            elo=-0.001,
+            error=0.001,
+            low=-0.002,
+            high=-0.0,
+            blocks=1,
+            prior_low=-0.002,
+            prior_high=-0.0,
+        )
+        for entrant in (0, 1)
     )
     return msgspec.structs.replace(digest, ratings=msgspec.structs.replace(digest.ratings, ratings=ratings))
 
@@ -63,8 +72,8 @@ def test_a_rating_of_nothing_is_plus_nothing(even: Digest) -> None:
     ratings = even.ratings.ratings
     assert ["+0", "+0"] == list(map(str, ratings_table(even).drawn().columns[2].cells))
     assert "+0 to +0" == interval(ratings[0])
-    assert "below +0" == interval(msgspec.structs.replace(ratings[0], low=None))
-    assert "above +0" == interval(msgspec.structs.replace(ratings[0], high=None))
+    assert "+0* to +0" == interval(msgspec.structs.replace(ratings[0], low=None))
+    assert "+0 to +0*" == interval(msgspec.structs.replace(ratings[0], high=None))
 
 
 def test_a_report_has_no_minus_zero(even: Digest) -> None:

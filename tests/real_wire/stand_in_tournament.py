@@ -14,7 +14,7 @@ import msgspec
 import trio
 
 from arena.config.tournament_file import read_tournament
-from arena.reports.files import write_beside
+from arena.pages.report import write_beside
 from arena.reports.tournament import results_json
 from arena.tournament import runner
 from arena.tournament.run import play_tournament

@@ -11,7 +11,7 @@ from arena.checks.field import FieldCheck
 from arena.checks.trials import Trial, _play_all, order
 from arena.config.tournament_file import read_tournament
 from arena.errors import WrongUse
-from arena.reports.files import write_beside
+from arena.pages.report import write_beside
 from arena.reports.tournament import attempts_text, results_json
 from arena.tournament.ledger import Ledger
 from arena.tournament.run import FinalResults, play_tournament

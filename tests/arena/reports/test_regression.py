@@ -18,7 +18,7 @@ from arena.reports.regression import (
     finding_markdown,
     finding_table,
     head_lost,
-    hypotheses,
+    hypotheses_text,
 )
 from arena.statistics.anytime import AnytimeProgress
 from arena.statistics.bot_reports import BotReport, Loss
@@ -121,8 +121,8 @@ class TestLines:
 
 
 def test_hypotheses_name_the_model_of_elo() -> None:
-    assert "H0: -10 Elo, H1: +2.5 Elo (logistic); alpha 0.01, beta 0.05" == hypotheses(
-        two(elo0=-10.0, elo1=2.5, alpha=0.01, model="logistic")
+    assert "H0: -10 Elo, H1: +2.5 Elo (logistic); alpha 0.01, beta 0.05" == hypotheses_text(
+        two(elo0=-10.0, elo1=2.5, alpha=0.01, model="logistic").test
     )
 
 

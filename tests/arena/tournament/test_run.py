@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from arena.commands.main import main
 from arena.config.tournament_file import read_tournament
 from arena.errors import CANNOT, MachineCannot, WrongUse
-from arena.reports.files import write_beside
+from arena.pages.report import write_beside
 from arena.reports.tournament import crosstable, results_json
 from arena.tournament import provenance
 from arena.tournament.ledger import Ledger

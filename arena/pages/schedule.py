@@ -1,0 +1,52 @@
+"""What is being played and what comes next. The seed that deals are drawn from is never said."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from arena.pages.competition import Overview
+from arena.pages.matches import match_name
+from arena.pages.tables import Cell, Table, table
+from arena.schedule import Block
+
+MOST_NOW = 200
+"""Matches of which it is said that they are being played."""
+MOST_NAMED = 5
+"""Bots of a block that are linked, each in a cell of its own."""
+
+
+def schedule_parts(overview: Overview, *, running: bool) -> dict[str, Any]:
+    """What the template shows."""
+    coming = {block.number: block for block in overview.coming}
+    begun = {block for block, _, _ in overview.times.under_way} if running else set()
+    now = [
+        (each, coming[each[0]]) for each in overview.times.under_way[-MOST_NOW:] if running and each[0] in coming
+    ]
+    return {
+        "now": _now(overview, now),
+        "coming": _coming(overview, [block for number, block in coming.items() if number not in begun]),
+        "by_round": any(block.round != overview.coming[0].round for block in overview.coming[:1]),
+    }
+
+
+def _now(overview: Overview, matches: Sequence[tuple[tuple[int, int, str], Block]]) -> Table:
+    labels = overview.found.digest.labels
+    rows = []
+    for (number, seating, _), block in matches:
+        shift = block.shifts[seating] if seating < len(block.shifts) else 0
+        seated = block.entrants[-shift:] + block.entrants[:-shift] if shift else block.entrants
+        rows.append([Cell(match_name(number, seating)), Cell(", ".join(labels[each] for each in seated))])
+    return table("Being played now", ("match", "seats"), rows, head="match")
+
+
+def _coming(overview: Overview, blocks: Sequence[Block]) -> Table:
+    labels = overview.found.digest.labels
+    rows = [
+        [
+            Cell(str(block.number + 1)),
+            Cell(str(block.round + 1)),
+            Cell(", ".join(labels[each] for each in block.entrants)),
+            Cell(str(len(block.shifts))),
+        ]
+        for block in blocks
+    ]
+    return table("What comes next", ("block", "round", "bots", "matches"), rows, head="block")

@@ -1,0 +1,253 @@
+"""All pages of some competitions: links lead somewhere, strangers' words stay words, and secrets stay secret."""
+
+import re
+from collections.abc import Iterator, Sequence
+from html.parser import HTMLParser
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import numpy as np
+import pytest
+
+from arena.pages import Competition, Website
+from arena.pages.words import time_left
+from arena.tournament import held
+from referee.match import SeatReport
+from referee.printable import printable, printable_name
+from tests.arena.pages.folders import SEED, folder_of
+from tests.arena.simulated import result, tournament
+from tests.hostile_names import NAMES
+
+MOST_BYTES = 300_000
+VOID = {"area", "br", "hr", "img", "input", "link", "meta", "circle", "line", "polyline", "rect", "use"}
+
+
+class Reader(HTMLParser):
+    """What a page links to, runs and says."""
+
+    def __init__(self, body: bytes) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.attributes: set[str] = set()
+        self.links: list[str] = []
+        self.words: list[str] = []
+        self.open: list[str] = []
+        self.feed(body.decode())
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.attributes |= {name for name, _ in attrs}
+        self.links += [value or "" for name, value in attrs if name in ("href", "src", "data-search")]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+        if tag not in VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag: str) -> None:
+        assert tag == self.open.pop()
+
+    def handle_data(self, data: str) -> None:
+        self.words.append(data)
+
+
+def one(path: Path, slug: str = "cup") -> Website:
+    return Website([Competition(slug, path)], live=False)
+
+
+def all_pages(website: Website, slug: str = "cup") -> Iterator[tuple[str, bytes]]:
+    for path in (*website.shared_paths(), *website.paths(slug)):
+        page = website.page(path)
+        assert page is not None, path
+        yield path, page.body
+
+
+def words(website: Website, path: str) -> str:
+    page = website.page(path)
+    assert page is not None, path
+    return " ".join(" ".join(Reader(page.body).words).split())
+
+
+def cup(path: Path, bots: int, seats: int = 2, blocks: int = 1, labels: Sequence[str] = ()) -> Path:
+    played = tournament(np.random.default_rng(1), np.linspace(-1, 1, bots), seats, blocks, alike=0.3, ties=0.2)
+    names = labels or [f"bot_{number}" for number in range(bots)]
+    return folder_of(path / "cup", names, played, blocks=blocks, rotations=seats)
+
+
+@pytest.mark.parametrize(("bots", "seats", "blocks"), [(2, 2, 60), (20, 2, 1), (8, 5, 3)])
+def test_every_link_leads_to_a_page_that_is_there(tmp_path: Path, bots: int, seats: int, blocks: int) -> None:
+    website = one(cup(tmp_path, bots, seats, blocks))
+    pages = dict(all_pages(website))
+    for path, body in pages.items():
+        if not path.endswith(".html"):
+            continue
+        found = Reader(body)
+        assert [] == found.open, path
+        for link in found.links:
+            if link.startswith("#"):
+                continue
+            target = _joined(path, link)
+            assert target in pages, f"{path}: {link}"
+
+
+def _joined(path: str, link: str) -> str:
+    parts: list[str] = []
+    for part in (*PurePosixPath(path).parent.parts, *link.split("/")):
+        if part == "..":
+            parts.pop()
+        elif part:
+            parts.append(part)
+    return "/".join(parts)
+
+
+@pytest.mark.parametrize("bots", [2, 20])
+def test_no_page_has_a_script_or_a_style_of_its_own_or_says_the_seed(tmp_path: Path, bots: int) -> None:
+    folder = cup(tmp_path, bots, blocks=2)
+    for path, body in all_pages(one(folder)):
+        assert str(SEED).encode() not in body, path
+        assert len(body) <= MOST_BYTES, path
+        if path.endswith(".html"):
+            found = Reader(body)
+            assert not {each for each in found.attributes if each == "style" or each.startswith("on")}, path
+            assert "style" not in found.tags, path
+            assert 1 == body.count(b"<script"), path
+
+
+HOSTILE = [*NAMES.values(), "x" * 10_000, "</script><script>alert(1)</script>" * 300]
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Website:
+    """Bots with all these names; what went wrong with them is said in their words, too."""
+    path = tmp_path_factory.mktemp("hostile")
+    played = [result(n, s, (n, 0) if s else (0, n), [[0], [1]]) for n in range(1, len(HOSTILE)) for s in (0, 1)]
+    reports = {
+        (n, 0): (SeatReport(), SeatReport(loss=f"killed {HOSTILE[n][:200]}", last_line=HOSTILE[n][:200]))
+        for n in range(1, len(HOSTILE))
+    }
+    folder = folder_of(path / "cup", HOSTILE, played, reports=reports, format="gauntlet")
+    return one(folder)
+
+
+def test_names_and_what_bots_say_are_text_on_every_page(hostile: Website, tmp_path: Path) -> None:
+    tame = {path: Reader(body) for path, body in all_pages(one(cup(tmp_path, 20))) if path.endswith(".html")}
+    tags = set().union(*(each.tags for each in tame.values())) | {"li", "ul", "a", "nav"}
+    attributes = set().union(*(each.attributes for each in tame.values())) | {"href", "aria-label", "class"}
+    for path, body in all_pages(hostile):
+        text = body.decode()
+        assert all(line == printable(line) for line in text.split("\n")), path
+        if path.endswith(".html"):
+            found = Reader(body)
+            assert [] == found.open, path
+            assert found.tags <= tags, path
+            assert found.attributes <= attributes, path
+
+
+def test_names_are_shown_as_they_stand_and_long_ones_lose_their_middle(hostile: Website) -> None:
+    page = hostile.page("cup/bots.html")
+    assert page is not None
+    found = Reader(page.body).words
+    for name in HOSTILE:
+        if len(name) < 50 and name.isascii():
+            assert printable_name(name) in found
+    assert max(map(len, found)) < 400
+
+
+def test_a_match_is_not_shown_before_its_block_counts(tmp_path: Path) -> None:
+    whole = tournament(np.random.default_rng(1), np.zeros(3), 2, 2, alike=0.3, ties=0.2)
+    folder = folder_of(tmp_path / "cup", list("abc"), whole[:4], blocks=2, open_attempts=[(2, 0), (2, 1)])
+    website = one(folder)
+    assert website.page("cup/match/1-1.html") is not None
+    assert website.page("cup/match/2-0.html") is None
+    assert "3a" not in words(website, "cup/matches.html")
+
+
+def test_an_unfinished_run_says_so_on_every_page(tmp_path: Path) -> None:
+    whole = tournament(np.random.default_rng(1), np.zeros(4), 2, 3, alike=0.3, ties=0.2)
+    website = one(folder_of(tmp_path / "cup", list("abcd"), whole[:20], blocks=3))
+    for path in website.paths("cup"):
+        if path.endswith(".html"):
+            assert "stopped at 10 of 18 blocks: unfinished" in words(website, path)
+    assert "stopped at 10 of 18 blocks: unfinished" in words(website, "index.html")
+
+
+def test_a_run_that_goes_on_says_how_long_it_will_take(tmp_path: Path) -> None:
+    whole = tournament(np.random.default_rng(1), np.zeros(4), 2, 30, alike=0.3, ties=0.2)
+    folder = folder_of(
+        tmp_path / "cup", list("abcd"), whole[:64], blocks=30, seconds=2.84, open_attempts=[(32, 0)]
+    )
+    website = one(folder)
+    with held(folder):
+        assert "32 of 180 blocks, about 14 minutes left" in words(website, "cup/index.html")
+        assert "33a" in words(website, "cup/schedule.html")
+    assert "33a" not in words(website, "cup/schedule.html")
+
+
+def test_a_finished_run_says_so(tmp_path: Path) -> None:
+    assert "finished: 3 blocks" in words(one(cup(tmp_path, 3)), "cup/index.html")
+
+
+def test_a_stop_between_results_is_no_play() -> None:
+    times = [f"2026-11-01T12:{minute:02d}:00+00:00" for minute in range(10)]
+    later = [f"2026-11-02T12:{minute:02d}:00+00:00" for minute in range(10)]
+    assert "about 20 minutes" == time_left((*times, *later), 10, 2)
+    assert "" == time_left(times[:3], 10, 2)
+    assert "" == time_left(("nonsense",) * 9, 10, 2)
+
+
+def test_the_newest_matches_come_first_and_pages_hold_a_hundred(tmp_path: Path) -> None:
+    website = one(cup(tmp_path, 2, blocks=60))
+    assert re.search(r"match result conduct ended by 60b .* 60a .* 51a", words(website, "cup/matches.html"))
+    assert "Matches 101 to 120" in words(website, "cup/matches.html")
+    assert "Matches 1 to 100" in words(website, "cup/matches-1.html")
+    assert website.page("cup/matches-3.html") is None
+
+
+def test_a_ledger_that_is_none_does_not_hide_the_others(tmp_path: Path) -> None:
+    good = cup(tmp_path, 2)
+    (tmp_path / "bad").mkdir()
+    (tmp_path / "bad/ledger.sqlite").write_bytes(b"x" * 5000)
+    website = Website([Competition("bad", tmp_path / "bad"), Competition("cup", good)], live=False)
+    assert "cannot be shown" in words(website, "index.html")
+    assert "finished: 1 block" in words(website, "index.html")
+    assert website.page("cup/index.html") is not None
+
+
+@pytest.mark.parametrize("path", ["", "cup/", "cup/index-1.html"])
+def test_folders_have_an_index(tmp_path: Path, path: str) -> None:
+    assert one(cup(tmp_path, 2)).page(path) is not None
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["nothing", "cup", "cup/index-2.html", "cup/bot/2.html", "cup/bots-2.json", "other/index.html",
+     "cup/match/9-0.html",
+     f"transcript/{'0' * 64}.jsonl", f"replay/{'0' * 64}-{'0' * 16}.html", "assets/site.js"],
+)  # fmt: skip
+def test_elsewhere_is_nothing(tmp_path: Path, path: str) -> None:
+    assert one(cup(tmp_path, 2)).page(path) is None
+
+
+def test_a_regression_test_is_a_page(tmp_path: Path) -> None:
+    luck = np.random.default_rng(4)
+    played = [
+        result(n, s, ((0, 1), (1, 0))[s], [[1 - s], [s]] if luck.random() < 0.7 else [[s], [1 - s]])
+        for n in range(60)
+        for s in (0, 1)
+    ]
+    terms = {
+        "test__elo0": 0.0,
+        "test__elo1": 30.0,
+        "test__alpha": 0.05,
+        "test__beta": 0.05,
+        "test__model": "logistic",
+    }
+    folder = folder_of(tmp_path / "cup", ["base", "head"], played, format=None, blocks=None, **terms)
+    said = words(one(folder), "cup/index.html")
+    assert "H0: +0 Elo, H1: +30 Elo (logistic)" in said
+    assert "LLR" in said
+    assert "accepted: head is better, after" in said
+    for path, body in all_pages(one(folder)):
+        assert str(SEED).encode() not in body, path
