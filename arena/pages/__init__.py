@@ -1,6 +1,6 @@
 """Pages of competitions, for the server, the site and the report alike."""
 
-from arena.pages.competition import Competition, MatchOnPage
+from arena.pages.competition import Competition, MatchOnPage, Overview
 from arena.pages.contents import NoReplayError, replay_page, replay_path, transcript_bytes, transcript_path
 from arena.pages.report import report_of, write_beside, write_report
 from arena.pages.website import Page, Website
@@ -9,6 +9,7 @@ __all__ = [
     "Competition",
     "MatchOnPage",
     "NoReplayError",
+    "Overview",
     "Page",
     "Website",
     "replay_page",

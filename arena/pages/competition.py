@@ -24,7 +24,7 @@ from arena.tournament import LEDGER, TRANSCRIPTS, Ledger, LedgerTimes, Results, 
 from referee.match import SeatReport
 
 Stamp = tuple[tuple[int, int], ...]
-"""Of the ledger's files: size, and when each was written."""
+"""Whether it is played now, and of the ledger's files: size, and when each was written."""
 AT_ONCE = 1_000
 """Matches read from a ledger in one step."""
 COMING = 60
@@ -53,6 +53,8 @@ class Overview(Struct, frozen=True, kw_only=True):
     bracket: list[list[Tie]]
     order: str
     """How the bots are placed."""
+    running: bool
+    """Whether an arena is playing now."""
     finished: bool
     """Whether all is played; of a regression test, whether it is decided."""
     blocks: int | None
@@ -86,8 +88,8 @@ class Competition:
         return is_held(self.folder)
 
     def stamp(self) -> Stamp:
-        """What changes when the ledger does."""
-        found = []
+        """What changes when the ledger does, and when an arena begins or ends to play."""
+        found = [(0, int(self.running))]
         for path in (self.ledger, self.ledger.with_name(f"{LEDGER}-wal")):
             try:
                 its = path.stat()
@@ -110,7 +112,7 @@ class Competition:
                 self._read = None  # Not both at once.
                 with closing(Ledger(self.ledger)) as ledger:
                     times = ledger.times()
-                self._read = (stamp, overview_of(results_in(self.ledger), times))
+                self._read = (stamp, overview_of(results_in(self.ledger), times, running=self.running))
             return self._read[1]
 
     def forget(self) -> None:
@@ -170,8 +172,8 @@ class Competition:
         return path if path.is_file() else None
 
 
-def overview_of(found: Results, times: LedgerTimes) -> Overview:
-    """What pages need of results.
+def overview_of(found: Results, times: LedgerTimes, *, running: bool) -> Overview:
+    """What pages need of results. `running`: whether an arena is playing now.
 
     Raises:
         WrongUse: the terms are of no tournament and of no regression test.
@@ -189,6 +191,7 @@ def overview_of(found: Results, times: LedgerTimes) -> Overview:
         own=None if contest is None or format_ is None else format_.table(contest, digest.standings),
         bracket=[] if contest is None or format_ is None else format_.bracket(contest),
         order="" if format_ is None else format_.order_text,
+        running=running,
         finished=_finished(found, coming, history),
         blocks=None if spec is None else _blocks(spec, found, coming),
         coming=coming[:COMING],

@@ -31,13 +31,13 @@ def write_report(path: Path, folder: Path, found: Results) -> None:
 def report_of(folder: Path, found: Results) -> str:
     """The report as HTML, without a script."""
     with closing(Ledger(folder / LEDGER)) as ledger:
-        overview = overview_of(found, ledger.times())
+        overview = overview_of(found, ledger.times(), running=is_held(folder))
     return render(
         "report",
         title=folder.resolve().name,
         css=markup(content("site.css").decode()),
         here="",
-        state=state_of(overview, running=is_held(folder)),
+        state=state_of(overview),
         facts=facts(overview),
         terms=terms(overview),
         pages=[],

@@ -14,8 +14,9 @@ MOST_NAMED = 5
 """Bots of a block that are linked, each in a cell of its own."""
 
 
-def schedule_parts(overview: Overview, *, running: bool) -> dict[str, Any]:
+def schedule_parts(overview: Overview) -> dict[str, Any]:
     """What the template shows."""
+    running = overview.running
     coming = {block.number: block for block in overview.coming}
     begun = {block for block, _, _ in overview.times.under_way} if running else set()
     now = [

@@ -157,8 +157,8 @@ class Website:
         competition = self._competitions.get(slug)
         if competition is None:
             return None
-        overview, running = competition.overview(), competition.running
-        parts = schedule_parts(overview, running=running)
+        overview = competition.overview()
+        parts = schedule_parts(overview)
         return self._of(
             competition,
             overview,
@@ -322,7 +322,7 @@ class Website:
         except (WrongUse, MachineCannot) as error:
             return Card(title=competition.title, href=href, error=error.format_message())
         rows, digest = overview.found.digest.standings, overview.found.digest
-        state = state_of(overview, running=competition.running)
+        state = state_of(overview)
         played = digest.matches > 0 and overview.history is None
         return Card(
             title=competition.title,
@@ -341,7 +341,7 @@ class Website:
             path,
             competition=competition.title,
             here="../" * (path.count("/") - 1),
-            state=state_of(overview, running=competition.running),
+            state=state_of(overview),
             is_test=overview.history is not None,
             **values,
         )

@@ -35,28 +35,28 @@ class State(Struct, frozen=True):
     """How much of it counts, from 0 to 1; None: nobody knows."""
 
 
-def state_of(overview: Overview, *, running: bool) -> State:
+def state_of(overview: Overview) -> State:
     """How far it is, in words. An unfinished one says so."""
     if overview.history is not None:
-        return _state_of_test(overview, running=running)
+        return _state_of_test(overview)
     done, total = overview.found.digest.blocks, overview.blocks or 0
     if overview.finished:
         return State("finished", f"finished: {counted(done, 'block')}", 1.0)
     share = done / total if total else None
     far = f"{done} of {counted(total, 'block')}" if total else counted(done, "block")
-    if not running:
+    if not overview.running:
         return State("stopped", f"stopped at {far}: unfinished", share)
     left = time_left(overview.times.ended, total - done, overview.found.digest.matches / max(1, done))
     return State("running", f"{far}, {left} left" if left else f"{far}, being played now", share)
 
 
-def _state_of_test(overview: Overview, *, running: bool) -> State:
+def _state_of_test(overview: Overview) -> State:
     history = overview.history
     assert history is not None  # noqa: S101 - by the caller
     after = f"after {counted(history.state.blocks, 'block')}"
     if history.decided:
         return State("finished", f"{VERDICTS[history.state.verdict]}, {after}", 1.0)
-    if running:
+    if overview.running:
         return State("running", f"undecided {after}, being played now")
     return State("stopped", f"stopped {after}: undecided")
 

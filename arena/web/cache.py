@@ -13,8 +13,7 @@ from threading import Lock
 import trio
 from msgspec import Struct
 
-from arena.pages import Competition, Page, Website
-from arena.tournament import Results
+from arena.pages import Competition, Overview, Page, Website
 
 SOONEST_SECONDS = 2.0
 """A competition is read anew at most so often."""
@@ -57,10 +56,10 @@ class ServedCompetition(Competition):
         """The stamp, if the ledger need not be looked at for it. Never waits."""
         return self._held if time.monotonic() < self._until else None
 
-    def results(self) -> Results:
+    def overview(self) -> Overview:
         """See `Competition`."""
         began = time.monotonic()
-        found = super().results()
+        found = super().overview()
         self.spend(time.monotonic() - began)
         return found
 

@@ -237,7 +237,7 @@ def test_a_regression_test_is_a_page(tmp_path: Path) -> None:
         for n in range(60)
         for s in (0, 1)
     ]
-    terms = {
+    terms: dict[str, Any] = {
         "test__elo0": 0.0,
         "test__elo1": 30.0,
         "test__alpha": 0.05,
