@@ -1,7 +1,7 @@
 """The steps of a whole match, from a transcript that the rules lead to."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -69,7 +69,7 @@ def recorded(records: Iterable[AnyRecord], transcript: Path) -> Recording:
     grown = _Steps(transcript)
     for record, replayed in steps(records, grown.watch):
         grown.take(record, replayed)
-    return Recording(grown.game, grown.names, grown.steps, None, grown.terms)
+    return Recording(grown.game, grown.names, grown.steps, None, grown.terms, grown.ranking)
 
 
 class _Steps:
@@ -78,6 +78,7 @@ class _Steps:
     def __init__(self, transcript: Path) -> None:
         self.game = ""
         self.names: list[str] = []
+        self.ranking: Sequence[Sequence[int]] = ()
         self.terms = Terms(match="", variant="", seats=0, reserve_ms=0)
         self.steps: list[Step] = []
         self._transcript = transcript
@@ -261,6 +262,7 @@ class _Steps:
         if ended.void is not None:
             step.facts.append(Fact(f"the match is void: {ended.void}", None, "end"))
         elif ended.outcome is not None:
+            self.ranking = ended.outcome.ranking
             places = ", then ".join(
                 " and ".join(seat_text(seat, self.names) for seat in group) for group in ended.outcome.ranking
             )

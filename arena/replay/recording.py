@@ -86,6 +86,8 @@ class Recording(Struct):
     own: int | None
     """The seat whose own file this is."""
     terms: Terms
+    ranking: Sequence[Sequence[int]] = ()
+    """The seats as they ended, the best first and level ones together; empty, where that is not known."""
 
     def lines(self, number: int, eyes: Eyes) -> Iterator[str]:
         """What happened in a step, counted from 0, as far as these eyes may know it."""

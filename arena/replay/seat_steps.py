@@ -4,6 +4,7 @@ The rules prove nothing of such a file beyond its hashes: a view may be anything
 """
 
 from collections import Counter
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Union
@@ -76,7 +77,7 @@ def recording_of_seat(transcript: Path) -> Recording:
         seats=header.seats,
         reserve_ms=header.clock.reserve_ms,
     )
-    return Recording(header.game, steps.names, steps.steps, header.seat, terms)
+    return Recording(header.game, steps.names, steps.steps, header.seat, terms, steps.ranking)
 
 
 class _Steps:
@@ -85,6 +86,7 @@ class _Steps:
     def __init__(self, transcript: Path, header: SeatHeader) -> None:
         self.names = [""] * header.seat + [printable(header.bot.name)]
         self.steps: list[Step] = []
+        self.ranking: Sequence[Sequence[int]] = ()
         self._transcript = transcript
         self._seat, self._game = header.seat, GAMES[header.game]
         self._events: tuple[type, ...] = tuple(self._game.events)
@@ -136,6 +138,7 @@ class _Steps:
             case Faulted(reason=reason, text=text):
                 self.say(f"the referee hangs up ({reason.value}): {text[:TEXT]}", "gone")
             case Over(outcome=outcome):
+                self.ranking = outcome.ranking
                 places = ", then ".join(
                     " and ".join(f"seat {seat}" for seat in group) for group in outcome.ranking
                 )

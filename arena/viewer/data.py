@@ -41,6 +41,7 @@ def page_data(recording: Recording, only: Eyes | None = None) -> dict[str, Any]:
         "names": _names(recording, seats),
         "reserve_ms": recording.terms.reserve_ms,
         "own": recording.own,
+        "places": _places(recording.ranking, seats),
         "eyes": [str(each) for each in eyes],
         "steps": words,
         "boards": boards,
@@ -53,6 +54,18 @@ def page_data(recording: Recording, only: Eyes | None = None) -> dict[str, Any]:
 def _names(recording: Recording, seats: int) -> list[str]:
     names = [*recording.names, *[""] * seats][:seats]
     return [printable(name)[:TEXT] for name in names]
+
+
+def _places(ranking: Sequence[Sequence[int]], seats: int) -> list[int | None]:
+    """The place of each seat, the best 1 and level ones the same. One seat's own file may say anything of them."""
+    places: list[int | None] = [None] * seats
+    better = 0
+    for group in ranking:
+        for seat in group:
+            if 0 <= seat < seats:
+                places[seat] = better + 1
+        better += len(group)
+    return places
 
 
 def _known(recording: Recording, only: Eyes | None) -> Iterator[tuple[int, Step]]:

@@ -27,6 +27,15 @@ drawings["fight-for-a-name"] = (() => {
       .concat(seats.length > 6 ? [label(x, y + 4 * small, `and ${seats.length - 6}`, { "font-size": 8 })] : []);
   }
 
+  // The picture, said.
+  function inWords(here, holders) {
+    const stand = Object.entries(here).map(([place, seats]) => `${seats.length === 1 ? "seat" : "seats"} ${listed(seats)} at ${place}`);
+    const held = {};
+    for (const [hex, seat] of Object.entries(holders)) (held[seat] ??= []).push(hex);
+    const hold = Object.entries(held).map(([seat, hexes]) => `seat ${seat} holds ${listed(hexes)}`);
+    return [...(stand.length ? stand : ["nobody is on the board"]), ...(hold.length ? hold : ["nobody holds a hex"])].join("; ");
+  }
+
   function board(view, ctx) {
     const last = view.history.at(-1);
     const colours = view.colours ?? view.setup.colours;
@@ -76,7 +85,7 @@ drawings["fight-for-a-name"] = (() => {
     return {
       heading: ctx.reveal ? "the end" : view.rounds ? `round ${view.round} of ${view.rounds}` : `round ${view.round}, ${view.phase.replaceAll("_", " ")}`,
       legend: "A hex: its number and the first letter of its colour (W: white); a flag names its holder. Dashed lines are gates to the pillars.",
-      node: picture(WIDTH, HEIGHT, `${Object.keys(positions).length} seats on the board, ${Object.keys(holders).length} hexes held`, ground, above),
+      node: picture(WIDTH, HEIGHT, inWords(here, holders), ground, above),
       more,
     };
   }

@@ -95,7 +95,7 @@ drawings["hive-mind"] = (() => {
     const hints = (view.told ?? []).filter((event) => event.type === "hint").map((hint) => el("li", {}, `Hive ${hint.hive}, round ${hint.round}: the ${hint.kind ?? hint.shape} ${hint.cells} looks at ${hint.looks}, in all ${hint.total}`));
     const purse = view.wallet && view.window === "round" ? [el("p", { class: "soft" }, `${counts(view.wallet.garnets, "garnet")}; free Doubles: ${view.wallet.free_doubles}, free Blocks: ${view.wallet.free_blocks}`)] : [];
     return {
-      heading: ctx.reveal ? "the end" : view.window === "round" ? `round ${view.round} on ${listed(view.hives)}`
+      heading: ctx.reveal ? "the end" : view.window === "round" ? `round ${view.round} on ${view.hives.length === 1 ? "Hive" : "Hives"} ${listed(view.hives)}`
         : view.window ? { scores: "scores are guessed", give_token: "a token may be given", break_tie: "a tie is to be broken" }[view.window] : "after all rounds",
       legend,
       node: cards(hives, 300),

@@ -17,11 +17,12 @@ drawings.mist = (() => {
     for (let at = grown.length; at <= ctx.at; at += 1) {
       const view = ctx.view(at), before = at ? ctx.view(at - 1) : null;
       let known = { ...grown[at - 1] };
-      if (view?.swapped && before && !before.swapped) {
-        known = Object.fromEntries(Object.entries(known).map(([cell, owner]) => [cell, 1 - owner]));
+      // One seat's own file begins with its first window, and tells of the first move and the swap at once.
+      if (view?.first_move && !before?.first_move) {
+        for (const cell of view.first_move) if (cell !== "E5") known[cell] = before?.mover ?? 1 - (view.mover ?? 1);
       }
-      if (view?.first_move && before && !before.first_move) {
-        for (const cell of view.first_move) if (cell !== "E5") known[cell] = before.mover ?? 0;
+      if (view?.swapped && !before?.swapped) {
+        known = Object.fromEntries(Object.entries(known).map(([cell, owner]) => [cell, 1 - owner]));
       }
       for (const [cell, held] of Object.entries(view?.visible ?? {})) {
         const owner = ownerOf(view, held);
@@ -51,6 +52,20 @@ drawings.mist = (() => {
     return draw("g", { class: "fog" }, [0, 1, 2].map((at) => draw("circle", {
       cx: round(x + 13 * Math.cos(seed + at * 2.1)), cy: round(y + 10 * Math.sin(seed * 1.7 + at * 2.1)),
       r: 22 + ((seed + at * 5) % 9), fill: "url(#mist)" })));
+  }
+
+  // The picture, said.
+  function inWords(shown, old, view, whole) {
+    const cells = Object.keys(places);
+    const where = (held, board) => listed(cells.filter((cell) => board[cell] === held), "nowhere");
+    const remembered = Object.fromEntries(Object.entries(old).filter(([cell]) => shown[cell] === undefined));
+    const parts = [`Seat 0 is seen at ${where(0, shown)}`, `seat 1 at ${where(1, shown)}`, `blocked: ${where("blocked", shown)}`];
+    if (whole) return parts.join("; ");
+    for (const seat of [0, 1]) if (Object.values(remembered).includes(seat)) parts.push(`seat ${seat} is remembered at ${where(seat, remembered)}`);
+    for (const [name, list] of [["lost", view.lost], ["destroyed", view.destroyed], ["spotted", view.spotted], ["placed", view.placed]]) {
+      if (list.length) parts.push(`${name}: ${listed(list)}`);
+    }
+    return [...parts, `in mist: ${cells.filter((cell) => shown[cell] === undefined).length} of ${cells.length} hexes`].join("; ");
   }
 
   function board(view, ctx) {
@@ -89,11 +104,10 @@ drawings.mist = (() => {
           marks.push(draw("circle", { class: "ring placed", cx: round(x), cy: round(y + 4), r: 21 }));
         }
       }
-      ground.push(label(x, y - R + 9.5, cell, { class: "name", "font-size": 8 }));
+      ground.push(label(x, y - R + 9.5, cell, { class: `name ${held === "blocked" ? "on-dark" : ""}`, "font-size": 8 }));
     }
     const gradient = draw("radialGradient", { id: "mist" }, draw("stop", { offset: "0", class: "thick" }),
       draw("stop", { offset: "1", class: "thin" }));
-    const mine = Object.values(shown).filter((held) => typeof held === "number").length;
     return {
       heading: ctx.reveal ? `the end, after ${counts(ctx.reveal.turns, "turn")}`
         : view.mover === null ? (view.turn ? `after turn ${view.turn}` : "before the first turn")
@@ -101,7 +115,7 @@ drawings.mist = (() => {
       legend: whole
         ? "Circles are seat 0, diamonds seat 1; crosses are blocked." + (ctx.reveal ? "" : " Dots: left what seat 0 sees now, right seat 1.")
         : "Circles are seat 0, diamonds seat 1; pale pieces are remembered. A solid ring was placed, a dashed one spotted, a cross destroyed.",
-      node: picture(2 * MIDDLE, TOP * 2 + 8 * R * 1.5, `${mine} pieces are shown`, draw("defs", {}, gradient),
+      node: picture(2 * MIDDLE, TOP * 2 + 8 * R * 1.5, inWords(shown, old, view, whole), draw("defs", {}, gradient),
         draw("g", {}, ground), draw("g", {}, clouds), draw("g", {}, pieces), draw("g", {}, marks)),
     };
   }

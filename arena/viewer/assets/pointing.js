@@ -86,7 +86,8 @@ drawings.pointing = (() => {
     for (const seat of seats) {
       parts.push(titled(token(...spot[seat], seat, 10.5), `seat ${seat} points at ${targets[seat] === null ? "nobody" : `seat ${targets[seat]}`}${points_ ? `, ${points_[seat] ?? 0} points` : ""}`));
     }
-    return picture(2 * middle, 2 * middle + 24, title, parts);
+    const said = seats.map((seat) => `seat ${seat} at ${targets[seat] === null ? "nobody" : targets[seat]}`);
+    return picture(2 * middle, 2 * middle + 24, `${title}: ${listed(said)}`, parts);
   }
 
   function board(view, ctx) {

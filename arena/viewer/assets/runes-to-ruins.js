@@ -70,7 +70,7 @@ drawings["runes-to-ruins"] = (() => {
     return {
       heading: ctx.reveal ? "the end" : view.rounds ? `round ${view.round} of at most ${view.rounds}` : `round ${view.round}`,
       legend: ctx.reveal || view.holdings ? "Six runes make a symbol, on seven by five points." : "Only what these eyes were shown of a symbol is drawn.",
-      node: cards(shownSymbols, 180),
+      node: cards(shownSymbols, guesses.length ? 180 : 300),
       more,
     };
   }

@@ -45,7 +45,8 @@ const nameOf = (seat) => data.names[seat] || `seat ${seat}`;
 // --- Clocks: the last that is known of each seat, step by step.
 const clocks = [];
 {
-  let known = [];
+  // Before a seat's first window its reserve is whole, as agreed.
+  let known = data.names.map((_, seat) => (data.reserve_ms ? [seat, 0, 0, data.reserve_ms] : undefined));
   for (const step of data.steps) {
     if (step.clocks) {
       known = [...known];
@@ -64,12 +65,24 @@ function lasting(ms) {
   return minutes < 60 ? `${minutes} min ${Math.floor((ms % 60000) / 1000)} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-function bar(kind, share, said) {
-  const wide = Math.max(0, Math.min(1, share)) * 100;
+// `share` of the bar is full, and what is left up to `over` was taken from the reserve.
+function bar(kind, share, said, over = 0) {
+  const wide = (part) => round(Math.max(0, Math.min(1, part)) * 100);
   return el("span", { class: "gauge", title: said },
     draw("svg", { class: `bar ${kind}`, viewBox: "0 0 100 6", preserveAspectRatio: "none", "aria-hidden": "true" },
-      draw("rect", { width: 100, height: 6, class: "empty" }), draw("rect", { width: round(wide), height: 6, class: "full" })),
+      draw("rect", { width: 100, height: 6, class: "empty" }), draw("rect", { width: wide(over), height: 6, class: "over" }),
+      draw("rect", { width: wide(share), height: 6, class: "full" })),
     el("span", { class: "soft" }, said));
+}
+
+function clockBars([, main, used, reserve]) {
+  const bars = [];
+  if (main && used > main && data.reserve_ms) bars.push(bar("used", main / used, `used ${lasting(used)}, main ${lasting(main)}`, 1));
+  else if (main) bars.push(bar("used", used / main, `used ${lasting(used)} of ${lasting(main)}`));
+  else if (used) bars.push(el("span", { class: "soft" }, `used ${lasting(used)}`));
+  const of = data.reserve_ms && reserve <= data.reserve_ms ? ` of ${lasting(data.reserve_ms)}` : "";
+  if (data.reserve_ms || reserve) bars.push(bar("reserve", reserve / mostReserve, `reserve ${lasting(reserve)}${of}`));
+  return el("span", { class: "clocks" }, bars);
 }
 
 function badge(seat) {
@@ -131,22 +144,20 @@ function showSeats(view, ctx) {
   let scores = null;
   try { scores = view && game.scores(view, ctx); } catch { /* as above */ }
   const order = data.names.map((_, seat) => seat);
-  if (scores) order.sort((a, b) => (scores.of[b] ?? -Infinity) - (scores.of[a] ?? -Infinity) || a - b);
+  const ended = ctx.at === LAST && data.places.some((place) => place !== null);
+  if (ended) order.sort((a, b) => (data.places[a] ?? Infinity) - (data.places[b] ?? Infinity) || a - b);
+  else if (scores) order.sort((a, b) => (scores.of[b] ?? -Infinity) - (scores.of[a] ?? -Infinity) || a - b);
   const rows = order.map((seat) => {
     const clock = mayKnow(seat) ? clocks[ctx.at][seat] : undefined;
     const row = el("li", {}, badge(seat), el("span", { class: "who" }, nameOf(seat)),
       el("span", { class: "score" }, scores && scores.of[seat] !== null && scores.of[seat] !== undefined ? scores.of[seat] : ""));
-    if (scores?.text?.[seat]) row.append(el("span", { class: "soft detail" }, scores.text[seat]));
-    if (clock) {
-      const [, main, used, reserve] = clock;
-      const bars = el("span", { class: "clocks" }, bar("used", main ? used / main : 0, `used ${lasting(used)} of ${lasting(main)}`));
-      if (data.reserve_ms || reserve) bars.append(bar("reserve", reserve / mostReserve, `reserve ${lasting(reserve)}`));
-      row.append(bars);
-    }
+    const details = [ended && data.places[seat] !== null ? `place ${data.places[seat]}` : null, scores?.text?.[seat]].filter(Boolean);
+    if (details.length) row.append(el("span", { class: "soft detail" }, details.join(" · ")));
+    if (clock) row.append(clockBars(clock));
     return row;
   });
   renew($("standing"), rows);
-  $("seats").querySelector("h2").textContent = plain(scores ? `Seats by ${scores.what}` : "Seats");
+  $("seats").querySelector("h2").textContent = plain(ended ? `Seats as they ended${scores ? `, with ${scores.what}` : ""}` : scores ? `Seats by ${scores.what}` : "Seats");
   showCurve(ctx.at);
 }
 
@@ -202,16 +213,18 @@ function short(words) {
   return (words.startsWith(named) ? `seat ${seat}: ${words.slice(named.length)}` : words).slice(0, 120);
 }
 
-// The list of steps: only the rows that are in sight are in the page.
-let firstRow = -1, rowCount = -1;
-function rowOf(at) {
+// The list of steps: only the rows that are in sight are in the page. A row stays the row of its step as long as it
+// is there, so that what is clicked or focused is what was seen. One row is reached by Tab: that of the step now.
+let firstRow = -1;
+const rowsThere = new Map();
+function rowOf(at, stop) {
   const step = data.steps[at];
   const known = (step.facts ?? []).filter(([, seat]) => mayKnow(seat));
   const signs = [...new Set(known.map(([, , kind]) => kind))].filter((kind) => kind !== "taken");
   const acted = known.filter(([, , kind]) => kind === "taken" || kind === "default");
   const words = acted.length === 1 ? acted[0][0] : acted.length ? `${acted.length} seats acted` : (step.told ?? []).find(([, seat]) => mayKnow(seat))?.[0] ?? step.title;
   const row = el("li", { "aria-setsize": LAST + 1, "aria-posinset": at + 1 },
-    el("button", { type: "button", "data-step": at, ...(at === state.at ? { "aria-current": "step" } : {}) },
+    el("button", { type: "button", "data-step": at, tabindex: at === stop ? 0 : -1, ...(at === state.at ? { "aria-current": "step" } : {}) },
       el("span", { class: "number" }, at + 1), el("span", { class: "text" }, short(String(words))),
       el("span", { class: "signs" }, signs.map((kind) => el("span", { class: kind, title: kind, role: "img", "aria-label": kind }, SIGNS[kind])))));
   return row;
@@ -226,12 +239,20 @@ function showRows(follow) {
     const top = state.at * ROW;
     if (top < box.scrollTop || top + ROW > box.scrollTop + box.clientHeight) box.scrollTop = Math.max(0, top - box.clientHeight / 2);
   }
-  firstRow = Math.max(0, Math.floor(box.scrollTop / ROW) - 4);
-  rowCount = Math.min(LAST + 1 - firstRow, Math.ceil(box.clientHeight / ROW) + 8);
-  const held = document.activeElement?.dataset?.step;
+  const seen = Math.floor(box.scrollTop / ROW), held = rows.contains(document.activeElement);
+  firstRow = Math.max(0, seen - 4);
+  const end = Math.min(LAST + 1, firstRow + Math.ceil(box.clientHeight / ROW) + 8);
+  const stop = state.at >= firstRow && state.at < end ? state.at : Math.min(seen, LAST);
   rows.style.paddingTop = `${firstRow * ROW}px`;
-  renew(rows, Array.from({ length: Math.max(0, rowCount) }, (_, n) => rowOf(firstRow + n)));
-  if (held !== undefined) rows.querySelector(`[data-step="${state.at}"]`)?.focus({ preventScroll: true });
+  for (const [at, row] of rowsThere) if (at < firstRow || at >= end) { row.remove(); rowsThere.delete(at); }
+  let spot = rows.firstChild;
+  for (let at = firstRow; at < end; at += 1) {
+    const row = rowsThere.get(at), made = rowOf(at, stop);
+    if (row) { become(row, made); spot = row.nextSibling; }
+    else { rowsThere.set(at, made); rows.insertBefore(made, spot); }
+  }
+  if (held && follow) rows.querySelector(`[data-step="${state.at}"]`)?.focus({ preventScroll: true });
+  else if (held && !rows.contains(document.activeElement)) box.focus({ preventScroll: true });
 }
 
 // A view as a list: for those who do not see the picture, and for games without one.
@@ -250,7 +271,8 @@ function tidy(value, budget = { left: MOST_WORDS }) {
 
 function showWords() {
   const view = $("words").open ? viewOf(state.eyes, state.at) : null;
-  $("view").replaceChildren(...(view ? [tidy(view)] : []));
+  const said = [...document.querySelectorAll("#stage [role=img]")].map((each) => el("p", {}, `${each.getAttribute("aria-label")}.`));
+  $("view").replaceChildren(...(view ? [...said, el("h3", {}, "What is known"), tidy(view)] : []));
 }
 
 let later = 0;
@@ -327,6 +349,7 @@ const KEYS = {
   "+": () => faster(1), "=": () => faster(1), "-": () => faster(-1), h: () => look("host"), s: () => look("spectator"),
   e: () => nextEyes(1), E: () => nextEyes(-1),
 };
+const UP_DOWN = { ArrowUp: -1, ArrowDown: 1 };
 const leave = (to) => { if (state.playing) playing(false); go(to); };
 const nextEyes = (by) => look(data.eyes[(data.eyes.indexOf(state.eyes) + by + data.eyes.length) % data.eyes.length]);
 
@@ -368,6 +391,11 @@ addEventListener("resize", () => showRows(false));
 addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("select, textarea")) return;
   if (event.target.matches("input") && event.key.startsWith("Arrow")) return;
+  if (event.target.matches("#rows button") && UP_DOWN[event.key]) {
+    event.preventDefault();
+    leave(state.at + UP_DOWN[event.key]);
+    return;
+  }
   if (event.key === " " && event.target.matches("button, summary")) return;
   const act = KEYS[event.key] ?? (/^[0-9]$/.test(event.key) ? () => look(event.key) : null);
   if (!act) return;

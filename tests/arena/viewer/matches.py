@@ -58,16 +58,25 @@ def bot(note: str | None = None) -> Callable[[MemoryLine], Awaitable[None]]:
     return playing
 
 
-def written(game: str, path: Path, *, name: str = "bob", note: str | None = None, turns: int = 12) -> Path:
+def written(
+    game: str,
+    path: Path,
+    *,
+    variant: str = "",
+    name: str = "bob",
+    note: str | None = None,
+    turns: int = 12,
+    **policy: int,
+) -> Path:
     """Plays a match and writes its transcript. Seat 0 has the name, and says the note."""
     options = encode({"first": 0, "max_turns": turns}) if game == "mist" else b"{}"
     plan = Plan(
         match="m",
         game=game,
-        variant=VARIANTS[game],
+        variant=variant or VARIANTS[game],
         seed=1,
         options=Raw(options),
-        policy=Policy(fault="default"),
+        policy=Policy(fault="default", **policy),
     )
     seats = [LocalSeat(name, bot(note)), *(LocalSeat(f"bot-{n}", bot()) for n in range(1, SEATS[game]))]
 

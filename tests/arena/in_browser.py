@@ -1,0 +1,76 @@
+"""A page of the arena in a browser, as tests look at it.
+
+Pictures of pages are kept in the folder that the environment variable ARENA_SCREENSHOTS names, else in the test's own.
+"""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page, ViewportSize
+
+WIDTHS = (360, 1280)
+SCHEMES = ("light", "dark")
+
+
+class Opened:
+    """A page, and all that it complained of."""
+
+    def __init__(self, page: "Page", request: pytest.FixtureRequest) -> None:
+        self.page = page
+        self.complaints: list[str] = []
+        self._request = request
+        page.on("console", lambda message: self.complaints.append(message.text))
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.on("dialog", lambda dialog: self.complaints.append(dialog.message))
+        page.on("request", lambda request: self._asked(request.url))
+
+    def _asked(self, url: str) -> None:
+        if not url.startswith(("file:", "http://127.0.0.1:")):
+            self.complaints.append(url)
+
+    def open(self, path: Path, link: str = "") -> "Page":
+        """A replay from disk, when it is drawn."""
+        self.page.goto(f"file://{path}{link}")
+        self.page.wait_for_selector("body[data-ready]")
+        return self.page
+
+    def pictures(self, name: str) -> None:
+        """At a phone's width and a desk's, light and dark, the page fits and is kept as a picture."""
+        kept = os.environ.get("ARENA_SCREENSHOTS")
+        folder = Path(kept) if kept else self._request.getfixturevalue("tmp_path")
+        folder.mkdir(parents=True, exist_ok=True)
+        before = self.page.viewport_size
+        for width in WIDTHS:
+            self.resize({"width": width, "height": 900})
+            for scheme in SCHEMES:
+                self.page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+                self.page.screenshot(path=folder / f"{name}-{width}-{scheme}.png")
+        self.page.emulate_media(color_scheme="light")
+        if before is not None:
+            self.resize(before)
+
+    def resize(self, size: "ViewportSize") -> None:
+        """Another size, in which nothing stands out at the side."""
+        self.page.set_viewport_size(size)
+        self.page.wait_for_function(f"document.documentElement.scrollWidth <= {size['width']}")
+
+    def faults_of_accessibility(self) -> list[str]:
+        """What axe-core finds serious or critical, in light and dark, each with the first place."""
+        from axe_playwright_python.sync_playwright import Axe  # noqa: PLC0415 - see `browser`
+
+        found = []
+        for scheme in SCHEMES:
+            self.page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+            result: dict[str, Any] = Axe().run(self.page).response
+            assert result["passes"], "axe-core looked at nothing"
+            found += [
+                f"{scheme}: {rule['id']}: {rule['nodes'][0]['html'][:200]}"
+                for rule in result["violations"]
+                if rule["impact"] in ("serious", "critical")
+            ]
+        self.page.emulate_media(color_scheme="light")
+        return found
