@@ -1,6 +1,6 @@
 """A page of the arena in a browser, as tests look at it.
 
-Pictures of pages are kept in the folder that the environment variable ARENA_SCREENSHOTS names, else in the test's own.
+Pictures of pages are kept in the folder that the variable ARENA_SCREENSHOTS names, else in the test's own.
 """
 
 import os

@@ -31,7 +31,7 @@ LONG_NOTE = f"{HOSTILE}{'long ' * 380}"
 
 
 def bot(note: str | None = None) -> Callable[[MemoryLine], Awaitable[None]]:
-    """Takes every default, or in Mist a cell that it draws; says a note with its second window."""
+    """Takes every default, or in Mist a cell that it draws or the swap; says a note with its second window."""
 
     async def playing(line: MemoryLine) -> None:
         line.say(encode(Hello(token="", name="x", version="1", protocol=PROTOCOL)))
@@ -45,7 +45,9 @@ def bot(note: str | None = None) -> Callable[[MemoryLine], Awaitable[None]]:
                     if number == 1 and note is not None:
                         line.say(encode(Note(text=note)))
                     action: Any = None
-                    if name == "turn":
+                    if name == "turn" and view["may_swap"]:
+                        action = {"swap": True}
+                    elif name == "turn":
                         action = {
                             "cells": [luck.choice([each for each in CELLS if each not in view["forbidden"]])]
                         }
