@@ -106,7 +106,7 @@ drawings["hive-mind"] = (() => {
   function scores(view, ctx) {
     const all = ctx.reveal ? Object.values(ctx.reveal.points) : view.points;
     if (!all) return null;
-    return { what: "points", of: all.map(sum), text: all.map((each) => `hexes ${each.hexes}, guesses ${each.guesses}, blocks ${each.blocks}`) };
+    return { what: "points", of: all.map(sum), text: all.map((each) => `hexes ${each.hexes}, guesses ${each.guesses}, blocks ${each.blocks}${each.score_guesses ? `, guesses of scores ${each.score_guesses}` : ""}`) };
   }
 
   return { name: "Hive Mind", board, scores };

@@ -68,7 +68,8 @@ def written(
     name: str = "bob",
     note: str | None = None,
     turns: int = 12,
-    **policy: int,
+    main_ms: int | None = None,
+    reserve_ms: int | None = None,
 ) -> Path:
     """Plays a match and writes its transcript. Seat 0 has the name, and says the note."""
     options = encode({"first": 0, "max_turns": turns}) if game == "mist" else b"{}"
@@ -78,7 +79,7 @@ def written(
         variant=variant or VARIANTS[game],
         seed=1,
         options=Raw(options),
-        policy=Policy(fault="default", **policy),
+        policy=Policy(fault="default", main_ms=main_ms, reserve_ms=reserve_ms),
     )
     seats = [LocalSeat(name, bot(note)), *(LocalSeat(f"bot-{n}", bot()) for n in range(1, SEATS[game]))]
 

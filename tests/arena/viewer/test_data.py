@@ -13,7 +13,7 @@ from arena.replay import recording_of, recording_of_seat
 from arena.viewer import data, page_data, page_of
 from protocol.codec import decode_server_message
 from protocol.messages import Opened
-from referee.match import Out
+from referee.match import Ended, Out
 from referee.transcript import read_transcript, seat_lines
 from tests.arena.viewer.matches import HOSTILE, LONG_NOTE, SEATS, written
 
@@ -82,6 +82,21 @@ def test_a_seats_own_file_shows_that_seat_and_no_more(transcript: Path) -> None:
     assert list(page["boards"]) == ["1"]
     assert told(transcript, 1) == [view for view in views(page, "1") if view][: len(told(transcript, 1))]
     assert ["bot-1"] == [name for name in page["names"] if name]
+
+
+def test_the_places_are_those_of_the_outcome(transcript: Path) -> None:
+    ended = next(each for each in read_transcript(transcript) if isinstance(each, Ended))
+    assert ended.outcome is not None
+    places = page_data(recording_of(transcript))["places"]
+    assert [0] * len(places) < places
+    for at, group in enumerate(ended.outcome.ranking):
+        assert {1 + sum(map(len, ended.outcome.ranking[:at]))} == {places[seat] for seat in group}
+
+
+def test_a_seats_own_file_may_rank_seats_that_there_are_not(mist: Path) -> None:
+    recording = recording_of(mist)
+    recording.ranking = ((7, -1), (1,))
+    assert [None, 3] == page_data(recording)["places"]
 
 
 @pytest.mark.parametrize("eyes", ["spectator", 1])
