@@ -2,11 +2,12 @@
 
 from arena.web.catalog import competitions_in
 from arena.web.events import MOST_CLIENTS
-from arena.web.output import open_output
+from arena.web.output import HOME, open_output
 from arena.web.serving import Serving, serve
 from arena.web.site import Builder, Progress, Written
 
 __all__ = [
+    "HOME",
     "MOST_CLIENTS",
     "Builder",
     "Progress",
