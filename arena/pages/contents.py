@@ -22,6 +22,7 @@ from referee.transcript import Differs, Reading, TranscriptError, Verified, veri
 MOST_BYTES = 64 * 1024 * 1024
 """Of a transcript that is shown."""
 DRAWN_BY = ("arena.viewer", "arena.replay", "arena.live.drawing")
+PAGES_BY = ("arena", "referee", "protocol")
 DIGITS = 16
 _HEAD = re.compile("[0-9a-f]{64}")
 
@@ -87,20 +88,28 @@ def _check(verified: Verified, head: str) -> None:
         raise NoReplayError(f"has the head {verified.head}, and the ledger says {head}")
 
 
-@cache
 def viewer_hash() -> str:
     """The hash of what draws replays."""
+    return _code_hash(DRAWN_BY)
+
+
+def pages_hash() -> str:
+    """The hash of all that pages are made by."""
+    return _code_hash(PAGES_BY)
+
+
+@cache
+def _code_hash(packages: tuple[str, ...]) -> str:
     total = sha256()
-    for room in DRAWN_BY:
-        for name, content in sorted(sources(files(room))):
-            total.update(f"{room}/{name} {len(content)}\n".encode() + content)
+    for package in packages:
+        for name, content in sorted(_sources(files(package))):
+            total.update(f"{package}/{name} {len(content)}\n".encode() + content)
     return total.hexdigest()[:DIGITS]
 
 
-def sources(folder: Traversable) -> Iterator[tuple[str, bytes]]:
-    """All that is in a package, by its path."""
+def _sources(folder: Traversable) -> Iterator[tuple[str, bytes]]:
     for each in folder.iterdir():
         if each.is_dir():
-            yield from ((f"{each.name}/{name}", content) for name, content in sources(each))
+            yield from ((f"{each.name}/{name}", content) for name, content in _sources(each))
         elif not each.name.endswith(".pyc"):
             yield each.name, each.read_bytes()

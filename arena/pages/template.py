@@ -16,7 +16,7 @@ LONGEST_TEXT = 2_200
 
 def render(template: str, **values: Any) -> str:
     """A template of this room with its values. Strings are shown as text; what could not be seen is spelled."""
-    return _environment().get_template(f"{template}.html.jinja").render(version=version("mist-arena"), **values)
+    return _environment().get_template(f"{template}.html.jinja").render(**values)
 
 
 def markup(text: str) -> Markup:
@@ -34,6 +34,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.globals["version"] = version("mist-arena")
     environment.filters |= {"name": name, "said": said, "lines": lines}
     return environment
 

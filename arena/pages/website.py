@@ -5,7 +5,9 @@ relative to the page they stand on.
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from hashlib import sha256
 from typing import Any
 
 from msgspec import Struct
@@ -16,18 +18,20 @@ from arena.pages.bots import bot_index, bot_parts, bots_table, index_chunks
 from arena.pages.competition import Competition, MatchOnPage, Overview
 from arena.pages.contents import (
     NoReplayError,
+    pages_hash,
     replay_page,
     replay_path,
     transcript_bytes,
     transcript_path,
     viewer_hash,
 )
-from arena.pages.matches import match_name, match_parts, match_table
+from arena.pages.matches import match_file, match_name, match_parts, match_table
 from arena.pages.regression import test_parts
 from arena.pages.schedule import schedule_parts
 from arena.pages.standings import ROWS, standings_parts
 from arena.pages.template import render
 from arena.pages.words import Fact, State, facts, last_result, state_of, terms, terms_line
+from protocol.codec import encode
 
 HTML, CSS, JS, JSON = (
     "text/html; charset=utf-8",
@@ -68,7 +72,17 @@ class Card(Struct, frozen=True, kw_only=True):
 class Website:
     """All pages of some competitions. `live`: pages follow what happens, for there is a server to tell them."""
 
-    def __init__(self, competitions: Sequence[Competition], *, live: bool) -> None:
+    def __init__(
+        self,
+        competitions: Sequence[Competition],
+        *,
+        live: bool,
+        replays: bool = True,
+        transcripts: bool = True,
+    ) -> None:
+        """`replays` and `transcripts`: whether there are such, for pages to link to."""
+        self._replays = replays
+        self._transcripts = transcripts
         self._competitions = {each.slug: each for each in competitions}
         self._live = live
 
@@ -94,15 +108,12 @@ class Website:
         yield from asset_paths()
 
     def paths(self, slug: str) -> Iterator[str]:
-        """The paths of a competition's pages, in which matches come first: other pages link to them.
+        """The paths of a competition's pages, in which those come first that others link to.
 
-        Replays and transcripts are not among them. Raises as `page`.
+        Matches, replays and transcripts are not among them. Raises as `page`.
         """
         overview = self._competitions[slug].overview()
         digest, index = overview.found.digest, overview.index
-        for row in range(len(index)):
-            block, seating = index.keys([row])[0]
-            yield f"{slug}/match/{block}-{seating}.html"
         for entrant in range(len(digest.labels)):
             matches = len(index.of_bot(entrant))
             for number in range(1, _pages(matches) + 1):
@@ -116,6 +127,35 @@ class Website:
             yield f"{slug}/{_numbered('index', number)}"
         yield f"{slug}/matches.html"
         yield f"{slug}/schedule.html"
+
+    def match_paths(self, slug: str) -> Iterator[tuple[str, str]]:
+        """The path of each match's page, and the hash of all that the page is made from. Raises as `page`."""
+        competition = self._competitions[slug]
+        overview = competition.overview()
+        found = overview.found
+        same = sha256(
+            encode(
+                [
+                    pages_hash(),
+                    self._replays,
+                    self._transcripts,
+                    competition.title,
+                    found.terms,
+                    overview.times.begun,
+                    overview.finished,
+                ]
+            )
+        )
+        voids = Counter(block for block, _, _ in found.voids)
+        for match in competition.all_matches():
+            block, seating = match.played.block, match.played.seating
+            row = overview.index.row_of(block, seating)
+            if row is None:  # It has come to count since.
+                continue
+            its = same.copy()
+            here = competition.transcript(match) is not None
+            its.update(encode([match.played, match.reports, here, voids[block], _neighbours(overview, row)]))
+            yield f"{slug}/match/{match_file(block, seating)}", its.hexdigest()
 
     def error(self, path: str, title: str, said: str) -> Page:
         """What is shown at a path where there is no page."""
@@ -214,8 +254,10 @@ class Website:
             f"{slug}/match/{int(block)}-{int(seating)}.html",
             title=f"Match {match_name(int(block), int(seating))}",
             tab="matches.html",
-            replay=replay_path(head) if here else None,
-            transcript=transcript_path(head) if here else None,
+            replay=replay_path(head) if here and self._replays else None,
+            transcript=transcript_path(head) if here and self._transcripts else None,
+            is_elsewhere=not here,
+            finished=overview.finished,
             pages=_neighbours(overview, row),
             **match_parts(competition, overview, match),
         )

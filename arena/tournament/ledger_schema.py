@@ -2,6 +2,7 @@
 
 import sqlite3
 from contextlib import closing
+from functools import cache
 
 APPLICATION = 0x41524E41
 """Marks the file as one of ours, for `file` and for us ("ARNA")."""
@@ -60,11 +61,16 @@ def prepare(book: sqlite3.Connection) -> None:
         raise StrangeBookError("not a tournament's ledger")
     if version != SCHEMA:
         raise StrangeBookError(f"a ledger of schema {version}; this arena reads schema {SCHEMA}")
+    if tables != _right_tables():
+        # A view or a trigger would be a stranger's program.
+        raise StrangeBookError(f"not a tournament's ledger: its tables are not those of schema {SCHEMA}")
+
+
+@cache
+def _right_tables() -> frozenset[tuple[str, str, str | None]]:
     with closing(sqlite3.connect(":memory:")) as right:
         right.executescript(TABLES)
-        if tables != _tables(right):
-            # A view or a trigger would be a stranger's program.
-            raise StrangeBookError(f"not a tournament's ledger: its tables are not those of schema {SCHEMA}")
+        return frozenset(_tables(right))
 
 
 def _tables(book: sqlite3.Connection) -> set[tuple[str, str, str | None]]:

@@ -31,13 +31,15 @@ CREATE TABLE files (
     hash BLOB NOT NULL,
     before BLOB,  -- the hash of what may still be there if we were killed
     size INTEGER NOT NULL,
-    build INTEGER NOT NULL  -- the last one that wanted it
+    build INTEGER NOT NULL,  -- the last one that wanted it
+    source TEXT NOT NULL  -- what it was made from
 ) WITHOUT ROWID, STRICT;
 CREATE TABLE builds (id INTEGER PRIMARY KEY) STRICT;
-CREATE TABLE made (folder TEXT PRIMARY KEY, source TEXT NOT NULL) WITHOUT ROWID, STRICT;
 """
 CHUNK = 1024 * 1024
 ROWS = 1_000
+BEING_WRITTEN = "being written"
+"""What a file is made from until it is in its place: if we are killed, what was there before may still be there."""
 
 
 class Output:
@@ -50,8 +52,13 @@ class Output:
         """Folders that are there and are no links."""
         self._build = manifest.execute("INSERT INTO builds DEFAULT VALUES").lastrowid or 0
 
-    def write(self, path: str, content: bytes) -> bool:
+    def write(self, path: str, content: bytes, source: str = "") -> bool:
         """Puts a file in its place; False: it was there already.
+
+        Args:
+            path: where it belongs.
+            content: what is in it.
+            source: what it is made from; see `has`.
 
         Raises:
             WrongUse: something that is not ours is at its place; or it cannot be written.
@@ -59,12 +66,14 @@ class Output:
         """
         named = self._named(path)
         if named is not None and self._holds(path, content):
+            if named[1] != source:
+                self._note(path, sha256(content).digest(), len(content), source)
             self._want(path)
             return False
         with _errors_as_exits(self.folder / path):
             part = self.parts / "page"
             part.write_bytes(content)
-        self.put(path, part, sha256(content).digest(), len(content))
+        self.put(path, part, sha256(content).digest(), len(content), source)
         return True
 
     @property
@@ -72,51 +81,23 @@ class Output:
         """Where files are written before they are put in their places."""
         return self.folder / HOME / PARTS
 
-    def put(self, path: str, part: Path, digest: bytes, size: int) -> None:
+    def put(self, path: str, part: Path, digest: bytes, size: int, source: str = "") -> None:
         """Puts a finished file of `parts` in its place. Raises as `write`."""
         place = self.folder / path
         self._make_folder(place.parent)
         self._check_free(path)
+        self._note(path, digest, size, BEING_WRITTEN)
         with _errors_as_exits(place):
-            self._manifest.execute(
-                "INSERT INTO files VALUES (?, ?, NULL, ?, ?) ON CONFLICT (path) DO UPDATE SET"
-                " before = hash, hash = excluded.hash, size = excluded.size, build = excluded.build",
-                (path, digest, size, self._build),
-            )
             part.replace(place)
+            self._manifest.execute("UPDATE files SET source = ? WHERE path = ?", (source, path))
 
-    def has(self, path: str) -> bool:
-        """Whether it is there and ours. Its size is looked at, not what is in it; it stays."""
+    def has(self, path: str, source: str = "") -> bool:
+        """Whether it is there and ours, and made from this. What is in it is not looked at; it stays."""
         named = self._named(path)
-        if named is None or not self._is_there(path, named):
+        if named is None or named[1] != source or not self._is_there(path, named[0]):
             return False
         self._want(path)
         return True
-
-    def keep_made(self, folder: str, source: str) -> int | None:
-        """Keeps all files in a folder that were made from this source; how many there are.
-
-        None: they were made from another, or one is gone; the folder is then no longer `made`.
-        """
-        with _errors_as_exits(self.folder):
-            made = self._manifest.execute("SELECT source FROM made WHERE folder = ?", (folder,)).fetchone()
-            if made == (source,) and all(self._is_there(path, size) for path, size in self._below(folder)):
-                return self.keep(folder)
-            self._manifest.execute("DELETE FROM made WHERE folder = ?", (folder,))
-        return None
-
-    def keep(self, folder: str) -> int:
-        """Keeps all our files in a folder, whatever they were made from; how many there are."""
-        first, end = _range(folder)
-        with _errors_as_exits(self.folder):
-            return self._manifest.execute(
-                "UPDATE files SET build = ? WHERE path >= ? AND path < ?", (self._build, first, end)
-            ).rowcount
-
-    def made(self, folder: str, source: str) -> None:
-        """All files in a folder are now there, made from this source."""
-        with _errors_as_exits(self.folder):
-            self._manifest.execute("INSERT OR REPLACE INTO made VALUES (?, ?)", (folder, source))
 
     def delete_rest(self) -> tuple[int, int]:
         """Deletes our files that this build did not want: how many it deleted, and left as others changed them."""
@@ -136,21 +117,26 @@ class Output:
                     self._manifest.execute("DELETE FROM files WHERE path = ?", (path,))
         return deleted, left
 
-    def _named(self, path: str) -> int | None:
-        """The size that the manifest says a file has."""
+    def _named(self, path: str) -> tuple[int, str] | None:
+        """The size that the manifest says a file has, and what it was made from."""
         with _errors_as_exits(self.folder):
-            row = self._manifest.execute("SELECT size FROM files WHERE path = ?", (path,)).fetchone()
-        return None if row is None else row[0]
+            found: tuple[int, str] | None = self._manifest.execute(
+                "SELECT size, source FROM files WHERE path = ?", (path,)
+            ).fetchone()
+        return found
+
+    def _note(self, path: str, digest: bytes, size: int, source: str) -> None:
+        """Names a file in the manifest."""
+        with _errors_as_exits(self.folder):
+            self._manifest.execute(
+                "INSERT INTO files VALUES (?, ?, NULL, ?, ?, ?) ON CONFLICT (path) DO UPDATE SET before = hash,"
+                " hash = excluded.hash, size = excluded.size, build = excluded.build, source = excluded.source",
+                (path, digest, size, self._build, source),
+            )
 
     def _want(self, path: str) -> None:
         with _errors_as_exits(self.folder):
             self._manifest.execute("UPDATE files SET build = ? WHERE path = ?", (self._build, path))
-
-    def _below(self, folder: str) -> Iterator[tuple[str, int]]:
-        first, end = _range(folder)
-        yield from self._manifest.execute(
-            "SELECT path, size FROM files WHERE path >= ? AND path < ?", (first, end)
-        )
 
     def _is_there(self, path: str, size: int) -> bool:
         try:
@@ -312,11 +298,6 @@ def _digest(path: Path) -> bytes | None:
     except OSError:
         return None
     return total.digest()
-
-
-def _range(folder: str) -> tuple[str, str]:
-    """What comes before the first path in a folder, and after the last."""
-    return f"{folder}/", f"{folder}0"
 
 
 @contextmanager

@@ -32,6 +32,8 @@ from arena.web.output import Output
 
 NO_JEKYLL = ".nojekyll"
 """GitHub Pages would look through every file for what is not in it."""
+NO_REPLAY = "no replay"
+"""What a page is made from that stands where a replay belongs, until there is one."""
 WORTH_PROCESSES = 8
 """Replays and transcripts; a process takes a second to start."""
 AHEAD = 4
@@ -109,7 +111,7 @@ class Builder:
             WrongUse: the folder holds something else where a page belongs; or a ledger is none.
             MachineCannot: there is no space.
         """
-        website = Website(competitions, live=False)
+        website = Website(competitions, live=False, replays=replays, transcripts=transcripts)
         for each in competitions:
             try:
                 matches = each.results().digest.matches
@@ -120,9 +122,15 @@ class Builder:
                 self._progress.begin(f"{each.slug}: replays", matches * (replays + transcripts))
                 try:
                     for wanted, result in self._make(self._wanted(each, replays=replays, transcripts=transcripts)):
-                        self._put(wanted, result)
+                        self._put(website, wanted, result)
                 except OSError as error:
                     raise cannot_write(self._output.folder, error) from None
+            self._progress.begin(f"{each.slug}: matches", matches)
+            for path, source in website.match_paths(each.slug):
+                if self._output.has(path, source):
+                    self._count(written=False)
+                else:
+                    self._write(website, path, source)
             self._progress.begin(f"{each.slug}: pages", None)
             self._write_all(website, website.paths(each.slug))
         self._write_all(website, website.shared_paths())
@@ -172,24 +180,33 @@ class Builder:
             yield from _one_by_one(make, asked)
             asked.clear()
 
-    def _put(self, wanted: Wanted, result: Made) -> None:
+    def _put(self, website: Website, wanted: Wanted, result: Made) -> None:
         """Puts a replay or a transcript in its place, or notes why there is none."""
         self._under_way.discard(wanted.path)
         if result.part is None:
             self.done.failures += 1
             if len(self.done.failed) < MOST_TOLD:
                 self.done.failed.append((path_text(wanted.transcript), result.failure))
-            self._progress.advance()
+            if wanted.path.endswith(".html"):
+                page = website.error(
+                    wanted.path, "No replay", f"The transcript cannot be shown: {result.failure}."
+                )
+                self._count(written=self._output.write(wanted.path, page.body, NO_REPLAY), size=len(page.body))
+            else:
+                self._progress.advance()
             return
         self._output.put(wanted.path, result.part, result.digest, result.size)
         self._count(written=True, size=result.size)
 
     def _write_all(self, website: Website, paths: Iterable[str]) -> None:
-        """Writes pages, those left out that are not there."""
         for path in paths:
-            page = website.page(path)
-            if page is not None:
-                self._count(written=self._output.write(path, page.body), size=len(page.body))
+            self._write(website, path)
+
+    def _write(self, website: Website, path: str, source: str = "") -> None:
+        """Writes a page, unless it is gone by now."""
+        page = website.page(path)
+        if page is not None:
+            self._count(written=self._output.write(path, page.body, source), size=len(page.body))
 
     def _count(self, *, written: bool, size: int = 0) -> None:
         if written:

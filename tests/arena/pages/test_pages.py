@@ -58,7 +58,8 @@ def one(path: Path, slug: str = "cup") -> Website:
 
 
 def all_pages(website: Website, slug: str = "cup") -> Iterator[tuple[str, bytes]]:
-    for path in (*website.shared_paths(), *website.paths(slug)):
+    matches = (path for path, _ in website.match_paths(slug))
+    for path in (*website.shared_paths(), *matches, *website.paths(slug)):
         page = website.page(path)
         assert page is not None, path
         yield path, page.body
@@ -170,6 +171,8 @@ def test_an_unfinished_run_says_so_on_every_page(tmp_path: Path) -> None:
     for path in website.paths("cup"):
         if path.endswith(".html"):
             assert "stopped at 10 of 18 blocks: unfinished" in words(website, path)
+    for path, _ in website.match_paths("cup"):
+        assert "cup, unfinished." in words(website, path)
     assert "stopped at 10 of 18 blocks: unfinished" in words(website, "index.html")
 
 

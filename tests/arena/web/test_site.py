@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import re
 import shutil
 import signal
 import sqlite3
@@ -17,7 +18,7 @@ from msgspec.structs import replace
 
 from arena.commands.main import main
 from arena.errors import CANNOT, DONE, NO, WRONG_USE, MachineCannot, WrongUse
-from arena.pages import replay_page, replay_path
+from arena.pages import Page, Website, replay_page, replay_path
 from arena.tournament import LEDGER, TRANSCRIPTS
 from arena.web import output, site
 from arena.web.output import HOME, MANIFEST, PARTS, open_output
@@ -165,11 +166,44 @@ def test_a_transcript_that_kills_its_process_leaves_the_others(
     monkeypatch.setattr(site, "made", made)
     assert ["the process that made it was killed"] == [why for _, why in said["failed"]]
     whole, found = tree(tmp_path / "other"), tree(out)
-    (gone,) = set(whole) - set(found)
-    assert "replay" == Path(gone).parent.name
-    assert found == {path: content for path, content in whole.items() if path != gone}
+    (other,) = (path for path in whole if whole[path] != found[path])
+    assert "replay" == Path(other).parent.name
+    assert b"the process that made it was killed" in found[other]
     assert 1 == told(out, results)["written"]
     assert whole == tree(out)
+
+
+def test_pages_of_matches_are_made_once_and_again_when_they_are_others(
+    results: Path, out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made_now: list[str] = []
+    page = Website.page
+
+    def noted(self: Website, path: str) -> Page | None:
+        made_now.append(path)
+        return page(self, path)
+
+    monkeypatch.setattr(Website, "page", noted)
+    told(out, results)
+    assert 12 == len([path for path in made_now if "/match/" in path])
+    made_now.clear()
+    told(out, results)
+    assert not [path for path in made_now if "/match/" in path]
+    gone = min((results / TRANSCRIPTS).iterdir())
+    gone.unlink()
+    told(out, results)
+    (changed,) = (path for path in made_now if "/match/" in path)
+    assert b"The transcript is not in the results folder." in (out / changed).read_bytes()
+
+
+def test_no_page_links_to_what_is_not_there(results: Path, out: Path) -> None:
+    """Whatever was left out."""
+    for options in ([], ["--no-replays"], ["--no-transcripts"], ["--no-replays", "--no-transcripts"]):
+        told(out, results, *options)
+        for path in tree(out):
+            if path.endswith(".html") and not path.startswith("replay/"):
+                for link in re.findall(r'(?:href|src)="([^"#:]+)"', (out / path).read_text()):
+                    assert (out / path).parent.joinpath(link).is_file(), (path, link)
 
 
 def test_options_leave_replays_and_transcripts_out_and_delete_what_was_written(results: Path, out: Path) -> None:
@@ -274,7 +308,12 @@ def test_a_transcript_that_was_changed_is_named_and_all_else_is_written(
     files = tree(out)
     assert "cup/index.html" in files
     assert 2 == len([path for path in files if path.startswith("transcript/")])
-    assert not any(head in path for path in files if not path.startswith("cup/"))
+    said_why = b"cannot be shown: line 1: its hash is not the one that line 2 carries."
+    assert [replay_path(head)] == [path for path, content in files.items() if said_why in content]
+    for transcript in (results / TRANSCRIPTS).iterdir():
+        transcript.write_bytes(transcript.read_bytes().replace(b'"seed":2', b'"seed":1', 1))
+    told(out, results)
+    assert replay_page(matches[0], head) == tree(out)[replay_path(head) or ""]
 
 
 def test_a_ledgers_own_words_lead_nowhere(results: Path, out: Path, tmp_path: Path) -> None:
@@ -372,13 +411,13 @@ def test_a_manifest_of_others_deletes_nothing_outside(results: Path, out: Path, 
     digest = output._digest(mine)
     with closing(sqlite3.connect(out / HOME / MANIFEST)) as manifest, manifest:
         for path in ("../mine", str(mine), "link/mine", "", ".", "..", "a\0b", f"{HOME}/lock"):
-            manifest.execute("INSERT INTO files VALUES (?, ?, NULL, 4, 0)", (path, digest))
+            manifest.execute("INSERT INTO files VALUES (?, ?, NULL, 4, 0, '')", (path, digest))
     told(out, results)
     assert "mine" == mine.read_text()
     assert (out / HOME / "lock").exists()
 
 
-@pytest.mark.parametrize("script", ["DROP TABLE made", "CREATE VIEW strange AS SELECT 1"])
+@pytest.mark.parametrize("script", ["DROP TABLE builds", "CREATE VIEW strange AS SELECT 1"])
 def test_a_manifest_of_another_kind_is_refused(results: Path, out: Path, script: str) -> None:
     told(out, results)
     with closing(sqlite3.connect(out / HOME / MANIFEST)) as manifest:
