@@ -39,7 +39,7 @@ CREATE TABLE builds (id INTEGER PRIMARY KEY) STRICT;
 CHUNK = 1024 * 1024
 ROWS = 1_000
 BEING_WRITTEN = "being written"
-"""What a file is made from until it is in its place: if we are killed, what was there before may still be there."""
+"""What a file is made from until it is in its place: a build that is killed may leave the old one there."""
 
 
 class Output:
