@@ -104,6 +104,18 @@ def show(screen: Screen, grid: Grid) -> None:
         screen.say(f"in all rows: {grid.said(aside)}")
 
 
+def fits(screen: Screen, grid: Grid) -> bool:
+    """Whether a table is as wide as the screen or less, once its words are folded."""
+    words = [column for column in grid.table.columns if not column.no_wrap]
+    before = [column.max_width for column in words]
+    for column in words:
+        column.max_width = NARROW_WORDS
+    found = _width(screen, grid.table) <= screen.width
+    for column, width in zip(words, before, strict=True):
+        column.max_width = width
+    return found
+
+
 def _width(screen: Screen, table: Table) -> int:
     """How wide it would like to be, whatever the screen's width."""
     return Measurement.get(screen, screen.options.update(max_width=NO_LIMIT), table).maximum

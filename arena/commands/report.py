@@ -10,16 +10,17 @@ from arena.quantities import counted
 from arena.reports import (
     attempts_text,
     conduct_table,
-    crosstable,
     digest_json,
     field_usage,
     left_out_json,
     matches_text,
     notes,
     print_result,
+    prior_text,
     ratings_table,
     reports_json,
     seats_table,
+    show_crosstable,
     terms_told,
     usage_table,
     write_csv,
@@ -63,7 +64,7 @@ def command(results: Path, *, html: Path | None, table: Path | None, usage: bool
     if contest is not None and format_of(contest.spec).table(contest, digest.standings) is not None:
         print_result(screen, contest, digest.standings, digest.seats)
         screen.print()
-    show(screen, crosstable(digest.standings, digest.labels, digest.seats))
+    show_crosstable(screen, digest.standings, digest.labels, digest.seats)
     for line in attempts_text(found):
         screen.say(line)
     for line in notes(digest.labels, found.reports, logs):
@@ -74,3 +75,5 @@ def command(results: Path, *, html: Path | None, table: Path | None, usage: bool
     for each in tables:
         screen.print()
         show(screen, each)
+    if said := prior_text(digest):
+        screen.say(said)

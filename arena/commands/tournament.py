@@ -26,6 +26,7 @@ from arena.reports import (
     field_usage,
     notes,
     print_result,
+    prior_text,
     ratings_table,
     results_json,
     usage_table,
@@ -129,6 +130,8 @@ def _print(tournament: Tournament, came_out: FinalResults, elsewhere: str | None
         screen.say(line)
     screen.print()
     show(screen, ratings_table(came_out.digest))
+    if said := prior_text(came_out.digest):
+        screen.say(said)
     if usage:
         screen.print()
         show(screen, usage_table(*field_usage(came_out.digest, came_out.reports)))

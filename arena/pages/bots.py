@@ -18,6 +18,8 @@ from arena.statistics import Score
 CHUNK = 200_000
 """Bytes of a part of the index, at most."""
 MOST_OPPONENTS = 200
+HASH_LETTERS = 23
+"""Of a content hash: what tells it from others."""
 
 
 def bots_table(overview: Overview, first: int, count: int) -> Table:
@@ -68,6 +70,7 @@ def bot_parts(overview: Overview, bot: int) -> dict[str, Any]:
             [(digest.labels[bot], values, "")], [each.blocks for each in digest.moments], "blocks"
         )
     met = [other.entrant for other in digest.standings if other.entrant in row.against]
+    content = overview.found.terms.get(f"content of {digest.labels[bot]}")
     return {
         "facts_of_bot": [
             Fact("place", "the house: it fills seats" if row.house else f"{place} of {len(digest.labels)}"),
@@ -75,7 +78,7 @@ def bot_parts(overview: Overview, bot: int) -> dict[str, Any]:
             Fact("95 % interval", interval(rating)),
             Fact("mean points", "-" if row.mean is None else f"{row.mean:.3f}"),
             Fact("played", counted(row.played, "match")),
-            Fact("content", str(overview.found.terms.get(f"content of {digest.labels[bot]}", "unknown"))[:23]),
+            *([Fact("content", content[:HASH_LETTERS])] if isinstance(content, str) else []),
         ],
         "notes": note(report) if report.log else [],
         "over_time": over_time,

@@ -5,10 +5,11 @@ from typing import Any
 
 from msgspec import Struct
 
-from arena.pages.competition import Competition, MatchOnPage, Overview
+from arena.pages.competition import MatchOnPage, Overview
 from arena.pages.tables import Cell, Table, table
 from arena.quantities import duration
 from arena.reports import usage_rows
+from arena.schedule import TWO
 from arena.statistics import Played, points
 from protocol.refusals import Conduct
 from referee.match import SeatReport, sentences
@@ -53,16 +54,15 @@ def match_file(block: int, seating: int) -> str:
     return f"{block}-{seating}.html"
 
 
-def match_parts(competition: Competition, overview: Overview, match: MatchOnPage) -> dict[str, Any]:
-    """What the template of one match shows."""
+def match_parts(overview: Overview, match: MatchOnPage, block: Sequence[MatchOnPage]) -> dict[str, Any]:
+    """What the template of one match shows. `block`: all matches of its block."""
     labels, played = overview.found.digest.labels, match.played
-    others = competition.some(overview.index.of_block(played.block))
     return {
         "result": result_text(played, labels, MOST_GROUPS),
         "reason": played.outcome.reason,
         "seats": seats_of(match, labels),
         "block": played.block + 1,
-        "others": _seatings(overview, others),
+        "others": _seatings(overview, block),
         # They were secret while the block was played: all know now what it was dealt.
         "voids": [why for block, _, why in overview.found.voids if block == played.block][:MOST_VOIDS],
         "head": played.head,
@@ -109,6 +109,9 @@ def match_table(overview: Overview, matches: Iterable[MatchOnPage], here: str) -
 
 def result_text(played: Played, labels: Sequence[str], most: int = MANY) -> str:
     """The bots by their places from the first, so many places of many."""
+    if len(played.entrants) == TWO:
+        one, *others = (labels[played.entrants[seat]] for group in played.outcome.ranking for seat in group)
+        return f"{one} and {others[0]} tied" if len(played.outcome.ranking) == 1 else f"{one} beat {others[0]}"
     groups = [" = ".join(labels[played.entrants[seat]] for seat in group) for group in played.outcome.ranking]
     if len(groups) > most:
         more = len(groups) - most

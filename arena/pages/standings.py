@@ -25,7 +25,7 @@ from arena.reports import (
 from arena.schedule import TWO
 from arena.statistics import Digest, StandingsRow
 
-ROWS = 200
+ROWS = 100
 """Bots in a table of one page."""
 MOST_COLUMNS = 26
 """Bots that are held against each other: the best ones."""

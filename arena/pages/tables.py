@@ -41,11 +41,11 @@ ABOUT = {
     "conduct": "ok, or the first fault that the bot committed.",
     "windows": "Times that the seat was asked to act.",
     "charged": "Time charged to the seat in the whole match.",
-    "result": "The seats in the order of their places; = between those who share one.",
+    "result": "Who won; or the bots by their places, with > before the next place and = where one is shared.",
     "seats": "The bots by seat, from seat 0.",
 }
 """What headings mean, in the words of the glossary."""
-WORDS = frozenset({"bot", "match", "result", "seats", "conduct", "name", "competition", "opponent"})
+WORDS = frozenset({"bot", "match", "result", "seats", "conduct", "name", "opponent", "ended by", "bots"})
 """Headings of columns that hold no numbers."""
 
 

@@ -242,7 +242,8 @@ class Website:
             return None
         overview = competition.overview()
         row = overview.index.row_of(int(block), int(seating))
-        match = None if row is None else competition.match(int(block), int(seating))
+        block_matches = competition.some(overview.index.of_block(int(block))) if row is not None else []
+        match = next((each for each in block_matches if each.played.seating == int(seating)), None)
         if row is None or match is None:
             return None
         head = match.played.head
@@ -259,7 +260,7 @@ class Website:
             is_elsewhere=not here,
             finished=overview.finished,
             pages=_neighbours(overview, row),
-            **match_parts(competition, overview, match),
+            **match_parts(overview, match, block_matches),
         )
 
     def bots(self, slug: str, number: str = "1") -> Page | None:

@@ -45,7 +45,7 @@ from arena.reports.tables import (
     seat_rows,
     seats_table,
 )
-from arena.reports.tournament import attempts_text, crosstable, left_out_json, print_result, results_json
+from arena.reports.tournament import attempts_text, left_out_json, print_result, results_json, show_crosstable
 
 __all__ = [
     "BOXES",
@@ -57,7 +57,6 @@ __all__ = [
     "broken_markdown",
     "compared_lines",
     "conduct_table",
-    "crosstable",
     "decisions_table",
     "difference_text",
     "digest_json",
@@ -96,6 +95,7 @@ __all__ = [
     "said_lines",
     "seat_rows",
     "seats_table",
+    "show_crosstable",
     "show_match",
     "terms_told",
     "usage_rows",

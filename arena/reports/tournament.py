@@ -15,29 +15,45 @@ from arena.reports.bracket import ASCII, BOXES, draw
 from arena.reports.tables import labels_of
 from arena.schedule import TWO, Cells, Contest, format_of, format_table
 from arena.statistics import Digest, Score, StandingsRow
-from arena.tables import Grid, grid_of, show
+from arena.tables import Grid, fits, grid_of, show
 from arena.terminal import Screen
-from arena.tournament import TRANSCRIPTS, FinalResults, Results, Terms, left_out_of
+from arena.tournament import PAGE, TRANSCRIPTS, FinalResults, Results, Terms, left_out_of
 
 
-def crosstable(rows: Sequence[StandingsRow], labels: Sequence[str], seats: int) -> Grid:
-    """The standings, with each bot's points against each other, or of more seats how often it was before."""
-    numbers = [str(place) for place in range(1, len(rows) + 1)]
+def crosstable(rows: Sequence[StandingsRow], labels: Sequence[str], seats: int, *, matrix: bool = True) -> Grid:
+    """The standings, with each bot's points against each other, or of more seats how often it was before.
+
+    Without the `matrix` nothing is said of each against each.
+    """
+    others = rows if matrix else ()
+    numbers = [str(place) for place in range(1, len(others) + 1)]
     if seats == TWO:  # Narrow enough for four bots in 80 columns.
 
         def of_two(row: StandingsRow) -> Cells:
-            scores = [row.against.get(other.entrant) for other in rows]
+            scores = [row.against.get(other.entrant) for other in others]
             return f"{row.points:g}", row.record, *("-" if each is None else f"{each.points:g}" for each in scores)
 
-        return grid_of(*format_table(labels, rows, ("points", "W-T-L", *numbers), of_two, numbers))
+        every = [str(place) for place in range(1, len(rows) + 1)]
+        return grid_of(*format_table(labels, rows, ("points", "W-T-L", *numbers), of_two, every))
 
     def of_many(row: StandingsRow) -> Cells:
-        means = [row.against[other.entrant].mean if other.entrant in row.against else None for other in rows]
+        means = [row.against[other.entrant].mean if other.entrant in row.against else None for other in others]
         shares = ["-" if mean is None else f"{100 * mean:.0f}%" for mean in means]
         return "-" if row.mean is None else f"{row.mean:.3f}", str(row.played), str(row.wins), *shares
 
     places = labels_of(rows)
-    return grid_of(*format_table(labels, rows, ("mean points", "played", "wins", *places), of_many, places))
+    heads = ("mean points", "played", "wins", *places[: len(others)])
+    return grid_of(*format_table(labels, rows, heads, of_many, places))
+
+
+def show_crosstable(screen: Screen, rows: Sequence[StandingsRow], labels: Sequence[str], seats: int) -> None:
+    """Prints the standings; at a terminal that is too narrow without the part that says each against each."""
+    grid = crosstable(rows, labels, seats)
+    if fits(screen, grid) or not screen.is_terminal:
+        show(screen, grid)
+        return
+    show(screen, crosstable(rows, labels, seats, matrix=False))
+    screen.say(f"each against each: this terminal is too narrow; the page has it ({PAGE}, or arena report --html)")
 
 
 def print_result(screen: Screen, contest: Contest, rows: Sequence[StandingsRow], seats: int) -> None:
@@ -47,7 +63,10 @@ def print_result(screen: Screen, contest: Contest, rows: Sequence[StandingsRow],
         # Not folded: a bracket that is cut to the screen is none.
         screen.print(Text("\n".join(bracket)), crop=False, soft_wrap=True, end="\n\n")
     own = format_.table(contest, rows)
-    show(screen, crosstable(rows, contest.labels, seats) if own is None else grid_of(*own))
+    if own is None:
+        show_crosstable(screen, rows, contest.labels, seats)
+    else:
+        show(screen, grid_of(*own))
 
 
 def attempts_text(results: Results | Finding) -> list[str]:

@@ -20,7 +20,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from arena.statistics.orders import Orders
-from arena.statistics.students_t import NEARLY_NORMAL, cumulative, reach
+from arena.statistics.students_t import NEARLY_NORMAL, cumulative_all, reach
 
 Array = NDArray[np.float64]
 ELO = 400 / log(10)
@@ -233,7 +233,8 @@ def _superiority(strengths: Array, covariance: Array, freedom: NDArray[np.int64]
     variance = np.diag(covariance)[:, None] + np.diag(covariance)[None, :] - 2 * covariance
     ratio = gap / np.sqrt(np.where(variance > 0, variance, 1))
     less = np.maximum(np.minimum(freedom[:, None], freedom[None, :]), 1)
-    every = range(len(gap))
-    return tuple(
-        tuple(cumulative(float(ratio[row, column]), int(less[row, column])) for column in every) for row in every
-    )
+    found = np.zeros_like(gap)
+    for each in np.unique(less).tolist():
+        cells = less == each
+        found[cells] = cumulative_all(ratio[cells], each)
+    return tuple(map(tuple, found.tolist()))

@@ -7,9 +7,14 @@ Functions*, 26.7.3 and 26.7.4.
 from math import atan, cos, pi, sin, sqrt
 from statistics import NormalDist
 
+import numpy as np
+from numpy.typing import NDArray
+
 NEARLY_NORMAL = 400
 """From so many degrees of freedom on, the normal distribution is taken: they differ by less than 0.001."""
 HALVINGS = 60
+
+Array = NDArray[np.float64]
 
 
 def cumulative(t: float, freedom: int) -> float:
@@ -25,6 +30,21 @@ def cumulative(t: float, freedom: int) -> float:
         term *= square * (number - 1) / number
     inside = (angle + sin(angle) * total) * 2 / pi if freedom % 2 else sin(angle) * total
     return (1 + inside) / 2
+
+
+def cumulative_all(t: Array, freedom: int) -> Array:
+    """The same of many values at once."""
+    if freedom >= NEARLY_NORMAL:
+        return np.array([NormalDist().cdf(value) for value in t.tolist()])
+    angle = np.arctan(t / sqrt(freedom))
+    square = np.cos(angle) ** 2
+    term = np.cos(angle) if freedom % 2 else np.ones_like(t)
+    total = np.zeros_like(t)
+    for number in range(2 + freedom % 2, freedom + 1, 2):
+        total += term
+        term = term * square * (number - 1) / number
+    inside = (angle + np.sin(angle) * total) * 2 / pi if freedom % 2 else np.sin(angle) * total
+    return np.asarray((1 + inside) / 2)
 
 
 def reach(freedom: int, level: float) -> float:
