@@ -1,6 +1,6 @@
 """Lists of matches, and the page of one."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -54,6 +54,11 @@ def match_file(block: int, seating: int) -> str:
     return f"{block}-{seating}.html"
 
 
+def match_href(here: str) -> Callable[[MatchOnPage], str]:
+    """Links to matches' pages. `here` leads to the competition's folder."""
+    return lambda match: f"{here}match/{match_file(match.played.block, match.played.seating)}"
+
+
 def match_parts(overview: Overview, match: MatchOnPage, block: Sequence[MatchOnPage]) -> dict[str, Any]:
     """What the template of one match shows. `block`: all matches of its block."""
     labels, played = overview.found.digest.labels, match.played
@@ -89,14 +94,14 @@ def _seatings(overview: Overview, matches: Iterable[MatchOnPage]) -> Table:
     return table("The block's matches", ("match", "seats", "result"), rows, head="match")
 
 
-def match_table(overview: Overview, matches: Iterable[MatchOnPage], here: str) -> Table:
-    """A row for each of these. `here` leads to the competition's folder."""
+def match_table(overview: Overview, matches: Iterable[MatchOnPage], href: Callable[[MatchOnPage], str]) -> Table:
+    """A row for each of these. `href`: where a match's name links to; empty: nowhere."""
     labels = overview.found.digest.labels
     rows = [
         [
             Cell(
                 match_name(match.played.block, match.played.seating),
-                f"{here}match/{match_file(match.played.block, match.played.seating)}",
+                href(match),
             ),
             Cell(result_text(match.played, labels)),
             Cell(_conducts(match.played, labels), kind="bad" if _conducts(match.played, labels) else ""),

@@ -1,15 +1,21 @@
 """A competition's report: the standings as one file that needs no other."""
 
+import os
 from contextlib import closing
 from pathlib import Path
+from urllib.parse import quote
 
 from arena.pages.assets import content
-from arena.pages.competition import overview_of
+from arena.pages.competition import MatchOnPage, overview_of
+from arena.pages.matches import match_table
 from arena.pages.standings import standings_parts
 from arena.pages.template import markup, render
 from arena.pages.words import facts, state_of, terms
 from arena.reports import write_csv, write_whole
-from arena.tournament import LEDGER, PAGE, TABLE, Ledger, Results, is_held
+from arena.tournament import LEDGER, PAGE, TABLE, TRANSCRIPTS, Ledger, Results, is_held
+
+MOST_MATCHES = 100
+"""That a report names, the last ones of the schedule."""
 
 
 def write_beside(folder: Path, found: Results) -> None:
@@ -25,13 +31,20 @@ def write_beside(folder: Path, found: Results) -> None:
 
 def write_report(path: Path, folder: Path, found: Results) -> None:
     """Writes the report of a results folder; see `write_beside`."""
-    write_whole(path, report_of(folder, found))
+    write_whole(path, report_of(folder, found, path.absolute().parent))
 
 
-def report_of(folder: Path, found: Results) -> str:
-    """The report as HTML, without a script."""
+def report_of(folder: Path, found: Results, place: Path) -> str:
+    """The report as HTML, without a script. Links to transcripts lead from the folder `place`."""
     with closing(Ledger(folder / LEDGER)) as ledger:
         overview = overview_of(found, ledger.times(), running=is_held(folder))
+        last = range(len(overview.index) - 1, max(-1, len(overview.index) - 1 - MOST_MATCHES), -1)
+        matches = [MatchOnPage(*row) for row in ledger.some(overview.index.keys(last))]
+    transcripts = os.path.relpath(folder / TRANSCRIPTS, place)
+
+    def href(match: MatchOnPage) -> str:
+        return "" if os.sep in match.transcript else f"{quote(transcripts)}/{quote(match.transcript)}"
+
     return render(
         "report",
         title=folder.resolve().name,
@@ -41,5 +54,7 @@ def report_of(folder: Path, found: Results) -> str:
         facts=facts(overview),
         terms=terms(overview),
         pages=[],
-        **standings_parts(overview, lambda _: ""),
+        matches=match_table(overview, matches, href),
+        more_matches=len(overview.index) > MOST_MATCHES,
+        **standings_parts(overview, lambda _: "", count=len(found.digest.labels)),
     )

@@ -47,19 +47,20 @@ class Heat(Struct, frozen=True):
     rows: list[tuple[Cell, list[HeatCell]]]
 
 
-def standings_parts(overview: Overview, href: Href, *, first: int = 0) -> dict[str, Any]:
-    """What the template shows. `first`: the place, from 0, with which its tables begin."""
+def standings_parts(overview: Overview, href: Href, *, first: int = 0, count: int = ROWS) -> dict[str, Any]:
+    """What the template shows. `first`: the place, from 0, with which its tables begin; `count`: of their rows."""
     digest = overview.found.digest
     rows = digest.standings
+    page = slice(first, first + count)
     parts: dict[str, Any] = {
         "order": overview.order,
-        "table": standings_table(digest, first, href),
+        "table": standings_table(digest, page, href),
         "prior": prior_text(digest),
         "bracket": "\n".join(draw(overview.bracket, digest.labels, BOXES)) if first == 0 else "",
-        "own": _own(overview, first, href),
+        "own": _own(overview, page, href),
         "notes": notes(digest.labels, overview.found.reports) if first == 0 else [],
-        "usage": _usage(overview, first, href),
-        "conduct": _conduct(digest, first, href),
+        "usage": _usage(overview, page, href),
+        "conduct": _conduct(digest, page, href),
     }
     plots = first == 0 and digest.matches > 0
     return parts | {
@@ -76,7 +77,7 @@ def standings_parts(overview: Overview, href: Href, *, first: int = 0) -> dict[s
     }
 
 
-def standings_table(digest: Digest, first: int, href: Href) -> Table:
+def standings_table(digest: Digest, page: slice, href: Href) -> Table:
     """A row for each bot, best first."""
     # With more seats nobody has lost who is second: only who was first is counted.
     ended = ("won", "tied", "lost") if digest.seats <= TWO else ("wins", "shared wins")
@@ -93,7 +94,7 @@ def standings_table(digest: Digest, first: int, href: Href) -> Table:
         "refused",
     )
     rows = []
-    for place, row in _part(digest, first):
+    for place, row in _part(digest, page):
         rating = digest.ratings.ratings[row.entrant]
         rows.append(
             [
@@ -113,16 +114,16 @@ def _counts(numbers: Sequence[int]) -> list[Cell]:
     return [Cell(str(number), kind="" if number else "zero") for number in numbers]
 
 
-def _part(digest: Digest, first: int) -> list[tuple[str, StandingsRow]]:
+def _part(digest: Digest, page: slice) -> list[tuple[str, StandingsRow]]:
     """Places and rows of one page."""
-    return list(zip(labels_of(digest.standings), digest.standings, strict=True))[first : first + ROWS]
+    return list(zip(labels_of(digest.standings), digest.standings, strict=True))[page]
 
 
 def _bot(digest: Digest, row: StandingsRow, href: Href) -> Cell:
     return Cell(digest.labels[row.entrant], href(row.entrant))
 
 
-def _own(overview: Overview, first: int, href: Href) -> Table | None:
+def _own(overview: Overview, page: slice, href: Href) -> Table | None:
     """The format's own table, a row for each bot in the same order."""
     if overview.own is None:
         return None
@@ -131,26 +132,26 @@ def _own(overview: Overview, first: int, href: Href) -> Table | None:
     ours = zip(digest.standings, rows, strict=True)
     linked = [
         [_bot(digest, row, href) if head == "bot" else Cell(cell) for head, cell in zip(heads, cells, strict=True)]
-        for row, cells in list(ours)[first : first + ROWS]
+        for row, cells in list(ours)[page]
     ]
     return table("Result", heads, linked)
 
 
-def _usage(overview: Overview, first: int, href: Href) -> Table:
+def _usage(overview: Overview, page: slice, href: Href) -> Table:
     digest = overview.found.digest
-    rows = usage_rows(*field_usage(digest, overview.found.reports))[first : first + ROWS]
+    rows = usage_rows(*field_usage(digest, overview.found.reports))[page]
     linked = [
         [_bot(digest, row, href), *map(Cell, cells[1:])]
-        for (_, row), cells in zip(_part(digest, first), rows, strict=True)
+        for (_, row), cells in zip(_part(digest, page), rows, strict=True)
     ]
     return table("What the bots used", USAGE, linked)
 
 
-def _conduct(digest: Digest, first: int, href: Href) -> Table:
+def _conduct(digest: Digest, page: slice, href: Href) -> Table:
     kinds = list(dict.fromkeys(kind for counts in digest.conduct for kind in counts))
     rows = [
         [_bot(digest, row, href), *_counts([digest.conduct[row.entrant].get(kind, 0) for kind in kinds])]
-        for _, row in _part(digest, first)
+        for _, row in _part(digest, page)
     ]
     return table("Conduct", ("bot", *kinds), rows)
 

@@ -25,7 +25,7 @@ from arena.pages.contents import (
     transcript_path,
     viewer_hash,
 )
-from arena.pages.matches import match_file, match_name, match_parts, match_table
+from arena.pages.matches import match_file, match_href, match_name, match_parts, match_table
 from arena.pages.regression import test_parts
 from arena.pages.schedule import schedule_parts
 from arena.pages.standings import ROWS, standings_parts
@@ -231,7 +231,7 @@ class Website:
             title="Matches",
             tab="matches.html",
             span=f"Matches {first + 1} to {first + len(found)}" if found else "",
-            table=match_table(overview, found[::-1], ""),
+            table=match_table(overview, found[::-1], match_href("")),
             pages=_newest_first(page, pages, lambda each: f"matches-{each}.html", "matches.html"),
         )
 
@@ -315,7 +315,7 @@ class Website:
             f"{slug}/{_bot_file(bot, page, len(rows))}",
             title=digest.labels[bot],
             tab="bots.html",
-            table=match_table(overview, found[::-1], "../"),
+            table=match_table(overview, found[::-1], match_href("../")),
             first_page=page == pages,
             pages=_newest_first(page, pages, lambda each: _bot_page(bot, each), _bot_page(bot, None)),
             **bot_parts(overview, bot),

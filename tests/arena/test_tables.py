@@ -5,8 +5,11 @@ from io import StringIO
 import pytest
 
 from arena.quantities import duration
+from arena.reports import show_crosstable
+from arena.statistics import standings_of
 from arena.tables import Grid, grid_of, show
 from arena.terminal import Screen
+from tests.arena.simulated import result
 
 
 def lines(width: int, *names: str) -> list[str]:
@@ -51,6 +54,23 @@ def test_where_that_is_not_enough_columns_that_are_the_same_in_all_rows_are_said
     assert 4 == len(whole)
     assert ["seat  bot  place  defaults  charged", "in all rows: conduct ok"] == shown(43)[:: len(whole)]
     assert ["seat  bot  charged", "in all rows: place 1, defaults 0, conduct ok"] == shown(5)[:: len(whole)]
+
+
+@pytest.mark.parametrize(
+    ("terminal", "width", "matrix"), [(True, 120, True), (True, 70, False), (False, 70, True)]
+)
+def test_each_against_each_is_left_out_at_a_terminal_that_is_too_narrow(
+    *, terminal: bool, width: int, matrix: bool
+) -> None:
+    screen = Screen(file=StringIO(), width=width, force_terminal=terminal, color_system=None)
+    rows = standings_of(12, [result(0, 0, (0, 1), [[0], [1]])])
+    show_crosstable(screen, rows, [f"bot_{number}" for number in range(12)], 2)
+    assert isinstance(screen.file, StringIO)
+    shown = screen.file.getvalue()
+    assert matrix == (" 12 " in shown.splitlines()[0])
+    assert matrix != ("too narrow" in shown)
+    if not matrix:
+        assert max(map(len, shown.splitlines()[:-1])) <= width
 
 
 @pytest.mark.parametrize(

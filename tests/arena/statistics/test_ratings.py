@@ -76,6 +76,22 @@ class TestUnlimited:
         middle = rated(ladder, 3).ratings[1]
         assert (None, None) == (middle.low, middle.high)
 
+    def test_an_end_that_results_do_not_limit_rests_on_one_drawn_match_with_the_middle(self) -> None:
+        best, worst = rated(pairs(1, 1, 1, 1)).ratings
+        assert best.low == best.prior_low
+        assert best.prior_high > best.elo > best.prior_low
+        assert (best.prior_low, best.prior_high) == pytest.approx((-worst.prior_high, -worst.prior_low))
+
+    def test_an_end_that_results_limit_is_that_limit(self) -> None:
+        for rating in rated(pairs(*[1, 1, 1, 0] * 20)).ratings:
+            assert (rating.low, rating.high) == (rating.prior_low, rating.prior_high)
+
+    def test_without_results_an_end_says_what_is_assumed_alone(self) -> None:
+        """One drawn match each: log-strength has curvature 1/4, so its error is 2 before it is centred."""
+        found = rated([], entrants=3).ratings[0]
+        error = ELO * 2 * (2 / 3) ** 0.5
+        assert (-1.96 * error, 1.96 * error) == pytest.approx((found.prior_low, found.prior_high), rel=1e-3)
+
     def test_one_tie_is_a_limit(self) -> None:
         best, worst = rated(pairs(1, 1, 1, 0.5)).ratings
         assert None not in (best.high, worst.low)

@@ -1,8 +1,9 @@
 """Student's t, against the tables."""
 
+import numpy as np
 import pytest
 
-from arena.statistics.students_t import NEARLY_NORMAL, cumulative, reach
+from arena.statistics.students_t import NEARLY_NORMAL, cumulative, cumulative_all, reach
 
 TABLE = [
     (1, 12.7062),
@@ -25,6 +26,13 @@ def test_the_reach_of_a_95_percent_interval_is_that_of_the_tables(freedom: int, 
 def test_below_the_middle_is_one_half_and_both_sides_make_one(freedom: int) -> None:
     assert 0.5 == cumulative(0, freedom)
     assert 1 == pytest.approx(cumulative(1.3, freedom) + cumulative(-1.3, freedom))
+
+
+@pytest.mark.parametrize("freedom", [1, 2, 7, 8, NEARLY_NORMAL])
+def test_many_at_once_are_as_one_by_one(freedom: int) -> None:
+    values = np.array([-30.0, -1.3, 0.0, 0.4, 2.0])
+    alone = [cumulative(value, freedom) for value in values.tolist()]
+    assert alone == pytest.approx(cumulative_all(values, freedom).tolist(), abs=1e-12)
 
 
 def test_where_the_normal_distribution_takes_over_there_is_no_step() -> None:
