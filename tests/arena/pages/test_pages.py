@@ -174,6 +174,7 @@ def test_an_unfinished_run_says_so_on_every_page(tmp_path: Path) -> None:
     for path, _ in website.match_paths("cup"):
         assert "cup, unfinished." in words(website, path)
     assert "stopped at 10 of 18 blocks: unfinished" in words(website, "index.html")
+    assert "cup, unfinished." in words(website, "cup/match/0-0.html")
 
 
 def test_a_run_that_goes_on_says_how_long_it_will_take(tmp_path: Path) -> None:
