@@ -4,7 +4,12 @@ from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 
-NAMES = ("site.css", "site.js")
+from arena.viewer import drawing_script, drawing_style
+
+DRAWING = "drawing.css"
+LARGE = ":host(.large) #board > svg { max-height: 88vh; }\n"
+"""A board for a whole hall."""
+NAMES = ("site.css", "site.js", "live.css", "live.js", DRAWING)
 FOLDER = "assets"
 DIGITS = 16
 
@@ -39,4 +44,8 @@ def _paths() -> dict[str, str]:
 @cache
 def content(name: str) -> bytes:
     """An asset by its own name."""
-    return files("arena.pages").joinpath("assets", name).read_bytes()
+    if name == DRAWING:
+        return f"{drawing_style()}{LARGE}".encode()
+    own = files("arena.pages").joinpath("assets", name).read_bytes()
+    # Names of its own: those of the drawings may change.
+    return b"%b\n{\n%b}\n" % (drawing_script().encode(), own) if name == "live.js" else own

@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import Struct
 
 from arena.errors import MachineCannot, WrongUse
-from arena.pages.assets import asset_at, asset_path, asset_paths
+from arena.pages.assets import DRAWING, asset_at, asset_path, asset_paths
 from arena.pages.bots import bot_index, bot_parts, bots_table, index_chunks
 from arena.pages.competition import Competition, MatchOnPage, Overview
 from arena.pages.contents import (
@@ -42,6 +42,8 @@ HTML, CSS, JS, JSON = (
 LINES = "application/jsonl"
 KINDS = {"css": CSS, "js": JS}
 MATCHES_A_PAGE = 100
+LIVE = "live"
+"""The slug of matches of no competition here, of which a server hears by a feed."""
 SLUG = "[a-z0-9][a-z0-9-]{0,63}"
 NUMBER = "[0-9]{1,9}"
 
@@ -346,8 +348,28 @@ class Website:
         except NoReplayError as error:
             raise WrongUse(f"{transcript}: {error}") from None
 
+    def live(self, slug: str, page: str) -> Page | None:
+        """The matches that are being played: with their boards (`live`), or one after the other (`kiosk`)."""
+        competition = self._competitions.get(slug)
+        if competition is None and not (slug == LIVE and self._live):
+            return None
+        path = f"{slug}/{page}.html"
+        values = {
+            "live_style": asset_path("live.css"),
+            "live_script": asset_path("live.js"),
+            "drawing_style": asset_path(DRAWING),
+        }
+        if competition is None or page == "kiosk":
+            title = "Live" if competition is None else competition.title
+            return self._html(page, path, layout="base.html.jinja", title=title, **values)
+        layout = "competition.html.jinja"
+        return self._of(
+            competition, competition.overview(), page, path, layout=layout, title="Live", tab="live.html", **values
+        )
+
     def _by_head(self, head: str) -> tuple[Competition, MatchOnPage] | None:
         """The match that counts and has this head. A competition that cannot be read has none."""
+
         for competition in self._competitions.values():
             try:
                 match = competition.match_by_head(head)
@@ -464,6 +486,7 @@ ROUTES: tuple[tuple[re.Pattern[str], Make], ...] = tuple(
         (rf"(?P<slug>{SLUG})/bots(?:-(?P<number>{NUMBER}))?\.html", Website.bots),
         (rf"(?P<slug>{SLUG})/bots(?:-(?P<number>{NUMBER}))?\.json", Website.bots_json),
         (rf"(?P<slug>{SLUG})/bot/(?P<entrant>{NUMBER})(?:-matches-(?P<number>{NUMBER}))?\.html", Website.bot),
+        (rf"(?P<slug>{SLUG})/(?P<page>live|kiosk)\.html", Website.live),
         (r"replay/(?P<head>[0-9a-f]{64})-(?P<viewer>[0-9a-f]{16})\.html", Website.replay),
         (r"transcript/(?P<head>[0-9a-f]{64})\.jsonl", Website.transcript),
     )

@@ -53,6 +53,16 @@ def _environment() -> Environment:
     )
 
 
+def drawing_script() -> str:
+    """The drawings of all games, as the beginning of a module: `drawings[GAME].board(view, context)`."""
+    return "\n".join(_asset(name) for name in ("svg.js", *(f"{game}.js" for game in GAMES)))
+
+
+def drawing_style() -> str:
+    """The style of drawings, for a shadow tree."""
+    return _asset("viewer.css").replace(":root", ":host")
+
+
 @cache
 def _asset(name: str) -> str:
     return files("arena.viewer").joinpath("assets", name).read_text()

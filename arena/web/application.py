@@ -22,6 +22,8 @@ from referee.log import Logger
 PATH = re.compile(r"(?:[A-Za-z0-9_-][A-Za-z0-9._-]{0,150}/){0,3}(?:[A-Za-z0-9_-][A-Za-z0-9._-]{0,150})?")
 """What a page's path may look like. No page's needs an escape, a hidden file or a way up."""
 EVENTS = "events"
+ICON = "favicon.ico"
+"""Browsers ask for it by themselves. There is none, which is no error."""
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self';"
     " base-uri 'none'; form-action 'none'"
@@ -101,6 +103,8 @@ class Application:
         path = request.scope["path"][1:]
         if not PATH.fullmatch(path) or b"%" in request.scope["raw_path"]:
             return self._error(path, 404)
+        if path == ICON:
+            return Response(status_code=204, headers=ALWAYS | {"cache-control": "max-age=86400"})
         if path in self._site.competitions:
             # Links on a page are relative to the folder it stands in.
             return Response(status_code=308, headers=ALWAYS | {"location": f"/{path}/"})

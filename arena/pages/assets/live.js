@@ -1,0 +1,232 @@
+// Matches as they are played: what the server tells, drawn. Words of others go through `plain` into text nodes.
+const MOST_VIEWS = 1000;
+const LINES_SHOWN = 6;
+const OVER_SECONDS = 8;
+const AGAIN_MS = 5000;
+const TICK_MS = 200;
+const root = document.getElementById("live");
+const kiosk = root.dataset.kiosk !== undefined;
+const style = root.dataset.style;
+const one = !kiosk && location.hash.startsWith("#match=") ? decodeURIComponent(location.hash.slice(7)) : null;
+const games = { mist: "Mist", "hive-mind": "Hive Mind", pointing: "Pointing", "fight-for-a-name": "The Fight For a Name", "runes-to-ruins": "Runes to Ruins" };
+const matches = new Map(), cards = new Map();
+let stage = [], runes = {}, connected = null, shown = null, generation = 0, held = false;
+
+// --- What the server tells. Each message says how something is now, so that one told twice changes nothing.
+function take(message) {
+  if (message.type === "all") {
+    const before = new Map(matches);
+    matches.clear();
+    for (const each of message.matches) { if (before.has(each.id)) matches.set(each.id, before.get(each.id)); merge(each, true); }
+    stage = message.stage;
+    runes = message.runes;
+  } else if (message.type === "whole") merge(message, true);
+  else if (message.type === "match") merge(message, false);
+  else if (message.type === "gone") matches.delete(message.id);
+  else if (message.type === "stage") stage = message.stage;
+}
+
+function merge(told, whole) {
+  const { type, log, log_from: from, ...fields } = told;
+  let match = matches.get(told.id);
+  if (!match || (whole && match.state !== "playing" && fields.state === "playing")) {
+    match = { id: told.id, lines: new Map(), views: [], key: `spectator ${generation += 1}` };
+    matches.set(told.id, match);
+  }
+  if (whole && log) match.lines.clear();
+  (log ?? []).forEach((line, at) => match.lines.set(from + at, line));
+  for (const at of match.lines.keys()) { if (match.lines.size <= 50) break; match.lines.delete(at); }
+  if ("window" in fields) match.heard = performance.now();
+  if (fields.view) {
+    if (match.views.length >= MOST_VIEWS) { match.views = []; match.key = `spectator ${generation += 1}`; }
+    match.views.push(fields.view);
+    match.dirty = true;
+  }
+  if (fields.reveal) match.dirty = true;
+  Object.assign(match, fields);
+  if (match.state !== "playing") match.over ??= performance.now();
+}
+
+// --- Drawing.
+function boardOf(match) {
+  const game = drawings[match.game];
+  const view = match.views.at(-1);
+  if (!game || !view) return { heading: "", legend: "", node: el("p", {}, match.state === "playing" ? "The board comes with the next window." : "") };
+  const at = match.views.length - 1;
+  const context = { at, eyes: match.key, seats: match.players.length, names: match.players, runes, last: false, view: (number) => match.views[number], reveal: match.reveal ?? null };
+  try { return game.board(view, context); } catch { return { heading: "this cannot be drawn", legend: "", node: el("p", {}, "") }; }
+}
+
+function scoresOf(match) {
+  const game = drawings[match.game], view = match.views.at(-1);
+  if (match.scores && Object.keys(match.scores).length) return match.players.map((_, seat) => match.scores[seat] ?? null);
+  if (!game || !view) return null;
+  try { return game.scores(view, { seats: match.players.length, names: match.players, reveal: match.reveal ?? null })?.of ?? null; } catch { return null; }
+}
+
+function cardOf(match) {
+  if (cards.has(match.id)) return cards.get(match.id);
+  const board = el("div", { class: kiosk ? "drawing large" : "drawing" });
+  const inside = board.attachShadow({ mode: "open" });
+  const card = {
+    heading: el("p", { class: "soft" }), board, seats: el("ol", { class: "players" }), log: el("ul", { class: "log" }), legend: el("p", { class: "soft legend" }),
+    drawn: el("div", { id: "board" }), more: el("div", { id: "more" }), title: el("h2", {}), state: el("p", { class: "state", role: "status" }), clocks: [],
+  };
+  inside.append(el("link", { rel: "stylesheet", href: style }), card.drawn, card.more);
+  card.node = el("article", { class: "match" }, el("header", {}, card.title, card.state), card.seats, el("div", { class: "stage" }, card.heading, board, card.legend), card.log);
+  cards.set(match.id, card);
+  return card;
+}
+
+const SAID = { playing: "being played", over: "over; its result is told when its block is complete", void: "it does not count, and is played again", ended: "over" };
+
+function show(match) {
+  const card = cardOf(match);
+  if (match.dirty) {
+    match.dirty = false;
+    const drawn = boardOf(match);
+    card.heading.textContent = plain(drawn.heading);
+    card.legend.textContent = plain(drawn.legend);
+    card.drawn.replaceChildren(...(drawn.node ? [drawn.node] : []));
+    card.more.replaceChildren(...(drawn.more ?? []));
+  }
+  card.title.textContent = plain(!kiosk && match.players.length <= 2 ? match.players.join(" – ") : games[match.game] ?? match.game);
+  const paused = match.paused ? `paused: ${match.paused}` : SAID[match.state];
+  const told = [paused, ...(match.link ? [" · ", el("a", { href: match.link }, "result")] : [])];
+  if (card.said !== `${paused}${match.link ?? ""}`) { card.said = `${paused}${match.link ?? ""}`; card.state.replaceChildren(...told.map((each) => (each instanceof Node ? each : plain(each)))); }
+  card.state.className = `state ${match.state}`;
+  const scores = scoresOf(match);
+  const owing = new Set(match.window?.seats ?? []);
+  card.clocks = [];
+  card.seats.replaceChildren(...match.players.map((name, seat) => {
+    const clock = owing.has(seat) ? clockOf(match, seat) : null;
+    if (clock) card.clocks.push(clock);
+    const place = match.places?.[seat];
+    return el("li", { class: `${owing.has(seat) ? "owes" : ""} ${place === 1 ? "first" : ""}` },
+      draw("svg", { class: "badge", viewBox: "0 0 24 24", "aria-hidden": "true" }, token(12, 12, seat, 11)),
+      el("span", { class: "name" }, name),
+      el("span", { class: "score" }, scores && scores[seat] !== null && scores[seat] !== undefined ? scores[seat] : ""),
+      place ? el("span", { class: "place" }, `${place}.`) : null,
+      clock ? clock.node : el("span", { class: "clock" }));
+  }));
+  const lines = [...match.lines.entries()].sort((a, b) => a[0] - b[0]).slice(-LINES_SHOWN).map(([, line]) => line);
+  const spelled = lines.join("\n");
+  if (card.spelled !== spelled) { card.spelled = spelled; card.log.replaceChildren(...lines.map((line) => el("li", {}, line))); }
+  return card.node;
+}
+
+// --- Clocks: main time runs first, then the reserve, if everyone may know of it.
+function clockOf(match, seat) {
+  const text = el("span", { class: "time" }), full = draw("rect", { height: 6, class: "full" });
+  const node = el("span", { class: "clock" }, text,
+    draw("svg", { class: "gauge", viewBox: "0 0 100 6", preserveAspectRatio: "none", "aria-hidden": "true" }, draw("rect", { width: 100, height: 6, class: "empty" }), full));
+  const clock = { node, run: () => {
+    if (!match.window) return;
+    const { main_ms: main, reserve_ms: reserves, passed_ms: passed } = match.window;
+    const gone = passed + (match.paused ? 0 : performance.now() - match.heard);
+    const left = main - gone, reserve = reserves[seat];
+    if (left > 0 || reserve === null || reserve === undefined) {
+      text.textContent = time(Math.max(0, left));
+      full.setAttribute("width", round(Math.max(0, Math.min(1, left / Math.max(1, main))) * 100));
+      node.classList.remove("reserve");
+    } else {
+      text.textContent = `reserve ${time(Math.max(0, reserve + left))}`;
+      full.setAttribute("width", round(Math.max(0, Math.min(1, (reserve + left) / Math.max(1, reserve))) * 100));
+      node.classList.add("reserve");
+    }
+  } };
+  clock.run();
+  return clock;
+}
+
+function time(ms) {
+  const seconds = ms / 1000;
+  if (seconds < 10) return `${seconds.toFixed(1)} s`;
+  if (seconds < 100) return `${Math.floor(seconds)} s`;
+  return `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, "0")}`;
+}
+
+setInterval(() => { for (const id of onScreen) for (const clock of cards.get(id)?.clocks ?? []) clock.run(); }, TICK_MS);
+
+// --- The page: boards, and lists of what is played and what has ended.
+let onScreen = [];
+function place(parent, nodes) {
+  nodes.forEach((node, at) => { if (parent.children[at] !== node) parent.insertBefore(node, parent.children[at] ?? null); });
+  while (parent.children.length > nodes.length) parent.lastElementChild.remove();
+}
+
+function row(match) {
+  const words = match.players.length <= 4 ? match.players.join(" – ") : `${match.players.slice(0, 3).join(", ")} and ${match.players.length - 3} more`;
+  const winners = Object.entries(match.places ?? {}).filter(([, at]) => at === 1).map(([seat]) => match.players[seat]);
+  return el("li", { class: match.state }, match.link ? el("a", { href: match.link, class: "name" }, words) : el("span", { class: "name" }, words),
+    el("span", { class: "soft" }, winners.length ? ` first: ${winners.slice(0, 4).join(", ")}` : match.state === "playing" ? "" : ` ${SAID[match.state]}`));
+}
+
+function showPage() {
+  const boards = (one ? [one] : stage).map((id) => matches.get(id)).filter(Boolean);
+  onScreen = boards.map((match) => match.id);
+  place(root.querySelector(".boards"), boards.map(show));
+  const playing = [...matches.values()].filter((match) => match.state === "playing");
+  const ended = [...matches.values()].filter((match) => match.state !== "playing").sort((a, b) => b.over - a.over);
+  const others = playing.filter((match) => !onScreen.includes(match.id));
+  fill("others", others);
+  fill("ended", ended.slice(0, 20));
+  say(connected === false ? "The connection is lost. It is tried again." : connected === null ? "Connecting…"
+    : playing.length ? `${playing.length} ${playing.length === 1 ? "match is" : "matches are"} being played.` : "Nothing is being played now.");
+}
+
+function fill(name, found) {
+  const section = root.querySelector(`[data-list=${name}]`);
+  section.hidden = !found.length;
+  section.querySelector("ul").replaceChildren(...found.map(row));
+}
+
+function say(words) {
+  const said = root.querySelector("[data-said]");
+  if (said.textContent !== words) said.textContent = words;
+}
+
+// --- The kiosk: one match after the other, for a while after its end, too.
+function choose() {
+  const now = matches.get(shown);
+  const playing = stage.map((id) => matches.get(id)).filter((match) => match?.state === "playing");
+  if (now && (now.state === "playing" || performance.now() - now.over < OVER_SECONDS * 1000)) return now;
+  return playing.at(-1) ?? now ?? [...matches.values()].filter((match) => match.views.length).sort((a, b) => b.over - a.over)[0] ?? null;
+}
+
+function showKiosk() {
+  const match = choose();
+  shown = match?.id ?? null;
+  onScreen = match ? [match.id] : [];
+  root.querySelector(".boards").classList.toggle("many", (match?.players.length ?? 0) > 2);
+  place(root.querySelector(".boards"), match ? [show(match)] : []);
+  const others = [...matches.values()].filter((each) => each.state === "playing" && each !== match);
+  root.querySelector("[data-next]").textContent = plain(others.length ? `Also being played: ${others.slice(0, 4).map((each) => each.players.slice(0, 4).join(" – ")).join("; ")}` : "");
+  say(connected === false ? "The connection is lost. It is tried again." : match ? "" : "Nothing is being played now.");
+}
+
+let framed = 0;
+function soon() {
+  if (!framed && !held) framed = requestAnimationFrame(() => { framed = 0; (kiosk ? showKiosk : showPage)(); for (const id of cards.keys()) if (!matches.has(id)) cards.delete(id); });
+}
+
+function listen() {
+  const source = new EventSource(one ? `live/${encodeURIComponent(one)}/events` : "live/events");
+  source.onmessage = (event) => { connected = true; take(JSON.parse(event.data)); soon(); };
+  source.onerror = () => {
+    connected = false;
+    soon();
+    if (source.readyState === EventSource.CLOSED) setTimeout(listen, AGAIN_MS * (1 + Math.random()));
+  };
+}
+
+if (kiosk) {
+  setInterval(soon, 1000);
+  navigator.wakeLock?.request("screen").catch(() => {});
+}
+addEventListener("hashchange", () => location.reload());
+addEventListener("pagehide", () => { held = true; });
+addEventListener("pageshow", () => { held = false; });
+listen();
+soon();
+document.body.dataset.ready = "yes";
