@@ -1,12 +1,12 @@
 // Matches as they are played: what the server tells, drawn. Words of others go through `plain` into text nodes.
 const MOST_VIEWS = 1000;
-const LINES_SHOWN = 6;
 const OVER_SECONDS = 8;
 const AGAIN_MS = 5000;
 const TICK_MS = 200;
 const root = document.getElementById("live");
 const kiosk = root.dataset.kiosk !== undefined;
 const style = root.dataset.style;
+const LINES_SHOWN = kiosk ? 3 : 6;
 const one = !kiosk && location.hash.startsWith("#match=") ? decodeURIComponent(location.hash.slice(7)) : null;
 const games = { mist: "Mist", "hive-mind": "Hive Mind", pointing: "Pointing", "fight-for-a-name": "The Fight For a Name", "runes-to-ruins": "Runes to Ruins" };
 const matches = new Map(), cards = new Map();
@@ -201,7 +201,7 @@ function showKiosk() {
   root.querySelector(".boards").classList.toggle("many", (match?.players.length ?? 0) > 2);
   place(root.querySelector(".boards"), match ? [show(match)] : []);
   const others = [...matches.values()].filter((each) => each.state === "playing" && each !== match);
-  root.querySelector("[data-next]").textContent = plain(others.length ? `Also being played: ${others.slice(0, 4).map((each) => each.players.slice(0, 4).join(" – ")).join("; ")}` : "");
+  root.querySelector("[data-next]").textContent = plain(!others.length ? "" : others[0].players.length > 2 ? `Also being played: ${counts(others.length, "more match").replace("matchs", "matches")}` : `Also being played: ${others.slice(0, 4).map((each) => each.players.join(" – ")).join("; ")}`);
   say(connected === false ? "The connection is lost. It is tried again." : match ? "" : "Nothing is being played now.");
 }
 

@@ -1,0 +1,167 @@
+"""Event streams: everybody is told, nobody is waited for."""
+
+from collections import deque
+from typing import Any
+
+import trio
+import trio.testing
+
+from arena.web.events import (
+    HEARTBEAT,
+    MOST_WAITING,
+    MOST_WAITING_BYTES,
+    SECONDS_A_CLIENT,
+    SOONEST_SECONDS,
+    Client,
+    Stream,
+    Streams,
+    event,
+)
+
+
+class Browser:
+    """Follows a stream; takes what it is told only while it may."""
+
+    def __init__(self, stream: Stream, nursery: trio.Nursery) -> None:
+        self.told: list[bytes] = []
+        self.reads = trio.Event()
+        self.reads.set()
+        self.sent: deque[Any] = deque()
+        self._leaves = trio.Event()
+        nursery.start_soon(stream.tell, self._receive, self._send)
+
+    async def _receive(self) -> dict[str, Any]:
+        await self._leaves.wait()
+        return {"type": "http.disconnect"}
+
+    async def _send(self, message: dict[str, Any]) -> None:
+        await self.reads.wait()
+        self.told.append(message["body"])
+
+    def leave(self) -> None:
+        self._leaves.set()
+
+
+def following(nursery: trio.Nursery, count: int = 1) -> tuple[dict[str, int], Stream, list[Browser]]:
+    """A number that is told of, its stream, and those who follow it."""
+    state = {"n": 0}
+    stream = Stream(nursery, lambda: dict(state))
+    return state, stream, [Browser(stream, nursery) for _ in range(count)]
+
+
+async def test_first_comes_how_things_stand(nursery: trio.Nursery, autojump_clock: object) -> None:
+    _, _, (browser,) = following(nursery)
+    await trio.testing.wait_all_tasks_blocked()
+    assert [b'data: {"n":0}\n\n'] == browser.told
+    nursery.cancel_scope.cancel()
+
+
+async def test_messages_of_a_little_while_come_in_one_piece_that_all_share(
+    nursery: trio.Nursery, autojump_clock: trio.testing.MockClock
+) -> None:
+    _, stream, browsers = following(nursery, 3)
+    await trio.testing.wait_all_tasks_blocked()
+    stream.publish(1)
+    stream.publish(2)
+    await trio.sleep(SOONEST_SECONDS + 0.01)
+    assert [b"data: 1\n\ndata: 2\n\n"] * 3 == [browser.told[-1] for browser in browsers]
+    assert 1 == len({id(browser.told[-1]) for browser in browsers})
+    nursery.cancel_scope.cancel()
+
+
+async def test_with_many_who_follow_messages_wait_longer(
+    nursery: trio.Nursery, autojump_clock: trio.testing.MockClock
+) -> None:
+    _, stream, browsers = following(nursery, 1_000)
+    await trio.testing.wait_all_tasks_blocked()
+    stream.publish(1)
+    await trio.sleep(1_000 * SECONDS_A_CLIENT - 0.01)
+    assert 1 == len(browsers[0].told)
+    await trio.sleep(0.02)
+    assert {2} == {len(browser.told) for browser in browsers}
+    nursery.cancel_scope.cancel()
+
+
+async def test_one_that_does_not_read_holds_nobody_up_and_later_learns_how_things_stand(
+    nursery: trio.Nursery, autojump_clock: trio.testing.MockClock
+) -> None:
+    state, stream, (slow, quick) = following(nursery, 2)
+    await trio.testing.wait_all_tasks_blocked()
+    slow.reads = trio.Event()
+    for number in range(1, 3 * MOST_WAITING):
+        state["n"] = number
+        stream.publish(number)
+        await trio.sleep(1)
+    assert 3 * MOST_WAITING == len(quick.told)
+    assert 1 == len(slow.told)
+    slow.reads.set()
+    await trio.testing.wait_all_tasks_blocked()
+    assert event({"n": state["n"]}) in slow.told
+    assert len(slow.told) < 5
+    nursery.cancel_scope.cancel()
+
+
+def test_what_waits_for_a_client_is_bounded_in_number_and_in_bytes() -> None:
+    for batch in (b"x", b"x" * (MOST_WAITING_BYTES // 2)):
+        client = Client()
+        client.behind = False
+        for _ in range(2 * MOST_WAITING):
+            client.put(batch)
+            assert len(client.waiting) <= MOST_WAITING
+            assert sum(map(len, client.waiting)) <= MOST_WAITING_BYTES
+        assert client.behind
+
+
+async def test_who_leaves_is_forgotten(nursery: trio.Nursery, autojump_clock: object) -> None:
+    _, stream, (browser,) = following(nursery)
+    await trio.testing.wait_all_tasks_blocked()
+    browser.leave()
+    await trio.testing.wait_all_tasks_blocked()
+    assert 0 == len(stream)
+    stream.publish(1)
+    await trio.sleep(1)
+    assert 1 == len(browser.told)
+
+
+async def test_without_news_there_is_a_heartbeat(nursery: trio.Nursery, autojump_clock: object) -> None:
+    _, _, (browser,) = following(nursery)
+    await trio.sleep(100)
+    assert {HEARTBEAT} == set(browser.told[1:])
+    assert len(browser.told) > 3
+    nursery.cancel_scope.cancel()
+
+
+async def test_what_late_clients_are_told_is_made_once_for_all(
+    nursery: trio.Nursery, autojump_clock: object
+) -> None:
+    made = []
+    stream = Stream(nursery, lambda: made.append(1) or len(made))  # type: ignore[func-returns-value]
+    browsers = [Browser(stream, nursery) for _ in range(50)]
+    await trio.testing.wait_all_tasks_blocked()
+    assert [1] == made
+    assert {b"data: 1\n\n"} == {told for browser in browsers for told in browser.told}
+    nursery.cancel_scope.cancel()
+
+
+def test_no_message_can_end_its_event_early() -> None:
+    hostile = {"name": "a\n\ndata: forged\r\n\rid: 7\u2028"}
+    assert 1 == event(hostile).count(b"\n\n")
+    assert event(hostile).endswith(b"\n\n")
+    assert b"\r" not in event(hostile)
+
+
+async def test_there_is_a_bound_on_all_streams_together(nursery: trio.Nursery) -> None:
+    streams, (_, stream, _) = Streams(2), following(nursery, 0)
+
+    async def nothing(_: object = None) -> dict[str, Any]:
+        return await trio.sleep_forever()
+
+    async def taken(_: object) -> None:
+        pass
+
+    for _ in range(2):
+        assert not streams.full
+        nursery.start_soon(streams.answer, stream, [], nothing, taken)
+        await trio.testing.wait_all_tasks_blocked()
+    assert streams.full
+    nursery.cancel_scope.cancel()
