@@ -6,6 +6,7 @@ from typing import Any
 from arena.pages.competition import Overview
 from arena.pages.matches import match_name
 from arena.pages.tables import Cell, Table, table
+from arena.pages.template import name
 from arena.schedule import Block
 
 MOST_NOW = 200
@@ -27,6 +28,16 @@ def schedule_parts(overview: Overview) -> dict[str, Any]:
         "coming": _coming(overview, [block for number, block in coming.items() if number not in begun]),
         "by_round": any(block.round != overview.coming[0].round for block in overview.coming[:1]),
     }
+
+
+def coming_text(overview: Overview, most: int = 2) -> list[str]:
+    """The pairings that come next, of which no match has begun."""
+    begun = {block for block, _, _ in overview.times.under_way}
+    labels = overview.found.digest.labels
+    blocks = [block for block in overview.coming if block.number not in begun]
+    return [
+        " \N{EN DASH} ".join(name(labels[each]) for each in block.entrants[:MOST_NAMED]) for block in blocks[:most]
+    ]
 
 
 def _now(overview: Overview, matches: Sequence[tuple[tuple[int, int, str], Block]]) -> Table:

@@ -27,7 +27,7 @@ from arena.pages.contents import (
 )
 from arena.pages.matches import match_file, match_href, match_name, match_parts, match_table
 from arena.pages.regression import test_parts
-from arena.pages.schedule import schedule_parts
+from arena.pages.schedule import coming_text, schedule_parts
 from arena.pages.standings import ROWS, standings_parts
 from arena.pages.template import render
 from arena.pages.words import Fact, State, facts, last_result, state_of, terms, terms_line
@@ -361,7 +361,8 @@ class Website:
         }
         if competition is None or page == "kiosk":
             title = "Live" if competition is None else competition.title
-            return self._html(page, path, layout="base.html.jinja", title=title, **values)
+            coming = [] if competition is None else coming_text(competition.overview())
+            return self._html(page, path, layout="base.html.jinja", title=title, coming=coming, **values)
         layout = "competition.html.jinja"
         return self._of(
             competition, competition.overview(), page, path, layout=layout, title="Live", tab="live.html", **values
@@ -369,7 +370,6 @@ class Website:
 
     def _by_head(self, head: str) -> tuple[Competition, MatchOnPage] | None:
         """The match that counts and has this head. A competition that cannot be read has none."""
-
         for competition in self._competitions.values():
             try:
                 match = competition.match_by_head(head)

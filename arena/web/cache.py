@@ -25,6 +25,8 @@ THREADS = 3
 COMPRESSED = 512
 """Pages of fewer bytes are not compressed."""
 LEVEL = 5
+HELD = 8
+"""Competitions whose results stay in memory: those of which pages were made last."""
 WAITING = 200
 """Requests that may wait for pages to be made."""
 
@@ -107,6 +109,7 @@ class Cache:
         self._threads = trio.CapacityLimiter(THREADS)
         self._turns: dict[str, trio.Lock] = {}
         self._waiting = 0
+        self._held: OrderedDict[str, ServedCompetition] = OrderedDict()
 
     async def page(self, website: Website, path: str, competitions: dict[str, ServedCompetition]) -> Kept | None:
         """What is at a path; None: nothing.
@@ -131,6 +134,7 @@ class Cache:
                 entry = await trio.to_thread.run_sync(
                     self._made, website, path, competition, limiter=self._threads
                 )
+                await trio.to_thread.run_sync(self._hold, competition, competitions, limiter=self._threads)
         finally:
             self._waiting -= 1
         if entry is None:
@@ -170,6 +174,17 @@ class Cache:
             competition.spend(took)
         until = time.monotonic() + max(SOONEST_SECONDS, SHARE * took)
         return None if made is None else _Entry(made, stamp, until)
+
+    def _hold(self, latest: ServedCompetition | None, competitions: dict[str, ServedCompetition]) -> None:
+        """Lets go of the results of all competitions but a few."""
+        if latest is not None:
+            self._held[latest.slug] = latest
+            self._held.move_to_end(latest.slug)
+        while len(self._held) > HELD:
+            self._held.popitem(last=False)
+        for slug, competition in competitions.items():
+            if slug not in self._held:
+                competition.forget()
 
     def _keep(self, path: str, entry: _Entry) -> None:
         before = self._entries.pop(path, None)

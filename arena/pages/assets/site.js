@@ -99,5 +99,72 @@ export function begin(within) {
   within.querySelectorAll("form[data-jump]").forEach(jumping);
   within.querySelectorAll("time[datetime]").forEach(tell);
 }
+const served = document.getElementById("main").innerHTML;
 begin(document);
+
+// Where a server shows it, a page follows what happens: its content is fetched again when it has changed.
+const SPREAD_MS = 1500, AGAIN_MS = 5000;
+const here = document.body.dataset.live === undefined ? null : new URL(document.body.dataset.live || "./", location.href);
+const was = new WeakMap();
+let version = null, fetching = false, stale = false;
+
+function remembered(main) {
+  const tables = [...main.querySelectorAll("table[data-sort]")].map(table => {
+    const column = [...table.tHead.rows[0].cells].findIndex(head => head.hasAttribute("aria-sort"));
+    return [column, table.tHead.rows[0].cells[column]?.getAttribute("aria-sort")];
+  });
+  return { tables, open: [...main.querySelectorAll("details")].map(each => each.open), moved: [...main.querySelectorAll(".wide")].map(each => each.scrollLeft) };
+}
+
+function recalled(main, { tables, open, moved }) {
+  main.querySelectorAll("details").forEach((each, at) => { if (open[at] !== undefined) each.open = open[at]; });
+  main.querySelectorAll("table[data-sort]").forEach((table, at) => {
+    const [column, order] = tables[at] ?? [-1];
+    const head = column < 0 ? null : table.tHead.rows[0].cells[column];
+    for (let click = 0; head && click < 2 && head.getAttribute("aria-sort") !== order; click += 1) head.querySelector("button").click();
+  });
+  main.querySelectorAll(".wide").forEach((each, at) => { if (moved[at]) each.scrollLeft = moved[at]; });
+}
+
+async function renew() {
+  const main = document.getElementById("main");
+  if (fetching || main.querySelector("input:focus, summary:focus, :popover-open")) { stale = true; return; }
+  fetching = true;
+  stale = false;
+  try {
+    const answer = await fetch(location.href, { cache: "no-cache" });
+    if (answer.ok) {
+      const made = new DOMParser().parseFromString(await answer.text(), "text/html");
+      const parts = document.getElementById("live") ? "[data-coming]" : "#main";
+      const kept = remembered(main);
+      for (const [at, old] of [...document.querySelectorAll(parts)].entries()) {
+        const fresh = made.querySelectorAll(parts)[at];
+        if (!fresh || fresh.innerHTML === was.get(old)) continue;
+        was.set(old, fresh.innerHTML);
+        old.replaceChildren(...fresh.childNodes);
+        begin(old);
+        recalled(old, kept);
+        document.title = made.title;
+      }
+    }
+  } catch { /* The server is away. The stream says when it is back. */ }
+  fetching = false;
+  if (stale) setTimeout(renew, SPREAD_MS);
+}
+
+function follow() {
+  const slug = location.pathname.slice(here.pathname.length).split("/").slice(0, -1)[0];
+  const source = new EventSource(new URL(slug ? `${slug}/events` : "events", here));
+  source.onmessage = event => {
+    const told = JSON.parse(event.data);
+    if (told.version === version) return;
+    version = told.version;
+    setTimeout(renew, Math.random() * SPREAD_MS);
+  };
+  source.onerror = () => { if (source.readyState === EventSource.CLOSED) setTimeout(follow, AGAIN_MS * (1 + Math.random())); };
+}
+if (here) {
+  was.set(document.getElementById("main"), served);
+  follow();
+}
 setInterval(() => document.querySelectorAll("time[datetime]").forEach(tell), 30_000);

@@ -34,7 +34,7 @@ class Clock:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = 1_000.0
-        monkeypatch.setattr(cache.time, "monotonic", lambda: self.now)
+        monkeypatch.setattr("arena.web.cache.time.monotonic", lambda: self.now)
 
 
 @pytest.fixture

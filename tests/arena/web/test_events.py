@@ -134,8 +134,13 @@ async def test_without_news_there_is_a_heartbeat(nursery: trio.Nursery, autojump
 async def test_what_late_clients_are_told_is_made_once_for_all(
     nursery: trio.Nursery, autojump_clock: object
 ) -> None:
-    made = []
-    stream = Stream(nursery, lambda: made.append(1) or len(made))  # type: ignore[func-returns-value]
+    made: list[int] = []
+
+    def snapshot() -> int:
+        made.append(1)
+        return len(made)
+
+    stream = Stream(nursery, snapshot)
     browsers = [Browser(stream, nursery) for _ in range(50)]
     await trio.testing.wait_all_tasks_blocked()
     assert [1] == made
