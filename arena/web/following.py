@@ -137,16 +137,20 @@ class Following:
         self.show(shown)
         self._followed[INDEX].changed()
 
-    async def keep(self) -> None:
-        """Keeps up, until it is cancelled."""
+    async def begin(self) -> None:
+        """Hears the feeds that are no competition's."""
         if self._endpoints:
             self._follow(LIVE)
         for number, endpoint in enumerate(self._endpoints):
             await self._subscriber.hear(number, endpoint)
+
+    async def keep(self) -> None:
+        """Keeps up, until it is cancelled."""
+        await self.begin()
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._subscriber.run, self._hear)
             nursery.start_soon(_again, SCAN_SECONDS, self.scan)
-            nursery.start_soon(_again, LOOK_SECONDS, self._look)
+            nursery.start_soon(_again, LOOK_SECONDS, self.look)
 
     def _new(self, folder: Path) -> ServedCompetition:
         return ServedCompetition(slug_of(folder, self._taken), folder)
@@ -161,7 +165,7 @@ class Following:
         if followed is not None:
             followed.live.hear(heard.topic, heard.message)
 
-    async def _look(self) -> None:
+    async def look(self) -> None:
         """Looks at the competitions there are for what has changed."""
         competitions = tuple(self._competitions.values())
         stamps = await trio.to_thread.run_sync(lambda: [each.stamp() for each in competitions])

@@ -43,9 +43,7 @@ async def listeners(host: str, port: int) -> list[trio.SocketListener]:
         raise WrongUse(f"--host {host}: is no address of this machine: {error.strerror}") from None
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
-            raise MachineCannot(
-                f"{where}: cannot listen there: the port is in use; --port takes another"
-            ) from None
+            raise MachineCannot(f"{where}: the port is in use; --port takes another") from None
         raise WrongUse(f"{where}: cannot listen there: {error.strerror or error}") from None
 
 

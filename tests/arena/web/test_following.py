@@ -1,0 +1,181 @@
+"""What is served keeps up: with new competitions, ledgers that change, feeds that come, and blocks that count."""
+
+import os
+import shutil
+import socket
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trio
+from msgspec.structs import replace
+
+from arena.errors import WrongUse
+from arena.feed import Heard
+from arena.tournament import FEED_SOCKET, LEDGER
+from arena.web.following import Following
+from protocol.codec import encode
+from tests.arena.commands.test_report import cup
+from tests.arena.web.test_live import BEGUN, ended, window
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("played")
+    cup(folder)
+    return folder / "runs" / "cup"
+
+
+class Deaf:
+    """Hears no feed, and remembers which it was to hear."""
+
+    def __init__(self) -> None:
+        self.heard: dict[int, str] = {}
+
+    async def hear(self, number: int, endpoint: str) -> None:
+        self.heard[number] = endpoint
+
+    async def leave(self, number: int) -> None:
+        del self.heard[number]
+
+    async def run(self, take: object) -> None:
+        await trio.sleep_forever()
+
+
+class Followed:
+    """Folders that are followed."""
+
+    def __init__(self, place: Path, nursery: trio.Nursery, *endpoints: str) -> None:
+        self.shown: list[set[str]] = []
+        self.following = Following([place], endpoints, nursery)
+        self.following.show = lambda competitions: self.shown.append(set(competitions))
+        self.feeds = Deaf()
+        self.following._subscriber = self.feeds  # type: ignore[assignment]
+
+    def version(self, path: str) -> Any:
+        stream = self.following.stream_at(path)
+        assert stream is not None
+        return stream.snapshot()
+
+
+@asynccontextmanager
+async def followed(place: Path, *endpoints: str) -> AsyncIterator[Followed]:
+    async with trio.open_nursery() as nursery:
+        made = Followed(place, nursery, *endpoints)
+        await made.following.scan(first=True)
+        await made.following.begin()
+        await made.following.look()
+        yield made
+        nursery.cancel_scope.cancel()
+
+
+async def test_a_competition_that_comes_is_served(tmp_path: Path, played: Path) -> None:
+    shutil.copytree(played, tmp_path / "one")
+    async with followed(tmp_path) as made:
+        assert [{"one"}] == made.shown
+        before = made.version("events")
+        shutil.copytree(played, tmp_path / "Two!")
+        await made.following.scan()
+        assert {"one", "two"} == made.shown[-1]
+        assert before != made.version("events")
+        assert made.following.stream_at("two/live/events") is not None
+        shutil.rmtree(tmp_path / "one")
+        await made.following.scan()
+        assert {"two"} == made.shown[-1]
+        assert made.following.stream_at("one/events") is None
+
+
+async def test_a_competition_keeps_its_name_when_another_of_that_name_comes(tmp_path: Path, played: Path) -> None:
+    shutil.copytree(played, tmp_path / "b" / "cup")
+    async with followed(tmp_path) as made:
+        shutil.copytree(played, tmp_path / "a" / "cup")
+        await made.following.scan()
+        assert {"cup", "cup-2"} == made.shown[-1]
+        assert "b" == made.following._competitions[tmp_path / "b" / "cup"].folder.parent.name
+        assert "cup" == made.following._competitions[tmp_path / "b" / "cup"].slug
+
+
+async def test_a_place_that_is_none_is_wrong_only_at_the_start(tmp_path: Path, nursery: trio.Nursery) -> None:
+    made = Followed(tmp_path / "nowhere", nursery)
+    with pytest.raises(WrongUse):
+        await made.following.scan(first=True)
+    await made.following.scan()
+
+
+async def test_a_folder_that_is_empty_yet_may_be_served(tmp_path: Path) -> None:
+    async with followed(tmp_path) as made:
+        assert [set()] == made.shown
+
+
+async def test_pages_are_said_to_have_changed_when_the_ledger_has(tmp_path: Path, played: Path) -> None:
+    shutil.copytree(played, tmp_path / "cup")
+    async with followed(tmp_path) as made:
+        before, of_all = made.version("cup/events"), made.version("events")
+        await made.following.look()
+        assert before == made.version("cup/events")
+        os.utime(tmp_path / "cup" / LEDGER, ns=(time.time_ns(), time.time_ns()))
+        (competition,) = made.following._competitions.values()
+        competition._until = 0.0  # its stamp is held by the wall's clock
+        await made.following.look()
+        assert before != made.version("cup/events")
+        assert of_all != made.version("events")
+
+
+async def test_the_feed_of_a_running_arena_is_found_in_its_folder(
+    tmp_path: Path, played: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(played, tmp_path / "cup")
+    monkeypatch.chdir(tmp_path / "cup")
+    async with followed(tmp_path, "tcp://127.0.0.1:5556") as made:
+        assert {0: "tcp://127.0.0.1:5556"} == made.feeds.heard
+        Path(FEED_SOCKET).write_text("no socket")
+        await made.following.look()
+        assert 1 == len(made.feeds.heard)
+        Path(FEED_SOCKET).unlink()
+        with socket.socket(socket.AF_UNIX) as feed:
+            feed.bind(FEED_SOCKET)
+            await made.following.look()
+            assert f"ipc://{tmp_path / 'cup' / FEED_SOCKET}" == made.feeds.heard[1]
+        Path(FEED_SOCKET).unlink()
+        await made.following.look()
+        assert 1 == len(made.feeds.heard)
+
+
+async def test_each_feed_speaks_of_its_own_competition_alone(tmp_path: Path, played: Path) -> None:
+    shutil.copytree(played, tmp_path / "cup")
+    async with followed(tmp_path, "ipc:///elsewhere") as made:
+        made.following._hear(Heard(0, b"match/m1", encode(BEGUN)))
+        assert b"m1" in made.version("live/live/events")
+        assert b"m1" not in made.version("cup/live/events")
+        assert made.following.stream_at("live/live/m1/events") is not None
+        assert made.following.stream_at("cup/live/m1/events") is None
+        assert made.following.stream_at("live/live/m2/events") is None
+
+
+async def test_the_end_of_a_match_is_told_when_its_block_counts_in_the_ledger(
+    tmp_path: Path, played: Path
+) -> None:
+    shutil.copytree(played, tmp_path / "cup")
+    async with followed(tmp_path) as made:
+        (competition,) = made.following._competitions.values()
+        counted = next(iter(competition.all_matches()))
+        made.following._feeds[7] = "cup"
+        for name, head in ((b"m1", counted.played.head), (b"m2", "f" * 64)):
+            for message in (replace(BEGUN, match=name.decode()), window(1), ended(2, head)):
+                made.following._hear(Heard(7, b"match/" + name, encode(message)))
+        stream = made.following.stream_at("cup/live/events")
+        assert stream is not None
+        assert 2 == stream.snapshot().count(b'"state":"over"')
+        await made.following.look()
+        told = stream.snapshot()
+        assert 1 == told.count(b'"state":"over"') == told.count(b'"state":"ended"')
+        block, seating = counted.played.block, counted.played.seating
+        assert f'"link":"match/{block}-{seating}.html"'.encode() in told
+
+
+@pytest.mark.parametrize("path", ["", "x/events", "cup/live", "cup/events/", "cup/live/a/b/events", "live/events"])
+async def test_there_are_no_other_streams(nursery: trio.Nursery, tmp_path: Path, path: str) -> None:
+    assert Followed(tmp_path, nursery).following.stream_at(path) is None
