@@ -2,7 +2,8 @@
 
     web_clients.py PORT '{"stream": "/cup/live/events", "streams": 1000, "stuck": 10, "pages": ["/"], "rate": 50}'
 
-Says `ready` when all streams have begun, and at the first line on standard input what was received, as JSON.
+Says `some` when the first streams have begun, `ready` when all have, and at the first line on standard input what
+was received, as JSON.
 """
 
 import os
@@ -18,6 +19,8 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+SOME = 100
+"""Streams after which a line says so: what is made for the first ones is there then."""
 AT_ONCE = 50
 """Streams that are begun in one go; the server answers requests in between."""
 READ = 1 << 16
@@ -48,8 +51,8 @@ class Received(Struct):
     """Events of the stream that received the fewest."""
     bytes: int = 0
     pages: int = 0
-    failed: int = 0
-    """Answers that were not 200."""
+    failed: list[str] = []
+    """Answers that were not 200, with their paths."""
     page_ms: list[float] = []
     """What pages took: the middle, 99 of 100, and the slowest."""
 
@@ -60,11 +63,12 @@ class Page:
     def __init__(self, port: int) -> None:
         self.socket = connected(port)
         self.asked = 0.0
+        self.path = ""
         self.waiting: bytes | None = None
 
     def ask(self, path: str) -> None:
         """Asks for a page."""
-        self.waiting, self.asked = b"", time.monotonic()
+        self.waiting, self.asked, self.path = b"", time.monotonic(), path
         self.socket.send(f"GET {path} HTTP/1.1\r\nHost: x\r\nAccept-Encoding: gzip\r\n\r\n".encode())
 
     def read(self) -> bytes | None:
@@ -114,6 +118,8 @@ class Clients:
         paths, due, said = cycle(self._load.pages), time.monotonic(), False
         while True:
             if len(self._began) == len(self._streams) < self._load.streams:
+                if len(self._began) == SOME:
+                    print("some", flush=True)
                 self._begin()
             if not said and len(self._began) == self._load.streams:
                 said = True
@@ -160,7 +166,8 @@ class Clients:
             self._free.append(page)
             self._took.append(1000 * (time.monotonic() - page.asked))
             self.received.pages += 1
-            self.received.failed += status != b"200"
+            if status != b"200":
+                self.received.failed.append(f"{status.decode()} {page.path}")
 
     def _told(self) -> Received:
         said, took = self.received, sorted(self._took)
