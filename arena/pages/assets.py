@@ -4,12 +4,11 @@ from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 
-from arena.viewer import drawing_script, drawing_style
+from arena.viewer import drawing_script, drawing_style, shared_assets
 
-DRAWING = "drawing.css"
+NAMES = ("site.css", "site.js", "live.css")
 LARGE = ":host(.large) #board > svg { max-height: 88vh; }\n"
 """A board for a whole hall."""
-NAMES = ("site.css", "site.js", "live.css", "live.js", DRAWING)
 FOLDER = "assets"
 DIGITS = 16
 
@@ -21,10 +20,7 @@ def asset_path(name: str) -> str:
 
 def asset_at(path: str) -> bytes | None:
     """The asset that a path names."""
-    for name, its in _paths().items():
-        if its == path:
-            return content(name)
-    return None
+    return next((content(name) for name, its in _paths().items() if its == path), None)
 
 
 def asset_paths() -> tuple[str, ...]:
@@ -32,20 +28,28 @@ def asset_paths() -> tuple[str, ...]:
     return tuple(_paths().values())
 
 
+def content(name: str) -> bytes:
+    """An asset by its own name."""
+    return _contents()[name]
+
+
 @cache
 def _paths() -> dict[str, str]:
     found = {}
-    for name in NAMES:
+    for name, its in _contents().items():
         stem, dot, kind = name.rpartition(".")
-        found[name] = f"{FOLDER}/{stem}.{sha256(content(name)).hexdigest()[:DIGITS]}{dot}{kind}"
+        found[name] = f"{FOLDER}/{stem}.{sha256(its).hexdigest()[:DIGITS]}{dot}{kind}"
     return found
 
 
 @cache
-def content(name: str) -> bytes:
-    """An asset by its own name."""
-    if name == DRAWING:
-        return f"{drawing_style()}{LARGE}".encode()
-    own = files("arena.pages").joinpath("assets", name).read_bytes()
-    # Names of its own: those of the drawings may change.
-    return b"%b\n{\n%b}\n" % (drawing_script().encode(), own) if name == "live.js" else own
+def _contents() -> dict[str, bytes]:
+    """Those of pages, of live boards, and of replays."""
+    # A block of its own: names of the drawings may be those of the script, too.
+    live = b"%b\n{\n%b}\n" % (drawing_script().encode(), _own("live.js"))
+    drawn = {"live.js": live, "drawing.css": f"{drawing_style()}{LARGE}".encode()}
+    return {name: _own(name) for name in NAMES} | drawn | shared_assets()
+
+
+def _own(name: str) -> bytes:
+    return files("arena.pages").joinpath("assets", name).read_bytes()

@@ -13,8 +13,9 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from arena.errors import WrongUse
+from arena.pages.assets import asset_path
 from arena.replay import recorded
-from arena.viewer import page_of
+from arena.viewer import linked_page_of
 from referee.linux.regular_file import read_regular
 from referee.match import Header
 from referee.transcript import Differs, Reading, TranscriptError, Verified, verify_transcript
@@ -50,7 +51,7 @@ def replay_page(transcript: Path, head: str) -> bytes:
     _check_size(transcript)
     try:
         reading = Reading(transcript)
-        page = page_of(recorded(iter(reading), transcript))
+        page = linked_page_of(recorded(iter(reading), transcript), lambda name: f"../{asset_path(name)}")
     except (Differs, WrongUse) as error:
         raise NoReplayError(str(error)) from None
     except TranscriptError as error:

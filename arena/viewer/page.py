@@ -1,6 +1,7 @@
-"""The page: one template, one style, one script, and the data, in a single file that loads nothing."""
+"""The page: a template, a style, a script and the data; in one file that loads nothing, or with links to two."""
 
 from base64 import b64encode
+from collections.abc import Callable
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
@@ -21,20 +22,32 @@ _DIGEST = "sha256-{}"
 
 def page_of(recording: Recording, only: Eyes | None = None) -> str:
     """The page of a match that is over, as HTML. `only`: for these eyes alone; see `page_data`."""
-    data = page_data(recording, only)
     script, style = _script(recording.game), _asset("viewer.css")
-    return (
-        _environment()
-        .get_template("page.html.jinja")
-        .render(
-            data=data,
-            json=_inert(data),
-            script=_own(script),
-            style=_own(style),
-            script_hash=_digest(script),
-            style_hash=_digest(style),
-        )
+    return _page(
+        page_data(recording, only),
+        linked=False,
+        script=_own(script),
+        style=_own(style),
+        script_hash=_digest(script),
+        style_hash=_digest(style),
     )
+
+
+def linked_page_of(recording: Recording, href: Callable[[str], str]) -> str:
+    """The same, for all eyes, with links to the style and the script. `href`: where one of `shared_assets` is."""
+    script = f"viewer-{recording.game}.js" if recording.game in GAMES else "viewer.js"
+    return _page(page_data(recording), linked=True, script=href(script), style=href("viewer.css"))
+
+
+def shared_assets() -> dict[str, bytes]:
+    """The style, and a script for each game and one for all others, by their names."""
+    scripts = {f"viewer-{game}.js": _script(game) for game in GAMES}
+    texts = {"viewer.css": _asset("viewer.css"), "viewer.js": _script(""), **scripts}
+    return {name: text.encode() for name, text in texts.items()}
+
+
+def _page(data: dict[str, Any], **values: Any) -> str:
+    return _environment().get_template("page.html.jinja").render(data=data, json=_inert(data), **values)
 
 
 def _inert(data: dict[str, Any]) -> Markup:
