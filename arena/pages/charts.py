@@ -16,6 +16,8 @@ COLOURS = 8
 """How many kinds of line the style has."""
 INNER = (3.0, 97.0)
 """Percent of a frame that values are laid out in: dots at its ends are whole."""
+ROOM = 0.8
+"""Of a time axis, that its last label with its unit leaves to others."""
 SHADES = 10
 """Of each colour of a cell."""
 
@@ -173,7 +175,7 @@ def line_chart(
     return LineChart(
         lines=lines,
         ticks=[Tick(down(mark), f"{mark:zg}") for mark in marks],
-        times=[Tick(100 * when / last, str(when)) for when in _some(times)],
+        times=[Tick(100 * when / last, str(when)) for when in _some(times) if when == last or when < ROOM * last],
         bounds=[Tick(down(bound), label) for bound, label in bounds],
         unit=unit,
     )

@@ -6,7 +6,7 @@ that is over would be a secret of one that is not.
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from itertools import islice
 from pathlib import Path
 from threading import Lock
@@ -17,10 +17,10 @@ from msgspec.structs import replace
 
 from arena.errors import WrongUse
 from arena.pages.match_index import MatchIndex, index_of
-from arena.regression import History, history_of
+from arena.regression import Explained, History, explained_in, history_of
 from arena.schedule import TWO, Block, Cells, Fixed, ScheduleSpec, Tie, format_of, next_round
 from arena.statistics import Played
-from arena.tournament import LEDGER, TRANSCRIPTS, Ledger, LedgerTimes, Results, is_held, results_in
+from arena.tournament import DECISIONS, LEDGER, TRANSCRIPTS, Ledger, LedgerTimes, Results, is_held, results_in
 from referee.match import SeatReport
 
 Stamp = tuple[tuple[int, int], ...]
@@ -64,6 +64,8 @@ class Overview(Struct, frozen=True, kw_only=True):
     times: LedgerTimes
     history: History | None
     """Of a regression test."""
+    explained: tuple[Explained, ...] = ()
+    """The same: where head would have acted otherwise than base, if that was asked."""
 
 
 class Competition:
@@ -90,7 +92,7 @@ class Competition:
     def stamp(self) -> Stamp:
         """What changes when the ledger does, and when an arena begins or ends to play."""
         found = [(0, int(self.running))]
-        for path in (self.ledger, self.ledger.with_name(f"{LEDGER}-wal")):
+        for path in (self.ledger, self.ledger.with_name(f"{LEDGER}-wal"), self.folder / DECISIONS):
             try:
                 its = path.stat()
             except OSError:
@@ -112,7 +114,11 @@ class Competition:
                 self._read = None  # Not both at once.
                 with closing(Ledger(self.ledger)) as ledger:
                     times = ledger.times()
-                self._read = (stamp, overview_of(results_in(self.ledger), times, running=self.running))
+                found = overview_of(results_in(self.ledger), times, running=self.running)
+                if found.history is not None:
+                    with suppress(WrongUse):  # The test itself is shown all the same.
+                        found = replace(found, explained=explained_in(self.folder))
+                self._read = (stamp, found)
             return self._read[1]
 
     def forget(self) -> None:

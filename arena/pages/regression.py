@@ -6,13 +6,16 @@ from math import log10
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from arena.pages.charts import LineChart, line_chart
 from arena.pages.competition import Overview
+from arena.pages.tables import Table, table
 from arena.regression import History, evidence
-from arena.reports import difference_text, hypotheses_text
+from arena.reports import HEADINGS, difference_text, explained_lines, explained_rows, hypotheses_text
 from arena.statistics import Progress, Sprt
 
+MOST_DECISIONS = 200
 BINS = 9
 """Bars of a test of more seats: equal parts from -1 to 1."""
 LLR_ABOUT = "The log-likelihood ratio of H1 to H0. The test ends where it leaves the bounds."
@@ -43,6 +46,8 @@ def test_parts(overview: Overview) -> dict[str, Any]:
         "estimate": ""
         if history.interval is None
         else difference_text(history.test, history.mean, history.interval),
+        "explained": explained_lines(overview.explained) if overview.explained else [],
+        "decisions": _decisions(overview),
         "walk": walk_chart(history),
         "walk_about": LLR_ABOUT if isinstance(history.test, Sprt) else MONEY_ABOUT,
         "bars": bars(history),
@@ -50,6 +55,12 @@ def test_parts(overview: Overview) -> dict[str, Any]:
         if isinstance(history.test, Sprt)
         else "Head's mean points minus base's in a block.",
     }
+
+
+def _decisions(overview: Overview) -> Table:
+    """Where head parts from base."""
+    rows = explained_rows(overview.explained, overview.found.digest.seats)[:MOST_DECISIONS]
+    return replace(table("Where they part", HEADINGS, rows, head="match"), sortable=False)
 
 
 def walk_chart(history: History) -> LineChart:

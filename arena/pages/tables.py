@@ -35,6 +35,12 @@ ABOUT = {
     "disconnected": "Its process ended with exit code 0, or it left unread what it was sent.",
     "misbehaved": "The referee hung up on it, for a wrong hello or too many refused messages.",
     "never_started": "It never said a right hello.",
+    "window": "The window in which they part, by its name.",
+    "turn": "The turn or round, as the game counts.",
+    "base": "What base did.",
+    "head": "What head would have done.",
+    "base's outcome": "How the match ended for base.",
+    "head's there": "How the match of the same deal ended for head in the same seat.",
     "match": "The block's number and the letter of the seating.",
     "place": "The seat's place in the match; = where it is shared.",
     "seat": "Counted from 0.",
@@ -45,7 +51,22 @@ ABOUT = {
     "seats": "The bots by seat, from seat 0.",
 }
 """What headings mean, in the words of the glossary."""
-WORDS = frozenset({"bot", "match", "result", "seats", "conduct", "name", "opponent", "ended by", "bots"})
+WORDS = frozenset(
+    {
+        "bot",
+        "match",
+        "result",
+        "seats",
+        "conduct",
+        "name",
+        "opponent",
+        "ended by",
+        "bots",
+        "window",
+        "base",
+        "head",
+    }
+)
 """Headings of columns that hold no numbers."""
 
 

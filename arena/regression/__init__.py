@@ -1,7 +1,7 @@
 """Is the new version of a bot better than the old one, and where do they part?"""
 
 from arena.regression.divergence import Decision, Explained, Group, Place, decision_of, total
-from arena.regression.explainer import asking, explain
+from arena.regression.explainer import asking, explain, explained_in
 from arena.regression.history import History, history_of
 from arena.regression.model import BASE, FIELD, HEAD, Regression, evidence
 from arena.regression.options import Asked, regression_of
@@ -24,6 +24,7 @@ __all__ = [
     "decision_of",
     "evidence",
     "explain",
+    "explained_in",
     "folder_for",
     "history_of",
     "play_regression",

@@ -5,6 +5,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppres
 from functools import partial
 from pathlib import Path
 
+import msgspec
 import trio
 from rich.progress import TimeElapsedColumn, TimeRemainingColumn
 
@@ -14,13 +15,16 @@ from arena.quantities import counted
 from arena.regression.divergence import Explained, Place, explained, places
 from arena.regression.model import Regression
 from arena.terminal import progress_bar, progress_console, say
-from arena.tournament import EXPLAINED, LEDGER, TRANSCRIPTS, Ledger, held
+from arena.tournament import DECISIONS, EXPLAINED, LEDGER, TRANSCRIPTS, Ledger, held
 from referee.bot_folder import BotFolder
 from referee.host import Interviewed, Plan, ask
 from referee.linux.private_file import FOLDER_MODE
+from referee.linux.regular_file import read_regular
 from referee.transcript import Differs, TranscriptError, read_transcript, verify_transcript
 from referee.wire import open_wire
 
+MOST_BYTES = 16 * 1024 * 1024
+"""Of the file that says what was found."""
 Ask = Callable[..., Awaitable[Interviewed]]
 """Asks head what the bot of a seat was asked in a match: of a transcript, a seat, and the file for head's log."""
 OpenAsking = Callable[[], AbstractAsyncContextManager[Ask]]
@@ -64,7 +68,36 @@ def explain(
         with suppress(OSError):
             # Only if nothing was written.
             logs.rmdir()
-    return run.found()
+        found = run.found()
+        _keep(folder / DECISIONS, found)
+    return found
+
+
+def _keep(path: Path, found: Sequence[Explained]) -> None:
+    """Writes what was found beside the results, for pages of them."""
+    part = path.with_name(f"{path.name}.part")
+    try:
+        part.write_bytes(msgspec.json.encode(found))
+        part.replace(path)
+    except OSError as error:
+        raise cannot_write(path, error) from None
+
+
+def explained_in(folder: Path) -> tuple[Explained, ...]:
+    """What was found when the test of a results folder was explained; nothing, where it was not.
+
+    Raises:
+        WrongUse: the file is none that the arena has written.
+    """
+    path = folder / DECISIONS
+    try:
+        return msgspec.json.decode(read_regular(path, MOST_BYTES), type=tuple[Explained, ...])
+    except FileNotFoundError:
+        return ()
+    except OSError as error:
+        raise WrongUse(f"{path}: cannot be read: {error.strerror}") from None
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise WrongUse(f"{path}: not as an arena writes it: {error}") from None
 
 
 class _Run:

@@ -13,6 +13,7 @@ from arena.reports.checks import (
     said_lines,
 )
 from arena.reports.divergence import (
+    HEADINGS,
     decisions_table,
     explained_json,
     explained_lines,
@@ -49,6 +50,7 @@ from arena.reports.tournament import attempts_text, left_out_json, print_result,
 
 __all__ = [
     "BOXES",
+    "HEADINGS",
     "PRIOR_TEXT",
     "USAGE",
     "CheckedGame",

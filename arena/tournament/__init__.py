@@ -5,6 +5,7 @@ from arena.tournament.progress import Gauge
 from arena.tournament.provenance import Terms, begin_or_go_on, left_out_of, terms_of
 from arena.tournament.results import Results, ledger_of, results_in
 from arena.tournament.results_folder import (
+    DECISIONS,
     EXPLAINED,
     FEED_SOCKET,
     LEDGER,
@@ -28,6 +29,7 @@ from arena.tournament.run import (
 from arena.tournament.runner import MatchSetup, play_blocks
 
 __all__ = [
+    "DECISIONS",
     "EXPLAINED",
     "FEED_SOCKET",
     "LEDGER",

@@ -19,6 +19,8 @@ PAGE = "report.html"
 TABLE = "report.csv"
 EXPLAINED = "explained"
 """What head wrote while a regression test was explained."""
+DECISIONS = "explained.json"
+"""What was found then, for pages."""
 CHECKS = "checks"
 """What bots wrote in the matches of a check, which count for nothing."""
 LOCK = "lock"
@@ -126,7 +128,7 @@ def set_aside(folder: Path) -> Path | None:
     aside = folder / f"before-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
     try:
         aside.mkdir(FOLDER_MODE)
-        for name in (LEDGER, f"{LEDGER}-wal", f"{LEDGER}-shm", TRANSCRIPTS, PAGE, TABLE, EXPLAINED):
+        for name in (LEDGER, f"{LEDGER}-wal", f"{LEDGER}-shm", TRANSCRIPTS, PAGE, TABLE, EXPLAINED, DECISIONS):
             with suppress(FileNotFoundError):
                 (folder / name).rename(aside / name)
         (folder / TRANSCRIPTS).mkdir(FOLDER_MODE)

@@ -6,12 +6,14 @@ from html.parser import HTMLParser
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 
 from arena.pages import Competition, Website
 from arena.pages.words import time_left
-from arena.tournament import held
+from arena.regression import Decision, Explained, Place
+from arena.tournament import DECISIONS, held
 from referee.match import SeatReport
 from referee.printable import printable, printable_name
 from tests.arena.pages.folders import SEED, folder_of
@@ -234,7 +236,7 @@ def test_elsewhere_is_nothing(tmp_path: Path, path: str) -> None:
     assert one(cup(tmp_path, 2)).page(path) is None
 
 
-def test_a_regression_test_is_a_page(tmp_path: Path) -> None:
+def regression(path: Path) -> Path:
     luck = np.random.default_rng(4)
     played = [
         result(n, s, ((0, 1), (1, 0))[s], [[1 - s], [s]] if luck.random() < 0.7 else [[s], [1 - s]])
@@ -248,10 +250,30 @@ def test_a_regression_test_is_a_page(tmp_path: Path) -> None:
         "test__beta": 0.05,
         "test__model": "logistic",
     }
-    folder = folder_of(tmp_path / "cup", ["base", "head"], played, format=None, blocks=None, **terms)
-    said = words(one(folder), "cup/index.html")
+    return folder_of(path / "cup", ["base", "head"], played, format=None, blocks=None, **terms)
+
+
+def test_a_regression_test_is_a_page(tmp_path: Path) -> None:
+    website = one(regression(tmp_path))
+    said = words(website, "cup/index.html")
     assert "H0: +0 Elo, H1: +30 Elo (logistic)" in said
     assert "LLR" in said
     assert "accepted: head is better, after" in said
-    for path, body in all_pages(one(folder)):
+    for path, body in all_pages(website):
         assert str(SEED).encode() not in body, path
+
+
+def test_where_base_and_head_part_is_on_its_page_once_it_was_asked(tmp_path: Path) -> None:
+    folder = regression(tmp_path)
+    website = one(folder)
+    assert "Where they part" not in words(website, "cup/index.html")
+    place = Place(block=0, seating=1, seat=0, head="", base_points=0.0, head_points=1.0)
+    decision = Decision(
+        window=3, name="turn", turn=2, base="<b>north", base_by_default=False, head="south", head_by_default=False
+    )
+    (folder / DECISIONS).write_bytes(msgspec.json.encode([Explained(place=place, asked=7, decisions=(decision,))]))
+    said = words(website, "cup/index.html")
+    assert "head parts from base in 1 of 7 decisions" in said
+    assert "<b>north" in said
+    (folder / DECISIONS).write_text("nonsense")
+    assert "LLR" in words(website, "cup/index.html")
