@@ -7,6 +7,7 @@ from importlib.resources import files
 from arena.viewer import drawing_script, drawing_style, shared_assets
 
 NAMES = ("site.css", "site.js", "live.css")
+DRAWING = "drawing.css"
 LARGE = ":host(.large) #board > svg { max-height: 88vh; }\n"
 """A board for a whole hall."""
 FOLDER = "assets"
@@ -47,7 +48,7 @@ def _contents() -> dict[str, bytes]:
     """Those of pages, of live boards, and of replays."""
     # A block of its own: names of the drawings may be those of the script, too.
     live = b"%b\n{\n%b}\n" % (drawing_script().encode(), _own("live.js"))
-    drawn = {"live.js": live, "drawing.css": f"{drawing_style()}{LARGE}".encode()}
+    drawn = {"live.js": live, DRAWING: f"{drawing_style()}{LARGE}".encode()}
     return {name: _own(name) for name in NAMES} | drawn | shared_assets()
 
 
