@@ -130,10 +130,6 @@ class Competition:
         """What came of it so far, without the contest; see `overview`."""
         return self.overview().found
 
-    def matches(self, first: int, count: int) -> Sequence[MatchOnPage]:
-        """Matches that count, in schedule order, from the `first`-th on, counted from 0."""
-        return self.some(self.overview().index.keys(range(first, first + count)))
-
     def some(self, keys: Sequence[tuple[int, int]]) -> list[MatchOnPage]:
         """These of the matches that count, by block and seating."""
         with closing(Ledger(self.ledger)) as ledger:

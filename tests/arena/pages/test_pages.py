@@ -277,3 +277,30 @@ def test_where_base_and_head_part_is_on_its_page_once_it_was_asked(tmp_path: Pat
     assert "<b>north" in said
     (folder / DECISIONS).write_text("nonsense")
     assert "LLR" in words(website, "cup/index.html")
+
+
+def test_a_tests_ledger_whose_blocks_are_no_blocks_is_refused_in_words(tmp_path: Path) -> None:
+    """Head has three points of two."""
+    terms: dict[str, Any] = {"test__elo0": 0.0, "test__elo1": 30.0}
+    played = [result(0, seating, (1, 1), [[0], [1]]) for seating in range(3)]
+    bad = folder_of(tmp_path / "bad", ["base", "head"], played, format=None, blocks=None, **terms)
+    website = Website([Competition("bad", bad), Competition("cup", cup(tmp_path, 2))], live=False)
+    assert "holds terms of no tournament and of no regression test" in words(website, "index.html")
+    assert "finished: 1 block" in words(website, "index.html")
+
+
+@pytest.mark.slow
+def test_pages_of_a_thousand_bots_with_names_of_forty_characters_stay_small(tmp_path: Path) -> None:
+    luck = np.random.default_rng(5)
+    labels = [f"bot_{number:04d}_" + "n" * 31 for number in range(1000)]
+    played = []
+    for block in range(2000):
+        pair = tuple(sorted(luck.choice(1000, 2, replace=False).tolist()))
+        for seating, entrants in enumerate((pair, pair[::-1])):
+            ranking = [[0], [1]] if luck.random() < 0.5 else [[1], [0]]
+            played.append(result(block, seating, (entrants[0], entrants[1]), ranking))
+    website = one(folder_of(tmp_path / "cup", labels, played, format="ladder", rounds=4))
+    for path in ("index.html", *(path for path in website.paths("cup") if not path.startswith("cup/bot/"))):
+        page = website.page(path)
+        assert page is not None
+        assert len(page.body) <= MOST_BYTES, path
