@@ -13,6 +13,13 @@ from arena.web import MOST_CLIENTS, Serving, serve
 
 MAX_PORT = 65_535
 MAX_CLIENTS = 50_000
+AFTER = "after"
+DELAY = click.FloatRange(0, 86_400)
+
+
+def _delay(context: click.Context, option: click.Parameter, given: str) -> float | None:
+    """Seconds, or None for `after`."""
+    return None if given == AFTER else float(DELAY(given, option, context))
 
 
 @click.command("serve")
@@ -31,6 +38,14 @@ MAX_CLIENTS = 50_000
     help="Also follow this live feed, ipc://PATH or tcp://ADDRESS:PORT; repeatable.",
 )
 @click.option(
+    "--delay",
+    callback=_delay,
+    metavar="SECONDS|after",
+    default=AFTER,
+    show_default=True,
+    help="Show matches with all eyes while they are played, so much later, or only when their blocks count.",
+)
+@click.option(
     "--streams",
     type=click.IntRange(1, MAX_CLIENTS),
     default=MOST_CLIENTS,
@@ -39,7 +54,14 @@ MAX_CLIENTS = 50_000
 )
 @log_option
 def command(
-    folders: tuple[Path, ...], *, host: str, port: int, feeds: tuple[str, ...], streams: int, log: str | None
+    folders: tuple[Path, ...],
+    *,
+    host: str,
+    port: int,
+    feeds: tuple[str, ...],
+    delay: float | None,
+    streams: int,
+    log: str | None,
 ) -> None:
     """Serve the competitions in each FOLDER as a website, until Ctrl-C. Nothing is written.
 
@@ -48,6 +70,6 @@ def command(
     for feed in feeds:
         if not is_endpoint(feed):
             raise WrongUse(f"--feed {feed}: is neither ipc://PATH nor tcp://ADDRESS:PORT")
-    asked = Serving(places=folders, host=host, port=port, feeds=feeds, streams=streams)
+    asked = Serving(places=folders, host=host, port=port, feeds=feeds, delay=delay, streams=streams)
     with open_log(log) as events:
         event_loop.run(partial(serve, asked, events.logger))

@@ -48,7 +48,7 @@ def replay_page(transcript: Path, head: str) -> bytes:
     Raises:
         NoReplayError: the transcript does not hold, or is not the one that the head stands for.
     """
-    _check_size(transcript)
+    check_size(transcript)
     try:
         reading = Reading(transcript)
         page = linked_page_of(recorded(iter(reading), transcript), lambda name: f"../{asset_path(name)}")
@@ -66,7 +66,7 @@ def transcript_bytes(transcript: Path, head: str) -> bytes:
     Raises:
         NoReplayError: as `replay_page`.
     """
-    _check_size(transcript)
+    check_size(transcript)
     try:
         _check(verify_transcript(transcript), head)
         return read_regular(transcript, MOST_BYTES)
@@ -76,7 +76,8 @@ def transcript_bytes(transcript: Path, head: str) -> bytes:
         raise NoReplayError(f"cannot be read: {error.strerror}") from None
 
 
-def _check_size(transcript: Path) -> None:
+def check_size(transcript: Path) -> None:
+    """Refuses a transcript that is too long to be shown. Raises NoReplayError."""
     with suppress(OSError):  # Reading it says what is wrong.
         if transcript.stat().st_size > MOST_BYTES:
             raise NoReplayError(f"is longer than {MOST_BYTES:,} bytes")

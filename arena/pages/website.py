@@ -25,6 +25,7 @@ from arena.pages.contents import (
     transcript_path,
     viewer_hash,
 )
+from arena.pages.delayed import late_page, shown_late
 from arena.pages.matches import match_file, match_href, match_name, match_parts, match_table
 from arena.pages.regression import test_parts
 from arena.pages.schedule import coming_text, schedule_parts
@@ -81,8 +82,13 @@ class Website:
         live: bool,
         replays: bool = True,
         transcripts: bool = True,
+        delay: float | None = None,
     ) -> None:
-        """`replays` and `transcripts`: whether there are such, for pages to link to."""
+        """`replays` and `transcripts`: whether there are such, for pages to link to.
+
+        `delay`: with all eyes, matches are shown while they are played, so many seconds late; None: they are not.
+        """
+        self._delay = delay
         self._replays = replays
         self._transcripts = transcripts
         self._competitions = {each.slug: each for each in competitions}
@@ -354,7 +360,8 @@ class Website:
         if competition is None and not (slug == LIVE and self._live):
             return None
         path = f"{slug}/{page}.html"
-        values = {
+        values: dict[str, Any] = {
+            "late": self._delay is not None and competition is not None,
             "live_style": asset_path("live.css"),
             "live_script": asset_path("live.js"),
             "drawing_style": asset_path(DRAWING),
@@ -367,6 +374,33 @@ class Website:
         return self._of(
             competition, competition.overview(), page, path, layout=layout, title="Live", tab="live.html", **values
         )
+
+    def late(self, slug: str) -> Page | None:
+        """The matches that are shown with all eyes while they are played."""
+        competition = self._competitions.get(slug)
+        if competition is None or self._delay is None:
+            return None
+        return self._of(
+            competition,
+            competition.overview(),
+            "late",
+            f"{slug}/late.html",
+            title="With all eyes",
+            tab="live.html",
+            seconds=f"{self._delay:g}",
+            matches=[
+                (f"late/{block}-{seating}.html", match_name(block, seating))
+                for block, seating in shown_late(competition)
+            ],
+        )
+
+    def late_match(self, slug: str, block: str, seating: str) -> Page | None:
+        """One of them."""
+        competition = self._competitions.get(slug)
+        if competition is None or self._delay is None:
+            return None
+        body = late_page(competition, int(block), int(seating), self._delay)
+        return None if body is None else Page(body)
 
     def _by_head(self, head: str) -> tuple[Competition, MatchOnPage] | None:
         """The match that counts and has this head. A competition that cannot be read has none."""
@@ -487,6 +521,8 @@ ROUTES: tuple[tuple[re.Pattern[str], Make], ...] = tuple(
         (rf"(?P<slug>{SLUG})/bots(?:-(?P<number>{NUMBER}))?\.json", Website.bots_json),
         (rf"(?P<slug>{SLUG})/bot/(?P<entrant>{NUMBER})(?:-matches-(?P<number>{NUMBER}))?\.html", Website.bot),
         (rf"(?P<slug>{SLUG})/(?P<page>live|kiosk)\.html", Website.live),
+        (rf"(?P<slug>{SLUG})/late\.html", Website.late),
+        (rf"(?P<slug>{SLUG})/late/(?P<block>{NUMBER})-(?P<seating>{NUMBER})\.html", Website.late_match),
         (r"replay/(?P<head>[0-9a-f]{64})-(?P<viewer>[0-9a-f]{16})\.html", Website.replay),
         (r"transcript/(?P<head>[0-9a-f]{64})\.jsonl", Website.transcript),
     )

@@ -48,7 +48,7 @@ from referee.match import (
 )
 from referee.printable import printable
 from referee.rules import Addressed, Table, shown
-from referee.transcript import Replayed, read_transcript, steps
+from referee.transcript import Differs, Replayed, read_transcript, steps
 
 _TOLD = (b'{"type":"rejected"', b'{"type":"accepted"', b'{"type":"fault"', b'{"type":"welcome"')
 _MICROSECONDS = 1_000_000
@@ -64,11 +64,15 @@ def recording_of(transcript: Path) -> Recording:
     return recorded(read_transcript(transcript), transcript)
 
 
-def recorded(records: Iterable[AnyRecord], transcript: Path) -> Recording:
-    """The same, of a transcript's records."""
+def recorded(records: Iterable[AnyRecord], transcript: Path, *, unfinished: bool = False) -> Recording:
+    """The same, of a transcript's records. `unfinished`: as far as there are any."""
     grown = _Steps(transcript)
-    for record, replayed in steps(records, grown.watch):
-        grown.take(record, replayed)
+    try:
+        for record, replayed in steps(records, grown.watch):
+            grown.take(record, replayed)
+    except Differs:
+        if not unfinished:
+            raise
     return Recording(grown.game, grown.names, grown.steps, None, grown.terms, grown.ranking)
 
 

@@ -264,6 +264,16 @@ class Ledger:
             under_way=tuple(under_way),
         )
 
+    def under_way(self, block: int, seating: int) -> str | None:
+        """The name of the transcript of the latest attempt at a match that has no end; None: there is none."""
+        with self._errors_as_exits():
+            found = self._db.execute(
+                "SELECT transcript FROM attempts WHERE block = ? AND seating = ?"
+                " AND ended IS NULL AND set_aside IS NULL ORDER BY id DESC LIMIT 1",
+                (block, seating),
+            ).fetchone()
+        return None if found is None else str(found[0])
+
     def transcripts(self) -> dict[tuple[int, int], str]:
         """By block and seating: the name of the transcript of every match that counts."""
         with self._errors_as_exits():

@@ -57,13 +57,15 @@ RETRY_SECONDS = 10
 class Site:
     """What is served: it changes as competitions come and go."""
 
-    def __init__(self, competitions: dict[str, ServedCompetition]) -> None:
+    def __init__(self, competitions: dict[str, ServedCompetition], delay: float | None = None) -> None:
+        """`delay`: see `Website`."""
+        self._delay = delay
         self.show(competitions)
 
     def show(self, competitions: dict[str, ServedCompetition]) -> None:
         """Serves these from now on."""
         self.competitions = competitions
-        self.website = Website(tuple(competitions.values()), live=True)
+        self.website = Website(tuple(competitions.values()), live=True, delay=self._delay)
 
 
 class Application:
@@ -107,7 +109,7 @@ class Application:
             return Response(status_code=204, headers=ALWAYS | {"cache-control": "max-age=86400"})
         if path in self._site.competitions:
             # Links on a page are relative to the folder it stands in.
-            return Response(status_code=308, headers=ALWAYS | {"location": f"/{path}/"})
+            return Response(status_code=308, headers=ALWAYS | {"location": f"{path}/"})
         try:
             found = await self._cache.page(self._site.website, path, self._site.competitions)
         except BusyError:

@@ -21,6 +21,8 @@ SHARE = 10
 """And waits so many times as long as it took to make its pages."""
 MOST_BYTES = 64 * 1024 * 1024
 """Of all pages that are kept, and of what they are compressed to."""
+LATE = "late"
+"""Pages of matches that are being played are named so."""
 THREADS = 3
 COMPRESSED = 512
 """Pages of fewer bytes are not compressed."""
@@ -162,7 +164,9 @@ class Cache:
 
     def _made(self, website: Website, path: str, competition: ServedCompetition | None) -> _Entry | None:
         """The page, made anew if it has to be. In a thread."""
-        stamp = None if competition is None else competition.stamp()
+        # A match goes on without the ledger.
+        is_late = f"/{LATE}" in path
+        stamp = None if competition is None or is_late else competition.stamp()
         before = self._entries.get(path)
         if before is not None and stamp is not None and before.stamp == stamp:
             return before

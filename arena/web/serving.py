@@ -23,6 +23,8 @@ class Serving(Struct, frozen=True, kw_only=True):
     """0: any that is free."""
     feeds: tuple[str, ...] = ()
     """Endpoints of feeds beside those in results folders."""
+    delay: float | None = None
+    """Seconds by which matches are shown late with all eyes; None: they are shown when their block counts."""
     streams: int = MOST_CLIENTS
     """The most event streams at once."""
 
@@ -35,7 +37,7 @@ async def serve(asked: Serving, log: Logger) -> None:
         MachineCannot: the port is taken.
     """
     async with trio.open_nursery() as nursery:
-        site = Site({})
+        site = Site({}, asked.delay)
         following = Following(asked.places, asked.feeds, nursery)
         application = Application(site, Streams(asked.streams), following.stream_at, log)
         following.show = application.show

@@ -239,7 +239,7 @@ class TestErrors:
 
     async def test_a_competition_without_its_slash_leads_to_it(self, clients: Clients) -> None:
         answer = await clients.get("/cup")
-        assert (308, "/cup/") == (answer.status_code, answer.headers["location"])
+        assert (308, "cup/") == (answer.status_code, answer.headers["location"])
 
     async def test_browsers_find_no_icon_and_complain_not(self, clients: Clients) -> None:
         assert 204 == (await clients.get("/favicon.ico")).status_code

@@ -1,0 +1,108 @@
+"""Matches with all eyes while they are played: late, and only the last of a block that is not over."""
+
+import json
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+
+from arena.errors import MachineCannot
+from arena.pages import Competition, Website
+from arena.pages.delayed import late_page, shown_late
+from arena.tournament import LEDGER, TRANSCRIPTS, held
+from tests.arena.commands.test_report import cup
+from tests.arena.stand_in import AtOnce
+from tests.arena.viewer.matches import written
+
+LAST, OTHER = (2, 1), (3, 0)
+"""The match whose block has no other left, and one whose block has."""
+STOPS_AFTER = 5
+
+
+@pytest.fixture(scope="module")
+def transcript(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return written("mist", tmp_path_factory.mktemp("matches") / "m.jsonl")
+
+
+@pytest.fixture(scope="module")
+def stopped(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tournament of which the third block has one match that is over."""
+    folder = tmp_path_factory.mktemp("stopped")
+    with pytest.raises(BaseExceptionGroup):
+        cup(folder, play=AtOnce(fails_after=STOPS_AFTER, failure=MachineCannot("enough")))
+    return folder / "runs" / "cup"
+
+
+@pytest.fixture
+def playing(stopped: Path, tmp_path: Path) -> Iterator[Competition]:
+    """It is played on: the other match of that block, and one of the next."""
+    folder = tmp_path / "cup"
+    shutil.copytree(stopped, folder)
+    with closing(sqlite3.connect(folder / LEDGER)) as ledger, ledger:
+        for number, (block, seating) in enumerate((LAST, OTHER)):
+            ledger.execute(
+                "INSERT INTO attempts (block, seating, number, transcript, started) VALUES (?, ?, 9, ?, 'now')",
+                [block, seating, f"{number}.jsonl"],
+            )
+    with held(folder):
+        yield Competition("cup", folder)
+
+
+@contextmanager
+def written_so_far(competition: Competition, transcript: Path, share: float) -> Iterator[float]:
+    """Both matches have so much of this transcript; gives the seconds of it."""
+    lines = transcript.read_bytes().splitlines(keepends=True)
+    lines = lines[: int(share * len(lines))]
+    for number in range(2):
+        (competition.folder / TRANSCRIPTS / f"{number}.jsonl.part").write_bytes(b"".join(lines))
+    # A line counts once the next one has vouched for it.
+    yield max(json.loads(line).get("at", 0) for line in lines[:-1]) / 1_000_000
+
+
+def test_only_the_last_match_of_a_block_is_shown(playing: Competition) -> None:
+    assert [LAST] == shown_late(playing)
+
+
+def test_a_match_is_shown_as_it_was_before(playing: Competition, transcript: Path) -> None:
+    with written_so_far(playing, transcript, 0.9) as seconds:
+        early, late = (late_page(playing, *LAST, seconds * share) for share in (0.9, 0.1))
+        assert early is not None
+        assert late is not None
+        assert early.startswith(b"<!doctype html>")
+        assert len(early) < len(late)
+        assert late_page(playing, *LAST, seconds + 1) is None
+        assert late_page(playing, *OTHER, 0.0) is None
+
+
+def test_what_is_written_later_than_that_changes_nothing(playing: Competition, transcript: Path) -> None:
+    with written_so_far(playing, transcript, 0.5) as seconds:
+        then = seconds / 2 + 0.001
+        before = late_page(playing, *LAST, seconds - then)
+    with written_so_far(playing, transcript, 0.9) as more:
+        assert before == late_page(playing, *LAST, more - then)
+        assert before is not None
+
+
+def test_when_nobody_plays_nothing_is_shown(stopped: Path, playing: Competition) -> None:
+    assert [] == shown_late(Competition("cup", stopped))
+
+
+def test_without_a_delay_there_are_no_such_pages(playing: Competition, transcript: Path) -> None:
+    path = f"cup/late/{LAST[0]}-{LAST[1]}.html"
+    with written_so_far(playing, transcript, 0.9):
+        without, within = Website([playing], live=True), Website([playing], live=True, delay=0.0)
+        assert [None, None] == [without.page(path), without.page("cup/late.html")]
+        page = within.page("cup/late.html")
+        assert page is not None
+        assert f'href="late/{LAST[0]}-{LAST[1]}.html"'.encode() in page.body
+        assert f"{OTHER[0]}-{OTHER[1]}.html".encode() not in page.body
+        assert within.page(path) is not None
+
+
+@pytest.mark.parametrize("content", [b"", b"{}\n", b"\xff" * 100, b'{"line":1'])
+def test_what_is_no_transcript_is_not_shown(playing: Competition, content: bytes) -> None:
+    (playing.folder / TRANSCRIPTS / "0.jsonl.part").write_bytes(content)
+    assert late_page(playing, *LAST, 0.0) is None
