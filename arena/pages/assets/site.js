@@ -93,7 +93,7 @@ function tell(time) {
   if (Number.isFinite(seconds)) time.textContent = `${time.dataset.text} (${words})`;
 }
 
-export function begin(within) {
+function begin(within) {
   within.querySelectorAll("table[data-sort]").forEach(sortable);
   within.querySelectorAll("form[data-search]").forEach(searchable);
   within.querySelectorAll("form[data-jump]").forEach(jumping);
