@@ -8,7 +8,13 @@ from arena.viewer import drawing_script, drawing_style, shared_assets
 
 NAMES = ("site.css", "site.js", "live.css")
 DRAWING = "drawing.css"
-LARGE = ":host(.large) #board > svg { max-height: 88vh; }\n"
+LARGE = """
+:host(.large) { display: flex; flex-direction: column; gap: 1vmin; }
+:host(.large) #board { flex: 1 1 0; min-height: 0; }
+:host(.large) #board > svg { height: 100%; max-height: none; }
+:host(.large) #more { flex: none; max-height: 40%; overflow: hidden; }
+:host(.large) #more:empty { display: none; }
+"""
 """A board for a whole hall."""
 FOLDER = "assets"
 DIGITS = 16
@@ -46,8 +52,8 @@ def _paths() -> dict[str, str]:
 @cache
 def _contents() -> dict[str, bytes]:
     """Those of pages, of live boards, and of replays."""
-    # A block of its own: names of the drawings may be those of the script, too.
-    live = b"%b\n{\n%b}\n" % (drawing_script().encode(), _own("live.js"))
+    # Functions of their own: names of the drawings may be those of the script, and those of other scripts, too.
+    live = b'(() => {\n"use strict";\n%b\n{\n%b}\n})();\n' % (drawing_script().encode(), _own("live.js"))
     drawn = {"live.js": live, DRAWING: f"{drawing_style()}{LARGE}".encode()}
     return {name: _own(name) for name in NAMES} | drawn | shared_assets()
 

@@ -1,4 +1,7 @@
 // What pages do beyond standing there: tables are sorted, bots are found, blocks are gone to, times are told.
+// No module: browsers refuse those to pages that are opened from a disk.
+(() => {
+"use strict";
 const MOST_FOUND = 12;
 
 const number = text => /^[+-]?[\d.,]+/.test(text) ? parseFloat(text.replaceAll(",", "")) : null;
@@ -37,6 +40,7 @@ function sortable(table) {
 
 async function bots(form) {
   const found = [];
+  if (fromDisk) return onPage();
   let next = form.dataset.search;
   while (next && found.length < 1e6) {
     const answer = await fetch(next);
@@ -45,6 +49,19 @@ async function bots(form) {
     next = part.more && form.dataset.here + part.more;
   }
   return found;
+}
+
+// A page from a disk may not read the index: there, the bots of the page itself are searched.
+const fromDisk = location.protocol === "file:";
+function onPage() {
+  const found = new Map();
+  for (const row of document.querySelectorAll("main tr")) {
+    const link = row.querySelector("a[href*='bot/']");
+    const entrant = link?.getAttribute("href").match(/(?:^|\/)bot\/(\d+)\.html$/)?.[1];
+    const place = row.cells[0].contains(link) ? "" : row.cells[0].textContent.trim();
+    if (entrant !== undefined && !found.get(entrant)?.[1]) found.set(entrant, [entrant, place, link.textContent]);
+  }
+  return [...found.values()];
 }
 
 function searchable(form) {
@@ -61,15 +78,15 @@ function searchable(form) {
         const item = document.createElement("li");
         const link = document.createElement("a");
         link.href = `${form.dataset.here}bot/${Number(entrant)}.html`;
-        link.textContent = `${place}  ${name}`;
+        link.textContent = `${place}  ${name}`.trim();
         item.append(link);
         return item;
       }));
       status.textContent = hits.length ? `${hits.length} found` : "no bot has that in its name";
       list.hidden = !hits.length;
-    } catch { form.hidden = true; }  // A page opened from a disk may not read its index.
+    } catch { form.hidden = true; }
   };
-  form.hidden = location.protocol === "file:";
+  form.hidden = fromDisk && !onPage().length;
   form.addEventListener("submit", event => { event.preventDefault(); list.querySelector("a")?.click(); });
   input.addEventListener("input", show);
   form.addEventListener("keydown", event => { if (event.key === "Escape") { input.value = ""; show(); } });
@@ -168,3 +185,4 @@ if (here) {
   follow();
 }
 setInterval(() => document.querySelectorAll("time[datetime]").forEach(tell), 30_000);
+})();
