@@ -33,3 +33,9 @@ def span(milliseconds: int) -> str:
 def rounded(value: float | None, places: int = 2) -> float | None:
     """A number, if there is one, for programs: never minus zero. What people read says `z` in its format."""
     return None if value is None else round(value, places) + 0.0
+
+
+def ordinal(number: int) -> str:
+    """`1st`, `2nd`, `11th`, `23rd`."""
+    ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{ending}"

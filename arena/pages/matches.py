@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from arena.pages.competition import MatchOnPage, Overview
 from arena.pages.tables import Cell, Table, table
-from arena.quantities import duration
+from arena.quantities import duration, ordinal
 from arena.reports import usage_rows
 from arena.schedule import TWO
 from arena.statistics import Played, points
@@ -97,19 +97,59 @@ def _seatings(overview: Overview, matches: Iterable[MatchOnPage]) -> Table:
 def match_table(overview: Overview, matches: Iterable[MatchOnPage], href: Callable[[MatchOnPage], str]) -> Table:
     """A row for each of these. `href`: where a match's name links to; empty: nowhere."""
     labels = overview.found.digest.labels
+    return _matches(labels, matches, href, ("result",), lambda match: [Cell(result_text(match.played, labels))])
+
+
+def matches_of_bot(
+    overview: Overview, matches: Iterable[MatchOnPage], href: Callable[[MatchOnPage], str], bot: int
+) -> Table:
+    """A row for each of a bot's matches: where it sat, how it did, and against whom."""
+    labels = overview.found.digest.labels
+
+    def cells(match: MatchOnPage) -> list[Cell]:
+        entrants = match.played.entrants
+        seats = [seat for seat, entrant in enumerate(entrants) if entrant == bot]
+        others = [labels[entrant] for entrant in dict.fromkeys(entrants) if entrant != bot]
+        named = others if len(others) <= MANY else [*others[:MANY], f"and {len(others) - MANY} more"]
+        ended = [_ended(match.played, seat) for seat in seats]
+        return [
+            Cell(", ".join(map(str, seats))),
+            Cell(", ".join(words for words, _ in ended), kind=ended[0][1] if len(ended) == 1 else ""),
+            Cell(", ".join(named)),
+        ]
+
+    return _matches(labels, matches, href, ("seat", "ended", "against"), cells)
+
+
+def _matches(
+    labels: Sequence[str],
+    matches: Iterable[MatchOnPage],
+    href: Callable[[MatchOnPage], str],
+    heads: tuple[str, ...],
+    cells: Callable[[MatchOnPage], list[Cell]],
+) -> Table:
+    """A row for each match. The column of conduct is there if it says something."""
+    found = [(match, _conducts(match.played, labels)) for match in matches]
+    faults = any(conduct for _, conduct in found)
     rows = [
         [
-            Cell(
-                match_name(match.played.block, match.played.seating),
-                href(match),
-            ),
-            Cell(result_text(match.played, labels)),
-            Cell(_conducts(match.played, labels), kind="bad" if _conducts(match.played, labels) else ""),
+            Cell(match_name(match.played.block, match.played.seating), href(match)),
+            *cells(match),
+            *([Cell(conduct, kind="bad" if conduct else "")] if faults else []),
             Cell(match.played.outcome.reason),
         ]
-        for match in matches
+        for match, conduct in found
     ]
-    return table("Matches", ("match", "result", "conduct", "ended by"), rows, head="match")
+    columns = ("match", *heads, *(("conduct",) if faults else ()), "ended by")
+    return table("Matches", columns, rows, head="match")
+
+
+def _ended(played: Played, seat: int) -> tuple[str, str]:
+    """How a match ended for a seat, in words and as a kind: `won`, `tied`, `lost`, or its place of many."""
+    place, shared = _rank(played, seat)
+    if len(played.entrants) == TWO:
+        return ("tied", "") if shared else ("won", "won") if place == 1 else ("lost", "lost")
+    return f"{ordinal(place)}{' shared' if shared else ''} of {len(played.entrants)}", "won" if place == 1 else ""
 
 
 def result_text(played: Played, labels: Sequence[str], most: int = MANY) -> str:
@@ -175,12 +215,18 @@ def _used(report: SeatReport) -> list[tuple[str, str]]:
 
 
 def _place(played: Played, seat: int) -> str:
+    place, shared = _rank(played, seat)
+    return f"{place}{'=' if shared else ''}"
+
+
+def _rank(played: Played, seat: int) -> tuple[int, bool]:
+    """The place of a seat, from 1, and whether others share it."""
     before = 0
     for group in played.outcome.ranking:
         if seat in group:
-            return f"{before + 1}{'=' if len(group) > 1 else ''}"
+            return before + 1, len(group) > 1
         before += len(group)
-    return "-"
+    raise AssertionError
 
 
 def _scores(played: Played, seat: int) -> list[tuple[str, str]]:
@@ -188,6 +234,8 @@ def _scores(played: Played, seat: int) -> list[tuple[str, str]]:
     found: list[tuple[str, Any]] = [("score", (outcome.scores or {}).get(key))]
     found += [("tokens", outcome.tokens.get(key)), ("garnets", outcome.garnets.get(key))]
     said = [(name, str(value)) for name, value in found if value is not None]
+    if len(played.entrants) == TWO:  # Places say it.
+        return said
     if seat in outcome.winners:
         said.append(("", "named winner"))
     if seat == outcome.eliminated:

@@ -84,9 +84,9 @@ def standings_table(digest: Digest, page: slice, href: Href) -> Table:
     columns = (
         "#",
         "bot",
+        "mean points",
         "rating",
         "95 % interval",
-        "mean points",
         "played",
         *ended,
         "faults",
@@ -100,9 +100,9 @@ def standings_table(digest: Digest, page: slice, href: Href) -> Table:
             [
                 Cell(place),
                 _bot(digest, row, href),
+                Cell("-" if row.mean is None else f"{row.mean:.3f}"),
                 Cell(f"{rating.elo:+z.0f}"),
                 Cell(interval(rating)),
-                Cell("-" if row.mean is None else f"{row.mean:.3f}"),
                 *_counts((row.played, *(row.wins, row.ties, row.losses)[: len(ended)])),
                 *_counts((row.faults, row.defaults, row.refused)),
             ]

@@ -47,6 +47,8 @@ ABOUT = {
     "conduct": "ok, or the first fault that the bot committed.",
     "windows": "Times that the seat was asked to act.",
     "charged": "Time charged to the seat in the whole match.",
+    "ended": "How the match ended for the bot.",
+    "against": "The bots in the other seats.",
     "result": "Who won; or the bots by their places, with > before the next place and = where one is shared.",
     "seats": "The bots by seat, from seat 0.",
 }
@@ -55,6 +57,8 @@ WORDS = frozenset(
     {
         "bot",
         "match",
+        "ended",
+        "against",
         "result",
         "seats",
         "conduct",

@@ -26,7 +26,7 @@ from arena.pages.contents import (
     viewer_hash,
 )
 from arena.pages.delayed import late_page, shown_late
-from arena.pages.matches import match_file, match_href, match_name, match_parts, match_table
+from arena.pages.matches import match_file, match_href, match_name, match_parts, match_table, matches_of_bot
 from arena.pages.regression import test_parts
 from arena.pages.schedule import coming_text, schedule_parts
 from arena.pages.standings import ROWS, standings_parts
@@ -193,6 +193,8 @@ class Website:
             path,
             title=competition.title,
             tab="index.html",
+            about=terms_line(overview),
+            last=last_result(overview),
             facts=facts(overview),
             terms=terms(overview),
             pages=_links(int(number), pages, lambda page: _numbered("index", page)),
@@ -323,7 +325,7 @@ class Website:
             f"{slug}/{_bot_file(bot, page, len(rows))}",
             title=digest.labels[bot],
             tab="bots.html",
-            table=match_table(overview, found[::-1], match_href("../")),
+            table=matches_of_bot(overview, found[::-1], match_href("../"), bot),
             first_page=page == pages,
             pages=_newest_first(page, pages, lambda each: _bot_page(bot, each), _bot_page(bot, None)),
             **bot_parts(overview, bot),
@@ -428,7 +430,7 @@ class Website:
             href=href,
             about=terms_line(overview),
             state=state,
-            leads="won by" if state.kind == "finished" else "leads",
+            leads="won by" if state.kind == "finished" else "in the lead",
             leader=digest.labels[rows[0].entrant] if played else "",
             last=last_result(overview),
         )

@@ -139,11 +139,11 @@ def test_a_table_is_sorted_by_its_heading(website: Website, page: tuple[Page, li
         table = heading.locator("xpath=ancestor::table")
         heading.get_by_role("button").click()
         expect(heading).to_have_attribute("aria-sort", "descending")
-        falling = table.locator("tbody tr td:nth-child(3)").all_inner_texts()
+        falling = table.locator("tbody tr td:nth-child(4)").all_inner_texts()
         assert sorted(map(int, falling), reverse=True) == list(map(int, falling))
         heading.get_by_role("button").press("Enter")
         expect(heading).to_have_attribute("aria-sort", "ascending")
-        assert falling[::-1] == table.locator("tbody tr td:nth-child(3)").all_inner_texts()
+        assert falling[::-1] == table.locator("tbody tr td:nth-child(4)").all_inner_texts()
     assert [] == complaints
 
 

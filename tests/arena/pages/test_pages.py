@@ -205,7 +205,7 @@ def test_a_stop_between_results_is_no_play() -> None:
 
 def test_the_newest_matches_come_first_and_pages_hold_a_hundred(tmp_path: Path) -> None:
     website = one(cup(tmp_path, 2, blocks=60))
-    assert re.search(r"match result conduct ended by 60b .* 60a .* 51a", words(website, "cup/matches.html"))
+    assert re.search(r"match result ended by 60b .* 60a .* 51a", words(website, "cup/matches.html"))
     assert "Matches 101 to 120" in words(website, "cup/matches.html")
     assert "Matches 1 to 100" in words(website, "cup/matches-1.html")
     assert website.page("cup/matches-3.html") is None
