@@ -78,6 +78,11 @@ function cardOf(match) {
   return card;
 }
 
+function ordinal(place) {
+  const ending = [11, 12, 13].includes(place % 100) ? "th" : ["th", "st", "nd", "rd"][place % 10] ?? "th";
+  return `${place}${ending}`;
+}
+
 const SAID = { playing: "being played", over: "over; its result is told when its block is complete", void: "it does not count, and is played again", ended: "over" };
 
 function show(match) {
@@ -92,7 +97,7 @@ function show(match) {
   }
   card.title.textContent = plain(!kiosk && match.players.length <= 2 ? match.players.join(" – ") : games[match.game] ?? match.game);
   const paused = match.paused ? `paused: ${match.paused}` : SAID[match.state];
-  const told = [paused, ...(match.link ? [" · ", el("a", { href: match.link }, "result")] : [])];
+  const told = [paused, ...(match.link && !kiosk ? [" · ", el("a", { href: match.link }, "result")] : [])];
   if (card.said !== `${paused}${match.link ?? ""}`) { card.said = `${paused}${match.link ?? ""}`; card.state.replaceChildren(...told.map((each) => (each instanceof Node ? each : plain(each)))); }
   card.state.className = `state ${match.state}`;
   const scores = scoresOf(match);
@@ -106,7 +111,7 @@ function show(match) {
       draw("svg", { class: "badge", viewBox: "0 0 24 24", "aria-hidden": "true" }, token(12, 12, seat, 11)),
       el("span", { class: "name" }, name),
       el("span", { class: "score" }, scores && scores[seat] !== null && scores[seat] !== undefined ? scores[seat] : ""),
-      place ? el("span", { class: "place" }, `${place}.`) : null,
+      place ? el("span", { class: "place" }, ordinal(place)) : null,
       clock ? clock.node : el("span", { class: "clock" }));
   }));
   const lines = [...match.lines.entries()].sort((a, b) => a[0] - b[0]).slice(-LINES_SHOWN).map(([, line]) => line);
@@ -163,7 +168,10 @@ function row(match) {
 }
 
 function showPage() {
-  const boards = (one ? [one] : stage).map((id) => matches.get(id)).filter(Boolean);
+  const known = (one ? [one] : stage).map((id) => matches.get(id)).filter(Boolean);
+  // Those that are played come first. One that ends keeps its place for a while; then it is in the list below.
+  const fresh = known.filter((match) => match.state === "playing" || performance.now() - match.over < OVER_SECONDS * 1000);
+  const boards = one ? known : fresh.length ? fresh : known.slice(-1);
   onScreen = boards.map((match) => match.id);
   place(root.querySelector(".boards"), boards.map(show));
   const playing = [...matches.values()].filter((match) => match.state === "playing");
@@ -201,7 +209,7 @@ function showKiosk() {
   root.querySelector(".boards").classList.toggle("many", (match?.players.length ?? 0) > 2);
   place(root.querySelector(".boards"), match ? [show(match)] : []);
   const others = [...matches.values()].filter((each) => each.state === "playing" && each !== match);
-  root.querySelector("[data-next]").textContent = plain(!others.length ? "" : others[0].players.length > 2 ? `Also being played: ${counts(others.length, "more match").replace("matchs", "matches")}` : `Also being played: ${others.slice(0, 4).map((each) => each.players.join(" – ")).join("; ")}`);
+  root.querySelector("[data-next]").textContent = plain(!others.length ? "" : others[0].players.length > 2 ? `Also being played: ${counts(others.length, "more match")}` : `Also being played: ${others.slice(0, 4).map((each) => each.players.join(" – ")).join("; ")}`);
   say(connected === false ? "The connection is lost. It is tried again." : match ? "" : "Nothing is being played now.");
 }
 
@@ -220,8 +228,8 @@ function listen() {
   };
 }
 
+setInterval(soon, 1000);
 if (kiosk) {
-  setInterval(soon, 1000);
   navigator.wakeLock?.request("screen").catch(() => {});
 }
 addEventListener("hashchange", () => location.reload());

@@ -84,7 +84,7 @@ drawings.pointing = (() => {
       parts.push(arrow(x1 + ox, y1 + oy, x2 + ox, y2 + oy, 11, 12, { class: `way pointed s${seat % 8}` }));
     }
     for (const seat of seats) {
-      parts.push(titled(token(...spot[seat], seat, 10.5), `seat ${seat} points at ${targets[seat] === null ? "nobody" : `seat ${targets[seat]}`}${points_ ? `, ${points_[seat] ?? 0} points` : ""}`));
+      parts.push(titled(token(...spot[seat], seat, 10.5), `seat ${seat} points at ${targets[seat] === null ? "nobody" : `seat ${targets[seat]}`}${points_ ? `, ${counts(points_[seat] ?? 0, "point")}` : ""}`));
     }
     const said = seats.map((seat) => `seat ${seat} at ${targets[seat] === null ? "nobody" : targets[seat]}`);
     return picture(2 * middle, 2 * middle + 24, `${title}: ${listed(said)}`, parts);

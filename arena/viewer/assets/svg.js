@@ -62,7 +62,7 @@ function arrow(x1, y1, x2, y2, short1, short2, attributes = {}) {
 }
 
 const listed = (items, none = "none") => (items.length ? items.join(", ") : none);
-const counts = (number, noun) => `${number} ${noun}${number === 1 ? "" : "s"}`;
+const counts = (number, noun) => `${number} ${noun}${number === 1 ? "" : noun.endsWith("ch") ? "es" : "s"}`;
 const eyesOf = (eyes) => (eyes === "host" || eyes === "spectator" ? eyes : `seat ${eyes}`);
 
 // Pictures side by side, as many as fit; `basis`: about how wide each is, in pixels.
