@@ -64,7 +64,7 @@ def bot_parts(overview: Overview, bot: int) -> dict[str, Any]:
     )
     rating = digest.ratings.ratings[bot]
     over_time = None
-    if digest.moments and overview.history is None:
+    if len(digest.moments) > 1 and overview.history is None:
         values = [moment.elo[bot] for moment in digest.moments]
         over_time = line_chart(
             [(digest.labels[bot], values, "")], [each.blocks for each in digest.moments], "blocks"

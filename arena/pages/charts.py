@@ -16,6 +16,8 @@ COLOURS = 8
 """How many kinds of line the style has."""
 INNER = (3.0, 97.0)
 """Percent of a frame that values are laid out in: dots at its ends are whole."""
+FLAT = 1e-6
+"""Values that lie no further apart are drawn as one."""
 ROOM = 0.8
 """Of a time axis, that its last label with its unit leaves to others."""
 SHADES = 10
@@ -177,7 +179,7 @@ def line_chart(
         ticks=[Tick(down(mark), f"{mark:zg}") for mark in marks],
         times=[Tick(100 * when / last, str(when)) for when in _some(times) if when == last or when < ROOM * last],
         bounds=[Tick(down(bound), label) for bound, label in bounds],
-        unit=unit,
+        unit=unit if last > 1 else unit.removesuffix("s"),
     )
 
 
@@ -192,7 +194,9 @@ def heat_cell(share: float | None, tip: str) -> HeatCell:
 
 def axis(low: float, high: float) -> tuple[float, float, list[float]]:
     """The ends of an axis for values between these, both round, and the round numbers on it."""
-    span = max(high - low, 1e-9)
+    if high - low < FLAT:
+        low, high = low - 0.5, low + 0.5
+    span = high - low
     power = 10.0 ** floor(log10(span / MOST_TICKS))
     step = next(power * each for each in STEPS if span / (power * each) <= MOST_TICKS)
     first, last = floor(low / step), ceil(high / step)

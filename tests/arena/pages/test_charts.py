@@ -46,6 +46,16 @@ def test_a_line_goes_from_left_to_right_and_up_where_values_rise() -> None:
     assert ["5", "10", "20"] == [tick.label for tick in chart.times]
 
 
+def test_a_value_that_never_changes_has_an_axis_of_round_numbers() -> None:
+    low, high, marks = axis(139.0290001, 139.0290001)
+    assert low <= 139.0290001 <= high
+    assert all(mark == round(mark, 1) for mark in marks)
+
+
+def test_one_block_is_no_blocks() -> None:
+    assert ["block", "blocks"] == [line_chart([], [last], "blocks").unit for last in (1, 2)]
+
+
 def test_a_chart_of_nothing_is_a_chart() -> None:
     assert [] == line_chart([], [], "blocks").lines
     assert [] == interval_chart([]).rows

@@ -211,6 +211,35 @@ def test_the_newest_matches_come_first_and_pages_hold_a_hundred(tmp_path: Path) 
     assert website.page("cup/matches-3.html") is None
 
 
+def test_a_bots_matches_say_how_it_did_where_and_against_whom(tmp_path: Path) -> None:
+    played = [
+        result(0, 0, (0, 1), [[0], [1]]),
+        result(0, 1, (1, 0), [[0], [1]]),
+        result(1, 0, (0, 1), [[0, 1]]),
+        result(1, 1, (1, 0), [[1], [0]]),
+    ]
+    website = one(folder_of(tmp_path / "cup", ["anna", "ben"], played, blocks=2))
+    said = words(website, "cup/bot/0.html")
+    assert "2b 1 won ben played 2a 0 tied ben played 1b 1 lost ben played 1a 0 won ben played" in said
+
+
+def test_with_more_seats_a_bots_matches_say_its_place(tmp_path: Path) -> None:
+    entrants = (0, 1, 2, 3, 4)
+    played = [result(0, s, entrants[s:] + entrants[:s], [[0], [1, 2], [3], [4]]) for s in range(5)]
+    website = one(folder_of(tmp_path / "cup", list("abcde"), played, blocks=1, rotations=5))
+    said = words(website, "cup/bot/0.html")
+    assert "1a 0 1st of 5 b, c, d, and 1 more" in said
+    assert "1e 1 2nd shared of 5 e, b, c, and 1 more" in said
+    assert "1b 4 5th of 5 b, c, d, and 1 more" in said
+
+
+def test_before_a_block_counts_nothing_is_said_of_strength(tmp_path: Path) -> None:
+    website = one(folder_of(tmp_path / "cup", ["anna", "ben"], [], blocks=2))
+    said = words(website, "cup/index.html")
+    assert "1 anna - - - 0" in said
+    assert "What the bots used" not in said
+
+
 def test_a_ledger_that_is_none_does_not_hide_the_others(tmp_path: Path) -> None:
     good = cup(tmp_path, 2)
     (tmp_path / "bad").mkdir()
