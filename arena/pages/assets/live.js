@@ -171,7 +171,8 @@ function showPage() {
   const known = (one ? [one] : stage).map((id) => matches.get(id)).filter(Boolean);
   // Those that are played come first. One that ends keeps its place for a while; then it is in the list below.
   const fresh = known.filter((match) => match.state === "playing" || performance.now() - match.over < OVER_SECONDS * 1000);
-  const boards = one ? known : fresh.length ? fresh : known.slice(-1);
+  const inOrder = [...fresh.filter((match) => match.state === "playing"), ...fresh.filter((match) => match.state !== "playing").reverse()];
+  const boards = one ? known : fresh.length ? inOrder : known.slice(-1);
   onScreen = boards.map((match) => match.id);
   place(root.querySelector(".boards"), boards.map(show));
   const playing = [...matches.values()].filter((match) => match.state === "playing");

@@ -152,7 +152,7 @@ async function renew() {
     const answer = await fetch(location.href, { cache: "no-cache" });
     if (answer.ok) {
       const made = new DOMParser().parseFromString(await answer.text(), "text/html");
-      const parts = document.getElementById("live") ? "[data-coming]" : "#main";
+      const parts = document.getElementById("live") ? "[data-renew]" : "#main, footer [data-renew]";
       const kept = remembered(main);
       for (const [at, old] of [...document.querySelectorAll(parts)].entries()) {
         const fresh = made.querySelectorAll(parts)[at];
