@@ -76,8 +76,11 @@ def running(*words: object, cwd: Path, ready: str) -> Iterator[tuple[subprocess.
         else:
             sys.exit(f"arena {' '.join(map(str, words))}: {''.join(said)}")
     finally:
+        ended_itself = process.poll() is not None  # Else we end it.
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=60)
+        _, rest = process.communicate(timeout=60)
+        if ended_itself:
+            sys.exit(f"arena {' '.join(map(str, words))} ended with {process.returncode}: {rest}")
 
 
 def cpu_seconds(process: int) -> float:
