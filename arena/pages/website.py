@@ -29,7 +29,7 @@ from arena.pages.delayed import late_page, shown_late
 from arena.pages.matches import match_file, match_href, match_name, match_parts, match_table, matches_of_bot
 from arena.pages.regression import test_parts
 from arena.pages.schedule import coming_text, schedule_parts
-from arena.pages.standings import ROWS, standings_parts
+from arena.pages.standings import ROWS, standings_parts, standings_table
 from arena.pages.template import render
 from arena.pages.words import Fact, State, facts, last_result, state_of, terms, terms_line
 from protocol.codec import encode
@@ -43,6 +43,8 @@ HTML, CSS, JS, JSON = (
 LINES = "application/jsonl"
 KINDS = {"css": CSS, "js": JS}
 MATCHES_A_PAGE = 100
+ON_KIOSK = 10
+"""Bots that a projector shows while nothing is played: the best ones."""
 LIVE = "live"
 """The slug of matches of no competition here, of which a server hears by a feed."""
 SLUG = "[a-z0-9][a-z0-9-]{0,63}"
@@ -370,8 +372,12 @@ class Website:
         }
         if competition is None or page == "kiosk":
             title = "Live" if competition is None else competition.title
-            coming = [] if competition is None else coming_text(competition.overview())
-            return self._html(page, path, layout="base.html.jinja", title=title, coming=coming, **values)
+            idle: dict[str, Any] = {"coming": [], "standings": None, "state": None}
+            if competition is not None:
+                overview = competition.overview()
+                first = standings_table(overview.found.digest, slice(0, ON_KIOSK), lambda _: "")
+                idle = {"coming": coming_text(overview), "standings": first, "state": state_of(overview)}
+            return self._html(page, path, layout="base.html.jinja", title=title, **idle, **values)
         layout = "competition.html.jinja"
         return self._of(
             competition, competition.overview(), page, path, layout=layout, title="Live", tab="live.html", **values
