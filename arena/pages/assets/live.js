@@ -44,7 +44,9 @@ function merge(told, whole) {
   }
   if (fields.reveal) match.dirty = true;
   Object.assign(match, fields);
-  if (match.state !== "playing") match.over ??= performance.now();
+  // One that was over when this page came is not news.
+  if (match.state !== "playing") match.over ??= performance.now() - (match.met ? 0 : OVER_SECONDS * 1000);
+  match.met = true;
 }
 
 // --- Drawing.
@@ -176,7 +178,7 @@ function showPage() {
   onScreen = boards.map((match) => match.id);
   place(root.querySelector(".boards"), boards.map(show));
   const playing = [...matches.values()].filter((match) => match.state === "playing");
-  const ended = [...matches.values()].filter((match) => match.state !== "playing").sort((a, b) => b.over - a.over);
+  const ended = [...matches.values()].filter((match) => match.state !== "playing").reverse().sort((a, b) => b.over - a.over);
   const others = playing.filter((match) => !onScreen.includes(match.id));
   fill("others", others);
   fill("ended", ended.slice(0, 20));
@@ -200,7 +202,7 @@ function choose() {
   const now = matches.get(shown);
   const playing = stage.map((id) => matches.get(id)).filter((match) => match?.state === "playing");
   if (now && (now.state === "playing" || performance.now() - now.over < OVER_SECONDS * 1000)) return now;
-  return playing.at(-1) ?? now ?? [...matches.values()].filter((match) => match.views.length).sort((a, b) => b.over - a.over)[0] ?? null;
+  return playing.at(-1) ?? now ?? [...matches.values()].filter((match) => match.views.length).reverse().sort((a, b) => b.over - a.over)[0] ?? null;
 }
 
 function showKiosk() {
