@@ -17,7 +17,8 @@ from referee.match import SeatReport, sentences
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 MANY = 3
 """Of more places a list of matches names the first ones only."""
-MOST_GROUPS = 30
+MOST_SEATS = 5
+"""Of more seats a list names the first ones only."""
 MOST_VOIDS = 10
 """Attempts at a block that did not count, whose reasons are said."""
 
@@ -63,7 +64,7 @@ def match_parts(overview: Overview, match: MatchOnPage, block: Sequence[MatchOnP
     """What the template of one match shows. `block`: all matches of its block."""
     labels, played = overview.found.digest.labels, match.played
     return {
-        "result": result_text(played, labels, MOST_GROUPS),
+        "result": result_text(played, labels),
         "reason": played.outcome.reason,
         "seats": seats_of(match, labels),
         "block": played.block + 1,
@@ -86,7 +87,7 @@ def _seatings(overview: Overview, matches: Iterable[MatchOnPage]) -> Table:
                 match_name(match.played.block, match.played.seating),
                 match_file(match.played.block, match.played.seating),
             ),
-            Cell(", ".join(labels[entrant] for entrant in match.played.entrants)),
+            Cell(_some([labels[entrant] for entrant in match.played.entrants], MOST_SEATS)),
             Cell(result_text(match.played, labels)),
         ]
         for match in matches
@@ -110,12 +111,11 @@ def matches_of_bot(
         entrants = match.played.entrants
         seats = [seat for seat, entrant in enumerate(entrants) if entrant == bot]
         others = [labels[entrant] for entrant in dict.fromkeys(entrants) if entrant != bot]
-        named = others if len(others) <= MANY else [*others[:MANY], f"and {len(others) - MANY} more"]
         ended = [_ended(match.played, seat) for seat in seats]
         return [
             Cell(", ".join(map(str, seats))),
             Cell(", ".join(words for words, _ in ended), kind=ended[0][1] if len(ended) == 1 else ""),
-            Cell(", ".join(named)),
+            Cell(_some(others, MANY)),
         ]
 
     return _matches(labels, matches, href, ("seat", "ended", "against"), cells)
@@ -142,6 +142,12 @@ def _matches(
     ]
     columns = ("match", *heads, *(("conduct",) if faults else ()), "ended by")
     return table("Matches", columns, rows, head="match")
+
+
+def _some(names: Sequence[str], most: int) -> str:
+    """Names in a row; of more than `most` the first ones, and how many there are else."""
+    named = [*names[:MANY], f"and {len(names) - MANY} more"] if len(names) > most else names
+    return ", ".join(named)
 
 
 def _ended(played: Played, seat: int) -> tuple[str, str]:

@@ -182,3 +182,21 @@ def test_a_replay_is_drawn_with_shared_files_from_a_server_and_from_a_disk(
     tab.goto(f"file://{tmp_path / path}")
     tab.wait_for_selector("body[data-ready]")
     assert [] == complaints
+
+
+def test_a_page_from_a_disk_is_sorted_and_searched(
+    website: Website, page: tuple[Page, list[str]], tmp_path: Path
+) -> None:
+    tab, complaints = page
+    for each in (*website.shared_paths(), "cup/index.html"):
+        found = website.page(each)
+        assert found is not None
+        (tmp_path / each).parent.mkdir(exist_ok=True)
+        (tmp_path / each).write_bytes(found.body)
+    tab.goto(f"file://{tmp_path}/cup/index.html")
+    heading = tab.locator("th", has_text="rating").first
+    heading.get_by_role("button").click()
+    expect(heading).to_have_attribute("aria-sort", "descending")
+    tab.get_by_label("Find a bot").fill("FORTY")
+    expect(tab.get_by_role("search").get_by_role("link")).to_have_count(1)
+    assert [] == complaints

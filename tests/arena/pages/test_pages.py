@@ -240,6 +240,22 @@ def test_before_a_block_counts_nothing_is_said_of_strength(tmp_path: Path) -> No
     assert "What the bots used" not in said
 
 
+def test_a_projector_shows_how_the_best_stand_while_nothing_is_played(tmp_path: Path) -> None:
+    said = words(Website([Competition("cup", cup(tmp_path, 12))], live=True), "cup/kiosk.html")
+    assert "finished: 66 blocks # bot mean points" in said
+    assert 10 == sum(f"bot_{number} " in said for number in range(12))
+
+
+def test_a_match_of_many_seats_names_the_first_ones(tmp_path: Path) -> None:
+    names = [f"name{number:02d}" for number in range(13)]
+    played = [result(0, 0, tuple(range(13)), [[seat] for seat in range(13)])]
+    website = one(folder_of(tmp_path / "cup", names, played, blocks=1, rotations=1))
+    said = words(website, "cup/match/0-0.html")
+    assert "name00 > name01 > name02 > and 10 more" in said
+    assert "name00, name01, name02, and 10 more" in said
+    assert "name12" in said
+
+
 def test_a_ledger_that_is_none_does_not_hide_the_others(tmp_path: Path) -> None:
     good = cup(tmp_path, 2)
     (tmp_path / "bad").mkdir()
