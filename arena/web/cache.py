@@ -134,9 +134,11 @@ class Cache:
                 if (found := self._found(path, competition)) is not None:
                     return found
                 entry = await trio.to_thread.run_sync(
-                    self._made, website, path, competition, limiter=self._threads
+                    self._made, website, path, competition, abandon_on_cancel=True, limiter=self._threads
                 )
-                await trio.to_thread.run_sync(self._hold, competition, competitions, limiter=self._threads)
+                await trio.to_thread.run_sync(
+                    self._hold, competition, competitions, abandon_on_cancel=True, limiter=self._threads
+                )
         finally:
             self._waiting -= 1
         if entry is None:
