@@ -21,6 +21,8 @@ from referee.log import Logger
 
 PATH = re.compile(r"(?:[A-Za-z0-9_-][A-Za-z0-9._-]{0,150}/){0,3}(?:[A-Za-z0-9_-][A-Za-z0-9._-]{0,150})?")
 """What a page's path may look like. No page's needs an escape, a hidden file or a way up."""
+DEEPEST = 16
+"""Folders of a path where there is no page, for which links from the page of the error are made."""
 EVENTS = "events"
 ICON = "favicon.ico"
 """Browsers ask for it by themselves. There is none, which is no error."""
@@ -84,6 +86,8 @@ class Application:
             routes=[Route("/{path:path}", self._page, methods=["GET", "HEAD"])],
             exception_handlers={HTTPException: self._refused},
         )
+        # It would lead to the host that the client names.
+        self._pages.router.redirect_slashes = False
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
         """Answers a request."""
@@ -121,11 +125,13 @@ class Application:
 
     async def _refused(self, request: Request, error: Exception) -> Response:
         status, more = (error.status_code, error.headers) if isinstance(error, HTTPException) else (500, None)
-        response = self._error(request.url.path[1:], status)
+        response = self._error(request.scope["path"][1:], status)
         response.headers.update(more or {})
         return response
 
     def _error(self, path: str, status: int) -> Response:
+        # Its links have a step for each folder of the path.
+        path = path if path.count("/") <= DEEPEST else ""
         page = self._site.website.error(path, HTTPStatus(status).phrase, SAID.get(status, ""))
         headers = _headers(kept(page)) | {"cache-control": "no-store"}
         if status == HTTPStatus.SERVICE_UNAVAILABLE:

@@ -22,7 +22,8 @@ READ_BYTES = 16 * 1024
 REQUEST_SECONDS = 10.0
 """How long a client may take to send a request's line and headers, or to begin another request."""
 STUCK_SECONDS = 30.0
-"""How long a client may read nothing of what it is sent; then its connection is cut."""
+"""How long a client may take to read a piece of what it is sent; then its connection is cut."""
+PIECE_BYTES = 64 * 1024
 REQUESTS = 10_000
 """Over one connection."""
 ENDING_SECONDS = 2.0
@@ -47,6 +48,15 @@ class _Http(H11Protocol):
 
     async def _check_protocol(self, event: h11.Request) -> None:
         pass
+
+    async def _create_stream(self, request: h11.Request) -> None:
+        # A refused WebSocket would stay connected for ever.
+        headers = [(name, value) for name, value in request.headers if name != b"upgrade"]
+        await super()._create_stream(
+            h11.Request(
+                method=request.method, target=request.target, headers=headers, http_version=request.http_version
+            )
+        )
 
 
 class Connection:
@@ -120,8 +130,10 @@ class Connection:
     async def _write(self, data: bytes) -> None:
         async with self._turn:
             try:
-                with trio.fail_after(STUCK_SECONDS):
-                    await self._stream.send_all(data)
+                whole = memoryview(data)
+                for first in range(0, len(data), PIECE_BYTES):
+                    with trio.fail_after(STUCK_SECONDS):
+                        await self._stream.send_all(whole[first : first + PIECE_BYTES])
             except (trio.BrokenResourceError, trio.ClosedResourceError, trio.TooSlowError):
                 self._nursery.cancel_scope.cancel()
 
