@@ -83,6 +83,7 @@ class Stream:
         self._snapshot = snapshot
         self._clients: set[Client] = set()
         self._news: list[bytes] = []
+        self._size = 0
         self._known: tuple[float, bytes] | None = None
 
     def __len__(self) -> int:
@@ -94,9 +95,13 @@ class Stream:
         self._known = None
         if not self._clients:
             return
-        if not self._news:
+        if not self._size:
             self._nursery.start_soon(self._soon)
-        self._news.append(event(message))
+        told = event(message)
+        self._size += len(told)
+        # Of more than one client may wait for, each begins again.
+        if self._size <= MOST_WAITING_BYTES:
+            self._news.append(told)
 
     def snapshot(self) -> bytes:
         """How things stand, as an event."""
@@ -109,8 +114,12 @@ class Stream:
         """Sends what is published from now on for a little while, in one piece."""
         await trio.sleep(max(SOONEST_SECONDS, SECONDS_A_CLIENT * len(self._clients)))
         batch = b"".join(self._news)
+        too_much = self._size > MOST_WAITING_BYTES
         self._news.clear()
+        self._size = 0
         for client in self._clients:
+            if too_much:
+                client.catch_up()
             client.put(batch)
 
     async def tell(self, receive: Receive, send: Send) -> None:

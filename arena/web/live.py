@@ -56,6 +56,7 @@ ON_STAGE = 6
 """Matches of a feed whose boards are shown to all who follow it."""
 LINGER_SECONDS = 4.0
 """A match that is over stays on stage for so long, though others wait."""
+_HASH = re.compile(r"[0-9a-f]{32}")
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 
 State = Literal["playing", "over", "void", "ended"]
@@ -88,8 +89,10 @@ class _Game:
         try:
             typed: Event = msgspec.convert(event, type=_union(self._events))
             said = printable(self._words(typed))[:LINE]
-            is_reveal = type(typed).__name__ == "Reveal"
-            return said, msgspec.to_builtins(typed, str_keys=True) if is_reveal else None
+            if type(typed).__name__ != "Reveal":
+                return said, None
+            reveal: Fields = msgspec.to_builtins(typed, str_keys=True)
+            return said, reveal if len(encode(reveal)) <= VIEW_BYTES else None
         except Exception:  # noqa: BLE001 - a stranger's event has the right form, and may yet say what no drawing expects
             return None
 
@@ -117,7 +120,7 @@ class _Reveal(Struct):
 
     outcome: Outcome
     head: str
-    view: Any
+    view: Fields | None
 
 
 class LiveMatch:
@@ -125,7 +128,7 @@ class LiveMatch:
 
     def __init__(self, id_: str, begun: FeedBegun, now: Callable[[], float]) -> None:
         self.id = id_
-        self.begun = begun
+        self.begun = msgspec.structs.replace(begun, options=None)
         self.state: State = "playing"
         self.heard_at = now()
         self.over_at = 0.0
@@ -142,8 +145,10 @@ class LiveMatch:
         self._stopped = 0.0
         self._paused: tuple[str, float] | None = None
         self._view: Fields | None = None
-        self._held: deque[Any] = deque(maxlen=MOST_HELD)
-        """Events that no window has followed yet."""
+        self._held: deque[str] = deque(maxlen=MOST_HELD)
+        """Events in words that no window has followed yet."""
+        self._held_reveal: Fields | None = None
+        """The last reveal among them."""
         self._lines: deque[str] = deque(maxlen=LINES)
         self._told = 0
         """How many lines there were."""
@@ -178,7 +183,7 @@ class LiveMatch:
         self._n = message.n + 1
         match message:
             case FeedEvent():
-                self._held.append(message.event)
+                self._hold(message.event)
                 return self._release() if self._window is not None else {}
             case FeedWindow():
                 return self._open(message, 0.0)
@@ -196,7 +201,7 @@ class LiveMatch:
         """Its block counts, or it is of no tournament: what was held back is told."""
         if self.reveal is None:
             return {}
-        outcome, view = self.reveal.outcome, self._game.view(self.reveal.view)
+        outcome, view = self.reveal.outcome, self.reveal.view
         self.reveal, self.state, self.link, self.over_at = None, "ended", link, self._now()
         self._end = _result(outcome)
         if view is not None:
@@ -206,25 +211,29 @@ class LiveMatch:
 
     def _open(self, window: FeedWindow, elapsed: float) -> Fields:
         """A window is open: the match goes on, and what was told before it is no end's reveal."""
-        self._window = window
+        self._window = msgspec.structs.replace(window, view=None)
         self._opened_at, self._stopped = self._now() - elapsed, 0.0
         self._paused = None if self._paused is None else (self._paused[0], self._now())
         self._view = self._game.view(window.view)
         return self._release() | self._clock() | {"view": self._view}
 
+    def _hold(self, event: Any) -> None:
+        """Keeps what may be told later: a few words, however much the feed says."""
+        if (said := self._game.words(event)) is not None:
+            self._held.append(said[0])
+            self._held_reveal = said[1] or self._held_reveal
+
+    def _drop(self) -> None:
+        self._held.clear()
+        self._held_reveal = None
+
     def _release(self, *, at_end: bool = False) -> Fields:
         before = self._told
-        reveals: Fields = {}
-        for event in self._held:
-            if (said := self._game.words(event)) is None:
-                continue
-            self._told += 1
-            self._lines.append(said[0])
-            if at_end and said[1] is not None:
-                reveals = {"reveal": said[1]}
-        self._held.clear()
-        if at_end:
-            self._end |= reveals
+        self._told += len(self._held)
+        self._lines.extend(self._held)
+        if at_end and self._held_reveal is not None:
+            self._end |= {"reveal": self._held_reveal}
+        self._drop()
         return self._log(before) if self._told > before else {}
 
     def _log(self, since: int) -> Fields:
@@ -240,10 +249,10 @@ class LiveMatch:
         self._n = snapshot.n
         self._lines.clear()
         self._told, self._window = snapshot.left_out, None
-        self._held.clear()
+        self._drop()
         for each in snapshot.events[-MOST_HELD:]:
             event = each.get("event") if isinstance(each, dict) else None
-            self._held.append(event)
+            self._hold(event)
         self._paused = None
         changed: Fields = {}
         if snapshot.window is not None:
@@ -259,10 +268,10 @@ class LiveMatch:
         if ended.outcome is None or not _fits(ended.outcome, len(self.begun.players)):
             # Its deal is played again: what it told at the end is told by nobody.
             self.state = "void"
-            self._held.clear()
+            self._drop()
             return self.summary() | self._clock()
         self.state = "over"
-        self.reveal = _Reveal(ended.outcome, ended.head[:NAME], ended.view)
+        self.reveal = _Reveal(ended.outcome, ended.head[:NAME], self._game.view(ended.view))
         if self.begun.alone:
             return self.count(None)
         return self.summary() | self._clock()
@@ -281,7 +290,7 @@ class LiveMatch:
         if window is None:
             return {"window": None, "paused": None if self._paused is None else self._paused[0]}
         until = self._now() if self._paused is None else self._paused[1]
-        seats = [seat for seat in window.seats or () if 0 <= seat < len(self.begun.players)]
+        seats = list(dict.fromkeys(seat for seat in window.seats or () if 0 <= seat < len(self.begun.players)))
         return {
             "window": {
                 "name": printable(window.window)[:NAME],
@@ -407,7 +416,9 @@ class LiveFeed:
                 return None
             self._forget(over[0])
         given = name.removeprefix(MATCH)
-        id_ = given if _PLAIN.fullmatch(given) else sha256(given.encode()).hexdigest()[:32]
+        # No name is the hash of another.
+        is_plain = _PLAIN.fullmatch(given) and not _HASH.fullmatch(given)
+        id_ = given if is_plain else sha256(given.encode()).hexdigest()[:32]
         match = self._matches[name] = LiveMatch(id_, begun, self._now)
         self._publish({"type": "whole"} | match.summary())
         self._publish_of(match.id, {"type": "whole"} | match.everything())
