@@ -14,6 +14,7 @@ import trio
 from msgspec import Struct
 
 from arena.pages import Competition, Overview, Page, Website
+from arena.web.catalog import RESERVED
 
 SOONEST_SECONDS = 2.0
 """A competition is read anew at most so often."""
@@ -129,8 +130,8 @@ class Cache:
             raise BusyError
         self._waiting += 1
         try:
-            # A lock for each competition, and one for all else.
-            async with self._turns.setdefault(slug if competition else "", trio.Lock()):
+            # A lock for each competition, for each folder of the site's own, and one for all else.
+            async with self._turns.setdefault(slug if competition or slug in RESERVED else "", trio.Lock()):
                 if (found := self._found(path, competition)) is not None:
                     return found
                 entry = await trio.to_thread.run_sync(

@@ -12,6 +12,8 @@ MOST = 1_000
 """Competitions of one site."""
 SLUG_LENGTH = 40
 DEFAULT = Path("runs")
+RESERVED = frozenset({"", "live", "assets", "replay", "transcript", "events"})
+"""Slugs of no competition: folders of the site's own."""
 
 
 def competitions_in(places: Sequence[Path]) -> list[Competition]:
@@ -20,7 +22,7 @@ def competitions_in(places: Sequence[Path]) -> list[Competition]:
     Raises:
         WrongUse: a place is none of these, or holds no results.
     """
-    taken: set[str] = set()
+    taken = set(RESERVED)
     return [Competition(slug_of(folder, taken), folder) for folder in folders_in(places)]
 
 

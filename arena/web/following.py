@@ -13,7 +13,7 @@ from arena.errors import MachineCannot, WrongUse
 from arena.feed import Heard, Subscriber
 from arena.tournament import FEED_SOCKET
 from arena.web.cache import ServedCompetition
-from arena.web.catalog import folders_in, slug_of
+from arena.web.catalog import RESERVED, folders_in, slug_of
 from arena.web.events import Stream
 from arena.web.live import LiveFeed
 
@@ -87,7 +87,6 @@ class Following:
         self._nursery = nursery
         self._boot = f"{time.time_ns():x}"
         self._competitions: dict[Path, ServedCompetition] = {}
-        self._taken = {INDEX, LIVE, "assets", "replay", "transcript", "events"}
         self._followed: dict[str, _Followed] = {}
         self._follow(INDEX)
         self._subscriber = Subscriber()
@@ -125,7 +124,11 @@ class Following:
             if first:
                 raise
             return
-        found = {folder: self._competitions.get(folder) or self._new(folder) for folder in folders}
+        known = {folder: self._competitions[folder] for folder in folders if folder in self._competitions}
+        taken = set(RESERVED) | {competition.slug for competition in known.values()}
+        found = {
+            folder: known.get(folder) or ServedCompetition(slug_of(folder, taken), folder) for folder in folders
+        }
         if found.keys() == self._competitions.keys() and not first:
             return
         self._competitions = found
@@ -151,9 +154,6 @@ class Following:
             nursery.start_soon(self._subscriber.run, self._hear)
             nursery.start_soon(_again, SCAN_SECONDS, self.scan)
             nursery.start_soon(_again, LOOK_SECONDS, self.look)
-
-    def _new(self, folder: Path) -> ServedCompetition:
-        return ServedCompetition(slug_of(folder, self._taken), folder)
 
     def _follow(self, slug: str) -> None:
         if slug not in self._followed:
@@ -188,6 +188,10 @@ class Following:
     async def _find_feeds(self, competitions: Sequence[ServedCompetition]) -> None:
         """Hears the feed of each competition whose arena publishes one in its results folder."""
         there = await trio.to_thread.run_sync(lambda: [_socket_in(each.folder) for each in competitions])
+        for slug in self._sockets.keys() - {each.slug for each in competitions}:
+            number = self._sockets.pop(slug)
+            del self._feeds[number]
+            await self._subscriber.leave(number)
         for competition, is_there in zip(competitions, there, strict=True):
             slug = competition.slug
             if is_there and slug not in self._sockets:
