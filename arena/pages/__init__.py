@@ -1,11 +1,12 @@
 """Pages of competitions, for the server, the site and the report alike."""
 
-from arena.pages.competition import Competition, MatchOnPage, Overview
+from arena.pages.competition import UNFORESEEN, Competition, MatchOnPage, Overview
 from arena.pages.contents import NoReplayError, replay_page, replay_path, transcript_bytes, transcript_path
 from arena.pages.report import report_of, write_beside, write_report
 from arena.pages.website import Page, Website
 
 __all__ = [
+    "UNFORESEEN",
     "Competition",
     "MatchOnPage",
     "NoReplayError",

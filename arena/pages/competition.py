@@ -29,6 +29,10 @@ AT_ONCE = 1_000
 """Matches read from a ledger in one step."""
 COMING = 60
 """Blocks to come that are shown, at most."""
+UNFORESEEN = (ArithmeticError, LookupError, MemoryError, RecursionError, TypeError, ValueError)
+"""What a strange ledger may bring about beyond what is refused by name."""
+MOST_SAID = 1_000
+"""Characters of it."""
 MOST_SCHEDULED = 200_000
 """Blocks of a schedule that are gone through to find what comes next."""
 
@@ -114,7 +118,11 @@ class Competition:
                 self._read = None  # Not both at once.
                 with closing(Ledger(self.ledger)) as ledger:
                     times = ledger.times()
-                found = overview_of(results_in(self.ledger), times, running=self.running)
+                try:
+                    found = overview_of(results_in(self.ledger), times, running=self.running)
+                except UNFORESEEN as error:
+                    why = f"{type(error).__name__}: {error}"[:MOST_SAID]
+                    raise WrongUse(f"{self.ledger}: holds what cannot be shown: {why}") from error
                 if found.history is not None:
                     with suppress(WrongUse):  # The test itself is shown all the same.
                         found = replace(found, explained=explained_in(self.folder))
@@ -122,9 +130,10 @@ class Competition:
             return self._read[1]
 
     def forget(self) -> None:
-        """Lets go of what was read: there may be many competitions."""
-        with self._lock:
+        """Lets go of what was read: there may be many competitions. One that is being read is not waited for."""
+        if self._lock.acquire(blocking=False):
             self._read = None
+            self._lock.release()
 
     def results(self) -> Results:
         """What came of it so far, without the contest; see `overview`."""
@@ -171,7 +180,10 @@ class Competition:
         if "://" in match.transcript or os.sep in match.transcript:
             return None
         path = self.folder / TRANSCRIPTS / match.transcript
-        return path if path.is_file() else None
+        try:
+            return path if path.is_file() else None
+        except OSError:  # A name that is too long, for one.
+            return None
 
 
 def overview_of(found: Results, times: LedgerTimes, *, running: bool) -> Overview:

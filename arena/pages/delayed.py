@@ -45,7 +45,7 @@ def late_page(competition: Competition, block: int, seating: int, seconds: float
         return None
     with closing(Ledger(competition.ledger)) as ledger:
         name = ledger.under_way(block, seating)
-    if name is None:
+    if name is None or "/" in name:
         return None
     part = competition.folder / TRANSCRIPTS / f"{name}.part"
     try:

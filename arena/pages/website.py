@@ -427,7 +427,9 @@ class Website:
         try:
             overview = competition.overview()
         except (WrongUse, MachineCannot) as error:
-            return Card(title=competition.title, href=href, error=error.format_message())
+            # Where it is on this machine is not for all to see.
+            why = error.format_message().replace(f"{competition.ledger}: ", "")
+            return Card(title=competition.title, href=href, error=why)
         rows, digest = overview.found.digest.standings, overview.found.digest
         state = state_of(overview)
         played = digest.matches > 0 and overview.history is None

@@ -93,9 +93,13 @@ def moment(text: str | None) -> datetime | None:
     """A time that a ledger says; None: it is none."""
     try:
         found = datetime.fromisoformat(text or "")
-    except ValueError:
+        return found.astimezone(UTC) if found.tzinfo is not None else found.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
         return None
-    return found if found.tzinfo is not None else found.replace(tzinfo=UTC)
+
+
+MOST_FACTS = 100
+"""Of one list: a page has room for no more."""
 
 
 class Fact(Struct, frozen=True):
@@ -123,7 +127,7 @@ def facts(overview: Overview) -> list[Fact]:
     if found.lost:
         said.append(Fact("lost with a referee process, made again", str(len(found.lost))))
     said += [Fact("left out", f"{label}: {why}") for label, why in (left_out_of(found.terms) or {}).items()]
-    return said
+    return said[:MOST_FACTS]
 
 
 def last_result(overview: Overview) -> Fact | None:
@@ -145,7 +149,6 @@ def _time(name: str, text: str | None) -> list[Fact]:
     when = moment(text)
     if when is None:
         return []
-    when = when.astimezone(UTC)
     return [Fact(name, f"{when.day} {when:%B %Y, %H:%M} UTC", when.isoformat(timespec="seconds"))]
 
 
@@ -159,7 +162,7 @@ def terms(overview: Overview) -> list[tuple[str, list[tuple[str, str]]]]:
             if key.startswith(f"{title}.")
         ]
         if fields:
-            found.append((title, fields))
+            found.append((title, fields[:MOST_FACTS]))
     schedule = [(key, str(value)) for key, value in _schedule(overview)]
     return [*found, *([("schedule", schedule)] if schedule else [])]
 

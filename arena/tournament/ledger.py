@@ -380,6 +380,8 @@ def _unused(folder: Path, name: str, number: int) -> Path:
 
 def _reported(row: tuple[str, str, str]) -> Reported:
     played, reports, transcript = row
+    if not isinstance(transcript, str):
+        raise TypeError("a transcript's name is no text")
     match = msgspec.json.decode(played, type=Played)
     of_seats = msgspec.json.decode(reports, type=tuple[SeatReport, ...])
     if len(of_seats) not in (0, len(match.entrants)):

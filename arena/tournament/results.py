@@ -87,10 +87,16 @@ def results_in(path: Path) -> Results:
     )
 
 
+MOST_BOTS = 5_000
+"""Of a competition: what is computed of each pair of them has to fit into memory."""
+
+
 def _labels(path: Path, terms: Terms) -> tuple[str, ...]:
     labels = terms.get("bots")
     if not isinstance(labels, list) or not labels or not all(isinstance(label, str) for label in labels):
         raise WrongUse(f"{path}: holds no tournament: its terms name no bots")
+    if len(labels) > MOST_BOTS:
+        raise WrongUse(f"{path}: names {len(labels):,} bots; {MOST_BOTS:,} can be ranked")
     return tuple(labels)
 
 

@@ -18,6 +18,7 @@ from msgspec import Struct, field
 
 from arena.errors import MachineCannot, WrongUse, cannot_write
 from arena.pages import (
+    UNFORESEEN,
     Competition,
     NoReplayError,
     Website,
@@ -204,7 +205,14 @@ class Builder:
 
     def _write(self, website: Website, path: str, source: str = "") -> None:
         """Writes a page, unless it is gone by now."""
-        page = website.page(path)
+        try:
+            page = website.page(path)
+        except (WrongUse, MachineCannot, *UNFORESEEN) as error:
+            # One competition's ledger keeps no other from being shown.
+            why = error.format_message() if isinstance(error, WrongUse | MachineCannot) else repr(error)
+            if len(self.done.unread) < MOST_TOLD:
+                self.done.unread.append(f"{path}: {why}"[:MOST_CHARACTERS])
+            return
         if page is not None:
             self._count(written=self._output.write(path, page.body, source), size=len(page.body))
 
@@ -238,7 +246,8 @@ def made(wanted: Wanted, parts: Path) -> Made:
     except NoReplayError as error:
         return Made(failure=str(error))
     except Exception as error:  # noqa: BLE001 - whatever one transcript brings about, the others are to be shown
-        return Made(failure=f"cannot be shown: {type(error).__name__}: {error}"[:MOST_CHARACTERS])
+        # A page says it: an error's own text may have a path of this machine.
+        return Made(failure=f"brings about {type(error).__name__}")
     part = parts / wanted.part
     part.write_bytes(content)
     return Made(part, sha256(content).digest(), len(content))
