@@ -46,7 +46,7 @@ LINES = 100
 MOST_HELD = 2_000
 """Events of one match that wait for its next window."""
 VIEW_BYTES = 64 * 1024
-SILENT_SECONDS = 30.0
+SILENT_SECONDS = 12.0
 """A feed tells of each match every three seconds. One that it has not told of for so long is no longer played."""
 AFTER_SECONDS = 60.0
 """A match whose result has been told is shown for so long."""
