@@ -8,7 +8,6 @@ const kiosk = root.dataset.kiosk !== undefined;
 const style = root.dataset.style;
 const LINES_SHOWN = kiosk ? 3 : 6;
 const one = !kiosk && location.hash.startsWith("#match=") ? decodeURIComponent(location.hash.slice(7)) : null;
-const games = { mist: "Mist", "hive-mind": "Hive Mind", pointing: "Pointing", "fight-for-a-name": "The Fight For a Name", "runes-to-ruins": "Runes to Ruins" };
 const matches = new Map(), cards = new Map();
 let stage = [], runes = {}, connected = null, shown = null, generation = 0, held = false;
 
@@ -97,7 +96,7 @@ function show(match) {
     card.drawn.replaceChildren(...(drawn.node ? [drawn.node] : []));
     card.more.replaceChildren(...(drawn.more ?? []));
   }
-  card.title.textContent = plain(!kiosk && match.players.length <= 2 ? match.players.join(" – ") : games[match.game] ?? match.game);
+  card.title.textContent = plain(!kiosk && match.players.length <= 2 ? match.players.join(" – ") : drawings[match.game]?.name ?? match.game);
   const paused = match.paused ? `paused: ${match.paused}` : SAID[match.state];
   const told = [paused, ...(match.link && !kiosk ? [" · ", el("a", { href: match.link }, "result")] : [])];
   if (card.said !== `${paused}${match.link ?? ""}`) { card.said = `${paused}${match.link ?? ""}`; card.state.replaceChildren(...told.map((each) => (each instanceof Node ? each : plain(each)))); }
@@ -110,7 +109,7 @@ function show(match) {
     if (clock) card.clocks.push(clock);
     const place = match.places?.[seat];
     return el("li", { class: `${owing.has(seat) ? "owes" : ""} ${place === 1 ? "first" : ""}` },
-      draw("svg", { class: "badge", viewBox: "0 0 24 24", "aria-hidden": "true" }, token(12, 12, seat, 11)),
+      badge(seat),
       el("span", { class: "name" }, name),
       el("span", { class: "score" }, scores && scores[seat] !== null && scores[seat] !== undefined ? scores[seat] : ""),
       place ? el("span", { class: "place" }, ordinal(place)) : null,

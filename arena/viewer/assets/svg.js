@@ -51,6 +51,11 @@ function token(x, y, seat, radius = 9, extra = "") {
     label(x, y, seat, { "font-size": round(radius * 1.15) }));
 }
 
+// The same beside a name.
+function badge(seat) {
+  return draw("svg", { class: "badge", viewBox: "0 0 24 24", "aria-hidden": "true" }, token(12, 12, seat, 11));
+}
+
 function arrow(x1, y1, x2, y2, short1, short2, attributes = {}) {
   const length = Math.hypot(x2 - x1, y2 - y1) || 1;
   const [dx, dy] = [(x2 - x1) / length, (y2 - y1) / length];

@@ -85,10 +85,6 @@ function clockBars([, main, used, reserve]) {
   return el("span", { class: "clocks" }, bars);
 }
 
-function badge(seat) {
-  return draw("svg", { class: "badge", viewBox: "0 0 24 24", "aria-hidden": "true" }, token(12, 12, seat, 11));
-}
-
 // --- The parts of the page: what stays as it was is left alone, so that a step costs what has changed.
 function renew(parent, nodes) {
   const before = [...parent.childNodes];
