@@ -23,7 +23,6 @@ from arena.reports.divergence import (
     rows_left_out,
 )
 from arena.reports.files import matches_text, terms_told, write_csv, write_whole
-from arena.reports.html import html_text
 from arena.reports.match import match_json, show_match
 from arena.reports.regression import (
     broken_markdown,
@@ -78,7 +77,6 @@ __all__ = [
     "game_json",
     "game_table",
     "head_lost",
-    "html_text",
     "hypotheses_text",
     "interval",
     "labels_of",

@@ -1,10 +1,11 @@
 """What a stress test found, as a table for the terminal and as a page with histograms."""
 
 from collections.abc import Sequence
+from html import escape  # noqa: TID251 - one page of the arena's own words
 
-from arena.reports import html_text
 from arena.stress.campaign import Level, Load, Percentiles
 from arena.tables import Grid
+from referee.printable import printable_name
 
 BINS = (0, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000)
 """Microseconds; the last is open."""
@@ -77,9 +78,9 @@ def stress_page(load: Load, levels: Sequence[Level], machine: str) -> str:
     ]
     heading = f"{machine}. Windows of {load.main_ms} ms; {load.hogs} hogs beside; isolation {load.isolation}."
     parts = [
-        f"<h1>arena stress</h1><p>{html_text(heading)} Times in milliseconds.</p>",
-        "<table><tr>" + "".join(f"<th>{html_text(name)}</th>" for name in head) + "</tr>",
-        *("<tr>" + "".join(f"<td>{html_text(cell)}</td>" for cell in row) + "</tr>" for row in rows),
+        f"<h1>arena stress</h1><p>{_text(heading)} Times in milliseconds.</p>",
+        "<table><tr>" + "".join(f"<th>{_text(name)}</th>" for name in head) + "</tr>",
+        *("<tr>" + "".join(f"<td>{_text(cell)}</td>" for cell in row) + "</tr>" for row in rows),
         "</table>",
     ]
     for level in levels:
@@ -113,3 +114,8 @@ def _histogram(values: Sequence[int]) -> str:
         drawn.append(f'<text x="{left}" y="{top - 3}" font-size="11">{count or ""}</text>')
     size = f'width="{WIDTH}" height="{HEIGHT}"'
     return f'<svg {size} xmlns="http://www.w3.org/2000/svg">{"".join(drawn)}</svg>'
+
+
+def _text(text: str) -> str:
+    """The text for an element, on one line."""
+    return escape(printable_name(text))
