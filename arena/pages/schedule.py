@@ -10,9 +10,9 @@ from arena.pages.template import name
 from arena.schedule import Block
 
 MOST_NOW = 200
-"""Matches of which it is said that they are being played."""
+"""Rows of the table of matches that are being played."""
 MOST_NAMED = 5
-"""Bots of a block that are linked, each in a cell of its own."""
+"""Bots of a block that the kiosk names."""
 
 
 def schedule_parts(overview: Overview) -> dict[str, Any]:
@@ -26,7 +26,6 @@ def schedule_parts(overview: Overview) -> dict[str, Any]:
     return {
         "now": _now(overview, now),
         "coming": _coming(overview, [block for number, block in coming.items() if number not in begun]),
-        "by_round": any(block.round != overview.coming[0].round for block in overview.coming[:1]),
     }
 
 
