@@ -1,6 +1,14 @@
 """Matches in a browser: one page that needs nothing else, with the boards of all eyes, or of one."""
 
-from arena.viewer.data import page_data
+from arena.viewer.data import page_data, runes_of
 from arena.viewer.page import drawing_script, drawing_style, linked_page_of, page_of, shared_assets
 
-__all__ = ["drawing_script", "drawing_style", "linked_page_of", "page_data", "page_of", "shared_assets"]
+__all__ = [
+    "drawing_script",
+    "drawing_style",
+    "linked_page_of",
+    "page_data",
+    "page_of",
+    "runes_of",
+    "shared_assets",
+]

@@ -47,8 +47,13 @@ def page_data(recording: Recording, only: Eyes | None = None) -> dict[str, Any]:
         "boards": boards,
         "pool": pool.changes,
         "left_out": pool.left_out,
-        "runes": {rune.name: rune.segments for rune in RUNES} if recording.game == "runes-to-ruins" else {},
+        "runes": runes_of(recording.game),
     }
+
+
+def runes_of(game: str) -> dict[str, Any]:
+    """The segments of each rune, which the drawing of one game needs; of other games nothing."""
+    return {rune.name: rune.segments for rune in RUNES} if game == "runes-to-ruins" else {}
 
 
 def _names(recording: Recording, seats: int) -> list[str]:

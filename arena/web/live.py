@@ -15,6 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from arena.live import drawing_of
+from arena.viewer import runes_of
 from protocol.codec import encode
 from protocol.feed import (
     MATCH,
@@ -29,7 +30,6 @@ from protocol.feed import (
     FeedStandings,
     FeedWindow,
 )
-from protocol.games.runes import RUNES
 from protocol.words import Event, Outcome, View
 from referee.games import GAMES
 from referee.printable import printable
@@ -66,7 +66,7 @@ _messages: msgspec.json.Decoder[FeedMessage] = msgspec.json.Decoder(FeedMessage)
 
 
 def decoded(message: bytes) -> FeedMessage | None:
-    """A message of a feed; None: it is none."""
+    """A message of a feed; None: these bytes are not one."""
     try:
         return _messages.decode(message)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
@@ -83,7 +83,7 @@ class _Game:
         self._words = drawing_of(name).words
 
     def words(self, event: Any) -> tuple[str, Fields | None] | None:
-        """An event in words, and what it reveals, if it is a reveal; None: it is none of the game's."""
+        """An event in words, and what it reveals, if it is a reveal; None: the game has no such event."""
         if not self._events:
             return None
         try:
@@ -97,7 +97,7 @@ class _Game:
             return None
 
     def view(self, view: Any) -> Fields | None:
-        """A spectator's view as JSON; None: it is none of the game's, or too large."""
+        """A spectator's view as JSON; None: the game has no such view, or it is too large."""
         if self._view is None:
             return None
         try:
@@ -363,7 +363,7 @@ class LiveFeed:
                 for name, match in self._matches.items()
             ],
             "stage": self._stage_ids(),
-            "runes": {rune.name: rune.segments for rune in RUNES} if self._has_runes() else {},
+            "runes": self._runes(),
         }
 
     def snapshot_of(self, id_: str) -> Fields:
@@ -373,7 +373,7 @@ class LiveFeed:
             "type": "all",
             "matches": [] if match is None else [match.everything()],
             "stage": [] if match is None else [id_],
-            "runes": {rune.name: rune.segments for rune in RUNES} if self._has_runes() else {},
+            "runes": self._runes(),
         }
 
     def match(self, id_: str) -> LiveMatch | None:
@@ -476,5 +476,6 @@ class LiveFeed:
     def _stage_ids(self) -> list[str]:
         return [self._matches[name].id for name in self._stage]
 
-    def _has_runes(self) -> bool:
-        return any(match.begun.game == "runes-to-ruins" for match in self._matches.values())
+    def _runes(self) -> Fields:
+        """The segments of each rune, if a match is of the game that has them."""
+        return next((found for match in self._matches.values() if (found := runes_of(match.begun.game))), {})
