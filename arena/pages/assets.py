@@ -31,7 +31,7 @@ def asset_at(path: str) -> bytes | None:
 
 
 def asset_paths() -> tuple[str, ...]:
-    """All of them."""
+    """The paths of all assets."""
     return tuple(_paths().values())
 
 
@@ -51,7 +51,7 @@ def _paths() -> dict[str, str]:
 
 @cache
 def _contents() -> dict[str, bytes]:
-    """Those of pages, of live boards, and of replays."""
+    """The assets of pages, of live boards and of replays, by name."""
     # Functions of their own: names of the drawings may be those of the script, and those of other scripts, too.
     live = b'(() => {\n"use strict";\n%b\n{\n%b}\n})();\n' % (drawing_script().encode(), _own("live.js"))
     drawn = {"live.js": live, DRAWING: f"{drawing_style()}{LARGE}".encode()}

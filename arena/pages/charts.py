@@ -40,12 +40,12 @@ class Interval(Struct, frozen=True, kw_only=True):
     low: float
     high: float
     words: str
-    """The same in words."""
+    """The value in words."""
     tip: str = ""
-    """More words, shown to who points at it."""
+    """More words, shown under the pointer."""
     href: str = ""
     open_low: bool = False
-    """Whether nothing limits that side but what was assumed."""
+    """Whether only an assumption limits that side."""
     open_high: bool = False
 
 

@@ -69,7 +69,7 @@ class Overview(Struct, frozen=True, kw_only=True):
     history: History | None
     """Of a regression test."""
     explained: tuple[Explained, ...] = ()
-    """The same: where head would have acted otherwise than base, if that was asked."""
+    """Of a regression test: where head would have acted otherwise than base, if that was asked."""
 
 
 class Competition:
@@ -109,7 +109,7 @@ class Competition:
         """How it stands.
 
         Raises:
-            WrongUse: the ledger is none.
+            WrongUse: the file is not a ledger, or a damaged one.
             MachineCannot: it cannot be read.
         """
         with self._lock:

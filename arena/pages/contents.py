@@ -33,12 +33,12 @@ class NoReplayError(Exception):
 
 
 def replay_path(head: str) -> str | None:
-    """Where a match's replay is, by the head of its transcript; None: the ledger's is no hash."""
+    """Where a match's replay is, by the head of its transcript; None: the head is not a hash."""
     return f"replay/{head}-{viewer_hash()}.html" if _HEAD.fullmatch(head) else None
 
 
 def transcript_path(head: str) -> str | None:
-    """The same of its transcript."""
+    """Where a match's transcript is, by its head; None: the head is not a hash."""
     return f"transcript/{head}.jsonl" if _HEAD.fullmatch(head) else None
 
 

@@ -17,12 +17,10 @@ MOST_NAMED = 5
 
 def schedule_parts(overview: Overview) -> dict[str, Any]:
     """What the template shows."""
-    running = overview.running
     coming = {block.number: block for block in overview.coming}
-    begun = {block for block, _, _ in overview.times.under_way} if running else set()
-    now = [
-        (each, coming[each[0]]) for each in overview.times.under_way[-MOST_NOW:] if running and each[0] in coming
-    ]
+    under_way = overview.times.under_way if overview.running else ()
+    begun = {block for block, _, _ in under_way}
+    now = [(each, coming[each[0]]) for each in under_way[-MOST_NOW:] if each[0] in coming]
     return {
         "now": _now(overview, now),
         "coming": _coming(overview, [block for number, block in coming.items() if number not in begun]),

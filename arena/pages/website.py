@@ -403,7 +403,7 @@ class Website:
         )
 
     def late_match(self, slug: str, block: str, seating: str) -> Page | None:
-        """One of them."""
+        """A match that is shown with all eyes while it is played."""
         competition = self._competitions.get(slug)
         if competition is None or self._delay is None:
             return None
@@ -500,7 +500,7 @@ def _links(page: int, pages: int, path: Callable[[int], str]) -> list[tuple[str,
 
 
 def _newest_first(page: int, pages: int, path: Callable[[int], str], newest: str) -> list[tuple[str, str]]:
-    """The same where the last page is the newest, and has a name of its own."""
+    """Links between pages of which the last is the newest, and has a name of its own."""
 
     def at(number: int) -> str:
         return newest if number == pages else path(number)

@@ -1,4 +1,4 @@
-"""How competitions are spoken of on pages: how far they are, when, and under which terms. Pure."""
+"""What pages say of a competition: how far it is, its times, and its terms. Pure."""
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
@@ -90,7 +90,7 @@ def span(time: timedelta) -> str:
 
 
 def moment(text: str | None) -> datetime | None:
-    """A time that a ledger says; None: it is none."""
+    """A time from a ledger; None: it is not a time."""
     try:
         found = datetime.fromisoformat(text or "")
         return found.astimezone(UTC) if found.tzinfo is not None else found.replace(tzinfo=UTC)

@@ -17,7 +17,6 @@ from arena.viewer.data import page_data
 
 GAMES = ("mist", "hive-mind", "pointing", "fight-for-a-name", "runes-to-ruins")
 """Those with a drawing of their own. Any other game is shown as a list of what is in its view."""
-_DIGEST = "sha256-{}"
 
 
 def page_of(recording: Recording, only: Eyes | None = None) -> str:
@@ -34,7 +33,7 @@ def page_of(recording: Recording, only: Eyes | None = None) -> str:
 
 
 def linked_page_of(recording: Recording, href: Callable[[str], str]) -> str:
-    """The same, for all eyes, with links to the style and the script. `href`: where one of `shared_assets` is."""
+    """The page for all eyes, with links to style and script. `href`: where one of `shared_assets` is."""
     script = f"viewer-{recording.game}.js" if recording.game in GAMES else "viewer.js"
     return _page(page_data(recording), linked=True, script=href(script), style=href("viewer.css"))
 
@@ -92,4 +91,4 @@ def _own(text: str) -> Markup:
 
 
 def _digest(text: str) -> str:
-    return _DIGEST.format(b64encode(sha256(text.encode()).digest()).decode())
+    return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"

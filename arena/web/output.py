@@ -287,7 +287,7 @@ def _tables(manifest: sqlite3.Connection) -> set[tuple[str, str | None]]:
 
 
 def _digest(path: Path) -> bytes | None:
-    """The hash of a regular file; None: it is none, or cannot be read."""
+    """The hash of a regular file; None: it is not a regular file, or cannot be read."""
     total = sha256()
     try:
         if path.is_symlink():

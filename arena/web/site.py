@@ -109,7 +109,7 @@ class Builder:
         """Writes all that there is of these competitions, and deletes our files that are no longer of them.
 
         Raises:
-            WrongUse: the folder holds something else where a page belongs; or a ledger is none.
+            WrongUse: the folder holds something else where a page belongs; or a file is not a ledger.
             MachineCannot: there is no space.
         """
         website = Website(competitions, live=False, replays=replays, transcripts=transcripts)
@@ -226,7 +226,7 @@ class Builder:
 
 
 def _one_by_one(make: Callable[[Wanted], Made], wanted: Sequence[Wanted]) -> Iterator[tuple[Wanted, Made]]:
-    """The same, of files one of which may end the process that makes it."""
+    """What came of each, where one of the files may end the process that makes it."""
     rest = deque(wanted)
     while rest:
         with process_pool(1) as pool:
