@@ -11,18 +11,17 @@ from arena.pages.tables import Cell, Table, table
 from arena.pages.words import rating_text
 from arena.quantities import counted, duration
 from arena.reports import (
-    BOXES,
     USAGE,
-    draw,
     field_usage,
     interval,
     labels_of,
     notes,
+    points_text,
     prior_text,
     seat_rows,
     usage_rows,
 )
-from arena.schedule import TWO
+from arena.schedule import TWO, Tie
 from arena.statistics import Digest, StandingsRow
 
 ROWS = 100
@@ -34,6 +33,8 @@ MOST_PLOTTED = 50
 ONE_CHART = 8
 """So many bots, or fewer, share a chart of ratings over time; of more, each has its own."""
 MOST_OVER_TIME = 24
+MOST_MEETINGS = 32
+"""Of a round in a bracket; earlier rounds have more, and are left out."""
 
 Href = Callable[[int], str]
 """An entrant's page; empty: there is none."""
@@ -57,7 +58,8 @@ def standings_parts(overview: Overview, href: Href, *, first: int = 0, count: in
         "table": standings_table(digest, page, href),
         "prior": prior_text(digest) if digest.matches else "",
         "begun": digest.matches > 0,
-        "bracket": "\n".join(draw(overview.bracket, digest.labels, BOXES)) if first == 0 else "",
+        "bracket": _bracket(overview, href) if first == 0 else [],
+        "contenders": 2 * MOST_MEETINGS if overview.bracket and len(overview.bracket[0]) > MOST_MEETINGS else 0,
         "own": _own(overview, page, href),
         "notes": notes(digest.labels, overview.found.reports) if first == 0 else [],
         "usage": _usage(overview, page, href),
@@ -76,6 +78,48 @@ def standings_parts(overview: Overview, href: Href, *, first: int = 0, count: in
         "compared": MOST_COLUMNS if len(rows) > MOST_COLUMNS else 0,
         "followed": MOST_OVER_TIME if len(rows) > MOST_OVER_TIME else 0,
     }
+
+
+class Side(Struct, frozen=True):
+    """A bot of a meeting in a bracket."""
+
+    name: str
+    href: str
+    points: str
+    """Of the meeting, with those of tie-breaks behind a `+`; empty where there is no other bot."""
+    won: bool
+
+
+class BracketRound(Struct, frozen=True):
+    """A column of a bracket: its meetings from top to bottom, each of two bots, of one, or, to come, of none."""
+
+    title: str
+    meetings: list[list[Side]]
+
+
+def _bracket(overview: Overview, href: Href) -> list[BracketRound]:
+    """The rounds, also those to come, but for the first ones of a large field; empty where there is no bracket."""
+    labels = overview.found.digest.labels
+    drawn = [[_sides(tie, labels, href) for tie in ties] for ties in overview.bracket]
+    while drawn and len(drawn[-1]) > 1:
+        drawn.append([[] for _ in drawn[-1][::2]])
+    rounds = [BracketRound(_round_title(turn, len(drawn)), each) for turn, each in enumerate(drawn)]
+    return [each for each in rounds if len(each.meetings) <= MOST_MEETINGS]
+
+
+def _sides(tie: Tie, labels: Sequence[str], href: Href) -> list[Side]:
+    met = [tie.one] if tie.other is None else [tie.one, tie.other]
+    return [
+        Side(labels[bot], href(bot), "" if tie.other is None else points_text(tie, side), tie.winner == bot)
+        for side, bot in enumerate(met)
+    ]
+
+
+def _round_title(turn: int, rounds: int) -> str:
+    """By how many rounds are left."""
+    ends = ("Final", "Semi-finals", "Quarter-finals")
+    left = rounds - 1 - turn
+    return ends[left] if left < len(ends) else f"Round {turn + 1}"
 
 
 def standings_table(digest: Digest, page: slice, href: Href) -> Table:

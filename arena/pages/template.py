@@ -5,7 +5,7 @@ from importlib.metadata import version
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from arena.tables import LONGEST_CELL, shortened
 from referee.printable import printable, printable_name
@@ -35,7 +35,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.globals["version"] = version("mist-arena")
-    environment.filters |= {"name": name, "said": said, "lines": lines}
+    environment.filters |= {"name": name, "said": said}
     return environment
 
 
@@ -47,11 +47,6 @@ def name(text: str) -> str:
 def said(text: str) -> str:
     """What is said, of which some may be a bot's: a long one loses its middle."""
     return shortened(printable(text[: 4 * LONGEST_TEXT]), LONGEST_TEXT)
-
-
-def lines(text: str) -> Markup:
-    """A drawing with letters."""
-    return Markup("\n").join(escape(printable(line)) for line in text.split("\n"))
 
 
 def _shown(value: object) -> object:

@@ -2,7 +2,7 @@
 
 from arena.reports.asked import all_compared, compared_lines
 from arena.reports.bots import USAGE, field_usage, note, notes, reports_json, usage_rows, usage_table
-from arena.reports.bracket import BOXES, draw
+from arena.reports.bracket import points_text
 from arena.reports.checks import (
     CheckedGame,
     field_json,
@@ -48,7 +48,6 @@ from arena.reports.tables import (
 from arena.reports.tournament import attempts_text, left_out_json, print_result, results_json, show_crosstable
 
 __all__ = [
-    "BOXES",
     "HEADINGS",
     "PRIOR_TEXT",
     "USAGE",
@@ -61,7 +60,6 @@ __all__ = [
     "decisions_table",
     "difference_text",
     "digest_json",
-    "draw",
     "explained_json",
     "explained_lines",
     "explained_markdown",
@@ -86,6 +84,7 @@ __all__ = [
     "note",
     "notes",
     "outcomes_table",
+    "points_text",
     "print_result",
     "prior_text",
     "ratings_table",

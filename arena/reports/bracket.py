@@ -66,11 +66,11 @@ def _names(ties: Sequence[Tie], turn: int, labels: Sequence[str]) -> dict[int, t
     for number, tie in enumerate(ties):
         if tie.other is not None:
             for side, bot in enumerate((tie.one, tie.other)):
-                found[_row(turn, 2 * number + side)] = (labels[bot], _points(tie, side))
+                found[_row(turn, 2 * number + side)] = (labels[bot], points_text(tie, side))
     return found
 
 
-def _points(tie: Tie, side: int) -> str:
+def points_text(tie: Tie, side: int) -> str:
     """Points, and those of tie-breaks: `2`, `2+1.5`."""
     more = f"+{tie.tie_breaks[side]:g}" if any(tie.tie_breaks) else ""
     return f"{tie.points[side]:g}{more}"

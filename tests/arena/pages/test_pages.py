@@ -13,6 +13,7 @@ import pytest
 from arena.pages import Competition, Website
 from arena.pages.words import time_left
 from arena.regression import Decision, Explained, Place
+from arena.schedule.knockout import Knockout
 from arena.tournament import DECISIONS, held
 from referee.match import SeatReport
 from referee.printable import printable, printable_name
@@ -244,6 +245,28 @@ def test_a_projector_shows_how_the_best_stand_while_nothing_is_played(tmp_path: 
     said = words(Website([Competition("cup", cup(tmp_path, 12))], live=True), "cup/kiosk.html")
     assert "finished: 66 blocks # bot mean points" in said
     assert 10 == sum(f"bot_{number} " in said for number in range(12))
+
+
+@pytest.mark.parametrize(
+    ("bots", "expected"),
+    [
+        (3, "Semi-finals bot_0 no opponent bot_1 2 bot_2 0 Final bot_0 0 bot_1 0"),
+        (4, "Semi-finals bot_0 2 bot_3 0 bot_1 2 bot_2 0 Final bot_0 0 bot_1 0"),
+        (8, "Quarter-finals bot_0 2 bot_7 0 bot_3 2 bot_4 0 bot_1 2 bot_6 0 bot_2 2 bot_5 0 Semi-finals bot_0 0"),
+        (65, "From the last 64 on. Round 2 bot_0 0 bot_63 0 bot_31 0 bot_32 0"),
+    ],
+)
+def test_a_bracket_shows_who_met_whom_and_who_will(tmp_path: Path, bots: int, expected: str) -> None:
+    """After the first round, in which the bot that is named first always won."""
+    first = next(Knockout(entrants=bots, blocks=1).rounds(SEED))
+    played = [
+        result(block.number, each.seating, each.entrants, [[seat] for seat in np.argsort(each.entrants).tolist()])
+        for block in first()
+        for each in block.matches
+    ]
+    labels = [f"bot_{number}" for number in range(bots)]
+    website = one(folder_of(tmp_path / "cup", labels, played, format="knockout", rotations=None))
+    assert expected in words(website, "cup/index.html")
 
 
 def test_a_match_of_many_seats_names_the_first_ones(tmp_path: Path) -> None:
