@@ -221,7 +221,10 @@ def test_a_worker_that_is_killed_is_told_of_while_the_rest_goes_on_and_afterward
     (lost,) = json.loads(output)["lost"]
     assert ("killed by SIGKILL", []) == (lost["reason"], json.loads(output)["void"])
     assert b"6/6 matches, 0 void attempts, 1 attempt lost with a referee process" in complaints
-    assert "<dt>lost with a referee process</dt><dd>1</dd>" in (file.parent / "runs/cup/report.html").read_text()
+    assert (
+        "<dt>lost with a referee process, made again</dt><dd>1</dd>"
+        in (file.parent / "runs/cup/report.html").read_text()
+    )
 
 
 def test_what_the_bots_of_a_killed_worker_had_started_is_ended_by_the_arena(tmp_path: Path) -> None:
