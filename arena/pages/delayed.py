@@ -18,6 +18,8 @@ from referee.match import AnyRecord
 from referee.transcript import Broken, Reading, TranscriptError
 
 MICROSECONDS = 1_000_000
+BACK = ("../late.html", "All matches with all eyes")
+"""Where the page of a match leads."""
 
 
 def shown_late(competition: Competition) -> list[tuple[int, int]]:
@@ -55,7 +57,7 @@ def late_page(competition: Competition, block: int, seating: int, seconds: float
         if until <= 0:
             return None
         known = takewhile(lambda record: _at(record) <= until, records)
-        return page_of(recorded(known, part, unfinished=True)).encode()
+        return page_of(recorded(known, part, unfinished=True), back=BACK).encode()
     except (NoReplayError, TranscriptError, WrongUse):
         return None  # It has just ended, for one.
 

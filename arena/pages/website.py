@@ -269,6 +269,7 @@ class Website:
             tab="matches.html",
             replay=replay_path(head) if here and self._replays else None,
             transcript=transcript_path(head) if here and self._transcripts else None,
+            its_name=f"{slug}/{int(block)}-{int(seating)}",
             is_elsewhere=not here,
             finished=overview.finished,
             pages=_neighbours(overview, row),

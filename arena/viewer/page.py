@@ -19,12 +19,19 @@ GAMES = ("mist", "hive-mind", "pointing", "fight-for-a-name", "runes-to-ruins")
 """Those with a drawing of their own. Any other game is shown as a list of what is in its view."""
 
 
-def page_of(recording: Recording, only: Eyes | None = None) -> str:
-    """The page of a match that is over, as HTML. `only`: for these eyes alone; see `page_data`."""
+def page_of(recording: Recording, only: Eyes | None = None, *, back: tuple[str, str] | None = None) -> str:
+    """The page of a match that is over, as HTML.
+
+    Args:
+        recording: the match.
+        only: for these eyes alone; see `page_data`.
+        back: where a link above the board leads, and its words; None: there is none.
+    """
     script, style = _script(recording.game), _asset("viewer.css")
     return _page(
         page_data(recording, only),
         linked=False,
+        back=back,
         script=_own(script),
         style=_own(style),
         script_hash=_digest(script),
@@ -33,9 +40,14 @@ def page_of(recording: Recording, only: Eyes | None = None) -> str:
 
 
 def linked_page_of(recording: Recording, href: Callable[[str], str]) -> str:
-    """The page for all eyes, with links to style and script. `href`: where one of `shared_assets` is."""
+    """The page for all eyes, with links to style and script, one folder below the site's top.
+
+    It leads back to the top, or to the match that `#match=SLUG/BLOCK-SEATING` in its link names.
+    `href`: where one of `shared_assets` is.
+    """
     script = f"viewer-{recording.game}.js" if recording.game in GAMES else "viewer.js"
-    return _page(page_data(recording), linked=True, script=href(script), style=href("viewer.css"))
+    back = ("../index.html", "All competitions")
+    return _page(page_data(recording), linked=True, back=back, script=href(script), style=href("viewer.css"))
 
 
 def shared_assets() -> dict[str, bytes]:

@@ -349,8 +349,18 @@ const UP_DOWN = { ArrowUp: -1, ArrowDown: 1 };
 const leave = (to) => { if (state.playing) playing(false); go(to); };
 const nextEyes = (by) => look(data.eyes[(data.eyes.indexOf(state.eyes) + by + data.eyes.length) % data.eyes.length]);
 
+// The same replay may be of several matches: which one it was opened from is in the link alone.
+const MATCH = /^[a-z0-9][a-z0-9-]{0,63}\/\d{1,9}-\d{1,9}$/;
+let match = null;
+
 function fromLink() {
   const asked = new URLSearchParams(location.hash.slice(1));
+  if ($("match") && MATCH.test(asked.get("match") ?? "")) {
+    match = asked.get("match");
+    const [slug, file] = match.split("/");
+    $("match").href = `../${slug}/match/${file}.html`;
+    $("match").textContent = "The match in the competition";
+  }
   const step = Number.parseInt(asked.get("step") ?? "", 10), eyes = asked.get("eyes");
   if (Number.isFinite(step)) state.at = Math.max(0, Math.min(LAST, step - 1));
   if (eyes !== null && data.eyes.includes(eyes)) state.eyes = eyes;
@@ -373,8 +383,8 @@ $("next").addEventListener("click", () => leave(state.at + 1));
 $("last").addEventListener("click", () => leave(LAST));
 $("play").addEventListener("click", () => playing(!state.playing));
 $("link").addEventListener("click", async () => {
-  const address = `${location.href.split("#")[0]}#step=${state.at + 1}&eyes=${state.eyes}`;
-  try { await navigator.clipboard.writeText(address); $("live").textContent = "The link is copied."; } catch { location.hash = `step=${state.at + 1}&eyes=${state.eyes}`; }
+  const here = `step=${state.at + 1}&eyes=${state.eyes}${match ? `&match=${match}` : ""}`;
+  try { await navigator.clipboard.writeText(`${location.href.split("#")[0]}#${here}`); $("live").textContent = "The link is copied."; } catch { location.hash = here; }
 });
 $("steps").addEventListener("scroll", () => { if (Math.abs(Math.floor($("steps").scrollTop / ROW) - 4 - firstRow) > 2) showRows(false); });
 $("rows").addEventListener("click", (event) => {
