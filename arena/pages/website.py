@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
@@ -15,7 +16,7 @@ from msgspec import Struct
 from arena.errors import MachineCannot, WrongUse
 from arena.pages.assets import DRAWING, asset_at, asset_path, asset_paths
 from arena.pages.bots import bot_index, bot_parts, bots_table, index_chunks
-from arena.pages.competition import Competition, MatchOnPage, Overview
+from arena.pages.competition import MOST_SAID, Competition, MatchOnPage, Overview
 from arena.pages.contents import (
     NoReplayError,
     pages_hash,
@@ -45,10 +46,13 @@ KINDS = {"css": CSS, "js": JS}
 MATCHES_A_PAGE = 100
 ON_KIOSK = 10
 """Bots that a projector shows while nothing is played: the best ones."""
+MOST_REFUSED = 1_000
+"""Transcripts that cannot be shown, of which we keep why."""
 LIVE = "live"
 """The slug of matches of no competition here, of which a server hears by a feed."""
 SLUG = "[a-z0-9][a-z0-9-]{0,63}"
 NUMBER = "[0-9]{1,9}"
+FileStamp = tuple[int, int, int]
 
 
 class Page(Struct, frozen=True):
@@ -95,6 +99,8 @@ class Website:
         self._transcripts = transcripts
         self._competitions = {each.slug: each for each in competitions}
         self._live = live
+        self._refused: dict[tuple[str, str], tuple[FileStamp, str]] = {}
+        """By head and media type: transcripts that cannot be shown, as their files were, and why."""
 
     def page(self, path: str) -> Page | None:
         """What is at a path; None: there is nothing. Waits on the disk, and may take seconds.
@@ -336,28 +342,11 @@ class Website:
 
     def replay(self, head: str, viewer: str) -> Page | None:
         """A match in the browser."""
-        found = self._by_head(head) if viewer == viewer_hash() else None
-        if found is None:
-            return None
-        competition, match = found
-        transcript = competition.transcript(match)
-        if transcript is None:
-            return None
-        try:
-            return Page(replay_page(transcript, head), for_ever=True)
-        except NoReplayError as error:
-            raise WrongUse(f"{transcript}: {error}") from None
+        return self._of_transcript(head, replay_page, HTML) if viewer == viewer_hash() else None
 
     def transcript(self, head: str) -> Page | None:
         """A match's transcript."""
-        found = self._by_head(head)
-        transcript = None if found is None else found[0].transcript(found[1])
-        if transcript is None:
-            return None
-        try:
-            return Page(transcript_bytes(transcript, head), LINES, for_ever=True)
-        except NoReplayError as error:
-            raise WrongUse(f"{transcript}: {error}") from None
+        return self._of_transcript(head, transcript_bytes, LINES)
 
     def live(self, slug: str, page: str) -> Page | None:
         """The matches that are being played: with their boards (`live`), or one after the other (`kiosk`)."""
@@ -410,6 +399,24 @@ class Website:
             return None
         body = late_page(competition, int(block), int(seating), self._delay)
         return None if body is None else Page(body)
+
+    def _of_transcript(self, head: str, make: Callable[[Path, str], bytes], kind: str) -> Page | None:
+        """What is made from a match's transcript. One that was refused is read again once its file is another."""
+        found = self._by_head(head)
+        transcript = None if found is None else found[0].transcript(found[1])
+        if transcript is None:
+            return None
+        stamp = _stamp(transcript)
+        before, why = self._refused.get((head, kind), (None, ""))
+        if stamp != before:
+            try:
+                return Page(make(transcript, head), kind, for_ever=True)
+            except NoReplayError as error:
+                why = str(error)[:MOST_SAID]
+            if len(self._refused) >= MOST_REFUSED:
+                self._refused = {}
+            self._refused[head, kind] = stamp, why
+        raise WrongUse(f"{transcript}: {why}")
 
     def _by_head(self, head: str) -> tuple[Competition, MatchOnPage] | None:
         """The match that counts and has this head. A competition that cannot be read has none."""
@@ -468,6 +475,15 @@ class Website:
             **values,
         )
         return Page(text.encode())
+
+
+def _stamp(file: Path) -> FileStamp:
+    """What changes when the file does; all 0 of one that is gone."""
+    try:
+        its = file.stat()
+    except OSError:
+        return 0, 0, 0
+    return its.st_ino, its.st_size, its.st_mtime_ns
 
 
 def _pages(rows: int, a_page: int = MATCHES_A_PAGE) -> int:

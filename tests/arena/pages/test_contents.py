@@ -6,8 +6,21 @@ from pathlib import Path
 
 import pytest
 
-from arena.pages import NoReplayError, contents, replay_page, replay_path, transcript_bytes, transcript_path
-from referee.transcript import read_transcript, seat_lines, verify_transcript
+from arena.errors import WrongUse
+from arena.pages import (
+    Competition,
+    NoReplayError,
+    Website,
+    contents,
+    replay_page,
+    replay_path,
+    transcript_bytes,
+    transcript_path,
+)
+from arena.tournament import TRANSCRIPTS
+from referee.transcript import Verified, read_transcript, seat_lines, verify_transcript
+from tests.arena.pages.folders import folder_of
+from tests.arena.simulated import result
 from tests.arena.viewer.matches import written
 
 
@@ -77,3 +90,29 @@ def test_what_is_no_regular_file_is_not_waited_for(tmp_path: Path) -> None:
 def test_a_huge_file_is_not_read(mist: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(contents, "MOST_BYTES", 100)
     assert {"is longer than 100 bytes"} == complaint(mist, head_of(mist))
+
+
+def test_a_transcript_that_was_refused_is_read_again_only_when_its_file_is_another(
+    mist: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    head, read = head_of(mist), []
+
+    def verify(path: Path) -> Verified:
+        read.append(path)
+        return verify_transcript(path)
+
+    monkeypatch.setattr(contents, "verify_transcript", verify)
+    played = [result(0, seating, (seating, 1 - seating), [[0], [1]], head=head) for seating in (0, 1)]
+    folder = folder_of(tmp_path / "cup", ("a", "b"), played)
+    (folder / TRANSCRIPTS).mkdir()
+    file = folder / TRANSCRIPTS / "00001a.jsonl"
+    file.write_bytes(mist.read_bytes().replace(b'"seed":1', b'"seed":2', 1))
+    website = Website([Competition("cup", folder)], live=True)
+    for _ in range(3):
+        with pytest.raises(WrongUse, match="line 1: its hash is not the one that line 2 carries"):
+            website.page(f"transcript/{head}.jsonl")
+    assert 1 == len(read)
+    file.write_bytes(mist.read_bytes())
+    found = website.page(f"transcript/{head}.jsonl")
+    assert found is not None
+    assert mist.read_bytes() == found.body
