@@ -9,7 +9,7 @@ from arena import event_loop
 from arena.commands.options import log_option, open_log
 from arena.errors import WrongUse
 from arena.feed import is_endpoint
-from arena.web import MOST_CLIENTS, Serving, serve
+from arena.web import MOST_CLIENTS, MOST_OF_ADDRESS, Serving, serve
 
 MAX_PORT = 65_535
 MAX_CLIENTS = 50_000
@@ -50,7 +50,15 @@ def _delay(context: click.Context, option: click.Parameter, given: str) -> float
     type=click.IntRange(1, MAX_CLIENTS),
     default=MOST_CLIENTS,
     show_default=True,
-    help="Limit on the browsers that follow at once.",
+    help="Limit on the pages that follow at once.",
+)
+@click.option(
+    "--streams-per-address",
+    "streams_of_address",
+    type=click.IntRange(1, MAX_CLIENTS),
+    default=MOST_OF_ADDRESS,
+    show_default=True,
+    help="Limit on those of one address, other than this machine's own.",
 )
 @log_option
 def command(
@@ -61,6 +69,7 @@ def command(
     feeds: tuple[str, ...],
     delay: float | None,
     streams: int,
+    streams_of_address: int,
     log: str | None,
 ) -> None:
     """Serve the competitions in each FOLDER as a website, until Ctrl-C. Nothing is written.
@@ -70,6 +79,14 @@ def command(
     for feed in feeds:
         if not is_endpoint(feed):
             raise WrongUse(f"--feed {feed}: is neither ipc://PATH nor tcp://ADDRESS:PORT")
-    asked = Serving(places=folders, host=host, port=port, feeds=feeds, delay=delay, streams=streams)
+    asked = Serving(
+        places=folders,
+        host=host,
+        port=port,
+        feeds=feeds,
+        delay=delay,
+        streams=streams,
+        streams_of_address=streams_of_address,
+    )
     with open_log(log) as events:
         event_loop.run(partial(serve, asked, events.logger))

@@ -1,7 +1,7 @@
 """Pages for others: a server that follows running arenas, and a site of plain files."""
 
 from arena.web.catalog import competitions_in
-from arena.web.events import MOST_CLIENTS
+from arena.web.events import MOST_CLIENTS, MOST_OF_ADDRESS
 from arena.web.output import HOME, open_output
 from arena.web.serving import Serving, serve
 from arena.web.site import Builder, Progress, Written
@@ -9,6 +9,7 @@ from arena.web.site import Builder, Progress, Written
 __all__ = [
     "HOME",
     "MOST_CLIENTS",
+    "MOST_OF_ADDRESS",
     "Builder",
     "Progress",
     "Serving",

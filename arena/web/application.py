@@ -50,6 +50,7 @@ STREAM_HEADERS = [
 SAID = {
     404: "There is no such page.",
     405: "This site can only be read.",
+    429: "Too many pages are open at your address. Close some of them, or try again in a while.",
     500: "This page cannot be made now. The operator's log says why.",
     503: "Too many are here at once. Try again in a while.",
 }
@@ -97,11 +98,12 @@ class Application:
         # Streams are answered without Starlette: what it holds of a request is held for as long as they last.
         if path.endswith(EVENTS) and scope["method"] == "GET" and PATH.fullmatch(path):
             stream = self._stream_at(path)
-            if stream is not None and not self._streams.full:
-                await self._streams.answer(stream, STREAM_HEADERS, receive, send)
-                return
             if stream is not None:
-                await self._error(path, 503)(scope, receive, send)
+                host, _ = scope.get("client") or ("", 0)
+                if self._streams.full or self._streams.full_for(host):
+                    await self._error(path, 503 if self._streams.full else 429)(scope, receive, send)
+                else:
+                    await self._streams.answer(stream, STREAM_HEADERS, host, receive, send)
                 return
         await self._pages(scope, receive, send)
 
@@ -134,7 +136,7 @@ class Application:
         path = path if path.count("/") <= DEEPEST else ""
         page = self._site.website.error(path, HTTPStatus(status).phrase, SAID.get(status, ""))
         headers = _headers(kept(page)) | {"cache-control": "no-store"}
-        if status == HTTPStatus.SERVICE_UNAVAILABLE:
+        if status in (HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.TOO_MANY_REQUESTS):
             headers["retry-after"] = str(RETRY_SECONDS)
         return Response(page.body, status, headers)
 

@@ -4,7 +4,9 @@ A message is encoded once and its bytes are shared. Each client has a bounded qu
 told later how things stand then, and nothing of what was between.
 """
 
+from collections import Counter
 from collections.abc import Awaitable, Callable
+from ipaddress import IPv6Address, ip_address
 from typing import Any
 
 import trio
@@ -19,6 +21,10 @@ MOST_WAITING_BYTES = 256 * 1024
 """Of one client. One for which more waits begins again, with how things stand."""
 MOST_CLIENTS = 2_000
 """Event streams of one server, if nothing else is asked for."""
+MOST_OF_ADDRESS = 100
+"""Event streams of one client's address, if nothing else is asked for."""
+IPV6_HOST_BITS = 64
+"""One client has all IPv6 addresses of a network."""
 SOONEST_SECONDS = 0.1
 """Messages of so long go out together."""
 SECONDS_A_CLIENT = 0.001
@@ -153,10 +159,12 @@ class Stream:
 
 
 class Streams:
-    """All event streams of a server, with a bound on who listens."""
+    """All event streams of a server, with bounds on who listens: in all, and from one address."""
 
-    def __init__(self, most: int = MOST_CLIENTS) -> None:
+    def __init__(self, most: int = MOST_CLIENTS, most_of_address: int = MOST_OF_ADDRESS) -> None:
         self._most = most
+        self._most_of_address = most_of_address
+        self._of_address: Counter[str] = Counter()
         self.listening = 0
 
     @property
@@ -164,13 +172,38 @@ class Streams:
         """Whether nobody else can be told."""
         return self.listening >= self._most
 
+    def full_for(self, host: str) -> bool:
+        """Whether nobody else at this address can be told."""
+        return self._of_address[address_of(host)] >= self._most_of_address
+
     async def answer(
-        self, stream: Stream, headers: list[tuple[bytes, bytes]], receive: Receive, send: Send
+        self, stream: Stream, headers: list[tuple[bytes, bytes]], host: str, receive: Receive, send: Send
     ) -> None:
-        """Answers a request for a stream. It may end only with the client."""
+        """Answers a request for a stream. It may end only with the client, which is at the address `host`."""
+        address = address_of(host)
         self.listening += 1
+        self._of_address[address] += bool(address)
         try:
             await send({"type": "http.response.start", "status": 200, "headers": headers})
             await stream.tell(receive, send)
         finally:
             self.listening -= 1
+            self._of_address[address] -= bool(address)
+            if not self._of_address[address]:
+                del self._of_address[address]
+
+
+def address_of(host: str) -> str:
+    """The address by which a client is counted.
+
+    Of IPv6 it is the network. It is empty if the client is on this machine, as a web server in front of this one is.
+    """
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return ""
+    if isinstance(address, IPv6Address):
+        if address.ipv4_mapped is None:
+            return "" if address.is_loopback else f"{int(address) >> IPV6_HOST_BITS:x}::"
+        address = address.ipv4_mapped
+    return "" if address.is_loopback else str(address)

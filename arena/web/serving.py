@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from arena.terminal import say
 from arena.web.application import Application, Site
-from arena.web.events import MOST_CLIENTS, Streams
+from arena.web.events import MOST_CLIENTS, MOST_OF_ADDRESS, Streams
 from arena.web.following import Following
 from arena.web.server import Server, authority, be_nice, is_loopback, listeners
 from referee.log import Logger
@@ -27,6 +27,8 @@ class Serving(Struct, frozen=True, kw_only=True):
     """Seconds by which matches are shown late with all eyes; None: they are shown when their block counts."""
     streams: int = MOST_CLIENTS
     """The most event streams at once."""
+    streams_of_address: int = MOST_OF_ADDRESS
+    """The most of them from one address, other than this machine's own."""
 
 
 async def serve(asked: Serving, log: Logger) -> None:
@@ -39,7 +41,7 @@ async def serve(asked: Serving, log: Logger) -> None:
     async with trio.open_nursery() as nursery:
         site = Site({}, asked.delay)
         following = Following(asked.places, asked.feeds, nursery)
-        application = Application(site, Streams(asked.streams), following.stream_at, log)
+        application = Application(site, Streams(asked.streams, asked.streams_of_address), following.stream_at, log)
         following.show = application.show
         await following.scan(first=True)
         listening = await listeners(asked.host, asked.port)

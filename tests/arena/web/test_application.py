@@ -28,11 +28,17 @@ LONG = b"<p>" + b"long " * 1_000
 class Clients:
     """Asks an application, without a socket. `asked`: paths that pages were made of."""
 
-    def __init__(self, streams: Streams, stream_at: Callable[[str], Stream | None], folder: Path | None) -> None:
+    def __init__(
+        self,
+        streams: Streams,
+        stream_at: Callable[[str], Stream | None],
+        folder: Path | None,
+        client: str = "127.0.0.1",
+    ) -> None:
         self.asked: list[str] = []
         competitions = {} if folder is None else {"cup": ServedCompetition("cup", folder)}
         self.application = Application(Site(competitions), streams, stream_at, SILENT)
-        transport = ASGITransport(self.application)
+        transport = ASGITransport(self.application, client=(client, 4))
         self.http = AsyncClient(transport=transport, base_url="http://arena.example")
 
     async def get(self, path: str, **headers: str) -> httpx.Response:
@@ -250,10 +256,15 @@ class TestStreams:
         self, results: Path, nursery: trio.Nursery
     ) -> None:
         stream = Stream(nursery, lambda: 1)
-        clients = Clients(Streams(0), lambda _: stream, results)
-        answer = await clients.get("/events")
-        assert 503 == answer.status_code
-        assert "10" == answer.headers["retry-after"]
+        for streams, status, said in (
+            (Streams(0), 503, "Too many are here"),
+            (Streams(1, 0), 429, "your address"),
+        ):
+            clients = Clients(streams, lambda _: stream, results, client="192.0.2.1")
+            answer = await clients.get("/events")
+            assert status == answer.status_code
+            assert "10" == answer.headers["retry-after"]
+            assert said in answer.text
         nursery.cancel_scope.cancel()
 
     async def test_a_stream_says_what_it_is_and_is_kept_by_nobody(self, nursery: trio.Nursery) -> None:

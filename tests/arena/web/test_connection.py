@@ -182,7 +182,7 @@ class Told:
     def __init__(self, nursery: trio.Nursery, stream: Stream, streams: Streams) -> None:
         async def application(scope: object, receive: Receive, send: Send) -> None:
             del scope
-            await streams.answer(stream, [(b"content-type", b"text/event-stream")], receive, send)
+            await streams.answer(stream, [(b"content-type", b"text/event-stream")], "", receive, send)
 
         self._served = Served(nursery, application)
         self.client = self._served.client

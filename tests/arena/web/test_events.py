@@ -3,6 +3,7 @@
 from collections import deque
 from typing import Any
 
+import pytest
 import trio
 import trio.testing
 
@@ -164,9 +165,41 @@ async def test_there_is_a_bound_on_all_streams_together(nursery: trio.Nursery) -
     async def taken(_: object) -> None:
         pass
 
-    for _ in range(2):
+    for host in ("192.0.2.1", "192.0.2.2"):
         assert not streams.full
-        nursery.start_soon(streams.answer, stream, [], nothing, taken)
+        nursery.start_soon(streams.answer, stream, [], host, nothing, taken)
         await trio.testing.wait_all_tasks_blocked()
     assert streams.full
+    nursery.cancel_scope.cancel()
+
+
+@pytest.mark.parametrize(
+    ("first", "same", "other"),
+    [
+        ("192.0.2.1", "::ffff:192.0.2.1", "192.0.2.2"),
+        ("2001:db8:0:1::1", "2001:db8:0:1:ffff::2", "2001:db8:0:2::1"),
+        ("fe80::1%eth0", "fe80::2%eth0", "192.0.2.1"),
+    ],
+)
+async def test_there_is_a_bound_on_the_streams_of_an_address(
+    nursery: trio.Nursery, first: str, same: str, other: str
+) -> None:
+    streams, (_, stream, _) = Streams(10, 1), following(nursery, 0)
+    leaves = trio.Event()
+
+    async def leave() -> dict[str, Any]:
+        await leaves.wait()
+        return {"type": "http.disconnect"}
+
+    async def taken(_: object) -> None:
+        pass
+
+    for host in (first, "127.0.0.1", "127.0.0.1", "::1", "::1"):
+        assert not streams.full_for(host)
+        nursery.start_soon(streams.answer, stream, [], host, leave, taken)
+        await trio.testing.wait_all_tasks_blocked()
+    assert (True, False) == (streams.full_for(same), streams.full_for(other))
+    leaves.set()
+    await trio.testing.wait_all_tasks_blocked()
+    assert not streams.full_for(first)
     nursery.cancel_scope.cancel()
