@@ -102,7 +102,7 @@ def bot_parts(overview: Overview, bot: int) -> dict[str, Any]:
 
 
 def _scores(head: str, scores: Sequence[tuple[Cell, Score]], seats: int) -> Table:
-    ended = ("won", "tied", "lost") if seats <= TWO else ("ranked before", "tied", "ranked behind")
+    ended = ("won", "tied", "lost") if seats <= TWO else ("ranked before", "level", "ranked behind")
     rows = [
         [
             cell,

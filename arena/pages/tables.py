@@ -50,9 +50,22 @@ ABOUT = {
     "ended": "How the match ended for the bot.",
     "against": "The bots in the other seats.",
     "result": "Who won; or the bots by their places, with > before the next place and = where one is shared.",
+    "ended by": "Why the match was over, in the game's words.",
+    "opponent": "A bot that it met.",
+    "ranked before": "Times that the bot was ranked before the other in a match of both.",
+    "level": "Times that both had the same place.",
+    "ranked behind": "Times that it was ranked behind the other.",
+    "matches lost by a fault": "Matches in which the bot lost by a fault, of all that it played. A dash: none.",
     "seats": "The bots by seat, from seat 0.",
+    "block": "The block's number. All its matches are played from one deal.",
+    "round": "The round's number. A round's pairings are known before its results.",
+    "bots": "The bots that meet.",
+    "matches": "Matches of the block, each in another seating.",
+    "share": "Points, of those that it would have if it had won all its matches.",
 }
 """What headings mean, in the words of the glossary."""
+AGAINST = "against "
+"""Before a bot's name: a heading of a gauntlet's table."""
 WORDS = frozenset(
     {
         "bot",
@@ -96,7 +109,13 @@ class Table(Struct, frozen=True):
     @property
     def about(self) -> list[tuple[str, str]]:
         """The columns with what they mean."""
-        return [(each, ABOUT[each]) for each in self.columns if each in ABOUT]
+        found = []
+        for each in self.columns:
+            if each in ABOUT:
+                found.append((each, ABOUT[each]))
+            elif each.startswith(AGAINST):
+                found.append((each, "Points in matches with this bot, and of how many matches."))
+        return found
 
     def is_words(self, column: str) -> bool:
         """Whether the column holds words, and no numbers."""

@@ -14,9 +14,12 @@ from arena.pages import Competition, Website
 from arena.pages.words import time_left
 from arena.regression import Decision, Explained, Place
 from arena.schedule.knockout import Knockout
+from arena.statistics import summary
 from arena.tournament import DECISIONS, held
 from referee.match import SeatReport
 from referee.printable import printable, printable_name
+from tests.arena.commands.test_report import OF_MANY
+from tests.arena.commands.test_report import cup as tournament_cup
 from tests.arena.pages.folders import SEED, folder_of
 from tests.arena.simulated import result, tournament
 from tests.hostile_names import NAMES
@@ -35,12 +38,22 @@ class Reader(HTMLParser):
         self.links: list[str] = []
         self.words: list[str] = []
         self.open: list[str] = []
+        self.ids: set[str] = set()
+        self.headings: list[str] = []
+        """Of the columns of tables."""
+        self.explained: list[str] = []
+        """What lists of words with their meanings have."""
+        self._into: list[str] | None = None
         self.feed(body.decode())
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.add(tag)
         self.attributes |= {name for name, _ in attrs}
         self.links += [value or "" for name, value in attrs if name in ("href", "src", "data-search")]
+        given = dict(attrs)
+        self.ids |= {given["id"] or ""} if "id" in given else set()
+        is_heading = tag == "th" and given.get("scope") == "col"
+        self._into = self.headings if is_heading else self.explained if tag == "dt" else None
         if tag not in VOID:
             self.open.append(tag)
 
@@ -53,6 +66,9 @@ class Reader(HTMLParser):
         assert tag == self.open.pop()
 
     def handle_data(self, data: str) -> None:
+        if self._into is not None:
+            self._into.append(data)
+            self._into = None
         self.words.append(data)
 
 
@@ -358,7 +374,11 @@ def test_a_tests_ledger_whose_blocks_are_no_blocks_is_refused_in_words(tmp_path:
 
 
 @pytest.mark.slow
-def test_pages_of_a_thousand_bots_with_names_of_forty_characters_stay_small(tmp_path: Path) -> None:
+def test_pages_of_a_thousand_bots_with_names_of_forty_characters_stay_small(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Ratings of so many take a second of a processor each time that they are looked back at.
+    monkeypatch.setattr(summary, "MOMENTS", 2)
     luck = np.random.default_rng(5)
     labels = [f"bot_{number:04d}_" + "n" * 31 for number in range(1000)]
     played = []
@@ -372,3 +392,82 @@ def test_pages_of_a_thousand_bots_with_names_of_forty_characters_stay_small(tmp_
         page = website.page(path)
         assert page is not None
         assert len(page.body) <= MOST_BYTES, path
+
+
+# --- Every kind of page: where its links lead, and what explains its columns.
+
+FOUR = """\
+game = "mist"
+bots = ["any_random", "mist_cautious", "mist_hunter", "mist_random"]
+blocks = 1
+seed = 4
+"""
+KINDS = {
+    "round-robin": FOUR,
+    "swiss": FOUR + 'format = "swiss"\nrounds = 2\n',
+    "ladder": FOUR + 'format = "ladder"\nrounds = 2\n',
+    "knock-out": FOUR + 'format = "knockout"\n',
+    "gauntlet": FOUR + 'format = "gauntlet"\n',
+    "of-many": OF_MANY,
+}
+
+
+@pytest.fixture(scope="module")
+def kinds(tmp_path_factory: pytest.TempPathFactory) -> list[Competition]:
+    """A competition of each format, one that is not over, and a regression test with all that it can say."""
+    path = tmp_path_factory.mktemp("kinds")
+    found = []
+    for slug, text in KINDS.items():
+        tournament_cup(path, f'{text}results = "{slug}"\n')
+        found.append(Competition(slug, path / slug))
+    whole = tournament(np.random.default_rng(1), np.zeros(4), 2, 3, alike=0.3, ties=0.2)
+    folder_of(path / "running", list("abcd"), whole[:20], blocks=3, open_attempts=[(10, 0)])
+    both = [
+        result(block, seating, ((0, 1), (1, 0))[seating], [[0], [1]]) for block in range(9) for seating in (0, 1)
+    ]
+    terms: dict[str, Any] = {"elo0": 0.0, "elo1": 30.0, "alpha": 0.05, "beta": 0.05, "model": "normalized"}
+    tested: dict[str, Any] = {f"test__{name}": value for name, value in terms.items()}
+    folder_of(path / "test", ["base", "head"], both, format=None, blocks=None, **tested)
+    return [*found, Competition("running", path / "running"), Competition("test", path / "test")]
+
+
+def pages_of(website: Website, slugs: Sequence[str], *, live: bool) -> dict[str, bytes]:
+    """All pages and files that they need, by path."""
+    paths = [*website.shared_paths()]
+    for slug in slugs:
+        paths += [*website.paths(slug), *(path for path, _ in website.match_paths(slug))]
+        paths += [f"{slug}/{name}.html" for name in ("live", "kiosk", "late") if live]
+    found = {path: page.body for path in paths if (page := website.page(path)) is not None}
+    assert len(paths) == len(found)
+    return found
+
+
+@pytest.mark.parametrize("live", [True, False])
+def test_each_link_of_each_kind_of_page_leads_to_one(kinds: list[Competition], *, live: bool) -> None:
+    """Served, and as a site: there is a page, and where a part of it is named, the page has that."""
+    website = Website(kinds, live=live, delay=1 if live else None)
+    with held(kinds[-2].folder):
+        pages = pages_of(website, [each.slug for each in kinds], live=live)
+        pages["a/b/c.html"] = website.error("a/b/c.html", "Not Found", "There is no such page.").body
+        read = {path: Reader(body) for path, body in pages.items() if path.endswith(".html")}
+    for path, found in read.items():
+        assert path == "index.html" or any(_joined(path, link) == "index.html" for link in found.links), path
+        for link in found.links:
+            if link.startswith("data:"):
+                continue
+            place, _, part = link.partition("#")
+            target = _joined(path, place) if place else path
+            assert target in pages, f"{path}: {link}"
+            assert not part or part in read[target].ids, f"{path}: {link}"
+
+
+def test_each_heading_of_a_table_is_explained_on_its_page(kinds: list[Competition]) -> None:
+    website = Website(kinds, live=False)
+    headings = 0
+    for path, body in pages_of(website, [each.slug for each in kinds], live=False).items():
+        if path.endswith(".html"):
+            found = Reader(body)
+            headings += len(found.headings)
+            places = {each for each in found.headings if each.isdecimal()} | {"h"}  # of each against each
+            assert not set(found.headings) - set(found.explained) - places, path
+    assert headings > 1_000
