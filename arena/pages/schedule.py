@@ -18,7 +18,7 @@ MOST_NAMED = 5
 def schedule_parts(overview: Overview) -> dict[str, Any]:
     """What the template shows."""
     coming = {block.number: block for block in overview.coming}
-    under_way = overview.times.under_way if overview.running else ()
+    under_way = _under_way(overview)
     begun = {block for block, _, _ in under_way}
     now = [(each, coming[each[0]]) for each in under_way[-MOST_NOW:] if each[0] in coming]
     return {
@@ -29,12 +29,17 @@ def schedule_parts(overview: Overview) -> dict[str, Any]:
 
 def coming_text(overview: Overview, most: int = 2) -> list[str]:
     """The pairings that come next, of which no match has begun."""
-    begun = {block for block, _, _ in overview.times.under_way}
+    begun = {block for block, _, _ in _under_way(overview)}
     labels = overview.found.digest.labels
     blocks = [block for block in overview.coming if block.number not in begun]
     return [
         " \N{EN DASH} ".join(name(labels[each]) for each in block.entrants[:MOST_NAMED]) for block in blocks[:most]
     ]
+
+
+def _under_way(overview: Overview) -> tuple[tuple[int, int, str], ...]:
+    """The matches that are being played. An arena that was stopped leaves attempts without an end."""
+    return overview.times.under_way if overview.running else ()
 
 
 def _now(overview: Overview, matches: Sequence[tuple[tuple[int, int, str], Block]]) -> Table:
