@@ -10,12 +10,12 @@ import pytest
 from tests.arena.in_browser import Opened
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, Page
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def browser() -> "Iterator[Browser]":
     if CHROMIUM is None:
         pytest.skip("there is no Chromium on this machine: scripts/chromium installs it")
@@ -28,12 +28,19 @@ def browser() -> "Iterator[Browser]":
         browser.close()
 
 
-@pytest.fixture
-def opened(browser: "Browser", request: pytest.FixtureRequest) -> Iterator[Opened]:
-    """A page that must not complain of anything, and asks for nothing but files and this machine's pages."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
+@pytest.fixture(scope="module")
+def tab(browser: "Browser") -> "Iterator[Page]":
+    """One tab for all tests of a module: a new one takes half a second of a processor."""
+    context = browser.new_context()
     context.set_default_timeout(120_000)
-    opened = Opened(context.new_page(), request)
-    yield opened
+    yield context.new_page()
     context.close()
+
+
+@pytest.fixture
+def opened(tab: "Page", request: pytest.FixtureRequest) -> Iterator[Opened]:
+    """A page that must not complain of anything, and asks for nothing but files and this machine's pages."""
+    opened = Opened(tab, request)
+    yield opened
+    opened.leave()
     assert opened.complaints == []

@@ -1,9 +1,7 @@
-"""Pages in Chromium, from a server that forbids inline scripts and styles: sorted, searched, at two widths."""
+"""Pages of competitions in Chromium: from a server that forbids inline scripts and styles, and from a disk."""
 
-import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
@@ -11,32 +9,60 @@ from typing import Any
 
 import numpy as np
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import expect
 
-from arena.pages import Competition, Website, replay_path
+from arena.pages import Competition, Website
 from arena.tournament import TRANSCRIPTS
+from arena.web.application import POLICY
 from referee.transcript import verify_transcript
+from tests.arena.in_browser import Opened
 from tests.arena.pages.folders import folder_of
 from tests.arena.simulated import result, tournament
 from tests.arena.viewer.matches import HOSTILE, written
+from tests.hostile_names import NAMES
 
-expect.set_options(timeout=30_000)
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(
-        CHROMIUM is None, reason="there is no Chromium on this machine: scripts/chromium installs it"
-    ),
-]
-POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self';"
-    " form-action 'none'"
-)
+expect.set_options(timeout=60_000)
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
+PAGES = (
+    "index.html", "hostile/index.html", "hostile/bots.html", "hostile/bot/0.html", "hostile/matches.html",
+    "hostile/match/0-0.html", "hostile/schedule.html", "twenty/index.html", "five/index.html", "test/index.html",
+)  # fmt: skip
+COLUMN = """(place) => [...document.querySelector("table[data-sort]").tBodies[0].rows]
+  .map((row) => row.cells[place].textContent)"""
 
 
-@contextmanager
-def served(website: Website) -> Iterator[str]:
-    """A server of these pages; its address."""
+@pytest.fixture(scope="module")
+def website(tmp_path_factory: pytest.TempPathFactory) -> Website:
+    """Simulated competitions. One is between bots with hostile names; a match of it has a transcript."""
+    folder = tmp_path_factory.mktemp("competitions")
+    luck = np.random.default_rng(1)
+    names = [HOSTILE, "l" * 10_000, *list(NAMES.values())[:10]]
+    played = tournament(luck, np.zeros(12), 2, 1, alike=0.3, ties=0.2)
+    transcript = written("mist", folder / "match.jsonl", note=HOSTILE)
+    head = verify_transcript(transcript).head
+    hostile = folder_of(
+        folder / "hostile", names, [result(0, 0, played[0].entrants, [[0], [1]], head=head), *played[1:]]
+    )
+    (hostile / TRANSCRIPTS).mkdir()
+    shutil.copy(transcript, hostile / TRANSCRIPTS / "00001a.jsonl")
+    many = tournament(luck, np.linspace(-1, 1, 20), 2, 1, alike=0.3, ties=0.2)
+    folder_of(folder / "twenty", [f"a_bot_with_a_long_name_{number}" for number in range(20)], many)
+    five = tournament(luck, np.linspace(-1, 1, 8), 5, 10, alike=0.2, ties=0.2)
+    folder_of(folder / "five", [f"hive_{n}" for n in range(8)], five, blocks=10, rotations=5, game="hive-mind")
+    better = [result(block, 0, (0, 1), [[1], [0]] if luck.random() < 0.6 else [[0], [1]]) for block in range(90)]
+    back = [result(each.block, 1, (1, 0), [[0], [1]]) for each in better]
+    both = sorted([*better, *back], key=lambda each: each.block)
+    terms: dict[str, Any] = {"elo0": 0.0, "elo1": 30.0, "alpha": 0.05, "beta": 0.05, "model": "normalized"}
+    tested: dict[str, Any] = {f"test__{name}": value for name, value in terms.items()}
+    folder_of(folder / "test", ["base", "head"], both, format=None, blocks=None, **tested)
+    return Website(
+        [Competition(each, folder / each) for each in ("hostile", "twenty", "five", "test")], live=False
+    )
+
+
+@pytest.fixture(scope="module")
+def site(website: Website) -> Iterator[str]:
+    """The address of a server of these pages, which have the policy that `arena serve` gives them."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -54,149 +80,90 @@ def served(website: Website) -> Iterator[str]:
     thread = Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:
-        yield f"http://127.0.0.1:{server.server_port}"
+        yield f"http://127.0.0.1:{server.server_port}/"
     finally:
         server.shutdown()
         server.server_close()
         thread.join()
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
-        yield browser
-        browser.close()
+def on_disk(website: Website, folder: Path, *paths: str) -> None:
+    """Writes these pages, and what all share."""
+    for path in (*website.shared_paths(), *paths):
+        page = website.page(path)
+        assert page is not None
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(page.body)
 
 
-@pytest.fixture(scope="module")
-def website(tmp_path_factory: pytest.TempPathFactory) -> Website:
-    """A cup of twelve with strangers' names, of which one match has its transcript; and a regression test."""
-    place = tmp_path_factory.mktemp("runs")
-    names = [HOSTILE, "a bot whose name has forty characters ok", *(f"bot_{number}" for number in range(10))]
-    played = tournament(np.random.default_rng(2), np.linspace(-1, 1, 12), 2, 1, alike=0.3, ties=0.2)
-    transcript = written("mist", place / "match.jsonl", note=HOSTILE)
-    head = verify_transcript(transcript).head
-    first = result(0, 0, played[0].entrants, [[0], [1]], head=head)
-    folder = folder_of(place / "cup", names, [first, *played[1:]])
-    (folder / TRANSCRIPTS).mkdir()
-    shutil.copy(transcript, folder / TRANSCRIPTS / "00001a.jsonl")
-    luck = np.random.default_rng(4)
-    test = [
-        result(block, seating, ((0, 1), (1, 0))[seating], [[0], [1]] if luck.random() < 0.5 else [[1], [0]])
-        for block in range(40)
-        for seating in (0, 1)
-    ]
-    terms: dict[str, Any] = {"test__elo0": 0.0, "test__elo1": 30.0}
-    regression = folder_of(place / "regress", ["base", "head"], test, format=None, blocks=None, **terms)
-    return Website([Competition("cup", folder), Competition("regress", regression)], live=False)
+@pytest.mark.parametrize("path", PAGES)
+def test_each_page_fits_and_has_no_serious_fault_of_accessibility(path: str, opened: Opened, site: str) -> None:
+    """Hostile names are text on it: none is markup, and none makes the page wider than the screen."""
+    answer = opened.page.goto(site + path)
+    assert answer is not None
+    assert 200 == answer.status
+    opened.pictures(path.removesuffix(".html").replace("/", "-"))
+    for details in opened.page.locator("details > summary").all():
+        details.click()
+    opened.resize({"width": 360, "height": 900})
+    opened.resize({"width": 1280, "height": 900})
+    assert [] == opened.faults_of_accessibility()
+    assert 0 == opened.page.locator("img, b, i, iframe, object, body style").count()
+    assert 1 == opened.page.locator("script").count()
+    assert "\u202e" not in opened.page.content()
+    if path == "hostile/index.html":
+        assert "<img src=x" in opened.page.inner_text("main")
 
 
-@pytest.fixture
-def page(browser: Browser) -> Iterator[tuple[Page, list[str]]]:
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
-    page = context.new_page()
-    complaints: list[str] = []
-    page.on("console", lambda message: complaints.append(message.text))
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("dialog", lambda dialog: complaints.append(dialog.message))
-    yield page, complaints
-    context.close()
+def test_bots_and_matches_are_found_and_led_to(opened: Opened, site: str) -> None:
+    page = opened.page
+    page.goto(f"{site}twenty/match/0-0.html")
+    page.get_by_role("link", name="Bots").click()
+    page.get_by_label("Find a bot").fill("NAME_17")
+    page.get_by_role("search").get_by_role("link", name="a_bot_with_a_long_name_17").click()
+    expect(page.locator("h1")).to_have_text("a_bot_with_a_long_name_17")
+    page.get_by_role("link", name="Matches", exact=True).click()
+    page.get_by_label("Go to block").fill("7")
+    page.get_by_role("button", name="Go").click()
+    expect(page.locator("h1")).to_have_text("Match 7a")
 
 
-PATHS = [
-    "index",
-    "cup/index",
-    "cup/matches",
-    "cup/match/0-0",
-    "cup/bots",
-    "cup/bot/0",
-    "cup/schedule",
-    "regress/index",
-]
-
-
-@pytest.mark.parametrize("width", [360, 1280])
-def test_no_page_complains_or_is_wider_than_the_screen(
-    website: Website, page: tuple[Page, list[str]], width: int, tmp_path: Path
-) -> None:
-    tab, complaints = page
-    tab.set_viewport_size({"width": width, "height": 800})
-    with served(website) as address:
-        for path in PATHS:
-            tab.goto(f"{address}/{path}.html")
-            assert 0 >= tab.evaluate("document.documentElement.scrollWidth - innerWidth"), path
-            tab.screenshot(path=tmp_path / f"{path.replace('/', '-')}-{width}.png", full_page=True)
-    assert [] == complaints
-
-
-def test_a_table_is_sorted_by_its_heading(website: Website, page: tuple[Page, list[str]]) -> None:
-    tab, complaints = page
-    with served(website) as address:
-        tab.goto(f"{address}/cup/index.html")
-        heading = tab.locator("section", has_text="Standings").locator("th", has_text="rating").first
-        table = heading.locator("xpath=ancestor::table")
-        heading.get_by_role("button").click()
-        expect(heading).to_have_attribute("aria-sort", "descending")
-        falling = table.locator("tbody tr td:nth-child(4)").all_inner_texts()
-        assert sorted(map(int, falling), reverse=True) == list(map(int, falling))
-        heading.get_by_role("button").press("Enter")
-        expect(heading).to_have_attribute("aria-sort", "ascending")
-        assert falling[::-1] == table.locator("tbody tr td:nth-child(4)").all_inner_texts()
-    assert [] == complaints
-
-
-def test_a_bot_is_found_by_a_part_of_its_name(website: Website, page: tuple[Page, list[str]]) -> None:
-    tab, complaints = page
-    with served(website) as address:
-        tab.goto(f"{address}/cup/match/0-0.html")
-        tab.get_by_role("link", name="Bots").click()
-        tab.get_by_label("Find a bot").fill("FORTY")
-        tab.get_by_role("search").get_by_role("link").click()
-        expect(tab.locator("h1")).to_have_text("a bot whose name has forty characters ok")
-        tab.get_by_role("link", name="Matches", exact=True).click()
-        tab.get_by_label("Go to block").fill("7")
-        tab.get_by_role("button", name="Go").click()
-        expect(tab.locator("h1")).to_have_text("Match 7a")
-    assert [] == complaints
+def test_plain_files_are_the_same_pages(opened: Opened, website: Website, tmp_path: Path) -> None:
+    """Opened from a disk they have their looks, sort and search their tables, and follow nothing."""
+    on_disk(website, tmp_path, "twenty/index.html")
+    page = opened.page
+    page.goto(f"file://{tmp_path}/index.html")
+    page.get_by_role("link", name="twenty").click()
+    expect(page.locator("h1")).to_have_text("twenty")
+    assert 0 == page.locator("[data-live]").count()
+    button = page.get_by_role("button", name="mean points")  # an arrow joins its name
+    for order in ("descending", "ascending"):
+        button.press("Enter") if order == "ascending" else button.click()
+        sorted_by = page.locator(f"th[aria-sort={order}]")
+        expect(sorted_by).to_have_text("mean points")
+        place = sorted_by.evaluate("(head) => head.cellIndex")
+        values = [float(each) for each in page.evaluate(COLUMN, place)]
+        assert sorted(values, reverse=order == "descending") == values
+        assert values[0] != values[-1]
+    page.get_by_label("Find a bot").fill("NAME_7")
+    expect(page.get_by_role("search").get_by_role("link")).to_have_count(1)
+    opened.pictures("site-from-a-disk")
 
 
 def test_a_replay_is_drawn_with_shared_files_from_a_server_and_from_a_disk(
-    website: Website, page: tuple[Page, list[str]], tmp_path: Path
+    opened: Opened, site: str, website: Website, tmp_path: Path
 ) -> None:
-    tab, complaints = page
-    with served(website) as address:
-        tab.goto(f"{address}/cup/match/0-0.html")
-        tab.get_by_role("link", name="Watch the replay").click()
-        tab.wait_for_selector("body[data-ready]")
-        path = tab.url.removeprefix(f"{address}/")
-    assert 1 == len(tab.locator("#board svg").all())
-    head = path.removeprefix("replay/")[:64]
-    assert replay_path(head) == path
-    for each in (path, *website.shared_paths()):
-        found = website.page(each)
-        assert found is not None
-        (tmp_path / each).parent.mkdir(exist_ok=True)
-        (tmp_path / each).write_bytes(found.body)
-    tab.goto(f"file://{tmp_path / path}")
-    tab.wait_for_selector("body[data-ready]")
-    assert [] == complaints
-
-
-def test_a_page_from_a_disk_is_sorted_and_searched(
-    website: Website, page: tuple[Page, list[str]], tmp_path: Path
-) -> None:
-    tab, complaints = page
-    for each in (*website.shared_paths(), "cup/index.html"):
-        found = website.page(each)
-        assert found is not None
-        (tmp_path / each).parent.mkdir(exist_ok=True)
-        (tmp_path / each).write_bytes(found.body)
-    tab.goto(f"file://{tmp_path}/cup/index.html")
-    heading = tab.locator("th", has_text="rating").first
-    heading.get_by_role("button").click()
-    expect(heading).to_have_attribute("aria-sort", "descending")
-    tab.get_by_label("Find a bot").fill("FORTY")
-    expect(tab.get_by_role("search").get_by_role("link")).to_have_count(1)
-    assert [] == complaints
+    page = opened.page
+    page.goto(f"{site}hostile/match/0-0.html")
+    page.get_by_role("link", name="Watch the replay").click()
+    page.wait_for_selector("body[data-ready]")
+    assert 1 == page.locator("#board svg").count()
+    page.get_by_role("link", name="The match in the competition").click()
+    expect(page.locator("h1")).to_have_text("Match 1a")
+    page.go_back()
+    path = page.url.removeprefix(site).partition("#")[0]
+    on_disk(website, tmp_path, path)
+    opened.open(tmp_path / path)
+    assert 1 == page.locator("#board svg").count()
+    page.get_by_role("link", name="All competitions").click()
+    expect(page.locator("h1")).to_have_text("Competitions")

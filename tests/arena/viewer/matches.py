@@ -11,6 +11,7 @@ from msgspec import Raw
 
 from protocol.codec import decode_server_message, encode
 from protocol.messages import PROTOCOL, Hello, Note, Opened, Over, Submit, Welcome
+from referee.host.feed import Publish
 from referee.host.one_match import play
 from referee.host.plan import Plan
 from referee.host.players import LocalSeat
@@ -70,8 +71,12 @@ def written(
     turns: int = 12,
     main_ms: int | None = None,
     reserve_ms: int | None = None,
+    publish: Publish | None = None,
 ) -> Path:
-    """Plays a match and writes its transcript. Seat 0 has the name, and says the note."""
+    """Plays a match and writes its transcript. Seat 0 has the name, and says the note.
+
+    `publish`: takes the messages of its feed.
+    """
     options = encode({"first": 0, "max_turns": turns}) if game == "mist" else b"{}"
     plan = Plan(
         match="m",
@@ -84,7 +89,7 @@ def written(
     seats = [LocalSeat(name, bot(note)), *(LocalSeat(f"bot-{n}", bot()) for n in range(1, SEATS[game]))]
 
     async def playing() -> None:
-        await play(plan, tuple(seats), transcript=path)
+        await play(plan, tuple(seats), transcript=path, publish=publish)
 
     trio.run(playing, clock=trio.testing.MockClock(autojump_threshold=0))
     return path

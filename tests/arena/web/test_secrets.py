@@ -35,7 +35,7 @@ from tests.arena.stand_in import AtOnce
 from tests.arena.tournament.test_run import TEXT
 from tests.referee.proofs.planted_feed_leaks import private_events
 
-SEEDS = {"mist": 4, "hive-mind": 6, "pointing": 4, "fight-for-a-name": 3, "runes-to-ruins": 4}
+SEEDS = {"mist": 2, "hive-mind": 4, "pointing": 4, "fight-for-a-name": 2, "runes-to-ruins": 2}
 
 
 class Browsers:
