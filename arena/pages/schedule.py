@@ -28,13 +28,16 @@ def schedule_parts(overview: Overview) -> dict[str, Any]:
 
 
 def coming_text(overview: Overview, most: int = 2) -> list[str]:
-    """The pairings that come next, of which no match has begun."""
+    """The pairings that come next, of which no match has begun; without the house."""
     begun = {block for block, _, _ in _under_way(overview)}
-    labels = overview.found.digest.labels
+    labels, house = overview.found.digest.labels, overview.found.digest.house
     blocks = [block for block in overview.coming if block.number not in begun]
-    return [
-        " \N{EN DASH} ".join(name(labels[each]) for each in block.entrants[:MOST_NAMED]) for block in blocks[:most]
-    ]
+    return [_pairing([name(labels[each]) for each in block.entrants if each != house]) for block in blocks[:most]]
+
+
+def _pairing(names: Sequence[str]) -> str:
+    more = len(names) - MOST_NAMED
+    return " \N{EN DASH} ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _under_way(overview: Overview) -> tuple[tuple[int, int, str], ...]:

@@ -196,7 +196,7 @@ class Streams:
 def address_of(host: str) -> str:
     """The address by which a client is counted.
 
-    Of IPv6 it is the network. It is empty if the client is on this machine, as a web server in front of this one is.
+    Of IPv6 it is the network. It is empty if the client is on this machine, as a web server in front may be.
     """
     try:
         address = ip_address(host)

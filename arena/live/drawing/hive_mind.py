@@ -57,7 +57,7 @@ def words(event: Event) -> str:  # noqa: PLR0911 - one line for each kind of eve
         case RoundResult(hives=hives):
             return "; ".join(
                 f"{hive}, round {result.round}: "
-                + " ".join(f"{cell}{n}" for cell, n in result.counts.items() if n)
+                + (" ".join(f"{cell}{n}" for cell, n in result.counts.items() if n) or "nothing")
                 for hive, result in hives.items()
             )
         case Doubles(hives=hives):

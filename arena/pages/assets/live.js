@@ -149,7 +149,8 @@ function time(ms) {
   const seconds = ms / 1000;
   if (seconds < 10) return `${seconds.toFixed(1)} s`;
   if (seconds < 100) return `${Math.floor(seconds)} s`;
-  return `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, "0")}`;
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60], two = (number) => String(Math.floor(number)).padStart(2, "0");
+  return hours ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${minutes}:${two(seconds % 60)}`;
 }
 
 setInterval(() => { for (const id of onScreen) for (const clock of cards.get(id)?.clocks ?? []) clock.run(); }, TICK_MS);

@@ -471,3 +471,12 @@ def test_each_heading_of_a_table_is_explained_on_its_page(kinds: list[Competitio
             places = {each for each in found.headings if each.isdecimal()} | {"h"}  # of each against each
             assert not set(found.headings) - set(found.explained) - places, path
     assert headings > 1_000
+
+
+def test_a_projector_names_who_competes_next_and_no_house(tmp_path: Path) -> None:
+    terms: dict[str, Any] = {"blocks": 10, "rotations": 5, "game": "hive-mind", "house": True}
+    played = tournament(np.random.default_rng(1), np.zeros(5), 5, 1, alike=0.2, ties=0.2)
+    website = one(folder_of(tmp_path / "cup", ["one", "two", "three", "four", "fill (house)"], played, **terms))
+    _, _, coming = words(website, "cup/kiosk.html").partition("Next: ")
+    assert {"one", "two", "three", "four"} == set(re.findall("one|two|three|four|fill", coming))
+    assert "fill" in words(website, "cup/schedule.html")

@@ -13,16 +13,17 @@ from pathlib import Path
 import httpx
 import pytest
 from msgspec.structs import replace
-from playwright.sync_api import Page, expect
+from playwright.sync_api import FloatRect, Page, ViewportSize, expect
 
 from arena.errors import MachineCannot
 from arena.feed import FeedLine, open_feed
 from arena.tournament import feed_endpoint
 from protocol.codec import encode
+from protocol.feed import FeedEvent
 from tests.arena.commands.test_report import cup
 from tests.arena.in_browser import Opened
 from tests.arena.stand_in import AtOnce
-from tests.arena.web.test_live import BEGUN, ended, window
+from tests.arena.web.test_live import BEGUN, FIRST, ended, window
 
 expect.set_options(timeout=60_000)
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
@@ -109,6 +110,13 @@ def until(page: Page, holds: Callable[[], bool], do: Callable[[], None] = lambda
     pytest.fail(f"the page says still: {page.inner_text('main')}")
 
 
+def box_of(page: Page, part: str) -> FloatRect:
+    """Where a part of a live match is on the screen."""
+    box = page.locator(f"#live .{part}").bounding_box()
+    assert box is not None
+    return box
+
+
 def results(folder: Path) -> int:
     """How many matches count."""
     try:
@@ -159,7 +167,10 @@ def test_pages_follow_a_tournament_and_a_reload_loses_nothing(opened: Opened, si
 
 
 def test_a_projector_shows_a_knock_out_match_by_match(opened: Opened, site: str, folder: Path) -> None:
-    """Names, board and clocks of a match, its end for a while, then the next match; and the next pairing."""
+    """Names, board and clocks of a match, its end for a while, then the next match; and the next pairing.
+
+    Of a match of many seats nothing lies over anything else.
+    """
     with pytest.raises(BaseExceptionGroup):
         cup(folder, KNOCK_OUT, AtOnce(fails_after=2, failure=MachineCannot("enough")))
     page = opened.page
@@ -170,7 +181,7 @@ def test_a_projector_shows_a_knock_out_match_by_match(opened: Opened, site: str,
     expect(page.locator(".idle table")).to_contain_text("mist_hunter")
     first, second = ("any_random", "mist_random"), ("mist_cautious", "mist_hunter")
 
-    def plays(line: FeedLine, name: str, players: tuple[str, str], *more: object) -> None:
+    def plays(line: FeedLine, name: str, players: tuple[str, ...], *more: object) -> None:
         begun = replace(BEGUN, match=name, players=players, alone=True)
         for message in (begun, window(1), *more):
             line.publish(f"match/{name}", encode(message))
@@ -195,3 +206,13 @@ def test_a_projector_shows_a_knock_out_match_by_match(opened: Opened, site: str,
         expect(page.locator("#live .players li", has_text="mist_random").locator(".place")).to_have_text("1st")
         assert "over" == page.inner_text("#live .state")
         until(page, lambda: shown() == [*second], lambda: plays(line, "m2", second))
+        many = tuple(f"a_bot_with_a_long_name_{number}" for number in range(13))
+        page.reload()
+        said = FeedEvent(n=2, at_ms=2, event=FIRST)
+        until(page, lambda: shown() == [*many], lambda: plays(line, "m3", many, said, window(3, 2)))
+        expect(page.locator("#live .log li")).to_have_count(1)
+        for size in (ViewportSize(width=1280, height=720), ViewportSize(width=360, height=740)):
+            opened.resize(size)
+            players, log, stage = (box_of(page, part) for part in ("players", "log", "stage"))
+            assert players["y"] + players["height"] <= log["y"]
+            assert stage["height"] > 200
