@@ -21,10 +21,10 @@ drawings["fight-for-a-name"] = (() => {
   const spot = (place) => places[place] ?? (SPOTS[place] ? [SPOTS[place][0] * WIDTH, SPOTS[place][1] * HEIGHT] : null);
 
   function people(x, y, seats, own) {
-    const small = seats.length > 2 ? 6.5 : 8, across = seats.length > 2 ? 3 : 2;
-    return seats.slice(0, 6).map((seat, at) => token(x + ((at % across) - (Math.min(seats.length, across) - 1) / 2) * (2 * small + 1),
-      y + Math.floor(at / across) * (2 * small), seat, small, seat === own ? "own" : ""))
-      .concat(seats.length > 6 ? [label(x, y + 4 * small, `and ${seats.length - 6}`, { "font-size": 8 })] : []);
+    const small = seats.length > 2 ? 6.5 : 8, across = seats.length > 2 ? 3 : 2, shown = seats.length > 6 ? 5 : 6;
+    const spotOf = (at) => [x + ((at % across) - (Math.min(seats.length, across) - 1) / 2) * (2 * small + 1), y + Math.floor(at / across) * (2 * small)];
+    return seats.slice(0, shown).map((seat, at) => token(...spotOf(at), seat, small, seat === own ? "own" : ""))
+      .concat(seats.length > 6 ? [label(...spotOf(5), `+${seats.length - 5}`, { "font-size": 10 })] : []);
   }
 
   // The picture, said.
