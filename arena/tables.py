@@ -106,14 +106,7 @@ def show(screen: Screen, grid: Grid) -> None:
 
 def fits(screen: Screen, grid: Grid) -> bool:
     """Whether a table is as wide as the screen or less, once its words are folded."""
-    words = [column for column in grid.table.columns if not column.no_wrap]
-    before = [column.max_width for column in words]
-    for column in words:
-        column.max_width = NARROW_WORDS
-    found = _width(screen, grid.table) <= screen.width
-    for column, width in zip(words, before, strict=True):
-        column.max_width = width
-    return found
+    return _width(screen, grid.drawn(most=NARROW_WORDS)) <= screen.width
 
 
 def _width(screen: Screen, table: Table) -> int:

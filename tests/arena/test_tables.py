@@ -63,7 +63,7 @@ def test_each_against_each_is_left_out_at_a_terminal_that_is_too_narrow(
     *, terminal: bool, width: int, matrix: bool
 ) -> None:
     screen = Screen(file=StringIO(), width=width, force_terminal=terminal, color_system=None)
-    rows = standings_of(12, [result(0, 0, (0, 1), [[0], [1]])])
+    rows = standings_of(12, [result(0, 0, (0, 11), [[0], [1]])])
     show_crosstable(screen, rows, [f"bot_{number}" for number in range(12)], 2)
     assert isinstance(screen.file, StringIO)
     shown = screen.file.getvalue()
