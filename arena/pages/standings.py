@@ -155,6 +155,16 @@ def standings_table(digest: Digest, page: slice, href: Href) -> Table:
     return table("Standings", columns, rows)
 
 
+def leaders_table(digest: Digest, count: int) -> Table:
+    """The best so many, in columns that a projector and a telephone have room for."""
+    rows = []
+    for place, row in _part(digest, slice(0, count)):
+        mean = "-" if row.mean is None else f"{row.mean:.3f}"
+        rating = f"{digest.ratings.ratings[row.entrant].elo:+z.0f}" if row.played else "-"
+        rows.append([*map(Cell, (place, digest.labels[row.entrant], mean, rating, str(row.played)))])
+    return table("Standings", ("#", "bot", "mean points", "rating", "played"), rows)
+
+
 def _counts(numbers: Sequence[int]) -> list[Cell]:
     return [Cell(str(number), kind="" if number else "zero") for number in numbers]
 

@@ -30,7 +30,7 @@ from arena.pages.delayed import late_page, shown_late
 from arena.pages.matches import match_file, match_href, match_name, match_parts, match_table, matches_of_bot
 from arena.pages.regression import test_parts
 from arena.pages.schedule import coming_text, schedule_parts
-from arena.pages.standings import ROWS, standings_parts, standings_table
+from arena.pages.standings import ROWS, leaders_table, standings_parts
 from arena.pages.template import render
 from arena.pages.words import Fact, State, facts, last_result, state_of, terms, terms_line
 from protocol.codec import encode
@@ -365,7 +365,7 @@ class Website:
             idle: dict[str, Any] = {"coming": [], "standings": None, "state": None}
             if competition is not None:
                 overview = competition.overview()
-                first = standings_table(overview.found.digest, slice(0, ON_KIOSK), lambda _: "")
+                first = leaders_table(overview.found.digest, ON_KIOSK)
                 idle = {"coming": coming_text(overview), "standings": first, "state": state_of(overview)}
             return self._html(page, path, layout="base.html.jinja", title=title, **idle, **values)
         layout = "competition.html.jinja"

@@ -259,7 +259,7 @@ def test_before_a_block_counts_nothing_is_said_of_strength(tmp_path: Path) -> No
 
 def test_a_projector_shows_how_the_best_stand_while_nothing_is_played(tmp_path: Path) -> None:
     said = words(Website([Competition("cup", cup(tmp_path, 12))], live=True), "cup/kiosk.html")
-    assert "finished: 66 blocks # bot mean points" in said
+    assert "finished: 66 blocks # bot mean points rating played 1 bot_" in said
     assert 10 == sum(f"bot_{number} " in said for number in range(12))
 
 
