@@ -153,7 +153,7 @@ def test_a_report_can_be_had_of_a_tournament_that_was_stopped_half_way(file: Pat
 
 def test_the_page_has_a_knockouts_bracket_and_a_swiss_tournaments_points(tmp_path: Path) -> None:
     for format_, facts in (
-        ("knockout", ("<h2>Bracket</h2>", "├─")),
+        ("knockout", ("<h2>Bracket</h2>", "<h3>Final</h3>")),
         ("swiss", ("<h2>Result</h2>", ">Buchholz</th>")),
     ):
         folder = tmp_path / format_

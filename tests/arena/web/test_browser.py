@@ -30,21 +30,38 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
 ARENA = (sys.executable, "-m", "arena")
 STARTED = 100
 """Seconds within which a program is there, on a machine that has other things to do."""
-ENDED = 240_000
-"""Milliseconds within which the tournament is over."""
 BLOCKS = 4
 CUP = f"""
 game = "mist"
 variant = "contractual-obligation"
-bots = ["mist_random", "mist_cautious"]
+bots = ["mist_random", "patient"]
 blocks = {BLOCKS}
 isolation = "none"
 results = "runs/cup"
 
 [policy]
-main_ms = 5000
+main_ms = 60000
 unfair = "note"
 """
+PATIENT = """
+import time
+from pathlib import Path
+
+from bots.kit import run
+
+HOLD = Path({hold!r})
+
+
+def decide(window):
+    while HOLD.exists():
+        time.sleep(0.02)
+    return window.default
+
+
+run(decide)
+"""
+"""A bot that takes the default, but not while there is a file: a match waits until the browser has shown it."""
+TOML = 'name = "patient"\nversion = "1"\ncommand = ["python", "bot.py"]\ngames = ["mist"]\n'
 KNOCK_OUT = """\
 game = "mist"
 bots = ["any_random", "mist_cautious", "mist_hunter", "mist_random"]
@@ -129,6 +146,10 @@ def results(folder: Path) -> int:
 def test_pages_follow_a_tournament_and_a_reload_loses_nothing(opened: Opened, site: str, folder: Path) -> None:
     """It is stopped and goes on: the pages that are open then show its matches, its blocks and its end."""
     (folder / "cup.toml").write_text(CUP)
+    hold = folder / "hold"
+    (folder / "patient").mkdir()
+    (folder / "patient/bot.py").write_text(PATIENT.format(hold=str(hold)))
+    (folder / "patient/bot.toml").write_text(TOML)
     with program("tournament", "cup.toml", folder=folder) as tournament:
         while not results(folder / "runs" / "cup"):
             assert tournament.poll() is None
@@ -141,8 +162,10 @@ def test_pages_follow_a_tournament_and_a_reload_loses_nothing(opened: Opened, si
     live = page.context.new_page()
     live.goto(f"{site}cup/live.html")
     page.evaluate("window.stayed = true")
+    hold.touch()
     with program("tournament", "cup.toml", "--feed", folder=folder) as tournament:
-        expect(live.locator("#live [role=img]").first).to_be_visible(timeout=ENDED)
+        expect(live.locator("#live [role=img]").first).to_be_visible(timeout=STARTED * 1000)
+        hold.unlink()
         until(page, lambda: now(page).startswith("finished"))
         assert 0 == tournament.wait(STARTED)
     live.close()
