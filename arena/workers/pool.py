@@ -67,8 +67,10 @@ class _Pool:
         self._spared.discard(pid)
         # First: who is frozen cannot be ended otherwise.
         await trio.to_thread.run_sync(cgroups.sweep)
-        spared = self._spared | cgroups.guards()
-        await end_all(lambda: [child.pid for child in children() if child.pid not in spared])
+        # Asked anew each time: another worker may join meanwhile.
+        await end_all(
+            lambda: [child.pid for child in children() if child.pid not in self._spared | cgroups.guards()]
+        )
 
 
 class _Call:
