@@ -232,7 +232,7 @@ def _check_tournament(file: Path, folder: Path, *, as_json: bool, given: dict[st
     schedule, seed = tournament.schedule, form.seed or 0
     rounds = schedule.rounds(seed)
     blocks = list(next(rounds)() if isinstance(schedule, Fixed) else blocks_so_far(rounds, ()))
-    design = design_of(blocks, len(form.bots), tournament.seats)
+    design = design_of(blocks, range(len(form.bots)), tournament.seats)
     matches = max(design.matches, schedule.matches)
     times = {each.entrant: each.times for each in found if each.times is not None}
     expected = forecast(blocks, matches, times, at_once=at_once)

@@ -7,9 +7,12 @@ from arena.config.tournament_file import (
     Broken,
     Tournament,
     TournamentFile,
+    bot_given,
     entry_place,
+    find_entrant,
     read_tournament,
     results_of,
+    with_changes,
     without,
 )
 
@@ -19,12 +22,15 @@ __all__ = [
     "Broken",
     "Tournament",
     "TournamentFile",
+    "bot_given",
     "entry_place",
+    "find_entrant",
     "find_entry",
     "random_bot",
     "read_caps",
     "read_tournament",
     "results_of",
     "say_link",
+    "with_changes",
     "without",
 ]

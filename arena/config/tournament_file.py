@@ -1,7 +1,7 @@
 """The file that describes a tournament, read and checked before anything is played."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from os.path import normpath
 from pathlib import Path
 from typing import Any, Literal
@@ -13,7 +13,17 @@ from msgspec.structs import replace
 from arena.config.caps import BotCaps, Caps, EntryCaps
 from arena.config.entries import find_entry, link_in
 from arena.errors import WrongUse
-from arena.schedule import FILE_FIELDS, FormatName, Schedule, ScheduleSpec, complaint, format_of
+from arena.schedule import (
+    FILE_FIELDS,
+    Event,
+    FormatName,
+    Schedule,
+    ScheduleSpec,
+    complaint,
+    entered,
+    format_of,
+    labels_now,
+)
 from protocol.words import Options
 from referee.bot_folder import BotFolder, BotFolderError, TomlError, line_of, read_toml
 from referee.games import GAMES
@@ -93,11 +103,13 @@ class Tournament(Struct, frozen=True, kw_only=True):
     results: Path
     left_out: Mapping[str, str] = {}
     """The bots that the file names and that do not play, for they could not start: by label, why."""
+    changes: tuple[Event, ...] = ()
+    """What changed since it was begun. `bots` and `labels` go on with those that entered."""
 
     @property
     def house(self) -> int | None:
         """The number of the bot that fills seats, if there is one."""
-        return None if self.form.fill is None else len(self.bots) - 1
+        return None if self.form.fill is None else len(self.form.bots)
 
     @property
     def kept(self) -> tuple[str, ...]:
@@ -114,7 +126,12 @@ class Tournament(Struct, frozen=True, kw_only=True):
     @property
     def spec(self) -> ScheduleSpec:
         """The fields of the file that the schedule depends on."""
-        return _spec(self.form, self.seats)
+        return replace(_spec(self.form, self.seats), changes=self.changes)
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The labels as tables have them: they say who has withdrawn."""
+        return labels_now(self.spec, self.labels[: self.spec.entrants + self.spec.filled])
 
     @property
     def schedule(self) -> Schedule:
@@ -136,8 +153,12 @@ class Tournament(Struct, frozen=True, kw_only=True):
         )
 
 
-def read_tournament(path: Path) -> Tournament:
+def read_tournament(path: Path, kept: Mapping[str, str] | None = None) -> Tournament:
     """Reads a tournament's file, and finds its bots.
+
+    Args:
+        path: the file's.
+        kept: folders that stand for bots of the file, by label.
 
     Raises:
         WrongUse: one line with file, line and field of what is wrong.
@@ -155,14 +176,15 @@ def read_tournament(path: Path) -> Tournament:
     if wrong := complaint(_spec(form, seats), form.game):
         raise place.wrong(*wrong)
     house = () if form.fill is None else (_bot("fill", form.fill, form, place),)
+    labels = _labels(form, place)
     return Tournament(
         file=path,
         form=form,
         variant=variant,
         options=options,
         seats=seats,
-        bots=_bots(form, place) + house,
-        labels=_labels(form, place),
+        bots=_bots(form, place, dict(zip(form.bots, labels, strict=False)), kept or {}) + house,
+        labels=labels,
         results=results_of(path, form),
     )
 
@@ -195,6 +217,35 @@ def without(tournament: Tournament, left_out: Mapping[str, str]) -> Tournament:
         labels=tuple(tournament.labels[index] for index in stay),
         left_out=left_out,
     )
+
+
+def with_changes(tournament: Tournament, bots: Sequence[BotFolder], changes: Sequence[Event]) -> Tournament:
+    """The tournament after these changes; `bots`: those that entered, in order."""
+    after = replace(tournament, changes=tuple(changes))
+    return replace(
+        after,
+        bots=(*tournament.bots, *bots),
+        labels=(*tournament.labels, *(bot.label for bot in entered(after.spec))),
+    )
+
+
+def bot_given(tournament: Tournament, number: int) -> str:
+    """How a bot of the file is named from here."""
+    return _anchored(tournament.form.bots[number], tournament.file.parent)
+
+
+def find_entrant(tournament: Tournament, given: str, called: str | None = None) -> BotFolder:
+    """A bot that may enter a tournament; `given` is its folder, `FOLDER@REVISION` or a built-in bot's name.
+
+    Raises:
+        BotFolderError: it may not. One line says why.
+    """
+    return find_entry(given, tournament.form.game, _caps(tournament.form), called)
+
+
+def _caps(form: TournamentFile) -> BotCaps:
+    """The most that its bots may ask for."""
+    return BotCaps(limits=form.limits, build_limits=form.build_limits, entry=form.entry)
 
 
 def entry_place(tournament: Tournament, entrant: int) -> str:
@@ -257,22 +308,22 @@ def _check_clock(form: TournamentFile, game: Game[Any], variant: str, place: _Pl
         raise place.wrong(error.field, error.what) from None
 
 
-def _bots(form: TournamentFile, place: _Place) -> tuple[BotFolder, ...]:
-    for index, name in enumerate(form.bots):
-        if name in form.bots[:index]:
-            raise place.wrong(f"bots[{index}]", f"{name!r} is there twice")
-    return tuple(_bot(f"bots[{index}]", name, form, place) for index, name in enumerate(form.bots))
+def _bots(
+    form: TournamentFile, place: _Place, labels: Mapping[str, str], kept: Mapping[str, str]
+) -> tuple[BotFolder, ...]:
+    return tuple(
+        _bot(f"bots[{index}]", name, form, place, kept.get(labels[name])) for index, name in enumerate(form.bots)
+    )
 
 
-def _bot(field: str, name: str, form: TournamentFile, place: _Place) -> BotFolder:
-    """The bot that a field names."""
+def _bot(field: str, name: str, form: TournamentFile, place: _Place, kept: str | None = None) -> BotFolder:
+    """The bot that a field names; `kept`: the folder that stands for it."""
     if name == CONSOLE:
         raise place.wrong(field, "a person plays single matches only: arena match")
-    if link := link_in(name, place.path.parent):
+    if kept is None and (link := link_in(name, place.path.parent)):
         raise place.wrong(field, f"{name!r}: {link} is a symbolic link; name the folder that it leads to")
-    caps = BotCaps(limits=form.limits, build_limits=form.build_limits, entry=form.entry)
     try:
-        return find_entry(_anchored(name, place.path.parent), form.game, caps, repr(name))
+        return find_entry(kept or _anchored(name, place.path.parent), form.game, _caps(form), repr(name))
     except BotFolderError as error:
         raise place.wrong(field, str(error)) from None
 
@@ -285,6 +336,9 @@ def _anchored(name: str, folder: Path) -> str:
 
 def _labels(form: TournamentFile, place: _Place) -> tuple[str, ...]:
     """What each bot, and last the house's, is called: none reads as another."""
+    for index, name in enumerate(form.bots):
+        if name in form.bots[:index]:
+            raise place.wrong(f"bots[{index}]", f"{name!r} is there twice")
     labels = [printable_name(name) for name in _short(form.bots)]
     if form.fill is not None:
         labels.append(f"{printable_name(Path(form.fill).name)}{HOUSE_MARK}")

@@ -2,9 +2,20 @@
 
 from arena.schedule.balance import Design, design_of
 from arena.schedule.blocks import MOST_BLOCKS, SEED_BITS, SWAPPED, Block, Match
+from arena.schedule.changes import Entered, Event, Extended, What, Withdrawn, kind_of
 from arena.schedule.columns import conduct_columns, format_table
-from arena.schedule.contract import FILE_FIELDS, Cells, Contest, ScheduleSpec, Tie
-from arena.schedule.formats import FORMATS, TWO, FormatName, complaint, format_of
+from arena.schedule.contract import Cells, Contest, Tie
+from arena.schedule.fields import (
+    FILE_FIELDS,
+    BadChangeError,
+    ScheduleSpec,
+    competing,
+    entered,
+    fields_of,
+    labels_now,
+    withdrawn,
+)
+from arena.schedule.formats import FORMATS, TWO, FormatName, complaint, format_of, refusal
 from arena.schedule.queue import MatchQueue, Ticket
 from arena.schedule.round_robin import round_robin
 from arena.schedule.rounds import Blocks, Fixed, Schedule, blocks_so_far, next_round, rounds_of
@@ -17,11 +28,15 @@ __all__ = [
     "SEED_BITS",
     "SWAPPED",
     "TWO",
+    "BadChangeError",
     "Block",
     "Blocks",
     "Cells",
     "Contest",
     "Design",
+    "Entered",
+    "Event",
+    "Extended",
     "Fixed",
     "FormatName",
     "Match",
@@ -30,14 +45,23 @@ __all__ = [
     "ScheduleSpec",
     "Ticket",
     "Tie",
+    "What",
+    "Withdrawn",
     "blocks_so_far",
+    "competing",
     "complaint",
     "conduct_columns",
     "design_of",
+    "entered",
+    "fields_of",
     "format_of",
     "format_table",
+    "kind_of",
+    "labels_now",
     "next_round",
+    "refusal",
     "round_robin",
     "rounds_of",
     "shifts_of",
+    "withdrawn",
 ]

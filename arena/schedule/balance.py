@@ -44,31 +44,31 @@ class Design(Struct, frozen=True, kw_only=True):
         )
 
 
-def design_of(blocks: Iterable[Block], bots: int, seats: int) -> Design:
-    """What a schedule comes to. Entrants numbered from `bots` on are the house."""
+def design_of(blocks: Iterable[Block], bots: Iterable[int], seats: int) -> Design:
+    """What a schedule comes to for these entrants: not for the house, nor for those that have withdrawn."""
     number = matches = 0
-    played = [0] * bots
-    met = dict.fromkeys(combinations(range(bots), 2), 0)
-    sat = [[0] * seats for _ in range(bots)]
+    played = dict.fromkeys(sorted(bots), 0)
+    met = dict.fromkeys(combinations(played, 2), 0)
+    sat = {bot: [0] * seats for bot in played}
     for block in blocks:
         number += 1
         matches += len(block.shifts)
-        present = sorted(bot for bot in block.entrants if bot < bots)
+        present = sorted(bot for bot in block.entrants if bot in played)
         for bot in present:
             played[bot] += 1
         for pair in combinations(present, 2):
             met[pair] += 1
         for seated in rotations(block.entrants, block.shifts):
             for seat, bot in enumerate(seated):
-                if bot < bots:
+                if bot in sat:
                     sat[bot][seat] += 1
     return Design(
         blocks=number,
         matches=matches,
-        played=_span(played),
+        played=_span(played.values()),
         met=_span(met.values()),
         met_mean=sum(met.values()) / len(met),
-        sat=_span(count for seats_of_one in sat for count in seats_of_one),
+        sat=_span(count for seats_of_one in sat.values() for count in seats_of_one),
     )
 
 

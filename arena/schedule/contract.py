@@ -2,39 +2,18 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Annotated, Any, ClassVar
+from typing import Any, ClassVar
 
-from msgspec import Meta, Struct
+from msgspec import Struct
 
-from arena.schedule.blocks import MOST_BLOCKS
+from arena.schedule.changes import Event
+from arena.schedule.fields import ScheduleSpec, withdrawn
 from arena.schedule.rounds import Schedule
 from arena.statistics import Played, StandingsRow
 
 Cells = tuple[str, ...]
 Complaint = tuple[str, str]
 """A field of the tournament's file, and what is wrong with it."""
-
-
-Blocks = Annotated[int, Meta(ge=1, le=MOST_BLOCKS)]
-
-
-class ScheduleSpec(Struct, frozen=True, kw_only=True):
-    """What a schedule depends on. The first fields are those of a tournament's file, see there."""
-
-    format: str
-    blocks: Blocks
-    rounds: Blocks | None = None
-    heads: Blocks | None = None
-    rotations: Blocks | None = None
-    entrants: int
-    """How many bots compete."""
-    seats: int
-    filled: bool
-    """Whether the house takes the seats that are left over: the field `fill`."""
-
-
-FILE_FIELDS = ScheduleSpec.__struct_fields__[:-3]
-"""Those that a tournament's file has under the same name."""
 
 
 class Contest(Struct, frozen=True, kw_only=True):
@@ -73,6 +52,11 @@ class Format(ABC):
     order_text: ClassVar[str] = "By mean points."
     """The order of `places`, as a sentence."""
 
+    grows: ClassVar[str | None] = "blocks"
+    """The field of the file whose total may grow while it is played; None: nothing may."""
+    ranks_withdrawn: ClassVar[bool] = False
+    """Whether bots that withdrew have the place that they came to; else they come after those that compete."""
+
     @abstractmethod
     def schedule(self, spec: ScheduleSpec) -> Schedule:
         """The schedule of a spec with which nothing is wrong."""
@@ -80,6 +64,11 @@ class Format(ABC):
     def complaint(self, spec: ScheduleSpec, game: str) -> Complaint | None:
         """What is wrong with a spec whose fields are all of this format; None if nothing is."""
         del spec, game
+        return None
+
+    def refusal(self, event: Event) -> str | None:
+        """Why a change cannot be taken in at its block; None: it can."""
+        del event
         return None
 
     def places(self, contest: Contest) -> dict[int, float]:
@@ -90,7 +79,8 @@ class Format(ABC):
     def in_order(self, contest: Contest, rows: Sequence[StandingsRow]) -> tuple[StandingsRow, ...]:
         """The rows by `places`, the house last; they are given by mean points."""
         place = self.places(contest)
-        return tuple(sorted(rows, key=lambda row: (row.house, place.get(row.entrant, 0.0))))
+        gone = frozenset[int]() if self.ranks_withdrawn else withdrawn(contest.spec)
+        return tuple(sorted(rows, key=lambda row: (row.house, row.entrant in gone, place.get(row.entrant, 0.0))))
 
     def table(self, contest: Contest, rows: Sequence[StandingsRow]) -> tuple[Cells, list[Cells]] | None:
         """Headings and rows of its own table; None where the table of each against each says it all.

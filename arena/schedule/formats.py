@@ -4,14 +4,20 @@ To add a format, write its file, its test and its part of `docs/tournament.md`, 
 else names a format. A field that tournament files do not have yet goes into `ScheduleSpec` and `TournamentFile`.
 """
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
-from arena.schedule.contract import Complaint, Format, ScheduleSpec
+from msgspec.structs import replace
+
+from arena.schedule.changes import Event, Extended
+from arena.schedule.contract import Complaint, Format
+from arena.schedule.fields import BadChangeError, ScheduleSpec, fields_of
 from arena.schedule.gauntlet import GauntletFormat
 from arena.schedule.knockout import KnockoutFormat
 from arena.schedule.ladder import LadderFormat
 from arena.schedule.multi_seat import TablesFormat
 from arena.schedule.round_robin import RoundRobinFormat
+from arena.schedule.rounds import Schedule
 from arena.schedule.swiss import SwissFormat
 
 TWO = 2
@@ -43,6 +49,38 @@ def complaint(spec: ScheduleSpec, game: str) -> Complaint | None:
             return field, f"is for format = {_users(field)}, not {spec.format!r}"
     wrong = _wrong_with_two(spec, game) if spec.seats == TWO else _wrong_with_many(spec, game)
     return wrong or format_of(spec).complaint(spec, game)
+
+
+def refusal(spec: ScheduleSpec, event: Event, game: str) -> str | None:
+    """Why a change cannot be taken in at its block, after those of the spec; None: it can."""
+    format_ = format_of(spec)
+    changed = replace(spec, changes=(*spec.changes, event))
+    try:
+        after = fields_of(changed)[-1]
+    except BadChangeError as error:
+        return str(error)
+    if isinstance(event.what, Extended):
+        schedules = (format_.schedule(spec), format_.schedule(changed))
+        return _refused_total(format_, event.what, schedules) or _in_words(complaint(after.spec(spec), game))
+    if "heads" in format_.uses and after.heads < 1:
+        return "no head would be left"
+    # A Swiss may come to have more rounds than bots that have not met: then some meet again.
+    fits = complaint(replace(after.spec(spec), rounds=1 if "rounds" in format_.uses else None), game)
+    return _in_words(fits) or format_.refusal(event)
+
+
+def _refused_total(format_: Format, what: Extended, schedules: Sequence[Schedule]) -> str | None:
+    if format_.grows is None:
+        return f"the rounds of format = {format_.name!r} follow from its bots"
+    totals = {"blocks": what.blocks, "rounds": what.rounds}
+    if [name for name, total in totals.items() if total is not None] != [format_.grows]:
+        return f"format = {format_.name!r} is extended by its {format_.grows}"
+    now, later = (schedule.matches for schedule in schedules)
+    return None if later > now else f"{format_.grows}: {totals[format_.grows]} is no more than there is now"
+
+
+def _in_words(wrong: Complaint | None) -> str | None:
+    return None if wrong is None else f"{wrong[0]}: {wrong[1]}"
 
 
 def _wrong_with_two(spec: ScheduleSpec, game: str) -> Complaint | None:

@@ -1,11 +1,11 @@
 """Gauntlet: the first bots of the file, the heads, play each of the others, the field. Pure."""
 
-from collections.abc import Iterator, Sequence
-from functools import partial
+from collections.abc import Sequence
 
-from arena.schedule.blocks import SWAPPED, Block
 from arena.schedule.columns import format_table
-from arena.schedule.contract import Cells, Complaint, Contest, Format, ScheduleSpec
+from arena.schedule.contract import Cells, Complaint, Contest, Format
+from arena.schedule.fields import Field, ScheduleSpec, fields_of
+from arena.schedule.round_robin import all_meetings
 from arena.schedule.rounds import Fixed
 from arena.statistics import Score, StandingsRow
 
@@ -18,9 +18,7 @@ class GauntletFormat(Format):
 
     def schedule(self, spec: ScheduleSpec) -> Fixed:
         """See `Format`."""
-        heads = spec.heads or 1
-        matches = spec.blocks * len(SWAPPED) * heads * (spec.entrants - heads)
-        return Fixed(partial(gauntlet, heads, spec.entrants, spec.blocks), matches)
+        return all_meetings(spec, _pairs)
 
     def complaint(self, spec: ScheduleSpec, game: str) -> Complaint | None:
         """See `Format`."""
@@ -31,24 +29,22 @@ class GauntletFormat(Format):
 
     def table(self, contest: Contest, rows: Sequence[StandingsRow]) -> tuple[Cells, list[Cells]]:
         """The heads first, each with its points; then the field, with its points against each head."""
-        heads = contest.spec.heads or 1
-        headings = ("points", "W-T-L", "share", *(f"against {name}" for name in contest.labels[:heads]))
+        field = fields_of(contest.spec)[-1]
+        heads = field.active[: field.heads]
+        headings = ("points", "W-T-L", "share", *(f"against {contest.labels[head]}" for head in heads))
 
         def cells(row: StandingsRow) -> Cells:
             share = "-" if row.mean is None else f"{100 * row.mean:.0f}%"
-            return f"{row.points:g}", row.record, share, *(_of_all(row.against.get(head)) for head in range(heads))
+            return f"{row.points:g}", row.record, share, *(_of_all(row.against.get(head)) for head in heads)
 
-        order = sorted(rows, key=lambda row: row.entrant >= heads)
-        places = [*["head"] * heads, *map(str, range(1, len(rows) - heads + 1))]
+        order = sorted(rows, key=lambda row: row.entrant not in heads)
+        places = [*["head"] * len(heads), *map(str, range(1, len(rows) - len(heads) + 1))]
         return format_table(contest.labels, order, headings, cells, places)
 
 
-def gauntlet(heads: int, entrants: int, blocks: int, seed: int) -> Iterator[Block]:
-    """Each of the first `heads` entrants plays `blocks` blocks with each of the rest, round after round."""
-    pairs = [(head, other) for other in range(heads, entrants) for head in range(heads)]
-    for number in range(blocks * len(pairs)):
-        turn, pair = divmod(number, len(pairs))
-        yield Block(number, turn, pairs[pair], SWAPPED, seed)
+def _pairs(field: Field) -> list[tuple[int, int]]:
+    """Each head with each of the others."""
+    return [(head, other) for other in field.active[field.heads :] for head in field.active[: field.heads]]
 
 
 def _of_all(score: Score | None) -> str:

@@ -10,8 +10,10 @@ from typing import Any
 
 from msgspec import Struct
 
+from arena.schedule.changes import Entered, Event
 from arena.schedule.columns import format_table
-from arena.schedule.contract import Cells, Contest, Format, ScheduleSpec, Tie
+from arena.schedule.contract import Cells, Contest, Format, Tie
+from arena.schedule.fields import Field, ScheduleSpec, fields_of
 from arena.schedule.pairing import SEATINGS, add_points
 from arena.schedule.rounds import Rounds, next_round, round_of
 from arena.statistics import Played, StandingsRow
@@ -24,11 +26,13 @@ class KnockoutFormat(Format):
     """See `Format`."""
 
     name = "knockout"
+    grows = None
+    ranks_withdrawn = True
     order_text = "By the round that was reached, then mean points."
 
     def schedule(self, spec: ScheduleSpec) -> "Knockout":
         """See `Format`."""
-        return Knockout(entrants=spec.entrants, blocks=spec.blocks)
+        return Knockout(spec)
 
     def places(self, contest: Contest) -> dict[int, float]:
         """See `Format`."""
@@ -43,48 +47,69 @@ class KnockoutFormat(Format):
         label = contest.labels.__getitem__
         return {"bracket": [[_tie_json(tie, label) for tie in ties] for ties in self.bracket(contest)]}
 
+    def refusal(self, event: Event) -> str | None:
+        """See `Format`."""
+        if isinstance(event.what, Entered) and event.block:
+            return "a knock-out that has begun takes in no bot; one may withdraw, and its opponent goes on"
+        return None
+
     def bracket(self, contest: Contest) -> list[list[Tie]]:
         """See `Format`."""
-        return bracket_of(self.schedule(contest.spec), contest.seed, contest.played)
+        return bracket_of(contest.spec, contest.seed, contest.played)
 
 
-class Knockout(Struct, frozen=True, kw_only=True):
-    """Two play some blocks, and one of them goes on."""
+class Knockout(Struct, frozen=True):
+    """Two play some blocks, and one goes on. If a bot has withdrawn, its opponent goes on without a match."""
 
-    entrants: int
-    blocks: int
-    """Of each tie."""
+    spec: ScheduleSpec
 
     @property
     def matches(self) -> int:
-        """See `Schedule`. Tie-breaks come on top."""
-        return (self.entrants - 1) * self.blocks * SEATINGS
+        """See `Schedule`. Tie-breaks come on top; what a bot that withdrew does not play comes off."""
+        return (len(fields_of(self.spec)[0].active) - 1) * self.spec.blocks * SEATINGS
+
+    def change_at(self, begun: int) -> int:
+        """See `Schedule`. Matches of the same round are played all the same."""
+        return begun
 
     def rounds(self, seed: int, bracket: list[list[Tie]] | None = None) -> Rounds:
         """See `Schedule`. The ties of each round, from the first, are kept in the list that is given."""
         bracket = [] if bracket is None else bracket
-        left = bracket_order(self.entrants)
+        fields = fields_of(self.spec)
+        seeded = fields[0].active
+        left = [seeded[place] if place < len(seeded) else None for place in bracket_order(len(seeded))]
         first = turn = 0
         while len(left) > 1:
-            ties = [self._tie(one, other) for one, other in zip(left[::2], left[1::2], strict=True)]
+            ties = [_tie(one, other) for one, other in zip(left[::2], left[1::2], strict=True)]
             bracket.append(ties)
-            open_ties = [tie for tie in ties if tie.winner is None]
             for attempt in range(1 + TIE_BREAKS):
+                _forfeit(ties, [field for field in fields if field.first <= first][-1])
+                open_ties = [tie for tie in ties if tie.winner is None]
                 pairs = [(tie.one, tie.other) for tie in open_ties if tie.other is not None]
                 if not pairs:
                     break
-                blocks = round_of(pairs, first=first, turn=turn, blocks=1 if attempt else self.blocks, seed=seed)
+                number = 1 if attempt else self.spec.blocks
+                blocks = round_of(pairs, first=first, turn=turn, blocks=number, seed=seed)
                 first, turn = first + len(blocks), turn + 1
                 results = yield blocks.__iter__
-                _decide(open_ties, results, self.entrants, attempt)
-                open_ties = [tie for tie in open_ties if tie.winner is None]
-            left = [tie.winner for tie in ties if tie.winner is not None]
+                _decide(open_ties, results, self.spec.numbers, seeded, attempt)
+            left = [tie.winner for tie in ties]
 
-    def _tie(self, one: int, other: int) -> Tie:
-        """A tie of the next round; who has no opponent has won it."""
-        if other >= self.entrants:
-            return Tie(one=one, other=None, winner=one)
-        return Tie(one=one, other=other, points=[0.0, 0.0], tie_breaks=[0.0, 0.0])
+
+def _tie(one: int | None, other: int | None) -> Tie:
+    """A tie of the next round; who has no opponent has won it."""
+    if one is None:
+        raise ValueError("the first of two is never nobody")
+    if other is None:
+        return Tie(one=one, other=None, winner=one)
+    return Tie(one=one, other=other, points=[0.0, 0.0], tie_breaks=[0.0, 0.0])
+
+
+def _forfeit(ties: Sequence[Tie], field: Field) -> None:
+    """Decides the ties of those that have withdrawn."""
+    for tie in ties:
+        if tie.winner is None and tie.other is not None and not {tie.one, tie.other} <= set(field.active):
+            tie.winner = tie.one if tie.one in field.active else tie.other
 
 
 def bracket_order(entrants: int) -> list[int]:
@@ -98,7 +123,9 @@ def bracket_order(entrants: int) -> list[int]:
     return order
 
 
-def _decide(ties: list[Tie], results: Sequence[Played], entrants: int, attempt: int) -> None:
+def _decide(
+    ties: list[Tie], results: Sequence[Played], entrants: int, seeded: Sequence[int], attempt: int
+) -> None:
     """Adds what was played, and says who goes on where one leads or no more is played."""
     points = [0.0] * entrants
     add_points(results, points)
@@ -111,13 +138,13 @@ def _decide(ties: list[Tie], results: Sequence[Played], entrants: int, attempt: 
         if counted[0] != counted[1]:
             tie.winner = tie.one if counted[0] > counted[1] else tie.other
         elif attempt == TIE_BREAKS:
-            tie.winner = min(tie.one, tie.other)
+            tie.winner = min(tie.one, tie.other, key=seeded.index)
 
 
-def bracket_of(knockout: Knockout, seed: int, results: Sequence[Played]) -> list[list[Tie]]:
+def bracket_of(spec: ScheduleSpec, seed: int, results: Sequence[Played]) -> list[list[Tie]]:
     """The ties of each round that these results lead to."""
     bracket: list[list[Tie]] = []
-    next_round(knockout.rounds(seed, bracket), results)
+    next_round(Knockout(spec).rounds(seed, bracket), results)
     return bracket
 
 

@@ -12,8 +12,9 @@ from msgspec import Struct
 
 from arena.quantities import rounded
 from arena.schedule.columns import format_table
-from arena.schedule.contract import Cells, Complaint, Contest, Format, ScheduleSpec
-from arena.schedule.pairing import Pair, matches_of, pairs_of
+from arena.schedule.contract import Cells, Complaint, Contest, Format
+from arena.schedule.fields import Part, ScheduleSpec, next_round_from
+from arena.schedule.pairing import Byes, Pair, matches_in, paired_parts, pairs_of
 from arena.schedule.rounds import Rounds, next_round, round_of
 from arena.statistics import Played, StandingsRow, points
 
@@ -31,11 +32,12 @@ class LadderFormat(Format):
 
     name = "ladder"
     uses = ("rounds", "fill")
+    grows = "rounds"
     order_text = "By the ladder's rating."
 
     def schedule(self, spec: ScheduleSpec) -> "Ladder":
         """See `Format`."""
-        return Ladder(entrants=spec.entrants, turns=spec.rounds or 0, blocks=spec.blocks, filled=spec.filled)
+        return Ladder(spec)
 
     def complaint(self, spec: ScheduleSpec, game: str) -> Complaint | None:
         """See `Format`."""
@@ -57,56 +59,68 @@ class LadderFormat(Format):
 
     def as_json(self, contest: Contest) -> dict[str, Any]:
         """See `Format`."""
-        # Without a house nobody plays under the last number, and no label belongs to it.
-        found = sorted(zip(contest.labels, self._ratings(contest), strict=False), key=lambda one: -one[1])
+        found = sorted(zip(contest.labels, self._ratings(contest), strict=True), key=lambda one: -one[1])
         return {"ladder": [{"bot": bot, "rating": rounded(rating, 1)} for bot, rating in found]}
 
     def _ratings(self, contest: Contest) -> list[float]:
-        return final_ratings(self.schedule(contest.spec), contest.seed, contest.played)
+        return final_ratings(contest.spec, contest.seed, contest.played)
 
 
-class Ladder(Struct, frozen=True, kw_only=True):
-    """So many rounds; in each, every bot plays some blocks with a neighbour in rating."""
+class Ladder(Struct, frozen=True):
+    """Rounds in each of which every bot plays some blocks with a neighbour in rating.
 
-    entrants: int
-    """Those who compete; the house is numbered after them."""
-    turns: int
-    blocks: int
-    filled: bool
-    """Whether the house plays whom an odd number leaves over; if not, that one has a bye."""
+    A new version begins at its predecessor's rating. Where an odd number leaves one over, the house plays it if it
+    fills seats; if not, that one has a bye.
+    """
+
+    spec: ScheduleSpec
 
     @property
     def matches(self) -> int:
         """See `Schedule`."""
-        return matches_of(self.turns, self.entrants, self.blocks, filled=self.filled)
+        return matches_in(self._parts())
+
+    def change_at(self, begun: int) -> int:
+        """See `Schedule`."""
+        return next_round_from(self._parts(), begun)
 
     def rounds(self, seed: int, ratings: list[float] | None = None) -> Rounds:
         """See `Schedule`. Ratings, of the house too, are kept in the list that is given."""
-        ratings = first_ratings(self.entrants) if ratings is None else ratings
-        byes, first = [0] * self.entrants, 0
+        ratings = first_ratings(self.spec) if ratings is None else ratings
+        byes, first = Byes(self.spec.numbers), 0
         last: dict[int, int] = {}
-        for turn in range(self.turns):
-            pairs = self._pairs(Random(f"{seed}/{turn}/stir"), ratings, byes, last)
-            last = {bot: other for one, two in pairs for bot, other in ((one, two), (two, one))}
-            blocks = round_of(pairs, first=first, turn=turn, blocks=self.blocks, seed=seed)
-            first += len(blocks)
-            results = yield blocks.__iter__
-            move(results, ratings)
+        for part in self._parts():
+            byes.admit(part.field)
+            for number, predecessor in part.field.came:
+                ratings[number] = START if predecessor is None else ratings[predecessor]
+            for turn in range(part.turn, part.turn + part.rounds):
+                luck = Random(f"{seed}/{turn}/stir")
+                pairs = self._pairs(part.field.active, luck, ratings, byes, last)
+                last = {bot: other for one, two in pairs for bot, other in ((one, two), (two, one))}
+                blocks = round_of(pairs, first=first, turn=turn, blocks=part.field.blocks, seed=seed)
+                first += len(blocks)
+                results = yield blocks.__iter__
+                move(results, ratings)
 
-    def _pairs(self, luck: Random, ratings: list[float], byes: list[int], last: dict[int, int]) -> list[Pair]:
-        stirred = {bot: ratings[bot] + STIR * luck.random() for bot in range(self.entrants)}
+    def _parts(self) -> list[Part]:
+        return paired_parts(self.spec, 0)
+
+    def _pairs(
+        self, bots: Sequence[int], luck: Random, ratings: list[float], byes: Byes, last: dict[int, int]
+    ) -> list[Pair]:
+        stirred = {bot: ratings[bot] + STIR * luck.random() for bot in bots}
         order = sorted(stirred, key=stirred.__getitem__, reverse=True)
-        out = min(order, key=byes.__getitem__) if self.entrants % 2 else None
+        out = byes.left_over(order)
         pairs = pairs_of([bot for bot in order if bot != out], lambda one, other: last.get(one) != other)
         if out is None:
             return pairs
-        byes[out] += 1
-        return [*pairs, (out, self.entrants)] if self.filled else pairs
+        byes.add(out)
+        return pairs if self.spec.house is None else [*pairs, (out, self.spec.house)]
 
 
-def first_ratings(entrants: int) -> list[float]:
-    """What all begin with, and the house, whose rating is the last."""
-    return [START] * (entrants + 1)
+def first_ratings(spec: ScheduleSpec) -> list[float]:
+    """What all begin with, and the house; by entrant's number."""
+    return [START] * spec.numbers
 
 
 def move(results: Iterable[Played], ratings: list[float]) -> None:
@@ -119,8 +133,8 @@ def move(results: Iterable[Played], ratings: list[float]) -> None:
         ratings[other] -= change
 
 
-def final_ratings(ladder: Ladder, seed: int, results: Sequence[Played]) -> list[float]:
-    """By entrant's number, the house's last, after these results."""
-    ratings = first_ratings(ladder.entrants)
-    next_round(ladder.rounds(seed, ratings), results)
+def final_ratings(spec: ScheduleSpec, seed: int, results: Sequence[Played]) -> list[float]:
+    """By entrant's number, after these results."""
+    ratings = first_ratings(spec)
+    next_round(Ladder(spec).rounds(seed, ratings), results)
     return ratings

@@ -5,13 +5,17 @@ the entrants one place further in the cycle's parts, so that after as many cycle
 played and sat everywhere equally often; then lots are drawn anew.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import islice
 from random import Random
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from arena.schedule.blocks import Block
-from arena.schedule.contract import Complaint, Format, ScheduleSpec
+from arena.schedule.contract import Complaint, Format
+from arena.schedule.fields import Field, Part, ScheduleSpec, next_round_from, parts_of
 from arena.schedule.pairing import drawn
 from arena.schedule.rounds import Fixed
 from arena.schedule.seating import Seating, shifts_of
@@ -28,12 +32,9 @@ class TablesFormat(Format):
 
     def schedule(self, spec: ScheduleSpec) -> Fixed:
         """See `Format`."""
-        rotations = spec.rotations or spec.seats
-        tables = Tables(
-            entrants=spec.entrants, seats=spec.seats, rounds=spec.blocks, rotations=rotations, filled=spec.filled
-        )
-        a_round = len(table_sizes(spec.entrants, spec.seats, filled=spec.filled))
-        return Fixed(tables.blocks, spec.blocks * a_round * rotations)
+        parts = list(parts_of(spec, lambda field: field.blocks, partial(_tables, spec)))
+        matches = sum(part.rounds * part.size for part in parts) * (spec.rotations or spec.seats)
+        return Fixed(partial(_blocks, spec, parts), matches, partial(next_round_from, parts))
 
     def complaint(self, spec: ScheduleSpec, game: str) -> Complaint | None:
         """See `Format`."""
@@ -43,6 +44,34 @@ class TablesFormat(Format):
             few = f"{spec.entrants} are too few for {spec.seats} seats"
             return "bots", f'{few}; a bot of the house takes the others: fill = "BOT"'
         return None
+
+
+def _tables(spec: ScheduleSpec, field: Field) -> int:
+    """How many tables a round has."""
+    return len(table_sizes(len(field.active), spec.seats, filled=spec.filled))
+
+
+def _blocks(spec: ScheduleSpec, parts: Sequence[Part], seed: int) -> Iterator[Block]:
+    """Each field sits at tables of its own design, which is of all rounds that were left when it came."""
+    for part in parts:
+        active = part.field.active
+        tables = Tables(
+            entrants=len(active),
+            seats=spec.seats,
+            rounds=part.field.blocks - part.turn,
+            rotations=spec.rotations or spec.seats,
+            filled=spec.filled,
+        )
+        # The house is numbered after the file's bots, and so before those that came later.
+        numbers = active if spec.house is None else (*active, spec.house)
+        lots = f"{seed}/from {part.first}" if part.turn else seed
+        for block in islice(tables.blocks(seed, lots), part.rounds * part.size):
+            yield replace(
+                block,
+                number=part.first + block.number,
+                round=part.turn + block.round,
+                entrants=tuple([numbers[place] for place in block.entrants]),
+            )
 
 
 class Tables(Struct, frozen=True, kw_only=True):
@@ -57,22 +86,23 @@ class Tables(Struct, frozen=True, kw_only=True):
     filled: bool
     """Whether seats that are left over are the house's; if not, those who are left over have a bye."""
 
-    def blocks(self, seed: int) -> Iterator[Block]:
-        """The blocks, round after round."""
+    def blocks(self, seed: int, lots: int | str | None = None) -> Iterator[Block]:
+        """The blocks, round after round; `lots`: what chance is drawn from, if not the seed alone."""
         if not self.filled and self.entrants < self.seats:
             raise ValueError(f"{self.entrants} bots cannot take {self.seats} seats")
         shifts = shifts_of(self.seats, self.rotations)
-        cycle = self._cycle(seed)
+        lots = seed if lots is None else lots
+        cycle = self._cycle(lots)
         number, parts = 0, list[int]()
         for turn in range(self.rounds):
             again, place = divmod(turn, len(cycle))
             if place == 0:
-                parts = self._parts(again, seed)
+                parts = self._parts(again, lots)
             for table in cycle[place]:
                 yield Block(number, turn, tuple([parts[part] for part in table]), shifts, seed)
                 number += 1
 
-    def _cycle(self, seed: int) -> list[list[tuple[int, ...]]]:
+    def _cycle(self, seed: int | str) -> list[list[tuple[int, ...]]]:
         """The tables of each round of the first cycle, by seat."""
         rounds = designed(self.entrants, self.seats, self._cycle_rounds, filled=self.filled, seed=f"{seed}/tables")
         seating = Seating(self.entrants, self.seats, shifts_of(self.seats, self.rotations))
@@ -92,8 +122,8 @@ class Tables(Struct, frozen=True, kw_only=True):
         even = self.entrants - (self.entrants % self.seats == 0)
         return longest - longest % even if longest >= even else longest
 
-    def _parts(self, again: int, seed: int) -> list[int]:
+    def _parts(self, again: int, seed: int | str) -> list[int]:
         """By part of the cycle when it comes again: its bot. The house plays its own part."""
         times, further = divmod(again, self.entrants)
-        lots = drawn(self.entrants, seed, f"cycle {times}")
+        lots = drawn(range(self.entrants), seed, f"cycle {times}")
         return [*lots[further:], *lots[:further], self.entrants]

@@ -1,8 +1,10 @@
 """Pairs of a round, from the order the bots stand in; and what two-seat results come to. Pure."""
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from hashlib import sha256
 
+from arena.schedule.fields import Field, Part, ScheduleSpec, parts_of
 from arena.statistics import Played, points
 
 SEATINGS = 2
@@ -11,19 +13,52 @@ Pair = tuple[int, int]
 MayMeet = Callable[[int, int], bool]
 
 
-def matches_of(turns: int, entrants: int, blocks: int, *, filled: bool) -> int:
-    """How many are played in so many rounds, in each of which every bot plays some blocks with one other.
-
-    `filled`: whether the house plays whom an odd number leaves over.
-    """
-    tables = entrants // 2 + (filled and entrants % 2)
-    return turns * tables * blocks * SEATINGS
+def round_size(spec: ScheduleSpec, field: Field) -> int:
+    """How many blocks a round has in which every bot plays one other, and the house one that is left over."""
+    bots = len(field.active)
+    return (bots // 2 + (spec.filled and bots % 2)) * field.blocks
 
 
-def drawn(entrants: int, seed: int, purpose: str) -> list[int]:
+def paired_parts(spec: ScheduleSpec, turns: int) -> list[Part]:
+    """The rounds of each field in such a format; `turns`: how many there are if the file does not say."""
+    return list(parts_of(spec, lambda field: field.rounds or turns, partial(round_size, spec)))
+
+
+def matches_in(parts: Iterable[Part]) -> int:
+    """How many matches of two seats all these rounds have."""
+    return sum(part.rounds * part.size for part in parts) * SEATINGS
+
+
+class Byes:
+    """Who was left over how often, in rounds of an odd number of bots."""
+
+    def __init__(self, entrants: int) -> None:
+        self.counts = [0] * entrants
+        """By entrant: how often."""
+        self._turns = [0] * entrants
+        """The same, counted from where a bot that came later began."""
+
+    def admit(self, field: Field) -> None:
+        """Those that are new in a field begin level with those who were left over least often."""
+        new = {number for number, _ in field.came}
+        least = min((self._turns[bot] for bot in field.active if bot not in new), default=0)
+        for number in new:
+            self._turns[number] = least
+
+    def left_over(self, order: Sequence[int]) -> int | None:
+        """Of an odd number of bots: the first in the order of those that were left over least often."""
+        return min(order, key=self._turns.__getitem__) if len(order) % 2 else None
+
+    def add(self, bot: int) -> None:
+        """It is left over now."""
+        self.counts[bot] += 1
+        self._turns[bot] += 1
+
+
+def drawn(entrants: Iterable[int], seed: int | str, purpose: str) -> list[int]:
     """The entrants as lots were drawn."""
     # Not shuffled by `random`: its shuffles may differ from one Python to the next.
-    return sorted(range(entrants), key=lambda entrant: sha256(f"{seed}/{purpose}/{entrant}".encode()).digest())
+    return sorted(entrants, key=lambda entrant: sha256(f"{seed}/{purpose}/{entrant}".encode()).digest())
 
 
 def pairs_of(order: Sequence[int], may_meet: MayMeet) -> list[Pair]:

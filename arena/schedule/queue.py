@@ -4,7 +4,7 @@ A worker plays whole blocks, so that the matches of one deal meet the same condi
 begin, those that are idle help with the others', so that the last block does not keep one worker busy alone.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 
 from msgspec import Struct
 
@@ -41,6 +41,9 @@ class MatchQueue:
         self._coming = blocks
         self._finished = finished
         self._all_begun = False
+        self._next = 0
+        """The number of the block after those that were begun or had been played."""
+        self._end: int | None = None
         self._begun: dict[int, _Begun] = {}
         self._left: set[int] = set()
 
@@ -60,6 +63,11 @@ class MatchQueue:
         if found is None:
             return None
         return Ticket(found.waiting.pop(0), len(found.block.matches), found.turn)
+
+    def end_at(self, change_at: Callable[[int], int]) -> None:
+        """Begins no more blocks than it must: `change_at` says before which block it can stop (`Schedule`)."""
+        if self._end is None:
+            self._end = change_at(self._next)
 
     def ended(self, ticket: Ticket) -> bool:
         """A match has its result; whether that counts: not if its block was begun again meanwhile."""
@@ -109,6 +117,9 @@ class MatchQueue:
 
     def _begin_next(self, worker: int) -> _Begun | None:
         for block in self._coming:
+            if self._end is not None and block.number >= self._end:
+                break
+            self._next = block.number + 1
             waiting = [match for match in block.matches if (match.block, match.seating) not in self._finished]
             if waiting:
                 self._begun[block.number] = begun = _Begun(block, worker, waiting, len(waiting))

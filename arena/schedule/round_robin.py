@@ -1,12 +1,18 @@
 """Round robin: everyone meets everyone. Pure."""
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from itertools import combinations
+from itertools import combinations, zip_longest
 
 from arena.schedule.blocks import SWAPPED, Block
-from arena.schedule.contract import Format, ScheduleSpec
+from arena.schedule.contract import Format
+from arena.schedule.fields import Field, ScheduleSpec, fields_of
 from arena.schedule.rounds import Fixed
+
+Pair = tuple[int, int]
+Pairs = Callable[[Field], Sequence[Pair]]
+"""Those of a field that are to meet."""
 
 
 class RoundRobinFormat(Format):
@@ -16,16 +22,55 @@ class RoundRobinFormat(Format):
 
     def schedule(self, spec: ScheduleSpec) -> Fixed:
         """See `Format`."""
-        matches = spec.blocks * spec.entrants * (spec.entrants - 1)
-        return Fixed(partial(round_robin, spec.entrants, spec.blocks), matches)
+        return all_meetings(spec, _all_pairs)
+
+
+def all_meetings(spec: ScheduleSpec, pairs: Pairs) -> Fixed:
+    """The schedule in which pairs meet, whatever comes of it."""
+    fields = fields_of(spec)
+    last, met = fields[-1], Counter[Pair]()
+    for block in meetings(fields[:-1], pairs, 0):
+        if block.number >= last.first:
+            break
+        met[_known(block.entrants)] += 1
+    rest = sum(max(0, last.blocks - met[_known(pair)]) for pair in pairs(last))
+    return Fixed(partial(meetings, fields, pairs), (met.total() + rest) * len(SWAPPED))
+
+
+def meetings(fields: Sequence[Field], pairs: Pairs, seed: int) -> Iterator[Block]:
+    """Each pair of a field plays `blocks` blocks of two seats, those played with earlier fields among them.
+
+    A round gives each pair one. Rounds come one after the other, so that a tournament that was stopped half-way is
+    as balanced as can be. Who came later first catches up.
+    """
+    number, met = 0, Counter[Pair]()
+    for field, later in zip_longest(fields, fields[1:]):
+        skip, meeting = met.copy(), pairs(field)
+        for place in range(field.blocks * len(meeting)):
+            if later is not None and number >= later.first:
+                break
+            turn, pair = divmod(place, len(meeting))
+            known = _known(meeting[pair])
+            if skip[known]:
+                skip[known] -= 1
+                continue
+            if later is not None:
+                met[known] += 1
+            yield Block(number, turn, meeting[pair], SWAPPED, seed)
+            number += 1
 
 
 def round_robin(entrants: int, blocks: int, seed: int) -> Iterator[Block]:
-    """Every pair of entrants plays `blocks` blocks of two seats; a round gives each pair one.
+    """Every pair of entrants plays `blocks` blocks of two seats; a round gives each pair one."""
+    whole = Field(first=0, active=tuple(range(entrants)), heads=1, blocks=blocks, rounds=None)
+    return meetings((whole,), _all_pairs, seed)
 
-    Rounds come one after the other, so that a tournament that was stopped half-way is as balanced as can be.
-    """
-    pairs = list(combinations(range(entrants), 2))
-    for number in range(blocks * len(pairs)):
-        turn, pair = divmod(number, len(pairs))
-        yield Block(number, turn, pairs[pair], SWAPPED, seed)
+
+def _known(pair: Sequence[int]) -> Pair:
+    """A pair, whoever sits first."""
+    one, other = pair
+    return (one, other) if one < other else (other, one)
+
+
+def _all_pairs(field: Field) -> list[Pair]:
+    return list(combinations(field.active, 2))

@@ -31,6 +31,14 @@ class Schedule(Protocol):
     def rounds(self, seed: int) -> Rounds:
         """The rounds from the first."""
 
+    def change_at(self, begun: int) -> int:
+        """The first block that a change can concern, when so many blocks were begun."""
+
+
+def at_once(begun: int) -> int:
+    """See `Schedule.change_at`: with the next block."""
+    return begun
+
 
 class Fixed(Struct, frozen=True):
     """A schedule that does not depend on any result: all of it is one round to play."""
@@ -38,6 +46,8 @@ class Fixed(Struct, frozen=True):
     blocks: Callable[[int], Iterator[Block]]
     """By the tournament's seed."""
     matches: int
+    """See `Schedule`."""
+    change_at: Callable[[int], int] = at_once
     """See `Schedule`."""
 
     def rounds(self, seed: int) -> Rounds:

@@ -9,8 +9,9 @@ from typing import Any
 from msgspec import Struct
 
 from arena.schedule.columns import format_table
-from arena.schedule.contract import Cells, Complaint, Contest, Format, ScheduleSpec
-from arena.schedule.pairing import SEATINGS, add_points, drawn, matches_of, pairs_of
+from arena.schedule.contract import Cells, Complaint, Contest, Format
+from arena.schedule.fields import Part, ScheduleSpec, next_round_from
+from arena.schedule.pairing import SEATINGS, Byes, add_points, drawn, matches_in, paired_parts, pairs_of
 from arena.schedule.rounds import Rounds, next_round, round_of
 from arena.statistics import Played, StandingsRow
 
@@ -20,12 +21,12 @@ class SwissFormat(Format):
 
     name = "swiss"
     uses = ("rounds", "fill")
+    grows = "rounds"
     order_text = "By points, byes counted, then Buchholz."
 
     def schedule(self, spec: ScheduleSpec) -> "Swiss":
         """See `Format`."""
-        turns = spec.rounds or swiss_rounds(spec.entrants)
-        return Swiss(entrants=spec.entrants, turns=turns, blocks=spec.blocks, filled=spec.filled)
+        return Swiss(spec)
 
     def complaint(self, spec: ScheduleSpec, game: str) -> Complaint | None:
         """See `Format`."""
@@ -61,7 +62,7 @@ class SwissFormat(Format):
         return {"swiss": rows}
 
     def _rows(self, contest: Contest) -> "list[SwissRow]":
-        return swiss_rows(self.schedule(contest.spec), contest.seed, contest.played)
+        return swiss_rows(contest.spec, contest.seed, contest.played)
 
 
 def swiss_rounds(entrants: int) -> int:
@@ -69,64 +70,66 @@ def swiss_rounds(entrants: int) -> int:
     return (entrants - 1).bit_length()
 
 
-class Swiss(Struct, frozen=True, kw_only=True):
-    """So many rounds; in each, every bot plays some blocks with one other."""
+class Swiss(Struct, frozen=True):
+    """Rounds in each of which every bot plays some blocks with one other.
 
-    entrants: int
-    """Those who compete; the house is numbered after them."""
-    turns: int
-    """How many rounds."""
-    blocks: int
-    """How many each pair plays when it meets."""
-    filled: bool
-    """Whether the house plays whom an odd number leaves over; if not, that one has a bye, which counts as won."""
+    A bot that came later has no points and has met nobody. Where an odd number leaves one over, the house plays it
+    if it fills seats; if not, that one has a bye, which counts as won.
+    """
+
+    spec: ScheduleSpec
 
     @property
     def matches(self) -> int:
         """See `Schedule`."""
-        return matches_of(self.turns, self.entrants, self.blocks, filled=self.filled)
+        return matches_in(self._parts())
+
+    def change_at(self, begun: int) -> int:
+        """See `Schedule`."""
+        return next_round_from(self._parts(), begun)
 
     def rounds(self, seed: int, score: "SwissScore | None" = None) -> Rounds:
         """See `Schedule`. What comes of it is kept in `score`."""
-        score = score or SwissScore.of(self.entrants)
-        lots = drawn(self.entrants, seed, "lot")
+        score = score or SwissScore.of(self.spec.numbers)
+        house = self.spec.house
         first = 0
-        for turn in range(self.turns):
-            # Equal ones stay as lots were drawn.
-            order = sorted(lots, key=score.points.__getitem__, reverse=True)
-            out = self._left_over(order, score)
-            pairs = pairs_of([bot for bot in order if bot != out], lambda one, other: other not in score.met[one])
-            if out is not None and self.filled:
-                pairs.append((out, self.entrants))
-            blocks = round_of(pairs, first=first, turn=turn, blocks=self.blocks, seed=seed)
-            first += len(blocks)
-            results = yield blocks.__iter__
-            add_points(results, score.points)
-            score.add_round(pairs, out)
-            if out is not None and not self.filled:
-                score.points[out] += self.blocks * SEATINGS
+        for part in self._parts():
+            score.byes.admit(part.field)
+            lots = drawn(part.field.active, seed, "lot")
+            for turn in range(part.turn, part.turn + part.rounds):
+                # Equal ones stay as lots were drawn.
+                order = sorted(lots, key=score.points.__getitem__, reverse=True)
+                out = score.byes.left_over(order[::-1])
+                pairs = pairs_of(
+                    [bot for bot in order if bot != out], lambda one, other: other not in score.met[one]
+                )
+                if out is not None and house is not None:
+                    pairs.append((out, house))
+                blocks = round_of(pairs, first=first, turn=turn, blocks=part.field.blocks, seed=seed)
+                first += len(blocks)
+                results = yield blocks.__iter__
+                add_points(results, score.points)
+                score.add_round(pairs, out)
+                if out is not None and house is None:
+                    score.points[out] += part.field.blocks * SEATINGS
 
-    def _left_over(self, order: list[int], score: "SwissScore") -> int | None:
-        """The bot without an opponent, if there is one: the last of those that were left over least often."""
-        if len(order) % 2 == 0:
-            return None
-        return min(reversed(order), key=score.byes.__getitem__)
+    def _parts(self) -> list[Part]:
+        return paired_parts(self.spec, swiss_rounds(self.spec.entrants))
 
 
 class SwissScore(Struct):
     """What a Swiss tournament has come to, by entrant's number."""
 
     points: list[float]
-    """The last one is the house's."""
-    byes: list[int]
-    """How often each was left over: had a bye, or played the house."""
+    byes: Byes
+    """Who was left over: had a bye, or played the house."""
     met: list[list[int]]
     """As often as each met them; the house left out."""
 
     @classmethod
     def of(cls, entrants: int) -> "SwissScore":
-        """Before the first round."""
-        return cls([0.0] * (entrants + 1), [0] * entrants, [[] for _ in range(entrants)])
+        """Before the first round; `entrants`: the house is one of them."""
+        return cls([0.0] * entrants, Byes(entrants), [[] for _ in range(entrants)])
 
     def add_round(self, pairs: Sequence[tuple[int, int]], out: int | None) -> None:
         """Adds the pairs of a round, and the bot that was left over."""
@@ -135,12 +138,12 @@ class SwissScore(Struct):
                 self.met[one].append(other)
                 self.met[other].append(one)
         if out is not None:
-            self.byes[out] += 1
+            self.byes.add(out)
 
-    def buchholz(self, bot: int, *, filled: bool) -> float:
+    def buchholz(self, bot: int, house: int | None) -> float:
         """The points of all it has met; a bye counts like an opponent with as many points as its own."""
-        unpaired = self.points[-1] if filled else self.points[bot]
-        return sum(self.points[other] for other in self.met[bot]) + self.byes[bot] * unpaired
+        unpaired = self.points[bot if house is None else house]
+        return sum(self.points[other] for other in self.met[bot]) + self.byes.counts[bot] * unpaired
 
 
 class SwissRow(Struct, frozen=True, kw_only=True):
@@ -152,17 +155,18 @@ class SwissRow(Struct, frozen=True, kw_only=True):
     byes: int
 
 
-def swiss_rows(swiss: Swiss, seed: int, results: Sequence[Played]) -> list[SwissRow]:
+def swiss_rows(spec: ScheduleSpec, seed: int, results: Sequence[Played]) -> list[SwissRow]:
     """Best first; equal ones as in the file."""
-    score = SwissScore.of(swiss.entrants)
-    next_round(swiss.rounds(seed, score), results)
+    score = SwissScore.of(spec.numbers)
+    next_round(Swiss(spec).rounds(seed, score), results)
     rows = [
         SwissRow(
             entrant=bot,
             points=score.points[bot],
-            buchholz=score.buchholz(bot, filled=swiss.filled),
-            byes=score.byes[bot],
+            buchholz=score.buchholz(bot, spec.house),
+            byes=score.byes.counts[bot],
         )
-        for bot in range(swiss.entrants)
+        for bot in range(spec.numbers)
+        if bot != spec.house
     ]
     return sorted(rows, key=lambda row: (-row.points, -row.buchholz, row.entrant))

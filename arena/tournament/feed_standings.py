@@ -42,18 +42,23 @@ class FedStandings:
     """The standings so far."""
 
     def __init__(self, tournament: Tournament, publish: Publish) -> None:
-        self._tournament = tournament
         self._publish = publish
-        self._rows = [
-            StandingsRow(entrant=entrant, house=entrant == tournament.house)
-            for entrant in range(len(tournament.labels))
-        ]
+        self._rows: list[StandingsRow] = []
+        self.change(tournament)
         self._played = 0
         self._n = 0
         self._counted: set[int] = set()
         """Blocks that are in the sums."""
         self._ended: set[int] = set()
         """Blocks of which a match has ended since they were last looked for."""
+
+    def change(self, tournament: Tournament) -> None:
+        """The tournament goes on with another field: bots have entered, or withdrawn."""
+        self._tournament = tournament
+        self._rows += [
+            StandingsRow(entrant=entrant, house=entrant == tournament.house)
+            for entrant in range(len(self._rows), len(tournament.labels))
+        ]
 
     def ended(self, match: Match) -> None:
         """A match has its result: its block may be complete."""
@@ -82,7 +87,7 @@ class FedStandings:
         return any(found)
 
     def _count(self, played: Iterable[Played]) -> None:
-        matches = list(played)
+        matches = [match for match in played if match.block not in self._counted]
         self._counted.update(match.block for match in matches)
         self._played += len(matches)
         for row in standings_of(len(self._rows), matches):
@@ -100,6 +105,7 @@ class FedStandings:
         self._say(rows, final=True)
 
     def _say(self, rows: Sequence[StandingsRow], *, final: bool = False) -> None:
+        labels = self._tournament.shown
         message = FeedStandings(
             n=self._n,
             game=self._tournament.form.game,
@@ -107,7 +113,7 @@ class FedStandings:
             format=self._tournament.form.format,
             played=self._played,
             final=final,
-            rows=tuple(_row(row, self._tournament.labels) for row in rows),
+            rows=tuple(_row(row, labels) for row in rows),
         )
         self._n += 1
         self._publish(STANDINGS, encode(message))

@@ -1,4 +1,4 @@
-"""A tournament's book: what it was begun with, every attempt at a match, and the blocks that count.
+"""A tournament's book: what it was begun with, what changed since, all attempts at matches, the blocks that count.
 
 The only file that writes it. SQLite in WAL mode: a process killed at any moment leaves a book that is whole.
 Attempts stand apart from results: a block's matches become results all at once, when the last of them has ended.
@@ -8,9 +8,10 @@ Calls wait on the disk; from trio, make them in a thread.
 
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ import msgspec
 from msgspec import Struct
 
 from arena.errors import MachineCannot, WrongUse
-from arena.schedule import Match
+from arena.schedule import Event, Match, What, kind_of
 from arena.statistics import Played
 from arena.tournament.ledger_schema import StrangeBookError, prepare
 from protocol.codec import MAX_NESTING, TOO_DEEP, is_deeper
@@ -29,6 +30,8 @@ from referee.match import SeatReport
 
 LAST = 2**63 - 1
 """SQLite's largest number: no block has it."""
+MOST_EVENTS = 10_000
+"""Of one tournament: all are read whenever one is taken in."""
 PRIMARY_CODE = 0xFF
 OF_THE_MACHINE = frozenset(
     {
@@ -116,6 +119,51 @@ class Ledger:
         rows = [(key, msgspec.json.encode(value).decode()) for key, value in terms.items()]
         with self._errors_as_exits(), self._transaction():
             self._db.executemany("INSERT INTO terms VALUES (?, ?)", rows)
+
+    def events(self) -> list[Event]:
+        """All changes since it was begun, also those that no arena has taken in, or could."""
+        with self._errors_as_exits():
+            return self._events()
+
+    def waiting(self) -> bool:
+        """Whether there are changes that no arena has taken in."""
+        with self._errors_as_exits():
+            query = "SELECT EXISTS (SELECT 1 FROM events WHERE block IS NULL AND refused IS NULL)"
+            (found,) = self._db.execute(query).fetchone()
+        return bool(found)
+
+    def begun(self) -> int:
+        """How many blocks were begun."""
+        with self._errors_as_exits():
+            return self._begun()
+
+    def change(self, change: Callable[[Sequence[Event], int], What]) -> Event:
+        """Writes down a change that the next arena to look takes in. No other is written meanwhile.
+
+        `change` is given all events so far, and how many blocks were begun; what it raises ends the call.
+        """
+        with self._errors_as_exits(), self._transaction():
+            events = self._events()
+            if len(events) >= MOST_EVENTS:
+                raise WrongUse(f"{self.path}: a tournament has at most {MOST_EVENTS} changes")
+            what = change(events, self._begun())
+            row = (_now(), kind_of(what), msgspec.json.encode(what).decode())
+            self._db.execute("INSERT INTO events (at, kind, data) VALUES (?, ?, ?)", row)
+            return self._events()[-1]
+
+    def take_in(self, judge: Callable[[Sequence[Event], int], Sequence[Event]]) -> list[Event]:
+        """Settles the changes that wait; those it settled.
+
+        `judge` is given all events so far, and how many blocks were begun; it gives back the events that waited,
+        each with its block, or with why it is refused.
+        """
+        with self._errors_as_exits(), self._transaction():
+            settled = list(judge(self._events(), self._begun()))
+            self._db.executemany(
+                "UPDATE events SET block = ?, refused = ? WHERE id = ?",
+                [(event.block, event.refused, event.id) for event in settled],
+            )
+        return settled
 
     def give_up_unfinished(self) -> int:
         """Declares void what another process left unfinished; how many attempts that were."""
@@ -315,6 +363,19 @@ class Ledger:
                 " WHERE set_aside IS NOT NULL AND played IS NOT NULL ORDER BY id"
             ).fetchall()
 
+    def _events(self) -> list[Event]:
+        found = self._db.execute("SELECT id, at, block, refused, kind, data FROM events ORDER BY id")
+        names = [name for name, *_ in found.description]
+        events = [_event(dict(zip(names, row, strict=True))) for row in islice(found, MOST_EVENTS + 1)]
+        if len(events) > MOST_EVENTS:
+            raise msgspec.ValidationError(f"more than {MOST_EVENTS} events")
+        return events
+
+    def _begun(self) -> int:
+        """Blocks are begun in schedule order: how many were, an attempt at one of their matches or more."""
+        (last,) = self._db.execute("SELECT max(block) FROM attempts").fetchone()
+        return 0 if last is None else int(last) + 1
+
     def _void(self, attempt: Attempt, reason: str) -> None:
         self._db.execute("UPDATE attempts SET ended = ?, void = ? WHERE id = ?", (_now(), reason, attempt.id))
 
@@ -361,6 +422,14 @@ def _shallow(text: str) -> Any:
     if is_deeper(text.encode(), MAX_NESTING):
         raise RecursionError(TOO_DEEP)
     return value
+
+
+def _event(row: dict[str, Any]) -> Event:
+    """A row of the table, checked: a ledger may come from anybody."""
+    event = msgspec.convert(row | {"what": msgspec.json.decode(row["data"])}, Event)
+    if event.kind != row["kind"]:
+        raise msgspec.ValidationError(f"event {event.id} is of two kinds")
+    return event
 
 
 def _begin(path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The ledger's tables."""
+"""The ledger's tables, and how those of an older arena become them."""
 
 import sqlite3
 from contextlib import closing
@@ -6,8 +6,8 @@ from functools import cache
 
 APPLICATION = 0x41524E41
 """Marks the file as one of ours, for `file` and for us ("ARNA")."""
-SCHEMA = 5
-TABLES = """
+SCHEMA = 6
+TABLES_5 = """
 CREATE TABLE terms (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE attempts (
     id INTEGER PRIMARY KEY,
@@ -37,6 +37,22 @@ CREATE TABLE results (
 """
 
 
+EVENTS = """
+CREATE TABLE events (
+    id INTEGER PRIMARY KEY,
+    at TEXT NOT NULL,
+    block INTEGER,  -- the first that it concerns; null: no arena has taken it in yet
+    kind TEXT NOT NULL,
+    data TEXT NOT NULL,  -- JSON, by kind (`arena.schedule.changes`)
+    refused TEXT,  -- why no arena takes it in
+    CHECK (block IS NULL OR refused IS NULL)
+);
+"""
+TABLES = TABLES_5 + EVENTS
+MIGRATIONS = {5: (TABLES_5, EVENTS)}
+"""By an older schema: its tables, and what makes them those of the next schema. None is ever taken out."""
+
+
 class StrangeBookError(Exception):
     """The file is no ledger that this arena can use. The text says why."""
 
@@ -59,17 +75,43 @@ def prepare(book: sqlite3.Connection) -> None:
         return
     if application != APPLICATION:
         raise StrangeBookError("not a tournament's ledger")
+    if version in MIGRATIONS:
+        _migrate(book)
+        (version,) = book.execute("PRAGMA user_version").fetchone()
     if version != SCHEMA:
-        raise StrangeBookError(f"a ledger of schema {version}; this arena reads schema {SCHEMA}")
-    if tables != _right_tables():
+        oldest = min(MIGRATIONS)
+        raise StrangeBookError(f"a ledger of schema {version}; this arena reads schemas {oldest} to {SCHEMA}")
+    _check_tables(book, SCHEMA, TABLES)
+
+
+def _migrate(book: sqlite3.Connection) -> None:
+    """Brings an older book up to this arena's schema, step by step, whole or not at all."""
+    book.execute("BEGIN IMMEDIATE")
+    try:
+        # Another process may have done it since.
+        while (version := book.execute("PRAGMA user_version").fetchone()[0]) in MIGRATIONS:
+            tables, step = MIGRATIONS[version]
+            _check_tables(book, version, tables)
+            for statement in filter(str.strip, step.split(";\n")):
+                book.execute(statement)
+            book.execute(f"PRAGMA user_version = {version + 1}")
+        book.execute("COMMIT")
+    except BaseException:
+        if book.in_transaction:
+            book.execute("ROLLBACK")
+        raise
+
+
+def _check_tables(book: sqlite3.Connection, schema: int, tables: str) -> None:
+    if _tables(book) != _made_of(tables):
         # A view or a trigger would be a stranger's program.
-        raise StrangeBookError(f"not a tournament's ledger: its tables are not those of schema {SCHEMA}")
+        raise StrangeBookError(f"not a tournament's ledger: its tables are not those of schema {schema}")
 
 
 @cache
-def _right_tables() -> frozenset[tuple[str, str, str | None]]:
+def _made_of(tables: str) -> frozenset[tuple[str, str, str | None]]:
     with closing(sqlite3.connect(":memory:")) as right:
-        right.executescript(TABLES)
+        right.executescript(tables)
         return frozenset(_tables(right))
 
 

@@ -6,10 +6,12 @@ from random import SystemRandom
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
-from arena.config import Tournament
+from arena.config import Tournament, bot_given
 from arena.errors import WrongUse
-from arena.schedule import FILE_FIELDS, SEED_BITS
+from arena.schedule import FILE_FIELDS, SEED_BITS, Extended, format_of
+from arena.terminal import command_line
 from arena.tournament.ledger import Ledger
 from arena.workers import own_content, own_files
 from referee.bot_folder import file_hashes
@@ -61,10 +63,57 @@ def left_out_of(terms: Terms) -> dict[str, str] | None:
     return found
 
 
-def begin_or_go_on(ledger: Ledger, given: int | None, terms: Callable[[int], Terms], otherwise: str) -> int:
+def as_begun(tournament: Tournament, ledger: Ledger) -> Tournament:
+    """The tournament that was begun, where its file has the totals of a later change, too."""
+    begun, form = ledger.terms(), tournament.form
+    for event in ledger.events():
+        if isinstance(event.what, Extended) and event.refused is None:
+            for total in ("blocks", "rounds"):
+                if begun.get(total) != getattr(form, total) == getattr(event.what, total):
+                    form = replace(form, **{total: begun.get(total)})
+    return replace(tournament, form=form)
+
+
+def remedy_of(tournament: Tournament, key: str, begun: Any, now: Any) -> str:
+    """The commands that take a change of terms into a tournament that goes on; empty: none does."""
+    file = tournament.file
+    if key.startswith(CONTENT) and key not in {"content of the arena", UNSET}:
+        label = key.removeprefix(CONTENT)
+        return "" if UNSET in {begun, now} else command_line("entry", "update", file, label)
+    if key == "bots" and isinstance(begun, list) and isinstance(now, list):
+        competing = [label for label in now if label in tournament.labels[: len(tournament.form.bots)]]
+        added = [
+            command_line("entry", "add", file, bot_given(tournament, tournament.labels.index(label)))
+            for label in competing
+            if label not in begun
+        ]
+        gone = [command_line("entry", "withdraw", file, str(label)) for label in begun if label not in now]
+        return f"undo it, then {'; '.join([*added, *gone][:NAMED])}" if added or gone else ""
+    if key == format_of(tournament.spec).grows and isinstance(begun, int) and isinstance(now, int) and now > begun:
+        return command_line("extend", file, f"--{key}", str(now))
+    return ""
+
+
+def _no_remedy(key: str, begun: Any, now: Any) -> str:
+    del key, begun, now
+    return ""
+
+
+def begin_or_go_on(
+    ledger: Ledger,
+    given: int | None,
+    terms: Callable[[int], Terms],
+    otherwise: str,
+    remedy: Callable[[str, Any, Any], str] = _no_remedy,
+) -> int:
     """Begins a book, or makes sure that it was begun on the same terms; the seed, drawn if none was given.
 
-    `terms` gives the terms of a seed; `otherwise` is the complaint if the book was begun on others.
+    Args:
+        ledger: the book.
+        given: the seed, if there is one.
+        terms: gives the terms of a seed.
+        otherwise: the complaint if the book was begun on others.
+        remedy: gives the command that takes in a change, by its term, what it was, and what it is.
 
     Raises:
         WrongUse: it was not.
@@ -75,7 +124,7 @@ def begin_or_go_on(ledger: Ledger, given: int | None, terms: Callable[[int], Ter
         ledger.begin(terms(seed))
         return seed
     seed = int(begun["seed"]) if given is None else given
-    if changed := changes(begun, terms(seed)):
+    if changed := changes(begun, terms(seed), remedy):
         raise WrongUse(
             f"{otherwise}: {'; '.join(changed)}."
             " Undo that to go on, or begin anew: --fresh, or another folder with --results"
@@ -83,13 +132,21 @@ def begin_or_go_on(ledger: Ledger, given: int | None, terms: Callable[[int], Ter
     return seed
 
 
-def changes(begun: Terms, now: Terms) -> list[str]:
-    """What is not as it was, one phrase each; of a folder's content, with the files that it comes from."""
-    return [
-        f"{key} was {_short(begun.get(key, UNSET))}, is {_short(now.get(key, UNSET))}{_which(key, begun, now)}"
-        for key in {**begun, **now}
-        if begun.get(key, UNSET) != now.get(key, UNSET) and not key.startswith(FILES)
-    ]
+def changes(begun: Terms, now: Terms, remedy: Callable[[str, Any, Any], str] = _no_remedy) -> list[str]:
+    """What is not as it was, one phrase each.
+
+    Of a folder's content, it names the files that it comes from; of each, the command that takes it in, if any.
+    """
+    found = []
+    for key in {**begun, **now}:
+        was, is_now = begun.get(key, UNSET), now.get(key, UNSET)
+        if was != is_now and not key.startswith(FILES):
+            command = remedy(key, was, is_now)
+            found.append(
+                f"{key} was {_short(was)}, is {_short(is_now)}{_which(key, begun, now)}"
+                f"{f' (to take it in: {command})' if command else ''}"
+            )
+    return found
 
 
 def _which(key: str, begun: Terms, now: Terms) -> str:

@@ -6,17 +6,32 @@ from pathlib import Path
 
 import msgspec
 from msgspec import Raw, Struct
+from msgspec.structs import replace
 
 from arena.config import TournamentFile, results_of
 from arena.errors import WrongUse
-from arena.schedule import FORMATS, Contest, ScheduleSpec, format_of
+from arena.schedule import (
+    FORMATS,
+    BadChangeError,
+    Contest,
+    Entered,
+    Fixed,
+    ScheduleSpec,
+    blocks_so_far,
+    format_of,
+    labels_now,
+)
 from arena.statistics import BotReport, Digest, Played, digest_of, reports_of
 from arena.tournament.ledger import Ledger
-from arena.tournament.provenance import Terms
+from arena.tournament.provenance import CONTENT, Terms
 from arena.tournament.results_folder import LEDGER
 from referee.bot_folder import TomlError, read_toml
 from referee.games import GAMES
 from referee.rules import BadSetupError
+
+
+MOST_BOTS = 5_000
+"""Of a competition: what is computed of each pair of them has to fit into memory."""
 
 
 class Results(Struct, frozen=True, kw_only=True):
@@ -42,6 +57,38 @@ class Results(Struct, frozen=True, kw_only=True):
     """Matches that it has in all, tie-breaks that may come left out; None of results that are no tournament's."""
 
 
+class Begun(Struct, frozen=True, kw_only=True):
+    """A tournament as it was begun, by its ledger."""
+
+    game: str
+    labels: tuple[str, ...]
+    """Of the file's bots, and last the house."""
+    contents: tuple[str | None, ...]
+    """Their hashes."""
+    spec: ScheduleSpec
+
+
+def begun_in(ledger: Ledger) -> Begun:
+    """What a tournament was begun with.
+
+    Raises:
+        WrongUse: the ledger is none of a tournament that was begun.
+        MachineCannot: it cannot be read.
+    """
+    terms = ledger.terms()
+    labels = _labels(ledger.path, terms)
+    house = len(labels) - 1 if terms.get("house") else None
+    try:
+        spec = _spec(terms, labels, house, [])
+    except (msgspec.ValidationError, KeyError, BadSetupError) as error:
+        raise WrongUse(f"{ledger.path}: holds terms of no tournament: {error}") from None
+    if spec is None:
+        raise WrongUse(f"{ledger.path}: holds no tournament, but a regression test")
+    contents = (terms.get(f"{CONTENT}{label}") for label in labels)
+    texts = tuple(content if isinstance(content, str) else None for content in contents)
+    return Begun(game=terms["game"], labels=labels, contents=texts, spec=spec)
+
+
 def results_in(path: Path) -> Results:
     """What a ledger says.
 
@@ -52,7 +99,10 @@ def results_in(path: Path) -> Results:
     ledger = Ledger(path)
     try:
         terms = ledger.terms()
-        labels = _labels(path, terms)
+        of_file = _labels(path, terms)
+        changes = tuple(event for event in ledger.events() if event.block is not None)
+        labels = (*of_file, *(event.what.label for event in changes if isinstance(event.what, Entered)))
+        _check_count(path, len(labels))
         played = ledger.results()
         voids, set_aside, lost = ledger.voids(), ledger.set_aside(), ledger.lost_with_workers()
         if not all(each.fits(len(labels)) and len(each.entrants) == len(played[0].entrants) for each in played):
@@ -63,14 +113,17 @@ def results_in(path: Path) -> Results:
         reports = reports_of(len(labels), rows)
     finally:
         ledger.close()
-    house = len(labels) - 1 if terms.get("house") else None
+    house = len(of_file) - 1 if terms.get("house") else None
     try:
-        spec = _spec(terms, labels, house, played)
+        spec = _spec(terms, of_file, house, played)
         contest = None
+        if spec is not None:
+            spec = replace(spec, changes=changes)
+            labels = labels_now(spec, of_file)
         if spec is not None and played:
             seed = msgspec.convert(terms["seed"], int, strict=False)
             contest = Contest(spec=spec, labels=labels, house=house, seed=seed, played=played)
-    except (msgspec.ValidationError, KeyError, BadSetupError) as error:
+    except (msgspec.ValidationError, KeyError, BadSetupError, BadChangeError) as error:
         raise WrongUse(f"{path}: holds terms of no tournament: {error}") from None
     order = tuple if contest is None else partial(format_of(contest.spec).in_order, contest)
     return Results(
@@ -83,21 +136,31 @@ def results_in(path: Path) -> Results:
         voids=voids,
         set_aside=set_aside,
         lost=lost,
-        total=None if spec is None else max(format_of(spec).schedule(spec).matches, len(played)),
+        total=None if spec is None else _total(spec, contest),
     )
 
 
-MOST_BOTS = 5_000
-"""Of a competition: what is computed of each pair of them has to fit into memory."""
+def _total(spec: ScheduleSpec, contest: Contest | None) -> int:
+    """Matches in all, as far as they are known."""
+    schedule, played = format_of(spec).schedule(spec), [] if contest is None else contest.played
+    if spec.changes and contest is not None and not isinstance(schedule, Fixed):
+        blocks = blocks_so_far(schedule.rounds(contest.seed), played)
+        if len(played) == sum(len(block.shifts) for block in blocks):
+            return len(played)  # A bot that withdrew from a knock-out left matches out.
+    return max(schedule.matches, len(played))
 
 
 def _labels(path: Path, terms: Terms) -> tuple[str, ...]:
     labels = terms.get("bots")
     if not isinstance(labels, list) or not labels or not all(isinstance(label, str) for label in labels):
         raise WrongUse(f"{path}: holds no tournament: its terms name no bots")
-    if len(labels) > MOST_BOTS:
-        raise WrongUse(f"{path}: names {len(labels):,} bots; {MOST_BOTS:,} can be ranked")
+    _check_count(path, len(labels))
     return tuple(labels)
+
+
+def _check_count(path: Path, bots: int) -> None:
+    if bots > MOST_BOTS:
+        raise WrongUse(f"{path}: names {bots:,} bots; {MOST_BOTS:,} can be ranked")
 
 
 def _spec(terms: Terms, labels: Sequence[str], house: int | None, played: list[Played]) -> ScheduleSpec | None:

@@ -1,6 +1,6 @@
 """Plays a tournament from where it stands to its end."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -12,17 +12,29 @@ from arena import event_loop
 from arena.checks import FieldCheck, settled
 from arena.config import Tournament
 from arena.quantities import counted
-from arena.schedule import TWO, Blocks, Contest, Design, Fixed, blocks_so_far, design_of, format_of, rounds_of
+from arena.schedule import (
+    TWO,
+    Contest,
+    Design,
+    Fixed,
+    blocks_so_far,
+    competing,
+    design_of,
+    format_of,
+    rounds_of,
+)
 from arena.statistics import Played, StandingsRow, digest_of, reports_of
 from arena.terminal import progress_console, say
+from arena.tournament.entries import changed, keep_entry, take_in
 from arena.tournament.feed_standings import AlsoFed, FedStandings
 from arena.tournament.ledger import Ledger
 from arena.tournament.progress import LiveProgress
-from arena.tournament.provenance import begin_or_go_on, left_out_of, terms_of
+from arena.tournament.provenance import as_begun, begin_or_go_on, left_out_of, remedy_of, terms_of
 from arena.tournament.results import Results
 from arena.tournament.results_folder import CHECKS, TRANSCRIPTS, open_ledger
 from arena.tournament.runner import InThread, MatchSetup, play_blocks
 from arena.workers import Venue
+from referee.bot_folder import BotFolder
 from referee.host import Publish
 from referee.log import SILENT, Logger
 
@@ -51,11 +63,12 @@ def play_tournament(
     *,
     fresh: bool,
     write_reports: Callable[[Path, Results], None],
+    enlist: Callable[[Tournament], tuple[tuple[PlayerT, ...], Venue[PlayerT]]] | None = None,
     check: FieldCheck[PlayerT] | None = None,
     publish: Publish | None = None,
     log: Logger = SILENT,
 ) -> FinalResults:
-    """Plays what is left.
+    """Plays what is left, and takes in what hosts change meanwhile.
 
     Args:
         tournament: what is to be played.
@@ -63,6 +76,7 @@ def play_tournament(
         open_venue: gives the workers.
         fresh: begin anew.
         write_reports: writes what people read of it into the results folder, while no other arena may.
+        enlist: gives the players and the workers of a field in which bots have entered; None: none can.
         check: how bots are checked before the first match of a new tournament; None: they are not.
         publish: takes the standings for the live feed; None: there is none.
         log: the operator's.
@@ -86,45 +100,76 @@ def play_tournament(
         if not looked:
             look(left_out_of(ledger.terms()))
         [(tournament, players)] = looked
-        otherwise = f"{tournament.file}: not as when its results in {tournament.results} were begun"
-        seed = begin_or_go_on(ledger, tournament.form.seed, partial(terms_of, tournament), otherwise)
-        schedule = tournament.schedule
-        field = match_setup(tournament, players)
-        # Not read for nothing: of a million matches they are gigabytes.
-        so_far = [] if isinstance(schedule, Fixed) else ledger.results()
-        design = _design(tournament, seed, so_far)
-        if tournament.seats > TWO:
-            say(design.text)
-        # Rounds that depend on results are not known yet, nor does `matches` know of tie-breaks.
-        total = max(design.matches, schedule.matches)
-        rounds = rounds_of(schedule.rounds(seed), ledger.results)
+        tournament, seed = _begun(tournament, ledger)
         fed = None if publish is None else FedStandings(tournament, publish)
-        say_kept(tournament)
-        _play_rest(field, ledger, rounds, total, open_venue=open_venue, fed=fed, log=log)
-        results = ledger.results()
-        contest = Contest(
-            spec=tournament.spec, labels=tournament.labels, house=tournament.house, seed=seed, played=results
-        )
-        in_order = partial(format_of(tournament.spec).in_order, contest)
-        digest = digest_of(tournament.labels, results, tournament.house, in_order)
+        entries = dict[str, BotFolder]()
+        while True:
+            _take_in(tournament, ledger, log)
+            now = changed(tournament, ledger, entries)
+            if len(now.bots) > len(players):
+                if enlist is None:
+                    raise ValueError("nobody enlists the bots that have entered")
+                players, open_venue = enlist(now)
+            if fed is not None:
+                fed.change(now)
+            design = _play_rest(now, players, ledger, seed, open_venue=open_venue, fed=fed, log=log)
+            if not ledger.waiting():
+                break
+        found = _final_results(now, ledger, seed, design)
         if fed is not None:
-            fed.tell_final(digest.standings, len(results))
-        found = FinalResults(
-            tournament=tournament,
-            terms=ledger.terms(),
-            design=design if isinstance(schedule, Fixed) else _design(tournament, seed, results),
-            played=results,
-            spec=tournament.spec,
-            contest=contest,
-            digest=digest,
-            reports=reports_of(len(tournament.labels), ledger.reports()),
-            voids=ledger.voids(),
-            set_aside=ledger.set_aside(),
-            lost=ledger.lost_with_workers(),
-            total=len(results),
-        )
+            fed.tell_final(found.standings, len(found.played))
         write_reports(tournament.results, found)
         return found
+
+
+def _begun(tournament: Tournament, ledger: Ledger) -> tuple[Tournament, int]:
+    """The tournament as it is or was begun, and its seed. From now on all its bots have been copied.
+
+    Raises:
+        WrongUse: it was begun under other terms.
+        MachineCannot: there is no space.
+    """
+    tournament = as_begun(tournament, ledger)
+    otherwise = f"{tournament.file}: not as when its results in {tournament.results} were begun"
+    terms, remedy = partial(terms_of, tournament), partial(remedy_of, tournament)
+    seed = begin_or_go_on(ledger, tournament.form.seed, terms, otherwise, remedy)
+    for number, bot in enumerate(tournament.bots):
+        if number != tournament.house:
+            keep_entry(tournament.results, bot)
+    say_kept(tournament)
+    return tournament, seed
+
+
+def _take_in(tournament: Tournament, ledger: Ledger, log: Logger) -> None:
+    """Takes in the changes that wait, and says which."""
+    for event, text in take_in(tournament, ledger):
+        if event.refused is not None:
+            say(f"not taken in: {text}: {event.refused}")
+            log.warning("change_refused", change=text, reason=event.refused)
+        else:
+            say(f"from block {(event.block or 0) + 1} on: {text}")
+            log.info("change_taken_in", change=text, block=event.block)
+
+
+def _final_results(tournament: Tournament, ledger: Ledger, seed: int, design: Design) -> FinalResults:
+    """What it came to; `design`: as it was before the last matches."""
+    results, labels, house = ledger.results(), tournament.shown, tournament.house
+    contest = Contest(spec=tournament.spec, labels=labels, house=house, seed=seed, played=results)
+    in_order = partial(format_of(tournament.spec).in_order, contest)
+    return FinalResults(
+        tournament=tournament,
+        terms=ledger.terms(),
+        design=design if isinstance(tournament.schedule, Fixed) else _design(tournament, seed, results),
+        played=results,
+        spec=tournament.spec,
+        contest=contest,
+        digest=digest_of(labels, results, house, in_order),
+        reports=reports_of(len(labels), ledger.reports()),
+        voids=ledger.voids(),
+        set_aside=ledger.set_aside(),
+        lost=ledger.lost_with_workers(),
+        total=len(results),
+    )
 
 
 def checks_folder(results: Path) -> Path:
@@ -163,7 +208,7 @@ def _design(tournament: Tournament, seed: int, results: Sequence[Played]) -> Des
     schedule = tournament.schedule
     rounds = schedule.rounds(seed)
     blocks = next(rounds)() if isinstance(schedule, Fixed) else blocks_so_far(rounds, results)
-    return design_of(blocks, len(tournament.form.bots), tournament.seats)
+    return design_of(blocks, competing(tournament.spec), tournament.seats)
 
 
 def say_kept(tournament: Tournament) -> None:
@@ -181,16 +226,27 @@ def say_going_on(ledger: Ledger, most: str, done: int, field: MatchSetup[PlayerT
 
 
 def _play_rest(
-    field: MatchSetup[PlayerT],
+    tournament: Tournament,
+    players: tuple[PlayerT, ...],
     ledger: Ledger,
-    rounds: Iterator[Blocks],
-    total: int,
+    seed: int,
     *,
     open_venue: Venue[PlayerT],
     fed: FedStandings | None,
     log: Logger,
-) -> None:
-    """Plays the matches that are left."""
+) -> Design:
+    """Plays the matches that are left, up to where a change that waits in the ledger can be taken in.
+
+    Returns what the schedule came to before.
+    """
+    schedule, field = tournament.schedule, match_setup(tournament, players)
+    # Not read for nothing: of a million matches they are gigabytes.
+    so_far = [] if isinstance(schedule, Fixed) else ledger.results()
+    design = _design(tournament, seed, so_far)
+    if tournament.seats > TWO:
+        say(design.text)
+    # Rounds that depend on results are not known yet, nor does `matches` know of tie-breaks.
+    total = max(design.matches, schedule.matches)
     finished = ledger.finished()
     done = len(finished)
     say_going_on(ledger, counted(total, "match"), done, field)
@@ -204,10 +260,20 @@ def _play_rest(
                     before = max((block for block, _ in finished), default=-1) + 1
                     nursery.start_soon(fed.keep, ledger, write, before)
                 # The next round is made when this one is played: it may depend on it.
-                for blocks in rounds:
+                for blocks in rounds_of(schedule.rounds(seed), ledger.results):
                     await play_blocks(
-                        field, blocks, ledger, workers=workers, progress=followed, write=write, log=log
+                        field,
+                        blocks,
+                        ledger,
+                        workers=workers,
+                        progress=followed,
+                        write=write,
+                        log=log,
+                        change_at=schedule.change_at,
                     )
+                    if await write(ledger.waiting):
+                        break
                 nursery.cancel_scope.cancel()
 
         event_loop.run(play_all)
+    return design

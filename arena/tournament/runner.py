@@ -89,6 +89,7 @@ async def play_blocks(
     progress: Progress,
     write: Write | None = None,
     log: Logger = SILENT,
+    change_at: Callable[[int], int] | None = None,
 ) -> None:
     """Plays every match of the blocks that the ledger has no result of.
 
@@ -100,6 +101,8 @@ async def play_blocks(
         progress: hears of each match that ends.
         write: makes the ledger's calls, one after the other; in a thread if not given.
         log: the operator's.
+        change_at: as a schedule has it: if a change waits in the ledger, no block from there on is begun. None:
+            nobody looks whether one waits.
 
     Raises:
         MachineCannot: a block stayed void, or nothing more can be written. What is done is in the ledger.
@@ -112,6 +115,7 @@ async def play_blocks(
         progress=progress,
         write=InThread() if write is None else write,
         log=log,
+        change_at=change_at,
     ).to_the_end()
 
 
@@ -126,6 +130,7 @@ class _Run(Generic[PlayerT]):
     progress: Progress
     write: Write
     log: Logger
+    change_at: Callable[[int], int] | None
     joining: trio.CancelScope = dataclass_field(default_factory=trio.CancelScope)
     """New workers join until every match has ended."""
     interruptions: Counter[Match] = dataclass_field(default_factory=Counter)
@@ -192,9 +197,16 @@ class _Run(Generic[PlayerT]):
                 await self._void(ticket, attempt, result.void or "no reason given")
                 return
             with trio.CancelScope(shield=True):  # Nobody shall have another throw of the dice.
-                await self.write(partial(self.ledger.finish, match, attempt, result, ticket.seatings))
+                waits = await self.write(partial(self._finish, match, attempt, result, ticket.seatings))
+            if waits and self.change_at is not None:
+                self.queue.end_at(self.change_at)
             if self.queue.ended(ticket):
                 self.progress.ended(match, result)
+
+    def _finish(self, match: Match, attempt: Attempt, result: Result, seatings: int) -> bool:
+        """Writes a result down; whether a change waits to be taken in."""
+        self.ledger.finish(match, attempt, result, seatings)
+        return self.change_at is not None and self.ledger.waiting()
 
     async def _void(self, ticket: Ticket, attempt: Attempt, reason: str) -> None:
         """An attempt is void: its block counts as a whole, so the whole is played again.

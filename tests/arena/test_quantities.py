@@ -54,7 +54,7 @@ def test_one_void_attempt_is_one() -> None:
 
 
 def test_a_schedule_of_one_block_is_told_so() -> None:
-    told = design_of([Block(0, 0, (0, 1), SWAPPED, 1)], 2, 2).text
+    told = design_of([Block(0, 0, (0, 1), SWAPPED, 1)], range(2), 2).text
     assert "1 block: each bot plays 1, each two bots meet in 1, each bot sits in each seat in 1 match" == told
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from hashlib import sha256
 
 from arena.schedule.blocks import Block, Match
+from arena.schedule.fields import ScheduleSpec
 from arena.schedule.rounds import Schedule, next_round
 from arena.statistics.standings import Played
 from protocol.refusals import Conduct
@@ -55,6 +56,13 @@ def played_out(
         rounds.append(blocks)
         results += [result(match, decide) for block in blocks for match in block.matches]
     return rounds, results
+
+
+def spec(
+    format_: str, entrants: int, *, blocks: int = 1, rounds: int | None = None, filled: bool = False
+) -> ScheduleSpec:
+    """A tournament of two seats."""
+    return ScheduleSpec(format=format_, blocks=blocks, rounds=rounds, entrants=entrants, seats=2, filled=filled)
 
 
 def pairs(rounds: list[list[Block]]) -> list[list[tuple[int, ...]]]:

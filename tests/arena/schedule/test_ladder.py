@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 from arena.schedule.blocks import Match
 from arena.schedule.ladder import START, STEP, Ladder, final_ratings, first_ratings, move
-from tests.arena.schedule.paired import Decide, all_tied, by_lot, lower_wins, pairs, played_out, result
+from tests.arena.schedule.paired import Decide, all_tied, by_lot, lower_wins, pairs, played_out, result, spec
 
 
 def ladder(entrants: int, turns: int, *, filled: bool = False) -> Ladder:
-    return Ladder(entrants=entrants, turns=turns, blocks=1, filled=filled)
+    return Ladder(spec("ladder", entrants, rounds=turns, filled=filled))
 
 
 def match(one: int, other: int) -> Match:
@@ -40,7 +40,7 @@ def test_byes_and_the_house_go_round(entrants: int, turns: int, filled: bool) ->
 
 def test_the_order_of_strength_comes_out() -> None:
     _, results = played_out(ladder(6, 40), lower_wins)
-    ratings = final_ratings(ladder(6, 40), 1, results)[:6]
+    ratings = final_ratings(ladder(6, 40).spec, 1, results)[:6]
     assert sorted(ratings, reverse=True) == ratings
 
 
@@ -63,5 +63,6 @@ def test_a_rating_moves_by_what_was_not_foreseen() -> None:
 @given(st.integers(2, 8), st.integers(1, 8))
 def test_ratings_add_up_to_what_they_were(entrants: int, turns: int) -> None:
     _, results = played_out(ladder(entrants, turns, filled=True))
-    found = final_ratings(ladder(entrants, turns, filled=True), 1, results)
-    assert sum(first_ratings(entrants)) == pytest.approx(sum(found))
+    of = ladder(entrants, turns, filled=True).spec
+    found = final_ratings(of, 1, results)
+    assert sum(first_ratings(of)) == pytest.approx(sum(found))

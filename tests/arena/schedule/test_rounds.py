@@ -13,13 +13,13 @@ from arena.schedule.round_robin import round_robin
 from arena.schedule.rounds import Fixed, Schedule, blocks_so_far, next_round, rounds_of
 from arena.schedule.swiss import Swiss
 from arena.statistics.standings import Played
-from tests.arena.schedule.paired import by_lot, played_out, result
+from tests.arena.schedule.paired import by_lot, played_out, result, spec
 
 DEPENDENT: list[Schedule] = [
-    Swiss(entrants=7, turns=4, blocks=2, filled=False),
-    Swiss(entrants=7, turns=4, blocks=1, filled=True),
-    Knockout(entrants=6, blocks=1),
-    Ladder(entrants=5, turns=4, blocks=1, filled=False),
+    Swiss(spec("swiss", 7, rounds=4, blocks=2)),
+    Swiss(spec("swiss", 7, rounds=4, filled=True)),
+    Knockout(spec("knockout", 6)),
+    Ladder(spec("ladder", 5, rounds=4)),
 ]
 
 

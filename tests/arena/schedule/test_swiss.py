@@ -7,16 +7,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.schedule.blocks import Block
-from arena.schedule.pairing import pairs_of
+from arena.schedule.pairing import Byes, pairs_of
 from arena.schedule.swiss import Swiss, SwissScore, swiss_rows
-from tests.arena.schedule.paired import Decide, all_tied, by_lot, lower_wins, pairs, played_out
+from tests.arena.schedule.paired import Decide, all_tied, by_lot, lower_wins, pairs, played_out, spec
 
 deciders = st.sampled_from([by_lot, lower_wins, all_tied])
 seeds = st.integers()
 
 
 def swiss(entrants: int, turns: int, blocks: int = 1, *, filled: bool = False) -> Swiss:
-    return Swiss(entrants=entrants, turns=turns, blocks=blocks, filled=filled)
+    return Swiss(spec("swiss", entrants, rounds=turns, blocks=blocks, filled=filled))
 
 
 @settings(max_examples=60, deadline=None)
@@ -70,20 +70,23 @@ def test_a_small_tournament_comes_out_as_it_always_did() -> None:
         (2, 4.0, 10.0, 1),
         (3, 2.0, 12.0, 0),
         (4, 2.0, 10.0, 1),
-    ] == [(row.entrant, row.points, row.buchholz, row.byes) for row in swiss_rows(swiss(5, 3), 1, results)]
+    ] == [(row.entrant, row.points, row.buchholz, row.byes) for row in swiss_rows(swiss(5, 3).spec, 1, results)]
 
 
 def test_a_bye_counts_as_won_and_against_the_house_points_must_be_made() -> None:
     _, with_bye = played_out(swiss(3, 1, 2), all_tied)
     _, with_house = played_out(swiss(3, 1, 2, filled=True), all_tied)
-    assert [4, 2, 2] == [row.points for row in swiss_rows(swiss(3, 1, 2), 1, with_bye)]
-    assert [2, 2, 2] == [row.points for row in swiss_rows(swiss(3, 1, 2, filled=True), 1, with_house)]
+    assert [4, 2, 2] == [row.points for row in swiss_rows(swiss(3, 1, 2).spec, 1, with_bye)]
+    assert [2, 2, 2] == [row.points for row in swiss_rows(swiss(3, 1, 2, filled=True).spec, 1, with_house)]
 
 
 def test_buchholz_is_the_points_of_those_one_met_a_bye_like_one_of_equal_points() -> None:
-    score = SwissScore(points=[3, 2, 1, 0, 9], byes=[0, 0, 1, 1], met=[[1, 2], [0, 3], [0], [1]])
-    assert [3, 3, 4, 2] == [score.buchholz(bot, filled=False) for bot in range(4)]
-    assert [3, 3, 12, 11] == [score.buchholz(bot, filled=True) for bot in range(4)]
+    byes = Byes(4)
+    byes.add(2)
+    byes.add(3)
+    score = SwissScore(points=[3, 2, 1, 0, 9], byes=byes, met=[[1, 2], [0, 3], [0], [1]])
+    assert [3, 3, 4, 2] == [score.buchholz(bot, None) for bot in range(4)]
+    assert [3, 3, 12, 11] == [score.buchholz(bot, 4) for bot in range(4)]
 
 
 @given(st.integers(2, 30), st.randoms(use_true_random=False))
@@ -120,4 +123,4 @@ def test_whom_one_meets_twice_counts_twice_for_buchholz() -> None:
     for _ in range(2):
         score.add_round([(0, 1)], None)
     score.points[1] = 3
-    assert 6 == score.buchholz(0, filled=False)
+    assert 6 == score.buchholz(0, None)

@@ -10,7 +10,8 @@ import pytest
 from arena.config.tournament_file import read_tournament
 from arena.errors import MachineCannot
 from arena.reports.tournament import print_result, results_json
-from arena.schedule.contract import Cells, Contest, ScheduleSpec
+from arena.schedule.contract import Cells, Contest
+from arena.schedule.fields import ScheduleSpec
 from arena.schedule.formats import format_of
 from arena.schedule.rounds import rounds_of
 from arena.schedule.swiss import swiss_rounds

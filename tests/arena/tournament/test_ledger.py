@@ -1,15 +1,21 @@
 """The ledger: whole whatever happens, attempts apart from results, blocks all or nothing."""
 
+import json
+import shutil
 import sqlite3
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from arena.errors import MachineCannot, WrongUse
 from arena.schedule.blocks import Match
+from arena.schedule.changes import Event, Extended, Withdrawn
 from arena.schedule.round_robin import round_robin
-from arena.tournament.ledger import INTERRUPTED, Ledger
-from arena.tournament.ledger_schema import SCHEMA
+from arena.tournament import ledger_schema
+from arena.tournament.ledger import INTERRUPTED, MOST_EVENTS, Ledger
+from arena.tournament.ledger_schema import EVENTS, SCHEMA
 from referee.host.plan import Plan, Result
 from tests.arena.stand_in import result
 
@@ -20,6 +26,13 @@ FOLDER = Path("transcripts")
 @pytest.fixture
 def ledger(tmp_path: Path) -> Ledger:
     return Ledger(tmp_path / "ledger.sqlite")
+
+
+@pytest.fixture
+def old(tmp_path: Path) -> Path:
+    path = tmp_path / "old.sqlite"
+    shutil.copy(Path(__file__).with_name("fixtures") / "schema-5.sqlite", path)
+    return path
 
 
 def result_of(match: Match) -> Result:
@@ -157,8 +170,112 @@ def test_a_ledger_of_another_schema_is_refused_with_both_numbers(tmp_path: Path)
     ledger = Ledger(path)
     ledger._db.execute("PRAGMA user_version = 99")
     ledger.close()
-    with pytest.raises(WrongUse, match=rf"l\.sqlite: a ledger of schema 99; this arena reads schema {SCHEMA}$"):
+    with pytest.raises(
+        WrongUse, match=rf"l\.sqlite: a ledger of schema 99; this arena reads schemas 5 to {SCHEMA}$"
+    ):
         Ledger(path)
+
+
+def test_a_ledger_of_schema_5_goes_on_with_all_it_holds_and_can_be_changed(old: Path) -> None:
+    """The fixture is a file that an arena of schema 5 wrote: three blocks counted, two were under way."""
+    ledger = Ledger(old)
+    assert (6, 7) == (len(ledger.results()), len(ledger.finished()))
+    assert [(3, 1, "/t/x.jsonl: cannot be written: No space left on device")] == ledger.voids()
+    assert ["mist_random", "mist_cautious", "mist_hunter"] == ledger.terms()["bots"]
+    assert ([], 5, False) == (ledger.events(), ledger.begun(), ledger.waiting())
+    ledger.change(lambda events, begun: Withdrawn(entrant=len(events) + begun))
+    ledger.close()
+    assert [Withdrawn(entrant=5)] == [event.what for event in Ledger(old).events()]
+
+
+def test_a_ledger_of_schema_5_with_a_strangers_trigger_is_refused_and_left_alone(old: Path) -> None:
+    with sqlite3.connect(old) as theirs:
+        theirs.execute("CREATE TRIGGER t AFTER INSERT ON terms BEGIN DELETE FROM results; END")
+    theirs.close()
+    with pytest.raises(WrongUse, match=r"not a tournament's ledger: its tables are not those of schema 5$"):
+        Ledger(old)
+    with sqlite3.connect(old) as theirs:
+        assert (5,) == theirs.execute("PRAGMA user_version").fetchone()
+    theirs.close()
+
+
+def test_a_migration_that_is_interrupted_leaves_the_old_book(old: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = EVENTS + "CREATE TABLE results (a TEXT);\n"
+    monkeypatch.setitem(ledger_schema.MIGRATIONS, 5, (ledger_schema.TABLES_5, broken))
+    with pytest.raises(WrongUse, match="table results already exists"):
+        Ledger(old)
+    monkeypatch.undo()
+    assert [] == Ledger(old).events()
+
+
+def test_a_change_waits_until_an_arena_settles_it_and_no_other_is_written_meanwhile(ledger: Ledger) -> None:
+    finish(ledger, FIRST)
+    first = ledger.change(lambda *_: Extended(blocks=3))
+    second = ledger.change(lambda *_: Withdrawn(entrant=1))
+    assert ledger.waiting()
+    assert [first, second] == ledger.events()
+
+    def judge(events: Sequence[Event], begun: int) -> list[Event]:
+        return [replace(events[0], block=begun), replace(events[1], refused="why not")]
+
+    settled = ledger.take_in(judge)
+    assert settled == ledger.events() == [replace(first, block=1), replace(second, refused="why not")]
+    assert not ledger.waiting()
+
+
+def test_a_change_that_is_complained_of_is_not_written(ledger: Ledger) -> None:
+    def complain(events: Sequence[Event], begun: int) -> Withdrawn:
+        raise WrongUse(f"{events} {begun}")
+
+    with pytest.raises(WrongUse, match=r"^\[\] 0$"):
+        ledger.change(complain)
+    assert ([], False) == (ledger.events(), ledger.waiting())
+
+
+ENTRY = {"type": "entered", "label": "a", "folder": "a", "content": f"sha256:{0:064}", "version": "1"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "data"),
+    [
+        ("entered", '{"type":"withdrawn","entrant":1}'),
+        ("withdrawn", '{"type":"withdrawn","entrant":-1}'),
+        ("withdrawn", '{"type":"withdrawn","entrant":"1"}'),
+        ("withdrawn", '{"type":"withdrawn","entrant":1,"more":1}'),
+        ("extended", '{"type":"extended","blocks":10000001}'),
+        ("entered", json.dumps(ENTRY | {"content": "sha256:../../etc"})),
+        ("entered", json.dumps(ENTRY | {"content": f"sha256:{0:064}\n"})),
+        ("entered", json.dumps(ENTRY | {"label": "x" * 1_001})),
+        ("entered", json.dumps(ENTRY | {"label": ""})),
+        ("other", '{"type":"other"}'),
+        (b"\xff", "[" * 9_999),
+        ("withdrawn", b"\xff"),
+        (5, 5),
+    ],
+)
+def test_forged_changes_are_refused_by_the_books_name(ledger: Ledger, kind: object, data: object) -> None:
+    ledger._db.execute("INSERT INTO events (at, kind, data) VALUES ('now', ?, ?)", (kind, data))
+    with pytest.raises(WrongUse, match=r"ledger\.sqlite: "):
+        ledger.events()
+
+
+@pytest.mark.parametrize(("field", "value"), [("at", "x" * 41), ("block", -1), ("block", "x"), ("block", 10**8)])
+def test_forged_times_and_blocks_of_changes_are_refused(ledger: Ledger, field: str, value: object) -> None:
+    ledger.change(lambda *_: Extended(blocks=3))
+    row = {"at": "now", "block": None} | {field: value}
+    ledger._db.execute("UPDATE events SET at = :at, block = :block", row)
+    with pytest.raises(WrongUse, match=r"ledger\.sqlite: "):
+        ledger.events()
+
+
+def test_changes_are_bounded_in_number(ledger: Ledger) -> None:
+    rows = [("now", "extended", '{"type":"extended","blocks":3}')] * MOST_EVENTS
+    ledger._db.executemany("INSERT INTO events (at, kind, data) VALUES (?, ?, ?)", rows)
+    with pytest.raises(WrongUse, match="at most 10000 changes"):
+        ledger.change(lambda *_: Extended(blocks=4))
+    ledger._db.execute("INSERT INTO events (at, kind, data) VALUES (?, ?, ?)", rows[0])
+    with pytest.raises(WrongUse, match="more than 10000 events"):
+        ledger.events()
 
 
 def test_a_void_attempt_cannot_be_given_as_a_result(ledger: Ledger) -> None:

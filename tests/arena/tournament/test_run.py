@@ -109,9 +109,11 @@ def test_a_bot_whose_files_changed_is_named_with_both_hashes(file: Path) -> None
     playing(file)
     (folder / "bot.py").write_text("two")
     after = find_bot(str(folder)).content
-    assert f"were begun: content of mine was {before[:19]}, is {after[:19]} (bot.py changed). Undo" in complaint(
-        file
+    said = complaint(file)
+    assert (
+        f"were begun: content of mine was {before[:19]}, is {after[:19]} (bot.py changed) (to take it in:" in said
     )
+    assert f"arena entry update {file} mine). Undo" in said
 
 
 def test_files_of_the_arena_that_changed_are_named_a_few_of_them(

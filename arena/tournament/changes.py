@@ -1,0 +1,174 @@
+"""What a host changes while a tournament goes on: each is checked, and written into the ledger at once.
+
+An arena that is playing the tournament takes it in between two blocks; otherwise the next one does.
+"""
+
+from collections.abc import Callable, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from arena.errors import WrongUse
+from arena.schedule import (
+    Entered,
+    Event,
+    Extended,
+    ScheduleSpec,
+    What,
+    Withdrawn,
+    competing,
+    entered,
+    labels_now,
+)
+from arena.tournament.entries import judged
+from arena.tournament.ledger import Ledger
+from arena.tournament.results import Begun
+from referee.bot_folder import BotFolder
+from referee.printable import printable_name
+
+NAMED = 10
+"""The most bots that a message names."""
+
+
+class Standing(Struct, frozen=True):
+    """The field once all changes that wait are taken in."""
+
+    begun: Begun
+    events: tuple[Event, ...]
+    """Those that stand, the ones that wait with the block at which they would be taken in now."""
+    blocks: int
+    """How many blocks were begun."""
+
+    @classmethod
+    def of(cls, begun: Begun, events: Sequence[Event], blocks: int) -> "Standing":
+        """By the ledger's events."""
+        waiting = {event.id: event for event in judged(begun.spec, begun.game, events, blocks)}
+        all_events = (waiting.get(event.id, event) for event in events)
+        return cls(begun, tuple(event for event in all_events if event.refused is None), blocks)
+
+    @property
+    def spec(self) -> ScheduleSpec:
+        """With all changes."""
+        return replace(self.begun.spec, changes=self.events)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Of all entrants, by number, as they entered."""
+        return (*self.begun.labels, *(bot.label for bot in entered(self.spec)))
+
+    @property
+    def teams(self) -> list[int]:
+        """By entrant: the first version of its bot."""
+        first = list(range(len(self.begun.labels)))
+        for bot in entered(self.spec):
+            first.append(len(first) if bot.predecessor is None else first[bot.predecessor])
+        return first
+
+    def entrant(self, label: str) -> int:
+        """The bot that competes under a label: of this version, or the latest that began under it.
+
+        Raises:
+            WrongUse: there is none.
+        """
+        labels, active, teams = self.labels, competing(self.spec), self.teams
+        named = [number for number in range(len(labels)) if labels[number] == label]
+        for number in active:
+            if number in named or teams[number] in named:
+                return number
+        if named:
+            raise WrongUse(f"{label}: {'is the house' if named == [self.spec.house] else 'has withdrawn'}")
+        known = [labels[number] for number in active]
+        more = f" and {len(known) - NAMED} more" if len(known) > NAMED else ""
+        raise WrongUse(f"{label}: no such bot competes; there are {', '.join(known[:NAMED])}{more}")
+
+    def next_version(self, entrant: int) -> str:
+        """What the next version of a bot is called."""
+        teams = self.teams
+        return f"{self.labels[teams[entrant]]} v{teams.count(teams[entrant]) + 1}"
+
+    def content(self, entrant: int) -> str | None:
+        """The hash of an entrant's content; None: the ledger does not say."""
+        number = entrant - len(self.begun.labels)
+        return self.begun.contents[entrant] if number < 0 else entered(self.spec)[number].content
+
+    def checked(self, what: What) -> What:
+        """A change that can be taken in.
+
+        Raises:
+            WrongUse: it cannot.
+        """
+        event = Event(id=max((each.id for each in self.events), default=0) + 1, at="", block=None, what=what)
+        (found,) = judged(self.begun.spec, self.begun.game, (*self.events, event), self.blocks)
+        if found.refused is not None:
+            raise WrongUse(found.refused)
+        after = replace(self.begun.spec, changes=(*self.events, found))
+        labels = labels_now(after, self.begun.labels)
+        if twice := next((label for label in labels if labels.count(label) > 1), None):
+            raise WrongUse(f"{twice}: another bot is called so, too")
+        return what
+
+
+def _change(ledger: Ledger, begun: Begun, what: Callable[[Standing], What]) -> Event:
+    def change(events: Sequence[Event], blocks: int) -> What:
+        standing = Standing.of(begun, events, blocks)
+        return standing.checked(what(standing))
+
+    return ledger.change(change)
+
+
+def standing_of(ledger: Ledger, begun: Begun) -> Standing:
+    """The field as it is now."""
+    events = ledger.events()
+    return Standing.of(begun, events, ledger.begun())
+
+
+def enter(ledger: Ledger, begun: Begun, bot: BotFolder, label: str, folder: str) -> Event:
+    """A bot enters, whose content is kept already.
+
+    Raises:
+        WrongUse: it cannot.
+    """
+    if printable_name(label) != label:
+        raise WrongUse(f"{printable_name(label)}: has characters that cannot be shown as they are")
+    entry = Entered(label=label, folder=folder, content=bot.content, version=bot.version)
+    return _change(ledger, begun, lambda _: entry)
+
+
+def update(ledger: Ledger, begun: Begun, bot: BotFolder, label: str, folder: str) -> Event:
+    """A new version takes the place of the bot of a label; its content is kept already.
+
+    Raises:
+        WrongUse: it cannot.
+    """
+
+    def what(standing: Standing) -> What:
+        before = standing.entrant(label)
+        if standing.content(before) == bot.content:
+            raise WrongUse(f"{folder}: is the version of {standing.labels[before]} that competes already")
+        return Entered(
+            label=standing.next_version(before),
+            folder=folder,
+            content=bot.content,
+            version=bot.version,
+            predecessor=before,
+        )
+
+    return _change(ledger, begun, what)
+
+
+def withdraw(ledger: Ledger, begun: Begun, label: str) -> Event:
+    """The bot of a label plays no more.
+
+    Raises:
+        WrongUse: it cannot withdraw.
+    """
+    return _change(ledger, begun, lambda standing: Withdrawn(entrant=standing.entrant(label)))
+
+
+def extend(ledger: Ledger, begun: Begun, *, blocks: int | None, rounds: int | None) -> Event:
+    """More is to be played: a new total of one of the two.
+
+    Raises:
+        WrongUse: the format has no such total, or it is no more than there is.
+    """
+    return _change(ledger, begun, lambda _: Extended(blocks=blocks, rounds=rounds))

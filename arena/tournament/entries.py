@@ -1,0 +1,211 @@
+"""The field under way: copies of the bots that play, and how an arena takes in what a host has changed.
+
+The results folder keeps a copy of each bot's content. So an old version can be played to the end of what it began,
+and authors may go on with their folders.
+"""
+
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from arena.config import Tournament, find_entrant, with_changes
+from arena.errors import WrongUse, cannot_write
+from arena.schedule import (
+    BadChangeError,
+    Entered,
+    Event,
+    Extended,
+    ScheduleSpec,
+    Withdrawn,
+    fields_of,
+    format_of,
+    refusal,
+)
+from arena.tournament.ledger import Ledger
+from arena.tournament.provenance import CONTENT
+from arena.tournament.results_folder import LEDGER
+from referee.bot_folder import MEGABYTE, MOST_MB, BotFolder, BotFolderError, ContentError, copy_into
+from referee.linux.private_file import FOLDER_MODE
+
+ENTRIES = "entries"
+"""The folder of copies, among a tournament's results; each is named by its content's hash."""
+MOST_REFUSAL = 500
+"""Characters of why a change was refused."""
+_HASH = re.compile(r"sha256:([0-9a-f]{64})")
+
+
+def copy_of_entry(results: Path, content: str) -> Path:
+    """Where the copy of a content is, or will be."""
+    return results / ENTRIES / content.removeprefix("sha256:")
+
+
+def keep_entry(results: Path, bot: BotFolder) -> None:
+    """Copies a bot's content, which has not been built, unless it was copied before.
+
+    Raises:
+        WrongUse: the folder cannot be written.
+        MachineCannot: there is no space.
+    """
+    place = copy_of_entry(results, bot.content)
+    if place.is_dir():
+        return
+    try:
+        place.parent.mkdir(FOLDER_MODE, exist_ok=True)
+        making = Path(tempfile.mkdtemp(prefix="making-", dir=place.parent))
+        try:
+            source = os.open(bot.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            try:
+                content = copy_into(source, making, most=MOST_MB * MEGABYTE)
+            finally:
+                os.close(source)
+            if content != bot.content:
+                raise WrongUse(f"{bot.given}: was changed while it was read")
+            making.rename(place)
+        finally:
+            shutil.rmtree(making, ignore_errors=True)
+    except ContentError as error:
+        raise WrongUse(f"{bot.given}: {error}") from None
+    except OSError as error:
+        if not place.is_dir():  # Or another command made the same copy.
+            raise cannot_write(place, error) from None
+
+
+def copies_of_file(results: Path, *, withdrawn_only: bool) -> dict[str, str]:
+    """By label: the folder of the copy that stands for a bot of the tournament's file.
+
+    Args:
+        results: the tournament's.
+        withdrawn_only: leave out the bots that compete: their own folders must be as they were.
+
+    Raises:
+        WrongUse: there is a ledger that cannot be used.
+        MachineCannot: it cannot be read.
+    """
+    if not (results / LEDGER).exists():
+        return {}
+    with closing(Ledger(results / LEDGER)) as ledger:
+        terms, events = ledger.terms(), ledger.events()
+    gone = {_leaves(event) for event in events if event.refused is None}
+    labels = terms.get("bots", [])
+    found = {}
+    for number, label in enumerate(labels if isinstance(labels, list) else []):
+        content = terms.get(f"{CONTENT}{label}")
+        if isinstance(content, str) and _HASH.fullmatch(content) and (number in gone or not withdrawn_only):
+            copy = copy_of_entry(results, content)
+            if copy.is_dir():
+                found[str(label)] = str(copy)
+    return found
+
+
+def _leaves(event: Event) -> int | None:
+    """The entrant that competes no more after an event."""
+    match event.what:
+        case Withdrawn(entrant=entrant):
+            return entrant
+        case Entered(predecessor=predecessor):
+            return predecessor
+    return None
+
+
+def judged(spec: ScheduleSpec, game: str, events: Sequence[Event], begun: int) -> list[Event]:
+    """The changes that wait, each with the block at which it can be taken in, or with why it cannot.
+
+    Args:
+        spec: as the tournament was begun.
+        game: its name.
+        events: all of them.
+        begun: how many blocks were begun.
+    """
+    taken = [event for event in events if event.block is not None]
+    found = []
+    why = ""
+    for event in events:
+        if event.block is not None or event.refused is not None:
+            continue
+        if why:
+            # Numbers of entrants count those that entered before.
+            found.append(replace(event, refused="a change before it could not be taken in"))
+            continue
+        now = replace(spec, changes=tuple(taken))
+        block = max(format_of(now).schedule(now).change_at(begun), taken[-1].block or 0 if taken else 0)
+        given = replace(event, block=block)
+        why = (refusal(now, given, game) or "")[:MOST_REFUSAL]
+        found.append(replace(event, refused=why) if why else given)
+        if not why:
+            taken.append(given)
+    return found
+
+
+def take_in(tournament: Tournament, ledger: Ledger) -> list[tuple[Event, str]]:
+    """Takes in the changes that wait in the ledger; those that were settled, some perhaps refused, each in words.
+
+    Args:
+        tournament: as it was begun.
+        ledger: its own.
+    """
+    spec, game = tournament.spec, tournament.form.game
+    if not ledger.waiting():
+        return []
+    settled = ledger.take_in(lambda events, begun: judged(spec, game, events, begun))
+    labels = list(tournament.labels)
+    texts = {}
+    for event in ledger.events():
+        texts[event.id] = change_text(event, labels)
+        if isinstance(event.what, Entered) and event.refused is None:
+            labels.append(event.what.label)
+    return [(event, texts[event.id]) for event in settled]
+
+
+def change_text(event: Event, labels: Sequence[str]) -> str:
+    """A change in words; `labels`: of all entrants, as they entered."""
+    what = event.what
+    if isinstance(what, Withdrawn):
+        return f"{_named(labels, what.entrant)} withdraws"
+    if isinstance(what, Extended):
+        return f"{what.blocks} blocks in all" if what.rounds is None else f"{what.rounds} rounds in all"
+    return what.label + (
+        " enters" if what.predecessor is None else f" takes the place of {_named(labels, what.predecessor)}"
+    )
+
+
+def _named(labels: Sequence[str], number: int) -> str:
+    return labels[number] if number < len(labels) else f"entrant {number}"
+
+
+def changed(tournament: Tournament, ledger: Ledger, found: dict[str, BotFolder]) -> Tournament:
+    """The tournament with all changes that were taken in.
+
+    Args:
+        tournament: as it was begun.
+        ledger: its own.
+        found: takes the bots that entered, by content: they are looked for once.
+
+    Raises:
+        WrongUse: a change, or a copy of a bot, is not as an arena writes it.
+    """
+    changes = tuple(event for event in ledger.events() if event.block is not None)
+    try:
+        fields_of(replace(tournament.spec, changes=changes))
+    except BadChangeError as error:
+        raise WrongUse(f"{ledger.path}: {error}") from None
+    bots = [_kept(tournament, event.what, found) for event in changes if isinstance(event.what, Entered)]
+    return with_changes(tournament, bots, changes)
+
+
+def _kept(tournament: Tournament, entry: Entered, found: dict[str, BotFolder]) -> BotFolder:
+    if entry.content not in found:
+        copy = copy_of_entry(tournament.results, entry.content)
+        try:
+            bot = find_entrant(tournament, str(copy), entry.label)
+        except BotFolderError as error:
+            raise WrongUse(f"the copy of {entry.label}: {error}") from None
+        if bot.content != entry.content:
+            raise WrongUse(f"{copy}: the copy of {entry.label} is not as it was made")
+        found[entry.content] = bot
+    return found[entry.content]
