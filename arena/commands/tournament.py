@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import click
 from msgspec.structs import replace
@@ -17,8 +17,8 @@ from arena.commands.options import (
     usage_option,
     where_options,
 )
-from arena.config import Broken, Tournament, read_tournament
-from arena.errors import Stopped
+from arena.config import Broken, Tournament, TournamentFile, read_tournament, results_of
+from arena.errors import Stopped, WrongUse
 from arena.feed import open_feed
 from arena.pages import write_beside
 from arena.reports import (
@@ -33,8 +33,10 @@ from arena.reports import (
 )
 from arena.tables import show
 from arena.terminal import command_line, print_json, results_console
-from arena.tournament import PAGE, TRANSCRIPTS, FinalResults, play_tournament
-from arena.workers import Where, venue_for
+from arena.tournament import PAGE, TRANSCRIPTS, FinalResults, copies_of_file, play_tournament
+from arena.workers import Venue, Where, venue_for
+from referee.bot_folder import TomlError, read_toml
+from referee.host import SandboxedBot
 from referee.sandbox import Isolation
 
 
@@ -76,7 +78,7 @@ def command(
     as_json: bool,
 ) -> None:
     """Play the tournament that FILE describes. After a stop, the same command goes on."""
-    tournament = read_tournament(file)
+    tournament = read_tournament(file, {} if fresh else _kept(file, results))
     if isolation is not None:
         tournament = replace(tournament, form=replace(tournament.form, isolation=isolation))
     if broken is not None:
@@ -99,6 +101,10 @@ def command(
         )
         check = check_asked(where, tournament, failed, plays=checks)
         publish = None if line is None else line.publish
+
+        def enlist(changed: Tournament) -> tuple[tuple[SandboxedBot, ...], Venue[Any]]:
+            return venue_for(where, changed.bots, form.isolation, at_once=form.concurrency, feed=line, log=events)
+
         try:
             came_out = play_tournament(
                 tournament,
@@ -106,6 +112,7 @@ def command(
                 venue,
                 fresh=fresh,
                 write_reports=write_beside,
+                enlist=enlist,
                 check=check,
                 publish=publish,
                 log=events.logger,
@@ -120,13 +127,22 @@ def command(
         _print(tournament, came_out, transcripts, usage=usage)
 
 
+def _kept(file: Path, results: Path | None) -> dict[str, str]:
+    """The copies of bots that have withdrawn: what their folders hold now does not matter."""
+    try:
+        folder = results or results_of(file, read_toml(file, TournamentFile))
+    except TomlError as error:
+        raise WrongUse(str(error)) from None
+    return copies_of_file(folder, withdrawn_only=True)
+
+
 def _print(tournament: Tournament, came_out: FinalResults, elsewhere: str | None, *, usage: bool) -> None:
     """The final table."""
     screen = results_console()
     print_result(screen, came_out.contest, came_out.standings, tournament.seats)
     for line in attempts_text(came_out):
         screen.say(line)
-    for line in notes(tournament.labels, came_out.reports, tournament.results / TRANSCRIPTS):
+    for line in notes(tournament.shown, came_out.reports, tournament.results / TRANSCRIPTS):
         screen.say(line)
     screen.print()
     show(screen, ratings_table(came_out.digest))

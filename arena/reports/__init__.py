@@ -22,6 +22,7 @@ from arena.reports.divergence import (
     outcomes_table,
     rows_left_out,
 )
+from arena.reports.entries import entries_json, entries_table
 from arena.reports.files import matches_text, terms_told, write_csv, write_whole
 from arena.reports.match import match_json, show_match
 from arena.reports.regression import (
@@ -60,6 +61,9 @@ __all__ = [
     "decisions_table",
     "difference_text",
     "digest_json",
+    "draw",
+    "entries_json",
+    "entries_table",
     "explained_json",
     "explained_lines",
     "explained_markdown",

@@ -111,13 +111,13 @@ def results_json(tournament: Tournament, results: FinalResults) -> dict[str, Any
         "processes": tournament.form.policy.processes,
         "bots": [
             {"bot": label, "version": bot.version, "content": bot.content, "house": entrant == tournament.house}
-            for entrant, (label, bot) in enumerate(zip(tournament.labels, tournament.bots, strict=True))
+            for entrant, (label, bot) in enumerate(zip(tournament.shown, tournament.bots, strict=True))
         ],
         "left_out": left_out_json(results.terms),
         **format_of(results.contest.spec).as_json(results.contest),
-        "standings": _standings_json(results.standings, tournament.labels),
+        "standings": _standings_json(results.standings, tournament.shown),
         "ratings": ratings_json(results.digest),
-        "reports": reports_json(tournament.labels, results.reports, tournament.results / TRANSCRIPTS),
+        "reports": reports_json(tournament.shown, results.reports, tournament.results / TRANSCRIPTS),
         "void": attempts_json(results.voids),
         "set_aside": attempts_json(results.set_aside),
         "lost": attempts_json(results.lost),

@@ -1,10 +1,13 @@
 """Plays tournaments: ledger, runner and what a result depends on."""
 
+from arena.tournament.changes import Standing, enter, extend, standing_of, update, withdraw
+from arena.tournament.entries import change_text, copies_of_file, keep_begun, keep_entry
 from arena.tournament.ledger import Ledger, LedgerTimes
 from arena.tournament.progress import Gauge
 from arena.tournament.provenance import Terms, begin_or_go_on, left_out_of, terms_of
-from arena.tournament.results import Results, ledger_of, results_in
+from arena.tournament.results import Begun, Results, begun_in, ledger_of, results_in
 from arena.tournament.results_folder import (
+    CHECKS,
     DECISIONS,
     EXPLAINED,
     FEED_SOCKET,
@@ -29,6 +32,7 @@ from arena.tournament.run import (
 from arena.tournament.runner import MatchSetup, play_blocks
 
 __all__ = [
+    "CHECKS",
     "DECISIONS",
     "EXPLAINED",
     "FEED_SOCKET",
@@ -36,18 +40,27 @@ __all__ = [
     "PAGE",
     "TABLE",
     "TRANSCRIPTS",
+    "Begun",
     "FinalResults",
     "Gauge",
     "Ledger",
     "LedgerTimes",
     "MatchSetup",
     "Results",
+    "Standing",
     "Terms",
     "begin_or_go_on",
+    "begun_in",
+    "change_text",
     "checks_folder",
+    "copies_of_file",
+    "enter",
+    "extend",
     "feed_endpoint",
     "held",
     "is_held",
+    "keep_begun",
+    "keep_entry",
     "ledger_of",
     "left_out_of",
     "match_setup",
@@ -57,6 +70,9 @@ __all__ = [
     "results_in",
     "say_going_on",
     "say_kept",
+    "standing_of",
     "terms_of",
     "try_out",
+    "update",
+    "withdraw",
 ]

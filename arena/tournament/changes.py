@@ -91,6 +91,10 @@ class Standing(Struct, frozen=True):
         number = entrant - len(self.begun.labels)
         return self.begun.contents[entrant] if number < 0 else entered(self.spec)[number].content
 
+    def folder(self, entrant: int) -> str:
+        """Where a bot was found that is not in the file."""
+        return entered(self.spec)[entrant - len(self.begun.labels)].folder
+
     def checked(self, what: What) -> What:
         """A change that can be taken in.
 

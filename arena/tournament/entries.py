@@ -29,8 +29,9 @@ from arena.schedule import (
 )
 from arena.tournament.ledger import Ledger
 from arena.tournament.provenance import CONTENT
+from arena.tournament.results import Begun
 from arena.tournament.results_folder import LEDGER
-from referee.bot_folder import MEGABYTE, MOST_MB, BotFolder, BotFolderError, ContentError, copy_into
+from referee.bot_folder import MEGABYTE, MOST_MB, BotFolder, BotFolderError, ContentError, copy_into, kept_bot
 from referee.linux.private_file import FOLDER_MODE
 
 ENTRIES = "entries"
@@ -74,6 +75,28 @@ def keep_entry(results: Path, bot: BotFolder) -> None:
     except OSError as error:
         if not place.is_dir():  # Or another command made the same copy.
             raise cannot_write(place, error) from None
+
+
+def keep_begun(results: Path, begun: Begun, needed: int | None = None) -> None:
+    """Copies the bots that a tournament was begun with, unless they were: an older arena did not.
+
+    Their own folders may have changed; what they were run from may still be there.
+
+    Raises:
+        WrongUse: the bot of the number `needed` is there no more.
+        MachineCannot: there is no space.
+    """
+    for number, (label, content) in enumerate(zip(begun.labels, begun.contents, strict=True)):
+        if content is None or not _HASH.fullmatch(content) or copy_of_entry(results, content).is_dir():
+            continue
+        try:
+            keep_entry(results, kept_bot(content, given=label))
+        except BotFolderError:
+            if number == needed:
+                raise WrongUse(
+                    f"{label}: the version that has played is not to be found: put its folder back as it was, run"
+                    " `arena tournament` once, and update it then"
+                ) from None
 
 
 def copies_of_file(results: Path, *, withdrawn_only: bool) -> dict[str, str]:
