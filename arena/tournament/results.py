@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from msgspec import Raw, Struct
@@ -12,6 +13,7 @@ from arena.config import TournamentFile, results_of
 from arena.errors import WrongUse
 from arena.schedule import (
     FORMATS,
+    TWO,
     BadChangeError,
     Contest,
     Entered,
@@ -168,7 +170,13 @@ def _spec(terms: Terms, labels: Sequence[str], house: int | None, played: list[P
     if "format" not in terms or not (played or terms["game"] in GAMES):
         return None
     seats = len(played[0].entrants) if played else _seats(terms)
-    known = {"entrants": len(labels) - (house is not None), "seats": seats, "filled": house is not None}
+    known: dict[str, Any] = {
+        "entrants": len(labels) - (house is not None),
+        "seats": seats,
+        "filled": house is not None,
+    }
+    if seats == TWO:
+        known["rotations"] = None  # The terms have it for all games, a file for those of more seats.
     spec = msgspec.convert(terms | known, ScheduleSpec, strict=False)
     if spec.format not in FORMATS:
         raise msgspec.ValidationError(f"there is no format {spec.format!r}")

@@ -13,14 +13,16 @@ from typing import Any
 import msgspec
 import trio
 
-from arena.config.tournament_file import read_tournament
+from arena.config.tournament_file import TournamentFile, read_tournament, results_of
 from arena.pages.report import write_beside
 from arena.reports.tournament import results_json
 from arena.tournament import runner
+from arena.tournament.entries import copies_of_file
 from arena.tournament.run import play_tournament
 from arena.workers import worker
 from arena.workers.api import Play, Worker
 from arena.workers.pool import open_pool
+from referee.bot_folder.strict_toml import read_toml
 from referee.host.plan import Plan, Result
 from tests.arena.stand_in import result
 
@@ -52,9 +54,18 @@ def main() -> None:
     Whoever kills workers may hit one match any number of times: where starts are slow, more than once a start.
     """
     runner.INTERRUPTIONS = sys.maxsize
-    tournament = read_tournament(Path(sys.argv[1]))
-    results = play_tournament(tournament, tournament.labels, crew, fresh=False, write_reports=write_beside)
-    sys.stdout.buffer.write(msgspec.json.encode(results_json(tournament, results)))
+    file = Path(sys.argv[1])
+    kept = copies_of_file(results_of(file, read_toml(file, TournamentFile)), withdrawn_only=True)
+    tournament = read_tournament(file, kept)
+    results = play_tournament(
+        tournament,
+        tournament.labels,
+        crew,
+        fresh=False,
+        write_reports=write_beside,
+        enlist=lambda changed: (changed.labels, crew),
+    )
+    sys.stdout.buffer.write(msgspec.json.encode(results_json(results.tournament, results)))
 
 
 if sys.argv[1].isdecimal():

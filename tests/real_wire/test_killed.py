@@ -6,13 +6,14 @@ A bot that is killed is started again: its moves follow from the match's seed an
 import json
 import os
 import re
+import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
@@ -20,8 +21,11 @@ from random import Random
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+from arena.commands.main import main
 from arena.errors import DONE
+from arena.tournament.ledger import Ledger
 from referee.match.records import Judged
 from referee.match.verdicts import Verdict
 from referee.sandbox.process import SandboxError, find_isolation
@@ -43,6 +47,25 @@ policy.restarts = 1000
 policy.startup_ms = 60000
 options.max_turns = 30
 """
+MANY_BOTS = """\
+game = "mist"
+bots = ["one", "two", "mist_random", "mist_cautious"]
+seed = 9
+{}
+"""
+PLAYED_BETWEEN = 8
+"""So many matches come to count between two changes."""
+ENTRIES = (
+    "entry add {cup} {three} --no-check",
+    "entry update {cup} one {three} --no-check",
+    "entry withdraw {cup} two",
+    "entry update {cup} three --no-check",
+)
+CHANGING = {
+    "blocks = 12": (*ENTRIES, "extend {cup} --blocks 15"),
+    'format = "swiss"\nrounds = 3\nblocks = 4': ENTRIES,
+    'format = "ladder"\nrounds = 30': (*ENTRIES, "extend {cup} --rounds 40"),
+}
 BOT = """\
 import time
 from random import Random
@@ -121,16 +144,22 @@ def victim(kind: str, arena: int) -> int | None:
 
 
 def disturbed(
-    command: Sequence[str], file: Path, wanted: dict[str, int], seconds: float
+    command: Sequence[str],
+    file: Path,
+    wanted: dict[str, int],
+    seconds: float,
+    meddle: Callable[[], object] = bool,
 ) -> tuple["subprocess.Popen[bytes]", Counter[str]]:
     """The arena at work on a tournament, whose processes are killed until enough have been, or it has ended.
 
-    Between two kills lie up to so many seconds. Of an arena that is killed nothing is left.
+    Between two kills lie up to so many seconds, in which somebody may `meddle`. Of an arena that is killed nothing
+    is left.
     """
     luck, done = Random(7), Counter[str]()
     process = start(command, file)
     while process.poll() is None and (left := list((Counter(wanted) - done).elements())):
         time.sleep(luck.uniform(0, seconds))
+        meddle()
         kind = luck.choice(left)
         pid = victim(kind, process.pid)
         if pid is None:
@@ -195,6 +224,58 @@ def cup(folder: Path, text: str) -> Path:
 def test_arenas_and_workers_killed_at_random_moments_change_nothing(tmp_path: Path) -> None:
     wanted = {"arena": 12, "worker": 65}
     same_table_over_and_over(tmp_path, MANY_MATCHES, STAND_INS, wanted, seconds=0.3, without=TIMES)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("format_", "changes"), CHANGING.items())
+def test_with_a_field_that_changes_meanwhile_the_same_changes_give_the_same_table(
+    tmp_path: Path, format_: str, changes: Sequence[str]
+) -> None:
+    """Bots enter, are updated and withdraw while arenas and workers are killed; then all is played in one go."""
+    file = cup(tmp_path / "cup", MANY_BOTS.format(format_))
+    shutil.copytree(file.parent / "one", file.parent / "three")
+    wanted = {"arena": 5, "worker": 12}
+    meddle = meddling(file, changes)
+    process, killed = disturbed(STAND_INS, file, wanted, 1, meddle)
+    until(lambda: not meddle() or process.poll() is not None)
+    found = table(process, TIMES)
+    assert killed
+    with closing(Ledger(file.parent / "runs/cup/ledger.sqlite")) as ledger:
+        taken_in = [event.block for event in ledger.events()]
+    assert len(changes) == len(taken_in)
+    assert None not in taken_in
+    assert len(set(taken_in)) > 1
+    with closing(sqlite3.connect(file.parent / "runs/cup/ledger.sqlite")) as book:
+        book.execute("DELETE FROM results")
+        book.execute("DELETE FROM attempts")
+        book.commit()
+    shutil.rmtree(file.parent / "runs/cup/transcripts")
+    assert found == table(start(STAND_INS, file), TIMES)
+
+
+def meddling(file: Path, changes: Sequence[str]) -> Callable[[], bool]:
+    """Makes the next change when some more matches have been played; whether one is left."""
+    left = list(changes)
+
+    def change() -> bool:
+        if left and played(file) > PLAYED_BETWEEN * (len(changes) - len(left)):
+            # An author's folder has a new version each time.
+            (file.parent / "three/bot.py").write_text(BOT + f"# {len(left)}")
+            command, *words = left.pop(0).format(cup=file, three=file.parent / "three").split()
+            done = CliRunner().invoke(main, [command, *words])
+            assert DONE == done.exit_code, done.stderr
+        return bool(left)
+
+    return change
+
+
+def played(file: Path) -> int:
+    """How many matches of a tournament count, that may not have begun."""
+    if not (file.parent / "runs/cup/ledger.sqlite").exists():
+        return 0
+    with suppress(sqlite3.OperationalError):
+        return len(rows(file, "SELECT block FROM results"))
+    return 0
 
 
 @pytest.mark.slow

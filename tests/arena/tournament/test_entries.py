@@ -1,0 +1,372 @@
+"""The field changes under way: nothing is lost, and the same events give the same table whatever was stopped."""
+
+import json
+import shutil
+import sqlite3
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from click.testing import CliRunner, Result
+
+from arena.commands.main import main
+from arena.config.tournament_file import Tournament, read_tournament
+from arena.errors import WRONG_USE, WrongUse
+from arena.reports.files import write_beside
+from arena.reports.tournament import results_json
+from arena.schedule.changes import Entered, Event
+from arena.schedule.fields import ScheduleSpec
+from arena.tournament import entries, run
+from arena.tournament.entries import ENTRIES, copies_of_file
+from arena.tournament.ledger import Ledger
+from arena.tournament.results import results_in
+from arena.tournament.results_folder import LEDGER
+from arena.tournament.run import FinalResults, play_tournament
+from arena.tournament.runner import InThread
+from arena.workers.api import Play, Venue
+from referee.host.plan import Plan
+from referee.host.plan import Result as Attempted
+from tests.arena.stand_in import AtOnce
+from tests.arena.tournament.test_formats import BOT, FORMATS, cup
+from tests.arena.tournament.test_run import venue
+
+Command = tuple[str, ...]
+CHANGES: dict[int, tuple[Command, ...]] = {
+    3: (("add", "f", "--no-check"), ("update", "a", "f2", "--no-check")),
+    6: (("withdraw", "b"),),
+    9: (("update", "a", "f3", "--no-check"), ("withdraw", "f")),
+}
+"""After so many matches: what the host does. `a` comes in three versions."""
+KNOCK_OUT: dict[int, tuple[Command, ...]] = {3: (("withdraw", "b"),), 7: (("withdraw", "a"),)}
+LONGER = {"swiss": ("--rounds", "5"), "ladder": ("--rounds", "8")}
+ALL = {
+    **FORMATS,
+    "many seats": ("round_robin", ("blocks = 7", 'fill = "filler"', "rotations = 2")),
+}
+
+
+class KilledError(BaseException):
+    """As far as the ledger can tell, `kill -9`."""
+
+
+class Host(AtOnce):
+    """Plays matches in no time, while somebody changes the field after so many of them."""
+
+    def __init__(self, file: Path, changes: dict[int, tuple[Command, ...]]) -> None:
+        super().__init__()
+        self._file, self._changes, self._done = file, dict(changes), 0
+
+    async def __call__(self, plan: Plan, players: Sequence[str], *, transcript: Path) -> Attempted:
+        """See `referee.host.one_match.play`."""
+        self._done += 1
+        for command in self._changes.pop(self._done, ()):
+            done = change(self._file, *command)
+            assert 0 == done.exit_code, done.stderr
+        return await super().__call__(plan, players, transcript=transcript)
+
+
+def change(file: Path, name: str, *words: str) -> Result:
+    """`arena entry NAME FILE …` or `arena extend FILE …`; bots are folders beside the file."""
+    if name == "extend":
+        return CliRunner().invoke(main, ["extend", str(file), *words])
+    bots = [str(file.parent / word) if (file.parent / word / "bot.py").exists() else word for word in words]
+    first = [words[0]] if name in {"update", "withdraw"} else bots[:1]
+    return CliRunner().invoke(main, ["entry", name, str(file), *first, *bots[1:]])
+
+
+def playing(file: Path, play: Play[str]) -> FinalResults:
+    """What `arena tournament` does, with stand-ins for matches."""
+    tournament = read_tournament(file, copies_of_file(file.parent / "runs/cup", withdrawn_only=True))
+
+    def enlist(changed: Tournament) -> tuple[tuple[str, ...], Venue[str]]:
+        return changed.labels, venue(play)
+
+    return play_tournament(
+        tournament, tournament.labels, venue(play), fresh=False, write_reports=write_beside, enlist=enlist
+    )
+
+
+def undisturbed(file: Path) -> FinalResults:
+    """The same tournament with the same events, played from its beginning in one go."""
+    copy = file.parent / "again"
+    shutil.copytree(file.parent / "runs/cup", copy)
+    with closing(sqlite3.connect(copy / LEDGER)) as book:
+        book.execute("DELETE FROM results")
+        book.execute("DELETE FROM attempts")
+        book.commit()
+    shutil.rmtree(copy / "transcripts")
+    file.with_name("again.toml").write_text(file.read_text() + f'results = "{copy}"\n')
+    tournament = read_tournament(file.with_name("again.toml"), copies_of_file(copy, withdrawn_only=True))
+
+    def enlist(changed: Tournament) -> tuple[tuple[str, ...], Venue[str]]:
+        return changed.labels, venue(AtOnce())
+
+    return play_tournament(
+        tournament, tournament.labels, venue(AtOnce()), fresh=False, write_reports=write_beside, enlist=enlist
+    )
+
+
+def told(results: FinalResults) -> Any:
+    found = msgspec.json.decode(msgspec.json.encode(results_json(results.tournament, results)))
+    for key in ("results", "set_aside", "void", "lost", "reports"):
+        del found[key]
+    return found
+
+
+@pytest.fixture(params=ALL)
+def file(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """A tournament's file, with folders for bots that are to enter."""
+    file = field(tmp_path, *ALL[request.param])
+    if request.param == "many seats":
+        file.write_text(file.read_text().replace('"mist"', '"hive-mind"'))
+        for manifest in file.parent.glob("*/bot.toml"):
+            manifest.write_text(BOT.replace("mist", "hive-mind"))
+    return file
+
+
+def field(folder: Path, format_: str, more: tuple[str, ...] = ()) -> Path:
+    file = cup(folder, format_, more)
+    for number, name in enumerate(("f", "f2", "f3")):
+        (folder / name).mkdir()
+        (folder / name / "bot.py").write_text(f"# {number}")
+        (folder / name / "bot.toml").write_text(BOT)
+    return file
+
+
+def changes_of(file: Path) -> dict[int, tuple[Command, ...]]:
+    form = read_tournament(file).form
+    if form.format == "knockout":
+        return KNOCK_OUT
+    longer = LONGER.get(form.format, ("--blocks", str(form.blocks + 1)))
+    return CHANGES | {7: (("extend", *longer),)}
+
+
+def test_a_running_arena_takes_changes_in_and_ends_as_if_it_had_known_them(file: Path) -> None:
+    found = playing(file, Host(file, changes_of(file)))
+    assert {event.block is not None for event in events(file)} == {True}
+    assert sum(map(len, changes_of(file).values())) == len(events(file))
+    assert told(found) == told(undisturbed(file))
+    report = results_in(file.parent / "runs/cup" / LEDGER)
+    assert (report.digest.standings, report.digest.labels) == (found.standings, found.digest.labels)
+    assert report.total == len(found.played) == report.digest.matches
+
+
+def events(file: Path) -> list[Any]:
+    with closing(Ledger(file.parent / "runs/cup" / LEDGER)) as ledger:
+        return ledger.events()
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before the write", "after the write"])
+def test_killed_at_every_few_writes_it_comes_out_the_same(
+    file: Path, after: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Some 200 kills in all, each at another write of the ledger; changes come in between."""
+    host, kills = Host(file, changes_of(file)), 0
+    found = None
+    while found is None:
+        with monkeypatch.context() as patched:
+            patched.setattr(run, "InThread", dying_after(4 + kills // 2, after=after))
+            try:
+                found = playing(file, host)
+            except BaseExceptionGroup as group:
+                assert group.split(KilledError)[1] is None
+                kills += 1
+                assert kills < 100
+    assert kills > 5
+    assert told(found) == told(undisturbed(file))
+
+
+def dying_after(calls: int, *, after: bool) -> Callable[[], Any]:
+    """Makes the ledger's calls; the one after so many is the last thing that its process does, or does not."""
+
+    class Killing(InThread):
+        def __init__(self) -> None:
+            super().__init__()
+            self._left = calls
+
+        async def __call__(self, call: Callable[[], Any]) -> Any:
+            self._left -= 1
+            if self._left < (-1 if after else 0):
+                raise KilledError
+            answer = await super().__call__(call)
+            if self._left < 0:
+                raise KilledError
+            return answer
+
+    return Killing
+
+
+@pytest.fixture
+def pairs(tmp_path: Path) -> Path:
+    """A round robin that has been played."""
+    file = field(tmp_path, "round_robin")
+    playing(file, AtOnce())
+    return file
+
+
+def test_a_change_of_a_tournament_that_is_over_makes_it_go_on(pairs: Path) -> None:
+    before = results_in(pairs.parent / "runs/cup" / LEDGER)
+    assert 0 == change(pairs, "update", "a", "f2", "--no-check").exit_code
+    again = AtOnce()
+    found = playing(pairs, again)
+    assert 2 * 4 == len(again.played)
+    assert ("a (withdrawn)", "a v2") == (found.digest.labels[0], found.digest.labels[5])
+    assert before.digest.by_bot_and_seat[0] == found.digest.by_bot_and_seat[0]
+
+
+def test_an_author_may_go_on_with_a_folder_after_its_update(pairs: Path) -> None:
+    """What is played is what was in the folder at the update; the first version is kept as it was begun."""
+    (pairs.parent / "a/bot.py").write_text("second")
+    with pytest.raises(
+        WrongUse, match=r"content of a was .* \(to take it in: arena entry update .*/cup.toml a\)\. U"
+    ):
+        playing(pairs, AtOnce())
+    assert 0 == change(pairs, "update", "a", "--no-check").exit_code
+    (pairs.parent / "a/bot.py").write_text("third")
+    found = playing(pairs, AtOnce())
+    contents = [bot.content for bot in found.tournament.bots]
+    kept = pairs.parent / "runs/cup" / ENTRIES
+    assert {content.removeprefix("sha256:") for content in contents} == {copy.name for copy in kept.iterdir()}
+    assert "second" == (found.tournament.bots[5].folder / "bot.py").read_text()
+    assert not (found.tournament.bots[0].folder / "bot.py").read_text()
+
+
+def test_an_update_of_a_bot_that_came_later_looks_where_it_came_from(pairs: Path) -> None:
+    assert 0 == change(pairs, "add", "f", "--no-check").exit_code
+    (pairs.parent / "f/bot.py").write_text("second")
+    assert 0 == change(pairs, "update", "f", "--no-check").exit_code
+    labels = [event.what.label for event in events(pairs) if isinstance(event.what, Entered)]
+    assert ["f", "f v2"] == labels
+    assert 0 == change(pairs, "update", "f v2", "f3", "--no-check").exit_code
+    assert "f v3" == events(pairs)[-1].what.label
+
+
+def test_who_withdrew_may_take_its_folder_away(pairs: Path) -> None:
+    assert 0 == change(pairs, "withdraw", "c").exit_code
+    shutil.rmtree(pairs.parent / "c")
+    assert "c (withdrawn)" in playing(pairs, AtOnce()).digest.labels
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (("withdraw", "x"), "x: no such bot competes; there are a, b, c, d, e"),
+        (("update", "x", "f2", "--no-check"), "x: no such bot competes; there are a, b, c, d, e"),
+        (("add", "a", "--no-check"), "a: another bot is called so, too"),
+        (("add", "f", "--label=a", "--no-check"), "a: another bot is called so, too"),
+        (("add", "f", "--label=\x1b[1m", "--no-check"), r"\x1b[1m: has characters that cannot be shown as"),
+        (("add", "nobody", "--no-check"), "nobody: is neither a folder nor a built-in bot; built in are "),
+        (("update", "a", "a", "--no-check"), "/a: is the version of a that competes already"),
+        (("extend", "--blocks", "1"), "blocks: 1 is no more than there is now"),
+        (("extend", "--rounds", "3"), "format = 'round_robin' is extended by its blocks"),
+        (("extend",), "give a new total: --blocks or --rounds"),
+        (("extend", "--blocks", "2", "--rounds", "2"), "give a new total: --blocks or --rounds"),
+    ],
+)
+def test_what_cannot_be_is_refused_and_nothing_is_written(pairs: Path, command: Command, said: str) -> None:
+    refused = change(pairs, *command)
+    assert WRONG_USE == refused.exit_code
+    assert said in refused.stderr
+    assert [] == events(pairs)
+
+
+def test_bots_are_held_to_the_files_caps(pairs: Path) -> None:
+    pairs.write_text(pairs.read_text() + "limits.memory_mb = 512\n")
+    refused = change(pairs, "add", "f", "--no-check")
+    assert "limits.memory_mb: 1024, the default, is more than 512" in refused.stderr
+
+
+def test_a_bot_that_cannot_start_does_not_enter(pairs: Path) -> None:
+    pairs.write_text(pairs.read_text() + 'isolation = "none"\npolicy.startup_ms = 20000\n')
+    refused = change(pairs, "add", "f")
+    assert WRONG_USE == refused.exit_code
+    assert "/f: never started: " in refused.stderr
+    assert [] == events(pairs)
+
+
+def test_a_tournament_that_has_not_begun_has_no_field_to_change(tmp_path: Path) -> None:
+    file = field(tmp_path, "round_robin")
+    refused = change(file, "add", "f", "--no-check")
+    assert WRONG_USE == refused.exit_code
+    assert "there is no such ledger" in refused.stderr
+
+
+def test_a_knock_out_that_began_meanwhile_refuses_who_waits_and_goes_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing was begun yet when the bot entered; now something is."""
+    file = field(tmp_path, "knockout")
+    monkeypatch.setattr("arena.tournament.changes.judged", judged_at_start)
+    found = playing(file, Host(file, {3: (("add", "f", "--no-check"), ("withdraw", "b"))}))
+    assert "not taken in: f enters: a knock-out that has begun takes in no bot" in capsys.readouterr().err
+    assert [None, None] == [event.block for event in events(file)]
+    assert "a change before it could not be taken in" == events(file)[1].refused
+    assert 5 == len(found.digest.labels)
+    monkeypatch.undo()
+    assert told(found) == told(playing(file, AtOnce()))
+    assert 0 == CliRunner().invoke(main, ["entry", "list", str(file)]).exit_code
+
+
+def judged_at_start(spec: ScheduleSpec, game: str, events: Sequence[Event], begun: int) -> list[Event]:
+    """What a command finds that looks before the first match."""
+    return entries.judged(spec, game, events, 0 * begun)
+
+
+def test_the_list_says_who_plays_since_when_and_what_waits(pairs: Path) -> None:
+    change(pairs, "update", "a", "f2", "--no-check")
+    change(pairs, "withdraw", "b")
+    waiting = CliRunner().invoke(main, ["entry", "list", str(pairs)]).stdout
+    assert 3 == waiting.count("waits")
+    playing(pairs, AtOnce())
+    shown = CliRunner().invoke(main, ["entry", "list", str(pairs)]).stdout
+    assert 0 == shown.count("waits")
+    listed = json.loads(CliRunner().invoke(main, ["entry", "list", str(pairs), "--json"]).stdout)
+    assert [True, "a v2", 10, None, 0] == [
+        listed["entrants"][5][key] for key in ("competes", "bot", "from_block", "until_block", "predecessor")
+    ]
+    assert [(0, 10), (0, 10), (0, None)] == [
+        (each["from_block"], each["until_block"]) for each in listed["entrants"][:3]
+    ]
+    assert ["a v2 takes the place of a", "b withdraws"] == [each["text"] for each in listed["changes"]]
+
+
+def test_a_file_may_have_the_total_that_was_asked_for_by_a_change(pairs: Path) -> None:
+    change(pairs, "extend", "--blocks", "2")
+    assert 40 == len(playing(pairs, AtOnce()).played)
+    pairs.write_text(pairs.read_text() + "blocks = 2\n")
+    assert 40 == len(playing(pairs, AtOnce()).played)
+
+
+@pytest.mark.parametrize(
+    ("was", "becomes", "said"),
+    [
+        ("'e']", "'e', 'f']", "undo it, then arena entry add {file} {folder}/f)"),
+        (", 'e']", "]", "undo it, then arena entry withdraw {file} e)"),
+        ("seed = 4", "seed = 4\nblocks = 7", "(to take it in: arena extend {file} --blocks 7)"),
+    ],
+)
+def test_the_refusal_to_go_on_names_the_command_that_takes_the_change_in(
+    pairs: Path, was: str, becomes: str, said: str
+) -> None:
+    pairs.write_text(pairs.read_text().replace(was, becomes))
+    with pytest.raises(WrongUse) as caught:
+        playing(pairs, AtOnce())
+    assert said.format(file=pairs, folder=pairs.parent) in caught.value.format_message()
+
+
+@pytest.mark.parametrize("damage", ["gone", "other"])
+def test_a_copy_that_is_not_as_it_was_made_is_refused_by_name(pairs: Path, damage: str) -> None:
+    change(pairs, "add", "f", "--no-check")
+    copy = pairs.parent / "runs/cup" / ENTRIES / events(pairs)[0].what.content.removeprefix("sha256:")
+    if damage == "gone":
+        shutil.rmtree(copy)
+    else:
+        (copy / "bot.py").chmod(0o600)
+        (copy / "bot.py").write_text("other")
+    with pytest.raises(
+        WrongUse, match=f"the copy of f.*{'neither' if damage == 'gone' else 'not as it was made'}"
+    ):
+        playing(pairs, AtOnce())
