@@ -3,7 +3,6 @@
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import click
 from msgspec.structs import replace
@@ -19,6 +18,7 @@ from arena.terminal import print_json, results_console, say
 from arena.tournament import (
     CHECKS,
     LEDGER,
+    Begun,
     Ledger,
     Standing,
     begun_in,
@@ -74,7 +74,7 @@ def add(cup: Path, bot: str, *, label: str | None, results: Path | None, checks:
     label = printable_name(Path(bot).name) if label is None else label
     with closing(Ledger(tournament.results / LEDGER)) as ledger:
         begun = begun_in(ledger)
-        _check(tournament, found, label, plays=checks)
+        _check(tournament, begun, found, label, plays=checks)
         keep_entry(tournament.results, found)
         event = enter(ledger, begun, found, label, given)
         _tell(standing_of(ledger, begun), change_text(event, ()))
@@ -98,7 +98,7 @@ def update_command(cup: Path, label: str, bot: str | None, *, results: Path | No
         if standing.content(before) == found.content:
             raise WrongUse(f"{given}: is the version of {standing.labels[before]} that competes already")
         keep_begun(tournament.results, begun, before)
-        _check(tournament, found, standing.next_version(before), plays=checks)
+        _check(tournament, begun, found, standing.next_version(before), plays=checks)
         keep_entry(tournament.results, found)
         event = update(ledger, begun, found, label, given)
         _tell(standing_of(ledger, begun), change_text(event, standing.labels))
@@ -160,21 +160,23 @@ def _found(tournament: Tournament, given: str, called: str) -> BotFolder:
         raise WrongUse(str(error)) from None
 
 
-def _check(tournament: Tournament, bot: BotFolder, label: str, *, plays: bool) -> None:
+def _check(tournament: Tournament, begun: Begun, bot: BotFolder, label: str, *, plays: bool) -> None:
     """Builds the bot, and sees that it starts.
 
     Raises:
         WrongUse: it cannot start.
     """
     failed: dict[int, str] = {}
-    players, _ = venue_for(HERE, (bot,), tournament.form.isolation, failed=failed)
+    form = replace(tournament.form, isolation=begun.isolation)
+    players, _ = venue_for(HERE, (bot,), form.isolation, failed=failed)
     if failed:
         raise WrongUse(f"{bot.given}: {failed[0]}")
     if not plays:
         return
-    check: Any = check_asked(HERE, tournament.form, failed, plays=True)
+    alone = replace(tournament, form=form, bots=(bot,), labels=(label,))
+    check = check_asked(HERE, alone, failed, plays=True)
     folder = tournament.results / CHECKS / f"{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
-    (found,) = check_field(replace(tournament, bots=(bot,), labels=(label,)), players, check, folder)
+    (found,) = check_field(alone, players, check, folder)
     if found.broken:
         raise WrongUse(f"{bot.given}: {found.broken}; logs: {folder}")
     for text in () if found.tally.is_well else found.tally.said:

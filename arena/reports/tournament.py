@@ -17,7 +17,7 @@ from arena.schedule import TWO, Cells, Contest, format_of, format_table
 from arena.statistics import Digest, Score, StandingsRow
 from arena.tables import Grid, fits, grid_of, show
 from arena.terminal import Screen
-from arena.tournament import PAGE, TRANSCRIPTS, FinalResults, Results, Terms, left_out_of
+from arena.tournament import PAGE, TRANSCRIPTS, FinalResults, Results, Terms, change_text, left_out_of
 
 
 def crosstable(rows: Sequence[StandingsRow], labels: Sequence[str], seats: int, *, matrix: bool = True) -> Grid:
@@ -114,6 +114,7 @@ def results_json(tournament: Tournament, results: FinalResults) -> dict[str, Any
             for entrant, (label, bot) in enumerate(zip(tournament.shown, tournament.bots, strict=True))
         ],
         "left_out": left_out_json(results.terms),
+        **changes_json(tournament),
         **format_of(results.contest.spec).as_json(results.contest),
         "standings": _standings_json(results.standings, tournament.shown),
         "ratings": ratings_json(results.digest),
@@ -123,6 +124,15 @@ def results_json(tournament: Tournament, results: FinalResults) -> dict[str, Any
         "lost": attempts_json(results.lost),
         "results": str(tournament.results),
     }
+
+
+def changes_json(tournament: Tournament) -> dict[str, Any]:
+    """What changed while it was played, if anything did; blocks are counted from 0."""
+    changes = [
+        {"at": event.at, "block": event.block, "change": event.kind, "text": change_text(event, tournament.labels)}
+        for event in tournament.changes
+    ]
+    return {"changes": changes} if changes else {}
 
 
 def ratings_json(digest: Digest) -> list[dict[str, Any]]:

@@ -30,12 +30,10 @@ from arena.schedule import (
 from arena.tournament.ledger import Ledger
 from arena.tournament.provenance import CONTENT
 from arena.tournament.results import Begun
-from arena.tournament.results_folder import LEDGER
+from arena.tournament.results_folder import ENTRIES, LEDGER
 from referee.bot_folder import MEGABYTE, MOST_MB, BotFolder, BotFolderError, ContentError, copy_into, kept_bot
 from referee.linux.private_file import FOLDER_MODE
 
-ENTRIES = "entries"
-"""The folder of copies, among a tournament's results; each is named by its content's hash."""
 MOST_REFUSAL = 500
 """Characters of why a change was refused."""
 _HASH = re.compile(r"sha256:([0-9a-f]{64})")
@@ -144,8 +142,15 @@ def judged(spec: ScheduleSpec, game: str, events: Sequence[Event], begun: int) -
         game: its name.
         events: all of them.
         begun: how many blocks were begun.
+
+    Raises:
+        WrongUse: an event that was taken in makes no sense.
     """
     taken = [event for event in events if event.block is not None]
+    try:
+        fields_of(replace(spec, changes=tuple(taken)))
+    except BadChangeError as error:
+        raise WrongUse(f"the tournament's ledger: {error}") from None
     found = []
     why = ""
     for event in events:

@@ -30,6 +30,7 @@ from arena.tournament.results_folder import LEDGER
 from referee.bot_folder import TomlError, read_toml
 from referee.games import GAMES
 from referee.rules import BadSetupError
+from referee.sandbox import Isolation
 
 
 MOST_BOTS = 5_000
@@ -67,6 +68,7 @@ class Begun(Struct, frozen=True, kw_only=True):
     """Of the file's bots, and last the house."""
     contents: tuple[str | None, ...]
     """Their hashes."""
+    isolation: Isolation
     spec: ScheduleSpec
 
 
@@ -82,13 +84,14 @@ def begun_in(ledger: Ledger) -> Begun:
     house = len(labels) - 1 if terms.get("house") else None
     try:
         spec = _spec(terms, labels, house, [])
+        isolation: Isolation = msgspec.convert(terms["isolation"], Isolation)
     except (msgspec.ValidationError, KeyError, BadSetupError) as error:
         raise WrongUse(f"{ledger.path}: holds terms of no tournament: {error}") from None
     if spec is None:
         raise WrongUse(f"{ledger.path}: holds no tournament, but a regression test")
     contents = (terms.get(f"{CONTENT}{label}") for label in labels)
     texts = tuple(content if isinstance(content, str) else None for content in contents)
-    return Begun(game=terms["game"], labels=labels, contents=texts, spec=spec)
+    return Begun(game=terms["game"], labels=labels, contents=texts, isolation=isolation, spec=spec)
 
 
 def results_in(path: Path) -> Results:
@@ -102,10 +105,11 @@ def results_in(path: Path) -> Results:
     try:
         terms = ledger.terms()
         of_file = _labels(path, terms)
+        played = ledger.results()
+        # Read after the results: bots enter before their first match.
         changes = tuple(event for event in ledger.events() if event.block is not None)
         labels = (*of_file, *(event.what.label for event in changes if isinstance(event.what, Entered)))
         _check_count(path, len(labels))
-        played = ledger.results()
         voids, set_aside, lost = ledger.voids(), ledger.set_aside(), ledger.lost_with_workers()
         if not all(each.fits(len(labels)) and len(each.entrants) == len(played[0].entrants) for each in played):
             raise WrongUse(f"{path}: holds a result that is none of a match among its {len(labels)} bots")

@@ -17,6 +17,8 @@ LEDGER = "ledger.sqlite"
 TRANSCRIPTS = "transcripts"
 PAGE = "report.html"
 TABLE = "report.csv"
+ENTRIES = "entries"
+"""Copies of what was in each bot's folder when it entered, named by the content's hash."""
 EXPLAINED = "explained"
 """What head wrote while a regression test was explained."""
 DECISIONS = "explained.json"
@@ -128,7 +130,8 @@ def set_aside(folder: Path) -> Path | None:
     aside = folder / f"before-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
     try:
         aside.mkdir(FOLDER_MODE)
-        for name in (LEDGER, f"{LEDGER}-wal", f"{LEDGER}-shm", TRANSCRIPTS, PAGE, TABLE, EXPLAINED, DECISIONS):
+        parts = (TRANSCRIPTS, PAGE, TABLE, EXPLAINED, DECISIONS, ENTRIES)
+        for name in (LEDGER, f"{LEDGER}-wal", f"{LEDGER}-shm", *parts):
             with suppress(FileNotFoundError):
                 (folder / name).rename(aside / name)
         (folder / TRANSCRIPTS).mkdir(FOLDER_MODE)

@@ -20,10 +20,10 @@ from arena.reports.tournament import results_json
 from arena.schedule.changes import Entered, Event
 from arena.schedule.fields import ScheduleSpec
 from arena.tournament import entries, run
-from arena.tournament.entries import ENTRIES, copies_of_file
+from arena.tournament.entries import copies_of_file
 from arena.tournament.ledger import Ledger
 from arena.tournament.results import results_in
-from arena.tournament.results_folder import LEDGER
+from arena.tournament.results_folder import ENTRIES, LEDGER
 from arena.tournament.run import FinalResults, play_tournament
 from arena.tournament.runner import InThread
 from arena.workers.api import Play, Venue
@@ -370,3 +370,36 @@ def test_a_copy_that_is_not_as_it_was_made_is_refused_by_name(pairs: Path, damag
         WrongUse, match=f"the copy of f.*{'neither' if damage == 'gone' else 'not as it was made'}"
     ):
         playing(pairs, AtOnce())
+
+
+def test_labels_of_a_forged_change_act_on_no_terminal(pairs: Path) -> None:
+    """A ledger may come from anybody."""
+    change(pairs, "add", "f", "--no-check")
+    playing(pairs, AtOnce())
+    with closing(sqlite3.connect(pairs.parent / "runs/cup" / LEDGER)) as book:
+        book.execute("""UPDATE events SET data = replace(data, '"label":"f"', '"label":"f\\u001b[2J<b>"')""")
+        book.commit()
+    for command in (["entry", "list"], ["report"]):
+        shown = CliRunner().invoke(main, [*command, str(pairs)])
+        assert 0 == shown.exit_code
+        assert "\x1b" not in shown.stdout
+        assert r"f\x1b[2J<b>" in shown.stdout
+
+
+@pytest.mark.parametrize(
+    "data", ['{"type":"withdrawn","entrant":9}', '{"type":"withdrawn","entrant":0}', '{"type":"extended"}']
+)
+def test_forged_changes_that_make_no_sense_are_refused_or_change_nothing(pairs: Path, data: str) -> None:
+    kind = json.loads(data)["type"]
+    with closing(sqlite3.connect(pairs.parent / "runs/cup" / LEDGER)) as book:
+        row = ("now", 3, kind, data)
+        book.executemany("INSERT INTO events (at, block, kind, data) VALUES (?, ?, ?, ?)", [row, row])
+        book.commit()
+    for command in (["entry", "list"], ["report"], ["extend", "--blocks", "2"], ["entry", "add"]):
+        done = change(pairs, "add", "f", "--no-check") if "add" in command else None
+        done = done or CliRunner().invoke(main, [*command[:2], str(pairs), *command[2:]])
+        assert done.exit_code in {0, WRONG_USE}, done.output
+        assert "fault of the arena" not in done.stderr
+    if kind == "withdrawn":
+        with pytest.raises(WrongUse, match=r"ledger\.sqlite: event \d concerns entrant"):
+            playing(pairs, AtOnce())

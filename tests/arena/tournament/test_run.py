@@ -157,6 +157,7 @@ def test_fresh_begins_anew_and_keeps_the_earlier_results_aside(
     (aside,) = (file.parent / "runs/cup").glob("before-*")
     assert MATCHES == len(again.played)
     assert MATCHES == len(Ledger(aside / "ledger.sqlite").results())
+    assert 3 == len([*(aside / "entries").iterdir()]) == len([*(aside.parent / "entries").iterdir()])
     assert f"earlier results are now in {aside}\n" in capsys.readouterr().err
 
 
