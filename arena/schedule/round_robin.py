@@ -33,7 +33,9 @@ def all_meetings(spec: ScheduleSpec, pairs: Pairs) -> Fixed:
         if block.number >= last.first:
             break
         met[_known(block.entrants)] += 1
-    rest = sum(max(0, last.blocks - met[_known(pair)]) for pair in pairs(last))
+    rest = last.blocks * len(pairs(last))
+    if met:
+        rest = sum(max(0, last.blocks - met[_known(pair)]) for pair in pairs(last))
     return Fixed(partial(meetings, fields, pairs), (met.total() + rest) * len(SWAPPED))
 
 
