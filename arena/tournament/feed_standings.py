@@ -6,7 +6,7 @@ from functools import partial
 import trio
 
 from arena.config import Tournament
-from arena.schedule import Match
+from arena.schedule import Match, withdrawn
 from arena.statistics import Played, StandingsRow, standings_of
 from arena.tournament.ledger import Ledger
 from arena.tournament.runner import Progress, Write
@@ -96,8 +96,13 @@ class FedStandings:
                 setattr(mine, field, getattr(mine, field) + getattr(row, field))
 
     def tell(self) -> None:
-        """Publishes them, by mean points."""
-        self._say(sorted(self._rows, key=lambda row: (row.house, -(row.mean or 0), row.faults)))
+        """Publishes them, by mean points; those that have withdrawn come last."""
+        gone = withdrawn(self._tournament.spec)
+
+        def place(row: StandingsRow) -> tuple[bool, bool, float, int]:
+            return row.house, row.entrant in gone, -(row.mean or 0), row.faults
+
+        self._say(sorted(self._rows, key=place))
 
     def tell_final(self, rows: Sequence[StandingsRow], played: int) -> None:
         """Publishes what came out at the end of so many matches, in the format's order."""

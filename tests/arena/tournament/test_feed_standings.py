@@ -8,8 +8,9 @@ from typing import TypeVar
 import msgspec
 import trio
 
-from arena.config.tournament_file import Tournament, TournamentFile
+from arena.config.tournament_file import Tournament, TournamentFile, with_changes
 from arena.schedule.blocks import Match
+from arena.schedule.changes import Entered, Event
 from arena.tournament.feed_standings import AGAIN_SECONDS, LOOK_SECONDS, AlsoFed, FedStandings
 from arena.tournament.ledger import Ledger
 from protocol.feed import FeedMessage, FeedStandings
@@ -60,6 +61,7 @@ class Book:
             labels=("a", "b", "house"),
             results=folder,
         )
+        self.cup = cup
         self.fed = FedStandings(cup, self._publish)
 
     def _publish(self, topic: str, message: bytes) -> None:
@@ -105,6 +107,28 @@ async def test_blocks_count_once_they_are_complete(
         assert [(4, 2, 1, 1, 2.5, 1, 1), (2, 0, 0, 2, 0.0, 0, 0)] == [book.row("b"), book.row("house")]
         assert ["house"] == [row.bot for row in book.said[-1].rows if row.house]
         nursery.cancel_scope.cancel()
+
+
+async def test_after_a_change_of_the_field_they_have_the_new_rows_and_count_nothing_twice(
+    tmp_path: Path, autojump_clock: trio.testing.MockClock
+) -> None:
+    with closing(Ledger(tmp_path / "ledger")) as ledger:
+        book = Book(ledger, tmp_path)
+        book.played(match(0, 0, 0, 1), result((0,), (1,)))
+        book.played(match(0, 1, 1, 0), result((1,), (0,)))
+        with trio.move_on_after(0.1):
+            await book.fed.keep(ledger, book.write, 1)
+        entry = Entered(label="a v2", folder="a", content=f"sha256:{0:064}", version="2", predecessor=0)
+        change = Event(id=1, at="now", block=1, what=entry)
+        book.fed.change(with_changes(book.cup, [find_bot("mist_random")], [change]))
+        book.played(match(1, 0, 3, 1), result((0,), (1,)))
+        book.played(match(1, 1, 1, 3), result((1,), (0,)))
+        with trio.move_on_after(0.1):
+            await book.fed.keep(ledger, book.write, 2)
+        assert ["a v2", "b", "a (withdrawn)", "house"] == [row.bot for row in book.said[-1].rows]
+        assert [2, 4] == [said.played for said in book.said]
+        assert [(2, 2, 0, 0, 2.0, 0, 0)] * 2 == [book.row("a (withdrawn)"), book.row("a v2")]
+        assert (4, 0, 0, 4, 0.0, 0, 0) == book.row("b")
 
 
 async def test_they_are_told_again_for_who_comes_late_and_numbered(
