@@ -163,12 +163,12 @@ def events(file: Path) -> list[Any]:
 def test_killed_at_every_few_writes_it_comes_out_the_same(
     file: Path, after: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Some 200 kills in all, each at another write of the ledger; changes come in between."""
+    """Over 200 kills in all, each at another write of the ledger; changes come in between."""
     host, kills = Host(file, changes_of(file)), 0
     found = None
     while found is None:
         with monkeypatch.context() as patched:
-            patched.setattr(run, "InThread", dying_after(4 + kills // 2, after=after))
+            patched.setattr(run, "InThread", dying_after(4 + kills // 4, after=after))
             try:
                 found = playing(file, host)
             except BaseExceptionGroup as group:
