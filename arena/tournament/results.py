@@ -32,7 +32,6 @@ from referee.games import GAMES
 from referee.rules import BadSetupError
 from referee.sandbox import Isolation
 
-
 MOST_BOTS = 5_000
 """Of a competition: what is computed of each pair of them has to fit into memory."""
 

@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 from arena.commands.main import main
 from arena.config.tournament_file import Tournament, read_tournament
 from arena.errors import WRONG_USE, WrongUse
-from arena.reports.files import write_beside
+from arena.pages.report import write_beside
 from arena.reports.tournament import results_json
 from arena.schedule.changes import Entered, Event
 from arena.schedule.fields import ScheduleSpec
