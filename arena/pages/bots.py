@@ -70,7 +70,7 @@ def bot_parts(overview: Overview, bot: int) -> dict[str, Any]:
             [(digest.labels[bot], values, "")], [each.blocks for each in digest.moments], "blocks"
         )
     met = [other.entrant for other in digest.standings if other.entrant in row.against]
-    content = overview.found.terms.get(f"content of {digest.labels[bot]}")
+    content = overview.found.content(bot)
     return {
         "facts_of_bot": [
             Fact("place", "the house: it fills seats" if row.house else f"{place} of {len(digest.labels)}"),
@@ -78,7 +78,7 @@ def bot_parts(overview: Overview, bot: int) -> dict[str, Any]:
             Fact("95 % interval", interval(rating)),
             Fact("mean points", "-" if row.mean is None else f"{row.mean:.3f}"),
             Fact("played", counted(row.played, "match")),
-            *([Fact("content", content[:HASH_LETTERS])] if isinstance(content, str) else []),
+            *([] if content is None else [Fact("content", content[:HASH_LETTERS])]),
         ],
         "notes": note(report) if report.log else [],
         "over_time": over_time,

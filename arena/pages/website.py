@@ -158,7 +158,7 @@ class Website:
                     competition.title,
                     found.terms,
                     overview.times.begun,
-                    overview.finished,
+                    state_of(overview).words if overview.finished else None,
                 ]
             )
         )
@@ -170,7 +170,9 @@ class Website:
                 continue
             its = same.copy()
             here = competition.transcript(match) is not None
-            its.update(encode([match.played, match.reports, here, voids[block], _neighbours(overview, row)]))
+            names = [found.digest.labels[entrant] for entrant in match.played.entrants]
+            about = [match.played, match.reports, here, voids[block], _neighbours(overview, row), names]
+            its.update(encode(about))
             yield f"{slug}/match/{match_file(block, seating)}", its.hexdigest()
 
     def error(self, path: str, title: str, said: str) -> Page:

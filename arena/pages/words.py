@@ -10,6 +10,7 @@ from msgspec import Struct
 from arena.pages.competition import Overview
 from arena.quantities import counted
 from arena.reports import interval, terms_told
+from arena.schedule import fields_of, withdrawn
 from arena.statistics import Rating, Verdict
 from arena.tournament import left_out_of
 
@@ -116,7 +117,7 @@ def facts(overview: Overview) -> list[Fact]:
     found, digest = overview.found, overview.found.digest
     said = [Fact(name, text) for name, text in terms_told(found.terms).items()]
     said += [
-        Fact("bots", str(len(digest.labels) - (digest.house is not None))),
+        Fact("bots", _bots(overview)),
         Fact("matches", f"{digest.matches} of {found.total}" if found.total else str(digest.matches)),
     ]
     said += _time("begun", overview.times.begun)
@@ -128,6 +129,13 @@ def facts(overview: Overview) -> list[Fact]:
         said.append(Fact("lost with a referee process, made again", str(len(found.lost))))
     said += [Fact("left out", f"{label}: {why}") for label, why in (left_out_of(found.terms) or {}).items()]
     return said[:MOST_FACTS]
+
+
+def _bots(overview: Overview) -> str:
+    digest, spec = overview.found.digest, overview.found.spec
+    bots = str(len(digest.labels) - (digest.house is not None))
+    gone = 0 if spec is None else len(withdrawn(spec))
+    return f"{bots}, {gone} of them withdrawn" if gone else bots
 
 
 def last_result(overview: Overview) -> Fact | None:
@@ -168,9 +176,13 @@ def terms(overview: Overview) -> list[tuple[str, list[tuple[str, str]]]]:
 
 
 def _schedule(overview: Overview) -> Iterable[tuple[str, object]]:
+    spec = overview.found.spec
     for key in ("blocks", "rounds", "heads", "rotations"):
-        if overview.found.terms.get(key) is not None:
-            yield key, overview.found.terms[key]
+        value = overview.found.terms.get(key)
+        if spec is not None and key in {"blocks", "rounds"}:  # More may be played than was begun.
+            value = getattr(fields_of(spec)[-1], key)
+        if value is not None:
+            yield key, value
 
 
 def rating_text(rating: Rating) -> str:

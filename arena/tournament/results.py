@@ -20,6 +20,7 @@ from arena.schedule import (
     Fixed,
     ScheduleSpec,
     blocks_so_far,
+    entered,
     format_of,
     labels_now,
 )
@@ -57,6 +58,14 @@ class Results(Struct, frozen=True, kw_only=True):
     """The same of attempts whose referee process ended before them: it is nobody's fault."""
     total: int | None
     """Matches that it has in all, tie-breaks that may come left out; None of results that are no tournament's."""
+
+    def content(self, entrant: int) -> str | None:
+        """The hash of what a bot's folder holds; None: it is not known."""
+        begun = self.terms["bots"]
+        if entrant < len(begun):
+            content = self.terms.get(f"{CONTENT}{begun[entrant]}")
+            return content if isinstance(content, str) else None
+        return None if self.spec is None else entered(self.spec)[entrant - len(begun)].content
 
 
 class Begun(Struct, frozen=True, kw_only=True):
