@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from arena.checks import check_field
 from arena.commands.completion import complete_bots
 from arena.commands.options import check_asked
-from arena.config import Tournament, bot_given, find_entrant, read_tournament
+from arena.config import Tournament, bot_given, find_entrant, read_tournament, say_link
 from arena.errors import WrongUse
 from arena.reports import entries_json, entries_table
 from arena.tables import show
@@ -154,6 +154,7 @@ def _folder(tournament: Tournament, standing: Standing, entrant: int) -> str:
 
 
 def _found(tournament: Tournament, given: str, called: str) -> BotFolder:
+    say_link(given)
     try:
         return find_entrant(tournament, given, called)
     except BotFolderError as error:
