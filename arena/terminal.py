@@ -96,6 +96,14 @@ def print_json(content: Any) -> None:
     sys.stdout.write(json_line(content) + "\n")
 
 
+def print_json_list(rows: Iterable[Any]) -> None:
+    """Writes an array to standard output, a row a line, each as it comes: the array is never held whole."""
+    sys.stdout.write("[")
+    for number, row in enumerate(rows):
+        sys.stdout.write((",\n" if number else "\n") + json_line(row))
+    sys.stdout.write("\n]\n")
+
+
 def json_line(content: Any) -> str:
     r"""A value as JSON, in which what would do something, or could not be seen, is written as `\uNNNN`."""
     text = msgspec.json.encode(content).decode()

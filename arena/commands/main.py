@@ -35,6 +35,8 @@ COMMANDS = {
     "regress": ("regress", "Test whether a bot's new version is better; the exit code is for CI."),
     "serve": ("serve", "Serve competitions as a website, with matches as they are played."),
     "report": ("report", "Show ratings with intervals and plots of a tournament."),
+    "results": ("results", "List a tournament's matches, as a table, CSV or JSON."),
+    "package": ("package", "Pack a bot's own transcripts, logs, results and faults for its author."),
     "site": ("site", "Write pages of tournaments as files, for any web server or bucket."),
     "stress": ("stress", "Attack the rules of time, and find how many matches this machine carries."),
     "replay": ("replay", "Verify a transcript, step through it, or extract one seat's."),

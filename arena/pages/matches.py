@@ -8,13 +8,12 @@ from msgspec import Struct
 from arena.pages.competition import MatchOnPage, Overview
 from arena.pages.tables import Cell, Table, table
 from arena.quantities import duration, ordinal
-from arena.reports import usage_rows
+from arena.reports import match_name, usage_rows
 from arena.schedule import TWO
 from arena.statistics import Played, points
 from protocol.refusals import Conduct
 from referee.match import SeatReport, sentences
 
-LETTERS = "abcdefghijklmnopqrstuvwxyz"
 MANY = 3
 """Of more places a list of matches names the first ones only."""
 MOST_SEATS = 5
@@ -43,11 +42,6 @@ class SeatOnPage(Struct, frozen=True, kw_only=True):
     """Heading and value of what was counted of it."""
     scores: list[tuple[str, str]]
     """What the game counts, for it."""
-
-
-def match_name(block: int, seating: int) -> str:
-    """How a match is called on pages: `12a`, the block counted from 1."""
-    return f"{block + 1}{LETTERS[seating] if seating < len(LETTERS) else f'-{seating + 1}'}"
 
 
 def match_file(block: int, seating: int) -> str:

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from arena.pages.competition import Overview
-from arena.pages.matches import match_name
 from arena.pages.tables import Cell, Table, table
 from arena.pages.template import name
+from arena.reports import match_name
 from arena.schedule import Block
 
 MOST_NOW = 200

@@ -27,12 +27,13 @@ from arena.pages.contents import (
     viewer_hash,
 )
 from arena.pages.delayed import late_page, shown_late
-from arena.pages.matches import match_file, match_href, match_name, match_parts, match_table, matches_of_bot
+from arena.pages.matches import match_file, match_href, match_parts, match_table, matches_of_bot
 from arena.pages.regression import test_parts
 from arena.pages.schedule import coming_text, schedule_parts
 from arena.pages.standings import ROWS, leaders_table, standings_parts
 from arena.pages.template import render
 from arena.pages.words import Fact, State, facts, last_result, state_of, terms, terms_line
+from arena.reports import match_name
 from protocol.codec import encode
 
 HTML, CSS, JS, JSON = (

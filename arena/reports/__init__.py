@@ -25,6 +25,17 @@ from arena.reports.divergence import (
 from arena.reports.entries import entries_json, entries_table
 from arena.reports.files import matches_text, terms_told, write_csv, write_whole
 from arena.reports.match import match_json, show_match
+from arena.reports.match_list import (
+    MatchFilter,
+    MatchListed,
+    entrant_called,
+    field_of,
+    match_name,
+    matches_csv,
+    matches_listed,
+    matches_table,
+)
+from arena.reports.package import MOST_MATCHES, Packed, archive_name, write_package
 from arena.reports.regression import (
     broken_markdown,
     difference_text,
@@ -50,10 +61,15 @@ from arena.reports.tournament import attempts_text, left_out_json, print_result,
 
 __all__ = [
     "HEADINGS",
+    "MOST_MATCHES",
     "PRIOR_TEXT",
     "USAGE",
     "CheckedGame",
+    "MatchFilter",
+    "MatchListed",
+    "Packed",
     "all_compared",
+    "archive_name",
     "attempts_text",
     "broken_markdown",
     "compared_lines",
@@ -62,6 +78,7 @@ __all__ = [
     "difference_text",
     "digest_json",
     "draw",
+    "entrant_called",
     "entries_json",
     "entries_table",
     "explained_json",
@@ -69,6 +86,7 @@ __all__ = [
     "explained_markdown",
     "explained_rows",
     "field_json",
+    "field_of",
     "field_table",
     "field_usage",
     "finding_json",
@@ -84,6 +102,10 @@ __all__ = [
     "labels_of",
     "left_out_json",
     "match_json",
+    "match_name",
+    "matches_csv",
+    "matches_listed",
+    "matches_table",
     "matches_text",
     "note",
     "notes",
@@ -104,5 +126,6 @@ __all__ = [
     "usage_rows",
     "usage_table",
     "write_csv",
+    "write_package",
     "write_whole",
 ]

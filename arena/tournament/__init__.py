@@ -2,7 +2,7 @@
 
 from arena.tournament.changes import Standing, enter, extend, standing_of, update, withdraw
 from arena.tournament.entries import change_text, copies_of_file, keep_begun, keep_entry
-from arena.tournament.ledger import Ledger, LedgerTimes
+from arena.tournament.ledger import Ledger, LedgerTimes, Reported
 from arena.tournament.progress import Gauge
 from arena.tournament.provenance import Terms, begin_or_go_on, left_out_of, terms_of
 from arena.tournament.results import Begun, Results, begun_in, ledger_of, results_in
@@ -46,6 +46,7 @@ __all__ = [
     "Ledger",
     "LedgerTimes",
     "MatchSetup",
+    "Reported",
     "Results",
     "Standing",
     "Terms",

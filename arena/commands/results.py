@@ -1,0 +1,110 @@
+"""`arena results`: the list of a tournament's matches, for people and programs."""
+
+import sys
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import click
+
+from arena.quantities import counted
+from arena.reports import (
+    MatchFilter,
+    MatchListed,
+    entrant_called,
+    field_of,
+    matches_csv,
+    matches_listed,
+    matches_table,
+)
+from arena.tables import show
+from arena.terminal import print_json_list, results_console
+from arena.tournament import Ledger, ledger_of
+from protocol.refusals import Conduct
+
+IN_TABLE = 50
+"""Matches that the table shows unless more are asked for."""
+
+
+@click.command("results")
+@click.argument("cup", metavar="FOLDER_OR_FILE", type=click.Path(path_type=Path))
+@click.option("--bot", metavar="LABEL", help="Only matches of this bot; of a version by its own label: 'zoe v2'.")
+@click.option("--opponent", metavar="LABEL", help="Only matches with this bot in another seat.")
+@click.option("--seat", type=click.IntRange(min=0), help="Only matches in which the bot has this seat, from 0.")
+@click.option(
+    "--conduct",
+    multiple=True,
+    type=click.Choice([each.value for each in Conduct]),
+    help="Only matches in which the bot, or without --bot any, behaved so; repeatable.",
+)
+@click.option(
+    "--last",
+    type=click.IntRange(min=1),
+    help=f"Only the last N of these.  [default: {IN_TABLE} in the table, otherwise all]",
+)
+@click.option("--csv", "as_csv", is_flag=True, help="Print a row for each seat of each match as CSV.")
+@click.option("--json", "as_json", is_flag=True, help="Print the matches as a JSON array, a match a line.")
+def command(
+    cup: Path,
+    *,
+    bot: str | None,
+    opponent: str | None,
+    seat: int | None,
+    conduct: tuple[str, ...],
+    last: int | None,
+    as_csv: bool,
+    as_json: bool,
+) -> None:
+    """List the matches that count of a tournament that has begun, in schedule order.
+
+    A match counts once all matches of its block have ended.
+    """
+    if as_csv and as_json:
+        raise click.UsageError("give --csv or --json, not both")
+    with closing(Ledger(ledger_of(cup))) as ledger:
+        standing = field_of(ledger)
+        asked = MatchFilter(
+            bot=None if bot is None else entrant_called(standing, bot),
+            opponent=None if opponent is None else entrant_called(standing, opponent),
+            seat=seat,
+            conduct=frozenset(map(Conduct, conduct)),
+        )
+
+        def found() -> Iterator[MatchListed]:
+            return filter(asked.fits, matches_listed(ledger, standing.labels))
+
+        if as_csv:
+            for text in matches_csv(_last(found, last)):
+                sys.stdout.write(text)
+        elif as_json:
+            print_json_list(_last(found, last))
+        else:
+            _show(found, last or IN_TABLE)
+
+
+def _last(found: Callable[[], Iterator[MatchListed]], last: int | None) -> Iterator[MatchListed]:
+    """The last of them. They are gone through twice, so that never many are held."""
+    if last is None:
+        yield from found()
+        return
+    before = sum(1 for _ in found()) - last
+    for number, match in enumerate(found()):
+        if number >= before:
+            yield match
+
+
+def _show(found: Callable[[], Iterator[MatchListed]], last: int) -> None:
+    """The table of the last matches, and how many there are besides."""
+    shown: deque[MatchListed] = deque(maxlen=last)
+    count = 0
+    for match in found():
+        shown.append(match)
+        count += 1
+    screen = results_console()
+    if not count:
+        screen.say("no match counts that fits")
+        return
+    show(screen, matches_table(shown))
+    if count > len(shown):
+        screen.say(f"the last {len(shown)} of {counted(count, 'match', ',')}: --last, --csv and --json have more")
