@@ -10,7 +10,6 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from msgspec import Struct
 from arena.errors import MachineCannot, WrongUse
 from arena.schedule import Event, Match, What, kind_of
 from arena.statistics import Played
+from arena.tournament.ledger_clock import LedgerClock
 from arena.tournament.ledger_schema import StrangeBookError, prepare
 from protocol.codec import MAX_NESTING, TOO_DEEP, is_deeper
 from referee.host import Result
@@ -103,6 +103,7 @@ class Ledger:
             self._db.execute("PRAGMA synchronous = NORMAL")
             self._db.execute("PRAGMA foreign_keys = ON")
             prepare(self._db)
+        self._clock: LedgerClock | None = None
 
     def close(self) -> None:
         """Ends the use of the book."""
@@ -147,7 +148,7 @@ class Ledger:
             if len(events) >= MOST_EVENTS:
                 raise WrongUse(f"{self.path}: a tournament has at most {MOST_EVENTS} changes")
             what = change(events, self._begun())
-            row = (_now(), kind_of(what), msgspec.json.encode(what).decode())
+            row = (self._now(), kind_of(what), msgspec.json.encode(what).decode())
             self._db.execute("INSERT INTO events (at, kind, data) VALUES (?, ?, ?)", row)
             return self._events()[-1]
 
@@ -169,7 +170,7 @@ class Ledger:
         """Declares void what another process left unfinished; how many attempts that were."""
         with self._errors_as_exits(), self._transaction():
             done = self._db.execute(
-                "UPDATE attempts SET ended = ?, void = ? WHERE ended IS NULL", (_now(), INTERRUPTED)
+                "UPDATE attempts SET ended = ?, void = ? WHERE ended IS NULL", (self._now(), INTERRUPTED)
             )
         return done.rowcount
 
@@ -191,7 +192,7 @@ class Ledger:
             transcript = _unused(folder, name, tried + 1)
             row = self._db.execute(
                 "INSERT INTO attempts (block, seating, number, transcript, started) VALUES (?, ?, ?, ?, ?)",
-                (match.block, match.seating, tried + 1, transcript.name, _now()),
+                (match.block, match.seating, tried + 1, transcript.name, self._now()),
             ).lastrowid
         return Attempt(row or 0, tried + 1, transcript)
 
@@ -230,7 +231,7 @@ class Ledger:
         with self._errors_as_exits(), self._transaction():
             self._db.execute(
                 "UPDATE attempts SET ended = ?, played = ?, place = ?, reports = ? WHERE id = ?",
-                (_now(), played, place, msgspec.json.encode(result.reports).decode(), attempt.id),
+                (self._now(), played, place, msgspec.json.encode(result.reports).decode(), attempt.id),
             )
             rows = self._db.execute(
                 "SELECT block, seating, id, json_extract(played, '$.head') FROM attempts"
@@ -376,8 +377,20 @@ class Ledger:
         (last,) = self._db.execute("SELECT max(block) FROM attempts").fetchone()
         return 0 if last is None else int(last) + 1
 
+    def _now(self) -> str:
+        """The time of what is written: never before that of what was written last, by any process until now."""
+        if self._clock is None:
+            ((latest,),) = self._db.execute(
+                "SELECT max(at) FROM (SELECT max(max(started, coalesce(ended, started))) AS at"
+                " FROM (SELECT started, ended FROM attempts ORDER BY id DESC LIMIT ?)"
+                " UNION ALL SELECT max(at) FROM events)",
+                (RECENT,),
+            )
+            self._clock = LedgerClock(latest)
+        return self._clock.now()
+
     def _void(self, attempt: Attempt, reason: str) -> None:
-        self._db.execute("UPDATE attempts SET ended = ?, void = ? WHERE id = ?", (_now(), reason, attempt.id))
+        self._db.execute("UPDATE attempts SET ended = ?, void = ? WHERE id = ?", (self._now(), reason, attempt.id))
 
     def _check_file(self) -> None:
         """SQLite would wait for a fifo, and read a device."""
@@ -474,7 +487,3 @@ def _played(match: Match, result: Result) -> Played:
         refused=result.refused,
         head=result.head,
     )
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
