@@ -37,6 +37,7 @@ COMMANDS = {
     "report": ("report", "Show ratings with intervals and plots of a tournament."),
     "results": ("results", "List a tournament's matches, as a table, CSV or JSON."),
     "package": ("package", "Pack a bot's own transcripts, logs, results and faults for its author."),
+    "backup": ("backup", "Back up a tournament while it is played, or check a backup."),
     "site": ("site", "Write pages of tournaments as files, for any web server or bucket."),
     "stress": ("stress", "Attack the rules of time, and find how many matches this machine carries."),
     "replay": ("replay", "Verify a transcript, step through it, or extract one seat's."),

@@ -1,5 +1,6 @@
 """Plays tournaments: ledger, runner and what a result depends on."""
 
+from arena.tournament.backup import Backup, Checked, Told, back_up, backup_place, check_backup
 from arena.tournament.changes import Standing, enter, extend, standing_of, update, withdraw
 from arena.tournament.entries import change_text, copies_of_file, keep_begun, keep_entry
 from arena.tournament.ledger import Ledger, LedgerTimes, Reported
@@ -40,7 +41,9 @@ __all__ = [
     "PAGE",
     "TABLE",
     "TRANSCRIPTS",
+    "Backup",
     "Begun",
+    "Checked",
     "FinalResults",
     "Gauge",
     "Ledger",
@@ -50,9 +53,13 @@ __all__ = [
     "Results",
     "Standing",
     "Terms",
+    "Told",
+    "back_up",
+    "backup_place",
     "begin_or_go_on",
     "begun_in",
     "change_text",
+    "check_backup",
     "checks_folder",
     "copies_of_file",
     "enter",

@@ -9,7 +9,7 @@ Calls wait on the disk; from trio, make them in a thread.
 import os
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -46,6 +46,8 @@ OF_THE_MACHINE = frozenset(
     }
 )
 """Errors of SQLite that are not the file's; by its primary codes."""
+PAGES = 2_000
+"""Of a book that is copied, in one step: 8 MB."""
 RECENT = 2_000
 """Attempts that are looked through for times: more than any arena makes at once."""
 INTERRUPTED = "interrupted"
@@ -68,6 +70,17 @@ class Attempt(Struct, frozen=True):
     number: int
     """Counts the tries at this match from 1."""
     transcript: Path
+
+
+class Ended(Struct, frozen=True, array_like=True):
+    """An attempt that has ended."""
+
+    id: int
+    transcript: str
+    place: str | None
+    """URL of its transcript, if that is not in the results folder."""
+    head: str | None
+    """The transcript's last hash; None: the attempt is void."""
 
 
 class LedgerTimes(Struct, frozen=True, kw_only=True):
@@ -132,6 +145,51 @@ class Ledger:
             query = "SELECT EXISTS (SELECT 1 FROM events WHERE block IS NULL AND refused IS NULL)"
             (found,) = self._db.execute(query).fetchone()
         return bool(found)
+
+    def copy_to(self, path: Path, step: Callable[[int, int], None]) -> None:
+        """Writes the book as it is now to a new file, for its owner alone, while others go on to write it.
+
+        Args:
+            path: the file's; what is there is replaced.
+            step: told now and then how many pages are left, of how many.
+
+        Raises:
+            MachineCannot: there is no space for it.
+        """
+        with self._errors_as_exits():
+            self._db.execute("BEGIN")
+        try:
+            with self._errors_as_exits():
+                # The first thing read settles as of when: SQLite would begin anew at each line that others write.
+                self._begun()
+            with self._errors_as_exits(path):
+                path.unlink(missing_ok=True)
+                _begin(path)
+                with closing(sqlite3.connect(path)) as copy:
+                    self._db.backup(copy, pages=PAGES, progress=lambda _, left, total: step(left, total))
+        finally:
+            self._db.execute("ROLLBACK")
+
+    def ended(self, after: int, count: int) -> list[Ended]:
+        """At most so many attempts that have ended, those with a greater number than `after`, in order."""
+        with self._errors_as_exits():
+            rows = self._db.execute(
+                "SELECT id, transcript, place, json_extract(played, '$.head') FROM attempts"
+                " WHERE ended IS NOT NULL AND id > ? ORDER BY id LIMIT ?",
+                (after, count),
+            )
+            return [msgspec.convert(row, Ended) for row in rows]
+
+    def damage(self) -> str | None:
+        """What SQLite finds wrong with the book when it reads all of it; None: nothing."""
+        with self._errors_as_exits():
+            ((found,),) = self._db.execute("PRAGMA integrity_check(1)")
+        return None if found == "ok" else str(found)
+
+    def settle(self) -> None:
+        """Puts what SQLite keeps beside the book into it, as far as no other process reads it now."""
+        with self._errors_as_exits():
+            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def begun(self) -> int:
         """How many blocks were begun."""
@@ -415,18 +473,19 @@ class Ledger:
             raise
 
     @contextmanager
-    def _errors_as_exits(self) -> Iterator[None]:
-        """Raises SQLite's errors as exits: a full disk among them."""
+    def _errors_as_exits(self, path: Path | None = None) -> Iterator[None]:
+        """Raises SQLite's errors as exits that name the book, or another file: a full disk among them."""
+        path = path or self.path
         try:
             yield
         except StrangeBookError as error:
-            raise WrongUse(f"{self.path}: {error}") from None
+            raise WrongUse(f"{path}: {error}") from None
         except sqlite3.Error as error:
             code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & PRIMARY_CODE
             kind = MachineCannot if code in OF_THE_MACHINE else WrongUse
-            raise kind(f"{self.path}: {error}") from None
+            raise kind(f"{path}: {error}") from None
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, TypeError) as error:
-            raise WrongUse(f"{self.path}: not as an arena writes it: {error}") from None
+            raise WrongUse(f"{path}: not as an arena writes it: {error}") from None
 
 
 def _shallow(text: str) -> Any:

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from arena.schedule.changes import Extended, Withdrawn
-from arena.tournament import ledger_clock
+from arena.terminal import say
 from arena.tournament.ledger import Ledger
-from arena.tournament.ledger_clock import LedgerClock
+from arena.tournament.ledger_clock import LedgerClock, uptime
 
 NOON = datetime(2026, 11, 1, 12, tzinfo=UTC)
 
@@ -86,8 +86,8 @@ def test_a_ledger_goes_on_from_its_last_time_after_a_restart_with_a_wrong_clock(
         "__kwdefaults__",
         {
             "wall": lambda: datetime(1970, 1, 1, tzinfo=UTC),
-            "elapsed": ledger_clock.uptime,
-            "tell": ledger_clock.say,
+            "elapsed": uptime,
+            "tell": say,
         },
     )
     second = Ledger(tmp_path / "l").change(lambda *_: Withdrawn(entrant=1))

@@ -1,0 +1,83 @@
+"""`arena backup`: a copy of a tournament's results while it is played, and whether such a copy is whole."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+import msgspec
+
+from arena.errors import AnswerIsNo
+from arena.quantities import counted
+from arena.terminal import print_json, progress_bar, progress_console, results_console, say
+from arena.tournament import Told, back_up, backup_place, check_backup, ledger_of
+
+MOST_SAID = 20
+"""Lines of what is missing or wrong; `--json` has all."""
+
+
+@click.command("backup")
+@click.argument("cup", metavar="FOLDER_OR_FILE", type=click.Path(path_type=Path))
+@click.argument("dest", metavar="[DEST]", type=click.Path(path_type=Path, file_okay=False), required=False)
+@click.option(
+    "--check", "checks", is_flag=True, help="Make none; look through the backup FOLDER_OR_FILE: is all there?"
+)
+@click.option("--json", "as_json", is_flag=True, help="Print what was done or found as JSON.")
+def command(cup: Path, dest: Path | None, *, checks: bool, as_json: bool) -> None:
+    """Back up a tournament into the folder DEST, while an arena plays it or while it stands still.
+
+    Without DEST it goes to backups/NAME beside the folder that holds the results. A later backup into the same
+    folder copies what is new. To restore one, copy it to where the results were.
+    """
+    results = ledger_of(cup).parent
+    if checks:
+        if dest is not None:
+            raise click.UsageError("--check takes the backup's folder alone")
+        _check(results, as_json=as_json)
+        return
+    with _progress() as tell:
+        made = back_up(results, backup_place(results) if dest is None else dest, tell)
+    if as_json:
+        print_json(msgspec.to_builtins(made, builtin_types=(), enc_hook=str))
+        return
+    new = counted(made.copied, "file", ",")
+    results_console().say(
+        f"{made.folder}: {counted(made.matches, 'match', ',')} that count; {new} copied, {made.kept:,} were there"
+    )
+    if made.elsewhere:
+        say(f"not in it: {counted(made.elsewhere, 'transcript', ',')} that are elsewhere (--transcripts)")
+    _say_some([f"not in it: {name}: is not in the results folder" for name in made.missing])
+
+
+def _check(folder: Path, *, as_json: bool) -> None:
+    with _progress() as tell:
+        found = check_backup(folder, tell)
+    if as_json:
+        print_json(msgspec.to_builtins(found))
+    else:
+        results_console().say(
+            f"{folder}: {counted(found.matches, 'match', ',')} that count,"
+            f" {counted(found.transcripts, 'transcript', ',')} and {counted(found.entries, 'bot')} looked through"
+        )
+        _say_some(list(found.wrong))
+    if found.wrong:
+        raise AnswerIsNo(f"{folder}: {counted(len(found.wrong), 'thing')} missing or not as it was written")
+
+
+def _say_some(lines: list[str]) -> None:
+    for line in lines[:MOST_SAID]:
+        say(line)
+    if len(lines) > MOST_SAID:
+        say(f"{len(lines) - MOST_SAID:,} more; --json names them")
+
+
+@contextmanager
+def _progress() -> Iterator[Told]:
+    """A bar at a terminal."""
+    with progress_bar(progress_console(), transient=True) as bar:
+        task = bar.add_task("")
+
+        def tell(what: str, done: int, total: int) -> None:
+            bar.update(task, description=what, completed=done, total=total)
+
+        yield tell
