@@ -10,7 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from arena.checks import FieldCheck
-from arena.config import BotCaps, Tournament, random_bot, read_caps
+from arena.config import BotCaps, Tournament, random_bot, read_caps, url_complaint
 from arena.errors import Stopped, WrongUse, cannot_write, reason_of
 from arena.quantities import counted
 from arena.terminal import say
@@ -22,6 +22,7 @@ from referee.log import NO_LOG, OperatorLog, Writer, opened
 from referee.match import Policy
 
 CommandT = TypeVar("CommandT", bound=Callable[..., Any])
+NOTIFY = "--notify"
 FEED_HERE = "here"
 """Value of `--feed` where none is given."""
 AT_ONCE = click.IntRange(1, MAX_CONCURRENCY)
@@ -108,6 +109,28 @@ feed_option = click.option(
     flag_value=FEED_HERE,
     help="Publish the live feed for spectators over ZeroMQ, at ipc://PATH or tcp://ADDRESS:PORT; without a value"
     " in the folder of results or transcripts, where `arena serve` finds it.",
+)
+
+
+def _notice_url(context: click.Context, option: click.Parameter, url: str | None) -> str | None:
+    """Checks it without naming it.
+
+    Raises:
+        WrongUse: it is none.
+    """
+    del context, option
+    if url is not None and (wrong := url_complaint(url)):
+        raise WrongUse(f"{NOTIFY}: {wrong}")
+    return url
+
+
+notify_option = click.option(
+    NOTIFY,
+    metavar="URL",
+    envvar="ARENA_NOTIFY",
+    callback=_notice_url,
+    help="Post a notice to URL if the arena stops, blocks are void in a row, a bot fails again and again, or all"
+    " is played; or set ARENA_NOTIFY, which other users of the machine do not see.",
 )
 log_option = click.option(
     "--log",

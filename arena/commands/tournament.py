@@ -1,6 +1,7 @@
 """`arena tournament`: plays what is left of a tournament, then prints its table."""
 
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, get_args
 
@@ -8,11 +9,13 @@ import click
 from msgspec.structs import replace
 
 from arena.commands.options import (
+    NOTIFY,
     check_asked,
     check_option,
     feed_asked,
     feed_option,
     log_option,
+    notify_option,
     open_log,
     usage_option,
     where_options,
@@ -33,7 +36,7 @@ from arena.reports import (
 )
 from arena.tables import show
 from arena.terminal import command_line, print_json, results_console
-from arena.tournament import PAGE, TRANSCRIPTS, FinalResults, copies_of_file, play_tournament
+from arena.tournament import PAGE, TRANSCRIPTS, FinalResults, copies_of_file, open_notices, play_tournament
 from arena.workers import Venue, Where, venue_for
 from referee.bot_folder import TomlError, read_toml
 from referee.host import SandboxedBot
@@ -57,6 +60,7 @@ from referee.sandbox import Isolation
 @click.option("--results", type=click.Path(path_type=Path), help="Folder for ledger and transcripts.")
 @where_options
 @feed_option
+@notify_option
 @log_option
 @usage_option
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
@@ -73,6 +77,7 @@ def command(
     on: str,
     transcripts: str | None,
     feed: str | None,
+    notify: str | None,
     log: str | None,
     usage: bool,
     as_json: bool,
@@ -87,7 +92,12 @@ def command(
         tournament = replace(tournament, results=results)
     where = Where(on=on, transcripts=transcripts, concurrency=concurrency, workers=workers)
     form = tournament.form
-    with open_log(log) as events, open_feed(feed_asked(feed, tournament.results)) as line:
+    url = notify or (None if form.notices is None else form.notices.url)
+    with (
+        open_log(log) as events,
+        open_feed(feed_asked(feed, tournament.results)) as line,
+        open_notices(url, events.logger) as told,
+    ):
         failed: dict[int, str] = {}
         players, venue = venue_for(
             where,
@@ -115,16 +125,29 @@ def command(
                 enlist=enlist,
                 check=check,
                 publish=publish,
+                notify=told,
                 log=events.logger,
             )
         except Stopped as stopped:
-            again = command_line(*(word for word in sys.argv[1:] if word != "--fresh"))
+            again = command_line(*_without_secret(word for word in sys.argv[1:] if word != "--fresh"))
             raise Stopped(stopped.signal, f"stopped; to go on where it was: {again}") from None
     tournament = came_out.tournament
     if as_json:
         print_json(results_json(tournament, came_out))
     else:
         _print(tournament, came_out, transcripts, usage=usage)
+
+
+def _without_secret(words: Iterable[str]) -> list[str]:
+    """A command's words without the URL of notices: what is said ends up in logs."""
+    found: list[str] = []
+    for word in words:
+        option, equals, _ = word.partition("=")
+        if found and found[-1] == NOTIFY:
+            found.append("URL")
+        else:
+            found.append(f"{NOTIFY}=URL" if option == NOTIFY and equals else word)
+    return found
 
 
 def _kept(file: Path, results: Path | None) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from arena.config.caps import BotCaps, read_caps
 from arena.config.entries import find_entry, random_bot, say_link
+from arena.config.notices import NOTICE_EVENTS, NoticeEvent, Notices, url_complaint
 from arena.config.tournament_file import (
     CONSOLE,
     Broken,
@@ -18,8 +19,11 @@ from arena.config.tournament_file import (
 
 __all__ = [
     "CONSOLE",
+    "NOTICE_EVENTS",
     "BotCaps",
     "Broken",
+    "NoticeEvent",
+    "Notices",
     "Tournament",
     "TournamentFile",
     "bot_given",
@@ -31,6 +35,7 @@ __all__ = [
     "read_tournament",
     "results_of",
     "say_link",
+    "url_complaint",
     "with_changes",
     "without",
 ]

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from arena.config.caps import BotCaps, Caps, EntryCaps
 from arena.config.entries import find_entry, link_in
+from arena.config.notices import Notices, url_complaint
 from arena.errors import WrongUse
 from arena.schedule import (
     FILE_FIELDS,
@@ -85,6 +86,8 @@ class TournamentFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """Matches at once; None: one for each core."""
     results: str | None = None
     """Folder for ledger and transcripts; None: `runs/NAME` beside the file."""
+    notices: Notices | None = None
+    """Whom to tell that something went wrong, or that all is played; None: `--notify` says."""
 
 
 class Tournament(Struct, frozen=True, kw_only=True):
@@ -172,6 +175,7 @@ def read_tournament(path: Path, kept: Mapping[str, str] | None = None) -> Tourna
     variant = _variant(form, game, place)
     options = _options(form, game, variant, place)
     _check_clock(form, game, variant, place)
+    _check_notices(form, place)
     seats = game.seats(options)
     if wrong := complaint(_spec(form, seats), form.game):
         raise place.wrong(*wrong)
@@ -306,6 +310,12 @@ def _check_clock(form: TournamentFile, game: Game[Any], variant: str, place: _Pl
         clock_terms(game, variant, form.policy, form.clock)
     except BadClockError as error:
         raise place.wrong(error.field, error.what) from None
+
+
+def _check_notices(form: TournamentFile, place: _Place) -> None:
+    url = None if form.notices is None else form.notices.url
+    if url is not None and (wrong := url_complaint(url)):
+        raise place.wrong("notices.url", wrong)
 
 
 def _bots(

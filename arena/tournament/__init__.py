@@ -4,6 +4,7 @@ from arena.tournament.backup import Backup, Checked, Told, back_up, backup_place
 from arena.tournament.changes import Standing, enter, extend, standing_of, update, withdraw
 from arena.tournament.entries import change_text, copies_of_file, keep_begun, keep_entry
 from arena.tournament.ledger import Ledger, LedgerTimes, Reported
+from arena.tournament.notices import Notice, Notify
 from arena.tournament.progress import Gauge
 from arena.tournament.provenance import Terms, begin_or_go_on, left_out_of, terms_of
 from arena.tournament.results import Begun, Results, begun_in, ledger_of, results_in
@@ -31,6 +32,7 @@ from arena.tournament.run import (
     try_out,
 )
 from arena.tournament.runner import MatchSetup, play_blocks
+from arena.tournament.webhook import open_notices
 
 __all__ = [
     "CHECKS",
@@ -49,6 +51,8 @@ __all__ = [
     "Ledger",
     "LedgerTimes",
     "MatchSetup",
+    "Notice",
+    "Notify",
     "Reported",
     "Results",
     "Standing",
@@ -73,6 +77,7 @@ __all__ = [
     "left_out_of",
     "match_setup",
     "open_ledger",
+    "open_notices",
     "play_blocks",
     "play_tournament",
     "results_in",

@@ -28,6 +28,7 @@ from arena.terminal import progress_console, say
 from arena.tournament.entries import changed, keep_entry, take_in
 from arena.tournament.feed_standings import AlsoFed, FedStandings
 from arena.tournament.ledger import Ledger
+from arena.tournament.notices import Notify, Watch, nobody
 from arena.tournament.progress import LiveProgress
 from arena.tournament.provenance import as_begun, begin_or_go_on, left_out_of, remedy_of, terms_of
 from arena.tournament.results import Results
@@ -66,6 +67,7 @@ def play_tournament(
     enlist: Callable[[Tournament], tuple[tuple[PlayerT, ...], Venue[PlayerT]]] | None = None,
     check: FieldCheck[PlayerT] | None = None,
     publish: Publish | None = None,
+    notify: Notify = nobody,
     log: Logger = SILENT,
 ) -> FinalResults:
     """Plays what is left, and takes in what hosts change meanwhile.
@@ -79,6 +81,7 @@ def play_tournament(
         enlist: gives the players and the workers of a field in which bots have entered; None: none can.
         check: how bots are checked before the first match of a new tournament; None: they are not.
         publish: takes the standings for the live feed; None: there is none.
+        notify: takes notices to the host.
         log: the operator's.
 
     Raises:
@@ -96,7 +99,8 @@ def play_tournament(
         try_out(open_venue)
         look()
 
-    with open_ledger(tournament.results, fresh=fresh, try_out=look_first) as ledger:
+    watch = Watch(tournament, notify)
+    with watch.until_stopped(), open_ledger(tournament.results, fresh=fresh, try_out=look_first) as ledger:
         if not looked:
             look(left_out_of(ledger.terms()))
         [(tournament, players)] = looked
@@ -112,13 +116,14 @@ def play_tournament(
                 players, open_venue = enlist(now)
             if fed is not None:
                 fed.change(now)
-            design = _play_rest(now, players, ledger, seed, open_venue=open_venue, fed=fed, log=log)
+            design = _play_rest(now, players, ledger, seed, open_venue=open_venue, fed=fed, watch=watch, log=log)
             if not ledger.waiting():
                 break
         found = _final_results(now, ledger, seed, design)
         if fed is not None:
             fed.tell_final(found.standings, len(found.played))
         write_reports(tournament.results, found)
+        watch.over(now.shown[found.standings[0].entrant], len(found.played))
         return found
 
 
@@ -233,6 +238,7 @@ def _play_rest(
     *,
     open_venue: Venue[PlayerT],
     fed: FedStandings | None,
+    watch: Watch,
     log: Logger,
 ) -> Design:
     """Plays the matches that are left, up to where a change that waits in the ledger can be taken in.
@@ -254,7 +260,7 @@ def _play_rest(
 
         async def play_all() -> None:
             write = InThread()
-            followed = progress if fed is None else AlsoFed(progress, fed)
+            followed = watch.beside(progress if fed is None else AlsoFed(progress, fed), tournament.labels)
             async with open_venue(total - done) as workers, trio.open_nursery() as nursery:
                 if fed is not None:
                     before = max((block for block, _ in finished), default=-1) + 1

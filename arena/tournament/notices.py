@@ -1,0 +1,157 @@
+"""Notices to a tournament's host: what is worth one, and what it says.
+
+A notice names the tournament, bots and counts; never a seed, a move, what a bot wrote, or where a file is.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Any
+
+from msgspec import Struct
+
+from arena.config import NoticeEvent, Notices, Tournament
+from arena.errors import MachineCannot, Stopped, reason_of
+from arena.quantities import counted
+from arena.schedule import Match
+from arena.tournament.runner import Progress
+from protocol.refusals import Conduct
+from referee.host import Result
+from referee.printable import printable
+
+MOST_CHARACTERS = 300
+_FOLDERS = re.compile(r"(?<![\w.:/-])/(?:[^\s/:;,'\"]+/)+")
+"""The folders of a path."""
+_MARKUP = str.maketrans("<>&@[]", "‹›＆＠()")  # noqa: RUF001 - what no chat takes for a mention or a link
+
+
+class Notice(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One of them, as it is posted."""
+
+    event: NoticeEvent
+    tournament: str
+    at: str
+    """Wall time, ISO 8601, UTC."""
+    text: str
+    """For people: a line."""
+    bot: str | None = None
+    """Of a bot that fails."""
+    conduct: Conduct | None = None
+    """The same: how it behaved at last."""
+    count: int | None = None
+    """Void blocks in a row, matches in which the bot failed, or matches in all."""
+
+
+Notify = Callable[[Notice], None]
+"""Takes a notice. Never waits."""
+
+
+def nobody(notice: Notice) -> None:
+    """Tells no one."""
+
+
+class Watch:
+    """Finds what is worth a notice while a tournament is played."""
+
+    def __init__(self, tournament: Tournament, notify: Notify) -> None:
+        self._asked = tournament.form.notices or Notices()
+        self._name = tournament.results.absolute().name
+        self._notify = notify
+        self._labels = tournament.labels
+        self._voids = 0
+        """In a row."""
+        self._failed: Counter[int] = Counter()
+        """By entrant: matches of this run."""
+        self._played = 0
+
+    def beside(self, progress: Progress, labels: tuple[str, ...]) -> "Watched":
+        """Hears what `progress` hears; `labels`: of all entrants now."""
+        self._labels = labels
+        return Watched(progress, self)
+
+    @contextmanager
+    def until_stopped(self) -> Iterator[None]:
+        """Tells if its block ends by an exception."""
+        try:
+            yield
+        except BaseException as error:
+            reason = reason_of(error)
+            if isinstance(reason, Stopped):
+                why = f"by signal {reason.signal}"
+            elif isinstance(reason, MachineCannot):
+                why = reason.format_message()
+            else:  # What is said of terms that have changed names the seed.
+                why = "the arena's last line says why"
+            self._tell("stopped", f"stopped: {why}")
+            raise
+
+    def over(self, leader: str, matches: int) -> None:
+        """All is played; nothing is told if none of it was played now."""
+        if self._played:
+            self._tell(
+                "over", f"all {counted(matches, 'match', ',')} are played; first is {leader}", count=matches
+            )
+
+    def ended(self, match: Match, result: Result) -> None:
+        """A match has its result."""
+        self._voids = 0
+        self._played += 1
+        worst = {
+            entrant: conduct
+            for entrant, conduct in zip(match.entrants, result.conduct, strict=True)
+            if conduct is not Conduct.OK
+        }
+        for entrant, conduct in worst.items():
+            self._failed[entrant] += 1
+            count = self._failed[entrant]
+            if _is_time(count, self._asked.failing_after):
+                bot, how = self._labels[entrant], conduct.value.replace("_", " ")
+                text = f"{bot} has failed in {counted(count, 'match', ',')}, at last: {how}"
+                self._tell("failing", text, bot=printable(bot), conduct=conduct, count=count)
+
+    def void(self, reason: str) -> None:
+        """A block is void, and played again."""
+        self._voids += 1
+        if _is_time(self._voids, self._asked.void_after):
+            times = "once" if self._voids == 1 else f"{self._voids:,} times in a row"
+            self._tell("void", f"a block was void {times}, at last because {reason}", count=self._voids)
+
+    def _tell(self, event: NoticeEvent, text: str, **facts: Any) -> None:
+        if event not in self._asked.events:
+            return
+        at = datetime.now(UTC).isoformat(timespec="seconds")
+        whole = _plain(f"{self._name}: {text}")
+        self._notify(Notice(event=event, tournament=printable(self._name), at=at, text=whole, **facts))
+
+
+class Watched:
+    """Passes on progress, and lets `Watch` hear it."""
+
+    def __init__(self, progress: Progress, watch: Watch) -> None:
+        self._progress = progress
+        self._watch = watch
+        self.lost = progress.lost
+
+    def ended(self, match: Match, result: Result) -> None:
+        """See `runner.Progress`."""
+        self._progress.ended(match, result)
+        self._watch.ended(match, result)
+
+    def void(self, match: Match, reason: str, set_aside: int) -> None:
+        """See `runner.Progress`."""
+        self._progress.void(match, reason, set_aside)
+        self._watch.void(reason)
+
+
+def _is_time(count: int, first: int) -> bool:
+    """Whether a count is the first, or twice, four times, … as much."""
+    times, rest = divmod(count, first)
+    return rest == 0 and times & (times - 1) == 0 and times > 0
+
+
+def _plain(text: str) -> str:
+    """Text that a chat shows as it stands, and that names no folder of this machine."""
+    short = printable(_FOLDERS.sub("…/", text)).translate(_MARKUP)
+    return short if len(short) <= MOST_CHARACTERS else f"{short[: MOST_CHARACTERS - 1]}…"
