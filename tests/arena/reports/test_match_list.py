@@ -19,6 +19,7 @@ from protocol.refusals import Conduct
 from referee.match.seat_report import SeatReport
 from tests.arena.pages.folders import folder_of
 from tests.arena.simulated import result
+from tests.hostile_names import NAMES
 
 LABELS = ("ann", "bob", "=cid()")
 CRASHED = (Conduct.OK, Conduct.CRASHED)
@@ -102,6 +103,19 @@ def test_the_table_has_the_last_matches_and_says_how_many_there_are(folder: Path
     assert "the last 2 of 5 matches: --last, --csv and --json have more" == lines[-1]
     none = CliRunner().invoke(main, ["results", str(folder), "--seat", "9"])
     assert (DONE, "no match counts that fits\n") == (none.exit_code, none.stdout)
+
+
+@pytest.mark.parametrize("form", [[], ["--csv"], ["--json"]])
+def test_names_and_causes_of_strangers_do_nothing_in_any_form(tmp_path: Path, form: list[str]) -> None:
+    names = tuple(NAMES.values())
+    played = [result(block, 0, (block, 0 if block else 1), ((0,), (1,))) for block in range(len(names))]
+    reports = {(block, 0): (SeatReport(loss=name), SeatReport()) for block, name in enumerate(names)}
+    folder = folder_of(tmp_path / "cup", names, played, reports=reports)
+    done = CliRunner().invoke(main, ["results", str(folder), "--last", "1000", *form])
+    assert DONE == done.exit_code, done.stderr
+    assert all(line.isprintable() for line in done.stdout.split("\n"))
+    assert len(done.stdout.split("\n")) > len(names)
+    assert "[red]x[/red]" in done.stdout
 
 
 def test_a_match_that_cannot_be_among_these_bots_is_refused(tmp_path: Path) -> None:
