@@ -1,0 +1,46 @@
+"""Backups of a tournament that is being played, some of them killed; restored after the machine is lost."""
+
+import json
+import os
+import shutil
+import signal
+import time
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from arena.errors import DONE
+from tests.real_wire.test_tournament_stopped import MANY_MATCHES, STAND_INS, cup, start, table
+
+BACKUP = ("-m", "arena", "backup", "--json")
+BLOCKS = 700
+TEXT = MANY_MATCHES.replace("blocks = 40", f"blocks = {BLOCKS}")
+
+
+@pytest.mark.slow
+def test_a_backup_made_while_it_is_played_and_restored_gives_the_same_table(tmp_path: Path) -> None:
+    """Every other backup is killed; then the arena is killed, and its results are gone."""
+    file = cup(tmp_path / "b", TEXT)
+    results, place, luck = file.parent / "runs/cup", tmp_path / "backup", Random(7)
+    playing = start(*STAND_INS, file)
+    while not list(results.glob("ledger.sqlite-wal")):
+        assert playing.poll() is None
+        time.sleep(0.01)
+    counted = []
+    for number in range(4):
+        backup = start(*BACKUP, results, place)
+        if number % 2:
+            time.sleep(luck.uniform(0.3, 1))
+            os.kill(backup.pid, signal.SIGKILL)
+        output, said = backup.communicate()
+        assert backup.returncode in (DONE, -signal.SIGKILL), said.decode()
+        counted += [json.loads(output)["matches"]] if backup.returncode == DONE else []
+    playing.kill()
+    playing.communicate()
+    assert counted == sorted(counted)
+    assert counted[0] < 2 * BLOCKS
+    shutil.rmtree(results)
+    shutil.copytree(place, results)
+    restored = table(start(*STAND_INS, file))
+    assert table(start(*STAND_INS, cup(tmp_path / "a", TEXT))) == restored
