@@ -45,7 +45,8 @@ def command(cup: Path, dest: Path | None, *, checks: bool, as_json: bool) -> Non
         f"{made.folder}: {counted(made.matches, 'match', ',')} that count; {new} copied, {made.kept:,} were there"
     )
     if made.elsewhere:
-        say(f"not in it: {counted(made.elsewhere, 'transcript', ',')} that are elsewhere (--transcripts)")
+        are = "is" if made.elsewhere == 1 else "are"
+        say(f"not in it: {counted(made.elsewhere, 'transcript', ',')} that {are} elsewhere (--transcripts)")
     _say_some([f"not in it: {name}: is not in the results folder" for name in made.missing])
 
 

@@ -12,6 +12,7 @@ from arena.quantities import counted
 from arena.reports import (
     MatchFilter,
     MatchListed,
+    causes_text,
     entrant_called,
     field_of,
     matches_csv,
@@ -106,5 +107,7 @@ def _show(found: Callable[[], Iterator[MatchListed]], last: int) -> None:
         screen.say("no match counts that fits")
         return
     show(screen, matches_table(shown))
+    for line in causes_text(shown):
+        screen.say(line)
     if count > len(shown):
         screen.say(f"the last {len(shown)} of {counted(count, 'match', ',')}: --last, --csv and --json have more")

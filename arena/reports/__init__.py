@@ -28,6 +28,7 @@ from arena.reports.match import match_json, show_match
 from arena.reports.match_list import (
     MatchFilter,
     MatchListed,
+    causes_text,
     entrant_called,
     field_of,
     match_name,
@@ -72,6 +73,7 @@ __all__ = [
     "archive_name",
     "attempts_text",
     "broken_markdown",
+    "causes_text",
     "compared_lines",
     "conduct_table",
     "decisions_table",

@@ -19,6 +19,8 @@ from referee.match import sentences
 
 AT_ONCE = 1_000
 """Matches that are read from a ledger in one step."""
+HEAD_SHOWN = 12
+"""Digits of a head in the table."""
 COLUMNS = (
     "match", "block", "seating", "seat", "bot", "place", "points", "conduct", "windows", "defaults", "refused",
     "charged_us", "causes", "transcript", "head",
@@ -168,21 +170,31 @@ def _listed(row: Reported, labels: Sequence[str]) -> MatchListed:
 
 
 def matches_table(matches: Iterable[MatchListed]) -> Grid:
-    """A row for each match; what its seats have in common with each other is in seat order."""
-    headings = ("match", "bots", "points", "conduct", "causes", "transcript", "head")
+    """A row for each seat; what its match is called, and where it is, stands in the first."""
+    headings = ("match", "seat", "bot", "place", "points", "conduct", "transcript", "head")
     rows = [
         (
-            one.match,
-            ", ".join(each.bot for each in one.seats),
-            " ".join(f"{round(each.points, 3):g}" for each in one.seats),
-            " ".join(each.conduct.value for each in one.seats),
-            "; ".join(f"{each.bot}: {', '.join(each.causes)}" for each in one.seats if each.causes) or "-",
-            one.transcript,
-            one.head[:12],
+            "" if each.seat else one.match,
+            str(each.seat),
+            each.bot,
+            str(each.place),
+            f"{each.points:.3g}",
+            each.conduct.value,
+            "" if each.seat else one.transcript,
+            "" if each.seat else one.head[:HEAD_SHOWN],
         )
         for one in matches
+        for each in one.seats
     ]
-    return grid_of(headings, rows, words=("bots", "conduct", "causes", "transcript", "head"))
+    return grid_of(headings, rows, words=("bot", "conduct", "transcript", "head"))
+
+
+def causes_text(matches: Iterable[MatchListed]) -> Iterator[str]:
+    """Why bots lost what they lost, a line each; too long for a table."""
+    for one in matches:
+        for each in one.seats:
+            if each.causes:
+                yield f"{one.match} seat {each.seat}, {each.bot}: {'; '.join(each.causes)}"
 
 
 def matches_csv(matches: Iterable[MatchListed]) -> Iterator[str]:

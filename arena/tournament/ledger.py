@@ -174,8 +174,8 @@ class Ledger:
         """At most so many attempts that have ended, those with a greater number than `after`, in order."""
         with self._errors_as_exits():
             rows = self._db.execute(
-                "SELECT id, transcript, place, json_extract(played, '$.head') FROM attempts"
-                " WHERE ended IS NOT NULL AND id > ? ORDER BY id LIMIT ?",
+                "SELECT id, transcript, CASE WHEN place LIKE '%://%' THEN place END, json_extract(played, '$.head')"
+                " FROM attempts WHERE ended IS NOT NULL AND id > ? ORDER BY id LIMIT ?",
                 (after, count),
             )
             return [msgspec.convert(row, Ended) for row in rows]

@@ -97,10 +97,18 @@ def test_csv_has_a_row_for_each_seat_and_no_formula(folder: Path) -> None:
 
 
 def test_the_table_has_the_last_matches_and_says_how_many_there_are(folder: Path) -> None:
-    done = CliRunner().invoke(main, ["results", str(folder), "--last", "2"])
+    done = CliRunner().invoke(main, ["results", str(folder), "--last", "3"])
     lines = done.stdout.splitlines()
-    assert ["2b", "3a"] == [line.split()[0] for line in lines[2:4]]
-    assert "the last 2 of 5 matches: --last, --csv and --json have more" == lines[-1]
+    assert [
+        ["2a", "0", "ann", "2", "0", "ok"],
+        ["1", "=cid()", "1", "1", "crashed"],
+        ["2b", "0", "=cid()", "1", "1", "ok"],
+        ["1", "ann", "2", "0", "crashed"],
+    ] == [line.split()[:count] for line, count in zip(lines[2:6], (6, 5, 6, 5), strict=True)]
+    assert [
+        "2a seat 1, =cid(): killed: memory over 256 MB",
+        "the last 3 of 5 matches: --last, --csv and --json have more",
+    ] == lines[-2:]
     none = CliRunner().invoke(main, ["results", str(folder), "--seat", "9"])
     assert (DONE, "no match counts that fits\n") == (none.exit_code, none.stdout)
 

@@ -80,6 +80,19 @@ def test_a_backup_has_all_that_the_results_have_and_nothing_else(results: Path, 
     assert f"{place}: 4 matches that count, 5 transcripts and 0 bots looked through\n" == checked
 
 
+def test_only_what_has_a_url_is_elsewhere(results: Path, tmp_path: Path) -> None:
+    """A worker names a transcript by its whole path, an arena that is given a relative one does not."""
+    with closing(Ledger(results / LEDGER)) as ledger:
+        ledger._db.execute("UPDATE attempts SET place = '/whole/path/' || transcript WHERE id < 4")
+        ledger._db.execute("UPDATE attempts SET place = 's3://bucket/x.jsonl' WHERE id = 4")
+    (results / TRANSCRIPTS / "00002b.jsonl").unlink()
+    stdout, stderr = asked(results, tmp_path / "b")
+    assert "14 files copied" in stdout
+    assert "not in it: 1 transcript that is elsewhere (--transcripts)\n" == stderr
+    found = json.loads(asked("--check", "--json", tmp_path / "b")[0])
+    assert (4, 4, 1, []) == (found["matches"], found["transcripts"], found["elsewhere"], found["wrong"])
+
+
 def test_a_later_backup_copies_what_is_new(results: Path, tmp_path: Path) -> None:
     asked(results, tmp_path / "b")
     (results / TRANSCRIPTS / "00001a.seat-1.log").write_text("longer than it was" * 99)
