@@ -9,7 +9,7 @@ what is new.
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from contextlib import closing, suppress
 from functools import partial
 from itertools import islice
@@ -157,7 +157,11 @@ def _check_goes_on(copy: Ledger, to: Path) -> None:
         return
     with closing(Ledger(before)) as old:
         same = old.terms() == copy.terms() and old.times().begun in {None, copy.times().begun}
+        last = old.last_ended()
+        behind = last is not None and copy.ended(last.id - 1, 1) != [last]
         old.settle()
+    if same and behind:
+        raise WrongUse(f"{to}: has matches that these results do not have; give another folder, and keep this one")
     if not same:
         raise WrongUse(
             f"{to}: holds a backup of another tournament, or of one before --fresh; give an empty folder"
@@ -170,21 +174,20 @@ def _check_goes_on(copy: Ledger, to: Path) -> None:
 
 def _copy_files(copy: Ledger, results: Path, to: Path, tell: Told) -> Backup:
     """Copies all that the ledger's copy names, and is not there yet."""
-    stems: set[str] = set()
-    wanted: set[str] = set()
+    missing: dict[str, bool] = {}
+    """By the beginning of its name, whether a transcript must be there and was not found yet."""
     elsewhere = 0
     for each in attempts(copy):
-        stems.add(each.transcript.removesuffix(".jsonl"))
+        missing[each.transcript.removesuffix(".jsonl")] = each.head is not None and each.place is None
         elsewhere += each.place is not None
-        if each.head is not None and each.place is None:
-            wanted.add(each.transcript)
     copied = kept = done = 0
-    for path in _files_of(results / TRANSCRIPTS, stems):
+    for path in _files_of(results / TRANSCRIPTS, missing):
         is_new = _copy_file(path, to / TRANSCRIPTS / path.name)
         copied, kept = copied + is_new, kept + (not is_new)
-        wanted.discard(path.name)
-        done += path.suffix == ".jsonl"
-        tell("transcripts", min(done, len(stems)), len(stems))
+        if path.suffix == ".jsonl":
+            missing[path.stem] = False
+            done += 1
+            tell("transcripts", done, len(missing))
     for path in _entries_of(results):
         is_new = _copy_entry(path, to / ENTRIES / path.name)
         copied, kept = copied + is_new, kept + (not is_new)
@@ -193,11 +196,11 @@ def _copy_files(copy: Ledger, results: Path, to: Path, tell: Told) -> Backup:
             _copy_file(results / name, to / name)
     return Backup(
         folder=to,
-        matches=len(copy.transcripts()),
+        matches=copy.matches(),
         copied=copied,
         kept=kept,
         elsewhere=elsewhere,
-        missing=tuple(sorted(wanted)),
+        missing=tuple(sorted(f"{stem}.jsonl" for stem, is_missing in missing.items() if is_missing)),
     )
 
 
@@ -209,7 +212,7 @@ def attempts(ledger: Ledger) -> Iterator[Ended]:
         last = rows[-1].id
 
 
-def _files_of(transcripts: Path, stems: set[str]) -> Iterator[Path]:
+def _files_of(transcripts: Path, stems: Container[str]) -> Iterator[Path]:
     """The transcripts and logs of these attempts that are there. Links are none."""
     with os.scandir(transcripts) as found:
         for entry in found:
@@ -285,7 +288,7 @@ def check_backup(folder: Path, tell: Told) -> Checked:
     with closing(Ledger(folder / LEDGER)) as ledger:
         if found := ledger.damage():
             wrong.append(f"{LEDGER}: {found}")
-        matches = len(ledger.transcripts())
+        matches = ledger.matches()
         named = []
         for each in attempts(ledger):
             elsewhere += each.place is not None

@@ -60,6 +60,10 @@ _REPORTED = (
     "SELECT played, reports, CASE WHEN place LIKE '%://%' THEN place ELSE transcript END FROM results"
     " JOIN attempts ON attempts.id = results.attempt"
 )
+_ENDED = (
+    "SELECT id, transcript, CASE WHEN place LIKE '%://%' THEN place END, json_extract(played, '$.head')"
+    " FROM attempts WHERE ended IS NOT NULL"
+)
 _IN_ORDER = " ORDER BY results.block, results.seating"
 
 
@@ -173,12 +177,20 @@ class Ledger:
     def ended(self, after: int, count: int) -> list[Ended]:
         """At most so many attempts that have ended, those with a greater number than `after`, in order."""
         with self._errors_as_exits():
-            rows = self._db.execute(
-                "SELECT id, transcript, CASE WHEN place LIKE '%://%' THEN place END, json_extract(played, '$.head')"
-                " FROM attempts WHERE ended IS NOT NULL AND id > ? ORDER BY id LIMIT ?",
-                (after, count),
-            )
+            rows = self._db.execute(f"{_ENDED} AND id > ? ORDER BY id LIMIT ?", (after, count))
             return [msgspec.convert(row, Ended) for row in rows]
+
+    def last_ended(self) -> Ended | None:
+        """The last attempt that has ended; None: there is none."""
+        with self._errors_as_exits():
+            row = self._db.execute(f"{_ENDED} ORDER BY id DESC LIMIT 1").fetchone()
+            return None if row is None else msgspec.convert(row, Ended)
+
+    def matches(self) -> int:
+        """How many matches count."""
+        with self._errors_as_exits():
+            (count,) = self._db.execute("SELECT count(*) FROM results").fetchone()
+        return int(count)
 
     def damage(self) -> str | None:
         """What SQLite finds wrong with the book when it reads all of it; None: nothing."""

@@ -199,6 +199,18 @@ def test_two_tournaments_do_not_share_a_backup(tmp_path: Path) -> None:
     assert "holds a backup of another tournament, or of one before --fresh; give an empty folder" in complaint
 
 
+def test_a_backup_that_is_ahead_is_not_written_over(results: Path, tmp_path: Path) -> None:
+    """Somebody has restored an older copy by mistake, and a timer makes the next backup."""
+    old = shutil.copytree(results, tmp_path / "old")
+    asked(results, tmp_path / "b")
+    with closing(Ledger(old / LEDGER)) as ledger:
+        ledger._db.execute("DELETE FROM attempts WHERE id = 5")
+    before = rows(tmp_path / "b")
+    _, complaint = asked(old, tmp_path / "b", code=WRONG_USE)
+    assert "has matches that these results do not have; give another folder, and keep this one" in complaint
+    assert before == rows(tmp_path / "b")
+
+
 def test_results_that_are_begun_anew_meanwhile_are_no_backup(
     results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
