@@ -21,6 +21,7 @@ from referee.printable import printable, printable_name
 from tests.arena.commands.test_report import OF_MANY
 from tests.arena.commands.test_report import cup as tournament_cup
 from tests.arena.pages.folders import SEED, folder_of
+from tests.arena.schedule.paired import spec
 from tests.arena.simulated import result, tournament
 from tests.hostile_names import NAMES
 
@@ -274,7 +275,7 @@ def test_a_projector_shows_how_the_best_stand_while_nothing_is_played(tmp_path: 
 )
 def test_a_bracket_shows_who_met_whom_and_who_will(tmp_path: Path, bots: int, expected: str) -> None:
     """After the first round, in which the bot that is named first always won."""
-    first = next(Knockout(entrants=bots, blocks=1).rounds(SEED))
+    first = next(Knockout(spec("knockout", bots, blocks=1)).rounds(SEED))
     played = [
         result(block.number, each.seating, each.entrants, [[seat] for seat in np.argsort(each.entrants).tolist()])
         for block in first()
