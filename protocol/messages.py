@@ -83,6 +83,9 @@ class Invited(Struct, tag="invited", tag_field="type", frozen=True):
 
     token: str
     """What its `hello` must carry; a bot that the referee starts finds it in its environment."""
+    stands: bool | UnsetType = UNSET
+    """True: the line stands, and its bot may be invited to more matches after this one. Left out: it may not be
+    known."""
 
 
 class Welcome(Struct, tag="welcome", tag_field="type", frozen=True):

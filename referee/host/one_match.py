@@ -199,7 +199,7 @@ class MatchHere(HostIO):
         invited = self._invite_again()
         for player in self.players:
             if player not in invited:
-                player.line.hang_up()
+                player.dismiss()
         with trio.move_on_after(END_SECONDS):
             await self._until_back(invited)
             for player in self.players:

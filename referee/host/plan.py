@@ -31,6 +31,8 @@ class Plan(Struct, frozen=True, kw_only=True):
     """Of which block of a tournament it is a match. No bot is told."""
     labels: tuple[str, ...] = ()
     """What spectators read of who sits where, by seat; none: the bots' own names. No bot is told."""
+    credit_ms: NotNegative = 0
+    """The most of a remote bot's network delay that is not charged to it, in each of its windows."""
     warm: bool = True
     """Whether Python bots in a sandbox are forked from a process that holds the kit already: see `prefork`."""
 

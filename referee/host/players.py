@@ -24,9 +24,13 @@ from referee.host.plan import Plan
 from referee.linux.cpu_time import MICROSECONDS, most_cores
 from referee.match import BotIdentity
 from referee.sandbox import NOTHING, Meter, Process, Reading, Terminal
-from referee.wire import SOCKET_NAME, Bell, Line, LocalLine, MemoryLine, RemoteLine, Wire
+from referee.wire import SOCKET_NAME, Bell, Line, LocalLine, MemoryLine, RemoteLine, Wire, from_z85, z85
 
 BOT_SEED_BITS = 53
+REMOTE = "remote:"
+"""Before the file of a public key: the name of a bot that comes with that key."""
+KEY_CONTENT = "key:"
+"""What a remote bot's content begins with; the key's bytes follow, as hex."""
 AWAY_SECONDS = 60.0
 """A bot on another machine to which there has been no line for so long has left."""
 
@@ -56,6 +60,26 @@ class RemoteBot(Struct, frozen=True):
     """What the host calls it."""
     key: str
     """The public key that it is known by, as Z85."""
+
+    @property
+    def given(self) -> str:
+        """How it was asked for."""
+        return f"{REMOTE}{self.name}"
+
+    @property
+    def version(self) -> str:
+        """Nobody knows it."""
+        return ""
+
+    @property
+    def content(self) -> str:
+        """What stands for the hash of a bot's content: the key, by which it is known and nothing else."""
+        return f"{KEY_CONTENT}{from_z85(self.key).hex()}"
+
+
+def remote_bot(name: str, content: str) -> RemoteBot:
+    """The remote bot of a `RemoteBot.content`."""
+    return RemoteBot(name, z85(bytes.fromhex(content.removeprefix(KEY_CONTENT))))
 
 
 Player = SandboxedBot | LocalSeat | RemoteBot
@@ -111,6 +135,10 @@ class PlayerHere:
 
     def go_on(self, host: Host, log: MatchLog) -> None:
         """One that has stayed is back."""
+
+    def dismiss(self) -> None:
+        """The match is over, and it is not invited to another."""
+        self.line.hang_up()
 
     def measure(self) -> Reading:
         """What the kernel has counted for it."""
@@ -178,6 +206,11 @@ class RemoteBotHere(PlayerHere):
         log.started(self.seat, "remote")
         await self.line.missing(AWAY_SECONDS)
         await host.left(self.seat, 0, f"its line was down for more than {AWAY_SECONDS:g} s")
+
+    def dismiss(self) -> None:
+        """See `PlayerHere`. A line that stands is taken back by who lent it."""
+        if not self.line.stands:
+            self.line.hang_up()
 
 
 class LocalBotHere(PlayerHere):
@@ -390,7 +423,8 @@ def seated(
             case LocalSeat():
                 here.append(PersonHere(seat, who, player.play))
             case RemoteBot():
-                here.append(RemoteBotHere(seat, who, remote[player.key]))
+                line = remote[player.key]
+                here.append(RemoteBotHere(seat, _credited(who, line.delay, plan.credit_ms), line))
             case SandboxedBot():
                 assert wire is not None  # noqa: S101 - `play` has made one
                 log = transcript.with_suffix(f".seat-{seat}.log")
@@ -398,6 +432,15 @@ def seated(
                     LocalBotHere(seat, who, player.folder, plan=plan, wire=wire, log=log, terminal=player.terminal)
                 )
     return here
+
+
+def _credited(who: BotIdentity, delay: float | None, most_ms: int) -> BotIdentity:
+    """A remote bot with what the network takes, and how much of that is not charged, at most `most_ms`."""
+    if delay is None:
+        return who
+    delay_us = round(delay * MICROSECONDS)
+    credit_us = min(delay_us, most_ms * MICROSECONDS // 1_000)
+    return replace(who, delay_us=delay_us, credit_us=credit_us or UNSET)
 
 
 def identity(plan: Plan, seat: int, player: Player, *, seats: int) -> BotIdentity:

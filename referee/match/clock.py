@@ -96,7 +96,7 @@ class SeatClock(Struct, frozen=True):
     """One seat's time in one window, in readings. What is counted is `used`: all else follows from it."""
 
     opened: int
-    """When its window was handed to the transport."""
+    """When its window was handed to the transport; for a remote bot, plus what it is credited for the network."""
     main: int
     reserve: int
     """What the seat may use of its reserve in this window; 0 where there is none."""

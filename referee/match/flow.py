@@ -172,7 +172,7 @@ class Flow:
     def _clock(self, window: Window, seat: Seat, part: SeatWindow, at: int) -> SeatClock:
         asked_again = window.retold is not None and window.retold.unlimited
         return SeatClock(
-            opened=self.stopwatch.reading(at),
+            opened=self.stopwatch.reading(at) + (0 if seat.bot.credit_us is UNSET else seat.bot.credit_us),
             main=self._main_ms(window) * MICROSECONDS_PER_MS,
             reserve=seat.reserve,
             wall_factor=1 if self._terms.wall_factor is UNSET else self._terms.wall_factor,

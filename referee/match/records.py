@@ -53,6 +53,11 @@ class BotIdentity(Struct, frozen=True, kw_only=True):
     remote: str | UnsetType = UNSET
     """The public key of a bot on its author's own machine. Nothing shut it in, and nothing is known of what ran
     there. Left out: it ran on the referee's."""
+    delay_us: Microseconds | UnsetType = UNSET
+    """How long the network took to a remote bot and back, as it was measured before the match. Left out: it was
+    not."""
+    credit_us: Microseconds | UnsetType = UNSET
+    """How much of a remote bot's time is not charged in each of its windows, for the network. Left out: nothing."""
     debugged: bool | UnsetType = UNSET
     """True: it ran outside the sandbox at its author's terminal, and its clock stood. Left out: as all others."""
 

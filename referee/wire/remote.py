@@ -105,8 +105,10 @@ class Lobby:
         poll: Poll,
         turned_away: Callable[[str, str], None],
         came: Callable[[str, bool], None],
+        *,
+        stands: bool,
     ) -> None:
-        self.lines = {key: RemoteLine(poll) for key in known}
+        self.lines = {key: RemoteLine(poll, stands=stands) for key in known}
         """By public key, as Z85."""
         self.endpoint = ""
         self._keys = keys
@@ -194,6 +196,8 @@ async def open_lobby(
     known: Iterable[str],
     turned_away: Callable[[str, str], None] = lambda _address, _why: None,
     came: Callable[[str, bool], None] = lambda _key, _is_here: None,
+    *,
+    stands: bool = False,
 ) -> AsyncIterator[Lobby]:
     """An open port for bots with one of the keys that are known. Closing waits up to `FAREWELL_SECONDS`.
 
@@ -203,6 +207,7 @@ async def open_lobby(
         known: public keys, as Z85; each has a line.
         turned_away: told of whom the handshake has shown to be nobody we know: address and why.
         came: told of the key of a bot whose connection is let in (True), or has ended.
+        stands: whether each line is there for match after match.
 
     Raises:
         OSError: the port cannot be had.
@@ -215,7 +220,7 @@ async def open_lobby(
         listener.listen(BACKLOG)
         listener.setblocking(False)
         async with open_poll() as poll, trio.open_nursery() as nursery:
-            lobby = Lobby(keys, known, poll, turned_away, came)
+            lobby = Lobby(keys, known, poll, turned_away, came, stands=stands)
             lobby.endpoint = address.endpoint(listener.getsockname()[1])
             nursery.start_soon(lobby.listen, listener, nursery)
             yield lobby

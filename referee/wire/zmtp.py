@@ -16,7 +16,7 @@ READY = b"\x04\x1a\x05READY\x0bSocket-Type\x00\x00\x00\x04PAIR"
 _READY_NAME, _PAIR = b"\x05READY", b"\x0bSocket-Type\x00\x00\x00\x04PAIR"
 _PING, _PONG, _TTL_BYTES, _CONTEXT_BYTES = b"\x04PING", b"\x04PONG", 2, 16
 PING = _PING + bytes(_TTL_BYTES)
-"""Asks the other end for a sign of life."""
+"""Asks the other end for a sign of life. What follows it, up to 16 bytes, comes back with the answer."""
 MORE, _LONG, COMMAND = 1, 2, 4
 _SHORT_HEAD, _LONG_HEAD, _SHORT_MOST = 2, 9, 255
 MOST_PARTS = 512
@@ -95,6 +95,8 @@ class Conversation:
         self._frame_size = 0  # of the last frame, on the wire
         self._commands_left = float(COMMANDS_AT_ONCE)
         self._heard_at = 0.0
+        self.pong: bytes | None = None
+        """What the last answer to a `PING` gave back; None: nobody has answered since this was last set to None."""
 
     def hear(self, data: bytes, at: float) -> None:
         """Bytes that came, and when: in seconds of any clock that does not go back."""
@@ -235,3 +237,5 @@ class Conversation:
         elif body.startswith(_PING):
             pong = _PONG + body[len(_PING) + _TTL_BYTES :][:_CONTEXT_BYTES]
             self._answer += self.framed_command(pong)
+        elif body.startswith(_PONG):
+            self.pong = body[len(_PONG) :][:_CONTEXT_BYTES]
