@@ -21,8 +21,10 @@ class Memory:
         """This match's, once it is known."""
         self.over = False
         """The host has said its last word."""
-        self.elsewhere = False
-        """The host plays another match by now."""
+        self.elsewhere: bytes | None = None
+        """The host's invitation to another match: this one is over for us."""
+        self.stands = False
+        """The host may invite us again after this match."""
         self.summary = Summary()
         self._hello = b""
         self._welcomed = False
@@ -54,10 +56,8 @@ class Memory:
         except msgspec.MsgspecError:
             return [frame], []
         match told:
-            case Invited(token=token):
-                self._returning, self.elsewhere = self._welcomed, self.token not in {None, token}
-                self.token = self.token or token
-                return [], [self._hello] if self._hello and not self.elsewhere else []
+            case Invited():
+                return [], self._invited(told, frame)
             case Welcome(told=events) if self._welcomed:
                 self._returning = False
                 missed = [encode(EventMessage(n=n, event=events[n])) for n in range(self._events, len(events))]
@@ -70,6 +70,14 @@ class Memory:
                 return [], [] if self._submitted is None else [self._submitted]
         self._remember(told)
         return [] if self._knows(told) else [frame], []
+
+    def _invited(self, invited: Invited, frame: bytes) -> list[bytes]:
+        """What goes back to the host: a bot that is in the match already says `hello` again."""
+        if self.token not in {None, invited.token}:
+            self.elsewhere = frame
+            return []
+        self._returning, self.token, self.stands = self._welcomed, invited.token, invited.stands is True
+        return [self._hello] if self._hello else []
 
     def _knows(self, told: Any) -> bool:
         """What comes of having said something twice is no business of the bot's."""

@@ -14,6 +14,7 @@ from arena.errors import WrongUse
 from arena.quantities import counted
 from arena.terminal import say
 from arena.workers import Venue
+from referee.bot_folder import BotFolder
 
 MATCH_SECONDS = 30.0
 """How long a bot's match may take, its start-up time not counted."""
@@ -42,7 +43,7 @@ class BotCheck(Struct, frozen=True, kw_only=True):
     entrant: int
     label: str
     trial: Trial | None
-    """None: it could not be built."""
+    """None: it could not be built, or plays on its author's machine."""
     tally: Tally
     broken: str
     """Why it cannot start; empty: it can, or the machine kept the check from finding out."""
@@ -63,7 +64,7 @@ def check_field(
     check: FieldCheck[PlayerT],
     folder: Path,
 ) -> list[BotCheck]:
-    """Starts every bot of a tournament once, in a match under the tournament's terms against random bots.
+    """Starts every bot of this machine once, in a match under the tournament's terms against random bots.
 
     A bot that never starts forfeits that match, so that it costs its start-up time and no more.
 
@@ -74,7 +75,11 @@ def check_field(
     policy = replace(tournament.form.policy, fault="forfeit", unfair="note", pacing="prompt", processes="fresh")
     plan = replace(tournament.plan(), policy=policy)
     seconds = policy.startup_ms / MILLISECONDS + MATCH_SECONDS
-    built = [entrant for entrant in range(len(tournament.bots)) if entrant not in check.unbuilt]
+    built = [
+        entrant
+        for entrant, bot in enumerate(tournament.bots)
+        if entrant not in check.unbuilt and isinstance(bot, BotFolder)
+    ]
     orders = [
         order(
             f"bot-{entrant}",
@@ -134,9 +139,11 @@ def settled(
         found = check_field(tournament, players, check, folder)
         why = {each.entrant: each.broken for each in found if each.broken}
         for each in found:
-            if not each.broken and not each.tally.is_well:
+            if each.trial is not None and not each.broken and not each.tally.is_well:
                 say(f"check: {each.label}: {'; '.join(each.tally.said) or 'no result'}")
-        say(f"check: {counted(len(found) - len(why), 'bot')} of {len(found)} start; logs: {folder}")
+        away = f"; {counted(len(tournament.remote), 'remote bot')} not checked" if tournament.remote else ""
+        here = len(found) - len(tournament.remote)
+        say(f"check: {counted(here - len(why), 'bot')} of {here} start{away}; logs: {folder}")
     left_out = dict(begun or {})
     broken = {entrant: text for entrant, text in why.items() if tournament.labels[entrant] not in left_out}
     if begun is None and tournament.form.broken == "leave-out":

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from arena.checks import check_field
 from arena.commands.completion import complete_bots
 from arena.commands.options import check_asked
-from arena.config import Tournament, bot_given, find_entrant, read_tournament, say_link
+from arena.config import Entry, Tournament, bot_given, find_entrant, read_tournament, say_link, short_name
 from arena.errors import WrongUse
 from arena.reports import entries_json, entries_table
 from arena.tables import show
@@ -34,6 +34,7 @@ from arena.tournament import (
 )
 from arena.workers import LOCAL, Where, venue_for
 from referee.bot_folder import BotFolder, BotFolderError
+from referee.host import REMOTE, RemoteBot
 from referee.printable import printable_name
 
 HERE = Where(on=LOCAL, transcripts=None, concurrency=None, workers=None)
@@ -67,15 +68,16 @@ def command() -> None:
 @results_option
 @check_option
 def add(cup: Path, bot: str, *, label: str | None, results: Path | None, checks: bool) -> None:
-    """Enter a BOT (a folder, FOLDER@REVISION or a sample bot's name)."""
+    """Enter a BOT (a folder, FOLDER@REVISION, a sample bot's name, or remote:NAME.key for a bot with that key)."""
     tournament = _tournament(cup, results)
     given = _absolute(bot)
     found = _found(tournament, given, bot)
-    label = printable_name(Path(bot).name) if label is None else label
+    label = printable_name(short_name(bot)) if label is None else label
     with closing(Ledger(tournament.results / LEDGER)) as ledger:
         begun = begun_in(ledger)
         _check(tournament, begun, found, label, plays=checks)
-        keep_entry(tournament.results, found)
+        if isinstance(found, BotFolder):
+            keep_entry(tournament.results, found)
         event = enter(ledger, begun, found, label, given)
         _tell(standing_of(ledger, begun), change_text(event, ()))
 
@@ -99,7 +101,8 @@ def update_command(cup: Path, label: str, bot: str | None, *, results: Path | No
             raise WrongUse(f"{given}: is the version of {standing.labels[before]} that competes already")
         keep_begun(tournament.results, begun, before)
         _check(tournament, begun, found, standing.next_version(before), plays=checks)
-        keep_entry(tournament.results, found)
+        if isinstance(found, BotFolder):
+            keep_entry(tournament.results, found)
         event = update(ledger, begun, found, label, given)
         _tell(standing_of(ledger, begun), change_text(event, standing.labels))
 
@@ -138,7 +141,9 @@ def _tournament(cup: Path, results: Path | None) -> Tournament:
 
 
 def _absolute(bot: str) -> str:
-    """A folder by its whole path: an update may be asked for from elsewhere."""
+    """A folder or key by its whole path: an update may be asked for from elsewhere."""
+    if bot.startswith(REMOTE):
+        return f"{REMOTE}{Path(bot.removeprefix(REMOTE)).absolute()}"
     folder, at, revision = bot.partition("@")
     return f"{Path(folder).absolute()}{at}{revision}" if "/" in bot or Path(folder).is_dir() else bot
 
@@ -153,7 +158,7 @@ def _folder(tournament: Tournament, standing: Standing, entrant: int) -> str:
     return _absolute(bot_given(tournament, tournament.labels.index(label)))
 
 
-def _found(tournament: Tournament, given: str, called: str) -> BotFolder:
+def _found(tournament: Tournament, given: str, called: str) -> Entry:
     say_link(given)
     try:
         return find_entrant(tournament, given, called)
@@ -161,12 +166,14 @@ def _found(tournament: Tournament, given: str, called: str) -> BotFolder:
         raise WrongUse(str(error)) from None
 
 
-def _check(tournament: Tournament, begun: Begun, bot: BotFolder, label: str, *, plays: bool) -> None:
-    """Builds the bot, and sees that it starts.
+def _check(tournament: Tournament, begun: Begun, bot: Entry, label: str, *, plays: bool) -> None:
+    """Builds the bot, and sees that it starts; of a remote one nothing can be seen.
 
     Raises:
         WrongUse: it cannot start.
     """
+    if isinstance(bot, RemoteBot):
+        return
     failed: dict[int, str] = {}
     form = replace(tournament.form, isolation=begun.isolation)
     players, _ = venue_for(HERE, (bot,), form.isolation, failed=failed)

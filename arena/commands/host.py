@@ -7,12 +7,14 @@ from typing import Any
 
 import click
 
-from arena.commands.match import REMOTE, match_options, play_asked
-from arena.commands.options import feed_asked, open_log
+from arena.commands.match import match_options, play_asked
+from arena.commands.options import feed_asked, host_keys, open_log
 from arena.errors import WrongUse
 from arena.feed import open_feed
-from arena.live import Hosting, play_hosted, play_match
-from referee.wire import BadAddressError, KeyFileError, KeyPair, new_pair, read_address, read_pair
+from arena.live import play_hosted, play_match
+from arena.workers import Hosting
+from referee.host import REMOTE
+from referee.wire import BadAddressError, read_address
 
 MAX_WAIT_SECONDS = 365 * 86_400
 
@@ -63,7 +65,7 @@ def command(
     if math.isnan(wait):
         raise WrongUse("--wait: nan is no time")
     try:
-        hosting = Hosting(read_address(at), _keys(key), wait)
+        hosting = Hosting(read_address(at), host_keys(key), wait)
     except BadAddressError as error:
         raise WrongUse(f"--at: {error}") from None
     with open_log(log) as events, open_feed(feed_asked(feed, transcripts)) as line:
@@ -71,12 +73,3 @@ def command(
         hosted = partial(play_hosted, hosting, publish=publish, log=events.logger)
         play_it = partial(play_match, play=hosted)
         play_asked(game, bots, given, play_it, transcripts=transcripts, as_json=as_json)
-
-
-def _keys(file: Path | None) -> KeyPair:
-    if file is None:
-        return new_pair()
-    try:
-        return read_pair(file)
-    except KeyFileError as error:
-        raise WrongUse(f"--key: {error}") from None

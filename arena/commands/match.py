@@ -28,7 +28,7 @@ from arena.commands.options import (
     usage_option,
     warm_option,
 )
-from arena.config import CONSOLE, BotCaps, find_entry, say_link
+from arena.config import CONSOLE, BotCaps, find_entry, find_remote, say_link
 from arena.errors import WrongUse
 from arena.feed import open_feed
 from arena.game_options import read_clock, read_setup, rules_asked
@@ -40,15 +40,11 @@ from arena.terminal import print_json, progress_console, say
 from arena.workers import ready
 from protocol.words import Options
 from referee.bot_folder import BotFolder, BotFolderError
-from referee.host import LocalSeat, Plan, Player, RemoteBot, Result, SandboxedBot, cannot_play, play
-from referee.linux.regular_file import read_regular
+from referee.host import REMOTE, LocalSeat, Plan, Player, RemoteBot, Result, SandboxedBot, cannot_play, play
 from referee.rules import Game
 from referee.sandbox import Isolation
-from referee.wire import MAX_KEY_FILE_BYTES, PUBLIC, KeyFileError, read_public, z85
 
 LONGEST_DELAY = 60
-REMOTE = "remote:"
-"""Before the file of a public key: a bot that comes with that key, to `arena host`."""
 PlayIt = Callable[..., Result]
 """Plays a match of a plan and players, its transcript in a folder, told who watches: as `play_match`."""
 
@@ -235,7 +231,10 @@ def _player(name: str, game: str, caps: BotCaps) -> Player:
     if name == CONSOLE:
         return LocalSeat(CONSOLE, person_here().play)
     if name.startswith(REMOTE):
-        return _remote(Path(name.removeprefix(REMOTE)))
+        try:
+            return find_remote(name)
+        except BotFolderError as error:
+            raise WrongUse(str(error)) from None
     say_link(name)
     try:
         return SandboxedBot(find_entry(name, game, caps, f"{name}:"))
@@ -248,25 +247,6 @@ def _built(player: Player, isolation: Isolation) -> Player:
         (folder,) = ready([player.folder], isolation)
         return SandboxedBot(folder)
     return player
-
-
-def _remote(file: Path) -> RemoteBot:
-    """The bot that will come with a key, named as the key's file."""
-    try:
-        key = read_public(file)
-        if _holds_secret(file):
-            raise WrongUse(f"{file}: holds a secret key, which is its owner's alone; {REMOTE} takes NAME{PUBLIC}")
-        return RemoteBot(file.name.removesuffix(PUBLIC), z85(key))
-    except KeyFileError as error:
-        raise WrongUse(str(error)) from None
-
-
-def _holds_secret(file: Path) -> bool:
-    """Whether a key's file is one that nobody but its owner should have."""
-    return any(
-        line.partition("=")[0].strip() == "secret-key"
-        for line in read_regular(file, MAX_KEY_FILE_BYTES).decode().splitlines()
-    )
 
 
 def _name(player: Player) -> str:

@@ -17,9 +17,10 @@ from arena.terminal import say
 from arena.tournament import feed_endpoint
 from arena.workers import LOCAL, MAX_CONCURRENCY, Where, venue_for
 from referee.bot_folder import find_bot
-from referee.host import SandboxedBot
+from referee.host import Player
 from referee.log import NO_LOG, OperatorLog, Writer, opened
 from referee.match import Policy
+from referee.wire import KeyFileError, KeyPair, new_pair, read_pair
 
 CommandT = TypeVar("CommandT", bound=Callable[..., Any])
 NOTIFY = "--notify"
@@ -182,7 +183,7 @@ def caps_given(given: tuple[str, ...]) -> BotCaps:
 
 def check_asked(
     where: Where, tournament: Tournament, failed: dict[int, str], *, plays: bool
-) -> FieldCheck[SandboxedBot]:
+) -> FieldCheck[Player]:
     """How a field is checked before its first match: where it is to be played.
 
     Neither spectators nor the operator's log are told, and transcripts come here.
@@ -196,9 +197,40 @@ def check_asked(
     form = tournament.form
     opponent = find_bot(random_bot(form.game))
     # A cluster is sent the bots that it is asked for; those that play here are built already.
-    bots = (opponent,) if where.on == LOCAL else (*tournament.bots, opponent)
+    bots = (opponent,) if where.on == LOCAL else (*tournament.folders, opponent)
     players, venue = venue_for(replace(where, transcripts=None), bots, form.isolation, at_once=form.concurrency)
     return FieldCheck(players[-1], venue, failed, plays=plays)
+
+
+listen_options = adding(
+    click.option(
+        "--listen",
+        metavar="ADDRESS:PORT",
+        help="Address for bots on other machines, in numbers: 127.0.0.1 for this machine alone, 0.0.0.0 for all of"
+        " its networks.",
+    ),
+    click.option(
+        "--key",
+        metavar="FILE",
+        type=click.Path(path_type=Path),
+        help="With --listen, the host's own key, NAME.key_secret.  [default: made for this run and printed]",
+    ),
+)
+"""Where remote bots come in."""
+
+
+def host_keys(file: Path | None) -> KeyPair:
+    """The host's own keys, from `--key`; without a file, new ones.
+
+    Raises:
+        WrongUse: the file cannot be used.
+    """
+    if file is None:
+        return new_pair()
+    try:
+        return read_pair(file)
+    except KeyFileError as error:
+        raise WrongUse(f"--key: {error}") from None
 
 
 def feed_asked(feed: str | None, folder: Path) -> str | None:

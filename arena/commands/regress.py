@@ -239,7 +239,7 @@ def _explained(regression: Regression, finding: Finding, *, at_once: int, limit:
     """What head answers to base's questions; None where it cannot be asked: the test's answer stands."""
     arena = regression.arena
     try:
-        (head,) = ready((arena.bots[HEAD],), arena.form.isolation)
+        (head,) = ready((arena.folders[HEAD],), arena.form.isolation)
         open_asking = asking(head, arena.plan())
         return explain(regression, finding.state.blocks, open_asking, at_once=at_once, limit=limit)
     except (WrongUse, MachineCannot) as error:

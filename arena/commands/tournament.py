@@ -14,6 +14,8 @@ from arena.commands.options import (
     check_option,
     feed_asked,
     feed_option,
+    host_keys,
+    listen_options,
     log_option,
     notify_option,
     open_log,
@@ -35,12 +37,15 @@ from arena.reports import (
     usage_table,
 )
 from arena.tables import show
-from arena.terminal import command_line, print_json, results_console
+from arena.terminal import command_line, print_json, results_console, say
 from arena.tournament import PAGE, TRANSCRIPTS, FinalResults, copies_of_file, open_notices, play_tournament
-from arena.workers import Venue, Where, venue_for
+from arena.workers import Hosting, RemoteSeats, Venue, Where, matches_at_once, venue_for
 from referee.bot_folder import TomlError, read_toml
-from referee.host import SandboxedBot
+from referee.host import Player
 from referee.sandbox import Isolation
+from referee.wire import BadAddressError, read_address
+
+NO_LISTENER = "--listen ADDRESS:PORT is wanted for bots on other machines"
 
 
 @click.command("tournament")
@@ -59,6 +64,7 @@ from referee.sandbox import Isolation
 @check_option
 @click.option("--results", type=click.Path(path_type=Path), help="Folder for ledger and transcripts.")
 @where_options
+@listen_options
 @feed_option
 @notify_option
 @log_option
@@ -76,6 +82,8 @@ def command(
     workers: int | None,
     on: str,
     transcripts: str | None,
+    listen: str | None,
+    key: Path | None,
     feed: str | None,
     notify: str | None,
     log: str | None,
@@ -99,6 +107,8 @@ def command(
         open_notices(url, events.logger) as told,
     ):
         failed: dict[int, str] = {}
+        publish = None if line is None else line.publish
+        remote = _remote(tournament, where, listen, key, publish=publish, log=events.logger)
         players, venue = venue_for(
             where,
             tournament.bots,
@@ -108,12 +118,22 @@ def command(
             failed=failed,
             feed=line,
             log=events,
+            remote=remote,
         )
         check = check_asked(where, tournament, failed, plays=checks)
-        publish = None if line is None else line.publish
 
-        def enlist(changed: Tournament) -> tuple[tuple[SandboxedBot, ...], Venue[Any]]:
-            return venue_for(where, changed.bots, form.isolation, at_once=form.concurrency, feed=line, log=events)
+        def enlist(changed: Tournament) -> tuple[tuple[Player, ...], Venue[Any]]:
+            if changed.remote and remote is None:
+                raise WrongUse(f"{NO_LISTENER}: {changed.remote[0].name} has entered")
+            return venue_for(
+                where,
+                changed.bots,
+                form.isolation,
+                at_once=form.concurrency,
+                feed=line,
+                log=events,
+                remote=remote,
+            )
 
         try:
             came_out = play_tournament(
@@ -126,11 +146,14 @@ def command(
                 check=check,
                 publish=publish,
                 notify=told,
+                remote=remote,
                 log=events.logger,
             )
         except Stopped as stopped:
             again = command_line(*_without_secret(word for word in sys.argv[1:] if word != "--fresh"))
             raise Stopped(stopped.signal, f"stopped; to go on where it was: {again}") from None
+    for text in () if remote is None else remote.lines():
+        say(text)
     tournament = came_out.tournament
     if as_json:
         print_json(results_json(tournament, came_out))
@@ -148,6 +171,29 @@ def _without_secret(words: Iterable[str]) -> list[str]:
         else:
             found.append(f"{NOTIFY}=URL" if option == NOTIFY and equals else word)
     return found
+
+
+def _remote(
+    tournament: Tournament, where: Where, listen: str | None, key: Path | None, **given: Any
+) -> RemoteSeats | None:
+    """The seats of remote bots; None: no port is to be opened.
+
+    Raises:
+        WrongUse: there are remote bots, and no address; or the address or the key cannot be used.
+    """
+    if listen is None:
+        if tournament.remote:
+            raise WrongUse(f"{NO_LISTENER}: {tournament.file} names {tournament.remote[0].given}")
+        if key is not None:
+            raise WrongUse("--key: goes with --listen")
+        return None
+    form = tournament.form
+    try:
+        hosting = Hosting(read_address(listen), host_keys(key), form.remote.wait)
+    except BadAddressError as error:
+        raise WrongUse(f"--listen: {error}") from None
+    slots = where.concurrency or form.concurrency or matches_at_once()
+    return RemoteSeats(hosting, slots=slots, **given)
 
 
 def _kept(file: Path, results: Path | None) -> dict[str, str]:

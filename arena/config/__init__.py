@@ -1,7 +1,7 @@
 """What hosts write for the arena: tournament files and caps, read and checked."""
 
 from arena.config.caps import BotCaps, read_caps
-from arena.config.entries import find_entry, random_bot, say_link
+from arena.config.entries import Entry, find_entry, find_remote, random_bot, say_link, short_name
 from arena.config.notices import NOTICE_EVENTS, NoticeEvent, Notices, url_complaint
 from arena.config.tournament_file import (
     CONSOLE,
@@ -22,6 +22,7 @@ __all__ = [
     "NOTICE_EVENTS",
     "BotCaps",
     "Broken",
+    "Entry",
     "NoticeEvent",
     "Notices",
     "Tournament",
@@ -30,11 +31,13 @@ __all__ = [
     "entry_place",
     "find_entrant",
     "find_entry",
+    "find_remote",
     "random_bot",
     "read_caps",
     "read_tournament",
     "results_of",
     "say_link",
+    "short_name",
     "url_complaint",
     "with_changes",
     "without",

@@ -19,9 +19,53 @@ from referee.bot_folder import (
     size_of,
 )
 from referee.games import GAMES
+from referee.host import REMOTE, RemoteBot
+from referee.linux.regular_file import read_regular
+from referee.wire import MAX_KEY_FILE_BYTES, PUBLIC, KeyFileError, read_public, z85
 
 MOST_NAMED = 5
 """Of a bot's games, in an error: a bot.toml has room for thousands."""
+
+
+KEY_ENDINGS = (PUBLIC, ".pub")
+"""How files of public keys end; a remote bot's name goes without."""
+Entry = BotFolder | RemoteBot
+"""A bot that competes: one that plays here, or one that comes with a key."""
+
+
+def find_remote(given: str) -> RemoteBot:
+    """The bot that comes with the key of `remote:FILE`, named as the file.
+
+    Raises:
+        BotFolderError: one line that says what is wrong with the file.
+    """
+    file = Path(given.removeprefix(REMOTE))
+    try:
+        key = read_public(file)
+        if _holds_secret(file):
+            raise BotFolderError(
+                f"{file}: holds a secret key, which is its owner's alone; {REMOTE} takes NAME{PUBLIC}"
+            )
+    except KeyFileError as error:
+        raise BotFolderError(str(error)) from None
+    return RemoteBot(short_name(given), z85(key))
+
+
+def short_name(given: str) -> str:
+    """The last part of a bot's path; of a remote bot's key, without the file's ending."""
+    name = Path(given.removeprefix(REMOTE)).name
+    if given.startswith(REMOTE):
+        for ending in KEY_ENDINGS:
+            name = name.removesuffix(ending) or name
+    return name
+
+
+def _holds_secret(file: Path) -> bool:
+    """Whether a key's file is one that nobody but its owner should have."""
+    return any(
+        line.partition("=")[0].strip() == "secret-key"
+        for line in read_regular(file, MAX_KEY_FILE_BYTES).decode().splitlines()
+    )
 
 
 def find_entry(given: str, game: str, caps: BotCaps, called: str | None = None) -> BotFolder:
@@ -36,6 +80,8 @@ def find_entry(given: str, game: str, caps: BotCaps, called: str | None = None) 
     Raises:
         BotFolderError: one line that says what is wrong with it.
     """
+    if given.startswith(REMOTE):
+        raise BotFolderError(f"{given}: a remote bot plays in `arena host` and `arena tournament` alone")
     if asks := _too_large(given, caps.entry):
         raise BotFolderError(asks)
     bot = find_bot(given)

@@ -4,14 +4,14 @@ import re
 from collections.abc import Mapping, Sequence
 from os.path import normpath
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import Meta, Raw, Struct
 from msgspec.structs import replace
 
 from arena.config.caps import BotCaps, Caps, EntryCaps
-from arena.config.entries import find_entry, link_in
+from arena.config.entries import Entry, find_entry, find_remote, link_in, short_name
 from arena.config.notices import Notices, url_complaint
 from arena.errors import WrongUse
 from arena.schedule import (
@@ -28,7 +28,7 @@ from arena.schedule import (
 from protocol.words import Options
 from referee.bot_folder import BotFolder, BotFolderError, TomlError, line_of, read_toml
 from referee.games import GAMES
-from referee.host import Plan, can_stay
+from referee.host import REMOTE, Plan, RemoteBot, can_stay, cannot_play
 from referee.match import BadClockError, ClockTable, Policy, Positive, clock_terms
 from referee.printable import printable_name
 from referee.rules import BadSetupError, Game
@@ -42,6 +42,17 @@ HOUSE_MARK = " (house)"
 
 Broken = Literal["stop", "leave-out"]
 """It does not begin, or it is played without that bot."""
+MOST_WAIT_SECONDS = 30 * 86_400
+MOST_CREDIT_MS = 10_000
+
+
+class RemoteTerms(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How remote bots are waited for: the table `[remote]`."""
+
+    wait: Annotated[float, Meta(ge=1, le=MOST_WAIT_SECONDS)] = 600
+    """A bot that is not connected for so many seconds is not waited for any more: its matches begin without it."""
+    credit_ms: Annotated[int, Meta(ge=0, le=MOST_CREDIT_MS)] = 0
+    """The most of a bot's network delay that is not charged to it, in each of its windows."""
 
 
 class TournamentFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -49,7 +60,7 @@ class TournamentFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     game: str
     bots: tuple[str, ...]
-    """Folders, `FOLDER@REVISION`, or built-in bots' names."""
+    """Folders, `FOLDER@REVISION`, built-in bots' names, or `remote:FILE` for a bot that comes with a key."""
     variant: str | None = None
     """None: the game's default."""
     options: dict[str, Any] = {}
@@ -77,6 +88,8 @@ class TournamentFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """The same for those that are built."""
     entry: EntryCaps = EntryCaps()
     """The most that a bot's folder may hold."""
+    remote: RemoteTerms = RemoteTerms()
+    """Of bots on their authors' own machines."""
     isolation: Isolation = "strict"
     warm: bool = True
     """Whether Python bots are forked from a process that holds the kit: as well shut in, and sooner there."""
@@ -99,7 +112,7 @@ class Tournament(Struct, frozen=True, kw_only=True):
     options: Options
     """All options in force."""
     seats: int
-    bots: tuple[BotFolder, ...]
+    bots: tuple[Entry, ...]
     """Those who compete and, last, the house's, if it fills seats."""
     labels: tuple[str, ...]
     """What the bots are called: unique, and fit to be shown."""
@@ -119,7 +132,18 @@ class Tournament(Struct, frozen=True, kw_only=True):
         """The bots that stay in their processes from match to match."""
         if self.form.policy.processes != "kept":
             return ()
-        return tuple(label for label, bot in zip(self.labels, self.bots, strict=True) if can_stay(bot))
+        named = zip(self.labels, self.bots, strict=True)
+        return tuple(label for label, bot in named if isinstance(bot, BotFolder) and can_stay(bot))
+
+    @property
+    def folders(self) -> tuple[BotFolder, ...]:
+        """The bots that play on this machine."""
+        return tuple(bot for bot in self.bots if isinstance(bot, BotFolder))
+
+    @property
+    def remote(self) -> tuple[RemoteBot, ...]:
+        """The bots that come with a key."""
+        return tuple(bot for bot in self.bots if isinstance(bot, RemoteBot))
 
     @property
     def rotations(self) -> int:
@@ -152,6 +176,7 @@ class Tournament(Struct, frozen=True, kw_only=True):
             policy=self.form.policy,
             clock=self.form.clock,
             isolation=self.form.isolation,
+            credit_ms=self.form.remote.credit_ms,
             warm=self.form.warm,
         )
 
@@ -181,7 +206,7 @@ def read_tournament(path: Path, kept: Mapping[str, str] | None = None) -> Tourna
         raise place.wrong(*wrong)
     house = () if form.fill is None else (_bot("fill", form.fill, form, place),)
     labels = _labels(form, place)
-    return Tournament(
+    tournament = Tournament(
         file=path,
         form=form,
         variant=variant,
@@ -191,6 +216,8 @@ def read_tournament(path: Path, kept: Mapping[str, str] | None = None) -> Tourna
         labels=labels,
         results=results_of(path, form),
     )
+    _check_remote(tournament, place)
+    return tournament
 
 
 def without(tournament: Tournament, left_out: Mapping[str, str]) -> Tournament:
@@ -223,7 +250,7 @@ def without(tournament: Tournament, left_out: Mapping[str, str]) -> Tournament:
     )
 
 
-def with_changes(tournament: Tournament, bots: Sequence[BotFolder], changes: Sequence[Event]) -> Tournament:
+def with_changes(tournament: Tournament, bots: Sequence[Entry], changes: Sequence[Event]) -> Tournament:
     """The tournament after these changes; `bots`: those that entered, in order."""
     after = replace(tournament, changes=tuple(changes))
     return replace(
@@ -238,12 +265,22 @@ def bot_given(tournament: Tournament, number: int) -> str:
     return _anchored(tournament.form.bots[number], tournament.file.parent)
 
 
-def find_entrant(tournament: Tournament, given: str, called: str | None = None) -> BotFolder:
-    """A bot that may enter a tournament; `given` is its folder, `FOLDER@REVISION` or a built-in bot's name.
+def find_entrant(tournament: Tournament, given: str, called: str | None = None) -> Entry:
+    """A bot that may enter a tournament.
+
+    Args:
+        tournament: that it is to play.
+        given: its folder, `FOLDER@REVISION`, a built-in bot's name, or `remote:FILE`.
+        called: what an error calls it, if not `given`.
 
     Raises:
         BotFolderError: it may not. One line says why.
     """
+    if given.startswith(REMOTE):
+        bot = find_remote(given)
+        if why := cannot_play(tournament.plan(), [bot], [bot.key]):
+            raise BotFolderError(f"{given}: {why}")
+        return bot
     return find_entry(given, tournament.form.game, _caps(tournament.form), called)
 
 
@@ -318,28 +355,47 @@ def _check_notices(form: TournamentFile, place: _Place) -> None:
         raise place.wrong("notices.url", wrong)
 
 
+def _check_remote(tournament: Tournament, place: _Place) -> None:
+    """That bots on other machines can play under these terms, each with a key of its own."""
+    keys = [bot.key for bot in tournament.remote]
+    for number, bot in enumerate(tournament.bots):
+        if isinstance(bot, RemoteBot) and keys.count(bot.key) > 1:
+            raise place.wrong(f"bots[{number}]", "another bot has the same key")
+    if why := cannot_play(tournament.plan(), tournament.remote, keys):
+        field, _, what = why.partition(": ")
+        raise place.wrong("policy.ponder" if field == "ponder" else field, what)
+
+
 def _bots(
     form: TournamentFile, place: _Place, labels: Mapping[str, str], kept: Mapping[str, str]
-) -> tuple[BotFolder, ...]:
+) -> tuple[Entry, ...]:
     return tuple(
         _bot(f"bots[{index}]", name, form, place, kept.get(labels[name])) for index, name in enumerate(form.bots)
     )
 
 
-def _bot(field: str, name: str, form: TournamentFile, place: _Place, kept: str | None = None) -> BotFolder:
+def _bot(field: str, name: str, form: TournamentFile, place: _Place, kept: str | None = None) -> Entry:
     """The bot that a field names; `kept`: the folder that stands for it."""
+    is_remote = name.startswith(REMOTE)
+    if is_remote and field == "fill":
+        raise place.wrong(field, "the house's bot plays on this machine")
     if name == CONSOLE:
         raise place.wrong(field, "a person plays single matches only: arena match")
-    if kept is None and (link := link_in(name, place.path.parent)):
-        raise place.wrong(field, f"{name!r}: {link} is a symbolic link; name the folder that it leads to")
+    if kept is None and (link := link_in(name.removeprefix(REMOTE), place.path.parent)):
+        what = "file" if is_remote else "folder"
+        raise place.wrong(field, f"{name!r}: {link} is a symbolic link; name the {what} that it leads to")
     try:
+        if is_remote:
+            return find_remote(_anchored(name, place.path.parent))
         return find_entry(kept or _anchored(name, place.path.parent), form.game, _caps(form), repr(name))
     except BotFolderError as error:
         raise place.wrong(field, str(error)) from None
 
 
 def _anchored(name: str, folder: Path) -> str:
-    """A folder beside the file, as seen from here; a built-in bot's name as it is."""
+    """A folder or key beside the file, as seen from here; a built-in bot's name as it is."""
+    if name.startswith(REMOTE):
+        return f"{REMOTE}{folder / name.removeprefix(REMOTE)}"
     beside = folder / name.partition("@")[0]
     return str(folder / name) if "/" in name or beside.is_dir() else name
 
@@ -361,5 +417,5 @@ def _labels(form: TournamentFile, place: _Place) -> tuple[str, ...]:
 
 def _short(names: tuple[str, ...]) -> tuple[str, ...]:
     """The last part of each bot's path, where these differ; otherwise the whole."""
-    short = tuple(Path(name).name for name in names)
+    short = tuple(short_name(name) for name in names)
     return short if len(set(map(printable_name, short))) == len(short) else names

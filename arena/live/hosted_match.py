@@ -5,30 +5,17 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 
 import trio
-from msgspec import Struct
 
-from arena.errors import AnswerIsNo, MachineCannot
+from arena.errors import AnswerIsNo
 from arena.live.single_match import Watch
 from arena.terminal import Screen, progress_console
+from arena.workers import Hosting, open_listener
 from referee.host import Plan, Player, Publish, RemoteBot, Result, play
 from referee.log import SILENT, Logger
 from referee.unwrapped import unwrapped
-from referee.wire import Address, KeyPair, Lobby, open_lobby, z85
+from referee.wire import Lobby
 
-TURNED_AWAY_SHOWN = 20
-"""The most refused connections that are shown: strangers may not fill the host's screen."""
-LOGGED_CONNECTIONS = 200
-"""The most connections and disconnections of bots that are logged: a bot may do nothing else."""
 LOOK_SECONDS = 1.0
-
-
-class Hosting(Struct, frozen=True):
-    """Where and how long bots are waited for."""
-
-    address: Address
-    keys: KeyPair
-    """The host's own."""
-    wait_seconds: float
 
 
 async def play_hosted(
@@ -52,7 +39,7 @@ async def play_hosted(
     awaited = [player for player in players if isinstance(player, RemoteBot)]
     with unwrapped():
         async with AsyncExitStack() as stack:
-            lobby = await _open(hosting, awaited, screen, stack, log)
+            lobby = await open_listener(hosting, awaited, screen, stack, option="--at", log=log)
             await _gather(lobby, awaited, hosting.wait_seconds, screen)
             return await play(
                 plan,
@@ -64,37 +51,6 @@ async def play_hosted(
                 publish=publish,
                 log=log,
             )
-
-
-async def _open(
-    hosting: Hosting, bots: Sequence[RemoteBot], screen: Screen, stack: AsyncExitStack, log: Logger
-) -> Lobby:
-    names = {bot.key: bot.name for bot in bots}
-    shown = logged = 0
-
-    def turned_away(address: str, why: str) -> None:
-        nonlocal shown
-        shown += 1
-        if shown <= TURNED_AWAY_SHOWN:
-            screen.say(f"turned away {address}: {why}{'; more are not told' * (shown == TURNED_AWAY_SHOWN)}")
-            log.warning("turned_away", address=address, reason=why)
-
-    def came(key: str, is_here: bool) -> None:
-        nonlocal logged
-        logged += 1
-        if logged <= LOGGED_CONNECTIONS:
-            log.info("remote_connected" if is_here else "remote_disconnected", bot=names[key])
-
-    address = hosting.address
-    try:
-        lobby = await stack.enter_async_context(open_lobby(address, hosting.keys, names, turned_away, came))
-    except OSError as error:
-        where = address.endpoint(address.port)
-        raise MachineCannot(f"{where}: cannot listen there: {error.strerror or error}") from None
-    reach = " (only from this machine: another --at opens it)" if address.loopback else ""
-    log.info("listening", endpoint=lobby.endpoint)
-    screen.say(f"listening at {lobby.endpoint}{reach}, key {z85(hosting.keys.public)}")
-    return lobby
 
 
 async def _gather(lobby: Lobby, bots: Sequence[RemoteBot], seconds: float, screen: Screen) -> None:

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from arena.checks import BotCheck, Forecast, Tally, Trial
-from arena.config import Tournament
+from arena.config import Entry, Tournament
 from arena.quantities import counted, duration, rounded
 from arena.reports.match import logs_of
 from arena.schedule import Design
@@ -111,10 +111,11 @@ def field_json(
     }
 
 
-def _cells(found: Tally, bot: BotFolder, check: BotCheck | None = None) -> list[str]:
+def _cells(found: Tally, bot: Entry, check: BotCheck | None = None) -> list[str]:
     report = found.report
     if not found.matches:
         started = "-" if check is None or not check.broken else "not built" if check.trial is None else "-"
+        started = started if isinstance(bot, BotFolder) else "remote"
         return ["-", started, *(["-"] * (len(HEADINGS) - 2))]
     faults = {conduct: times for conduct, times in found.conduct.items() if conduct != "ok"}
     return [
@@ -135,7 +136,7 @@ def _cells(found: Tally, bot: BotFolder, check: BotCheck | None = None) -> list[
     ]
 
 
-def _tally_json(found: Tally, bot: BotFolder) -> dict[str, Any]:
+def _tally_json(found: Tally, bot: Entry) -> dict[str, Any]:
     report = found.report
     return {
         "matches": found.matches,
@@ -156,7 +157,7 @@ def _tally_json(found: Tally, bot: BotFolder) -> dict[str, Any]:
         "p99_ms": _ms(_percentile(report, MOST)),
         "worst_ms": _ms(report.worst_us if report.spread else None),
         "peak_mb": None if report.peak_bytes is None else rounded(report.peak_bytes / MEGABYTE, 1),
-        "limit_mb": bot.limits.memory_mb,
+        "limit_mb": bot.limits.memory_mb if isinstance(bot, BotFolder) else None,
         "cpu_ms": _ms(report.cpu_us),
         "said": found.said,
     }
@@ -179,8 +180,12 @@ def _main_time(clock: ClockTerms) -> str:
     return upper if least == most else f"{lower} to {upper}"
 
 
-def _memory(peak: int | None, bot: BotFolder) -> str:
-    return "-" if peak is None else f"{peak / MEGABYTE:.0f} of {bot.limits.memory_mb} MB"
+def _memory(peak: int | None, bot: Entry) -> str:
+    return (
+        "-"
+        if peak is None or not isinstance(bot, BotFolder)
+        else f"{peak / MEGABYTE:.0f} of {bot.limits.memory_mb} MB"
+    )
 
 
 def _time(microseconds: int | None) -> str:

@@ -18,6 +18,7 @@ from arena.statistics import Digest, Score, StandingsRow
 from arena.tables import Grid, fits, grid_of, show
 from arena.terminal import Screen
 from arena.tournament import PAGE, TRANSCRIPTS, FinalResults, Results, Terms, change_text, left_out_of
+from referee.host import RemoteBot
 
 
 def crosstable(rows: Sequence[StandingsRow], labels: Sequence[str], seats: int, *, matrix: bool = True) -> Grid:
@@ -110,7 +111,13 @@ def results_json(tournament: Tournament, results: FinalResults) -> dict[str, Any
         "isolation": tournament.form.isolation,
         "processes": tournament.form.policy.processes,
         "bots": [
-            {"bot": label, "version": bot.version, "content": bot.content, "house": entrant == tournament.house}
+            {
+                "bot": label,
+                "version": bot.version,
+                "content": bot.content,
+                "house": entrant == tournament.house,
+                **({"remote": True} if isinstance(bot, RemoteBot) else {}),
+            }
             for entrant, (label, bot) in enumerate(zip(tournament.shown, tournament.bots, strict=True))
         ],
         "left_out": left_out_json(results.terms),

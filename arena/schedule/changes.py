@@ -24,8 +24,8 @@ class Entered(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag
     """What it is called; no other entrant has the same."""
     folder: Annotated[str, Meta(max_length=MOST_PATH)]
     """Where it was found: a folder, `FOLDER@REVISION` or a built-in bot's name."""
-    content: Annotated[str, Meta(pattern=r"\Asha256:[0-9a-f]{64}\Z")]
-    """Hash of all that is in its folder."""
+    content: Annotated[str, Meta(pattern=r"\A(sha256|key):[0-9a-f]{64}\Z")]
+    """Hash of all that is in its folder; the key of a remote bot."""
     version: Annotated[str, Meta(max_length=MOST_LABEL)]
     """As its manifest has it."""
     predecessor: Entrant | None = None

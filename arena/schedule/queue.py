@@ -10,6 +10,16 @@ from msgspec import Struct
 
 from arena.schedule.blocks import Block, Match
 
+AHEAD = 32
+"""Blocks that are looked at and cannot begin yet: so far ahead one is looked for that can."""
+Fits = Callable[[Match], bool]
+"""Whether a match can be played now. The first for which it says so is handed out."""
+
+
+def _always(match: Match) -> bool:
+    del match
+    return True
+
 
 class Ticket(Struct, frozen=True):
     """One match that was handed out."""
@@ -32,6 +42,14 @@ class _Begun(Struct):
     """Matches that have not ended, being played or waiting."""
     turn: int = 0
 
+    def take(self, fits: Fits) -> "Ticket | None":
+        """Its first match that can be played now."""
+        for match in self.waiting:
+            if fits(match):
+                self.waiting.remove(match)
+                return Ticket(match, len(self.block.matches), self.turn)
+        return None
+
 
 class MatchQueue:
     """What is left of a schedule."""
@@ -40,6 +58,8 @@ class MatchQueue:
         """`finished`: block and seating of matches that are not played again unless their block is."""
         self._coming = blocks
         self._finished = finished
+        self._ahead: list[Block] = []
+        """Blocks that could not begin yet."""
         self._all_begun = False
         self._next = 0
         """The number of the block after those that were begun or had been played."""
@@ -52,17 +72,14 @@ class MatchQueue:
         """Whether every match has ended."""
         return self._all_begun and not self._begun
 
-    def take(self, worker: int) -> Ticket | None:
+    def take(self, worker: int, fits: Fits = _always) -> Ticket | None:
         """The next match for a worker; None: there is none now, but there may be again until all is `done`."""
-        found = (
-            self._waiting_of({worker})
-            or self._waiting_of(self._left)
-            or self._begin_next(worker)
-            or self._waiting_of(None)
+        return (
+            self._waiting_of({worker}, fits)
+            or self._waiting_of(self._left, fits)
+            or self._begin_next(worker, fits)
+            or self._waiting_of(None, fits)
         )
-        if found is None:
-            return None
-        return Ticket(found.waiting.pop(0), len(found.block.matches), found.turn)
 
     def end_at(self, change_at: Callable[[int], int]) -> None:
         """Begins no more blocks than it must: `change_at` says before which block it can stop (`Schedule`)."""
@@ -107,22 +124,46 @@ class MatchQueue:
         begun = self._begun.get(ticket.match.block)
         return begun if begun is not None and begun.turn == ticket.turn else None
 
-    def _waiting_of(self, workers: Collection[int] | None) -> _Begun | None:
-        """The first block begun by one of these workers, None for any, that has a match to hand out."""
+    def _waiting_of(self, workers: Collection[int] | None, fits: Fits) -> Ticket | None:
+        """The first match to hand out of the blocks begun by one of these workers, None for any."""
         if workers is None or workers:
             for begun in self._begun.values():
                 if begun.waiting and (workers is None or begun.worker in workers):
-                    return begun
+                    ticket = begun.take(fits)
+                    if ticket is not None:
+                        return ticket
         return None
 
-    def _begin_next(self, worker: int) -> _Begun | None:
-        for block in self._coming:
-            if self._end is not None and block.number >= self._end:
+    def _begin_next(self, worker: int, fits: Fits) -> Ticket | None:
+        self._ahead = [block for block in self._ahead if self._end is None or block.number < self._end]
+        for block in self._ahead:
+            ticket = self._begin(block, worker, fits)
+            if ticket is not None:
+                self._ahead.remove(block)
+                return ticket
+        while len(self._ahead) < AHEAD:
+            coming = next(self._coming, None)
+            if coming is None or (self._end is not None and coming.number >= self._end):
+                self._all_begun = not self._ahead
                 break
-            self._next = block.number + 1
-            waiting = [match for match in block.matches if (match.block, match.seating) not in self._finished]
-            if waiting:
-                self._begun[block.number] = begun = _Begun(block, worker, waiting, len(waiting))
-                return begun
-        self._all_begun = True
+            ticket = self._begin(coming, worker, fits)
+            if ticket is not None:
+                return ticket
+            if self._left_of(coming):
+                self._ahead.append(coming)
+            else:
+                self._next = max(self._next, coming.number + 1)
         return None
+
+    def _left_of(self, block: Block) -> list[Match]:
+        return [match for match in block.matches if (match.block, match.seating) not in self._finished]
+
+    def _begin(self, block: Block, worker: int, fits: Fits) -> Ticket | None:
+        """Begins a block, if one of its matches can be played now; that match."""
+        waiting = self._left_of(block)
+        begun = _Begun(block, worker, waiting, len(waiting))
+        ticket = begun.take(fits)
+        if ticket is not None:
+            self._begun[block.number] = begun
+            self._next = max(self._next, block.number + 1)
+        return ticket

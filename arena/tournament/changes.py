@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from arena.config import Entry
 from arena.errors import WrongUse
 from arena.schedule import (
     Entered,
@@ -23,7 +24,7 @@ from arena.schedule import (
 from arena.tournament.entries import judged
 from arena.tournament.ledger import Ledger
 from arena.tournament.results import Begun
-from referee.bot_folder import BotFolder
+from referee.host import KEY_CONTENT
 from referee.printable import printable_name
 
 NAMED = 10
@@ -101,6 +102,11 @@ class Standing(Struct, frozen=True):
         Raises:
             WrongUse: it cannot.
         """
+        if isinstance(what, Entered) and what.content.startswith(KEY_CONTENT):
+            others = [number for number in competing(self.spec) if number != what.predecessor]
+            same = [self.labels[other] for other in others if self.content(other) == what.content]
+            if same:
+                raise WrongUse(f"{what.label}: {same[0]} has the same key")
         event = Event(id=max((each.id for each in self.events), default=0) + 1, at="", block=None, what=what)
         (found,) = judged(self.begun.spec, self.begun.game, (*self.events, event), self.blocks)
         if found.refused is not None:
@@ -126,7 +132,7 @@ def standing_of(ledger: Ledger, begun: Begun) -> Standing:
     return Standing.of(begun, events, ledger.begun())
 
 
-def enter(ledger: Ledger, begun: Begun, bot: BotFolder, label: str, folder: str) -> Event:
+def enter(ledger: Ledger, begun: Begun, bot: Entry, label: str, folder: str) -> Event:
     """A bot enters, whose content is kept already.
 
     Raises:
@@ -138,7 +144,7 @@ def enter(ledger: Ledger, begun: Begun, bot: BotFolder, label: str, folder: str)
     return _change(ledger, begun, lambda _: entry)
 
 
-def update(ledger: Ledger, begun: Begun, bot: BotFolder, label: str, folder: str) -> Event:
+def update(ledger: Ledger, begun: Begun, bot: Entry, label: str, folder: str) -> Event:
     """A new version takes the place of the bot of a label; its content is kept already.
 
     Raises:

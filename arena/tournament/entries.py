@@ -14,7 +14,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from arena.config import Tournament, find_entrant, with_changes
+from arena.config import Entry, Tournament, find_entrant, with_changes
 from arena.errors import WrongUse, cannot_write
 from arena.schedule import (
     BadChangeError,
@@ -32,6 +32,7 @@ from arena.tournament.provenance import CONTENT
 from arena.tournament.results import Begun
 from arena.tournament.results_folder import ENTRIES, LEDGER
 from referee.bot_folder import MEGABYTE, MOST_MB, BotFolder, BotFolderError, ContentError, copy_into, kept_bot
+from referee.host import KEY_CONTENT, remote_bot
 from referee.linux.private_file import FOLDER_MODE
 
 MOST_REFUSAL = 500
@@ -206,7 +207,7 @@ def _named(labels: Sequence[str], number: int) -> str:
     return labels[number] if number < len(labels) else f"entrant {number}"
 
 
-def changed(tournament: Tournament, ledger: Ledger, found: dict[str, BotFolder]) -> Tournament:
+def changed(tournament: Tournament, ledger: Ledger, found: dict[str, Entry]) -> Tournament:
     """The tournament with all changes that were taken in.
 
     Args:
@@ -226,7 +227,9 @@ def changed(tournament: Tournament, ledger: Ledger, found: dict[str, BotFolder])
     return with_changes(tournament, bots, changes)
 
 
-def _kept(tournament: Tournament, entry: Entered, found: dict[str, BotFolder]) -> BotFolder:
+def _kept(tournament: Tournament, entry: Entered, found: dict[str, Entry]) -> Entry:
+    if entry.content.startswith(KEY_CONTENT):
+        return remote_bot(entry.label, entry.content)
     if entry.content not in found:
         copy = copy_of_entry(tournament.results, entry.content)
         try:

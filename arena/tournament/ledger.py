@@ -443,7 +443,10 @@ class Ledger:
         return events
 
     def _begun(self) -> int:
-        """Blocks are begun in schedule order: how many were, an attempt at one of their matches or more."""
+        """How many blocks were begun, an attempt at one of their matches or more.
+
+        One that others have overtaken, for a remote bot was not there, counts as begun.
+        """
         (last,) = self._db.execute("SELECT max(block) FROM attempts").fetchone()
         return 0 if last is None else int(last) + 1
 

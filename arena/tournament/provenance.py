@@ -1,6 +1,6 @@
 """What a tournament is begun with, and what has changed since. Results under other terms must not be mixed."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib.metadata import version
 from random import SystemRandom
 from typing import Any
@@ -8,13 +8,13 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from arena.config import Tournament, bot_given
+from arena.config import Entry, Tournament, bot_given
 from arena.errors import WrongUse
 from arena.schedule import FILE_FIELDS, SEED_BITS, Extended, format_of
 from arena.terminal import command_line
 from arena.tournament.ledger import Ledger
 from arena.workers import own_content, own_files
-from referee.bot_folder import file_hashes
+from referee.bot_folder import BotFolder, file_hashes
 
 Terms = dict[str, Any]
 """Dotted name to plain JSON value."""
@@ -41,6 +41,7 @@ def terms_of(tournament: Tournament, seed: int) -> Terms:
         "seed": seed,
         **_dotted("policy", form.policy),
         **({} if form.clock is None else _dotted("clock", form.clock)),
+        **(_dotted("remote", form.remote) if tournament.remote else {}),
         "isolation": form.isolation,
         "bots": list(tournament.labels),
         "house": tournament.house is not None,
@@ -48,9 +49,16 @@ def terms_of(tournament: Tournament, seed: int) -> Terms:
         **{
             f"{what} of {label}": value
             for label, bot in zip(tournament.labels, tournament.bots, strict=True)
-            for what, value in (("content", bot.content), ("files", file_hashes(bot.folder)))
+            for what, value in _what_is_in(bot)
         },
     }
+
+
+def _what_is_in(bot: Entry) -> Iterator[tuple[str, Any]]:
+    """What is known of a bot's content: of a remote one, its key."""
+    yield "content", bot.content
+    if isinstance(bot, BotFolder):
+        yield "files", file_hashes(bot.folder)
 
 
 def left_out_of(terms: Terms) -> dict[str, str] | None:

@@ -10,7 +10,7 @@ import trio
 
 from arena import event_loop
 from arena.checks import FieldCheck, settled
-from arena.config import Tournament
+from arena.config import Entry, Tournament
 from arena.quantities import counted
 from arena.schedule import (
     TWO,
@@ -31,10 +31,11 @@ from arena.tournament.ledger import Ledger
 from arena.tournament.notices import Notify, Watch, nobody
 from arena.tournament.progress import LiveProgress
 from arena.tournament.provenance import as_begun, begin_or_go_on, left_out_of, remedy_of, terms_of
+from arena.tournament.remote_field import keep_up, keys_of
 from arena.tournament.results import Results
 from arena.tournament.results_folder import CHECKS, TRANSCRIPTS, open_ledger
 from arena.tournament.runner import InThread, MatchSetup, play_blocks
-from arena.workers import Venue
+from arena.workers import RemoteSeats, Venue
 from referee.bot_folder import BotFolder
 from referee.host import Publish
 from referee.log import SILENT, Logger
@@ -68,6 +69,7 @@ def play_tournament(
     check: FieldCheck[PlayerT] | None = None,
     publish: Publish | None = None,
     notify: Notify = nobody,
+    remote: RemoteSeats | None = None,
     log: Logger = SILENT,
 ) -> FinalResults:
     """Plays what is left, and takes in what hosts change meanwhile.
@@ -82,6 +84,7 @@ def play_tournament(
         check: how bots are checked before the first match of a new tournament; None: they are not.
         publish: takes the standings for the live feed; None: there is none.
         notify: takes notices to the host.
+        remote: the seats of bots that come with a key, which is the venue's; None: there are none.
         log: the operator's.
 
     Raises:
@@ -106,17 +109,20 @@ def play_tournament(
         [(tournament, players)] = looked
         tournament, seed = _begun(tournament, ledger)
         fed = None if publish is None else FedStandings(tournament, publish)
-        entries = dict[str, BotFolder]()
+        entries = dict[str, Entry]()
         while True:
             _take_in(tournament, ledger, log)
             now = changed(tournament, ledger, entries)
+            _bar(now, remote)
             if len(now.bots) > len(players):
                 if enlist is None:
                     raise ValueError("nobody enlists the bots that have entered")
                 players, open_venue = enlist(now)
             if fed is not None:
                 fed.change(now)
-            design = _play_rest(now, players, ledger, seed, open_venue=open_venue, fed=fed, watch=watch, log=log)
+            design = _play_rest(
+                now, players, ledger, seed, open_venue=open_venue, fed=fed, watch=watch, remote=remote, log=log
+            )
             if not ledger.waiting():
                 break
         found = _final_results(now, ledger, seed, design)
@@ -125,6 +131,12 @@ def play_tournament(
         write_reports(tournament.results, found)
         watch.over(now.shown[found.standings[0].entrant], len(found.played))
         return found
+
+
+def _bar(tournament: Tournament, remote: RemoteSeats | None) -> None:
+    """Lets nobody in any more with the key of a bot that has withdrawn."""
+    if remote is not None:
+        remote.barred = keys_of(tournament, competing_now=False)
 
 
 def _begun(tournament: Tournament, ledger: Ledger) -> tuple[Tournament, int]:
@@ -139,7 +151,7 @@ def _begun(tournament: Tournament, ledger: Ledger) -> tuple[Tournament, int]:
     terms, remedy = partial(terms_of, tournament), partial(remedy_of, tournament)
     seed = begin_or_go_on(ledger, tournament.form.seed, terms, otherwise, remedy)
     for number, bot in enumerate(tournament.bots):
-        if number != tournament.house:
+        if number != tournament.house and isinstance(bot, BotFolder):
             keep_entry(tournament.results, bot)
     say_kept(tournament)
     return tournament, seed
@@ -239,6 +251,7 @@ def _play_rest(
     open_venue: Venue[PlayerT],
     fed: FedStandings | None,
     watch: Watch,
+    remote: RemoteSeats | None,
     log: Logger,
 ) -> Design:
     """Plays the matches that are left, up to where a change that waits in the ledger can be taken in.
@@ -256,7 +269,8 @@ def _play_rest(
     finished = ledger.finished()
     done = len(finished)
     say_going_on(ledger, counted(total, "match"), done, field)
-    with LiveProgress(progress_console(), done, total) as progress:
+    screen = progress_console() if remote is None else remote.screen
+    with LiveProgress(screen, done, total) as progress:
 
         async def play_all() -> None:
             write = InThread()
@@ -265,6 +279,8 @@ def _play_rest(
                 if fed is not None:
                     before = max((block for block, _ in finished), default=-1) + 1
                     nursery.start_soon(fed.keep, ledger, write, before)
+                if remote is not None:
+                    nursery.start_soon(keep_up, remote, tournament, seed, ledger, write)
                 # The next round is made when this one is played: it may depend on it.
                 for blocks in rounds_of(schedule.rounds(seed), ledger.results):
                     await play_blocks(
@@ -279,6 +295,8 @@ def _play_rest(
                     )
                     if await write(ledger.waiting):
                         break
+                if remote is not None:
+                    remote.over = not await write(ledger.waiting)
                 nursery.cancel_scope.cancel()
 
         event_loop.run(play_all)

@@ -5,6 +5,7 @@ says what counts. The ledger is written in a thread, one call after the other: n
 another match.
 """
 
+import math
 import re
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
@@ -34,6 +35,8 @@ INTERRUPTIONS = 20
 NAME_BYTES = 90
 """The most of each bot's name in a file's name: Linux takes 255 in all."""
 _UNUSUAL = re.compile(r"[^\w.+@-]")
+LOOK_SECONDS = 0.2
+"""So often it is looked whether players have come for whom matches wait."""
 NAMED = 2
 """With so many seats or fewer, a match is named after those who play it."""
 
@@ -146,22 +149,35 @@ class _Run(Generic[PlayerT]):
                     for slot in range(max(worker.slots for worker in workers.values())):
                         for number, worker in workers.items():
                             if slot < worker.slots:
-                                nursery.start_soon(self._keep_busy, number, worker.play)
+                                nursery.start_soon(self._keep_busy, number, worker)
 
-    async def _keep_busy(self, worker: int, play: Play[PlayerT]) -> None:
+    async def _keep_busy(self, number: int, worker: Worker[PlayerT]) -> None:
         """Plays one match after the other, until all have ended, or this worker is gone for good."""
-        while not self.queue.done and worker in self.roster:
-            ticket = self.queue.take(worker)
+        seat = worker.seat
+        players = self.field.players
+
+        def fits(match: Match) -> bool:
+            return seat is None or seat([players[entrant] for entrant in match.entrants])
+
+        while not self.queue.done and number in self.roster:
+            ticket = self.queue.take(number, fits)
             if ticket is not None:
-                await self._settle(ticket, play)
+                await self._settle(ticket, worker.play)
                 self.changed.set()
                 self.changed = trio.Event()
             elif not self.queue.done:
-                await self.changed.wait()
+                await self._wait(math.inf if seat is None else LOOK_SECONDS)
         if self.queue.done:
             self.joining.cancel()
         else:
-            self.queue.left(worker)
+            self.queue.left(number)
+
+    async def _wait(self, seconds: float) -> None:
+        """Until something may have changed. Where players are waited for, no match may end for long."""
+        with trio.move_on_after(seconds):
+            await self.changed.wait()
+        if seconds < math.inf and self.change_at is not None and await self.write(self.ledger.waiting):
+            self.queue.end_at(self.change_at)
 
     async def _settle(self, ticket: Ticket, play: Play[PlayerT]) -> None:
         """Makes one attempt at a match, and sees to what is to be done after it."""

@@ -3,14 +3,18 @@
 from arena.workers.api import Play, Venue, Worker, WorkerGoneError, Workers
 from arena.workers.builds import ready
 from arena.workers.capacity import MAX_CONCURRENCY, cores, keep_calibration, matches_at_once
+from arena.workers.listener import Hosting, open_listener
 from arena.workers.own_code import own_content, own_files
+from arena.workers.remote_seats import RemoteSeats
 from arena.workers.roster import Roster
 from arena.workers.venue import LOCAL, Where, venue_for
 
 __all__ = [
     "LOCAL",
     "MAX_CONCURRENCY",
+    "Hosting",
     "Play",
+    "RemoteSeats",
     "Roster",
     "Venue",
     "Where",
@@ -20,6 +24,7 @@ __all__ = [
     "cores",
     "keep_calibration",
     "matches_at_once",
+    "open_listener",
     "own_content",
     "own_files",
     "ready",

@@ -33,6 +33,9 @@ class Worker(Struct, Generic[PlayerT], frozen=True, kw_only=True):
     """Plays one match, as `referee.host.one_match.play` does; raises `WorkerGoneError` too."""
     slots: int
     """How many it plays at once."""
+    seat: Callable[[Sequence[PlayerT]], bool] | None = None
+    """Keeps seats for a match that it is given next, if all its players are there; whether they are. None: all
+    always are."""
 
 
 Workers = Sequence[Worker[PlayerT]] | Roster[Worker[PlayerT]]

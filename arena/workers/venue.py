@@ -17,9 +17,10 @@ from arena.workers.api import Play, Venue, Worker
 from arena.workers.builds import ready
 from arena.workers.cluster import Asked, Store, address_of, dask_for, open_cluster
 from arena.workers.pool import open_pool
+from arena.workers.remote_seats import RemoteSeats
 from referee import sandbox
 from referee.bot_folder import BotFolder
-from referee.host import Plan, Result, SandboxedBot
+from referee.host import Plan, Player, RemoteBot, Result, SandboxedBot
 from referee.log import NO_LOG, OperatorLog
 from referee.sandbox import Isolation
 
@@ -39,7 +40,7 @@ class Where(Struct, frozen=True, kw_only=True):
 
 def venue_for(
     where: Where,
-    bots: Sequence[BotFolder],
+    bots: Sequence[BotFolder | RemoteBot],
     isolation: Isolation,
     *,
     at_once: int | None = None,
@@ -47,7 +48,8 @@ def venue_for(
     failed: dict[int, str] | None = None,
     feed: FeedLine | None = None,
     log: OperatorLog = NO_LOG,
-) -> tuple[tuple[SandboxedBot, ...], Venue[Any]]:
+    remote: RemoteSeats | None = None,
+) -> tuple[tuple[Player, ...], Venue[Any]]:
     """The bots as players, and the venue that plays them. Bots are built where they play.
 
     Args:
@@ -59,11 +61,18 @@ def venue_for(
         failed: as for `ready`; a cluster's builds are made there.
         feed: where matches are published; of this machine only.
         log: the operator's. Of a cluster's matches it gets what the arena sees.
+        remote: plays all matches in this process, for bots that come with a key; None: no such bot plays.
 
     Raises:
         WrongUse: something asked for cannot be, or a bot's build failed.
         MachineCannot: there is no space for a build, or no sandbox.
     """
+    away = [bot for bot in bots if isinstance(bot, RemoteBot)]
+    if remote is not None:
+        _refuse_elsewhere(where)
+        if fresh:
+            _demand(isolation)
+        return _players(bots, isolation, failed), lambda matches: remote.open(matches, away)
     store = None if where.transcripts is None else Store(where.transcripts)
     if where.on != LOCAL:
         # All complaints now, before anything is begun.
@@ -73,8 +82,11 @@ def venue_for(
         if where.concurrency is not None or where.workers is not None:
             raise WrongUse("--concurrency and --workers are of this machine; a cluster's workers have slots")
         dask_for(where.on)
-        asked = Asked(bots=tuple(bots), isolation=isolation)
-        return _players(bots), lambda _: open_cluster(where.on, asked, where.transcripts, log.logger)
+        folders = tuple(bot for bot in bots if isinstance(bot, BotFolder))
+        asked = Asked(bots=folders, isolation=isolation)
+        return tuple(SandboxedBot(bot) for bot in folders), lambda _: open_cluster(
+            where.on, asked, where.transcripts, log.logger
+        )
     if fresh:
         _demand(isolation)
     most = where.concurrency or at_once or capacity.matches_at_once()
@@ -83,7 +95,7 @@ def venue_for(
         pool = open_pool(capacity.shares(matches, concurrency=most, workers=where.workers), feed=feed, log=log)
         return pool if store is None else _storing(pool, store)
 
-    return _players(ready(bots, isolation, failed)), local
+    return _players(bots, isolation, failed), local
 
 
 def _demand(isolation: Isolation) -> None:
@@ -94,8 +106,29 @@ def _demand(isolation: Isolation) -> None:
             sandbox.demand(isolation)
 
 
-def _players(bots: Sequence[BotFolder]) -> tuple[SandboxedBot, ...]:
-    return tuple(SandboxedBot(bot) for bot in bots)
+def _refuse_elsewhere(where: Where) -> None:
+    """Complains of what cannot be where bots come with a key: their lines end in this process."""
+    asked = {"--on": where.on != LOCAL, "--transcripts": where.transcripts, "--workers": where.workers}
+    for option, value in asked.items():
+        if value:
+            raise WrongUse(
+                f"{option}: with remote bots the arena's own process plays all matches, on this machine"
+            )
+
+
+def _players(
+    bots: Sequence[BotFolder | RemoteBot], isolation: Isolation, failed: dict[int, str] | None
+) -> tuple[Player, ...]:
+    """The bots as players; those of this machine are built."""
+    here = [(number, bot) for number, bot in enumerate(bots) if isinstance(bot, BotFolder)]
+    failed_here: dict[int, str] | None = None if failed is None else {}
+    built = ready([bot for _, bot in here], isolation, failed_here)
+    players: list[Player] = [bot if isinstance(bot, RemoteBot) else SandboxedBot(bot) for bot in bots]
+    for (number, _), bot in zip(here, built, strict=True):
+        players[number] = SandboxedBot(bot)
+    if failed is not None and failed_here is not None:
+        failed.update({here[place][0]: why for place, why in failed_here.items()})
+    return tuple(players)
 
 
 @asynccontextmanager

@@ -6,11 +6,21 @@ from referee.host.interview import Answer, Asked, Interviewed
 from referee.host.kept_bots import can_stay, open_kept_bots
 from referee.host.one_match import play
 from referee.host.plan import Plan, Result
-from referee.host.players import REMOTE, LocalSeat, Player, RemoteBot, SandboxedBot, cannot_play, remote_bot
+from referee.host.players import (
+    KEY_CONTENT,
+    REMOTE,
+    LocalSeat,
+    Player,
+    RemoteBot,
+    SandboxedBot,
+    cannot_play,
+    remote_bot,
+)
 from referee.host.questions import Question, Questionnaire, questions_of
 from referee.host.reask import ask, ask_at_terminal, reask, stand_in
 
 __all__ = [
+    "KEY_CONTENT",
     "REMOTE",
     "Answer",
     "Asked",

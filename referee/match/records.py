@@ -57,7 +57,7 @@ class BotIdentity(Struct, frozen=True, kw_only=True):
     """How long the network took to a remote bot and back, as it was measured before the match. Left out: it was
     not."""
     credit_us: Microseconds | UnsetType = UNSET
-    """How much of a remote bot's time is not charged in each of its windows, for the network. Left out: nothing."""
+    """How much of a remote bot's time is not charged in each window, for the network. Left out: nothing."""
     debugged: bool | UnsetType = UNSET
     """True: it ran outside the sandbox at its author's terminal, and its clock stood. Left out: as all others."""
 

@@ -9,7 +9,7 @@ import ipaddress
 import re
 import socket as kernel
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Collection, Iterable
 from contextlib import asynccontextmanager, suppress
 
 import trio
@@ -106,6 +106,7 @@ class Lobby:
         turned_away: Callable[[str, str], None],
         came: Callable[[str, bool], None],
         *,
+        barred: Collection[str],
         stands: bool,
     ) -> None:
         self.lines = {key: RemoteLine(poll, stands=stands) for key in known}
@@ -114,6 +115,7 @@ class Lobby:
         self._keys = keys
         self._turned_away = turned_away
         self._came = came
+        self._barred = frozenset(barred)
         self._strangers: Counter[str] = Counter()
 
     async def listen(self, listener: kernel.socket, nursery: trio.Nursery) -> None:
@@ -175,7 +177,7 @@ class Lobby:
                 return None
             conversation.hear(said, trio.current_time())
         key = z85(conversation.client)
-        line = self.lines.get(key)
+        line = None if key in self._barred else self.lines.get(key)
         if line is None:
             conversation.refuse()
             _say(socket, conversation.answer())
@@ -197,6 +199,7 @@ async def open_lobby(
     turned_away: Callable[[str, str], None] = lambda _address, _why: None,
     came: Callable[[str, bool], None] = lambda _key, _is_here: None,
     *,
+    barred: Collection[str] = (),
     stands: bool = False,
 ) -> AsyncIterator[Lobby]:
     """An open port for bots with one of the keys that are known. Closing waits up to `FAREWELL_SECONDS`.
@@ -207,6 +210,7 @@ async def open_lobby(
         known: public keys, as Z85; each has a line.
         turned_away: told of whom the handshake has shown to be nobody we know: address and why.
         came: told of the key of a bot whose connection is let in (True), or has ended.
+        barred: of the known keys, those that are not let in any more. Their lines stay without a bot.
         stands: whether each line is there for match after match.
 
     Raises:
@@ -220,7 +224,7 @@ async def open_lobby(
         listener.listen(BACKLOG)
         listener.setblocking(False)
         async with open_poll() as poll, trio.open_nursery() as nursery:
-            lobby = Lobby(keys, known, poll, turned_away, came, stands=stands)
+            lobby = Lobby(keys, known, poll, turned_away, came, barred=barred, stands=stands)
             lobby.endpoint = address.endpoint(listener.getsockname()[1])
             nursery.start_soon(lobby.listen, listener, nursery)
             yield lobby

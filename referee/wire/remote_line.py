@@ -48,7 +48,7 @@ class RemoteLine(SocketLine):
         self.stands = stands
         self.cuts = 0
         """How many connections have ended."""
-        self.away_since = trio.current_time()
+        self.away_since = self._came = trio.current_time()
         """While nobody is connected: since when, on trio's clock."""
         self._invitation = b""
         self._token = ""
@@ -78,6 +78,14 @@ class RemoteLine(SocketLine):
         The shortest of the last minute: that of the network alone. A bot's machine may answer late, never early.
         """
         return min(self._delays, default=None)
+
+    @property
+    def ready(self) -> bool:
+        """Whether a bot is connected, and the network's delay known, if it can be."""
+        connection = self._connection
+        if connection is None or self._is_closed():
+            return False
+        return bool(self._delays) or trio.current_time() - self._came >= PING_SECONDS
 
     def begin(self, bell: Bell, token: str) -> None:
         """The match begins: a bot that is connected, or connects later, is invited to it."""
@@ -138,6 +146,7 @@ class RemoteLine(SocketLine):
         self._somebody.set()
         self._nobody = trio.Event()
         self._said = None
+        self._came = trio.current_time()
         self._pings.clear()
         self._delays.clear()
         try:

@@ -96,7 +96,7 @@ class Conversation:
         self._commands_left = float(COMMANDS_AT_ONCE)
         self._heard_at = 0.0
         self.pong: bytes | None = None
-        """What the last answer to a `PING` gave back; None: nobody has answered since this was last set to None."""
+        """What the last answer to a `PING` gave back; None: nobody has answered since it was last set so."""
 
     def hear(self, data: bytes, at: float) -> None:
         """Bytes that came, and when: in seconds of any clock that does not go back."""

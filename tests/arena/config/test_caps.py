@@ -117,7 +117,7 @@ def test_a_tournaments_file_caps_what_its_bots_may_ask_for(anna: Path) -> None:
         read_tournament(file)
     place = f"{file}:2: bots[1]: {anna}/bot.toml:7: limits.memory_mb"
     assert f"{place}: 8192 is more than 2048, {HERE}" == caught.value.format_message()
-    assert 8192 == read_tournament(tournament(anna.parent, "")).bots[1].limits.memory_mb
+    assert 8192 == read_tournament(tournament(anna.parent, "")).folders[1].limits.memory_mb
 
 
 def test_what_a_bots_folder_may_hold_is_capped(anna: Path) -> None:

@@ -11,7 +11,9 @@ import trio
 
 from arena.errors import AnswerIsNo, MachineCannot
 from arena.live import hosted_match
-from arena.live.hosted_match import TURNED_AWAY_SHOWN, Hosting, play_hosted
+from arena.live.hosted_match import play_hosted
+from arena.workers import listener
+from arena.workers.listener import TURNED_AWAY_SHOWN, Hosting
 from referee.host.plan import Plan
 from referee.host.players import RemoteBot
 from referee.wire.keys import new_pair, z85
@@ -51,9 +53,9 @@ class StandInLobby:
 
     @asynccontextmanager
     async def __call__(
-        self, address: Address, keys: object, known: list[str], away: Any, came: Any
+        self, address: Address, keys: object, known: list[str], away: Any, came: Any, **rest: Any
     ) -> AsyncIterator[Any]:
-        del came
+        del came, rest
         if address.port == 1:
             raise PermissionError(13, "Permission denied")
         self.lines = {key: StandInLine() for key in known}
@@ -66,7 +68,7 @@ class StandInLobby:
 @pytest.fixture
 def lobby(monkeypatch: pytest.MonkeyPatch) -> StandInLobby:
     stand_in = StandInLobby()
-    monkeypatch.setattr(hosted_match, "open_lobby", stand_in)
+    monkeypatch.setattr(listener, "open_lobby", stand_in)
     return stand_in
 
 

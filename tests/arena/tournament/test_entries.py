@@ -230,8 +230,8 @@ def test_an_author_may_go_on_with_a_folder_after_its_update(pairs: Path) -> None
     contents = [bot.content for bot in found.tournament.bots]
     kept = pairs.parent / "runs/cup" / ENTRIES
     assert {content.removeprefix("sha256:") for content in contents} == {copy.name for copy in kept.iterdir()}
-    assert "second" == (found.tournament.bots[5].folder / "bot.py").read_text()
-    assert not (found.tournament.bots[0].folder / "bot.py").read_text()
+    assert "second" == (found.tournament.folders[5].folder / "bot.py").read_text()
+    assert not (found.tournament.folders[0].folder / "bot.py").read_text()
 
 
 def test_an_update_of_a_bot_that_came_later_looks_where_it_came_from(pairs: Path) -> None:
