@@ -76,6 +76,7 @@ class RemoteSeats:
         """Keys of bots that have a match, or are being told what came of it."""
         self._freed = trio.Event()
         """Set when one of them is free, and made anew."""
+        self._closing = False
         self._unawaited: Collection[str] = ()
         self._told: dict[str, str] = {}
         """By key: what was said last of its absence."""
@@ -89,6 +90,7 @@ class RemoteSeats:
     async def open(self, matches: int, bots: Sequence[RemoteBot]) -> AsyncIterator[list[Worker[Player]]]:
         """The worker that plays all matches, and the port for these bots; `matches`: how many are left."""
         self._busy, self._freed, self._unawaited = set(), trio.Event(), self.barred
+        self._closing = False
         self._named |= {bot.key: bot.name for bot in bots}
         slots = max(1, min(self._slots, matches))
         async with AsyncExitStack() as stack:
@@ -115,6 +117,7 @@ class RemoteSeats:
                     while self._busy:
                         await self._freed.wait()
             finally:
+                self._closing = True
                 self._nursery.cancel_scope.cancel()
                 if self.over:
                     for line in self._lines.values():
@@ -143,7 +146,11 @@ class RemoteSeats:
 
     def _may_begin(self, key: str) -> bool:
         line = self._lines[key]
-        return line.ready or (not line.connected and (key in self._unawaited or self._left(line) <= 0))
+        return line.ready or (not line.connected and self._is_gone(key))
+
+    def _is_gone(self, key: str) -> bool:
+        """Whether a bot that is not there is not waited for."""
+        return key in self._unawaited or self._left(self._lines[key]) <= 0
 
     def _left(self, line: RemoteLine) -> float:
         """How long a bot that is not there will be waited for, in seconds."""
@@ -171,8 +178,9 @@ class RemoteSeats:
         """A bot's match is over: its author is told, and it is free for the next."""
         line = self._lines[key]
         await line.rest()
-        if result is not None and line.connected:
+        if result is not None and (line.connected or not self._is_gone(key)):
             with trio.move_on_after(TELL_SECONDS):
+                await line.present()  # Its line may just have been cut.
                 line.tell(encode(_report(result, seat, delay, self.standings.get(key))))
                 parts = await trio.to_thread.run_sync(_seat_parts, result, seat, abandon_on_cancel=True)
                 for part in parts:
@@ -188,6 +196,8 @@ class RemoteSeats:
 
     def _came(self, bot: RemoteBot, is_here: bool) -> None:
         self._told.pop(bot.key, None)
+        if self._closing:
+            return
         self.screen.say(f"{bot.name} {'is here' if is_here else 'has left, or its line is cut'}")
 
     async def _tell_who_is_missing(self) -> None:
@@ -219,7 +229,7 @@ class RemoteSeats:
 
 
 def _ms(seconds: float) -> float:
-    return round(seconds * MILLISECONDS, 1)
+    return round(seconds * MILLISECONDS, 2)
 
 
 def _report(result: Result, seat: int, delay: float | None, standing: TableRow | None) -> MatchReport:

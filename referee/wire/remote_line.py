@@ -199,7 +199,7 @@ class RemoteLine(SocketLine):
             connection.conversation.pong = None
             asked = self._pings.pop(stamp, None)
             if asked is not None:
-                self._delays.append(max(0.0, max(self._since, self._probe.came) - asked))
+                self._delays.append(self._now() - asked)
         return more
 
     def _arrived(self, frame: bytes, size: int) -> None:

@@ -99,9 +99,10 @@ def clients() -> Iterator[Client]:
 class CutLine:
     """Carries bytes between a bot and its host, and cuts itself: both ends hear that it is over."""
 
-    def __init__(self, host: str, cuts: Sequence[int]) -> None:
-        """`cuts`: after how many bytes, both ways, it cuts itself."""
+    def __init__(self, host: str, cuts: Sequence[int], delay: float = 0.0) -> None:
+        """`cuts`: after how many bytes, both ways, it cuts itself. `delay`: of each byte, one way, in seconds."""
         self._host = host
+        self._delay = delay
         self._cuts = list(cuts)
         self.endpoint = ""
         self.carried = 0
@@ -117,19 +118,41 @@ class CutLine:
     async def _serve(self, bot: trio.SocketStream) -> None:
         self._over = trio.CancelScope()
         port = int(self._host.rpartition(":")[2])
-        async with bot, await trio.open_tcp_stream("127.0.0.1", port) as host:
+        try:
+            host = await trio.open_tcp_stream("127.0.0.1", port)
+        except OSError:  # Nobody listens now.
+            await bot.aclose()
+            return
+        async with bot, host:
             with self._over:
                 async with trio.open_nursery() as nursery:
                     nursery.start_soon(self._carry, bot, host)
                     nursery.start_soon(self._carry, host, bot)
 
     async def _carry(self, source: trio.SocketStream, goal: trio.SocketStream) -> None:
+        held, late = trio.open_memory_channel[tuple[float, bytes]](1_000)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._pass_on, late, goal)
+            async with held:
+                await self._take(source, held)
+
+    async def _take(self, source: trio.SocketStream, held: trio.MemorySendChannel[tuple[float, bytes]]) -> None:
         try:
             while said := await source.receive_some():
                 self.carried += len(said)
                 if self._cuts and self.carried >= self._cuts[0]:
                     del self._cuts[0]
                     self._over.cancel()  # what was just said is lost
+                await held.send((trio.current_time() + self._delay, said))
+        except trio.BrokenResourceError:
+            pass
+
+    async def _pass_on(
+        self, late: trio.MemoryReceiveChannel[tuple[float, bytes]], goal: trio.SocketStream
+    ) -> None:
+        try:
+            async for at, said in late:
+                await trio.sleep_until(at)
                 await goal.send_all(said)
         except trio.BrokenResourceError:
             pass
