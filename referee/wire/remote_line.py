@@ -29,7 +29,8 @@ DELAYS = 30
 FIRST_DELAYS, FIRST_SECONDS = 5, 0.05
 """So many are asked for at once when a bot comes, at this interval: a match may begin soon."""
 MOST_SAID = 1_000
-"""Messages of a bot between two matches; one that says more is cut off."""
+"""Messages of a bot between two matches, of `MOST_HELLO_BYTES` at most: a longer one counts as more. One that says
+more is cut off."""
 MOST_HELLO_BYTES = 4_096
 """A longer message is no `hello`: it is not looked into."""
 STAMP_BYTES = 4
@@ -204,7 +205,7 @@ class RemoteLine(SocketLine):
 
     def _arrived(self, frame: bytes, size: int) -> None:
         if self._said is not None:
-            self._said += 1
+            self._said += 1 + size // MOST_HELLO_BYTES
             if self._said > MOST_SAID:
                 raise ZmtpError("too much between two matches")
             if self._bell is None or not self._is_hello(frame):

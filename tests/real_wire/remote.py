@@ -56,10 +56,14 @@ class Door:
 
 
 @asynccontextmanager
-async def open_door(address: Address = HERE) -> AsyncIterator[Door]:
+async def open_door(address: Address = HERE, *, stands: bool = False, barred: bool = False) -> AsyncIterator[Door]:
     host, bot = new_pair(), new_pair()
     away: list[str] = []
-    async with open_lobby(address, host, [z85(bot.public)], lambda _, why: away.append(why)) as lobby:
+    key = z85(bot.public)
+    opening = open_lobby(
+        address, host, [key], lambda _, why: away.append(why), barred=[key] if barred else (), stands=stands
+    )
+    async with opening as lobby:
         yield Door(lobby, host, bot, away=away)
 
 

@@ -159,6 +159,7 @@ def set_up(
     fed: bool = False,
     log: MatchLog | None = None,
     debugged: Collection[int] = (),
+    credit_us: int | None = None,
 ) -> Played:
     """A match ready to run; measured, if there is something to measure it with; with a feed, if it is `fed`."""
     table = Table(game, Deal(variant, 7, Raw(encode(options)) if options else None))
@@ -187,6 +188,7 @@ def set_up(
             seed=seat,
             token=bot.token,
             debugged=True if seat in debugged else UNSET,
+            credit_us=UNSET if credit_us is None or seat else credit_us,
         )
         for seat, bot in enumerate(bots)
     )

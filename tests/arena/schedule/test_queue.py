@@ -1,7 +1,10 @@
 """The agenda: whole blocks for each worker, the last ones shared out, and nothing lost or played twice."""
 
+from collections.abc import Callable
+
+from arena.schedule.blocks import Match
 from arena.schedule.multi_seat import Tables
-from arena.schedule.queue import MatchQueue, Ticket
+from arena.schedule.queue import AHEAD, MatchQueue, Ticket
 from arena.schedule.round_robin import round_robin
 
 FIVE_A_BLOCK = Tables(entrants=5, seats=5, rounds=3, rotations=5, filled=False)
@@ -71,3 +74,55 @@ def test_what_was_handed_out_before_its_block_began_again_neither_counts_nor_beg
     again = [taken(agenda, 0) for _ in range(5)]
     assert [(0, seating) for seating in range(5)] == places(*again)
     assert 2 == agenda.void(again[0])
+
+
+def without(entrant: int, asked: list[int] | None = None) -> Callable[[Match], bool]:
+    """All matches can be played but this bot's."""
+
+    def fits(match: Match) -> bool:
+        if asked is not None:
+            asked.append(match.block)
+        return entrant not in match.entrants
+
+    return fits
+
+
+def test_a_match_that_cannot_be_played_yet_is_overtaken_and_played_when_it_can() -> None:
+    agenda = MatchQueue(round_robin(3, 1, 1), set())
+    blocks = [block.entrants for block in round_robin(3, 1, 1)]
+    (others,) = [number for number, seated in enumerate(blocks) if 0 not in seated]
+    first, second = agenda.take(0, without(0)), agenda.take(0, without(0))
+    assert first is not None
+    assert second is not None
+    assert [(others, 0), (others, 1)] == places(first, second)
+    assert agenda.take(0, without(0)) is None
+    assert agenda.ended(first)
+    assert agenda.ended(second)
+    assert not agenda.done
+    rest = [taken(agenda, 0) for _ in range(4)]
+    assert sorted(set(range(3)) - {others}) == sorted({ticket.match.block for ticket in rest})
+    assert all(agenda.ended(ticket) for ticket in rest)
+    assert agenda.take(0) is None
+    assert agenda.done
+
+
+def test_a_change_concerns_no_block_that_was_overtaken_and_drops_those_behind() -> None:
+    agenda = MatchQueue(round_robin(4, 20, 1), set())
+    blocks = [block.entrants for block in round_robin(4, 20, 1)]
+    played = agenda.take(0, without(0))
+    assert played is not None
+    begun = played.match.block
+    assert [number for number in range(begun + 1) if 0 not in blocks[number]] == [begun]
+    agenda.end_at(lambda next_block: next_block)
+    left = []
+    while (ticket := agenda.take(0)) is not None:
+        left.append(ticket.match.block)
+    assert set(range(begun + 1)) == {*left, begun}
+
+
+def test_no_more_than_so_many_blocks_are_looked_at_ahead() -> None:
+    agenda, asked = MatchQueue(round_robin(2, 10 * AHEAD, 1), set()), list[int]()
+    assert agenda.take(0, without(0, asked)) is None
+    assert agenda.take(0, without(0, asked)) is None
+    assert AHEAD - 1 == max(asked)
+    assert not agenda.done

@@ -1,0 +1,116 @@
+"""A line that stands: one connection for match after match, and nothing of one match in the next."""
+
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+import trio
+
+from protocol.codec import encode
+from protocol.messages import PROTOCOL, Hello, Invited, Undo
+from referee.wire import remote_line
+from referee.wire.line import Bell
+from tests.real_wire.remote import Client, Door, clients, open_door
+from tests.real_wire.seat import BotSocket, hear
+
+OLD = encode(Undo(window=3))
+
+
+@pytest.fixture
+def client() -> Iterator[Client]:
+    with clients() as connected:
+        yield connected
+
+
+@pytest.fixture
+async def door() -> AsyncIterator[Door]:
+    async with open_door(stands=True) as opened:
+        yield opened
+
+
+def invited(token: str) -> bytes:
+    return encode(Invited(token=token, stands=True))
+
+
+def hello(token: str) -> bytes:
+    return encode(Hello(token=token, name="bot", version="1", protocol=PROTOCOL))
+
+
+async def in_a_match(door: Door, client: Client) -> BotSocket:
+    """A bot that is in its first match."""
+    door.line.begin(door.bell, "one")
+    socket = client(door.lobby.endpoint, door.host.public, door.bot)
+    assert invited("one") == await hear(socket)
+    socket.send(hello("one"))
+    assert hello("one") == await door.frame()
+    return socket
+
+
+async def test_one_connection_serves_match_after_match(door: Door, client: Client) -> None:
+    socket = await in_a_match(door, client)
+    for token in ("two", "three"):
+        await door.line.rest()
+        assert door.line.connected
+        door.bell = Bell()
+        door.line.begin(door.bell, token)
+        assert invited(token) == await hear(socket)
+        socket.send(hello(token))
+        assert hello(token) == await door.frame()
+        await door.serves(socket)
+    assert 0 == door.line.cuts
+
+
+async def test_what_was_said_to_the_last_match_is_no_word_of_the_next(door: Door, client: Client) -> None:
+    socket = await in_a_match(door, client)
+    socket.send(b"unread in the last match")
+    with trio.fail_after(5):
+        await door.bell.wait()
+    await door.line.rest()
+    socket.send(OLD)
+    door.line.begin(door.bell, "two")
+    assert invited("two") == await hear(socket)
+    for late in (OLD, hello("one"), b"garbage", bytes(remote_line.MOST_HELLO_BYTES + 1), hello("two"), OLD):
+        socket.send(late)
+    assert [hello("two"), OLD] == [await door.frame(), await door.frame()]
+
+
+@pytest.mark.parametrize("length", [1, 100 * remote_line.MOST_HELLO_BYTES // 2])
+async def test_who_says_too_much_between_two_matches_is_cut_off(
+    length: int, door: Door, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(remote_line, "MOST_SAID", 49)
+    socket = await in_a_match(door, client)
+    await door.line.rest()
+    for _ in range(50):
+        socket.send(bytes(length))
+    with trio.fail_after(5):
+        await door.line.missing(0)
+    assert 1 == door.line.cuts
+
+
+async def test_who_was_hung_up_on_comes_back_for_the_next_match(door: Door, client: Client) -> None:
+    socket = await in_a_match(door, client)
+    door.line.hang_up()
+    await door.line.rest()
+    assert not door.line.ready
+    with trio.fail_after(5):
+        await door.line.present()
+    door.line.begin(door.bell, "two")
+    assert invited("two") == await hear(socket)
+    socket.send(hello("two"))
+    assert hello("two") == await door.frame()
+
+
+async def test_the_networks_delay_is_known_soon_and_is_no_less_than_it_is(door: Door, client: Client) -> None:
+    client(door.lobby.endpoint, door.host.public, door.bot)
+    with trio.fail_after(5):
+        while not door.line.ready:  # noqa: ASYNC110 - it is told by no event
+            await trio.sleep(0.01)
+    assert door.line.delay is not None
+    assert 0 < door.line.delay < remote_line.PING_SECONDS
+
+
+async def test_a_barred_key_is_not_let_in(client: Client) -> None:
+    async with open_door(stands=True, barred=True) as door:
+        client(door.lobby.endpoint, door.host.public, door.bot)
+        assert "its key is not known here" in await door.turned_away()
+        assert not door.line.connected
