@@ -164,8 +164,8 @@ class Ferry:
         while monotonic() < until:
             if self._monitor.poll(LOOK_MS):
                 recv_monitor_message(self._monitor)
-        while self._far.poll(0):
-            self._far.recv()
+            while self._far.poll(0):  # ZeroMQ hangs up only while its socket is looked at.
+                self._far.recv()
         self._in = self._told = False
         self._far.connect(self._endpoint)
 

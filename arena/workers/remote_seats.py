@@ -90,7 +90,7 @@ class RemoteSeats:
     async def open(self, matches: int, bots: Sequence[RemoteBot]) -> AsyncIterator[list[Worker[Player]]]:
         """The worker that plays all matches, and the port for these bots; `matches`: how many are left."""
         self._busy, self._freed, self._unawaited = set(), trio.Event(), self.barred
-        self._closing = False
+        self._closing = self.over = False
         self._named |= {bot.key: bot.name for bot in bots}
         slots = max(1, min(self._slots, matches))
         async with AsyncExitStack() as stack:

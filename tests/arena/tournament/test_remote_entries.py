@@ -73,8 +73,8 @@ def test_a_remote_bot_is_named_as_its_keys_file_and_its_content_is_its_key(file:
         ("alice.pub", "alice.key_secret", "keys/alice.key_secret: holds a secret key, which is its owner's alone"),
         (
             "seed = 4",
-            'format = "ladder"\nfill = "remote:keys/carol.key"',
-            "5: fill: the house's bot plays on this machine",
+            'format = "ladder"\nrounds = 2\nfill = "remote:keys/carol.key"',
+            "6: fill: the house's bot plays on this machine",
         ),
         ("seed = 4", "[policy]\nponder = false", "5: policy.ponder: a bot on another machine cannot be kept from"),
         ("seed = 4", "[remote]\nwait = 0", "5: remote.wait: 0"),
