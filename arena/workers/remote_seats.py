@@ -5,6 +5,7 @@ stands for match after match; a bot has one match at a time.
 """
 
 import zlib
+from collections import deque
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
@@ -28,6 +29,8 @@ from referee.wire import Lobby, RemoteLine, open_wire
 
 TELL_SECONDS = 10.0
 """The most that a bot's next match waits until its author has been told of the last one."""
+MOST_UNTOLD = 20
+"""Matches of one bot of which its author is told when he is back; earlier ones are forgotten."""
 LOOK_SECONDS = 1.0
 MILLISECONDS = 1_000
 
@@ -48,6 +51,14 @@ class Known(Struct):
         if delay is not None:
             self.shortest = delay if self.shortest is None else min(self.shortest, delay)
             self.longest = delay if self.longest is None else max(self.longest, delay)
+
+
+class _Untold(Struct, frozen=True):
+    """A match of which one seat's author is to be told."""
+
+    result: Result
+    seat: int
+    delay: float | None
 
 
 class RemoteSeats:
@@ -78,6 +89,8 @@ class RemoteSeats:
         """Set when one of them is free, and made anew."""
         self._closing = False
         self._unawaited: Collection[str] = ()
+        self._untold: dict[str, deque[_Untold]] = {}
+        """By key: matches of which an author was not told, because he was away."""
         self._told: dict[str, str] = {}
         """By key: what was said last of its absence."""
 
@@ -172,24 +185,36 @@ class RemoteSeats:
             return result
         finally:
             for seat, bot in bots.items():
-                self._nursery.start_soon(self._let_go, bot.key, seat, delays[seat], result)
+                untold = None if result is None else _Untold(result, seat, delays[seat])
+                self._nursery.start_soon(self._let_go, bot.key, untold)
 
-    async def _let_go(self, key: str, seat: int, delay: float | None, result: Result | None) -> None:
-        """A bot's match is over: its author is told, and it is free for the next."""
+    async def _let_go(self, key: str, untold: "_Untold | None") -> None:
+        """A bot's match is over: its author is told what there is to tell, and it is free for the next."""
         line = self._lines[key]
         await line.rest()
-        if result is not None and (line.connected or not self._is_gone(key)):
+        if untold is not None:
+            self._untold.setdefault(key, deque(maxlen=MOST_UNTOLD)).append(untold)
+        if line.connected or not self._is_gone(key):
             with trio.move_on_after(TELL_SECONDS):
                 await line.present()  # Its line may just have been cut.
-                line.tell(encode(_report(result, seat, delay, self.standings.get(key))))
-                parts = await trio.to_thread.run_sync(_seat_parts, result, seat, abandon_on_cancel=True)
-                for part in parts:
-                    await line.told()
-                    line.tell(part)
-                await line.told()
+                await self._tell(key, line)
         self._busy.discard(key)
         self._freed.set()
         self._freed = trio.Event()
+
+    async def _tell(self, key: str, line: RemoteLine) -> None:
+        """Tells an author of all matches that he was not told of. What a line that is cut had not taken, again."""
+        waiting, cuts = self._untold.get(key), line.cuts
+        while waiting and line.connected and line.cuts == cuts:
+            untold = waiting[0]
+            line.tell(encode(_report(untold, self.standings.get(key))))
+            parts = await trio.to_thread.run_sync(_seat_parts, untold.result, untold.seat, abandon_on_cancel=True)
+            for part in parts:
+                await line.told()
+                line.tell(part)
+            await line.told()
+            if line.cuts == cuts:
+                waiting.popleft()
 
     def _of(self, key: str) -> Known:
         return self._known.setdefault(key, Known())
@@ -201,10 +226,16 @@ class RemoteSeats:
         self.screen.say(f"{bot.name} {'is here' if is_here else 'has left, or its line is cut'}")
 
     async def _tell_who_is_missing(self) -> None:
-        """Says of each bot that is away how long its matches wait for it, and then that they do not."""
+        """Says of each bot that is away how long its matches wait for it, and then that they do not.
+
+        Authors of bots that are back are told what they missed.
+        """
         while True:
             await trio.sleep(LOOK_SECONDS)
             for key, line in self._lines.items():
+                if line.connected and self._untold.get(key) and key not in self._busy:
+                    self._busy.add(key)
+                    self._nursery.start_soon(self._let_go, key, None)
                 if line.connected or key in self._busy or key in self._unawaited:
                     continue
                 left = self._left(line)
@@ -232,7 +263,8 @@ def _ms(seconds: float) -> float:
     return round(seconds * MILLISECONDS, 2)
 
 
-def _report(result: Result, seat: int, delay: float | None, standing: TableRow | None) -> MatchReport:
+def _report(untold: _Untold, standing: TableRow | None) -> MatchReport:
+    result, seat, delay = untold.result, untold.seat, untold.delay
     outcome = result.outcome
     place = score = None
     if outcome is not None:
