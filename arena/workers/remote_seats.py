@@ -251,7 +251,9 @@ class RemoteSeats:
         for key, known in self._known.items():
             delay = "no delay measured"
             if known.shortest is not None and known.longest is not None:
-                delay = f"network delay {_ms(known.shortest):g} to {_ms(known.longest):g} ms there and back"
+                shortest, longest = _ms(known.shortest), _ms(known.longest)
+                span = f"{shortest:g}" if shortest == longest else f"{shortest:g} to {longest:g}"
+                delay = f"network delay {span} ms there and back"
             said.append(
                 f"{self._named.get(key, key)} (remote): {counted(known.matches, 'match')}, {delay},"
                 f" its line ended {counted(known.cuts, 'time')}"

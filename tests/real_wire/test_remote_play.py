@@ -14,6 +14,7 @@ from msgspec import Raw
 
 from protocol.codec import decode_server_message, encode
 from protocol.messages import Hello, Invited
+from protocol.news import Dismissed
 from protocol.refusals import Conduct
 from referee.bot_folder.manifest import find_bot
 from referee.host import players as playing
@@ -100,6 +101,32 @@ async def locally(folder: Path) -> list[object]:
     """What is taken where both bots are on this machine."""
     players: list[Player] = [SandboxedBot(find_bot("mist_hunter")), SandboxedBot(find_bot("mist_random"))]
     return taken(await play(plan(), players, transcript=folder / "local.jsonl"))
+
+
+async def test_over_a_line_that_stands_the_bot_is_started_for_each_match_until_its_author_is_dismissed(
+    tmp_path: Path,
+) -> None:
+    async with open_door(stands=True) as door:
+        with author(door, tmp_path, door.lobby.endpoint, HUNTER) as process:
+            results = []
+            for match in ("first", "second"):
+                results.append(await hosted(door, tmp_path, plan(match=match)))
+                await door.line.rest()
+            assert 0 == door.line.cuts
+            door.line.tell(encode(Dismissed(text="that was all")))
+            code, said = await end_of(process)
+    lines = [line for line in said.splitlines() if not line.startswith("kit: ")]
+    assert 0 == code
+    assert ["the host has let us in", "the match begins"] == lines[1:3]
+    assert (1, 2, 1) == tuple(
+        lines.count(line) for line in ("the host has let us in", "the match begins", "that was all")
+    )
+    assert 2 == sum(
+        line.startswith(("match first, seat 0: place", "match second, seat 0: place")) for line in lines
+    )
+    # The same deal, and nothing of the first match in the second: it is played alike.
+    assert taken(results[0]) == taken(results[1])
+    assert [(Conduct.OK, Conduct.OK)] * 2 == [result.conduct for result in results]
 
 
 async def test_a_remote_bot_plays_as_it_would_here_and_the_transcript_says_that_it_was_remote(

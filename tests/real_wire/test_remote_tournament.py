@@ -187,7 +187,10 @@ def test_ten_remote_bots_play_over_slow_lines_that_are_cut_while_one_is_shut_out
     assert all(4 * (BOTS - 2) <= len(player.reports) <= 4 * (BOTS - 1) for player in others)
     # What is on its way when a line is cut is lost, and no more.
     played = {row["bot"].removesuffix(" (withdrawn)"): row["played"] for row in found["standings"]}
-    lost = [played[f"b{number}"] - len({each.match for each in player.reports}) for number, player in enumerate(players)]
+    lost = [
+        played[f"b{number}"] - len({each.match for each in player.reports})
+        for number, player in enumerate(players)
+    ]
     assert all(0 <= lost[number] <= len(CUTS.get(number, ())) for number in range(BOTS))
 
     by_key = {z85(pair.public): number for number, pair in enumerate(keys)}
