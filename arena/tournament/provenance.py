@@ -27,8 +27,12 @@ NAMED = 5
 
 
 def terms_of(tournament: Tournament, seed: int) -> Terms:
-    """All that a result depends on. How many matches run at once, and where results go, is not among it."""
+    """All that a result depends on.
+
+    How many matches run at once, how long they wait for remote bots, and where results go, is not among it.
+    """
     form = tournament.form
+    credit_ms = form.remote.credit_ms
     return {
         "arena": version("mist-arena"),
         "content of the arena": own_content(),
@@ -41,7 +45,7 @@ def terms_of(tournament: Tournament, seed: int) -> Terms:
         "seed": seed,
         **_dotted("policy", form.policy),
         **({} if form.clock is None else _dotted("clock", form.clock)),
-        **(_dotted("remote", form.remote) if tournament.remote else {}),
+        **({"remote.credit_ms": credit_ms} if tournament.remote or credit_ms else {}),
         "isolation": form.isolation,
         "bots": list(tournament.labels),
         "house": tournament.house is not None,

@@ -59,9 +59,7 @@ def test_a_remote_bot_is_named_as_its_keys_file_and_its_content_is_its_key(file:
     results = playing(file, AtOnce())
     assert alice.content == results.terms["content of alice"] == results.content(1)
     assert "files of alice" not in results.terms
-    assert {"wait": 600.0, "credit_ms": 0} == {
-        key.removeprefix("remote."): value for key, value in results.terms.items() if key.startswith("remote.")
-    }
+    assert {"remote.credit_ms": 0} == {key: results.terms[key] for key in results.terms if "remote." in key}
     copies = (file.parent / "runs/cup" / ENTRIES).iterdir()
     assert [tournament.folders[0].content] == [f"sha256:{copy.name}" for copy in copies]
 
@@ -98,6 +96,15 @@ def test_another_key_in_the_same_file_is_no_longer_what_was_begun(file: Path) ->
     write_pair(file.parent / "keys/new", new_pair())
     (file.parent / "keys/new.key").rename(key)
     with pytest.raises(WrongUse, match=r"content of bob was key:.* \(to take it in: .* entry update .* bob\)"):
+        playing(file, AtOnce())
+
+
+def test_how_long_bots_are_waited_for_may_change_and_what_they_are_credited_may_not(file: Path) -> None:
+    playing(file, AtOnce())
+    file.write_text(f"{TEXT}[remote]\nwait = 5\n")
+    playing(file, AtOnce())
+    file.write_text(f"{TEXT}[remote]\ncredit_ms = 5\n")
+    with pytest.raises(WrongUse, match=r"remote.credit_ms was 0, is 5\."):
         playing(file, AtOnce())
 
 
