@@ -1,8 +1,11 @@
 """`arena tournament`: plays what is left of a tournament, then prints its table."""
 
+import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
 from pathlib import Path
+from time import monotonic
 from typing import Any, get_args
 
 import click
@@ -63,6 +66,17 @@ NO_LISTENER = "--listen ADDRESS:PORT is wanted for bots on other machines"
 )
 @check_option
 @click.option("--results", type=click.Path(path_type=Path), help="Folder for ledger and transcripts.")
+@click.option(
+    "--for",
+    "how_long",
+    metavar="TIME",
+    help="Play a ladder without an end for so long, for example 90s, 30m or 2h.",
+)
+@click.option(
+    "--until",
+    metavar="WHEN",
+    help="Play a ladder without an end until then, for example 2026-12-24T18:00; a local time, unless it says.",
+)
 @where_options
 @listen_options
 @feed_option
@@ -78,6 +92,8 @@ def command(
     broken: Broken | None,
     checks: bool,
     results: Path | None,
+    how_long: str | None,
+    until: str | None,
     concurrency: int | None,
     workers: int | None,
     on: str,
@@ -98,6 +114,9 @@ def command(
         tournament = replace(tournament, form=replace(tournament.form, broken=broken))
     if results is not None:
         tournament = replace(tournament, results=results)
+    time_is_up = _time_limit(how_long, until)
+    if time_is_up is not None and not tournament.form.endless:
+        raise WrongUse("--for, --until: are for a ladder without an end; other tournaments have one")
     where = Where(on=on, transcripts=transcripts, concurrency=concurrency, workers=workers)
     form = tournament.form
     url = notify or (None if form.notices is None else form.notices.url)
@@ -142,6 +161,7 @@ def command(
                 venue,
                 fresh=fresh,
                 write_reports=write_beside,
+                time_is_up=time_is_up,
                 enlist=enlist,
                 check=check,
                 publish=publish,
@@ -194,6 +214,26 @@ def _remote(
         raise WrongUse(f"--listen: {error}") from None
     slots = where.concurrency or form.concurrency or matches_at_once()
     return RemoteSeats(hosting, slots=slots, **given)
+
+
+def _time_limit(how_long: str | None, until: str | None) -> Callable[[], bool] | None:
+    """Whether the time is up; None: there is no limit."""
+    if how_long is not None and until is not None:
+        raise WrongUse("--for, --until: give one of them")
+    if how_long is not None:
+        found = re.fullmatch(r"([0-9]{1,6})([smhd])", how_long)
+        if found is None:
+            raise WrongUse(f"--for: {how_long!r} is no time; a whole number and s, m, h or d, for example 2h")
+        end = monotonic() + int(found[1]) * {"s": 1, "m": 60, "h": 3_600, "d": 86_400}[found[2]]
+        return lambda: monotonic() >= end
+    if until is None:
+        return None
+    try:
+        # What says nothing of its zone is this machine's.
+        when = datetime.fromisoformat(until).astimezone(UTC)
+    except (ValueError, OverflowError, OSError):
+        raise WrongUse(f"--until: {until!r} is no time; for example 2026-12-24T18:00") from None
+    return lambda: datetime.now(UTC) >= when
 
 
 def _kept(file: Path, results: Path | None) -> dict[str, str]:

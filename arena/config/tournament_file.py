@@ -74,6 +74,16 @@ class TournamentFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """How many bots, the first ones, play all the others, in formats that take this field; None: one."""
     rotations: Positive | None = None
     """With more than two seats: how many of its seatings a block plays; None: as many as there are seats."""
+    endless: bool = False
+    """Whether a ladder goes on while there is time."""
+    season: Positive | None = None
+    """How many blocks a season of such a ladder has; None: `arena.schedule.endless.SEASON`."""
+    accuracy: Positive | None = None
+    """The standard error, in Elo, at which a bot of such a ladder needs no more matches; None: `ACCURACY` there."""
+    old_versions: Positive | None = None
+    """How many versions before a bot's latest stay as opponents on such a ladder; None: none."""
+    budget_s: Positive | None = None
+    """How many seconds its clocks may charge a bot in a season of such a ladder; None: no limit."""
     fill: str | None = None
     """The house's bot, which takes the seats that are left over: with more than two seats, and in formats of two
     that take this field."""

@@ -216,6 +216,8 @@ def overview_of(found: Results, times: LedgerTimes, *, running: bool) -> Overvie
 
 def _coming(spec: ScheduleSpec, found: Results) -> tuple[Block, ...]:
     """The blocks that do not count yet, of the round that is played now, or the first of all."""
+    if spec.endless:
+        return ()
     seed = msgspec.convert(found.terms["seed"], int, strict=False)
     schedule = format_of(spec).schedule(spec)
     counted = {match.block for match in found.played}
@@ -232,7 +234,12 @@ def _finished(found: Results, coming: Sequence[Block], history: History | None) 
     """Whether all is played."""
     if history is not None:
         return history.decided
-    return found.spec is not None and not coming and len(found.played) >= (found.total or 0)
+    return (
+        found.spec is not None
+        and not found.spec.endless
+        and not coming
+        and len(found.played) >= (found.total or 0)
+    )
 
 
 def _blocks(spec: ScheduleSpec, found: Results, coming: Sequence[Block]) -> int:

@@ -5,6 +5,7 @@ from arena.schedule.blocks import MOST_BLOCKS, SEED_BITS, SWAPPED, Block, Match
 from arena.schedule.changes import Entered, Event, Extended, What, Withdrawn, kind_of
 from arena.schedule.columns import conduct_columns, format_table
 from arena.schedule.contract import Cells, Contest, Tie
+from arena.schedule.endless import EndlessLadder, LadderState, StrangeResultError, Waves, ladder_json
 from arena.schedule.fields import (
     FILE_FIELDS,
     BadChangeError,
@@ -16,7 +17,7 @@ from arena.schedule.fields import (
     withdrawn,
 )
 from arena.schedule.formats import FORMATS, TWO, FormatName, complaint, format_of, refusal
-from arena.schedule.queue import MatchQueue, Ticket
+from arena.schedule.queue import Later, MatchQueue, Ticket
 from arena.schedule.round_robin import round_robin
 from arena.schedule.rounds import Blocks, Fixed, Schedule, blocks_so_far, next_round, rounds_of
 from arena.schedule.seating import shifts_of
@@ -34,17 +35,22 @@ __all__ = [
     "Cells",
     "Contest",
     "Design",
+    "EndlessLadder",
     "Entered",
     "Event",
     "Extended",
     "Fixed",
     "FormatName",
+    "LadderState",
+    "Later",
     "Match",
     "MatchQueue",
     "Schedule",
     "ScheduleSpec",
+    "StrangeResultError",
     "Ticket",
     "Tie",
+    "Waves",
     "What",
     "Withdrawn",
     "blocks_so_far",
@@ -58,6 +64,7 @@ __all__ = [
     "format_table",
     "kind_of",
     "labels_now",
+    "ladder_json",
     "next_round",
     "refusal",
     "round_robin",

@@ -9,7 +9,7 @@ from msgspec import Struct
 from arena.schedule.changes import Event
 from arena.schedule.fields import ScheduleSpec, withdrawn
 from arena.schedule.rounds import Schedule
-from arena.statistics import Played, StandingsRow
+from arena.statistics import Played, RunningRating, StandingsRow
 
 Cells = tuple[str, ...]
 Complaint = tuple[str, str]
@@ -25,7 +25,9 @@ class Contest(Struct, frozen=True, kw_only=True):
     """The entrant that fills seats and does not compete."""
     seed: int
     played: list[Played]
-    """In schedule order."""
+    """In schedule order. Of a ladder without an end, those of the season."""
+    running: tuple[RunningRating, ...] = ()
+    """By entrant: the ratings of a ladder without an end; empty: they are to be found from `played`, its first."""
 
 
 class Tie(Struct):

@@ -24,6 +24,11 @@ class ScheduleSpec(Struct, frozen=True, kw_only=True):
     rounds: Total | None = None
     heads: Total | None = None
     rotations: Total | None = None
+    endless: bool = False
+    season: Total | None = None
+    accuracy: Total | None = None
+    old_versions: Total | None = None
+    budget_s: Total | None = None
     entrants: int
     """How many bots compete."""
     seats: int

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from arena.schedule.changes import Event, Extended
 from arena.schedule.contract import Complaint, Format
+from arena.schedule.endless import EndlessFormat
 from arena.schedule.fields import BadChangeError, ScheduleSpec, fields_of
 from arena.schedule.gauntlet import GauntletFormat
 from arena.schedule.knockout import KnockoutFormat
@@ -26,7 +27,11 @@ _ALL = (RoundRobinFormat(), GauntletFormat(), SwissFormat(), KnockoutFormat(), L
 FORMATS: dict[str, Format] = {each.name: each for each in _ALL}
 """Those of two seats, by name."""
 TABLES = TablesFormat()
-"""The one format of more seats."""
+"""The one format of more seats that has an end."""
+ENDLESS = EndlessFormat()
+"""A ladder with `endless = true`, for any number of seats."""
+OF_ENDLESS = ("season", "accuracy", "old_versions", "budget_s")
+"""The fields that it alone takes."""
 
 if TYPE_CHECKING:
     FormatName = str
@@ -37,6 +42,8 @@ else:
 
 def format_of(spec: ScheduleSpec) -> Format:
     """The format that is played."""
+    if spec.endless:
+        return ENDLESS
     return TABLES if spec.seats > TWO else FORMATS[spec.format]
 
 
@@ -44,6 +51,11 @@ def complaint(spec: ScheduleSpec, game: str) -> Complaint | None:
     """What is wrong with a spec; None if nothing is."""
     if spec.entrants < TWO:
         return "bots", f"{spec.entrants} are too few; two or more can play"
+    if spec.endless and spec.format != ENDLESS.name:
+        return "endless", f"is for format = {ENDLESS.name!r}, not {spec.format!r}"
+    for field in () if spec.endless else OF_ENDLESS:
+        if getattr(spec, field) is not None:
+            return field, "is for a ladder without an end: endless = true"
     for field in ("rounds", "heads"):
         if getattr(spec, field) is not None and field not in FORMATS[spec.format].uses:
             return field, f"is for format = {_users(field)}, not {spec.format!r}"
@@ -92,7 +104,7 @@ def _wrong_with_two(spec: ScheduleSpec, game: str) -> Complaint | None:
 
 
 def _wrong_with_many(spec: ScheduleSpec, game: str) -> Complaint | None:
-    if spec.format == TABLES.name:
+    if spec.format == TABLES.name or spec.endless:
         return None
     return "format", f"{spec.format!r} is for games of two seats; {game} has {spec.seats}: {TABLES.name}"
 

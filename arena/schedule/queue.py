@@ -21,6 +21,10 @@ def _always(match: Match) -> bool:
     return True
 
 
+class Later(Struct, frozen=True):
+    """Stands for blocks that depend on results of matches that are being played."""
+
+
 class Ticket(Struct, frozen=True):
     """One match that was handed out."""
 
@@ -54,8 +58,13 @@ class _Begun(Struct):
 class MatchQueue:
     """What is left of a schedule."""
 
-    def __init__(self, blocks: Iterator[Block], finished: Collection[tuple[int, int]]) -> None:
-        """`finished`: block and seating of matches that are not played again unless their block is."""
+    def __init__(self, blocks: Iterator[Block | Later], finished: Collection[tuple[int, int]]) -> None:
+        """Begins.
+
+        Args:
+            blocks: in schedule order. `Later`: ask again when more matches have ended.
+            finished: block and seating of matches that are not played again unless their block is.
+        """
         self._coming = blocks
         self._finished = finished
         self._ahead: list[Block] = []
@@ -143,7 +152,10 @@ class MatchQueue:
                 return ticket
         while len(self._ahead) < AHEAD:
             coming = next(self._coming, None)
-            if coming is None or (self._end is not None and coming.number >= self._end):
+            if isinstance(coming, Later) and self._end is None:
+                return None
+            # Blocks that come later come after all that are known: where there is an end, it is before them.
+            if coming is None or isinstance(coming, Later) or (self._end is not None and coming.number >= self._end):
                 self._all_begun = not self._ahead
                 break
             ticket = self._begin(coming, worker, fits)

@@ -244,14 +244,25 @@ class Ledger:
             )
         return done.rowcount
 
-    def finished(self) -> set[tuple[int, int]]:
-        """Block and seating of every match that need not be played again, its block being committed or not."""
+    def finished(self, first: int = 0) -> set[tuple[int, int]]:
+        """Block and seating of every match that need not be played again, its block being committed or not.
+
+        `first`: those of earlier blocks are left out.
+        """
         with self._errors_as_exits():
             return set(
                 self._db.execute(
-                    "SELECT block, seating FROM attempts WHERE played IS NOT NULL AND set_aside IS NULL"
+                    "SELECT block, seating FROM attempts"
+                    " WHERE block >= ? AND played IS NOT NULL AND set_aside IS NULL",
+                    (first,),
                 )
             )
+
+    def counting(self, end: int = LAST) -> int:
+        """How many matches of the blocks before `end` count."""
+        with self._errors_as_exits():
+            (found,) = self._db.execute("SELECT count(*) FROM results WHERE block < ?", (end,)).fetchone()
+        return int(found)
 
     def try_match(self, match: Match, folder: Path, name: str) -> Attempt:
         """Writes down that an attempt at a match begins, with the transcript `name` in `folder`."""
@@ -324,14 +335,15 @@ class Ledger:
             ).fetchall()
             return [msgspec.json.decode(played, type=Played) for (played,) in rows]
 
-    def reports(self, end: int = LAST) -> Iterator[Reported]:
-        """Every match that counts of the blocks before `end`, in schedule order, with its seats' reports.
+    def reports(self, end: int = LAST, first: int = 0) -> Iterator[Reported]:
+        """Every match that counts of the blocks from `first` on and before `end`, in schedule order, with reports.
 
         Last comes its transcript's name, or its URL where it is not in the results folder. Rows are read as they
         are asked for: a large tournament's need not be held at once.
         """
         with self._errors_as_exits():
-            yield from map(_reported, self._db.execute(f"{_REPORTED} WHERE results.block < ?{_IN_ORDER}", (end,)))
+            which = " WHERE results.block >= ? AND results.block < ?"
+            yield from map(_reported, self._db.execute(f"{_REPORTED}{which}{_IN_ORDER}", (first, end)))
 
     def after(self, block: int, seating: int, count: int) -> list[Reported]:
         """The same of at most so many matches that follow this one in schedule order."""

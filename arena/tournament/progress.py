@@ -65,8 +65,10 @@ class Gauge(ABC):
 class LiveProgress(Gauge):
     """A tournament's. The runner calls `ended` and `void`."""
 
-    def __init__(self, console: Screen, done: int, total: int) -> None:
-        super().__init__(console, TimeElapsedColumn(), TimeRemainingColumn())
+    def __init__(self, console: Screen, done: int, total: int | None) -> None:
+        """`total`: None if it has no end."""
+        columns = (TimeElapsedColumn(),) if total is None else (TimeElapsedColumn(), TimeRemainingColumn())
+        super().__init__(console, *columns)
         self._done, self._total, self._voids = done, total, 0
         self._task = self._bar.add_task("matches", total=total, completed=done)
 
@@ -75,7 +77,7 @@ class LiveProgress(Gauge):
         del match, result
         self._done += 1
         # Tie-breaks come on top of what could be known.
-        self._total = max(self._total, self._done)
+        self._total = None if self._total is None else max(self._total, self._done)
         self._bar.update(self._task, completed=self._done, total=self._total)
         self._say_now_and_then()
 
@@ -88,4 +90,9 @@ class LiveProgress(Gauge):
 
     def _said(self) -> str:
         voids = counted(self._voids, "void attempt")
-        return f"{self._done}/{counted(self._total, 'match')}, {voids}{self._lost_said()}"
+        done = (
+            counted(self._done, "match")
+            if self._total is None
+            else f"{self._done}/{counted(self._total, 'match')}"
+        )
+        return f"{done}, {voids}{self._lost_said()}"

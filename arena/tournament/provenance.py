@@ -40,7 +40,7 @@ def terms_of(tournament: Tournament, seed: int) -> Terms:
         "game": form.game,
         "variant": tournament.variant,
         **_dotted("options", tournament.options),
-        **{name: value for name in FILE_FIELDS if (value := getattr(form, name)) is not None},
+        **{name: value for name in FILE_FIELDS if (value := getattr(form, name)) not in (None, False)},
         "rotations": tournament.rotations,
         "seed": seed,
         **_dotted("policy", form.policy),

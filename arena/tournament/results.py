@@ -24,8 +24,9 @@ from arena.schedule import (
     format_of,
     labels_now,
 )
-from arena.statistics import BotReport, Digest, Played, digest_of, reports_of
-from arena.tournament.ledger import Ledger
+from arena.statistics import BotReport, Digest, Played, RunningRating, digest_of, reports_of
+from arena.tournament.endless import ladder_so_far
+from arena.tournament.ledger import LAST, Ledger
 from arena.tournament.provenance import CONTENT, Terms
 from arena.tournament.results_folder import LEDGER
 from referee.bot_folder import TomlError, read_toml
@@ -45,7 +46,7 @@ class Results(Struct, frozen=True, kw_only=True):
     reports: tuple[BotReport, ...]
     """By entrant: what went wrong, and what its bot used."""
     played: list[Played]
-    """Every match that counts, in schedule order."""
+    """Every match that counts, in schedule order; of a ladder without an end those of the season."""
     spec: ScheduleSpec | None
     """None of results that are no tournament's."""
     contest: Contest | None
@@ -113,21 +114,28 @@ def results_in(path: Path) -> Results:
     try:
         terms = ledger.terms()
         of_file = _labels(path, terms)
-        played = ledger.results()
-        # Read after the results: bots enter before their first match.
+        house = len(of_file) - 1 if terms.get("house") else None
+        endless, first, end = terms.get("endless") is True, 0, ledger.begun()
+        played: list[Played] = [] if endless else ledger.results()
+        running: tuple[RunningRating, ...] = ()
+        # Read after the results, or how many blocks were begun: bots enter before their first match.
         changes = tuple(event for event in ledger.events() if event.block is not None)
         labels = (*of_file, *(event.what.label for event in changes if isinstance(event.what, Entered)))
         _check_count(path, len(labels))
+        if endless and (spec := _spec(terms, of_file, house, played)):
+            seed = msgspec.convert(terms["seed"], int, strict=False)
+            first, played, running = results_that_count(ledger, replace(spec, changes=changes), seed, end)
         voids, set_aside, lost = ledger.voids(), ledger.set_aside(), ledger.lost_with_workers()
         if not all(each.fits(len(labels)) and len(each.entrants) == len(played[0].entrants) for each in played):
             raise WrongUse(f"{path}: holds a result that is none of a match among its {len(labels)} bots")
         # A block may have come to count since the results were read, while the tournament is played.
         counted = {(each.block, each.seating) for each in played}
-        rows = (row for row in ledger.reports() if (row[0].block, row[0].seating) in counted)
+        rows = (row for row in ledger.reports(first=first) if (row[0].block, row[0].seating) in counted)
         reports = reports_of(len(labels), rows)
+    except (msgspec.ValidationError, KeyError, BadSetupError, BadChangeError) as error:
+        raise WrongUse(f"{path}: holds terms of no tournament: {error}") from None
     finally:
         ledger.close()
-    house = len(of_file) - 1 if terms.get("house") else None
     try:
         spec = _spec(terms, of_file, house, played)
         contest = None
@@ -136,7 +144,7 @@ def results_in(path: Path) -> Results:
             labels = labels_now(spec, of_file)
         if spec is not None and played:
             seed = msgspec.convert(terms["seed"], int, strict=False)
-            contest = Contest(spec=spec, labels=labels, house=house, seed=seed, played=played)
+            contest = Contest(spec=spec, labels=labels, house=house, seed=seed, played=played, running=running)
     except (msgspec.ValidationError, KeyError, BadSetupError, BadChangeError) as error:
         raise WrongUse(f"{path}: holds terms of no tournament: {error}") from None
     order = tuple if contest is None else partial(format_of(contest.spec).in_order, contest)
@@ -154,9 +162,30 @@ def results_in(path: Path) -> Results:
     )
 
 
+def results_that_count(
+    ledger: Ledger, spec: ScheduleSpec, seed: int, end: int = LAST
+) -> tuple[int, list[Played], tuple[RunningRating, ...]]:
+    """The results that the table is made of: of a ladder without an end those of the season, and its ratings.
+
+    `end`: nothing is known of blocks from there on. The number of the first block comes first.
+    """
+    if not spec.endless:
+        return 0, ledger.results(), ()
+    waves = ladder_so_far(ledger, spec, seed, end=end)
+    first = waves.season_first
+    played = ledger.results(first, end)
+    if not played and first:
+        # A season has begun, and nothing of it has ended yet.
+        first -= waves.season_blocks
+        played = ledger.results(first, end)
+    return first, played, waves.ratings()
+
+
 def _total(spec: ScheduleSpec, contest: Contest | None) -> int:
     """Matches in all, as far as they are known."""
     schedule, played = format_of(spec).schedule(spec), [] if contest is None else contest.played
+    if spec.endless:
+        return len(played)
     if spec.changes and contest is not None and not isinstance(schedule, Fixed):
         blocks = blocks_so_far(schedule.rounds(contest.seed), played)
         if len(played) == sum(len(block.shifts) for block in blocks):

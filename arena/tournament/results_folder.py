@@ -23,6 +23,10 @@ EXPLAINED = "explained"
 """What head wrote while a regression test was explained."""
 DECISIONS = "explained.json"
 """What was found then, for pages."""
+LADDER = "ladder.json"
+"""Where a ladder without an end stands, so that going on takes no minutes. It can be made again from the ledger."""
+SEASONS = "seasons"
+"""How such a ladder stood at the end of each season."""
 CHECKS = "checks"
 """What bots wrote in the matches of a check, which count for nothing."""
 LOCK = "lock"
@@ -130,7 +134,7 @@ def set_aside(folder: Path) -> Path | None:
     aside = folder / f"before-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
     try:
         aside.mkdir(FOLDER_MODE)
-        parts = (TRANSCRIPTS, PAGE, TABLE, EXPLAINED, DECISIONS, ENTRIES)
+        parts = (TRANSCRIPTS, PAGE, TABLE, EXPLAINED, DECISIONS, ENTRIES, LADDER, SEASONS)
         for name in (LEDGER, f"{LEDGER}-wal", f"{LEDGER}-shm", *parts):
             with suppress(FileNotFoundError):
                 (folder / name).rename(aside / name)

@@ -16,6 +16,7 @@ from arena.schedule import (
     TWO,
     Contest,
     Design,
+    EndlessLadder,
     Fixed,
     blocks_so_far,
     competing,
@@ -25,6 +26,7 @@ from arena.schedule import (
 )
 from arena.statistics import Played, StandingsRow, digest_of, reports_of
 from arena.terminal import progress_console, say
+from arena.tournament.endless import blocks_played, play_ladder
 from arena.tournament.entries import changed, keep_entry, take_in
 from arena.tournament.feed_standings import AlsoFed, FedStandings
 from arena.tournament.ledger import Ledger
@@ -32,7 +34,7 @@ from arena.tournament.notices import Notify, Watch, nobody
 from arena.tournament.progress import LiveProgress
 from arena.tournament.provenance import as_begun, begin_or_go_on, left_out_of, remedy_of, terms_of
 from arena.tournament.remote_field import keep_up, keys_of
-from arena.tournament.results import Results
+from arena.tournament.results import Results, results_that_count
 from arena.tournament.results_folder import CHECKS, TRANSCRIPTS, open_ledger
 from arena.tournament.runner import InThread, MatchSetup, play_blocks
 from arena.workers import RemoteSeats, Venue
@@ -65,6 +67,7 @@ def play_tournament(
     *,
     fresh: bool,
     write_reports: Callable[[Path, Results], None],
+    time_is_up: Callable[[], bool] | None = None,
     enlist: Callable[[Tournament], tuple[tuple[PlayerT, ...], Venue[PlayerT]]] | None = None,
     check: FieldCheck[PlayerT] | None = None,
     publish: Publish | None = None,
@@ -80,6 +83,7 @@ def play_tournament(
         open_venue: gives the workers.
         fresh: begin anew.
         write_reports: writes what people read of it into the results folder, while no other arena may.
+        time_is_up: whether a ladder without an end is to stop; None: it goes on until a signal comes.
         enlist: gives the players and the workers of a field in which bots have entered; None: none can.
         check: how bots are checked before the first match of a new tournament; None: they are not.
         publish: takes the standings for the live feed; None: there is none.
@@ -120,11 +124,18 @@ def play_tournament(
                 players, open_venue = enlist(now)
             if fed is not None:
                 fed.change(now)
-            design = _play_rest(
-                now, players, ledger, seed, open_venue=open_venue, fed=fed, watch=watch, remote=remote, log=log
-            )
-            if not ledger.waiting():
-                break
+            design = None
+            if isinstance(now.schedule, EndlessLadder):
+                stop = time_is_up or _never
+                play_ladder(now, match_setup(now, players), ledger, seed, open_venue, stop, fed=fed, log=log)
+                if stop():
+                    break
+            else:
+                design = _play_rest(
+                    now, players, ledger, seed, open_venue=open_venue, fed=fed, watch=watch, remote=remote, log=log
+                )
+                if not ledger.waiting():
+                    break
         found = _final_results(now, ledger, seed, design)
         if fed is not None:
             fed.tell_final(found.standings, len(found.played))
@@ -168,20 +179,27 @@ def _take_in(tournament: Tournament, ledger: Ledger, log: Logger) -> None:
             log.info("change_taken_in", change=text, block=event.block)
 
 
-def _final_results(tournament: Tournament, ledger: Ledger, seed: int, design: Design) -> FinalResults:
-    """What it came to; `design`: as it was before the last matches."""
-    results, labels, house = ledger.results(), tournament.shown, tournament.house
-    contest = Contest(spec=tournament.spec, labels=labels, house=house, seed=seed, played=results)
+def _never() -> bool:
+    return False
+
+
+def _final_results(tournament: Tournament, ledger: Ledger, seed: int, design: Design | None) -> FinalResults:
+    """What it came to; `design`: as it was before the last matches, if it was known."""
+    spec, labels, house = tournament.spec, tournament.shown, tournament.house
+    first, results, running = results_that_count(ledger, spec, seed)
+    contest = Contest(spec=spec, labels=labels, house=house, seed=seed, played=results, running=running)
     in_order = partial(format_of(tournament.spec).in_order, contest)
     return FinalResults(
         tournament=tournament,
         terms=ledger.terms(),
-        design=design if isinstance(tournament.schedule, Fixed) else _design(tournament, seed, results),
+        design=design
+        if design is not None and isinstance(tournament.schedule, Fixed)
+        else _design(tournament, seed, results),
         played=results,
         spec=tournament.spec,
         contest=contest,
         digest=digest_of(labels, results, house, in_order),
-        reports=reports_of(len(labels), ledger.reports()),
+        reports=reports_of(len(labels), ledger.reports(first=first)),
         voids=ledger.voids(),
         set_aside=ledger.set_aside(),
         lost=ledger.lost_with_workers(),
@@ -223,6 +241,8 @@ def try_out(open_venue: Venue[PlayerT]) -> None:
 def _design(tournament: Tournament, seed: int, results: Sequence[Played]) -> Design:
     """What the schedule comes to: where it depends on results, as far as these lead."""
     schedule = tournament.schedule
+    if isinstance(schedule, EndlessLadder):
+        return design_of(blocks_played(results), competing(tournament.spec), tournament.seats)
     rounds = schedule.rounds(seed)
     blocks = next(rounds)() if isinstance(schedule, Fixed) else blocks_so_far(rounds, results)
     return design_of(blocks, competing(tournament.spec), tournament.seats)

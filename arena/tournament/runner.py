@@ -8,7 +8,7 @@ another match.
 import math
 import re
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 from functools import partial
@@ -20,7 +20,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from arena.errors import MachineCannot, errors_as_exits, shortage
-from arena.schedule import Block, Match, MatchQueue, Ticket
+from arena.schedule import Block, Later, Match, MatchQueue, Ticket
+from arena.statistics import Played
 from arena.tournament.ledger import Attempt, Ledger
 from arena.workers import Play, Roster, Worker, WorkerGoneError, Workers
 from referee.host import Plan, Result
@@ -85,9 +86,11 @@ class InThread:
 
 async def play_blocks(
     field: MatchSetup[PlayerT],
-    blocks: Callable[[], Iterator[Block]],
+    blocks: Callable[[], Iterator[Block | Later]],
     ledger: Ledger,
     *,
+    first: int = 0,
+    hear: Callable[[Sequence[Played]], None] | None = None,
     workers: Workers[PlayerT],
     progress: Progress,
     write: Write | None = None,
@@ -100,6 +103,8 @@ async def play_blocks(
         field: what all matches have in common.
         blocks: gives the whole schedule, anew at each call.
         ledger: where results go, and what is done already.
+        first: the number of the first of these blocks.
+        hear: is told the results of each block when it counts, where the blocks to come depend on them.
         workers: play the matches.
         progress: hears of each match that ends.
         write: makes the ledger's calls, one after the other; in a thread if not given.
@@ -112,13 +117,14 @@ async def play_blocks(
     """
     await _Run(
         field=field,
-        queue=MatchQueue(blocks(), ledger.finished()),
+        queue=MatchQueue(blocks(), ledger.finished(first)),
         ledger=ledger,
         roster=workers if isinstance(workers, Roster) else Roster(workers),
         progress=progress,
         write=InThread() if write is None else write,
         log=log,
         change_at=change_at,
+        hear=hear,
     ).to_the_end()
 
 
@@ -134,6 +140,7 @@ class _Run(Generic[PlayerT]):
     write: Write
     log: Logger
     change_at: Callable[[int], int] | None
+    hear: Callable[[Sequence[Played]], None] | None
     joining: trio.CancelScope = dataclass_field(default_factory=trio.CancelScope)
     """New workers join until every match has ended."""
     interruptions: Counter[Match] = dataclass_field(default_factory=Counter)
@@ -213,16 +220,21 @@ class _Run(Generic[PlayerT]):
                 await self._void(ticket, attempt, result.void or "no reason given")
                 return
             with trio.CancelScope(shield=True):  # Nobody shall have another throw of the dice.
-                waits = await self.write(partial(self._finish, match, attempt, result, ticket.seatings))
+                waits, counts = await self.write(partial(self._finish, match, attempt, result, ticket.seatings))
+            if counts and self.hear is not None:
+                self.hear(counts)
             if waits and self.change_at is not None:
                 self.queue.end_at(self.change_at)
             if self.queue.ended(ticket):
                 self.progress.ended(match, result)
 
-    def _finish(self, match: Match, attempt: Attempt, result: Result, seatings: int) -> bool:
-        """Writes a result down; whether a change waits to be taken in."""
-        self.ledger.finish(match, attempt, result, seatings)
-        return self.change_at is not None and self.ledger.waiting()
+    def _finish(
+        self, match: Match, attempt: Attempt, result: Result, seatings: int
+    ) -> tuple[bool, Sequence[Played]]:
+        """Writes a result down; whether a change waits to be taken in, and a block's results if that must be heard."""
+        completes = self.ledger.finish(match, attempt, result, seatings)
+        counts = self.ledger.results(match.block, match.block + 1) if completes and self.hear is not None else []
+        return self.change_at is not None and self.ledger.waiting(), counts
 
     async def _void(self, ticket: Ticket, attempt: Attempt, reason: str) -> None:
         """An attempt is void: its block counts as a whole, so the whole is played again.

@@ -1,0 +1,110 @@
+"""Ratings that move with each match, and how sure they are: for ladders that never read their results again. Pure.
+
+Each strength is a Gaussian over log-strengths of Plackett and Luce's model, as in `ratings`. A match moves it by one
+step of Newton's method from where it stood, the others' strengths taken as uncertain as they are. For two seats that
+is Glicko's rule (M. E. Glickman, *Parameter estimation in large dynamic paired comparison experiments*, 1999,
+equations 9 and 10 without its rating periods); for more it is the same of Plackett and Luce's likelihood, as in
+R. C. Weng and C.-J. Lin, *A Bayesian approximation method for online ranking* (2011). Each match costs the same,
+however many came before.
+"""
+
+from collections.abc import Sequence
+from math import exp, pi, sqrt
+
+from msgspec import Struct
+
+from arena.statistics.ratings import ELO
+
+MIDDLE = 1500.0
+"""What a log-strength of 0 is shown as."""
+START_ERROR = 250.0
+"""Of a bot that nothing is known of, in Elo. Wider, and the first matches throw ratings too far apart."""
+START = (START_ERROR / ELO) ** 2
+"""The same as a variance of log-strengths."""
+BLUR = 3 / pi**2
+"""How much another's variance flattens the odds (Glickman 1999, equation 7)."""
+LONGEST = 2.0
+"""No match moves a log-strength further: far from the middle the curve is flat, and a step would be too long."""
+
+
+class RunningRating(Struct, frozen=True, kw_only=True):
+    """One bot's rating on a ladder."""
+
+    rating: float
+    error: float
+    """Standard error, in the same points, by the model."""
+    blocks: int
+    """How many it played in this season."""
+
+
+def shown(mean: float, variance: float, blocks: int) -> RunningRating:
+    """A strength as people read it."""
+    return RunningRating(rating=MIDDLE + ELO * mean, error=ELO * sqrt(variance), blocks=blocks)
+
+
+def widened(variance: float, points: float) -> float:
+    """A variance after something may have changed a strength by about so many Elo."""
+    return min(START, variance + (points / ELO) ** 2)
+
+
+def learn(
+    means: list[float], variances: list[float], entrants: Sequence[int], ranking: Sequence[Sequence[int]]
+) -> None:
+    """Moves the strengths of those who played one match.
+
+    Args:
+        means: log-strengths, by entrant.
+        variances: theirs.
+        entrants: by seat.
+        ranking: groups of seats, best first.
+    """
+    # One that sits in several seats says nothing of itself there; its first seat stands for it in the sums.
+    found = [_step(seat, means, variances, entrants, ranking) for seat in range(len(entrants))]
+    for seat, (slope, curve) in enumerate(found):
+        entrant = entrants[seat]
+        if entrants.index(entrant) == seat:
+            for other in range(seat + 1, len(entrants)):
+                if entrants[other] == entrant:
+                    slope, curve = slope + found[other][0], curve + found[other][1]
+            variances[entrant] = variance = 1 / (1 / variances[entrant] + curve)
+            means[entrant] += max(-LONGEST, min(LONGEST, variance * slope))
+
+
+def _step(
+    seat: int,
+    means: Sequence[float],
+    variances: Sequence[float],
+    entrants: Sequence[int],
+    ranking: Sequence[Sequence[int]],
+) -> tuple[float, float]:
+    """How the likelihood of a ranking rises with one seat's strength, and how that curves."""
+    mine = entrants[seat]
+    mean, seats = means[mine], len(entrants)
+    blur = (sum([variances[entrant] for entrant in entrants]) - variances[mine]) / (seats - 1)
+    scale = 1 / sqrt(1 + BLUR * blur)
+    worth = [exp(max(-50.0, min(50.0, scale * (means[entrant] - mean)))) for entrant in entrants]
+    left, slope, curve = sum(worth), 0.0, 0.0
+    for group in ranking:
+        of_group = _drawn(seat, group, worth, left)
+        slope, curve = slope + of_group[0], curve + of_group[1]
+        if seat in group:
+            break
+        left -= sum([worth[other] for other in group])
+    return scale * slope, scale * scale * curve
+
+
+def _drawn(seat: int, group: Sequence[int], worth: Sequence[float], left: float) -> tuple[float, float]:
+    """What the draws of one group add for a seat: those who are tied are drawn in each rotation of their order."""
+    slope = curve = 0.0
+    share = 1 / len(group)
+    for turn in range(len(group)):
+        rest = left
+        for drawn in (*group[turn:], *group[:turn]):
+            chance = min(1.0, worth[seat] / max(rest, worth[seat]))
+            slope -= share * chance
+            curve += share * chance * (1 - chance)
+            if drawn == seat:
+                slope += share
+                break
+            rest -= worth[drawn]
+    return slope, curve
