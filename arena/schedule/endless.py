@@ -4,9 +4,9 @@ Blocks are made in waves. A wave is chosen by all that the waves before the last
 played while the one before it ends, and yet the same results in schedule order always lead to the same blocks,
 whatever order they came in. Before a change of the field, and before a season, all that was begun is waited for.
 
-A wave is chosen greedily. Next in turn is the bot of which least is known; it meets those with whom both sides learn
-most: near in rating, little known, and not met lately. Matches that are not over count as if they had been: they make
-their bots better known.
+A wave is chosen greedily. Next in turn is the bot of which least is known; it meets those with whom both sides
+learn most: near in rating, little known, and not met lately. Matches that are not over count as if they had been:
+they make their bots better known.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -31,7 +31,7 @@ from arena.statistics import ELO, START, Played, RunningRating, StandingsRow, le
 SEASON = 50_000
 """Blocks of a season, unless the file says otherwise."""
 ACCURACY = 10
-"""In Elo: a bot whose rating has so small a standard error needs no more matches, unless the file says otherwise."""
+"""In Elo: a bot whose rating has so small a standard error needs no more, unless the file says otherwise."""
 NEW_VERSION = 150.0
 """A new version may be so many Elo stronger or weaker than the one before."""
 NEW_SEASON = 50.0
@@ -110,7 +110,7 @@ class EndlessFormat(Format):
     """See `Format`. It is for any number of seats."""
 
     name = "ladder"
-    uses = ("rounds", "fill")
+    uses = ("fill",)
     grows = None
     order_text = "By the ladder's rating."
 
@@ -285,11 +285,14 @@ class Waves:
     def ratings(self) -> tuple[RunningRating, ...]:
         """By entrant: what all results that were heard lead to."""
         state = self._state
-        means, variances = list(state.means), list(state.variances)
+        means, variances, played = list(state.means), list(state.variances), list(state.blocks)
         for block in self.pending():
             if self._is_heard(block.number):
                 _rate(self._results(block), means, variances)
-        found = [shown(*each) for each in zip(means, variances, state.blocks, strict=True)]
+            else:
+                for bot in set(block.entrants):
+                    played[bot] -= 1
+        found = [shown(*each) for each in zip(means, variances, played, strict=True)]
         fresh = shown(0.0, START, 0)
         return (*found, *[fresh] * (self._spec.numbers - len(found)))
 
@@ -425,17 +428,16 @@ class Waves:
             while len(table) < seats:
                 table.append(spec.house or 0)
             tables.append(tuple(sorted(table, key=lambda _: luck.random())))
-            self._note(
-                members, max_met=min(LATELY * (seats - 1), (len(pool) - 1) // (seats if seats > TWO else 2))
-            )
+            latest = min(LATELY * (seats - 1), (len(pool) - 1) // (seats if seats > TWO else 2))
+            self._note(tuple(dict.fromkeys(table)), latest)
         return tables
 
-    def _note(self, members: Sequence[int], max_met: int) -> None:
+    def _note(self, members: Sequence[int], latest: int) -> None:
         state = self._state
         for bot in members:
             state.blocks[bot] += 1
             met = [*state.met[bot], *(other for other in members if other != bot)]
-            state.met[bot] = met[-max_met:] if max_met else []
+            state.met[bot] = met[-latest:] if latest else []
 
 
 class Choice:
@@ -472,7 +474,7 @@ class Choice:
         self._lots = np.array([luck.random() for _ in range(len(self._pool))])
 
     def tables(self, most: int) -> Iterator[tuple[int, ...]]:
-        """Entrants of table after table, until nothing is to be learnt; nobody sits at more than `most` of them."""
+        """Entrants of table after table, until nothing is to be learnt; nobody sits at more than `most`."""
         mean = self._blocks[self._competes].mean() if self._competes.any() else 0.0
         while True:
             limit = SHARE * mean + AT_FIRST

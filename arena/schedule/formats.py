@@ -73,7 +73,9 @@ def refusal(spec: ScheduleSpec, event: Event, game: str) -> str | None:
         return str(error)
     if isinstance(event.what, Extended):
         schedules = (format_.schedule(spec), format_.schedule(changed))
-        return _refused_total(format_, event.what, schedules) or _in_words(complaint(after.spec(spec), game))
+        return _refused_total(format_, event, event.what, schedules) or _in_words(
+            complaint(after.spec(spec), game)
+        )
     if "heads" in format_.uses and after.heads < 1:
         return "no head would be left"
     # A Swiss may come to have more rounds than bots that have not met: then some meet again.
@@ -81,9 +83,9 @@ def refusal(spec: ScheduleSpec, event: Event, game: str) -> str | None:
     return _in_words(fits) or format_.refusal(event)
 
 
-def _refused_total(format_: Format, what: Extended, schedules: Sequence[Schedule]) -> str | None:
+def _refused_total(format_: Format, event: Event, what: Extended, schedules: Sequence[Schedule]) -> str | None:
     if format_.grows is None:
-        return f"the rounds of format = {format_.name!r} follow from its bots"
+        return format_.refusal(event) or f"the rounds of format = {format_.name!r} follow from its bots"
     totals = {"blocks": what.blocks, "rounds": what.rounds}
     if [name for name, total in totals.items() if total is not None] != [format_.grows]:
         return f"format = {format_.name!r} is extended by its {format_.grows}"

@@ -1,8 +1,8 @@
 """Ratings that move with each match, and how sure they are: for ladders that never read their results again. Pure.
 
-Each strength is a Gaussian over log-strengths of Plackett and Luce's model, as in `ratings`. A match moves it by one
-step of Newton's method from where it stood, the others' strengths taken as uncertain as they are. For two seats that
-is Glicko's rule (M. E. Glickman, *Parameter estimation in large dynamic paired comparison experiments*, 1999,
+Each strength is a Gaussian over log-strengths of Plackett and Luce's model, as in `ratings`. A match moves it by
+one step of Newton's method from where it stood, the others' strengths taken as uncertain as they are. For two seats
+that is Glicko's rule (M. E. Glickman, *Parameter estimation in large dynamic paired comparison experiments*, 1999,
 equations 9 and 10 without its rating periods); for more it is the same of Plackett and Luce's likelihood, as in
 R. C. Weng and C.-J. Lin, *A Bayesian approximation method for online ranking* (2011). Each match costs the same,
 however many came before.
@@ -58,16 +58,14 @@ def learn(
         entrants: by seat.
         ranking: groups of seats, best first.
     """
-    # One that sits in several seats says nothing of itself there; its first seat stands for it in the sums.
     found = [_step(seat, means, variances, entrants, ranking) for seat in range(len(entrants))]
-    for seat, (slope, curve) in enumerate(found):
-        entrant = entrants[seat]
-        if entrants.index(entrant) == seat:
-            for other in range(seat + 1, len(entrants)):
-                if entrants[other] == entrant:
-                    slope, curve = slope + found[other][0], curve + found[other][1]
-            variances[entrant] = variance = 1 / (1 / variances[entrant] + curve)
-            means[entrant] += max(-LONGEST, min(LONGEST, variance * slope))
+    for entrant in dict.fromkeys(entrants):
+        # The house may sit in several seats.
+        mine = [each for each, other in zip(found, entrants, strict=True) if other == entrant]
+        variance = 1 / (1 / variances[entrant] + sum(curve for _, curve in mine))
+        step = variance * sum(slope for slope, _ in mine)
+        variances[entrant] = variance
+        means[entrant] += max(-LONGEST, min(LONGEST, step))
 
 
 def _step(

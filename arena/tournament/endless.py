@@ -50,7 +50,7 @@ EVERY = 500
 MOST_BYTES = 50_000_000
 """Of the file: ten times what 5,000 bots need."""
 LOOK_SECONDS = 0.5
-"""So often it is looked whether the time is up and, while nothing is to be played, whether the field has changed."""
+"""So often it is looked whether the time is up and, while there is nothing to play, whether the field changed."""
 MANY = 1_000_000
 """Stands for how many matches there will be."""
 PlayerT = TypeVar("PlayerT")
@@ -142,13 +142,13 @@ def play_ladder(
     field: MatchSetup[PlayerT],
     ledger: Ledger,
     seed: int,
+    *,
     open_venue: Venue[PlayerT],
     time_is_up: Callable[[], bool],
-    *,
     fed: FedStandings | None,
     log: Logger = SILENT,
-) -> None:
-    """Plays until the time is up, or a change waits in the ledger to be taken in.
+) -> bool:
+    """Plays until the time is up, or a change waits in the ledger to be taken in; whether the time is up.
 
     Raises:
         WrongUse: the ledger holds results of other matches; or the folder cannot be written.
@@ -162,7 +162,7 @@ def play_ladder(
     say(f"a ladder without an end, {counted(done, 'match')} played before, isolation {field.plan.isolation}")
 
     async def stop_in_time(cancel: trio.CancelScope) -> None:
-        while not time_is_up():
+        while not time_is_up():  # noqa: ASYNC110 - nobody can tell us
             await trio.sleep(LOOK_SECONDS)
         ladder.stop()
         cancel.cancel()
@@ -190,7 +190,7 @@ def play_ladder(
             with idle:
                 if not (time_is_up() or await write(ledger.waiting)):
                     say(f"nothing is to be learnt now: {ladder.why_idle()}; waiting for bots to enter")
-                while not await write(ledger.waiting):
+                while not await write(ledger.waiting):  # noqa: ASYNC110 - another process writes it
                     await trio.sleep(LOOK_SECONDS)
             nursery.cancel_scope.cancel()
 
@@ -199,6 +199,7 @@ def play_ladder(
             event_loop.run(play_all)
     finally:
         ladder.keep()
+    return time_is_up()
 
 
 def blocks_played(results: Iterable[Played]) -> Iterator[Block]:
@@ -216,7 +217,7 @@ def ladder_so_far(
     *,
     end: int = LAST,
 ) -> Waves:
-    """A ladder as far as the results of the blocks before `end` lead. What is read at once does not grow with them.
+    """A ladder as far as the results of the blocks before `end` lead; not all results are read at once.
 
     Raises:
         WrongUse: the ledger holds results of other matches.

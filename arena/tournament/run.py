@@ -124,18 +124,20 @@ def play_tournament(
                 players, open_venue = enlist(now)
             if fed is not None:
                 fed.change(now)
-            design = None
-            if isinstance(now.schedule, EndlessLadder):
-                stop = time_is_up or _never
-                play_ladder(now, match_setup(now, players), ledger, seed, open_venue, stop, fed=fed, log=log)
-                if stop():
-                    break
-            else:
-                design = _play_rest(
-                    now, players, ledger, seed, open_venue=open_venue, fed=fed, watch=watch, remote=remote, log=log
-                )
-                if not ledger.waiting():
-                    break
+            design, over = _play_rest(
+                now,
+                players,
+                ledger,
+                seed,
+                open_venue=open_venue,
+                time_is_up=time_is_up or _never,
+                fed=fed,
+                watch=watch,
+                remote=remote,
+                log=log,
+            )
+            if over:
+                break
         found = _final_results(now, ledger, seed, design)
         if fed is not None:
             fed.tell_final(found.standings, len(found.played))
@@ -269,16 +271,21 @@ def _play_rest(
     seed: int,
     *,
     open_venue: Venue[PlayerT],
+    time_is_up: Callable[[], bool],
     fed: FedStandings | None,
     watch: Watch,
     remote: RemoteSeats | None,
     log: Logger,
-) -> Design:
+) -> tuple[Design | None, bool]:
     """Plays the matches that are left, up to where a change that waits in the ledger can be taken in.
 
-    Returns what the schedule came to before.
+    Returns what the schedule came to before, if it was known, and whether no change waits or the time is up.
     """
     schedule, field = tournament.schedule, match_setup(tournament, players)
+    if isinstance(schedule, EndlessLadder):
+        return None, play_ladder(
+            tournament, field, ledger, seed, open_venue=open_venue, time_is_up=time_is_up, fed=fed, log=log
+        )
     # Not read for nothing: of a million matches they are gigabytes.
     so_far = [] if isinstance(schedule, Fixed) else ledger.results()
     design = _design(tournament, seed, so_far)
@@ -320,4 +327,4 @@ def _play_rest(
                 nursery.cancel_scope.cancel()
 
         event_loop.run(play_all)
-    return design
+    return design, not ledger.waiting()

@@ -231,7 +231,7 @@ class _Run(Generic[PlayerT]):
     def _finish(
         self, match: Match, attempt: Attempt, result: Result, seatings: int
     ) -> tuple[bool, Sequence[Played]]:
-        """Writes a result down; whether a change waits to be taken in, and a block's results if that must be heard."""
+        """Writes a result down; whether a change waits to be taken in, and its block's results to be heard."""
         completes = self.ledger.finish(match, attempt, result, seatings)
         counts = self.ledger.results(match.block, match.block + 1) if completes and self.hear is not None else []
         return self.change_at is not None and self.ledger.waiting(), counts
