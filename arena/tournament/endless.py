@@ -248,7 +248,9 @@ def _kept_state(ledger: Ledger, spec: ScheduleSpec, seed: int) -> LadderState | 
         return None
     fields = fields_of(spec)
     begun, later = fields[: state.fields], fields[state.fields :]
-    if not all(each.first < state.first for each in begun) or any(each.first < state.first for each in later):
+    if state.fields > len(fields) or not (
+        all(each.first < state.first for each in begun) and all(each.first >= state.first for each in later)
+    ):
         return None
     # A power cut may have taken the ledger's last lines, and what was played again is not what was lost.
     last = ledger.results(state.rated - 1, state.rated) if state.rated else []
