@@ -77,9 +77,9 @@ class TournamentFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     endless: bool = False
     """Whether a ladder goes on while there is time."""
     season: Positive | None = None
-    """How many blocks a season of such a ladder has; None: `arena.schedule.endless.SEASON`."""
+    """How many blocks a season of such a ladder has; None: `arena.schedule.waves.SEASON`."""
     accuracy: Positive | None = None
-    """The standard error, in Elo, at which a bot of such a ladder needs no more; None: `ACCURACY` there."""
+    """The standard error, in Elo, at which its bots need no more matches; None: `arena.schedule.choice.ACCURACY`."""
     old_versions: Positive | None = None
     """How many versions before a bot's latest stay as opponents on such a ladder; None: none."""
     budget_s: Positive | None = None

@@ -5,7 +5,7 @@ from arena.schedule.blocks import MOST_BLOCKS, SEED_BITS, SWAPPED, Block, Match
 from arena.schedule.changes import Entered, Event, Extended, What, Withdrawn, kind_of
 from arena.schedule.columns import conduct_columns, format_table
 from arena.schedule.contract import Cells, Contest, Tie
-from arena.schedule.endless import EndlessLadder, LadderState, StrangeResultError, Waves, ladder_json
+from arena.schedule.endless import EndlessLadder, ladder_json
 from arena.schedule.fields import (
     FILE_FIELDS,
     BadChangeError,
@@ -17,10 +17,12 @@ from arena.schedule.fields import (
     withdrawn,
 )
 from arena.schedule.formats import FORMATS, TWO, FormatName, complaint, format_of, refusal
+from arena.schedule.ladder_state import LadderState
 from arena.schedule.queue import Later, MatchQueue, Ticket
 from arena.schedule.round_robin import round_robin
 from arena.schedule.rounds import Blocks, Fixed, Schedule, blocks_so_far, next_round, rounds_of
 from arena.schedule.seating import shifts_of
+from arena.schedule.waves import StrangeResultError, Waves
 
 __all__ = [
     "FILE_FIELDS",

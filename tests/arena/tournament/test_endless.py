@@ -64,7 +64,7 @@ def idle(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     said = list[str]()
 
     def why_idle(ladder: Ladder) -> str:
-        said.append(ladder._waves.why_idle())  # noqa: SLF001 - what it would say
+        said.append(ladder._waves.why_idle())
         return said[-1]
 
     monkeypatch.setattr(Ladder, "why_idle", why_idle)
@@ -210,7 +210,7 @@ def test_a_copy_that_does_not_fit_the_ledger_is_left_aside(tmp_path: Path, idle:
     copy = tmp_path / "runs/cup" / LADDER
     written = json.loads(copy.read_text())
     assert written["state"]["matches"] > 10
-    for forge in (
+    forged: tuple[Any, ...] = (
         {},
         [],
         written | {"version": 0},
@@ -219,12 +219,13 @@ def test_a_copy_that_does_not_fit_the_ledger_is_left_aside(tmp_path: Path, idle:
         written | {"state": written["state"] | {"head": "another"}},
         written | {"state": written["state"] | {"means": [0.5]}},
         written | {"state": written["state"] | {"fields": 9}},
-    ):
+    )
+    for forge in forged:
         copy.write_text(json.dumps(forge))
         assert found.contest == results_in(tmp_path / "runs/cup" / LEDGER).contest
     copy.write_text(json.dumps(written))
     with closing(Ledger(tmp_path / "runs/cup" / LEDGER)) as ledger:
-        kept = endless._kept_state(ledger, found.tournament.spec, 4)  # noqa: SLF001 - that it is used
+        kept = endless._kept_state(ledger, found.tournament.spec, 4)
     assert kept is not None
     assert written["state"]["matches"] == kept.matches
 

@@ -1,0 +1,120 @@
+"""Who is to meet whom next on a ladder without an end. Pure.
+
+Next in turn is the bot of which least is known; it meets those with whom both sides learn most: near in rating,
+little known, and not met lately. Matches that are not over count as if they had been: they make their bots better
+known.
+"""
+
+from collections.abc import Iterator, Sequence
+from random import Random
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arena.schedule.fields import ScheduleSpec
+from arena.schedule.ladder_state import LadderState
+from arena.statistics import ELO
+
+ACCURACY = 10
+"""In Elo: a bot whose rating has so small a standard error needs no more, unless the file says otherwise."""
+AGAIN = 1e-3
+"""What is learnt from a bot that was met lately counts for so much: any other is better."""
+SHARE, AT_FIRST = 2, 10
+"""No bot is next in turn that has played so many times as many blocks as they do on average, and some more."""
+STIR = 0.5
+"""Up to this share of what would be learnt is given up by lot: if only neighbours met, all would know how far they
+are from their neighbours, and nobody how far from the others."""
+TIES = 1e-6
+"""Lots move a bot's turn by up to this share: they decide between bots of which equally much is known."""
+
+Array = NDArray[np.float64]
+
+
+class Choice:
+    """Who is to meet whom, by what both would learn. Arrays are by place in the pool."""
+
+    def __init__(
+        self,
+        spec: ScheduleSpec,
+        state: LadderState,
+        pool: Sequence[int],
+        competing: frozenset[int],
+        rotations: int,
+    ) -> None:
+        """Looks at those who can play, after all that is being played."""
+        self._pool = np.array(pool)
+        self._place = {bot: place for place, bot in enumerate(pool)}
+        self._means: Array = np.array(state.means)[self._pool]
+        self._variances: Array = np.array(state.variances)[self._pool]
+        self._blocks = np.array(state.blocks)[self._pool].astype(float)
+        self._met = state.met
+        self._seats = min(spec.seats, len(pool))
+        self._competes = np.array([bot in competing for bot in pool])
+        self._known = ((spec.accuracy or ACCURACY) / ELO) ** 2
+        self._sat = np.zeros(len(pool))
+        seats = spec.seats
+        # What one match at a table of equals tells of each, in Plackett and Luce's model.
+        self._most = rotations * (seats - sum(1 / place for place in range(1, seats + 1))) / seats
+        self._lots: Array = np.ones(len(pool))
+        for table in (table for wave in state.pending for table in wave):
+            self._count(np.array([self._place[bot] for bot in dict.fromkeys(table) if bot in self._place]))
+
+    def draw_lots(self, luck: Random) -> None:
+        """Breaks ties."""
+        self._lots = np.array([luck.random() for _ in range(len(self._pool))])
+
+    def tables(self, most: int) -> Iterator[tuple[int, ...]]:
+        """Entrants of table after table, until nothing is to be learnt; nobody sits at more than `most`."""
+        mean = self._blocks[self._competes].mean() if self._competes.any() else 0.0
+        while True:
+            limit = SHARE * mean + AT_FIRST
+            in_turn = (
+                self._competes & (self._variances > self._known) & (self._sat < most) & (self._blocks < limit)
+            )
+            if not in_turn.any():
+                return
+            first = int(np.argmax(np.where(in_turn, self._variances * (1 + TIES * self._lots), 0)))
+            scores = self._scores(first)
+            scores[self._sat >= most] *= AGAIN * AGAIN
+            others = np.argsort(-scores, kind="stable")[: self._seats - 1]
+            table = np.array([first, *others])
+            self._sat[table] += 1
+            self._blocks[table] += 1
+            mean += self._competes[table].sum() / self._competes.sum()
+            self._count(table)
+            yield tuple(self._pool[table].tolist())
+
+    def _scores(self, first: int) -> Array:
+        """What is learnt from a meeting of each with one: how much smaller variances of those who compete get."""
+        told = self._told(first)
+        falls = _fall(self._variances, told) * self._competes
+        stirred = 1 - STIR * ((self._lots + self._lots[first]) % 1)
+        found: Array = (falls + _fall(self._variances[first], told)) * stirred
+        lately = [self._place[bot] for bot in self._met[int(self._pool[first])] if bot in self._place]
+        found[lately] *= AGAIN
+        found[first] = -1
+        return found
+
+    def _told(self, one: int) -> Array:
+        """By place: what a block with one tells of a strength, and of that one's.
+
+        The odds' curve, flattened by what is not known of either; its series to the fourth power is close enough
+        to choose by, and the same on every machine.
+        """
+        flat = 1 + (self._variances + self._variances[one]) * 0.3
+        gap = (self._means - self._means[one]) ** 2 / flat
+        found: Array = self._most / (np.sqrt(flat) * (1 + gap / 4 + gap * gap / 48))
+        return found
+
+    def _count(self, table: NDArray[np.int64]) -> None:
+        """Those at a table will be better known."""
+        if len(table) > 1:
+            told = [float(self._told(one)[table].sum() - self._told(one)[one]) / (len(table) - 1) for one in table]
+            self._variances[table] -= _fall(self._variances[table], np.array(told))
+
+
+def _fall(variances: Any, told: Array) -> Array:
+    """How much smaller variances get by so much information."""
+    found: Array = variances * variances * told / (1 + variances * told)
+    return found

@@ -1,0 +1,284 @@
+"""The waves of a ladder without an end, and the ratings that their results lead to. Pure.
+
+A wave is chosen by all that the waves before the last one came to: so one wave can be played while the one before
+it ends, and yet the same results in schedule order always lead to the same blocks, whatever order they came in.
+Before a change of the field, and before a season, all that was begun is waited for.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from random import Random
+
+from arena.quantities import counted
+from arena.schedule.blocks import Block
+from arena.schedule.choice import ACCURACY, Choice
+from arena.schedule.fields import Field, ScheduleSpec, fields_of
+from arena.schedule.ladder_state import LadderState
+from arena.schedule.seating import shifts_of
+from arena.statistics import START, Played, RunningRating, learn, shown, widened
+
+SEASON = 50_000
+"""Blocks of a season, unless the file says otherwise."""
+NEW_VERSION = 150.0
+"""A new version may be so many Elo stronger or weaker than the one before."""
+NEW_SEASON = 50.0
+"""From one season to the next a rating may come to mean so many Elo more or less."""
+FEWEST_TABLES, MOST_TABLES = 4, 128
+"""Of a wave. Two waves can be under way: with many bots this is what keeps many cores busy."""
+LATELY = 8
+"""A bot's opponents of so many blocks, its latest, are not met again if there are others."""
+TWO = 2
+
+
+class StrangeResultError(ValueError):
+    """A result is not of the match that was to be played. The text says which block's, on one line."""
+
+
+class Waves:
+    """The waves of a ladder, one after the other, and the ratings that their results lead to."""
+
+    def __init__(
+        self,
+        spec: ScheduleSpec,
+        seed: int,
+        state: LadderState | None = None,
+        season_over: Callable[[int, tuple[RunningRating, ...]], None] | None = None,
+    ) -> None:
+        """Begins, or goes on where a state has it.
+
+        Args:
+            spec: of a ladder without an end.
+            seed: the tournament's.
+            state: where it stands; it is changed. None: at its beginning.
+            season_over: told the number of each season that ends, and the ratings by entrant.
+        """
+        self._spec, self._seed = spec, seed
+        self._state = LadderState() if state is None else state
+        self._season_over = season_over
+        self._fields = fields_of(spec)
+        self._shifts = shifts_of(spec.seats, spec.rotations or spec.seats)
+        self._heard: dict[int, list[Played]] = {}
+        self.before_wave: Callable[[LadderState], None] | None = None
+        """Told how the ladder stands before each wave is made. It can go on from there, if it heard of all blocks
+        before; also if the field changes with the next one."""
+
+    def pending(self) -> Iterator[Block]:
+        """The blocks of waves that were made, and whose results are not in the ratings."""
+        state = self._state
+        number = state.rated
+        for turn, wave in enumerate(state.pending, start=state.turn - len(state.pending)):
+            for table in wave:
+                yield self._block(number, turn, table)
+                number += 1
+
+    def hear(self, results: Sequence[Played]) -> None:
+        """The results of blocks that have ended, all matches of each."""
+        for played in results:
+            self._heard.setdefault(played.block, []).append(played)
+
+    def next(self) -> list[Block] | None:
+        """The next wave; empty: there is nothing to learn. None: first, more results must be heard.
+
+        Raises:
+            StrangeResultError: a result is of other bots than those that were to play.
+        """
+        state = self._state
+        while True:
+            begins = self._begins()
+            while len(state.pending) > (0 if begins else 1):
+                if not self._rate_wave():
+                    return None
+            if self.before_wave is not None:
+                self.before_wave(state)
+            if begins:
+                self._begin()
+            wave = self._tables()
+            if wave or not state.pending:
+                break
+            if not self._rate_wave():
+                return None
+        blocks = [self._block(number, state.turn, table) for number, table in enumerate(wave, start=state.first)]
+        if wave:
+            state.pending.append(wave)
+            state.first += len(wave)
+            state.turn += 1
+        return blocks
+
+    def replay(self, results_between: Callable[[int, int], Sequence[Played]]) -> None:
+        """Goes on as far as results lead.
+
+        `results_between`: gives those of all blocks from this number on and before that.
+
+        Raises:
+            StrangeResultError: a result is of other bots than those that were to play.
+        """
+        state = self._state
+        known = state.rated
+        if state.first > known:
+            self.hear(results_between(known, state.first))
+        while self.next():
+            # Only the last wave's are new.
+            wave = len(state.pending[-1])
+            self.hear(results_between(state.first - wave, state.first))
+
+    def ratings(self) -> tuple[RunningRating, ...]:
+        """By entrant: what all results that were heard lead to."""
+        state = self._state
+        means, variances, played = list(state.means), list(state.variances), list(state.blocks)
+        for block in self.pending():
+            if self._is_heard(block.number):
+                _rate(self._results(block), means, variances)
+            else:
+                for bot in set(block.entrants):
+                    played[bot] -= 1
+        found = [shown(*each) for each in zip(means, variances, played, strict=True)]
+        fresh = shown(0.0, START, 0)
+        return (*found, *[fresh] * (self._spec.numbers - len(found)))
+
+    def why_idle(self) -> str:
+        """Why nothing is to be learnt."""
+        competing = self._field.active
+        tired = [bot for bot in competing if self._is_tired(bot)]
+        accuracy = self._spec.accuracy or ACCURACY
+        known = f"ratings are known to ± {accuracy}, or as well as matches can tell"
+        return f"{counted(len(tired), 'bot')} have used their budgets" if len(tired) == len(competing) else known
+
+    @property
+    def first(self) -> int:
+        """The number of the first block that is in no wave yet."""
+        return self._state.first
+
+    @property
+    def season_blocks(self) -> int:
+        """How many blocks a season has."""
+        return self._spec.season or SEASON
+
+    @property
+    def season_first(self) -> int:
+        """The number of the season's first block."""
+        return max(0, self._state.season - 1) * self.season_blocks
+
+    @property
+    def _field(self) -> Field:
+        return self._fields[max(0, self._state.fields - 1)]
+
+    def _begins(self) -> bool:
+        """Whether a field or a season begins with the next block."""
+        return self._end() == self._state.first
+
+    def _end(self) -> int:
+        """The first block of the next field or season."""
+        state = self._state
+        end = state.season * self.season_blocks
+        later = self._fields[state.fields :]
+        return min(end, later[0].first) if later else end
+
+    def _begin(self) -> None:
+        state, spec = self._state, self._spec
+        if state.first == state.season * self.season_blocks:
+            if state.season and self._season_over is not None:
+                self._season_over(state.season, self.ratings()[: len(state.means)])
+            state.season += 1
+            state.variances = [widened(each, NEW_SEASON) for each in state.variances]
+            state.blocks = [0] * len(state.blocks)
+            state.charged_us = [0] * len(state.blocks)
+        if state.fields < len(self._fields) and self._fields[state.fields].first == state.first:
+            field = self._fields[state.fields]
+            state.fields += 1
+            self._admit(max((*field.active, spec.house or 0), default=0) + 1)
+            for number, predecessor in field.came:
+                self._admit(number + 1)
+                if predecessor is not None:
+                    state.means[number] = state.means[predecessor]
+                    state.variances[number] = widened(state.variances[predecessor], NEW_VERSION)
+
+    def _admit(self, numbers: int) -> None:
+        state = self._state
+        for _ in range(numbers - len(state.means)):
+            state.means.append(0.0)
+            state.variances.append(START)
+            state.blocks.append(0)
+            state.charged_us.append(0)
+            state.met.append([])
+
+    def _is_heard(self, number: int) -> bool:
+        return len(self._heard.get(number, ())) == len(self._shifts)
+
+    def _results(self, block: Block) -> list[Played]:
+        """By seating."""
+        played = sorted(self._heard[block.number], key=lambda each: each.seating)
+        if any(sorted(match.entrants) != sorted(block.entrants) for match in played):
+            raise StrangeResultError(f"block {block.number + 1} was played by others than the ladder chose")
+        return played
+
+    def _rate_wave(self) -> bool:
+        """Takes the results of the first wave that is pending into the ratings, if all are there."""
+        state = self._state
+        blocks = list(islice(self.pending(), len(state.pending[0])))
+        if not all(self._is_heard(block.number) for block in blocks):
+            return False
+        for block in blocks:
+            played = self._results(block)
+            del self._heard[block.number]
+            _rate(played, state.means, state.variances)
+            for match in played:
+                for entrant, charged in zip(match.entrants, match.charged_us, strict=True):
+                    state.charged_us[entrant] += charged
+            state.matches += len(played)
+            state.head = played[-1].head
+        state.pending = state.pending[1:]
+        return True
+
+    def _block(self, number: int, turn: int, table: tuple[int, ...]) -> Block:
+        return Block(number, turn, table, self._shifts, self._seed)
+
+    def _is_tired(self, bot: int) -> bool:
+        budget = self._spec.budget_s
+        return budget is not None and self._state.charged_us[bot] >= budget * 1_000_000
+
+    def _opponents(self) -> list[int]:
+        """Those who compete, and have some of their budget left; then old versions that stay, and the house."""
+        before = {number: one for field in self._fields[: self._state.fields] for number, one in field.came}
+        stay = list[int]()
+        for bot in self._field.active:
+            number: int | None = bot
+            for _ in range(self._spec.old_versions or 0):
+                number = None if number is None else before.get(number)
+                if number is not None:
+                    stay.append(number)
+        house = [] if self._spec.house is None else [self._spec.house]
+        return [bot for bot in (*self._field.active, *stay) if not self._is_tired(bot)] + house
+
+    def _tables(self) -> list[tuple[int, ...]]:
+        """The next wave's, and notes them: they are to be played."""
+        state, spec = self._state, self._spec
+        pool = self._opponents()
+        seats, number = spec.seats, len(self._field.active)
+        wanted = min(MOST_TABLES, max(FEWEST_TABLES, number // (2 * seats)))
+        if not pool or (len(pool) < seats and spec.house is None):
+            return []
+        choice = Choice(self._spec, state, pool, frozenset(self._field.active), len(self._shifts))
+        luck = Random(f"{self._seed}/{state.turn}/wave")
+        choice.draw_lots(luck)
+        most = -(-2 * wanted * seats // number)
+        tables = []
+        for members in islice(choice.tables(most), min(wanted, self._end() - state.first)):
+            table = list(members)
+            while len(table) < seats:
+                table.append(spec.house or 0)
+            tables.append(tuple(sorted(table, key=lambda _: luck.random())))
+            latest = min(LATELY * (seats - 1), (len(pool) - 1) // (seats if seats > TWO else 2))
+            self._note(tuple(dict.fromkeys(table)), latest)
+        return tables
+
+    def _note(self, members: Sequence[int], latest: int) -> None:
+        state = self._state
+        for bot in members:
+            state.blocks[bot] += 1
+            met = [*state.met[bot], *(other for other in members if other != bot)]
+            state.met[bot] = met[-latest:] if latest else []
+
+
+def _rate(played: Sequence[Played], means: list[float], variances: list[float]) -> None:
+    for match in played:
+        learn(means, variances, match.entrants, match.outcome.ranking)
