@@ -79,7 +79,7 @@ class TournamentFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     season: Positive | None = None
     """How many blocks a season of such a ladder has; None: `arena.schedule.waves.SEASON`."""
     accuracy: Positive | None = None
-    """The standard error, in Elo, at which its bots need no more matches; None: `arena.schedule.choice.ACCURACY`."""
+    """The standard error, in Elo, at which a bot needs no more matches; None: `arena.schedule.choice.ACCURACY`."""
     old_versions: Positive | None = None
     """How many versions before a bot's latest stay as opponents on such a ladder; None: none."""
     budget_s: Positive | None = None

@@ -77,8 +77,7 @@ class Choice:
             first = int(np.argmax(np.where(in_turn, self._variances * (1 + TIES * self._lots), 0)))
             scores = self._scores(first)
             scores[self._sat >= most] *= AGAIN * AGAIN
-            others = np.argsort(-scores, kind="stable")[: self._seats - 1]
-            table = np.array([first, *others])
+            table = np.array([first, *_best(scores, self._seats - 1)])
             self._sat[table] += 1
             self._blocks[table] += 1
             mean += self._competes[table].sum() / self._competes.sum()
@@ -87,7 +86,7 @@ class Choice:
 
     def _scores(self, first: int) -> Array:
         """What is learnt from a meeting of each with one: how much smaller variances of those who compete get."""
-        told = self._told(first)
+        told = self._told(first, slice(None))
         falls = _fall(self._variances, told) * self._competes
         stirred = 1 - STIR * ((self._lots + self._lots[first]) % 1)
         found: Array = (falls + _fall(self._variances[first], told)) * stirred
@@ -96,22 +95,32 @@ class Choice:
         found[first] = -1
         return found
 
-    def _told(self, one: int) -> Array:
-        """By place: what a block with one tells of a strength, and of that one's.
+    def _told(self, one: int, others: Any) -> Array:
+        """What a block with one tells of the strengths of others, given by place, and of that one's.
 
         The odds' curve, flattened by what is not known of either; its series to the fourth power is close enough
         to choose by, and the same on every machine.
         """
-        flat = 1 + (self._variances + self._variances[one]) * 0.3
-        gap = (self._means - self._means[one]) ** 2 / flat
+        flat = 1 + (self._variances[others] + self._variances[one]) * 0.3
+        gap = (self._means[others] - self._means[one]) ** 2 / flat
         found: Array = self._most / (np.sqrt(flat) * (1 + gap / 4 + gap * gap / 48))
         return found
 
     def _count(self, table: NDArray[np.int64]) -> None:
         """Those at a table will be better known."""
         if len(table) > 1:
-            told = [float(self._told(one)[table].sum() - self._told(one)[one]) / (len(table) - 1) for one in table]
+            told = [self._told(one, table[table != one]).mean() for one in table]
             self._variances[table] -= _fall(self._variances[table], np.array(told))
+
+
+def _best(scores: Array, number: int) -> list[int]:
+    """The places of the highest scores."""
+    found = []
+    for _ in range(number):
+        place = int(np.argmax(scores))
+        scores[place] = -2
+        found.append(place)
+    return found
 
 
 def _fall(variances: Any, told: Array) -> Array:

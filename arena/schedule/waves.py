@@ -23,7 +23,7 @@ NEW_VERSION = 150.0
 """A new version may be so many Elo stronger or weaker than the one before."""
 NEW_SEASON = 50.0
 """From one season to the next a rating may come to mean so many Elo more or less."""
-FEWEST_TABLES, MOST_TABLES = 4, 128
+FEWEST_TABLES, MOST_TABLES = 4, 64
 """Of a wave. Two waves can be under way: with many bots this is what keeps many cores busy."""
 LATELY = 8
 """A bot's opponents of so many blocks, its latest, are not met again if there are others."""

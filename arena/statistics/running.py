@@ -2,10 +2,12 @@
 
 Each strength is a Gaussian over log-strengths of Plackett and Luce's model, as in `ratings`. A match moves it by
 one step of Newton's method from where it stood, the others' strengths taken as uncertain as they are. For two
-seats that is Glicko's rule (M. E. Glickman, *Parameter estimation in large dynamic paired comparison experiments*, 1999,
-equations 9 and 10 without its rating periods); for more it is the same of Plackett and Luce's likelihood, as in
-R. C. Weng and C.-J. Lin, *A Bayesian approximation method for online ranking* (2011). Each match costs the same,
+seats that is Glicko's rule, for more the same of Plackett and Luce's likelihood. Each match costs the same,
 however many came before.
+
+Papers: M. E. Glickman, *Parameter estimation in large dynamic paired comparison experiments* (1999), equations 9
+and 10 without its rating periods; R. C. Weng and C.-J. Lin, *A Bayesian approximation method for online ranking*
+(2011).
 """
 
 from collections.abc import Sequence

@@ -69,16 +69,13 @@ class _Copy(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class Ladder:
     """Blocks of a ladder, one after the other: an iterator for `play_blocks`, which tells it what they came to."""
 
-    def __init__(self, waves: Waves, key: str, path: Path) -> None:
-        """Goes on where the waves are. `path`: where a copy is kept, under its key."""
-        self._waves, self._key, self._path = waves, key, path
+    def __init__(self, waves: Waves) -> None:
+        """Goes on where the waves are."""
+        self._waves = waves
         self._ready = deque(waves.pending())
         self.first = self._ready[0].number if self._ready else waves.first
         """The number of the first block."""
-        self._copy = b""
-        self._kept = self.first
         self._stopped = False
-        waves.before_wave = self._note
 
     @classmethod
     def opened(cls, folder: Path, ledger: Ledger, spec: ScheduleSpec, seed: int, labels: Sequence[str]) -> Self:
@@ -88,8 +85,8 @@ class Ladder:
             WrongUse: the ledger holds results of other matches; or the folder cannot be written.
             MachineCannot: the ledger cannot be read; or there is no space.
         """
-        waves = ladder_so_far(ledger, spec, seed, partial(_write_season, folder / SEASONS, labels))
-        return cls(waves, _key(spec, seed), folder / LADDER)
+        season_over = partial(_write_season, folder / SEASONS, labels)
+        return cls(ladder_so_far(ledger, spec, seed, season_over, _Copies(folder / LADDER, _key(spec, seed)).keep))
 
     def __iter__(self) -> Self:
         return self
@@ -118,23 +115,33 @@ class Ladder:
         """Why there are no more blocks, if it was not stopped."""
         return self._waves.why_idle()
 
-    def keep(self) -> None:
-        """Writes the latest copy. One that is lost is made again: it takes time, no more."""
-        if self._copy:
-            part = self._path.with_name(f"{self._path.name}.part")
-            try:
-                with open(part, "wb", opener=for_owner) as file:
-                    file.write(self._copy)
-                part.replace(self._path)
-            except OSError as error:
-                say(f"{self._path}: cannot be written: {error.strerror}; going on will take longer")
-            self._copy = b""
 
-    def _note(self, state: LadderState) -> None:
-        self._copy = msgspec.json.encode(_Copy(version=VERSION, key=self._key, state=state))
-        if state.first >= self._kept + EVERY:
-            self._kept = state.first
-            self.keep()
+class _Copies:
+    """Writes a copy of a ladder now and then. One that is lost is made again: it takes time, no more."""
+
+    def __init__(self, path: Path, key: str) -> None:
+        self._path, self._key = path, key
+        self._kept: int | None = None
+        """The first block of the latest copy's next wave."""
+
+    def keep(self, state: LadderState) -> None:
+        """Writes how a ladder stands before a wave, unless it has hardly moved since the last time."""
+        self._kept = state.first if self._kept is None else self._kept
+        if state.first < self._kept + EVERY:
+            return
+        self._kept = state.first
+        try:
+            _write(self._path, msgspec.json.encode(_Copy(version=VERSION, key=self._key, state=state)))
+        except OSError as error:
+            say(f"{self._path}: cannot be written: {error.strerror}; going on will take longer")
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Whole or not at all."""
+    part = path.with_name(f"{path.name}.part")
+    with open(part, "wb", opener=for_owner) as file:
+        file.write(content)
+    part.replace(path)
 
 
 def play_ladder(
@@ -194,11 +201,8 @@ def play_ladder(
                     await trio.sleep(LOOK_SECONDS)
             nursery.cancel_scope.cancel()
 
-    try:
-        with LiveProgress(progress_console(), done, None) as progress:
-            event_loop.run(play_all)
-    finally:
-        ladder.keep()
+    with LiveProgress(progress_console(), done, None) as progress:
+        event_loop.run(play_all)
     return time_is_up()
 
 
@@ -214,6 +218,7 @@ def ladder_so_far(
     spec: ScheduleSpec,
     seed: int,
     season_over: SeasonOver | None = None,
+    before_wave: Callable[[LadderState], None] | None = None,
     *,
     end: int = LAST,
 ) -> Waves:
@@ -224,6 +229,7 @@ def ladder_so_far(
         MachineCannot: it cannot be read.
     """
     waves = Waves(spec, seed, _kept_state(ledger, spec, seed), season_over)
+    waves.before_wave = before_wave
     try:
         waves.replay(lambda first, last: ledger.results(first, min(last, end)))
     except StrangeResultError as error:
@@ -265,9 +271,6 @@ def _write_season(folder: Path, labels: Sequence[str], season: int, ratings: tup
     content = {"season": season, "ladder": ladder_json(labels[: len(ratings)], ratings)}
     try:
         folder.mkdir(FOLDER_MODE, exist_ok=True)
-        part = path.with_name(f"{path.name}.part")
-        with open(part, "wb", opener=for_owner) as file:
-            file.write(msgspec.json.encode(content) + b"\n")
-        part.replace(path)
+        _write(path, msgspec.json.encode(content) + b"\n")
     except OSError as error:
         raise cannot_write(path, error) from None
