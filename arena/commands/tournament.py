@@ -224,8 +224,16 @@ def _time_limit(how_long: str | None, until: str | None) -> Callable[[], bool] |
         found = re.fullmatch(r"([0-9]{1,6})([smhd])", how_long)
         if found is None:
             raise WrongUse(f"--for: {how_long!r} is no time; a whole number and s, m, h or d, for example 2h")
-        end = monotonic() + int(found[1]) * {"s": 1, "m": 60, "h": 3_600, "d": 86_400}[found[2]]
-        return lambda: monotonic() >= end
+        seconds = int(found[1]) * {"s": 1, "m": 60, "h": 3_600, "d": 86_400}[found[2]]
+        begun: list[float] = []
+
+        def is_up() -> bool:
+            # Asked first when the first match can begin: a check before it is not counted.
+            begun.append(monotonic())
+            del begun[1:]
+            return monotonic() >= begun[0] + seconds
+
+        return is_up
     if until is None:
         return None
     try:
