@@ -1,8 +1,8 @@
 """Who is to meet whom next on a ladder without an end. Pure.
 
 Next in turn is the bot of which least is known; it meets those with whom both sides learn most: near in rating,
-little known, and not met lately. Matches that are not over count as if they had been: they make their bots better
-known.
+little known, and not met lately. What is learnt of a bot counts for more where many others are near: there pairs
+are in the wrong order. Matches that are not over count as if they had been: they make their bots better known.
 """
 
 from collections.abc import Iterator, Sequence
@@ -25,6 +25,10 @@ SHARE, AT_FIRST = 2, 10
 STIR = 0.5
 """Up to this share of what would be learnt is given up by lot: if only neighbours met, all would know how far they
 are from their neighbours, and nobody how far from the others."""
+NEAR = 0.5
+"""In log-strength: where more bots than on average are so near, more pairs can be in the wrong order."""
+LEAST, MOST = 0.5, 2.0
+"""What is learnt of a bot counts for this at least, where it stands alone, and for this at most, in a crowd."""
 TIES = 1e-6
 """Lots move a bot's turn by up to this share: they decide between bots of which equally much is known."""
 
@@ -57,6 +61,7 @@ class Choice:
         # What one match at a table of equals tells of each, in Plackett and Luce's model.
         self._most = rotations * (seats - sum(1 / place for place in range(1, seats + 1))) / seats
         self._lots: Array = np.ones(len(pool))
+        self._crowd = _crowded(self._means)
         for table in (table for wave in state.pending for table in wave):
             self._count(np.array([self._place[bot] for bot in dict.fromkeys(table) if bot in self._place]))
 
@@ -74,7 +79,7 @@ class Choice:
             )
             if not in_turn.any():
                 return
-            first = int(np.argmax(np.where(in_turn, self._variances * (1 + TIES * self._lots), 0)))
+            first = int(np.argmax(np.where(in_turn, self._variances * self._crowd * (1 + TIES * self._lots), 0)))
             scores = self._scores(first)
             scores[self._sat >= most] *= AGAIN * AGAIN
             table = np.array([first, *_best(scores, self._seats - 1)])
@@ -87,9 +92,9 @@ class Choice:
     def _scores(self, first: int) -> Array:
         """What is learnt from a meeting of each with one: how much smaller variances of those who compete get."""
         told = self._told(first, slice(None))
-        falls = _fall(self._variances, told) * self._competes
+        falls = _fall(self._variances, told) * self._competes * self._crowd
         stirred = 1 - STIR * ((self._lots + self._lots[first]) % 1)
-        found: Array = (falls + _fall(self._variances[first], told)) * stirred
+        found: Array = (falls + _fall(self._variances[first], told) * self._crowd[first]) * stirred
         lately = [self._place[bot] for bot in self._met[int(self._pool[first])] if bot in self._place]
         found[lately] *= AGAIN
         found[first] = -1
@@ -111,6 +116,14 @@ class Choice:
         if len(table) > 1:
             told = [self._told(one, table[table != one]).mean() for one in table]
             self._variances[table] -= _fall(self._variances[table], np.array(told))
+
+
+def _crowded(means: Array) -> Array:
+    """What is learnt of each counts for so much: in proportion to how many are near."""
+    order = np.sort(means)
+    near = np.searchsorted(order, means + NEAR) - np.searchsorted(order, means - NEAR)
+    found: Array = np.clip(near / near.mean(), LEAST, MOST)
+    return found
 
 
 def _best(scores: Array, number: int) -> list[int]:
