@@ -244,7 +244,9 @@ def _check_tournament(file: Path, folder: Path, *, as_json: bool, given: dict[st
         for each in found:
             for line in said_lines(each.label, each.tally, [each.trial] if each.trial else [], each.broken):
                 screen.say(line)
-        for line in (*_names(tournament), design.text, forecast_text(expected), f"transcripts and logs: {folder}"):
+        ahead: tuple[str, ...] = ("a ladder without an end: it plays until it is stopped",)
+        ahead = ahead if form.endless else (design.text, forecast_text(expected))
+        for line in (*_names(tournament), *ahead, f"transcripts and logs: {folder}"):
             screen.say(line)
     if broken := [each for each in found if each.broken]:
         places = ", ".join(f"{entry_place(tournament, each.entrant)} ({each.label})" for each in broken)

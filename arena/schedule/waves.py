@@ -17,7 +17,7 @@ from arena.schedule.ladder_state import LadderState
 from arena.schedule.seating import shifts_of
 from arena.statistics import START, Played, RunningRating, learn, shown, widened
 
-SEASON = 50_000
+SEASON = 20_000
 """Blocks of a season, unless the file says otherwise."""
 NEW_VERSION = 150.0
 """A new version may be so many Elo stronger or weaker than the one before."""
@@ -207,7 +207,8 @@ class Waves:
     def _results(self, block: Block) -> list[Played]:
         """By seating."""
         played = sorted(self._heard[block.number], key=lambda each: each.seating)
-        if any(sorted(match.entrants) != sorted(block.entrants) for match in played):
+        numbers, expected = len(self._state.means), sorted(block.entrants)
+        if not all(match.fits(numbers) and sorted(match.entrants) == expected for match in played):
             raise StrangeResultError(f"block {block.number + 1} was played by others than the ladder chose")
         return played
 
@@ -241,11 +242,12 @@ class Waves:
         before = {number: one for field in self._fields[: self._state.fields] for number, one in field.came}
         stay = list[int]()
         for bot in self._field.active:
-            number: int | None = bot
-            for _ in range(self._spec.old_versions or 0):
-                number = None if number is None else before.get(number)
-                if number is not None:
-                    stay.append(number)
+            older = list[int]()
+            number = before.get(bot)
+            while number is not None and len(older) < (self._spec.old_versions or 0):
+                older.append(number)
+                number = before.get(number)
+            stay += older
         house = [] if self._spec.house is None else [self._spec.house]
         return [bot for bot in (*self._field.active, *stay) if not self._is_tired(bot)] + house
 

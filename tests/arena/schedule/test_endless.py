@@ -1,7 +1,7 @@
 """A ladder without an end: pure, fair, and idle when nothing is to be learnt."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from itertools import combinations
 from random import Random
@@ -207,12 +207,19 @@ def test_a_bot_far_above_all_others_does_not_keep_the_ladder_busy() -> None:
     assert len(blocks) < 3_000
 
 
-def test_results_of_other_bots_are_refused() -> None:
+@pytest.mark.parametrize(
+    "forged",
+    [
+        lambda each: replace(each, entrants=each.entrants[:1] * 2),
+        lambda each: replace(each, outcome=replace(each.outcome, ranking=((0,), (7,)))),
+        lambda each: replace(each, conduct=()),
+    ],
+)
+def test_results_of_other_matches_are_refused(forged: Callable[[Played], Played]) -> None:
     waves = Waves(ladder(4), SEED)
     blocks = waves.next() or []
     waves.next()
-    others = [replace(each, entrants=each.entrants[:1] * 2) for each in played(blocks)]
-    waves.hear(others)
+    waves.hear([forged(each) for each in played(blocks)])
     with pytest.raises(StrangeResultError, match="block 1 was played by others than the ladder chose"):
         waves.next()
 
