@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 
-from arena.schedule.blocks import Match
+from arena.schedule.blocks import Block, Match
 from arena.schedule.multi_seat import Tables
-from arena.schedule.queue import AHEAD, MatchQueue, Ticket
+from arena.schedule.queue import AHEAD, Later, MatchQueue, Ticket
 from arena.schedule.round_robin import round_robin
 
 FIVE_A_BLOCK = Tables(entrants=5, seats=5, rounds=3, rotations=5, filled=False)
@@ -126,3 +126,18 @@ def test_no_more_than_so_many_blocks_are_looked_at_ahead() -> None:
     assert agenda.take(0, without(0, asked)) is None
     assert AHEAD - 1 == max(asked)
     assert not agenda.done
+
+
+def test_blocks_that_depend_on_results_are_asked_for_again() -> None:
+    """Nothing is handed out meanwhile, and it is not over."""
+    coming = list[Block | Later]([Block(0, 0, (0, 1), (0, 1), 1), Later(), Block(1, 1, (0, 1), (0, 1), 1)])
+    queue = MatchQueue(iter(coming), set())
+    first, second = queue.take(1), queue.take(1)
+    assert first is not None
+    assert second is not None
+    assert queue.take(1) is None
+    assert not queue.done
+    assert [True, True] == [queue.ended(first), queue.ended(second)]
+    third = queue.take(1)
+    assert third is not None
+    assert 1 == third.match.block
