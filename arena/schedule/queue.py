@@ -155,7 +155,11 @@ class MatchQueue:
             if isinstance(coming, Later) and self._end is None:
                 return None
             # Blocks that come later come after all that are known: where there is an end, it is before them.
-            if coming is None or isinstance(coming, Later) or (self._end is not None and coming.number >= self._end):
+            if (
+                coming is None
+                or isinstance(coming, Later)
+                or (self._end is not None and coming.number >= self._end)
+            ):
                 self._all_begun = not self._ahead
                 break
             ticket = self._begin(coming, worker, fits)

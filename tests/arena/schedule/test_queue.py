@@ -141,3 +141,18 @@ def test_blocks_that_depend_on_results_are_asked_for_again() -> None:
     third = queue.take(1)
     assert third is not None
     assert 1 == third.match.block
+
+
+def test_blocks_that_depend_on_what_a_change_dropped_are_waited_for_no_more() -> None:
+    """A wave whose last block waits for an absent bot, and a change before it: nothing would ever end the wait."""
+    seats = [(1, 2), (0, 1)]
+    wave = [Block(number, 0, entrants, (0, 1), 1) for number, entrants in enumerate(seats)]
+    agenda = MatchQueue(iter([*wave, Later(), Later(), Later()]), set())
+    first, second = agenda.take(0, without(0)), agenda.take(0, without(0))
+    assert first is not None
+    assert second is not None
+    assert agenda.take(0, without(0)) is None
+    agenda.end_at(lambda next_block: next_block)
+    assert [True, True] == [agenda.ended(first), agenda.ended(second)]
+    assert agenda.take(0, without(0)) is None
+    assert agenda.done
