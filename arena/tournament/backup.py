@@ -20,7 +20,18 @@ from msgspec import Struct
 from arena.errors import WrongUse, cannot_write
 from arena.processes import process_pool
 from arena.tournament.ledger import Ended, Ledger
-from arena.tournament.results_folder import DECISIONS, ENTRIES, LEDGER, LOCK, PAGE, TABLE, TRANSCRIPTS, held
+from arena.tournament.results_folder import (
+    DECISIONS,
+    ENTRIES,
+    LADDER,
+    LEDGER,
+    LOCK,
+    PAGE,
+    SEASONS,
+    TABLE,
+    TRANSCRIPTS,
+    held,
+)
 from referee.bot_folder import MEGABYTE, MOST_MB, ContentError, content_hash, copy_into
 from referee.linux.private_file import FOLDER_MODE, for_owner
 from referee.transcript import TranscriptError, verify_transcript
@@ -140,6 +151,8 @@ def _check_place(results: Path, to: Path) -> None:
         PAGE,
         TABLE,
         DECISIONS,
+        LADDER,
+        SEASONS,
         *(f"{COMING}{end}" for end in ("", "-wal", "-shm")),
     }
     if LEDGER not in names and not names <= begun:
@@ -191,7 +204,11 @@ def _copy_files(copy: Ledger, results: Path, to: Path, tell: Told) -> Backup:
     for path in _entries_of(results):
         is_new = _copy_entry(path, to / ENTRIES / path.name)
         copied, kept = copied + is_new, kept + (not is_new)
-    for name in (PAGE, TABLE, DECISIONS):
+    seasons = _seasons_of(results)
+    if seasons:
+        (to / SEASONS).mkdir(FOLDER_MODE, exist_ok=True)
+    # Where a ladder stands may be newer than the ledger's copy: then it is made again from that.
+    for name in (PAGE, TABLE, DECISIONS, LADDER, *seasons):
         if (results / name).is_file():
             _copy_file(results / name, to / name)
     return Backup(
@@ -228,6 +245,12 @@ def _entries_of(results: Path) -> Iterator[Path]:
         for path in sorted((results / ENTRIES).iterdir()):
             if _ENTRY.fullmatch(path.name) and path.is_dir() and not path.is_symlink():
                 yield path
+
+
+def _seasons_of(results: Path) -> list[str]:
+    """The files of a ladder's seasons, by their names in the folder."""
+    found = sorted((results / SEASONS).glob("*.json"))
+    return [f"{SEASONS}/{path.name}" for path in found if not path.is_symlink()]
 
 
 def _copy_file(source: Path, to: Path) -> bool:
