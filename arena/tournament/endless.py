@@ -4,7 +4,7 @@ What is on disk can be made again from the ledger: a copy that does not fit the 
 """
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from functools import partial
 from hashlib import sha256
 from itertools import groupby
@@ -32,12 +32,13 @@ from arena.schedule import (
     ladder_json,
 )
 from arena.statistics import Played, RunningRating
-from arena.terminal import progress_console, say
+from arena.terminal import Screen, progress_console, say
 from arena.tournament.feed_standings import AlsoFed, FedStandings
 from arena.tournament.ledger import LAST, Ledger
+from arena.tournament.notices import Watch
 from arena.tournament.progress import LiveProgress
 from arena.tournament.results_folder import LADDER, SEASONS
-from arena.tournament.runner import InThread, MatchSetup, play_blocks
+from arena.tournament.runner import InThread, MatchSetup, Progress, Write, play_blocks
 from arena.workers import Venue
 from referee.linux.private_file import FOLDER_MODE, for_owner
 from referee.linux.regular_file import open_regular
@@ -152,10 +153,15 @@ def play_ladder(
     *,
     open_venue: Venue[PlayerT],
     time_is_up: Callable[[], bool],
-    fed: FedStandings | None,
+    fed: FedStandings | None = None,
+    watch: Watch | None = None,
+    beside: Callable[[Write], Awaitable[None]] | None = None,
+    screen: Screen | None = None,
     log: Logger = SILENT,
 ) -> bool:
     """Plays until the time is up, or a change waits in the ledger to be taken in; whether the time is up.
+
+    `beside` runs while it is played; `screen`: where people are told how far it is, if not given one of its own.
 
     Raises:
         WrongUse: the ledger holds results of other matches; or the folder cannot be written.
@@ -176,12 +182,17 @@ def play_ladder(
 
     async def play_all() -> None:
         write = InThread()
+        followed: Progress = progress if fed is None else AlsoFed(progress, fed)
+        if watch is not None:
+            followed = watch.beside(followed, tournament.labels)
         async with trio.open_nursery() as nursery:
             idle = trio.CancelScope()
             nursery.start_soon(stop_in_time, idle)
             async with open_venue(MANY) as workers:
                 if fed is not None:
                     nursery.start_soon(fed.keep, ledger, write, ladder.first)
+                if beside is not None:
+                    nursery.start_soon(beside, write)
                 await play_blocks(
                     field,
                     lambda: ladder,
@@ -189,7 +200,7 @@ def play_ladder(
                     first=ladder.first,
                     hear=ladder.hear,
                     workers=workers,
-                    progress=progress if fed is None else AlsoFed(progress, fed),
+                    progress=followed,
                     write=write,
                     log=log,
                     change_at=tournament.schedule.change_at,
@@ -201,7 +212,7 @@ def play_ladder(
                     await trio.sleep(LOOK_SECONDS)
             nursery.cancel_scope.cancel()
 
-    with LiveProgress(progress_console(), done, None) as progress:
+    with LiveProgress(progress_console() if screen is None else screen, done, None) as progress:
         event_loop.run(play_all)
     return time_is_up()
 

@@ -7,8 +7,9 @@ import trio
 
 from arena.config import Tournament
 from arena.schedule import Contest, Entered, Event, Withdrawn, competing, format_of
-from arena.statistics import Played, digest_of
+from arena.statistics import Played, RunningRating, digest_of
 from arena.tournament.ledger import Ledger
+from arena.tournament.results import results_that_count
 from arena.tournament.runner import Write
 from arena.workers import RemoteSeats
 from protocol.news import TableRow
@@ -17,6 +18,8 @@ from referee.host import RemoteBot
 LOOK_SECONDS = 1.0
 IDLE_SHARE = 20
 """To count takes at most one part in so many of the time."""
+SURE = 1.96
+"""Standard errors to each side of a rating: 95 %."""
 
 
 def keys_of(tournament: Tournament, *, competing_now: bool) -> set[str]:
@@ -35,10 +38,10 @@ async def keep_up(remote: RemoteSeats, tournament: Tournament, seed: int, ledger
         remote.await_no_more(_withdrawing(tournament, events))
         if remote.matches > counted and trio.current_time() >= next_count:
             began, counted = trio.current_time(), remote.matches
-            played = await write(ledger.results)
+            _, played, running = await write(partial(results_that_count, ledger, tournament.spec, seed))
             if played:
-                rows = await trio.to_thread.run_sync(partial(standings_by_key, tournament, seed, played))
-                remote.standings = rows
+                count = partial(standings_by_key, tournament, seed, played, running)
+                remote.standings = await trio.to_thread.run_sync(count)
             next_count = trio.current_time() + IDLE_SHARE * (trio.current_time() - began)
         await trio.sleep(LOOK_SECONDS)
 
@@ -60,22 +63,32 @@ def _withdrawing(tournament: Tournament, events: Sequence[Event]) -> set[str]:
     return keys
 
 
-def standings_by_key(tournament: Tournament, seed: int, played: list[Played]) -> dict[str, TableRow]:
-    """Where each remote bot stands, by its key; `played`: what counts, in schedule order."""
+def standings_by_key(
+    tournament: Tournament, seed: int, played: list[Played], running: tuple[RunningRating, ...] = ()
+) -> dict[str, TableRow]:
+    """Where each remote bot stands, by its key.
+
+    `played`: what counts, in schedule order; `running`: a ladder's ratings, if it is one without an end.
+    """
     spec, labels, house = tournament.spec, tournament.shown, tournament.house
-    contest = Contest(spec=spec, labels=labels, house=house, seed=seed, played=played)
+    contest = Contest(spec=spec, labels=labels, house=house, seed=seed, played=played, running=running)
     digest = digest_of(labels, played, house, partial(format_of(spec).in_order, contest))
     rows = [row for row in digest.standings if not row.house]
     found = {}
     for place, row in enumerate(rows, 1):
-        bot, rating = tournament.bots[row.entrant], digest.ratings.ratings[row.entrant]
+        bot = tournament.bots[row.entrant]
         if isinstance(bot, RemoteBot):
+            elo = digest.ratings.ratings[row.entrant]
+            rating, low, high = elo.elo, elo.low, elo.high
+            if running:
+                rating, wide = running[row.entrant].rating, SURE * running[row.entrant].error
+                low, high = rating - wide, rating + wide
             found[bot.key] = TableRow(
                 place=place,
                 of=len(rows),
                 played=row.played,
-                rating=round(rating.elo, 1),
-                low=None if rating.low is None else round(rating.low, 1),
-                high=None if rating.high is None else round(rating.high, 1),
+                rating=round(rating, 1),
+                low=None if low is None else round(low, 1),
+                high=None if high is None else round(high, 1),
             )
     return found

@@ -284,7 +284,17 @@ def _play_rest(
     schedule, field = tournament.schedule, match_setup(tournament, players)
     if isinstance(schedule, EndlessLadder):
         return None, play_ladder(
-            tournament, field, ledger, seed, open_venue=open_venue, time_is_up=time_is_up, fed=fed, log=log
+            tournament,
+            field,
+            ledger,
+            seed,
+            open_venue=open_venue,
+            time_is_up=time_is_up,
+            fed=fed,
+            watch=watch,
+            beside=None if remote is None else partial(keep_up, remote, tournament, seed, ledger),
+            screen=None if remote is None else remote.screen,
+            log=log,
         )
     # Not read for nothing: of a million matches they are gigabytes.
     so_far = [] if isinstance(schedule, Fixed) else ledger.results()
