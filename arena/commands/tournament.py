@@ -1,23 +1,19 @@
 """`arena tournament`: plays what is left of a tournament, then prints its table."""
 
 import re
-import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic
-from typing import Any, get_args
+from typing import get_args
 
 import click
 from msgspec.structs import replace
 
 from arena.commands.options import (
-    NOTIFY,
-    check_asked,
     check_option,
     feed_asked,
     feed_option,
-    host_keys,
     listen_options,
     log_option,
     notify_option,
@@ -25,10 +21,10 @@ from arena.commands.options import (
     usage_option,
     where_options,
 )
+from arena.commands.playing import Listening, notices_url, play_to_its_end, told_how_to_go_on
 from arena.config import Broken, Tournament, TournamentFile, read_tournament, results_of
-from arena.errors import Stopped, WrongUse
+from arena.errors import WrongUse
 from arena.feed import open_feed
-from arena.pages import write_beside
 from arena.reports import (
     attempts_text,
     field_usage,
@@ -40,15 +36,11 @@ from arena.reports import (
     usage_table,
 )
 from arena.tables import show
-from arena.terminal import command_line, print_json, results_console, say
-from arena.tournament import PAGE, TRANSCRIPTS, FinalResults, copies_of_file, open_notices, play_tournament
-from arena.workers import Hosting, RemoteSeats, Venue, Where, matches_at_once, venue_for
+from arena.terminal import print_json, results_console
+from arena.tournament import PAGE, TRANSCRIPTS, FinalResults, copies_of_file, open_notices
+from arena.workers import Where
 from referee.bot_folder import TomlError, read_toml
-from referee.host import Player
 from referee.sandbox import Isolation
-from referee.wire import BadAddressError, read_address
-
-NO_LISTENER = "--listen ADDRESS:PORT is wanted for bots on other machines"
 
 
 @click.command("tournament")
@@ -118,102 +110,28 @@ def command(
     if time_is_up is not None and not tournament.form.endless:
         raise WrongUse("--for, --until: are for a ladder without an end; other tournaments have one")
     where = Where(on=on, transcripts=transcripts, concurrency=concurrency, workers=workers)
-    form = tournament.form
-    url = notify or (None if form.notices is None else form.notices.url)
     with (
         open_log(log) as events,
         open_feed(feed_asked(feed, tournament.results)) as line,
-        open_notices(url, events.logger) as told,
+        open_notices(notices_url(tournament.form, notify), events.logger) as told,
+        told_how_to_go_on(),
     ):
-        failed: dict[int, str] = {}
-        publish = None if line is None else line.publish
-        remote = _remote(tournament, where, listen, key, publish=publish, log=events.logger)
-        players, venue = venue_for(
+        came_out = play_to_its_end(
+            tournament,
             where,
-            tournament.bots,
-            form.isolation,
-            at_once=form.concurrency,
-            fresh=fresh,
-            failed=failed,
-            feed=line,
+            line=line,
             log=events,
-            remote=remote,
+            notify=told,
+            listening=Listening(listen, key),
+            time_is_up=time_is_up,
+            fresh=fresh,
+            checks=checks,
         )
-        check = check_asked(where, tournament, failed, plays=checks)
-
-        def enlist(changed: Tournament) -> tuple[tuple[Player, ...], Venue[Any]]:
-            if changed.remote and remote is None:
-                raise WrongUse(f"{NO_LISTENER}: {changed.remote[0].name} has entered")
-            return venue_for(
-                where,
-                changed.bots,
-                form.isolation,
-                at_once=form.concurrency,
-                feed=line,
-                log=events,
-                remote=remote,
-            )
-
-        try:
-            came_out = play_tournament(
-                tournament,
-                players,
-                venue,
-                fresh=fresh,
-                write_reports=write_beside,
-                time_is_up=time_is_up,
-                enlist=enlist,
-                check=check,
-                publish=publish,
-                notify=told,
-                remote=remote,
-                log=events.logger,
-            )
-        except Stopped as stopped:
-            again = command_line(*_without_secret(word for word in sys.argv[1:] if word != "--fresh"))
-            raise Stopped(stopped.signal, f"stopped; to go on where it was: {again}") from None
-    for text in () if remote is None else remote.lines():
-        say(text)
     tournament = came_out.tournament
     if as_json:
         print_json(results_json(tournament, came_out))
     else:
         _print(tournament, came_out, transcripts, usage=usage)
-
-
-def _without_secret(words: Iterable[str]) -> list[str]:
-    """A command's words without the URL of notices: what is said ends up in logs."""
-    found: list[str] = []
-    for word in words:
-        option, equals, _ = word.partition("=")
-        if found and found[-1] == NOTIFY:
-            found.append("URL")
-        else:
-            found.append(f"{NOTIFY}=URL" if option == NOTIFY and equals else word)
-    return found
-
-
-def _remote(
-    tournament: Tournament, where: Where, listen: str | None, key: Path | None, **given: Any
-) -> RemoteSeats | None:
-    """The seats of remote bots; None: no port is to be opened.
-
-    Raises:
-        WrongUse: there are remote bots, and no address; or the address or the key cannot be used.
-    """
-    if listen is None:
-        if tournament.remote:
-            raise WrongUse(f"{NO_LISTENER}: {tournament.file} names {tournament.remote[0].given}")
-        if key is not None:
-            raise WrongUse("--key: goes with --listen")
-        return None
-    form = tournament.form
-    try:
-        hosting = Hosting(read_address(listen), host_keys(key), form.remote.wait)
-    except BadAddressError as error:
-        raise WrongUse(f"--listen: {error}") from None
-    slots = where.concurrency or form.concurrency or matches_at_once()
-    return RemoteSeats(hosting, slots=slots, **given)
 
 
 def _time_limit(how_long: str | None, until: str | None) -> Callable[[], bool] | None:

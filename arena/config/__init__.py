@@ -3,6 +3,15 @@
 from arena.config.caps import BotCaps, read_caps
 from arena.config.entries import Entry, find_entry, find_remote, random_bot, say_link, short_name
 from arena.config.notices import NOTICE_EVENTS, NoticeEvent, Notices, url_complaint
+from arena.config.season_file import (
+    Season,
+    Stage,
+    StageBot,
+    is_season,
+    read_season,
+    stage_line,
+    tournament_of_stage,
+)
 from arena.config.tournament_file import (
     CONSOLE,
     Broken,
@@ -25,6 +34,9 @@ __all__ = [
     "Entry",
     "NoticeEvent",
     "Notices",
+    "Season",
+    "Stage",
+    "StageBot",
     "Tournament",
     "TournamentFile",
     "bot_given",
@@ -32,12 +44,16 @@ __all__ = [
     "find_entrant",
     "find_entry",
     "find_remote",
+    "is_season",
     "random_bot",
     "read_caps",
+    "read_season",
     "read_tournament",
     "results_of",
     "say_link",
     "short_name",
+    "stage_line",
+    "tournament_of_stage",
     "url_complaint",
     "with_changes",
     "without",

@@ -131,6 +131,10 @@ class Tournament(Struct, frozen=True, kw_only=True):
     """The bots that the file names and that do not play, for they could not start: by label, why."""
     changes: tuple[Event, ...] = ()
     """What changed since it was begun. `bots` and `labels` go on with those that entered."""
+    fields: tuple[str, ...] = ()
+    """Where the file names each bot, the house's last; empty: in `bots` and `fill`."""
+    stage: Mapping[str, Any] = {}
+    """Of a season's stage: what its field and its results depend on beside the rest, as plain values by name."""
 
     @property
     def house(self) -> int | None:
@@ -205,7 +209,31 @@ def read_tournament(path: Path, kept: Mapping[str, str] | None = None) -> Tourna
         form = read_toml(path, TournamentFile)
     except TomlError as error:
         raise WrongUse(str(error)) from None
-    place = _Place(path, path.read_text())
+    place = FilePlace(path, path.read_text())
+    labels = labels_of_file(form, place)
+    return tournament_of(form, place, labels=labels, results=results_of(path, form), kept=kept or {})
+
+
+def tournament_of(
+    form: TournamentFile,
+    place: "FilePlace",
+    *,
+    labels: Sequence[str],
+    results: Path,
+    kept: Mapping[str, str],
+) -> Tournament:
+    """The tournament of a form whose fields have the right types.
+
+    Args:
+        form: its fields.
+        place: where errors are said to be.
+        labels: what its bots and last the house's are called.
+        results: its folder.
+        kept: folders that stand for bots of the form, by label.
+
+    Raises:
+        WrongUse: one line with file, line and field of what is wrong.
+    """
     game = _game(form, place)
     variant = _variant(form, game, place)
     options = _options(form, game, variant, place)
@@ -215,16 +243,18 @@ def read_tournament(path: Path, kept: Mapping[str, str] | None = None) -> Tourna
     if wrong := complaint(_spec(form, seats), form.game):
         raise place.wrong(*wrong)
     house = () if form.fill is None else (_bot("fill", form.fill, form, place),)
-    labels = _labels(form, place)
+    bots = (
+        _bot(f"bots[{index}]", name, form, place, kept.get(labels[index])) for index, name in enumerate(form.bots)
+    )
     tournament = Tournament(
-        file=path,
+        file=place.path,
         form=form,
         variant=variant,
         options=options,
         seats=seats,
-        bots=_bots(form, place, dict(zip(form.bots, labels, strict=False)), kept or {}) + house,
-        labels=labels,
-        results=results_of(path, form),
+        bots=(*bots, *house),
+        labels=tuple(labels),
+        results=results,
     )
     _check_remote(tournament, place)
     return tournament
@@ -256,6 +286,7 @@ def without(tournament: Tournament, left_out: Mapping[str, str]) -> Tournament:
         form=rest,
         bots=tuple(tournament.bots[index] for index in stay),
         labels=tuple(tournament.labels[index] for index in stay),
+        fields=tuple(tournament.fields[index] for index in stay) if tournament.fields else (),
         left_out=left_out,
     )
 
@@ -302,6 +333,7 @@ def _caps(form: TournamentFile) -> BotCaps:
 def entry_place(tournament: Tournament, entrant: int) -> str:
     """Where a tournament's file names an entrant: `cup.toml:3: bots[1]`."""
     field = "fill" if entrant == tournament.house else f"bots[{entrant}]"
+    field = tournament.fields[entrant] if tournament.fields else field
     return f"{tournament.file}:{line_of(tournament.file.read_text(encoding='utf-8'), field)}: {field}"
 
 
@@ -311,31 +343,36 @@ def results_of(path: Path, form: TournamentFile) -> Path:
     return Path(normpath(path.parent / (form.results or f"runs/{path.stem}")))
 
 
-class _Place(Struct, frozen=True):
-    """The file, for naming places in it."""
+class FilePlace(Struct, frozen=True):
+    """A file, for naming places in it."""
 
     path: Path
     text: str
+    names: Mapping[str, str] = {}
+    """Where the file has a field of a form, if that is elsewhere than under its own name."""
 
     def wrong(self, field: str, what: str) -> WrongUse:
         """What is wrong with a field, on one line."""
+        first = re.split(r"[.\[]", field, maxsplit=1)[0]
+        if field in self.names or first in self.names:
+            field = self.names.get(field) or f"{self.names[first]}{field.removeprefix(first)}"
         return WrongUse(f"{self.path}:{line_of(self.text, field)}: {field}: {what}")
 
 
-def _game(form: TournamentFile, place: _Place) -> Game[Any]:
+def _game(form: TournamentFile, place: FilePlace) -> Game[Any]:
     if form.game not in GAMES:
         raise place.wrong("game", f"there is no {form.game!r}; there are {', '.join(GAMES)}")
     return GAMES[form.game]
 
 
-def _variant(form: TournamentFile, game: Game[Any], place: _Place) -> str:
+def _variant(form: TournamentFile, game: Game[Any], place: FilePlace) -> str:
     names = [variant.name for variant in game.variants]
     if form.variant is not None and form.variant not in names:
         raise place.wrong("variant", f"{game.name} has no {form.variant!r}; it has {', '.join(names)}")
     return form.variant or names[0]
 
 
-def _options(form: TournamentFile, game: Game[Any], variant: str, place: _Place) -> Options:
+def _options(form: TournamentFile, game: Game[Any], variant: str, place: FilePlace) -> Options:
     try:
         return game.read_options(variant, Raw(msgspec.json.encode(form.options)))
     except BadSetupError as error:
@@ -345,13 +382,24 @@ def _options(form: TournamentFile, game: Game[Any], variant: str, place: _Place)
         raise place.wrong(field, re.sub(r" - at `.*`$", "", what)) from None
 
 
+def spec_of(form: TournamentFile, place: FilePlace) -> ScheduleSpec:
+    """The fields of a form that the schedule depends on.
+
+    Raises:
+        WrongUse: the game, its variant or options are none.
+    """
+    game = _game(form, place)
+    variant = _variant(form, game, place)
+    return _spec(form, game.seats(_options(form, game, variant, place)))
+
+
 def _spec(form: TournamentFile, seats: int) -> ScheduleSpec:
     """The fields of the file that the schedule depends on."""
     fields = {name: getattr(form, name) for name in FILE_FIELDS}
     return ScheduleSpec(entrants=len(form.bots), seats=seats, filled=form.fill is not None, **fields)
 
 
-def _check_clock(form: TournamentFile, game: Game[Any], variant: str, place: _Place) -> None:
+def _check_clock(form: TournamentFile, game: Game[Any], variant: str, place: FilePlace) -> None:
     """That the table makes a clock of the game's windows, and that the policy leaves the times to it."""
     try:
         clock_terms(game, variant, form.policy, form.clock)
@@ -359,13 +407,13 @@ def _check_clock(form: TournamentFile, game: Game[Any], variant: str, place: _Pl
         raise place.wrong(error.field, error.what) from None
 
 
-def _check_notices(form: TournamentFile, place: _Place) -> None:
+def _check_notices(form: TournamentFile, place: FilePlace) -> None:
     url = None if form.notices is None else form.notices.url
     if url is not None and (wrong := url_complaint(url)):
         raise place.wrong("notices.url", wrong)
 
 
-def _check_remote(tournament: Tournament, place: _Place) -> None:
+def _check_remote(tournament: Tournament, place: FilePlace) -> None:
     """That bots on other machines can play under these terms, each with a key of its own."""
     keys = [bot.key for bot in tournament.remote]
     for number, bot in enumerate(tournament.bots):
@@ -376,15 +424,7 @@ def _check_remote(tournament: Tournament, place: _Place) -> None:
         raise place.wrong("policy.ponder" if field == "ponder" else field, what)
 
 
-def _bots(
-    form: TournamentFile, place: _Place, labels: Mapping[str, str], kept: Mapping[str, str]
-) -> tuple[Entry, ...]:
-    return tuple(
-        _bot(f"bots[{index}]", name, form, place, kept.get(labels[name])) for index, name in enumerate(form.bots)
-    )
-
-
-def _bot(field: str, name: str, form: TournamentFile, place: _Place, kept: str | None = None) -> Entry:
+def _bot(field: str, name: str, form: TournamentFile, place: FilePlace, kept: str | None = None) -> Entry:
     """The bot that a field names; `kept`: the folder that stands for it."""
     is_remote = name.startswith(REMOTE)
     if is_remote and field == "fill":
@@ -410,7 +450,7 @@ def _anchored(name: str, folder: Path) -> str:
     return str(folder / name) if "/" in name or beside.is_dir() else name
 
 
-def _labels(form: TournamentFile, place: _Place) -> tuple[str, ...]:
+def labels_of_file(form: TournamentFile, place: FilePlace) -> tuple[str, ...]:
     """What each bot, and last the house's, is called: none reads as another."""
     for index, name in enumerate(form.bots):
         if name in form.bots[:index]:

@@ -3,6 +3,7 @@
 from arena.pages.competition import UNFORESEEN, Competition, MatchOnPage, Overview
 from arena.pages.contents import NoReplayError, replay_page, replay_path, transcript_bytes, transcript_path
 from arena.pages.report import report_of, write_beside, write_report
+from arena.pages.season import SeasonPages, write_season_beside, write_season_report
 from arena.pages.website import Page, Website
 
 __all__ = [
@@ -12,6 +13,7 @@ __all__ = [
     "NoReplayError",
     "Overview",
     "Page",
+    "SeasonPages",
     "Website",
     "replay_page",
     "replay_path",
@@ -20,4 +22,6 @@ __all__ = [
     "transcript_path",
     "write_beside",
     "write_report",
+    "write_season_beside",
+    "write_season_report",
 ]

@@ -19,6 +19,7 @@ from arena.errors import WrongUse
 from arena.pages.match_index import MatchIndex, index_of
 from arena.regression import Explained, History, explained_in, history_of
 from arena.schedule import TWO, Block, Cells, Fixed, ScheduleSpec, Tie, format_of, next_round
+from arena.season import Finish, finishes_of, title_of
 from arena.statistics import Played
 from arena.tournament import DECISIONS, LEDGER, TRANSCRIPTS, Ledger, LedgerTimes, Results, is_held, results_in
 from referee.match import SeatReport
@@ -68,6 +69,8 @@ class Overview(Struct, frozen=True, kw_only=True):
     times: LedgerTimes
     history: History | None
     """Of a regression test."""
+    finishes: tuple[Finish, ...] = ()
+    """How the bots of a season's stage came out, as the next stage's rule has it; empty elsewhere."""
     explained: tuple[Explained, ...] = ()
     """Of a regression test: where head would have acted otherwise than base, if that was asked."""
 
@@ -79,9 +82,14 @@ class Competition:
         """A results folder, and its name in paths."""
         self.slug = slug
         self.folder = folder
-        self.title = folder.resolve().name
+        self.title = title_of(folder)
         self._lock = Lock()
         self._read: tuple[Stamp, Overview] | None = None
+
+    @property
+    def name(self) -> str:
+        """The folder's, without that of its season."""
+        return self.folder.resolve().name
 
     @property
     def ledger(self) -> Path:
@@ -211,6 +219,7 @@ def overview_of(found: Results, times: LedgerTimes, *, running: bool) -> Overvie
         coming=coming[:COMING],
         times=times,
         history=history,
+        finishes=finishes_of(found) if "stage" in found.terms and spec is not None else (),
     )
 
 

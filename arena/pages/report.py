@@ -12,6 +12,7 @@ from arena.pages.standings import standings_parts
 from arena.pages.template import markup, render
 from arena.pages.words import facts, state_of, terms
 from arena.reports import write_csv, write_whole
+from arena.season import title_of
 from arena.tournament import LEDGER, PAGE, TABLE, TRANSCRIPTS, Ledger, Results, is_held
 
 MOST_MATCHES = 100
@@ -47,7 +48,7 @@ def report_of(folder: Path, found: Results, place: Path) -> str:
 
     return render(
         "report",
-        title=folder.resolve().name,
+        title=title_of(folder),
         css=markup(content("site.css").decode()),
         here="",
         state=state_of(overview),

@@ -62,6 +62,7 @@ ABOUT = {
     "bots": "The bots that meet.",
     "matches": "Matches of the block, each in another seating.",
     "share": "Points, of those that it would have if it had won all its matches.",
+    "goes on to": "The stages in which the bot plays next.",
 }
 """What headings mean, in the words of the glossary."""
 AGAINST = "against "
@@ -82,6 +83,7 @@ WORDS = frozenset(
         "window",
         "base",
         "head",
+        "goes on to",
     }
 )
 """Headings of columns that hold no numbers."""

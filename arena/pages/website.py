@@ -30,6 +30,7 @@ from arena.pages.delayed import late_page, shown_late
 from arena.pages.matches import match_file, match_href, match_parts, match_table, matches_of_bot
 from arena.pages.regression import test_parts
 from arena.pages.schedule import coming_text, schedule_parts
+from arena.pages.season import SeasonPages
 from arena.pages.standings import ROWS, leaders_table, standings_parts
 from arena.pages.template import render
 from arena.pages.words import Fact, State, facts, last_result, state_of, terms, terms_line
@@ -90,12 +91,14 @@ class Website:
         replays: bool = True,
         transcripts: bool = True,
         delay: float | None = None,
+        seasons: Sequence[SeasonPages] = (),
     ) -> None:
         """`replays` and `transcripts`: whether there are such, for pages to link to.
 
         `delay`: with all eyes, matches are shown while they are played, so many seconds late; None: they are not.
         """
         self._delay = delay
+        self._seasons = {each.slug: each for each in seasons}
         self._replays = replays
         self._transcripts = transcripts
         self._competitions = {each.slug: each for each in competitions}
@@ -121,6 +124,7 @@ class Website:
 
     def shared_paths(self) -> Iterator[str]:
         """The paths of pages and files that belong to no competition alone."""
+        yield from (f"{slug}/index.html" for slug in self._seasons)
         yield "index.html"
         yield from asset_paths()
 
@@ -182,14 +186,28 @@ class Website:
 
     def index(self) -> Page:
         """All competitions."""
-        cards = [self._card(each) for each in self._competitions.values()]
-        return self._html("index", "index.html", title="Competitions", cards=cards)
+        alone = [each for each in self._competitions.values() if self._season_of(each) is None]
+        seasons = [self._season_card(each) for each in self._seasons.values()]
+        cards = [self._card(each) for each in alone]
+        return self._html("index", "index.html", title="Competitions", cards=cards, seasons=seasons)
+
+    def season(self, slug: str) -> Page | None:
+        """A season: its stages."""
+        season = self._seasons.get(slug)
+        if season is None:
+            return None
+
+        def href(competition: Competition, entrant: int | None) -> str:
+            page = "index.html" if entrant is None else f"bot/{entrant}.html"
+            return f"../{competition.slug}/{page}"
+
+        return self._html("season", f"{slug}/index.html", title=season.title, **season.parts(href))
 
     def standings(self, slug: str, number: str = "1") -> Page | None:
         """A competition: how it stands. Of many bots, a part of them."""
         competition = self._competitions.get(slug)
         if competition is None:
-            return None
+            return self.season(slug) if number == "1" else None
         overview = competition.overview()
         first, pages = (int(number) - 1) * ROWS, _pages(len(overview.found.digest.labels), ROWS)
         if not 0 < int(number) <= pages:
@@ -432,6 +450,18 @@ class Website:
                 return competition, match
         return None
 
+    def _season_of(self, competition: Competition) -> SeasonPages | None:
+        return next((each for each in self._seasons.values() if each.holds(competition)), None)
+
+    def _season_card(self, season: SeasonPages) -> dict[str, Any]:
+        """A season that cannot be read is no reason to show none."""
+        card = {"title": season.title, "href": f"{season.slug}/index.html", "error": ""}
+        try:
+            state = season.parts(lambda _, __: "")["state"]
+            return card | {"state": state, "stages": [stage.name for stage in season.stages()]}
+        except (WrongUse, MachineCannot) as error:
+            return card | {"error": error.format_message().replace(f"{season.folder}/", "")}
+
     def _card(self, competition: Competition) -> Card:
         """A ledger that cannot be read is no reason to show none."""
         href = f"{competition.slug}/index.html"
@@ -459,7 +489,10 @@ class Website:
         return self._html(
             template,
             path,
-            competition=competition.title,
+            competition=competition.title
+            if (season := self._season_of(competition)) is None
+            else competition.name,
+            season=season,
             here="../" * (path.count("/") - 1),
             state=state_of(overview),
             is_test=overview.history is not None,

@@ -47,6 +47,7 @@ from arena.reports.regression import (
     head_lost,
     hypotheses_text,
 )
+from arena.reports.season import part_rows, print_season, season_json, season_state_text
 from arena.reports.tables import (
     PRIOR_TEXT,
     conduct_table,
@@ -112,14 +113,18 @@ __all__ = [
     "note",
     "notes",
     "outcomes_table",
+    "part_rows",
     "points_text",
     "print_result",
+    "print_season",
     "prior_text",
     "ratings_table",
     "reports_json",
     "results_json",
     "rows_left_out",
     "said_lines",
+    "season_json",
+    "season_state_text",
     "seat_rows",
     "seats_table",
     "show_crosstable",

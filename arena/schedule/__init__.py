@@ -2,12 +2,13 @@
 
 from arena.schedule.balance import Design, design_of
 from arena.schedule.blocks import MOST_BLOCKS, SEED_BITS, SWAPPED, Block, Match
-from arena.schedule.changes import Entered, Event, Extended, What, Withdrawn, kind_of
+from arena.schedule.changes import Closed, Entered, Event, Extended, What, Withdrawn, kind_of
 from arena.schedule.columns import conduct_columns, format_table
 from arena.schedule.contract import Cells, Contest, Tie
 from arena.schedule.endless import EndlessLadder, ladder_json
 from arena.schedule.fields import (
     FILE_FIELDS,
+    WITHDRAWN_MARK,
     BadChangeError,
     ScheduleSpec,
     competing,
@@ -31,10 +32,12 @@ __all__ = [
     "SEED_BITS",
     "SWAPPED",
     "TWO",
+    "WITHDRAWN_MARK",
     "BadChangeError",
     "Block",
     "Blocks",
     "Cells",
+    "Closed",
     "Contest",
     "Design",
     "EndlessLadder",

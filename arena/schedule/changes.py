@@ -45,7 +45,13 @@ class Extended(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, ta
     rounds: Total | None = None
 
 
-What = Entered | Withdrawn | Extended
+class Closed(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="closed"):
+    """The table stands: a stage of the season was drawn from it. No change is taken in any more."""
+
+    reason: Annotated[str, Meta(max_length=MOST_LABEL)]
+
+
+What = Entered | Withdrawn | Extended | Closed
 
 
 class Event(Struct, frozen=True, kw_only=True):

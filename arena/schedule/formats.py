@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from msgspec.structs import replace
 
-from arena.schedule.changes import Event, Extended
+from arena.schedule.changes import Closed, Event, Extended
 from arena.schedule.contract import Complaint, Format
 from arena.schedule.endless import EndlessFormat
 from arena.schedule.fields import BadChangeError, ScheduleSpec, fields_of
@@ -65,12 +65,17 @@ def complaint(spec: ScheduleSpec, game: str) -> Complaint | None:
 
 def refusal(spec: ScheduleSpec, event: Event, game: str) -> str | None:
     """Why a change cannot be taken in at its block, after those of the spec; None: it can."""
+    closed = next((each.what.reason for each in spec.changes if isinstance(each.what, Closed)), None)
+    if closed is not None:
+        return f"no change is taken in any more: {closed}"
     format_ = format_of(spec)
     changed = replace(spec, changes=(*spec.changes, event))
     try:
         after = fields_of(changed)[-1]
     except BadChangeError as error:
         return str(error)
+    if isinstance(event.what, Closed):
+        return None
     if isinstance(event.what, Extended):
         schedules = (format_.schedule(spec), format_.schedule(changed))
         return _refused_total(format_, event, event.what, schedules) or _in_words(

@@ -1,8 +1,8 @@
 """Plays tournaments: ledger, runner and what a result depends on."""
 
 from arena.tournament.backup import Backup, Checked, Told, back_up, backup_place, check_backup
-from arena.tournament.changes import Standing, enter, extend, standing_of, update, withdraw
-from arena.tournament.entries import change_text, copies_of_file, keep_begun, keep_entry
+from arena.tournament.changes import Standing, close, enter, extend, standing_of, update, withdraw
+from arena.tournament.entries import change_text, copies_of_file, copy_of_entry, keep_begun, keep_entry
 from arena.tournament.ledger import Ledger, LedgerTimes, Reported
 from arena.tournament.notices import Notice, Notify
 from arena.tournament.progress import Gauge
@@ -21,6 +21,7 @@ from arena.tournament.results_folder import (
     held,
     is_held,
     open_ledger,
+    set_aside,
 )
 from arena.tournament.run import (
     FinalResults,
@@ -65,7 +66,9 @@ __all__ = [
     "change_text",
     "check_backup",
     "checks_folder",
+    "close",
     "copies_of_file",
+    "copy_of_entry",
     "enter",
     "extend",
     "feed_endpoint",
@@ -83,6 +86,7 @@ __all__ = [
     "results_in",
     "say_going_on",
     "say_kept",
+    "set_aside",
     "standing_of",
     "terms_of",
     "try_out",

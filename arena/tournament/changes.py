@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from arena.config import Entry
 from arena.errors import WrongUse
 from arena.schedule import (
+    Closed,
     Entered,
     Event,
     Extended,
@@ -182,3 +183,26 @@ def extend(ledger: Ledger, begun: Begun, *, blocks: int | None, rounds: int | No
         WrongUse: the format has no such total, or it is no more than there is.
     """
     return _change(ledger, begun, lambda _: Extended(blocks=blocks, rounds=rounds))
+
+
+def close(ledger: Ledger, begun: Begun, reason: str) -> bool:
+    """No change is to be taken in any more; whether that is so now: else a change waits that comes before.
+
+    Call it when all is played, and while nobody else plays.
+    """
+
+    def change(events: Sequence[Event], blocks: int) -> What:
+        if any(event.block is None and event.refused is None for event in events):
+            raise _WaitingError
+        return Standing.of(begun, events, blocks).checked(Closed(reason=reason))
+
+    try:
+        ledger.change(change)
+    except _WaitingError:
+        return False
+    ledger.take_in(lambda events, blocks: judged(begun.spec, begun.game, events, blocks))
+    return True
+
+
+class _WaitingError(Exception):
+    """A change waits."""

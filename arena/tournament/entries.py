@@ -18,6 +18,7 @@ from arena.config import Entry, Tournament, find_entrant, with_changes
 from arena.errors import WrongUse, cannot_write
 from arena.schedule import (
     BadChangeError,
+    Closed,
     Entered,
     Event,
     Extended,
@@ -196,6 +197,8 @@ def change_text(event: Event, labels: Sequence[str]) -> str:
     what = event.what
     if isinstance(what, Withdrawn):
         return f"{_named(labels, what.entrant)} withdraws"
+    if isinstance(what, Closed):
+        return f"closed: {what.reason}"
     if isinstance(what, Extended):
         return f"{what.blocks} blocks in all" if what.rounds is None else f"{what.rounds} rounds in all"
     return what.label + (

@@ -50,6 +50,7 @@ def terms_of(tournament: Tournament, seed: int) -> Terms:
         "bots": list(tournament.labels),
         "house": tournament.house is not None,
         **({LEFT_OUT: dict(tournament.left_out)} if tournament.left_out else {}),
+        **tournament.stage,
         **{
             f"{what} of {label}": value
             for label, bot in zip(tournament.labels, tournament.bots, strict=True)

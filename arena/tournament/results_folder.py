@@ -38,10 +38,10 @@ BETWEEN_TRIES = 0.02
 
 
 @contextmanager
-def held(folder: Path) -> Iterator[None]:
+def held(folder: Path, *, transcripts: bool = True) -> Iterator[None]:
     """Makes the folder, if need be, and keeps it for this process; the lock ends when the process does.
 
-    It is made for its owner alone; the rights of one that is there stay.
+    It is made for its owner alone; the rights of one that is there stay. `transcripts`: a folder for these, too.
 
     Raises:
         WrongUse: the folder cannot be written, or another arena is at work in it.
@@ -49,7 +49,8 @@ def held(folder: Path) -> Iterator[None]:
     """
     try:
         folder.mkdir(FOLDER_MODE, parents=True, exist_ok=True)
-        (folder / TRANSCRIPTS).mkdir(FOLDER_MODE, exist_ok=True)
+        if transcripts:
+            (folder / TRANSCRIPTS).mkdir(FOLDER_MODE, exist_ok=True)
         lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, MODE)
     except OSError as error:
         raise cannot_write(folder, error) from None

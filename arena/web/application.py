@@ -16,6 +16,7 @@ from arena.errors import MachineCannot, WrongUse
 from arena.pages import Website
 from arena.terminal import say
 from arena.web.cache import BusyError, Cache, Kept, ServedCompetition, kept
+from arena.web.catalog import seasons_in
 from arena.web.events import Receive, Send, Stream, Streams
 from referee.log import Logger
 
@@ -68,7 +69,9 @@ class Site:
     def show(self, competitions: dict[str, ServedCompetition]) -> None:
         """Serves these from now on."""
         self.competitions = competitions
-        self.website = Website(tuple(competitions.values()), live=True, delay=self._delay)
+        seasons = seasons_in(competitions.values())
+        self.folders = frozenset(competitions) | {season.slug for season in seasons}
+        self.website = Website(tuple(competitions.values()), live=True, delay=self._delay, seasons=seasons)
 
 
 class Application:
@@ -113,7 +116,7 @@ class Application:
             return self._error(path, 404)
         if path == ICON:
             return Response(status_code=204, headers=ALWAYS | {"cache-control": "max-age=86400"})
-        if path in self._site.competitions:
+        if path in self._site.folders:
             # Links on a page are relative to the folder it stands in.
             return Response(status_code=308, headers=ALWAYS | {"location": f"{path}/"})
         try:

@@ -1,11 +1,12 @@
 """Which competitions there are: results folders, found by their ledgers."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from arena.errors import WrongUse
-from arena.pages import Competition
+from arena.pages import Competition, SeasonPages
+from arena.season import is_of_season
 from arena.tournament import LEDGER, ledger_of
 
 MOST = 1_000
@@ -47,9 +48,21 @@ def _folders(place: Path, *, some: bool) -> Iterator[Path]:
         yield ledger_of(place).parent
 
 
+def seasons_in(competitions: Iterable[Competition]) -> list[SeasonPages]:
+    """The seasons whose stages are among some competitions."""
+    known = list(competitions)
+    taken = set(RESERVED) | {each.slug for each in known}
+    folders: dict[Path, list[Competition]] = {}
+    for each in known:
+        if is_of_season(each.folder):
+            folders.setdefault(each.folder.parent, []).append(each)
+    return [SeasonPages(slug_of(folder, taken), folder, stages) for folder, stages in folders.items()]
+
+
 def slug_of(folder: Path, taken: set[str]) -> str:
     """A name for paths that no other competition has. It is taken from then on."""
-    name = folder.resolve().name
+    place = folder.resolve()
+    name = f"{place.parent.name}-{place.name}" if is_of_season(folder) else place.name
     base = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:SLUG_LENGTH].strip("-") or "competition"
     slug, number = base, 1
     while slug in taken:

@@ -11,9 +11,10 @@ import trio
 
 from arena.errors import MachineCannot, WrongUse
 from arena.feed import Heard, Subscriber
+from arena.pages import SeasonPages
 from arena.tournament import FEED_SOCKET
 from arena.web.cache import ServedCompetition
-from arena.web.catalog import RESERVED, folders_in, slug_of
+from arena.web.catalog import RESERVED, folders_in, seasons_in, slug_of
 from arena.web.events import Stream
 from arena.web.live import LiveFeed
 
@@ -88,6 +89,7 @@ class Following:
         self._boot = f"{time.time_ns():x}"
         self._competitions: dict[Path, ServedCompetition] = {}
         self._followed: dict[str, _Followed] = {}
+        self._seasons: list[SeasonPages] = []
         self._follow(INDEX)
         self._subscriber = Subscriber()
         self._feeds: dict[int, str] = dict(enumerate([LIVE] * len(endpoints)))
@@ -133,9 +135,11 @@ class Following:
             return
         self._competitions = found
         shown = {competition.slug: competition for competition in found.values()}
-        for slug in self._followed.keys() - shown.keys() - {INDEX, LIVE}:
+        self._seasons = await trio.to_thread.run_sync(seasons_in, tuple(shown.values()))
+        slugs = [*shown, *(season.slug for season in self._seasons)]
+        for slug in self._followed.keys() - set(slugs) - {INDEX, LIVE}:
             del self._followed[slug]
-        for slug in shown:
+        for slug in slugs:
             self._follow(slug)
         self.show(shown)
         self._followed[INDEX].changed()
@@ -170,13 +174,17 @@ class Following:
         competitions = tuple(self._competitions.values())
         stamps = await trio.to_thread.run_sync(lambda: [each.stamp() for each in competitions])
         changed = False
+        of_seasons = set[str]()
         for competition, stamp in zip(competitions, stamps, strict=True):
             followed = self._followed.get(competition.slug)
             if followed is not None and followed.stamp != stamp:
                 if followed.stamp is not None:
                     followed.changed()
                     changed = True
+                    of_seasons |= {season.slug for season in self._seasons if season.holds(competition)}
                 followed.stamp = stamp
+        for slug in of_seasons & self._followed.keys():
+            self._followed[slug].changed()
         if changed:
             self._followed[INDEX].changed()
         await self._find_feeds(competitions)

@@ -29,6 +29,7 @@ from arena.pages import (
 )
 from arena.processes import process_pool
 from arena.replay import path_text
+from arena.web.catalog import seasons_in
 from arena.web.output import Output
 
 NO_JEKYLL = ".nojekyll"
@@ -112,7 +113,8 @@ class Builder:
             WrongUse: the folder holds something else where a page belongs; or a file is not a ledger.
             MachineCannot: there is no space.
         """
-        website = Website(competitions, live=False, replays=replays, transcripts=transcripts)
+        seasons = seasons_in(competitions)
+        website = Website(competitions, live=False, replays=replays, transcripts=transcripts, seasons=seasons)
         for each in competitions:
             try:
                 matches = each.results().digest.matches

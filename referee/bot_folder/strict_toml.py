@@ -16,7 +16,7 @@ from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, UnsetType
 
 from referee.printable import printable
 
@@ -304,7 +304,7 @@ def _without_none(form: Any) -> Any:
     """A type that may be left out, as it is where it is not."""
     if get_origin(form) not in (UnionType, Union):
         return form
-    there = [each for each in get_args(form) if each is not NoneType]
+    there = [each for each in get_args(form) if each not in (NoneType, UnsetType)]
     return there[0] if len(there) == 1 else form
 
 

@@ -1,0 +1,320 @@
+"""The file that describes a season: stages, each a tournament whose field comes from the stage before it.
+
+The file has a tournament's fields, which hold for all stages, and a table for each stage, whose fields take their
+place there. All of it is read and checked before anything is played.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType, field
+from msgspec.structs import fields, replace
+
+from arena.config.tournament_file import (
+    FilePlace,
+    Tournament,
+    TournamentFile,
+    labels_of_file,
+    results_of,
+    spec_of,
+    tournament_of,
+)
+from arena.errors import WrongUse
+from arena.schedule import complaint
+from referee.bot_folder import TomlError, line_of, parse, read_toml
+from referee.match import Positive
+
+MOST_STAGES, MOST_GROUPS = 20, 26
+NAME = r"\A[a-z0-9][a-z0-9-]{0,29}\Z"
+RESERVED = frozenset({"checks"})
+"""Folders of a season's results that are no stage's."""
+FIRST_HAS_ALL = "the first stage has all bots of the file"
+
+
+class StageRules(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The fields of a stage that a tournament does not have."""
+
+    name: Annotated[str, Meta(pattern=NAME)]
+    """Small letters, digits and hyphens: its folder is called so."""
+    source: str | None = field(name="from", default=None)
+    """The stage that its field comes from; None: the one before it in the file."""
+    top: Positive | None = None
+    """So many of the best go on."""
+    each_group: Positive | None = None
+    """The best so many of each group go on."""
+    rest: bool = False
+    """Those go on that no stage named before takes from the same one."""
+    groups: Annotated[int, Meta(ge=2, le=MOST_GROUPS)] | None = None
+    """It is played in so many groups, each a tournament of its own."""
+    draw: Literal["snake", "lots"] = "snake"
+    """How bots are drawn into groups: in their order, or by lot among as many as there are groups."""
+    vacant: Literal["next", "empty"] = "next"
+    """Whether the next one moves up for a bot that has withdrawn, or its place stays empty."""
+    versions: Literal["kept", "new"] = "kept"
+    """Whether the bots play that played before, or what is in their folders when the stage begins."""
+
+
+OF_THE_SEASON = frozenset(
+    {"game", "bots", "seed", "results", "limits", "build_limits", "entry", "broken", "concurrency"}
+)
+"""Fields of a tournament's file that no stage has for itself."""
+OF_A_STAGE = tuple(each.name for each in fields(TournamentFile) if each.name not in OF_THE_SEASON)
+
+if TYPE_CHECKING:
+    StageTable = StageRules
+else:
+    StageTable = msgspec.defstruct(
+        "StageTable",
+        [(each.name, each.type | UnsetType, UNSET) for each in fields(TournamentFile) if each.name in OF_A_STAGE],
+        bases=(StageRules,),
+        frozen=True,
+        kw_only=True,
+        forbid_unknown_fields=True,
+    )
+    """A stage's table: its rules, and the fields of a tournament's file that it has for itself."""
+
+
+class SeasonFile(TournamentFile, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The fields of the file. Those of a tournament's file hold for all stages."""
+
+    stages: tuple[StageTable, ...]
+
+
+class StageBot(Struct, frozen=True):
+    """A bot of a stage's field."""
+
+    label: str
+    given: str
+    """Where it was found: as the file names it, or the folder that it entered from."""
+    content: str | None = None
+    """The hash of what it played before; None: nothing."""
+    copy: str | None = None
+    """The folder of the copy that plays; None: it plays from where it was found."""
+    field: str = ""
+    """Where the file names it; empty: it names its stage only."""
+
+
+class Stage(Struct, frozen=True, kw_only=True):
+    """A stage whose rules have been found right."""
+
+    number: int
+    """Counts the file's stages from 0."""
+    rules: StageRules
+    form: TournamentFile
+    """Of its tournaments; the bots are those of the file."""
+    source: int | None
+    """The number of the stage that its field comes from; None: it has the bots of the file."""
+    before: tuple[int, ...] = ()
+    """Stages named before that take from the same one."""
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return self.rules.name
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The names of its tournaments and their folders: one, or one for each group."""
+        if self.rules.groups is None:
+            return (self.name,)
+        return tuple(f"{self.name}-{chr(ord('a') + number)}" for number in range(self.rules.groups))
+
+
+class Season(Struct, frozen=True, kw_only=True):
+    """A season whose file has been found right."""
+
+    file: Path
+    text: str
+    form: SeasonFile
+    labels: tuple[str, ...]
+    """Of the file's bots."""
+    stages: tuple[Stage, ...]
+    results: Path
+
+    def folder(self, part: str) -> Path:
+        """The results folder of a stage's tournament."""
+        return self.results / part
+
+    def rule_text(self, stage: Stage) -> str:
+        """Who plays in a stage, in words."""
+        rules = stage.rules
+        if stage.source is None:
+            return "all bots of the file"
+        source = self.stages[stage.source].name
+        if rules.top is not None:
+            return f"the best {rules.top} of {source}"
+        if rules.each_group is not None:
+            return f"the best {rules.each_group} of each group of {source}"
+        return f"{'the rest' if rules.rest else 'all'} of {source}"
+
+
+def is_season(path: Path) -> bool:
+    """Whether a file is one of a season; a file that cannot be read is none."""
+    try:
+        return "stages" in parse(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+
+
+def read_season(path: Path) -> Season:
+    """Reads a season's file, and checks all stages as far as they are known before anything is played.
+
+    Raises:
+        WrongUse: one line with file, line and field of what is wrong.
+    """
+    try:
+        form = read_toml(path, SeasonFile)
+    except TomlError as error:
+        raise WrongUse(str(error)) from None
+    text = path.read_text(encoding="utf-8")
+    place = FilePlace(path, text)
+    if not 0 < len(form.stages) <= MOST_STAGES:
+        raise place.wrong("stages", f"{len(form.stages)} are none, or more than {MOST_STAGES}")
+    stages = tuple(_stage(form, number, place) for number in range(len(form.stages)))
+    _check_names(stages, place)
+    labels = labels_of_file(replace(form, fill=None), place)
+    results = results_of(path, form)
+    season = Season(file=path, text=text, form=form, labels=labels, stages=stages, results=results)
+    _check_sizes(season, place)
+    return season
+
+
+def tournament_of_stage(
+    season: Season,
+    stage: Stage,
+    part: str,
+    bots: Sequence[StageBot],
+    *,
+    seed: int | None,
+    kept: Mapping[str, str],
+    depends_on: Mapping[str, Any],
+) -> Tournament:
+    """A tournament of a stage.
+
+    Args:
+        season: whose stage it is.
+        stage: it.
+        part: the tournament's name, one of the stage's `parts`.
+        bots: its field, in the order of the seeding.
+        seed: of its schedule.
+        kept: folders that stand for bots that have withdrawn, by label.
+        depends_on: see `Tournament.stage`.
+
+    Raises:
+        WrongUse: one line with file, line and field of what is wrong.
+    """
+    here = f"stages[{stage.number}]"
+    named = {f"bots[{index}]": bot.field or here for index, bot in enumerate(bots)}
+    place = _place_of(season.file, season.text, stage, "bots" if stage.source is None else here)
+    place = replace(place, names={**place.names, **named})
+    form = replace(stage.form, bots=tuple(bot.given for bot in bots), seed=seed)
+    houses = labels_of_file(replace(form, bots=()), place)
+    labels = (*(bot.label for bot in bots), *houses)
+    if houses and houses[0] in labels[:-1]:
+        raise place.wrong("fill", f"{houses[0]!r} is what another bot is called, too")
+    copies = {bot.label: bot.copy for bot in bots if bot.copy is not None}
+    tournament = tournament_of(form, place, labels=labels, results=season.folder(part), kept={**copies, **kept})
+    for bot, found in zip(bots, tournament.bots, strict=False):
+        if bot.label in copies and bot.content != found.content:
+            raise place.wrong("bots", f"{bot.copy}: the copy of {bot.label} is not as it was made")
+    names = (*named.values(), *(place.names.get("fill", "fill") for _ in houses))
+    return replace(tournament, fields=names, stage=depends_on)
+
+
+def _stage(form: SeasonFile, number: int, place: FilePlace) -> Stage:
+    """A stage with all fields of its tournaments, its own rules checked."""
+    rules = form.stages[number]
+    names = [each.name for each in form.stages[:number]]
+    here = f"stages[{number}]"
+    taken = [name for name in ("top", "each_group", "rest") if getattr(rules, name)]
+    if rules.name in names:
+        raise place.wrong(f"{here}.name", f"{rules.name!r} is the name of stages[{names.index(rules.name)}], too")
+    if len(taken) > 1:
+        raise place.wrong(f"{here}.{taken[1]}", f"a stage has one rule, and this one has {taken[0]}, too")
+    if number == 0:
+        for name, key in (("source", "from"), *((each, each) for each in taken), ("versions", "versions")):
+            if getattr(rules, name) not in {None, "kept"}:
+                raise place.wrong(f"{here}.{key}", FIRST_HAS_ALL)
+    elif rules.source is not None and rules.source not in names:
+        raise place.wrong(f"{here}.from", f"no stage before it is called {rules.source!r}; there are {names}")
+    source = None if number == 0 else number - 1 if rules.source is None else names.index(rules.source)
+    if rules.each_group and source is not None and form.stages[source].groups is None:
+        raise place.wrong(f"{here}.each_group", f"{names[source]} has no groups")
+    known = {name: getattr(form, name) for name in TournamentFile.__struct_fields__}
+    own = {name: value for name in OF_A_STAGE if (value := getattr(rules, name)) is not UNSET}
+    before = tuple(
+        other
+        for other in range(1, number)
+        if source is not None and source == _source(form, other) and not form.stages[other].rest
+    )
+    if rules.rest and not before:
+        raise place.wrong(f"{here}.rest", f"no stage before it takes bots from {names[source or 0]}")
+    return Stage(number=number, rules=rules, form=TournamentFile(**known | own), source=source, before=before)
+
+
+def _source(form: SeasonFile, number: int) -> int:
+    given = form.stages[number].source
+    return number - 1 if given is None else [each.name for each in form.stages].index(given)
+
+
+def _check_names(stages: Sequence[Stage], place: FilePlace) -> None:
+    """No two tournaments have one folder."""
+    taken = set(RESERVED)
+    for stage in stages:
+        for part in stage.parts:
+            if part in taken:
+                raise place.wrong(f"stages[{stage.number}].name", f"the folder {part} is another's")
+            taken.add(part)
+
+
+def _check_sizes(season: Season, place: FilePlace) -> None:
+    """As many bots as the file has give each stage a field that its format takes."""
+    sizes: list[list[int]] = []
+    for stage in season.stages:
+        here = f"stages[{stage.number}]"
+        rules, total = stage.rules, len(season.form.bots)
+        if stage.source is not None:
+            of = sizes[stage.source]
+            total = sum(of)
+            if rules.top is not None:
+                if rules.top > total:
+                    raise place.wrong(f"{here}.top", f"{season.stages[stage.source].name} has {total} bots")
+                total = rules.top
+            elif rules.each_group is not None:
+                if rules.each_group > min(of):
+                    raise place.wrong(f"{here}.each_group", f"a group has {min(of)} bots")
+                total = rules.each_group * len(of)
+            elif rules.rest:
+                total = max(0, total - sum(sum(sizes[other]) for other in stage.before))
+        count = rules.groups or 1
+        sizes.append([total // count + (group < total % count) for group in range(count)])
+        _check_field(season, stage, set(sizes[-1]))
+
+
+def _check_field(season: Season, stage: Stage, sizes: set[int]) -> None:
+    here = f"stages[{stage.number}]"
+    by = f"{here}.groups" if stage.rules.groups else "bots" if stage.source is None else here
+    place = _place_of(season.file, season.text, stage, by)
+    for size in sorted(sizes):
+        spec = replace(spec_of(stage.form, place), entrants=size)
+        if wrong := complaint(spec, stage.form.game):
+            raise place.wrong(*wrong)
+
+
+def _place_of(path: Path, text: str, stage: Stage, bots: str) -> FilePlace:
+    """Where the file has the fields of a stage's tournaments; `bots`: what settles its field."""
+    here, common = f"stages[{stage.number}]", parse(text)
+    names = {
+        name: f"{here}.{name}"
+        for name in OF_A_STAGE
+        if getattr(stage.rules, name) is not UNSET or name not in common
+    }
+    return FilePlace(path, text, {**names, "bots": bots})
+
+
+def stage_line(season: Season, stage: Stage) -> str:
+    """Where the file has a stage: `league.toml:7: stages[1]`."""
+    here = f"stages[{stage.number}]"
+    return f"{season.file}:{line_of(season.text, here)}: {here}"

@@ -1,0 +1,156 @@
+"""The page of a season: its stages with their tables and brackets, and the way to each stage's own pages."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from arena.errors import MachineCannot, WrongUse
+from arena.pages.assets import content
+from arena.pages.competition import Competition, Overview
+from arena.pages.tables import Cell, Table, table
+from arena.pages.template import markup, render
+from arena.pages.words import State, state_of
+from arena.reports import BOXES, draw, part_rows, season_state_text, write_whole
+from arena.season import PlannedStage, SeasonResults, cut_in, field_in, goes_on, read_book
+from arena.tournament import PAGE
+
+Href = Callable[[Competition, int | None], str]
+"""The page of a bot of a stage's tournament, or (None) of the tournament; empty: there is none."""
+
+
+class PartOnPage(Struct, frozen=True, kw_only=True):
+    """A tournament of a stage that has begun."""
+
+    title: str
+    href: str
+    state: State | None = None
+    bracket: str = ""
+    table: Table | None = None
+    error: str = ""
+
+
+class StageOnPage(Struct, frozen=True, kw_only=True):
+    """A stage."""
+
+    name: str
+    rule: str
+    parts: list[PartOnPage]
+    to_come: list[str]
+    """Its tournaments that have not begun."""
+    cut: list[str]
+
+
+class SeasonPages:
+    """A season of which there are pages. Calls wait on the disk; any thread may call."""
+
+    def __init__(self, slug: str, folder: Path, competitions: Sequence[Competition]) -> None:
+        """`competitions`: those in its folder."""
+        self.slug = slug
+        self.folder = folder
+        self.title = folder.resolve().name
+        self._competitions = {each.folder.name: each for each in competitions}
+
+    def holds(self, competition: Competition) -> bool:
+        """Whether a competition is one of its stages'."""
+        return self._competitions.get(competition.folder.name) is competition
+
+    def stages(self) -> tuple[PlannedStage, ...]:
+        """Its stages, as they are planned.
+
+        Raises:
+            WrongUse: its file is not as an arena writes it.
+        """
+        book = read_book(self.folder)
+        return () if book is None else book.stages
+
+    def parts(self, href: Href) -> dict[str, Any]:
+        """What the template shows.
+
+        Raises:
+            WrongUse: its file is not as an arena writes it.
+        """
+        plans = self.stages()
+        seen = {
+            name: self._seen(self._competitions[name])
+            for plan in plans
+            for name in plan.parts
+            if name in self._competitions
+        }
+        read = {name: found for name, found in seen.items() if isinstance(found, Overview)}
+        fields = [
+            (plan.name, [each for name in plan.parts if name in read for each in field_in(read[name].found.terms)])
+            for plan in plans
+        ]
+        done = sum(all(name in read and read[name].finished for name in plan.parts) for plan in plans)
+        running = any(overview.running for overview in read.values())
+        kind = "finished" if done == len(plans) else "running" if running else "stopped"
+        shown = []
+        for plan in plans:
+            begun = [name for name in plan.parts if name in seen]
+            cut = [text for name in begun if name in read for text in cut_in(read[name].found.terms)]
+            parts = [_part(self._competitions[name], seen[name], goes_on(fields, name), href) for name in begun]
+            to_come = [name for name in plan.parts if name not in seen]
+            stage = StageOnPage(
+                name=plan.name, rule=plan.rule, parts=parts, to_come=to_come, cut=list(dict.fromkeys(cut))
+            )
+            shown.append(stage)
+        words = season_state_text(len(plans), done)
+        return {"state": State(kind, words, done / len(plans) if plans else None), "stages": shown}
+
+    def _seen(self, competition: Competition) -> Overview | str:
+        """How a stage's tournament stands, or why that cannot be shown."""
+        try:
+            return competition.overview()
+        except (WrongUse, MachineCannot) as error:
+            # Where it is on this machine is not for all to see.
+            return error.format_message().replace(f"{competition.ledger}: ", "")
+
+
+def _part(
+    competition: Competition, seen: Overview | str, on: Mapping[str, Sequence[str]], href: Href
+) -> PartOnPage:
+    title, its = competition.folder.name, href(competition, None)
+    if isinstance(seen, str):
+        return PartOnPage(title=title, href=its, error=seen)
+    digest = seen.found.digest
+    heads, rows = part_rows(seen.finishes, digest, on)
+    cells = [
+        [
+            Cell(text, href(competition, entrant)) if head == "bot" else Cell(text)
+            for head, text in zip(heads, row, strict=True)
+        ]
+        for entrant, row in rows
+    ]
+    return PartOnPage(
+        title=title,
+        href=its,
+        state=state_of(seen),
+        bracket="\n".join(draw(seen.bracket, digest.labels, BOXES)),
+        table=table(title, heads, cells),
+    )
+
+
+def write_season_report(path: Path, found: SeasonResults) -> None:
+    """Writes the page of a season as one file that needs no other.
+
+    Raises:
+        WrongUse: it cannot be written there, or a ledger is none.
+        MachineCannot: there is no space.
+    """
+    competitions = [Competition(part.name, part.folder) for stage in found.stages for part in stage.parts]
+    season = SeasonPages("season", found.folder, competitions)
+    place = path.absolute().parent
+
+    def href(competition: Competition, entrant: int | None) -> str:
+        page = competition.folder.absolute() / PAGE
+        return f"{competition.folder.name}/{PAGE}" if entrant is None and page.parent.parent == place else ""
+
+    css = markup(content("site.css").decode())
+    write_whole(path, render("season_report", title=season.title, css=css, **season.parts(href)))
+
+
+def write_season_beside(found: SeasonResults) -> None:
+    """Writes it into the season's folder."""
+    write_season_report(found.folder / PAGE, found)

@@ -1,0 +1,288 @@
+"""Plays a season stage by stage, from where it stands.
+
+A stage's field is a function of the file, the season's seed and the tables of the stage before it, which are
+closed first. It is among the terms of the stage's own ledger: if it comes out otherwise later, the stage does not
+go on.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing, suppress
+from datetime import UTC, datetime
+from hashlib import shake_128
+from pathlib import Path
+from random import Random, SystemRandom
+
+from msgspec import Struct
+
+from arena.config import Season, Stage, StageBot, Tournament, stage_line, tournament_of_stage
+from arena.errors import WrongUse, cannot_write
+from arena.quantities import counted
+from arena.schedule import SEED_BITS
+from arena.season.book import BOOK, PlannedStage, SeasonBook, read_book, write_book
+from arena.season.qualification import Finish, Qualified, cut_texts, drawn, qualified
+from arena.season.results import CUT, FIELD, PartResults, part_in, told_apart
+from arena.terminal import say
+from arena.tournament import (
+    LEDGER,
+    Ledger,
+    Terms,
+    begun_in,
+    close,
+    copies_of_file,
+    copy_of_entry,
+    held,
+    set_aside,
+)
+
+FILE = "file"
+"""Stands for a stage where bots come from the file."""
+SEED_BYTES = 8
+MOST_NAMED = 30
+
+Play = Callable[[Tournament], object]
+"""Plays a tournament to its end, and takes in what changes meanwhile. Waits."""
+Check = Callable[[Tournament], Mapping[str, str]]
+"""Finds the bots that cannot start and are to be left out, and why; or raises."""
+
+
+class _Drawn(Struct, frozen=True):
+    """The field of one of a stage's tournaments."""
+
+    bots: list[StageBot]
+    terms: Terms
+
+
+def play_season(season: Season, play: Play, *, check: Check, until: str | None = None) -> None:
+    """Plays what is left.
+
+    Args:
+        season: what is to be played.
+        play: plays one tournament.
+        check: how bots are checked before a new season begins.
+        until: the last stage to be played; it is left open for changes. None: all are played.
+
+    Raises:
+        WrongUse: what was played was played under other terms; or a bot cannot start.
+        MachineCannot: it cannot be played to its end now.
+        Stopped: a signal came; run again, it goes on.
+    """
+    if until is not None and until not in {stage.name for stage in season.stages}:
+        known = ", ".join(stage.name for stage in season.stages)
+        raise WrongUse(f"{season.file}: has no stage {until!r}; there are {known}")
+    with held(season.results, transcripts=False):
+        book = _begun(season, check)
+        for stage in season.stages:
+            while not _close_source(season, stage):
+                _play_stage(season, season.stages[stage.source or 0], book, play)
+            _play_stage(season, stage, book, play)
+            if stage.name == until:
+                break
+
+
+def _begun(season: Season, check: Check) -> SeasonBook:
+    """The book of a season that is or was begun.
+
+    Raises:
+        WrongUse: it was begun with another seed, or with stages that the file has no longer.
+    """
+    book, given = read_book(season.results), season.form.seed
+    planned = tuple(
+        PlannedStage(name=stage.name, rule=season.rule_text(stage), parts=stage.parts) for stage in season.stages
+    )
+    otherwise = f"{season.file}: not as when its results in {season.results} were begun"
+    anew = "Undo that to go on, or begin anew: --fresh, or another folder with --results"
+    if book is None:
+        left_out = dict(check(_of_all(season)))
+        seed = SystemRandom().getrandbits(SEED_BITS) if given is None else given
+        book = SeasonBook(seed=seed, left_out=left_out, stages=planned)
+    elif given not in {None, book.seed}:
+        raise WrongUse(f"{otherwise}: seed was {book.seed}, is {given}. {anew}")
+    known = {part for stage in planned for part in stage.parts}
+    strange = sorted(
+        path.parent.name for path in season.results.glob(f"*/{LEDGER}") if path.parent.name not in known
+    )
+    if strange:
+        raise WrongUse(f"{otherwise}: {strange[0]} has results, and is no stage or group of it. {anew}")
+    if book.stages != planned or not (season.results / BOOK).exists():
+        book = SeasonBook(seed=book.seed, left_out=book.left_out, stages=planned)
+        write_book(season.results, book)
+    return book
+
+
+def _of_all(season: Season) -> Tournament:
+    """All bots of the file in one tournament: for checking them."""
+    stage = season.stages[0]
+    return tournament_of_stage(season, stage, "checks", _bots_of_file(season, {}), seed=0, kept={}, depends_on={})
+
+
+def _bots_of_file(season: Season, left_out: Mapping[str, str]) -> list[StageBot]:
+    bots = zip(season.form.bots, season.labels, strict=True)
+    return [
+        StageBot(label=label, given=given, field=f"bots[{number}]")
+        for number, (given, label) in enumerate(bots)
+        if label not in left_out
+    ]
+
+
+def _play_stage(season: Season, stage: Stage, book: SeasonBook, play: Play) -> None:
+    """Plays what is left of a stage."""
+    fields = _field(season, stage, book)
+    where = f"stage {stage.number + 1} of {len(season.stages)}: {stage.name}"
+    say(f"{where}: {season.rule_text(stage)}, {counted(sum(len(each.bots) for each in fields), 'bot')}")
+    for part, field in zip(stage.parts, fields, strict=True):
+        folder = season.folder(part)
+        found = part_in(folder)
+        if found is not None and found.closed and found.finished and _same(found, field):
+            continue
+        kept = copies_of_file(folder, withdrawn_only=True)
+        tournament = tournament_of_stage(
+            season, stage, part, field.bots, seed=_seed(book, part), kept=kept, depends_on=field.terms
+        )
+        if stage.rules.groups is not None:
+            labels = [bot.label for bot in field.bots]
+            more = f" and {len(labels) - MOST_NAMED} more" if len(labels) > MOST_NAMED else ""
+            say(f"{part}: {', '.join(labels[:MOST_NAMED])}{more}")
+        play(tournament)
+
+
+def _same(found: PartResults, field: _Drawn) -> bool:
+    """Whether a part was begun with this field; if not, who plays it is told what is other."""
+    terms = found.results.terms
+    return all(terms.get(key) == value for key, value in field.terms.items())
+
+
+def _field(season: Season, stage: Stage, book: SeasonBook) -> list[_Drawn]:
+    """The field of each of a stage's tournaments."""
+    rules = stage.rules
+    terms: Terms = {"stage": stage.name, "stage.rule": season.rule_text(stage)}
+    bots: list[tuple[StageBot, str, int]]
+    if stage.source is None:
+        places = enumerate(_bots_of_file(season, book.left_out), start=1)
+        bots = [(bot, FILE, place) for place, bot in places]
+    else:
+        terms |= {"stage.vacant": rules.vacant, "stage.versions": rules.versions}
+        parts = _sources(season, stage)
+        goes_on = _going_on(season, stage, parts)
+        bots = [(_stage_bot(season, stage, parts[one.part], one.finish), parts[one.part].name, one.place)
+                for one in goes_on]  # fmt: skip
+        terms |= {f"table of {part.name}": part.table_hash() for part in parts}
+        taken = {one.finish.label for one in goes_on}
+        terms[CUT] = cut_texts([part.finishes for part in parts], taken)
+    if rules.groups is None:
+        groups = [list(range(len(bots)))]
+    else:
+        terms |= {"stage.groups": rules.groups, "stage.draw": rules.draw}
+        lots = Random(f"{book.seed}/{stage.name}/lots") if rules.draw == "lots" else None
+        groups = drawn(len(bots), rules.groups, lots)
+    return [
+        _Drawn(
+            [bots[number][0] for number in group],
+            terms | {FIELD: [[source, place, bot.label] for bot, source, place in (bots[each] for each in group)]},
+        )
+        for group in groups
+    ]
+
+
+def _going_on(season: Season, stage: Stage, parts: Sequence[PartResults]) -> list[Qualified]:
+    """Those that a stage's rule takes from the tables of the stage before."""
+    tables = [part.finishes for part in parts]
+    elsewhere: set[str] = set()
+    for other in stage.before if stage.rules.rest else ():
+        elsewhere |= {one.finish.label for one in _taken(season.stages[other], tables, frozenset())}
+    return _taken(stage, tables, frozenset(elsewhere))
+
+
+def _taken(stage: Stage, tables: Sequence[Sequence[Finish]], without: frozenset[str]) -> list[Qualified]:
+    rules = stage.rules
+    found = qualified(
+        tables,
+        top=rules.top,
+        each_group=rules.each_group,
+        without=without,
+        leave_empty=rules.vacant == "empty",
+    )
+    return [one for one in found if not one.finish.withdrawn]
+
+
+def _close_source(season: Season, stage: Stage) -> bool:
+    """Closes the tournaments that a stage's field comes from; False: a change of one waits, and is played first.
+
+    Raises:
+        WrongUse: one is not played to its end.
+    """
+    for name in () if stage.source is None else season.stages[stage.source].parts:
+        part = part_in(season.folder(name))
+        if part is None or not part.finished:
+            raise WrongUse(f"{stage_line(season, stage)}: {name} is not played to its end")
+        if not part.closed:
+            with held(part.folder), closing(Ledger(part.folder / LEDGER)) as ledger:
+                if not close(ledger, begun_in(ledger), f"{stage.name} was drawn from its table"):
+                    return False
+    return True
+
+
+def _sources(season: Season, stage: Stage) -> list[PartResults]:
+    """The tournaments that a stage's field comes from."""
+    names = () if stage.source is None else season.stages[stage.source].parts
+    return told_apart([part for name in names if (part := part_in(season.folder(name))) is not None])
+
+
+def _stage_bot(season: Season, stage: Stage, part: PartResults, finish: Finish) -> StageBot:
+    """A bot that goes on."""
+    origin = part.origins[finish.label]
+    given = origin.folder or _given(season, finish.label)
+    copy = None
+    if origin.content is not None and stage.rules.versions == "kept":
+        copy = str(copy_of_entry(part.folder, origin.content))
+    return StageBot(label=finish.label, given=given, content=origin.content, copy=copy)
+
+
+def _given(season: Season, label: str) -> str:
+    """Where a bot was found, by the file, or by the ledger of the stage in which it entered."""
+    if label in season.labels:
+        return season.form.bots[season.labels.index(label)]
+    for stage in season.stages:
+        for name in stage.parts:
+            part = part_in(season.folder(name))
+            if part is not None and label in part.origins and (folder := part.origins[label].folder):
+                return folder
+    raise WrongUse(f"{season.file}: names no {label}")
+
+
+def _seed(book: SeasonBook, part: str) -> int:
+    """The seed of a tournament's schedule: no two of a season share deals."""
+    drawn_ = int.from_bytes(shake_128(f"{book.seed}/{part}".encode()).digest(SEED_BYTES))
+    return int(drawn_ % 2**SEED_BITS)
+
+
+def begin_anew(season: Season, first: str | None) -> None:
+    """Sets the results of a stage and of those after it aside; of all stages, also the season's book.
+
+    Args:
+        season: the season.
+        first: the stage's name; None: all begins anew.
+
+    Raises:
+        WrongUse: there is no such stage, or the folder cannot be written.
+        MachineCannot: there is no space.
+    """
+    names = [stage.name for stage in season.stages]
+    if first is not None and first not in names:
+        raise WrongUse(f"{season.file}: has no stage {first!r}; there are {', '.join(names)}")
+    if not season.results.is_dir():
+        return
+    with held(season.results, transcripts=False):
+        for path in sorted(season.results.glob(f"*/{LEDGER}")):
+            folder = path.parent
+            owner = next((stage for stage in season.stages if folder.name in stage.parts), None)
+            if first is None or owner is None or owner.number >= names.index(first):
+                with held(folder):
+                    say(f"earlier results are now in {set_aside(folder)}")
+        if first is None:
+            book = season.results / BOOK
+            aside = Path(f"before-{datetime.now(UTC):%Y%m%dT%H%M%S%f}.json")
+            try:
+                with suppress(FileNotFoundError):
+                    book.rename(season.results / aside)
+            except OSError as error:
+                raise cannot_write(book, error) from None
