@@ -10,9 +10,20 @@ from msgspec.structs import replace
 from arena.checks import check_field
 from arena.commands.completion import complete_bots
 from arena.commands.options import check_asked
-from arena.config import Entry, Tournament, bot_given, find_entrant, read_tournament, say_link, short_name
+from arena.config import (
+    Entry,
+    Tournament,
+    bot_given,
+    find_entrant,
+    is_season,
+    read_season,
+    read_tournament,
+    say_link,
+    short_name,
+)
 from arena.errors import WrongUse
 from arena.reports import entries_json, entries_table
+from arena.season import tournament_as_begun
 from arena.tables import show
 from arena.terminal import print_json, results_console, say
 from arena.tournament import (
@@ -136,8 +147,25 @@ def list_command(cup: Path, *, as_json: bool) -> None:
 
 def _tournament(cup: Path, results: Path | None) -> Tournament:
     """The tournament of a file, its bots as they were when it was begun, whatever their folders hold now."""
+    if is_season(cup):
+        return _of_stage(cup, results)
     place = ledger_of(results or cup).parent
     return replace(read_tournament(cup, copies_of_file(place, withdrawn_only=False)), results=place)
+
+
+def _of_stage(cup: Path, results: Path | None) -> Tournament:
+    """The tournament of a season's stage.
+
+    Raises:
+        WrongUse: it is not said which, or it has not begun.
+    """
+    season = read_season(cup)
+    parts = {part: stage for stage in season.stages for part in stage.parts}
+    if results is None or results.name not in parts:
+        known = ", ".join(str(season.folder(part)) for part in parts)
+        raise WrongUse(f"{cup}: is a season's: name a stage's folder with --results; there are {known}")
+    season = replace(season, results=results.parent)
+    return tournament_as_begun(season, parts[results.name], results.name)
 
 
 def _absolute(bot: str) -> str:

@@ -5,7 +5,8 @@ from pathlib import Path
 import click
 
 from arena.commands.options import usage_option
-from arena.pages import write_report
+from arena.errors import WrongUse
+from arena.pages import write_report, write_season_report
 from arena.quantities import counted
 from arena.reports import (
     attempts_text,
@@ -16,9 +17,11 @@ from arena.reports import (
     matches_text,
     notes,
     print_result,
+    print_season,
     prior_text,
     ratings_table,
     reports_json,
+    season_json,
     seats_table,
     show_crosstable,
     terms_told,
@@ -26,9 +29,10 @@ from arena.reports import (
     write_csv,
 )
 from arena.schedule import format_of
+from arena.season import SeasonResults, season_folder, season_in
 from arena.tables import show
 from arena.terminal import print_json, results_console
-from arena.tournament import TRANSCRIPTS, ledger_of, results_in
+from arena.tournament import TRANSCRIPTS, Results, ledger_of, results_in
 
 OUT = click.Path(path_type=Path, dir_okay=False)
 
@@ -40,7 +44,13 @@ OUT = click.Path(path_type=Path, dir_okay=False)
 @usage_option
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 def command(results: Path, *, html: Path | None, table: Path | None, usage: bool, as_json: bool) -> None:
-    """Show ratings with intervals, seats, conduct and time of a tournament, by its results folder or its file."""
+    """Show ratings with intervals, seats, conduct and time of a tournament, by its results folder or its file.
+
+    Of a season, show each stage's table, and who goes on.
+    """
+    if (folder := season_folder(results)) is not None:
+        _report_season(season_in(folder), html=html, table=table, usage=usage, as_json=as_json)
+        return
     ledger = ledger_of(results)
     found = results_in(ledger)
     terms, digest = found.terms, found.digest
@@ -55,8 +65,13 @@ def command(results: Path, *, html: Path | None, table: Path | None, usage: bool
         content |= {"reports": reports_json(digest.labels, found.reports, logs)}
         content["left_out"] = left_out_json(terms)
         print_json(content)
-        return
-    screen = results_console()
+    else:
+        _print(found, logs, usage=usage)
+
+
+def _print(found: Results, logs: Path, *, usage: bool) -> None:
+    """The report of one tournament."""
+    screen, terms, digest = results_console(), found.terms, found.digest
     matches = f"{matches_text(found)} {'match' if digest.matches == found.total == 1 else 'matches'}"
     told_words = (f"{word} processes" if name == "processes" else word for name, word in terms_told(terms).items())
     screen.say(", ".join([f"{matches} in {counted(digest.blocks, 'block')}", *told_words]))
@@ -77,3 +92,18 @@ def command(results: Path, *, html: Path | None, table: Path | None, usage: bool
         show(screen, each)
     if said := prior_text(digest):
         screen.say(said)
+
+
+def _report_season(
+    found: SeasonResults, *, html: Path | None, table: Path | None, usage: bool, as_json: bool
+) -> None:
+    """The same of a season: its stages' tables."""
+    if table is not None or usage:
+        option = "--csv" if table is not None else "--usage"
+        raise WrongUse(f"{option}: is for one tournament: give the results folder of a stage in {found.folder}")
+    if html is not None:
+        write_season_report(html, found)
+    if as_json:
+        print_json(season_json(found))
+    else:
+        print_season(results_console(), found)

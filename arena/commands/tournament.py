@@ -22,7 +22,7 @@ from arena.commands.options import (
     where_options,
 )
 from arena.commands.playing import Listening, notices_url, play_to_its_end, told_how_to_go_on
-from arena.config import Broken, Tournament, TournamentFile, read_tournament, results_of
+from arena.config import Broken, Tournament, read_form, read_tournament, results_of
 from arena.errors import WrongUse
 from arena.feed import open_feed
 from arena.reports import (
@@ -39,7 +39,6 @@ from arena.tables import show
 from arena.terminal import print_json, results_console
 from arena.tournament import PAGE, TRANSCRIPTS, FinalResults, copies_of_file, open_notices
 from arena.workers import Where
-from referee.bot_folder import TomlError, read_toml
 from referee.sandbox import Isolation
 
 
@@ -164,10 +163,7 @@ def _time_limit(how_long: str | None, until: str | None) -> Callable[[], bool] |
 
 def _kept(file: Path, results: Path | None) -> dict[str, str]:
     """The copies of bots that have withdrawn: what their folders hold now does not matter."""
-    try:
-        folder = results or results_of(file, read_toml(file, TournamentFile))
-    except TomlError as error:
-        raise WrongUse(str(error)) from None
+    folder = results or results_of(file, read_form(file))
     return copies_of_file(folder, withdrawn_only=True)
 
 

@@ -23,7 +23,7 @@ from arena.config.tournament_file import (
 )
 from arena.errors import WrongUse
 from arena.schedule import complaint
-from referee.bot_folder import TomlError, line_of, parse, read_toml
+from referee.bot_folder import TomlError, line_of, parse, read_text, read_toml
 from referee.match import Positive
 
 MOST_STAGES, MOST_GROUPS = 20, 26
@@ -153,8 +153,8 @@ class Season(Struct, frozen=True, kw_only=True):
 def is_season(path: Path) -> bool:
     """Whether a file is one of a season; a file that cannot be read is none."""
     try:
-        return "stages" in parse(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        return "stages" in parse(read_text(path))
+    except TomlError:
         return False
 
 

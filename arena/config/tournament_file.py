@@ -205,13 +205,23 @@ def read_tournament(path: Path, kept: Mapping[str, str] | None = None) -> Tourna
     Raises:
         WrongUse: one line with file, line and field of what is wrong.
     """
-    try:
-        form = read_toml(path, TournamentFile)
-    except TomlError as error:
-        raise WrongUse(str(error)) from None
+    form = read_form(path)
     place = FilePlace(path, path.read_text())
     labels = labels_of_file(form, place)
     return tournament_of(form, place, labels=labels, results=results_of(path, form), kept=kept or {})
+
+
+def read_form(path: Path) -> TournamentFile:
+    """The fields of a tournament's file.
+
+    Raises:
+        WrongUse: one line with file, line and field of what is wrong.
+    """
+    try:
+        return read_toml(path, TournamentFile)
+    except TomlError as error:
+        hint = f" ({path} is a season's: arena season)" if ": stages: is no known field" in str(error) else ""
+        raise WrongUse(f"{error}{hint}") from None
 
 
 def tournament_of(

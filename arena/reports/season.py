@@ -19,13 +19,6 @@ GOES_ON = "goes on to"
 NOWHERE = "-"
 
 
-class SeasonRow:
-    """Headings of a part's table."""
-
-    OF_TWO = ("#", "bot", "mean points", "W-T-L", GOES_ON)
-    OF_MANY = ("#", "bot", "mean points", "played", "wins", GOES_ON)
-
-
 def part_rows(
     finishes: Sequence[Finish], digest: Digest, goes_on: Mapping[str, Sequence[str]]
 ) -> tuple[Cells, list[tuple[int, Cells]]]:
@@ -38,15 +31,16 @@ def part_rows(
     """
     rows = {row.entrant: row for row in digest.standings}
     of_two = digest.seats <= TWO
+    heads = ("#", "bot", "mean points", *(("W-T-L",) if of_two else ("played", "wins")))
     found = []
     for place, one in enumerate(sorted(ranked(finishes), key=lambda each: each.withdrawn), start=1):
         row = rows[one.seeding]
         mean = f"{one.mean:.3f}" if row.played else "-"
         counts = (row.record,) if of_two else (str(row.played), str(row.wins))
         label = f"{one.label}{WITHDRAWN_MARK}" if one.withdrawn else one.label
-        on = ", ".join(goes_on.get(one.label, ())) or NOWHERE
-        found.append((one.seeding, (str(place), label, mean, *counts, on)))
-    return SeasonRow.OF_TWO if of_two else SeasonRow.OF_MANY, found
+        on = (", ".join(goes_on.get(one.label, ())) or NOWHERE,) if goes_on else ()
+        found.append((one.seeding, (str(place), label, mean, *counts, *on)))
+    return (*heads, GOES_ON) if goes_on else heads, found
 
 
 def print_season(screen: Screen, season: SeasonResults) -> None:

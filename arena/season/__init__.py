@@ -11,10 +11,11 @@ from arena.season.results import (
     field_in,
     finishes_of,
     goes_on,
+    season_folder,
     season_in,
     season_of,
 )
-from arena.season.run import begin_anew, play_season
+from arena.season.run import begin_anew, play_season, tournament_as_begun
 
 __all__ = [
     "BOOK",
@@ -38,7 +39,9 @@ __all__ = [
     "qualified",
     "ranked",
     "read_book",
+    "season_folder",
     "season_in",
     "season_of",
     "title_of",
+    "tournament_as_begun",
 ]

@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from arena.config import is_season, read_season
 from arena.errors import WrongUse
 from arena.schedule import Closed, Entered, Withdrawn, entered, format_of
 from arena.season.book import BOOK, PlannedStage, read_book
@@ -138,6 +139,20 @@ def season_of(folder: Path) -> SeasonResults | None:
         for plan in book.stages
     )
     return SeasonResults(folder=folder, left_out=book.left_out, stages=stages)
+
+
+def season_folder(place: Path) -> Path | None:
+    """The results folder of a season that its file or the folder itself names; None: it is no season's.
+
+    Raises:
+        WrongUse: the file is wrong.
+    """
+    if place.suffix == ".toml":
+        return read_season(place).results if is_season(place) else None
+    try:
+        return place if (place / BOOK).is_file() else None
+    except OSError:  # A name that is too long, for one.
+        return None
 
 
 def season_in(place: Path) -> SeasonResults:

@@ -249,6 +249,22 @@ def _given(season: Season, label: str) -> str:
     raise WrongUse(f"{season.file}: names no {label}")
 
 
+def tournament_as_begun(season: Season, stage: Stage, part: str) -> Tournament:
+    """A stage's tournament that has begun, its bots as they were then, whatever their folders hold now.
+
+    Raises:
+        WrongUse: it has not begun.
+    """
+    book, folder = read_book(season.results), season.folder(part)
+    if book is None or part_in(folder) is None:
+        raise WrongUse(f"{folder}: this stage has not begun")
+    field = _field(season, stage, book)[stage.parts.index(part)]
+    kept = copies_of_file(folder, withdrawn_only=False)
+    return tournament_of_stage(
+        season, stage, part, field.bots, seed=_seed(book, part), kept=kept, depends_on=field.terms
+    )
+
+
 def _seed(book: SeasonBook, part: str) -> int:
     """The seed of a tournament's schedule: no two of a season share deals."""
     drawn_ = int.from_bytes(shake_128(f"{book.seed}/{part}".encode()).digest(SEED_BYTES))

@@ -90,20 +90,22 @@ def as_begun(tournament: Tournament, ledger: Ledger) -> Tournament:
 def remedy_of(tournament: Tournament, key: str, begun: Any, now: Any) -> str:
     """The commands that take a change of terms into a tournament that goes on; empty: none does."""
     file = tournament.file
+    place = ("--results", tournament.results) if tournament.stage else ()
     if key.startswith(CONTENT) and key not in {"content of the arena", UNSET}:
         label = key.removeprefix(CONTENT)
-        return "" if UNSET in {begun, now} else command_line("entry", "update", file, label)
+        return "" if UNSET in {begun, now} else command_line("entry", "update", file, label, *place)
     if key == "bots" and isinstance(begun, list) and isinstance(now, list):
         competing = [label for label in now if label in tournament.labels[: len(tournament.form.bots)]]
         added = [
-            command_line("entry", "add", file, bot_given(tournament, tournament.labels.index(label)))
+            command_line("entry", "add", file, bot_given(tournament, tournament.labels.index(label)), *place)
             for label in competing
             if label not in begun
         ]
-        gone = [command_line("entry", "withdraw", file, str(label)) for label in begun if label not in now]
+        of = tournament.results if tournament.stage else file
+        gone = [command_line("entry", "withdraw", of, str(label)) for label in begun if label not in now]
         return f"undo it, then {'; '.join([*added, *gone][:NAMED])}" if added or gone else ""
     if key == format_of(tournament.spec).grows and isinstance(begun, int) and isinstance(now, int) and now > begun:
-        return command_line("extend", file, f"--{key}", str(now))
+        return command_line("extend", tournament.results if tournament.stage else file, f"--{key}", str(now))
     return ""
 
 

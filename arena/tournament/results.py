@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Raw, Struct
 from msgspec.structs import replace
 
-from arena.config import TournamentFile, results_of
+from arena.config import read_form, results_of
 from arena.errors import WrongUse
 from arena.schedule import (
     FORMATS,
@@ -29,7 +29,6 @@ from arena.tournament.endless import ladder_so_far
 from arena.tournament.ledger import LAST, Ledger
 from arena.tournament.provenance import CONTENT, Terms
 from arena.tournament.results_folder import LEDGER
-from referee.bot_folder import TomlError, read_toml
 from referee.games import GAMES
 from referee.rules import BadSetupError
 from referee.sandbox import Isolation
@@ -238,10 +237,7 @@ def ledger_of(place: Path) -> Path:
         WrongUse: there is none.
     """
     if place.suffix == ".toml":
-        try:
-            place = results_of(place, read_toml(place, TournamentFile))
-        except TomlError as error:
-            raise WrongUse(str(error)) from None
+        place = results_of(place, read_form(place))
     try:
         path = place / LEDGER if place.is_dir() or not place.exists() else place
         is_there = path.exists()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from arena.errors import WrongUse
 from arena.pages import Competition, SeasonPages
-from arena.season import is_of_season
+from arena.season import is_of_season, season_folder
 from arena.tournament import LEDGER, ledger_of
 
 MOST = 1_000
@@ -37,6 +37,7 @@ def folders_in(places: Sequence[Path], *, some: bool = True) -> list[Path]:
 
 
 def _folders(place: Path, *, some: bool) -> Iterator[Path]:
+    place = season_folder(place) or place
     if place.is_dir() and not (place / LEDGER).exists():
         found = sorted(ledger.parent for depth in ("*", "*/*") for ledger in place.glob(f"{depth}/{LEDGER}"))[
             :MOST

@@ -29,7 +29,7 @@ from referee.bot_folder.manifest import (
     find_bot,
     kept_bot,
 )
-from referee.bot_folder.strict_toml import TomlError, line_of, parse, read_toml
+from referee.bot_folder.strict_toml import TomlError, line_of, parse, read_text, read_toml
 
 __all__ = [
     "BUILD_LIMITS",
@@ -62,6 +62,7 @@ __all__ = [
     "pack",
     "parse",
     "private",
+    "read_text",
     "read_toml",
     "size_of",
     "unpacked",

@@ -1,0 +1,90 @@
+"""Seasons of bots that do nothing, whose matches are drawn by their plans."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from arena.config.season_file import read_season
+from arena.config.tournament_file import Tournament
+from arena.pages.report import write_beside
+from arena.reports.season import season_json
+from arena.season.results import season_in
+from arena.season.run import play_season
+from arena.tournament.run import play_tournament
+from arena.workers.api import Play, Venue
+from tests.arena.stand_in import AtOnce
+from tests.arena.tournament.test_formats import BOT
+from tests.arena.tournament.test_run import venue
+
+STAGES = """
+[[stages]]
+name = "groups"
+groups = 2
+
+[[stages]]
+name = "final"
+each_group = 2
+format = "knockout"
+blocks = 2
+
+[[stages]]
+name = "plate"
+from = "groups"
+rest = true
+"""
+BOTS = "abcdefgh"
+
+
+def league(folder: Path, stages: str = STAGES, *, bots: str = BOTS, more: Sequence[str] = ("seed = 4",)) -> Path:
+    """A season's file; each letter of `bots` is one, and `x` and `y` are folders of others."""
+    for name in {*bots, "x", "y"}:
+        (folder / name).mkdir()
+        (folder / name / "bot.py").write_text(f"# {name}")
+        (folder / name / "bot.toml").write_text(BOT)
+    file = folder / "league.toml"
+    file.write_text("\n".join(('game = "mist"', f"bots = {list(bots)}", *more)) + "\n" + stages)
+    return file
+
+
+def playing(file: Path, play: Play[str] | None = None, **how: Any) -> Any:
+    """What `arena season` does, with stand-ins for matches; how the season stands then, for programs."""
+    season, stand_in = read_season(file), play or AtOnce()
+
+    def enlist(changed: Tournament) -> tuple[tuple[str, ...], Venue[str]]:
+        return changed.labels, venue(stand_in)
+
+    def play_one(tournament: Tournament) -> None:
+        play_tournament(
+            tournament,
+            tournament.labels,
+            venue(stand_in),
+            fresh=False,
+            write_reports=write_beside,
+            enlist=enlist,
+        )
+
+    check: Callable[[Tournament], dict[str, str]] = how.pop("check", lambda _: {})
+    play_season(season, play_one, check=check, **how)
+    return told(season.results)
+
+
+def told(folder: Path) -> Any:
+    """All that it came to, its place on the disk left out."""
+    found = season_json(season_in(folder))
+    del found["results"]
+    for stage in found["stages"]:
+        for part in stage["parts"]:
+            del part["results"]
+    return found
+
+
+def field_of(found: Any, stage: str) -> list[str]:
+    """The labels of a stage's bots."""
+    (its,) = [each for each in found["stages"] if each["stage"] == stage]
+    return [each["bot"] for each in its["field"]]
+
+
+def table_of(found: Any, part: str) -> list[str]:
+    """The labels of a part's table, best first."""
+    (its,) = [each for stage in found["stages"] for each in stage["parts"] if each["part"] == part]
+    return [row["bot"] for row in its["table"]]

@@ -1,0 +1,370 @@
+"""A season: stopped anywhere it comes out the same, each field follows from the table before, and nothing else."""
+
+import shutil
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from arena.commands.main import main
+from arena.config.season_file import read_season
+from arena.errors import WRONG_USE, WrongUse
+from arena.season import run as season_run
+from arena.season.run import begin_anew
+from arena.tournament import run
+from arena.tournament.ledger import Ledger
+from arena.tournament.results_folder import LEDGER
+from referee.host.plan import Plan
+from referee.host.plan import Result as Attempted
+from tests.arena.season.seasons import STAGES, field_of, league, playing, table_of, told
+from tests.arena.stand_in import AtOnce
+from tests.arena.tournament.test_entries import KilledError, dying_after
+
+STEPS = {step: getattr(season_run, step) for step in ("write_book", "close", "copies_of_file", "part_in")}
+"""What the season does between matches, and where it may be killed."""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return league(tmp_path)
+
+
+def folder_of(file: Path, part: str = "") -> Path:
+    return file.parent / "runs/league" / part
+
+
+def arena(*words: object) -> Result:
+    return CliRunner().invoke(main, list(map(str, words)))
+
+
+def undisturbed(file: Path, events: bool = False) -> Any:
+    """The same season played in one go, elsewhere; with the `events` that came meanwhile."""
+    other = file.parent / "other"
+    if events:
+        shutil.copytree(folder_of(file), other / "runs/league")
+        for ledger in other.glob(f"runs/league/*/{LEDGER}"):
+            with closing(sqlite3.connect(ledger)) as book:
+                book.execute("DELETE FROM results")
+                book.execute("DELETE FROM attempts")
+                book.execute("DELETE FROM events WHERE kind = 'closed'")
+                book.commit()
+    else:
+        other.mkdir()
+    for name in file.parent.iterdir():
+        if name.is_dir() and (name / "bot.py").exists():
+            shutil.copytree(name, other / name.name)
+    shutil.copy(file, other)
+    return playing(other / file.name)
+
+
+class Host(AtOnce):
+    """Plays matches in no time; after so many, a bot leaves and another enters the group that is played."""
+
+    def __init__(self, file: Path, after: int) -> None:
+        super().__init__()
+        self._file, self._after = file, after
+
+    async def __call__(self, plan: Plan, players: Any, *, transcript: Path) -> Attempted:
+        """See `AtOnce`."""
+        self._after -= 1
+        if not self._after:
+            group, bot = transcript.parents[1], self._file.parent / "x"
+            with pytest.MonkeyPatch.context() as patched:  # It is the arena that is killed, not the command.
+                for step, real in STEPS.items():
+                    patched.setattr(season_run, step, real)
+                done = arena("entry", "add", self._file, bot, "--results", group, "--no-check")
+                assert 0 == done.exit_code, done.stderr
+                assert 0 == arena("entry", "withdraw", group, players[0]).exit_code
+        return await super().__call__(plan, players, transcript=transcript)
+
+
+def test_stages_follow_one_another_and_a_second_run_plays_nothing(file: Path) -> None:
+    found, again = playing(file), AtOnce()
+    assert found == playing(file, again)
+    assert [] == again.played
+    assert found["finished"]
+    a, b = table_of(found, "groups-a"), table_of(found, "groups-b")
+    assert [set("adeh"), set("bcfg")] == [set(a), set(b)]
+    assert [a[0], b[0], a[1], b[1]] == field_of(found, "final")
+    assert [a[2], b[2], a[3], b[3]] == field_of(found, "plate")
+    assert sorted("".join(field_of(found, "final") + field_of(found, "plate"))) == list("abcdefgh")
+    goes_on = {row["bot"]: row["goes_on_to"] for part in found["stages"][0]["parts"] for row in part["table"]}
+    assert {a[0]: ["final"], a[3]: ["plate"]} == {bot: goes_on[bot] for bot in (a[0], a[3])}
+
+
+def test_stages_and_groups_have_deals_of_their_own(file: Path) -> None:
+    play = AtOnce()
+    playing(file, play)
+    seeds = [plan.seed for plan in play.played]
+    assert len(seeds) == 2 * len(set(seeds))
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before the write", "after the write"])
+def test_killed_at_any_moment_it_comes_out_the_same(
+    file: Path, after: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Over 40 kills in all, each at another write of a ledger or another step between stages."""
+    host, kills, found = Host(file, 7), 0, None
+    while found is None:
+        with monkeypatch.context() as patched:
+            patched.setattr(run, "InThread", dying_after(9 + kills // 3, after=after))
+            for step in STEPS:
+                patched.setattr(season_run, step, dying_step(step, 1 + kills // 2, after=after))
+            try:
+                found = playing(file, host)
+            except KilledError:
+                kills += 1
+            except BaseExceptionGroup as group:
+                assert group.split(KilledError)[1] is None
+                kills += 1
+        assert kills < 200
+    assert kills > 20
+    assert "x" in table_of(found, "groups-a")
+    assert found == undisturbed(file, events=True)
+
+
+def dying_step(step: str, calls: int, *, after: bool) -> Callable[..., Any]:
+    """A step of the season; so many calls of it later its process is killed, before the last one or after it."""
+    real, left = STEPS[step], [calls]
+
+    def killing(*given: Any, **more: Any) -> Any:
+        left[0] -= 1
+        if not left[0] and not after:
+            raise KilledError
+        answer = real(*given, **more)
+        if not left[0]:
+            raise KilledError
+        return answer
+
+    return killing
+
+
+def test_a_season_without_a_seed_draws_one_and_keeps_it(tmp_path: Path) -> None:
+    file = league(tmp_path, more=())
+    found = playing(file, until="groups")
+    assert table_of(found, "groups-a") == table_of(playing(file), "groups-a")
+    assert 0o600 == (folder_of(file) / "season.json").stat().st_mode & 0o777
+
+
+@pytest.mark.parametrize(("vacant", "left"), [("next", 4), ("empty", 3)])
+def test_between_stages_a_bot_withdraws_and_the_next_moves_up_or_its_place_stays_empty(
+    tmp_path: Path, vacant: str, left: int
+) -> None:
+    file = league(tmp_path, STAGES.replace("each_group = 2", f'each_group = 2\nvacant = "{vacant}"'))
+    before = playing(file, until="groups")
+    assert [] == field_of(before, "final")
+    first = table_of(before, "groups-a")[0]
+    assert 0 == arena("entry", "withdraw", folder_of(file, "groups-a"), first).exit_code
+    after = playing(file)
+    assert left == len(field_of(after, "final"))
+    assert first not in field_of(after, "final") + field_of(after, "plate")
+    assert first == table_of(after, "groups-a")[-1]
+    assert (table_of(before, "groups-a")[2] in field_of(after, "final")) == (vacant == "next")
+
+
+def test_a_stage_whose_table_was_used_takes_in_no_change(file: Path) -> None:
+    found = playing(file)
+    for command in (
+        ("entry", "withdraw", folder_of(file, "groups-a"), "a"),
+        ("extend", folder_of(file, "groups-b"), "--blocks", 9),
+        ("entry", "add", file, file.parent / "x", "--results", folder_of(file, "groups-a"), "--no-check"),
+    ):
+        refused = arena(*command)
+        assert WRONG_USE == refused.exit_code
+        assert "no change is taken in any more: final was drawn from its table" in refused.stderr
+    assert found == playing(file)
+
+
+def test_a_stage_does_not_go_on_if_the_table_before_it_is_another(file: Path) -> None:
+    playing(file, until="final")
+    with closing(sqlite3.connect(folder_of(file, "groups-b") / LEDGER)) as book:
+        book.execute("UPDATE attempts SET played = replace(played, '[[0],[1]]', '[[1],[0]]') WHERE block = 1")
+        book.commit()
+    with pytest.raises(
+        WrongUse, match=r"final were begun: .*table of groups-b was sha256:\w{12}, is sha256:\w{12}"
+    ):
+        playing(file)
+
+
+def test_a_change_that_comes_as_a_stage_ends_is_taken_in_before_the_next_is_drawn(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, late = season_run.close, []
+
+    def close_later(ledger: Ledger, *given: Any) -> bool:
+        if not late:
+            late.append(arena("entry", "withdraw", ledger.path.parent, "a").exit_code)
+        return real(ledger, *given)
+
+    monkeypatch.setattr(season_run, "close", close_later)
+    found = playing(file)
+    assert [0] == late
+    assert "a" not in field_of(found, "final") + field_of(found, "plate")
+    assert found == playing(file)
+
+
+def test_bots_play_on_as_they_were_or_as_they_are_when_a_stage_begins(tmp_path: Path) -> None:
+    file = league(tmp_path, STAGES.replace("rest = true", 'rest = true\nversions = "new"'))
+    playing(file, until="groups")
+    for name in "abcdefgh":
+        (tmp_path / name / "bot.py").write_text("better")
+    with pytest.raises(WrongUse, match=r"content of \w was .*arena entry update .*--results .*/groups-a\)"):
+        playing(file)
+    for name in "abcdefgh":
+        (tmp_path / name / "bot.py").write_text(f"# {name}")
+    playing(file, until="final")
+    for name in "abcdefgh":
+        (tmp_path / name / "bot.py").write_text("better")
+    found = playing(file)
+    old = contents(file, "groups-a") | contents(file, "groups-b")
+    assert contents(file, "final").items() <= old.items()
+    assert {contents(file, "plate")[label] for label in field_of(found, "plate")}.isdisjoint(old.values())
+
+
+def contents(file: Path, part: str) -> dict[str, str]:
+    with closing(Ledger(folder_of(file, part) / LEDGER)) as ledger:
+        terms = ledger.terms()
+    return {label: terms[f"content of {label}"] for label in terms["bots"]}
+
+
+def test_a_copy_that_is_not_as_it_was_made_goes_on_nowhere(file: Path) -> None:
+    first = table_of(playing(file, until="groups"), "groups-a")[0]
+    copy = folder_of(file, "groups-a") / "entries" / contents(file, "groups-a")[first].removeprefix("sha256:")
+    (copy / "bot.py").chmod(0o600)
+    (copy / "bot.py").write_text("other")
+    with pytest.raises(WrongUse, match=rf"stages\[1\]: .*: the copy of {first} is not as it was made"):
+        playing(file)
+
+
+def test_bots_of_two_groups_that_are_called_the_same_are_told_apart(file: Path) -> None:
+    playing(file, until="groups")
+    for group in "ab":
+        words = ("--results", folder_of(file, f"groups-{group}"), "--no-check", "--label", "x")
+        assert 0 == arena("entry", "add", file, file.parent / "xy"[group == "b"], *words).exit_code
+    found = playing(file)
+    assert {"x", "x (groups-b)"} < {*field_of(found, "final"), *field_of(found, "plate")}
+    assert found == playing(file)
+
+
+def test_bots_that_cannot_start_are_left_out_of_the_draw(file: Path) -> None:
+    found = playing(file, check=lambda _: {"b": "has no program"})
+    assert {"b": "has no program"} == found["left_out"]
+    assert set("acdefgh") == {row for group in "ab" for row in table_of(found, f"groups-{group}")}
+    assert found == playing(file)
+
+
+def test_a_stage_begins_anew_with_those_after_it_and_earlier_ones_stay(file: Path) -> None:
+    before = playing(file)
+    begin_anew(read_season(file), "final")
+    assert [[], []] == [stage["parts"] for stage in told(folder_of(file))["stages"]][1:]
+    again = AtOnce()
+    assert before == playing(file, again)
+    assert len(again.played) == sum(part["matches"] for stage in before["stages"][1:] for part in stage["parts"])
+    begin_anew(read_season(file), None)
+    assert before == playing(file)
+    assert 1 == len(list(folder_of(file).glob("before-*.json")))
+
+
+@pytest.mark.parametrize(
+    ("was", "becomes", "said"),
+    [
+        ("seed = 4", "seed = 5", "seed was 4, is 5"),
+        ('name = "groups"', 'name = "pools"', "groups-a has results, and is no stage or group of it"),
+        (
+            "each_group = 2",
+            "each_group = 1",
+            "stage.rule was the best 2 of each group of groups, is the best 1 of",
+        ),
+        ("'g', 'h'", "'h', 'g'", 'bots was ["a","d","e","h"], is ["a","d","e","g"]'),
+    ],
+)
+def test_a_file_that_was_changed_does_not_go_on(file: Path, was: str, becomes: str, said: str) -> None:
+    playing(file, until="final")
+    file.write_text(file.read_text().replace(was, becomes).replace('from = "groups"', 'from = "pools"')
+                    if "pools" in becomes else file.read_text().replace(was, becomes))  # fmt: skip
+    with pytest.raises(WrongUse) as caught:
+        playing(file)
+    assert said in caught.value.format_message()
+
+
+@pytest.mark.parametrize("part", ["final", "groups-b"])
+def test_a_stage_that_is_being_played_keeps_a_second_arena_out(file: Path, part: str) -> None:
+    class Second(AtOnce):
+        async def __call__(self, plan: Plan, players: Any, *, transcript: Path) -> Attempted:
+            if transcript.parents[1].name == part:
+                with pytest.raises(WrongUse, match="another arena"):
+                    playing(file)
+            return await super().__call__(plan, players, transcript=transcript)
+
+    assert playing(file, Second())["finished"]
+
+
+@pytest.mark.parametrize(
+    ("was", "becomes", "said"),
+    [
+        ("groups = 2", "groups = 5", "7: stages[0].groups: 1 are too few; two or more can play"),
+        ("groups = 2", "groups = 2\ntop = 3", "8: stages[0].top: the first stage has all bots of the file"),
+        ("each_group = 2", "each_group = 5", "11: stages[1].each_group: a group has 4 bots"),
+        ("each_group = 2", "top = 9", "11: stages[1].top: groups has 8 bots"),
+        ("each_group = 2", "each_group = 2\ntop = 1", "11: stages[1].each_group: a stage has one rule, and this"),
+        ("each_group = 2", "rest = true", "11: stages[1].rest: no stage before it takes bots from groups"),
+        ('"knockout"', '"ladder"', "9: stages[1].rounds: is missing: a ladder has no end of its own"),
+        ("blocks = 2", "blocks = 0", "13: stages[1].blocks: 0: Expected `int` >= 1"),
+        ("blocks = 2", "policy.main_ms = 0", "13: stages[1].policy.main_ms: 0: Expected `int` >= 1"),
+        ("blocks = 2", "colour = 2", "13: stages[1].colour: is no known field; there are name, from, top,"),
+        ("blocks = 2", 'game = "mist"', "13: stages[1].game: is no known field"),
+        ('"plate"', '"final"', "16: stages[2].name: 'final' is the name of stages[1], too"),
+        ('"plate"', '"groups-a"', "16: stages[2].name: the folder groups-a is another's"),
+        ('"plate"', '"../x"', "16: stages[2].name: '../x': Expected `str` matching regex"),
+        ('from = "groups"', 'from = "plate"', "17: stages[2].from: no stage before it is called 'plate'"),
+        ('from = "groups"', 'from = "final"', "18: stages[2].rest: no stage before it takes bots from final"),
+        ("'a', ", "'nobody', ", "2: bots[0]: nobody: is neither a folder nor a built-in bot"),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_said_with_its_line_and_field_before_anything_is_played(
+    file: Path, was: str, becomes: str, said: str
+) -> None:
+    file.write_text(file.read_text().replace(was, becomes))
+    with pytest.raises(WrongUse) as caught:
+        playing(file)
+    assert f"{file}:{said}" in caught.value.format_message()
+    assert not list(folder_of(file).glob(f"*/{LEDGER}"))
+
+
+def test_a_season_is_no_tournament_and_says_which_command_it_needs(file: Path) -> None:
+    for words in (("tournament", file), ("entry", "add", file, "x")):
+        refused = arena(*words)
+        assert WRONG_USE == refused.exit_code
+        assert "is a season's" in refused.stderr
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"seed": 1}', "[" * 100_000, '{"schema":9,"seed":1,"stages":[]}'])
+def test_a_strange_book_is_refused_in_a_line(file: Path, text: str) -> None:
+    playing(file)
+    (folder_of(file) / "season.json").write_text(text)
+    for words in (("report", folder_of(file)), ("report", file, "--json")):
+        refused = arena(*words)
+        assert WRONG_USE == refused.exit_code
+        assert "season.json: not as an arena writes it" in refused.stderr
+
+
+def test_a_book_names_no_folder_elsewhere(file: Path) -> None:
+    playing(file)
+    book = folder_of(file) / "season.json"
+    book.write_text(book.read_text().replace('"final"', '"../final"'))
+    assert "not as an arena writes it" in arena("report", folder_of(file)).stderr
+
+
+def test_more_than_two_seats_are_played_in_groups_too(tmp_path: Path) -> None:
+    stages = '[[stages]]\nname = "g"\ngroups = 2\n[[stages]]\nname = "final"\ntop = 6\nblocks = 2\n'
+    file = league(tmp_path, stages, bots="abcdefghij")
+    file.write_text(file.read_text().replace('"mist"', '"hive-mind"'))
+    for manifest in tmp_path.glob("*/bot.toml"):
+        manifest.write_text(manifest.read_text().replace("mist", "hive-mind"))
+    found = playing(file)
+    assert 6 == len(field_of(found, "final"))
+    assert found["finished"]
