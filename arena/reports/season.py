@@ -31,7 +31,7 @@ def part_rows(
     """
     rows = {row.entrant: row for row in digest.standings}
     of_two = digest.seats <= TWO
-    heads = ("#", "bot", "mean points", *(("W-T-L",) if of_two else ("played", "wins")))
+    heads = ("mean points", *(("W-T-L",) if of_two else ("played", "wins")))
     found = []
     for place, one in enumerate(sorted(ranked(finishes), key=lambda each: each.withdrawn), start=1):
         row = rows[one.seeding]
@@ -39,8 +39,8 @@ def part_rows(
         counts = (row.record,) if of_two else (str(row.played), str(row.wins))
         label = f"{one.label}{WITHDRAWN_MARK}" if one.withdrawn else one.label
         on = (", ".join(goes_on.get(one.label, ())) or NOWHERE,) if goes_on else ()
-        found.append((one.seeding, (str(place), label, mean, *counts, *on)))
-    return (*heads, GOES_ON) if goes_on else heads, found
+        found.append((one.seeding, (str(place), label, *on, mean, *counts)))
+    return ("#", "bot", *((GOES_ON,) if goes_on else ()), *heads), found
 
 
 def print_season(screen: Screen, season: SeasonResults) -> None:
