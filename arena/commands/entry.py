@@ -16,6 +16,7 @@ from arena.config import (
     bot_given,
     find_entrant,
     is_season,
+    link_in,
     read_season,
     read_tournament,
     say_link,
@@ -39,6 +40,7 @@ from arena.tournament import (
     keep_begun,
     keep_entry,
     ledger_of,
+    now,
     standing_of,
     update,
     withdraw,
@@ -86,6 +88,7 @@ def add(cup: Path, bot: str, *, label: str | None, results: Path | None, checks:
     label = printable_name(short_name(bot)) if label is None else label
     with closing(Ledger(tournament.results / LEDGER)) as ledger:
         begun = begun_in(ledger)
+        standing_of(ledger, begun).check_deadline(now())
         _check(tournament, begun, found, label, plays=checks)
         if isinstance(found, BotFolder):
             keep_entry(tournament.results, found)
@@ -105,6 +108,7 @@ def update_command(cup: Path, label: str, bot: str | None, *, results: Path | No
     with closing(Ledger(tournament.results / LEDGER)) as ledger:
         begun = begun_in(ledger)
         standing = standing_of(ledger, begun)
+        standing.check_deadline(now())
         before = standing.entrant(label)
         given = _folder(tournament, standing, before) if bot is None else _absolute(bot)
         found = _found(tournament, given, bot or given)
@@ -169,21 +173,34 @@ def _of_stage(cup: Path, results: Path | None) -> Tournament:
 
 
 def _absolute(bot: str) -> str:
-    """A folder or key by its whole path: an update may be asked for from elsewhere."""
+    """A folder or key by its whole path without links: an update may be asked for from elsewhere, and later."""
     if bot.startswith(REMOTE):
-        return f"{REMOTE}{Path(bot.removeprefix(REMOTE)).absolute()}"
+        return f"{REMOTE}{Path(bot.removeprefix(REMOTE)).resolve()}"
     folder, at, revision = bot.partition("@")
-    return f"{Path(folder).absolute()}{at}{revision}" if "/" in bot or Path(folder).is_dir() else bot
+    return f"{Path(folder).resolve()}{at}{revision}" if "/" in bot or Path(folder).is_dir() else bot
 
 
 def _folder(tournament: Tournament, standing: Standing, entrant: int) -> str:
-    """Where an entrant's bot was found."""
+    """Where an entrant's bot was found.
+
+    Raises:
+        WrongUse: the file does not name it, or its folder has become a symbolic link: its author, who may write
+            there, would choose what of this machine is taken in.
+    """
     if entrant >= len(standing.begun.labels):
-        return standing.folder(entrant)
-    label = standing.begun.labels[entrant]
-    if label not in tournament.labels:
-        raise WrongUse(f"{tournament.file}: names no {label}")
-    return _absolute(bot_given(tournament, tournament.labels.index(label)))
+        given = standing.folder(entrant)
+        path = given.removeprefix(REMOTE)
+        link = link_in(path, Path("/")) if path.startswith("/") else None
+    else:
+        label = standing.begun.labels[entrant]
+        if label not in tournament.labels:
+            raise WrongUse(f"{tournament.file}: names no {label}")
+        number = tournament.labels.index(label)
+        given = bot_given(tournament, number)
+        link = link_in(tournament.form.bots[number].removeprefix(REMOTE), tournament.file.parent)
+    if link is not None:
+        raise WrongUse(f"{given}: {link} has become a symbolic link; name what it leads to as BOT")
+    return _absolute(given)
 
 
 def _found(tournament: Tournament, given: str, called: str) -> Entry:

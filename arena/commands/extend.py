@@ -1,6 +1,7 @@
 """`arena extend`: a tournament that has begun is to have more blocks, or rounds."""
 
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 
 import click
@@ -8,19 +9,48 @@ import click
 from arena.errors import WrongUse
 from arena.schedule import MOST_BLOCKS
 from arena.terminal import say
-from arena.tournament import Ledger, begun_in, change_text, extend, ledger_of
+from arena.tournament import Ledger, begun_in, change_text, extend, extend_entries, ledger_of
 
+OTHERS = 2
+"""Options that are not given with the one that is."""
 TOTAL = click.IntRange(1, MOST_BLOCKS)
+
+
+def _time(context: click.Context, option: click.Parameter, given: str | None) -> datetime | None:
+    """A time with its offset."""
+    del context, option
+    if given is None:
+        return None
+    try:
+        found = datetime.fromisoformat(given)
+        if found.tzinfo is not None:
+            return found.astimezone(UTC)
+    except (ValueError, OverflowError):
+        pass
+    raise WrongUse(f"--entries-until: {given!r} is no time with its offset, such as 2026-12-01T12:00:00Z")
 
 
 @click.command("extend")
 @click.argument("cup", metavar="FOLDER_OR_FILE", type=click.Path(path_type=Path))
 @click.option("--blocks", type=TOTAL, help="Blocks of each pair, or rounds of more than two seats, in all.")
 @click.option("--rounds", type=TOTAL, help="Rounds of a Swiss tournament or a ladder, in all.")
-def command(cup: Path, *, blocks: int | None, rounds: int | None) -> None:
-    """Give a tournament that has begun a new total of blocks or rounds, while it is played or stands still."""
-    if (blocks is None) == (rounds is None):
-        raise WrongUse("give a new total: --blocks or --rounds")
+@click.option(
+    "--entries-until",
+    callback=_time,
+    metavar="TIME",
+    help="A later time until which bots may enter or come in new versions, for example 2026-12-01T12:00:00Z.",
+)
+def command(cup: Path, *, blocks: int | None, rounds: int | None, entries_until: datetime | None) -> None:
+    """Give a tournament that has begun a new total of blocks or rounds, or a later deadline for entries.
+
+    It may be played meanwhile, or stand still.
+    """
+    if [blocks, rounds, entries_until].count(None) != OTHERS:
+        raise WrongUse("give a new total or a later time: --blocks, --rounds or --entries-until")
     with closing(Ledger(ledger_of(cup))) as ledger:
-        event = extend(ledger, begun_in(ledger), blocks=blocks, rounds=rounds)
+        begun = begun_in(ledger)
+        if entries_until is not None:
+            event = extend_entries(ledger, begun, entries_until)
+        else:
+            event = extend(ledger, begun, blocks=blocks, rounds=rounds)
     say(f"{change_text(event, ())}: waits to be taken in")

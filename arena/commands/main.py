@@ -31,7 +31,7 @@ COMMANDS = {
     "keys": ("keys", "Make a pair of keys for a host or a remote bot."),
     "tournament": ("tournament", "Play a tournament from a file, or go on with it."),
     "entry": ("entry", "Change the field of a tournament that has begun: add, update, withdraw, list."),
-    "extend": ("extend", "Give a tournament that has begun more blocks or rounds."),
+    "extend": ("extend", "Give a tournament that has begun more blocks or rounds, or a later deadline."),
     "season": ("season", "Play a season from a file: stages, each drawn from the table of the one before."),
     "regress": ("regress", "Test whether a bot's new version is better; the exit code is for CI."),
     "serve": ("serve", "Serve competitions as a website, with matches as they are played."),

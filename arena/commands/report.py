@@ -12,6 +12,7 @@ from arena.reports import (
     attempts_text,
     conduct_table,
     digest_json,
+    events_of,
     field_usage,
     left_out_json,
     matches_text,
@@ -32,7 +33,7 @@ from arena.schedule import format_of
 from arena.season import SeasonResults, season_folder, season_in
 from arena.tables import show
 from arena.terminal import print_json, results_console
-from arena.tournament import TRANSCRIPTS, Results, ledger_of, results_in
+from arena.tournament import TRANSCRIPTS, Results, entries_until, ledger_of, results_in
 
 OUT = click.Path(path_type=Path, dir_okay=False)
 
@@ -64,6 +65,8 @@ def command(results: Path, *, html: Path | None, table: Path | None, usage: bool
         content = terms_told(terms) | digest_json(digest) | {"matches_in_all": found.total} | attempts
         content |= {"reports": reports_json(digest.labels, found.reports, logs)}
         content["left_out"] = left_out_json(terms)
+        content["entries_until"] = entries_until(terms, found.events)
+        content["changes"] = events_of(found)
         print_json(content)
     else:
         _print(found, logs, usage=usage)

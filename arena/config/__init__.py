@@ -1,7 +1,7 @@
 """What hosts write for the arena: tournament files and caps, read and checked."""
 
 from arena.config.caps import BotCaps, read_caps
-from arena.config.entries import Entry, find_entry, find_remote, random_bot, say_link, short_name
+from arena.config.entries import Entry, find_entry, find_remote, link_in, random_bot, say_link, short_name
 from arena.config.notices import NOTICE_EVENTS, NoticeEvent, Notices, url_complaint
 from arena.config.season_file import (
     Season,
@@ -46,6 +46,7 @@ __all__ = [
     "find_entry",
     "find_remote",
     "is_season",
+    "link_in",
     "random_bot",
     "read_caps",
     "read_form",

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from os.path import normpath
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -105,6 +106,8 @@ class TournamentFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """Whether Python bots are forked from a process that holds the kit: as well shut in, and sooner there."""
     broken: Broken = "stop"
     """What becomes of the tournament if a bot cannot start before its first match."""
+    entries_until: Annotated[datetime, Meta(tz=True)] | None = None
+    """Until when bots may enter once it has begun, or come in new versions; None: as long as it is played."""
     concurrency: Positive | None = None
     """Matches at once; None: one for each core."""
     results: str | None = None
@@ -158,6 +161,12 @@ class Tournament(Struct, frozen=True, kw_only=True):
     def remote(self) -> tuple[RemoteBot, ...]:
         """The bots that come with a key."""
         return tuple(bot for bot in self.bots if isinstance(bot, RemoteBot))
+
+    @property
+    def entries_until(self) -> str | None:
+        """Until when bots may enter, in UTC, by the file."""
+        until = self.form.entries_until
+        return None if until is None else until.astimezone(UTC).isoformat(timespec="seconds")
 
     @property
     def rotations(self) -> int:

@@ -8,10 +8,11 @@ from msgspec import Struct
 from arena.pages.charts import HeatCell, Interval, IntervalChart, LineChart, heat_cell, interval_chart, line_chart
 from arena.pages.competition import Overview
 from arena.pages.tables import Cell, Table, table
-from arena.pages.words import rating_text
+from arena.pages.words import moment, rating_text
 from arena.quantities import counted, duration
 from arena.reports import (
     USAGE,
+    events_of,
     field_usage,
     interval,
     labels_of,
@@ -26,6 +27,8 @@ from arena.statistics import Digest, StandingsRow
 
 ROWS = 100
 """Bots in a table of one page."""
+MOST_CHANGES = 100
+"""Changes of a field that a page lists: the latest ones."""
 MOST_COLUMNS = 26
 """Bots that are held against each other: the best ones."""
 MOST_PLOTTED = 50
@@ -64,6 +67,7 @@ def standings_parts(overview: Overview, href: Href, *, first: int = 0, count: in
         "notes": notes(digest.labels, overview.found.reports) if first == 0 else [],
         "usage": _usage(overview, page, href),
         "conduct": _conduct(digest, page, href),
+        "changes": _changes(overview) if first == 0 else None,
     }
     plots = first == 0 and digest.matches > 0
     return parts | {
@@ -200,6 +204,25 @@ def _usage(overview: Overview, page: slice, href: Href) -> Table:
         for (_, row), cells in zip(_part(digest, page), rows, strict=True)
     ]
     return table("What the bots used", USAGE, linked)
+
+
+def _changes(overview: Overview) -> Table | None:
+    """What changed since it was begun, the latest first."""
+    found = events_of(overview.found)[: -MOST_CHANGES - 1 : -1]
+    rows = [
+        [
+            Cell(each["text"]),
+            Cell(_day(each["at"])),
+            Cell("refused" if each["refused"] else "waits" if each["block"] is None else str(each["block"] + 1)),
+        ]
+        for each in found
+    ]
+    return table("Changes", ("change", "asked for", "from block"), rows, head="change") if rows else None
+
+
+def _day(at: str) -> str:
+    when = moment(at)
+    return at if when is None else f"{when:%Y-%m-%d %H:%M} UTC"
 
 
 def _conduct(digest: Digest, page: slice, href: Href) -> Table:

@@ -62,6 +62,8 @@ ABOUT = {
     "bots": "The bots that meet.",
     "matches": "Matches of the block, each in another seating.",
     "share": "Points, of those that it would have if it had won all its matches.",
+    "asked for": "When the host asked for it.",
+    "from block": "The first block that it concerns; waits: no arena has taken it in yet.",
     "goes on to": "The stages in which the bot plays next.",
 }
 """What headings mean, in the words of the glossary."""
@@ -84,6 +86,8 @@ WORDS = frozenset(
         "base",
         "head",
         "goes on to",
+        "change",
+        "asked for",
     }
 )
 """Headings of columns that hold no numbers."""

@@ -12,7 +12,7 @@ from arena.quantities import counted
 from arena.reports import interval, terms_told
 from arena.schedule import fields_of, withdrawn
 from arena.statistics import Rating, Verdict
-from arena.tournament import left_out_of
+from arena.tournament import entries_until, left_out_of
 
 FEW = 4
 """With fewer results than these nobody can tell how long the rest will take."""
@@ -120,6 +120,7 @@ def facts(overview: Overview) -> list[Fact]:
         Fact("bots", _bots(overview)),
         Fact("matches", f"{digest.matches} of {found.total}" if found.total else str(digest.matches)),
     ]
+    said += _time("entries until", entries_until(found.terms, found.events))
     said += _time("begun", overview.times.begun)
     said += _time("last result", overview.times.ended[-1] if overview.times.ended else None)
     said.append(Fact("arena", str(found.terms.get("arena", "unknown"))))

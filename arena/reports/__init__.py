@@ -22,7 +22,7 @@ from arena.reports.divergence import (
     outcomes_table,
     rows_left_out,
 )
-from arena.reports.entries import entries_json, entries_table
+from arena.reports.entries import entries_json, entries_table, events_of
 from arena.reports.files import matches_text, terms_told, write_csv, write_whole
 from arena.reports.match import match_json, show_match
 from arena.reports.match_list import (
@@ -84,6 +84,7 @@ __all__ = [
     "entrant_called",
     "entries_json",
     "entries_table",
+    "events_of",
     "explained_json",
     "explained_lines",
     "explained_markdown",

@@ -5,7 +5,7 @@ from typing import Any
 
 from arena.schedule import Entered, Event, Withdrawn, competing, entered
 from arena.tables import Grid, grid_of
-from arena.tournament import Standing, change_text
+from arena.tournament import Results, Standing, change_text
 
 HASH_SHOWN = 19
 """Characters of a content hash: `sha256:` and twelve digits."""
@@ -67,14 +67,27 @@ def entries_json(standing: Standing, events: Sequence[Event]) -> dict[str, Any]:
         }
         for number, label in enumerate(standing.labels)
     ]
-    changes = [
+    changes = events_json(events, standing.labels)
+    return {"entrants": entrants, "entries_until": standing.entries_until, "changes": changes}
+
+
+def events_json(events: Sequence[Event], labels: Sequence[str]) -> list[dict[str, Any]]:
+    """Changes as plain values; blocks are counted from 0. `labels`: of all entrants, as they entered."""
+    return [
         {
             "at": event.at,
             "change": event.kind,
-            "text": change_text(event, standing.labels),
+            "text": change_text(event, labels),
             "block": event.block,
             "refused": event.refused,
         }
         for event in events
     ]
-    return {"entrants": entrants, "changes": changes}
+
+
+def events_of(found: Results) -> list[dict[str, Any]]:
+    """The same of a tournament's results; none of a regression test."""
+    if found.spec is None:
+        return []
+    later = [event.what.label for event in found.events if isinstance(event.what, Entered) and not event.refused]
+    return events_json(found.events, [*found.terms["bots"], *later])

@@ -2,7 +2,7 @@
 
 from arena.schedule.balance import Design, design_of
 from arena.schedule.blocks import MOST_BLOCKS, SEED_BITS, SWAPPED, Block, Match
-from arena.schedule.changes import Closed, Entered, Event, Extended, What, Withdrawn, kind_of
+from arena.schedule.changes import Closed, Deadline, Entered, Event, Extended, What, Withdrawn, kind_of
 from arena.schedule.columns import conduct_columns, format_table
 from arena.schedule.contract import Cells, Contest, Tie
 from arena.schedule.endless import EndlessLadder, ladder_json
@@ -39,6 +39,7 @@ __all__ = [
     "Cells",
     "Closed",
     "Contest",
+    "Deadline",
     "Design",
     "EndlessLadder",
     "Entered",

@@ -51,7 +51,14 @@ class Closed(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag=
     reason: Annotated[str, Meta(max_length=MOST_LABEL)]
 
 
-What = Entered | Withdrawn | Extended | Closed
+class Deadline(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="deadline"):
+    """Bots may enter, and come in new versions, until another time."""
+
+    entries_until: Annotated[str, Meta(max_length=MOST_TIME)]
+    """ISO 8601, UTC."""
+
+
+What = Entered | Withdrawn | Extended | Closed | Deadline
 
 
 class Event(Struct, frozen=True, kw_only=True):

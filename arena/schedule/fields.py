@@ -10,7 +10,7 @@ from itertools import zip_longest
 from msgspec import Struct
 from msgspec.structs import replace
 
-from arena.schedule.changes import Closed, Entered, Event, Extended, Total, Withdrawn
+from arena.schedule.changes import Closed, Deadline, Entered, Event, Extended, Total, Withdrawn
 
 WITHDRAWN_MARK = " (withdrawn)"
 """Ends the label of a bot that competes no more."""
@@ -123,7 +123,7 @@ def _changed(field: Field, event: Event, number: int) -> Field:
             return replace(field, active=active, heads=field.heads - (place < field.heads))
         case Extended():
             return replace(field, blocks=what.blocks or field.blocks, rounds=what.rounds or field.rounds)
-        case Closed():
+        case Closed() | Deadline():
             return field
 
 

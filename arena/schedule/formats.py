@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from msgspec.structs import replace
 
-from arena.schedule.changes import Closed, Event, Extended
+from arena.schedule.changes import Closed, Deadline, Event, Extended
 from arena.schedule.contract import Complaint, Format
 from arena.schedule.endless import EndlessFormat
 from arena.schedule.fields import BadChangeError, ScheduleSpec, fields_of
@@ -74,7 +74,7 @@ def refusal(spec: ScheduleSpec, event: Event, game: str) -> str | None:
         after = fields_of(changed)[-1]
     except BadChangeError as error:
         return str(error)
-    if isinstance(event.what, Closed):
+    if isinstance(event.what, Closed | Deadline):
         return None
     if isinstance(event.what, Extended):
         schedules = (format_.schedule(spec), format_.schedule(changed))

@@ -1,13 +1,23 @@
 """Plays tournaments: ledger, runner and what a result depends on."""
 
 from arena.tournament.backup import Backup, Checked, Told, back_up, backup_place, check_backup
-from arena.tournament.changes import Standing, close, enter, extend, standing_of, update, withdraw
+from arena.tournament.changes import (
+    Standing,
+    close,
+    enter,
+    extend,
+    extend_entries,
+    now,
+    standing_of,
+    update,
+    withdraw,
+)
 from arena.tournament.entries import change_text, copies_of_file, copy_of_entry, keep_begun, keep_entry
 from arena.tournament.ledger import Ledger, LedgerTimes, Reported
 from arena.tournament.notices import Notice, Notify
 from arena.tournament.progress import Gauge
 from arena.tournament.provenance import Terms, begin_or_go_on, left_out_of, terms_of
-from arena.tournament.results import Begun, Results, begun_in, ledger_of, results_in
+from arena.tournament.results import Begun, Results, begun_in, entries_until, ledger_of, results_in
 from arena.tournament.results_folder import (
     CHECKS,
     DECISIONS,
@@ -70,7 +80,9 @@ __all__ = [
     "copies_of_file",
     "copy_of_entry",
     "enter",
+    "entries_until",
     "extend",
+    "extend_entries",
     "feed_endpoint",
     "held",
     "is_held",
@@ -79,6 +91,7 @@ __all__ = [
     "ledger_of",
     "left_out_of",
     "match_setup",
+    "now",
     "open_ledger",
     "open_notices",
     "play_blocks",

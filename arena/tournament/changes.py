@@ -4,6 +4,7 @@ An arena that is playing the tournament takes it in between two blocks; otherwis
 """
 
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -12,6 +13,7 @@ from arena.config import Entry
 from arena.errors import WrongUse
 from arena.schedule import (
     Closed,
+    Deadline,
     Entered,
     Event,
     Extended,
@@ -57,6 +59,18 @@ class Standing(Struct, frozen=True):
     def labels(self) -> tuple[str, ...]:
         """Of all entrants, by number, as they entered."""
         return (*self.begun.labels, *(bot.label for bot in entered(self.spec)))
+
+    @property
+    def entries_until(self) -> str | None:
+        """Until when bots may enter; None: as long as it is played."""
+        later = [event.what.entries_until for event in self.events if isinstance(event.what, Deadline)]
+        return later[-1] if later else self.begun.entries_until
+
+    def check_deadline(self, now: datetime) -> None:
+        """Raises: WrongUse: no bot may enter any more."""
+        until = self.entries_until
+        if until is not None and now > moment_of(until):
+            raise WrongUse(f"entries were taken until {until} (for a later time: arena extend --entries-until)")
 
     @property
     def teams(self) -> list[int]:
@@ -142,7 +156,12 @@ def enter(ledger: Ledger, begun: Begun, bot: Entry, label: str, folder: str) -> 
     if printable_name(label) != label:
         raise WrongUse(f"{printable_name(label)}: has characters that cannot be shown as they are")
     entry = Entered(label=label, folder=folder, content=bot.content, version=bot.version)
-    return _change(ledger, begun, lambda _: entry)
+
+    def what(standing: Standing) -> What:
+        standing.check_deadline(now())
+        return entry
+
+    return _change(ledger, begun, what)
 
 
 def update(ledger: Ledger, begun: Begun, bot: Entry, label: str, folder: str) -> Event:
@@ -153,6 +172,7 @@ def update(ledger: Ledger, begun: Begun, bot: Entry, label: str, folder: str) ->
     """
 
     def what(standing: Standing) -> What:
+        standing.check_deadline(now())
         before = standing.entrant(label)
         if standing.content(before) == bot.content:
             raise WrongUse(f"{folder}: is the version of {standing.labels[before]} that competes already")
@@ -183,6 +203,39 @@ def extend(ledger: Ledger, begun: Begun, *, blocks: int | None, rounds: int | No
         WrongUse: the format has no such total, or it is no more than there is.
     """
     return _change(ledger, begun, lambda _: Extended(blocks=blocks, rounds=rounds))
+
+
+def extend_entries(ledger: Ledger, begun: Begun, until: datetime) -> Event:
+    """Bots may enter until a later time.
+
+    Raises:
+        WrongUse: it is no later than what is set now, or entries are taken in no more.
+    """
+    text = until.astimezone(UTC).isoformat(timespec="seconds")
+
+    def what(standing: Standing) -> What:
+        if standing.entries_until is not None and moment_of(standing.entries_until) >= moment_of(text):
+            raise WrongUse(f"entries are taken until {standing.entries_until}: {text} is no later")
+        return Deadline(entries_until=text)
+
+    return _change(ledger, begun, what)
+
+
+def now() -> datetime:
+    """The time by which entries are in time or late."""
+    return datetime.now(UTC)
+
+
+def moment_of(text: str) -> datetime:
+    """A time from a ledger.
+
+    Raises:
+        WrongUse: it is none.
+    """
+    try:
+        return datetime.fromisoformat(text).astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise WrongUse(f"the tournament's ledger: entries_until: {text!r} is no time") from None
 
 
 def close(ledger: Ledger, begun: Begun, reason: str) -> bool:

@@ -19,6 +19,7 @@ from arena.errors import WrongUse, cannot_write
 from arena.schedule import (
     BadChangeError,
     Closed,
+    Deadline,
     Entered,
     Event,
     Extended,
@@ -197,6 +198,8 @@ def change_text(event: Event, labels: Sequence[str]) -> str:
     what = event.what
     if isinstance(what, Withdrawn):
         return f"{_named(labels, what.entrant)} withdraws"
+    if isinstance(what, Deadline):
+        return f"entries until {what.entries_until}"
     if isinstance(what, Closed):
         return f"closed: {what.reason}"
     if isinstance(what, Extended):

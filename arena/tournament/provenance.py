@@ -1,6 +1,7 @@
 """What a tournament is begun with, and what has changed since. Results under other terms must not be mixed."""
 
 from collections.abc import Callable, Iterator
+from datetime import datetime
 from importlib.metadata import version
 from random import SystemRandom
 from typing import Any
@@ -10,7 +11,7 @@ from msgspec.structs import replace
 
 from arena.config import Entry, Tournament, bot_given
 from arena.errors import WrongUse
-from arena.schedule import FILE_FIELDS, SEED_BITS, Extended, format_of
+from arena.schedule import FILE_FIELDS, SEED_BITS, Deadline, Extended, format_of
 from arena.terminal import command_line
 from arena.tournament.ledger import Ledger
 from arena.workers import own_content, own_files
@@ -19,6 +20,8 @@ from referee.bot_folder import BotFolder, file_hashes
 Terms = dict[str, Any]
 """Dotted name to plain JSON value."""
 UNSET = "not set"
+UNTIL = "entries_until"
+"""The term that says until when bots may enter."""
 LEFT_OUT = "left out"
 """The term that names the bots which could not start, and why."""
 CONTENT, FILES = "content of ", "files of "
@@ -47,6 +50,7 @@ def terms_of(tournament: Tournament, seed: int) -> Terms:
         **({} if form.clock is None else _dotted("clock", form.clock)),
         **({"remote.credit_ms": credit_ms} if tournament.remote or credit_ms else {}),
         "isolation": form.isolation,
+        **({} if tournament.entries_until is None else {UNTIL: tournament.entries_until}),
         "bots": list(tournament.labels),
         "house": tournament.house is not None,
         **({LEFT_OUT: dict(tournament.left_out)} if tournament.left_out else {}),
@@ -80,11 +84,21 @@ def as_begun(tournament: Tournament, ledger: Ledger) -> Tournament:
     """The tournament that was begun, where its file has the totals of a later change, too."""
     begun, form = ledger.terms(), tournament.form
     for event in ledger.events():
+        if isinstance(event.what, Deadline) and event.what.entries_until == tournament.entries_until:
+            form = replace(form, entries_until=_moment(begun.get(UNTIL)))
         if isinstance(event.what, Extended) and event.refused is None:
             for total in ("blocks", "rounds"):
                 if begun.get(total) != getattr(form, total) == getattr(event.what, total):
                     form = replace(form, **{total: begun.get(total)})
     return replace(tournament, form=form)
+
+
+def _moment(text: Any) -> datetime | None:
+    """A time from a ledger; None: it is none."""
+    try:
+        return datetime.fromisoformat(text) if isinstance(text, str) else None
+    except ValueError:
+        return None
 
 
 def remedy_of(tournament: Tournament, key: str, begun: Any, now: Any) -> str:
@@ -104,6 +118,8 @@ def remedy_of(tournament: Tournament, key: str, begun: Any, now: Any) -> str:
         of = tournament.results if tournament.stage else file
         gone = [command_line("entry", "withdraw", of, str(label)) for label in begun if label not in now]
         return f"undo it, then {'; '.join([*added, *gone][:NAMED])}" if added or gone else ""
+    if key == UNTIL and now != UNSET and (begun == UNSET or (isinstance(begun, str) and now > begun)):
+        return command_line("extend", *(place[1:] or (file,)), "--entries-until", now)
     if key == format_of(tournament.spec).grows and isinstance(begun, int) and isinstance(now, int) and now > begun:
         return command_line("extend", tournament.results if tournament.stage else file, f"--{key}", str(now))
     return ""

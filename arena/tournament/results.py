@@ -16,7 +16,9 @@ from arena.schedule import (
     TWO,
     BadChangeError,
     Contest,
+    Deadline,
     Entered,
+    Event,
     Fixed,
     ScheduleSpec,
     blocks_so_far,
@@ -27,7 +29,7 @@ from arena.schedule import (
 from arena.statistics import BotReport, Digest, Played, RunningRating, digest_of, reports_of
 from arena.tournament.endless import ladder_so_far
 from arena.tournament.ledger import LAST, Ledger
-from arena.tournament.provenance import CONTENT, Terms
+from arena.tournament.provenance import CONTENT, UNTIL, Terms
 from arena.tournament.results_folder import LEDGER
 from referee.games import GAMES
 from referee.rules import BadSetupError
@@ -56,6 +58,8 @@ class Results(Struct, frozen=True, kw_only=True):
     """The same of matches that had been played, and were played again with their block."""
     lost: list[tuple[int, int, str]]
     """The same of attempts whose referee process ended before them: it is nobody's fault."""
+    events: tuple[Event, ...] = ()
+    """What changed since it was begun, with what waits to be taken in and what was refused."""
     total: int | None
     """Matches that it has in all, tie-breaks that may come left out; None of results that are no tournament's."""
 
@@ -78,6 +82,8 @@ class Begun(Struct, frozen=True, kw_only=True):
     """Their hashes."""
     isolation: Isolation
     spec: ScheduleSpec
+    entries_until: str | None = None
+    """Until when bots may enter, as it was begun."""
 
 
 def begun_in(ledger: Ledger) -> Begun:
@@ -99,7 +105,21 @@ def begun_in(ledger: Ledger) -> Begun:
         raise WrongUse(f"{ledger.path}: holds no tournament, but a regression test")
     contents = (terms.get(f"{CONTENT}{label}") for label in labels)
     texts = tuple(content if isinstance(content, str) else None for content in contents)
-    return Begun(game=terms["game"], labels=labels, contents=texts, isolation=isolation, spec=spec)
+    return Begun(
+        game=terms["game"],
+        labels=labels,
+        contents=texts,
+        isolation=isolation,
+        spec=spec,
+        entries_until=entries_until(terms, []),
+    )
+
+
+def entries_until(terms: Terms, events: Sequence[Event]) -> str | None:
+    """Until when bots may enter: as it was begun, or by the latest event; None: as long as it is played."""
+    later = [event.what.entries_until for event in events if isinstance(event.what, Deadline)]
+    found = later[-1] if later else terms.get(UNTIL)
+    return found if isinstance(found, str) else None
 
 
 def results_in(path: Path) -> Results:
@@ -118,7 +138,8 @@ def results_in(path: Path) -> Results:
         played: list[Played] = [] if endless else ledger.results()
         running: tuple[RunningRating, ...] = ()
         # Read after the results, or how many blocks were begun: bots enter before their first match.
-        changes = tuple(event for event in ledger.events() if event.block is not None)
+        events = tuple(ledger.events())
+        changes = tuple(event for event in events if event.block is not None)
         labels = (*of_file, *(event.what.label for event in changes if isinstance(event.what, Entered)))
         _check_count(path, len(labels))
         if endless and (spec := _spec(terms, of_file, house, played)):
@@ -157,6 +178,7 @@ def results_in(path: Path) -> Results:
         voids=voids,
         set_aside=set_aside,
         lost=lost,
+        events=events,
         total=None if spec is None else _total(spec, contest),
     )
 

@@ -205,6 +205,7 @@ def _final_results(tournament: Tournament, ledger: Ledger, seed: int, design: De
         voids=ledger.voids(),
         set_aside=ledger.set_aside(),
         lost=ledger.lost_with_workers(),
+        events=tuple(ledger.events()),
         total=len(results),
     )
 

@@ -41,6 +41,8 @@ def test_bots_that_came_went_and_got_better_are_on_every_page(tmp_path: Path) ->
     for match in played:
         text = words(website, f"cup/match/{match_file(match.block, match.seating)}")
         assert all(NAMES[each] in text for each in match.entrants)
+    for said in ("f enters", "a v2 takes the place of a", "b withdraws", "2 blocks in all"):
+        assert said in front
     assert len(list(all_pages(website))) > len(played)
 
 

@@ -262,8 +262,11 @@ def test_who_withdrew_may_take_its_folder_away(pairs: Path) -> None:
         (("update", "a", "a", "--no-check"), "/a: is the version of a that competes already"),
         (("extend", "--blocks", "1"), "blocks: 1 is no more than there is now"),
         (("extend", "--rounds", "3"), "format = 'round_robin' is extended by its blocks"),
-        (("extend",), "give a new total: --blocks or --rounds"),
-        (("extend", "--blocks", "2", "--rounds", "2"), "give a new total: --blocks or --rounds"),
+        (("extend",), "give a new total or a later time: --blocks, --rounds or --entries-until"),
+        (
+            ("extend", "--blocks", "2", "--rounds", "2"),
+            "give a new total or a later time: --blocks, --rounds or --entries-until",
+        ),
     ],
 )
 def test_what_cannot_be_is_refused_and_nothing_is_written(pairs: Path, command: Command, said: str) -> None:
