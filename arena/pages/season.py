@@ -97,7 +97,7 @@ class SeasonPages:
             )
             shown.append(stage)
         words = season_state_text(len(plans), done)
-        return {"state": State(kind, words, done / len(plans) if plans else None), "stages": shown}
+        return {"state": State(kind, words), "stages": shown}
 
     def _seen(self, competition: Competition) -> Overview | str:
         """How a stage's tournament stands, or why that cannot be shown."""

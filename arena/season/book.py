@@ -17,7 +17,7 @@ from referee.linux.regular_file import read_regular
 
 BOOK = "season.json"
 MOST_BYTES = 1_000_000
-MOST_STAGES, MOST_PARTS = 100, 100
+MOST_STAGES, MOST_PARTS = 20, 26
 SCHEMA = 1
 
 Text = Annotated[str, Meta(max_length=1_000)]
@@ -65,6 +65,9 @@ def read_book(folder: Path) -> SeasonBook | None:
         book = msgspec.json.decode(content, type=SeasonBook)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise WrongUse(f"{path}: not as an arena writes it: {error}") from None
+    parts = [part for stage in book.stages for part in stage.parts]
+    if len(set(parts)) < len(parts):
+        raise WrongUse(f"{path}: not as an arena writes it: two stages have one folder")
     if book.schema != SCHEMA:
         raise WrongUse(f"{path}: a season of schema {book.schema}; this arena reads schema {SCHEMA}")
     return book
