@@ -21,6 +21,7 @@ from click.testing import CliRunner
 
 from arena.commands.main import main as arena
 from arena.commands.new_bot import FIRST_STEPS
+from arena.config.season_file import read_season
 from arena.config.tournament_file import read_tournament
 from arena.game_options.clock_file import clock_text
 from arena.schedule.formats import FORMATS as FORMATS_OF_PAIRS
@@ -147,6 +148,17 @@ class TestToml:
     def test_a_bot_toml_is_one(self, block: Block, tmp_path: Path) -> None:
         (tmp_path / FILE).write_text(block.text)
         assert ("mist",) == read_toml(tmp_path / FILE, BotFile).games
+
+    @each("toml season")
+    def test_a_seasons_file_is_one(self, block: Block, tmp_path: Path) -> None:
+        (tmp_path / "league.toml").write_text(block.text)
+        stages = read_season(tmp_path / "league.toml").stages
+        assert ["groups", "final", "plate"] == [stage.name for stage in stages]
+
+    def test_the_season_of_the_examples_says_what_it_is_and_where_its_results_are(self) -> None:
+        file = HOUSE / "docs/examples/season/league.toml"
+        assert HOUSE / "runs/league" == read_season(file).results
+        assert file.read_text().startswith("# ")
 
     @each("toml tournament")
     def test_a_tournaments_file_is_one(self, block: Block, tmp_path: Path) -> None:

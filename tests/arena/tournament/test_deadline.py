@@ -115,6 +115,6 @@ def test_an_update_from_a_folder_that_has_become_a_link_is_refused(cup: Path, wh
     before = len(events(cup))
     refused = change(cup, "update", label, "--no-check")
     assert WRONG_USE == refused.exit_code
-    assert f"{moved} has become a symbolic link; name the folder that it leads to as BOT" in refused.stderr
+    assert f"{moved} has become a symbolic link; name what it leads to as BOT" in refused.stderr
     assert before == len(events(cup))
     assert 0 == change(cup, "update", label, str(folder), "--no-check").exit_code
