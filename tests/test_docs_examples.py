@@ -238,6 +238,8 @@ def test_every_command_of_the_pages_is_there_with_its_options(line: str) -> None
             context = click.Context(arena)
             command = arena.get_command(context, given[0])
             assert command is not None, f"there is no command {given[0]}"
+            if isinstance(command, click.Group) and len(given) > 1:
+                command = command.commands.get(given[1], command)
             options = {
                 option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)
             }

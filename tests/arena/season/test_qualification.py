@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,7 @@ def bot(
 ) -> Finish:
     """`against`: points of two matches against each of these."""
     met = {name: (2, points) for name, points in (against or {}).items()}
-    fields = {"place": 0.0, "faults": 0, "played": 4} | other
+    fields: dict[str, Any] = {"place": 0.0, "faults": 0, "played": 4} | other
     return Finish(label=label, mean=mean, seeding=seeding, against=met, **fields)
 
 
@@ -57,7 +58,7 @@ GROUPS = [
 ]
 
 
-def taken(**rule: int) -> str:
+def taken(**rule: Any) -> str:
     return "".join(one.finish.label for one in qualified(GROUPS, **rule))
 
 

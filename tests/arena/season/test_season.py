@@ -16,6 +16,7 @@ from arena.errors import WRONG_USE, WrongUse
 from arena.season import run as season_run
 from arena.season.run import begin_anew
 from arena.tournament import run
+from arena.tournament.changes import close
 from arena.tournament.ledger import Ledger
 from arena.tournament.results_folder import LEDGER
 from referee.host.plan import Plan
@@ -193,12 +194,12 @@ def test_a_stage_does_not_go_on_if_the_table_before_it_is_another(file: Path) ->
 def test_a_change_that_comes_as_a_stage_ends_is_taken_in_before_the_next_is_drawn(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real, late = season_run.close, []
+    late: list[int] = []
 
     def close_later(ledger: Ledger, *given: Any) -> bool:
         if not late:
             late.append(arena("entry", "withdraw", ledger.path.parent, "a").exit_code)
-        return real(ledger, *given)
+        return close(ledger, *given)
 
     monkeypatch.setattr(season_run, "close", close_later)
     found = playing(file)
