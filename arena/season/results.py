@@ -225,10 +225,12 @@ def finishes_of(results: Results) -> tuple[Finish, ...]:
 
 def told_apart(parts: Sequence[PartResults]) -> list[PartResults]:
     """The same with labels that no two bots have: one that entered may be called as one of another group is."""
-    taken: set[str] = set()
+    taken = {label for part in parts for label, origin in part.origins.items() if origin.folder is None}
     found = []
     for part in parts:
-        names = {label: label if label not in taken else f"{label} ({part.name})" for label in part.origins}
+        names = {}
+        for label, origin in part.origins.items():
+            names[label] = f"{label} ({part.name})" if origin.folder is not None and label in taken else label
         taken |= set(names.values())
         found.append(
             replace(

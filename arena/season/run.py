@@ -36,6 +36,8 @@ from arena.tournament import (
 
 FILE = "file"
 """Stands for a stage where bots come from the file."""
+FOUND = "stage.found"
+"""The term that says where a later stage's bots were found, by label."""
 SEED_BYTES = 8
 MOST_NAMED = 30
 
@@ -165,6 +167,7 @@ def _field(season: Season, stage: Stage, book: SeasonBook) -> list[_Drawn]:
         goes_on = _going_on(season, stage, parts)
         bots = [(_stage_bot(season, stage, parts[one.part], one.finish), parts[one.part].name, one.place)
                 for one in goes_on]  # fmt: skip
+        terms[FOUND] = {bot.label: bot.given for bot, _, _ in bots}
         terms |= {f"table of {part.name}": part.table_hash() for part in parts}
         taken = {one.finish.label for one in goes_on}
         terms[CUT] = cut_texts([part.finishes for part in parts], taken)
@@ -230,23 +233,21 @@ def _sources(season: Season, stage: Stage) -> list[PartResults]:
 def _stage_bot(season: Season, stage: Stage, part: PartResults, finish: Finish) -> StageBot:
     """A bot that goes on."""
     origin = part.origins[finish.label]
-    given = origin.folder or _given(season, finish.label)
+    given = origin.folder or _given(season, part, finish.label)
     copy = None
     if origin.content is not None and stage.rules.versions == "kept":
         copy = str(copy_of_entry(part.folder, origin.content))
     return StageBot(label=finish.label, given=given, content=origin.content, copy=copy)
 
 
-def _given(season: Season, label: str) -> str:
-    """Where a bot was found, by the file, or by the ledger of the stage in which it entered."""
+def _given(season: Season, part: PartResults, label: str) -> str:
+    """Where a bot was found that a stage began with: by the file, or by the stage in which it entered."""
+    found = part.results.terms.get(FOUND, {})
+    if isinstance(found, dict) and isinstance(given := found.get(label), str):
+        return given
     if label in season.labels:
         return season.form.bots[season.labels.index(label)]
-    for stage in season.stages:
-        for name in stage.parts:
-            part = part_in(season.folder(name))
-            if part is not None and label in part.origins and (folder := part.origins[label].folder):
-                return folder
-    raise WrongUse(f"{season.file}: names no {label}")
+    raise WrongUse(f"{season.file}: names no {label}, which {part.name} was begun with")
 
 
 def tournament_as_begun(season: Season, stage: Stage, part: str) -> Tournament:

@@ -241,13 +241,19 @@ def test_a_copy_that_is_not_as_it_was_made_goes_on_nowhere(file: Path) -> None:
         playing(file)
 
 
-def test_bots_of_two_groups_that_are_called_the_same_are_told_apart(file: Path) -> None:
+def test_bots_of_two_groups_that_are_called_the_same_are_told_apart_to_the_last_stage(tmp_path: Path) -> None:
+    last = '[[stages]]\nname = "last"\nfrom = "groups"\n[[stages]]\nname = "very-last"\nversions = "new"\n'
+    file = league(tmp_path, STAGES + last)
     playing(file, until="groups")
-    for group in "ab":
-        words = ("--results", folder_of(file, f"groups-{group}"), "--no-check", "--label", "x")
-        assert 0 == arena("entry", "add", file, file.parent / "xy"[group == "b"], *words).exit_code
+    for group, bot, label in (("a", "x", "x"), ("b", "y", "x"), ("a", "y", "c")):
+        words = ("--results", folder_of(file, f"groups-{group}"), "--no-check", "--label", label)
+        assert 0 == arena("entry", "add", file, tmp_path / bot, *words).exit_code
     found = playing(file)
-    assert {"x", "x (groups-b)"} < {*field_of(found, "final"), *field_of(found, "plate")}
+    assert {*"abcdefgh", "x", "x (groups-b)", "c (groups-a)"} == set(field_of(found, "last"))
+    assert field_of(found, "very-last") == table_of(found, "last")
+    played = contents(file, "very-last")
+    assert played["x (groups-b)"] == played["c (groups-a)"] != played["x"]
+    assert played == contents(file, "last")
     assert found == playing(file)
 
 
