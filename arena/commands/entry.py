@@ -146,7 +146,10 @@ def list_command(cup: Path, *, as_json: bool) -> None:
     if as_json:
         print_json(entries_json(standing, events))
     else:
-        show(results_console(), entries_table(standing, events))
+        screen = results_console()
+        show(screen, entries_table(standing, events))
+        if standing.entries_until is not None:
+            screen.say(f"entries until {standing.entries_until}")
 
 
 def _tournament(cup: Path, results: Path | None) -> Tournament:

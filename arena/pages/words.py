@@ -116,6 +116,8 @@ def facts(overview: Overview) -> list[Fact]:
     """What was played, when, and with which arena."""
     found, digest = overview.found, overview.found.digest
     said = [Fact(name, text) for name, text in terms_told(found.terms).items()]
+    if isinstance(rule := found.terms.get("stage.rule"), str):
+        said.append(Fact("stage", rule))
     said += [
         Fact("bots", _bots(overview)),
         Fact("matches", f"{digest.matches} of {found.total}" if found.total else str(digest.matches)),

@@ -89,7 +89,10 @@ def test_a_stages_own_pages_lead_back_to_the_season(file: Path) -> None:
     page = website(file).page("league-final/index.html")
     assert page is not None
     assert "../league/index.html" in Reader(page.body).links
-    assert "league: final" in words(website(file), "league-final/index.html")
+    text = words(website(file), "league-final/index.html")
+    assert "league: final" in text
+    assert "stage the best 2 of each group of groups" in text
+    assert "stage.field" not in text
 
 
 def test_the_server_answers_with_the_season_and_follows_its_stages(file: Path) -> None:

@@ -51,6 +51,8 @@ def test_entries_after_the_deadline_are_refused_and_withdrawals_are_not(
         )
     assert 0 == change(cup, "withdraw", "b").exit_code
     assert 2 == len(events(cup))
+    listed = CliRunner().invoke(main, ["entry", "list", str(cup)])
+    assert listed.stdout.endswith("entries until 2026-12-01T12:00:00+00:00\n")
 
 
 def test_a_later_deadline_is_an_event_that_holds_at_once(cup: Path, monkeypatch: pytest.MonkeyPatch) -> None:
