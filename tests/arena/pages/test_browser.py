@@ -14,9 +14,11 @@ from playwright.sync_api import expect
 from arena.pages import Competition, Website
 from arena.tournament import TRANSCRIPTS
 from arena.web.application import POLICY
+from arena.web.catalog import competitions_in, seasons_in
 from referee.transcript import verify_transcript
 from tests.arena.in_browser import Opened
 from tests.arena.pages.folders import folder_of
+from tests.arena.season.seasons import STAGES, league, playing
 from tests.arena.simulated import result, tournament
 from tests.arena.viewer.matches import HOSTILE, written
 from tests.hostile_names import NAMES
@@ -148,6 +150,25 @@ def test_plain_files_are_the_same_pages(opened: Opened, website: Website, tmp_pa
     page.get_by_label("Find a bot").fill("NAME_7")
     expect(page.get_by_role("search").get_by_role("link")).to_have_count(1)
     opened.pictures("site-from-a-disk")
+
+
+def test_a_seasons_page_fits_and_everybody_can_read_it(opened: Opened, tmp_path: Path) -> None:
+    """Four groups and a bracket of eight; a bot has a name of forty characters."""
+    stages = STAGES.replace("groups = 2", "groups = 4")
+    file = league(tmp_path, stages, bots="abcdefghijklmnopq")
+    long = file.parent / "a bot whose name has forty characters ok"
+    (file.parent / "a").rename(long)
+    file.write_text(file.read_text().replace("'a'", f"'{long.name}'"))
+    playing(file, until="final")
+    competitions = competitions_in([file])
+    paths = [f"{path}/index.html" for path in ("league", "league-groups-a", "league-final")]
+    on_disk(Website(competitions, live=False, seasons=seasons_in(competitions)), tmp_path / "site", *paths)
+    for path in ("index.html", *paths):
+        opened.page.goto(f"file://{tmp_path}/site/{path}")
+        opened.pictures(f"season-{path.removesuffix('.html').replace('/', '-')}")
+        opened.resize({"width": 360, "height": 900})
+        opened.resize({"width": 1280, "height": 900})
+        assert [] == opened.faults_of_accessibility(), path
 
 
 def test_a_replay_is_drawn_with_shared_files_from_a_server_and_from_a_disk(
