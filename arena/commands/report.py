@@ -101,12 +101,11 @@ def _report_season(
     found: SeasonResults, *, html: Path | None, table: Path | None, usage: bool, as_json: bool
 ) -> None:
     """The same of a season: its stages' tables."""
-    if table is not None or usage:
-        option = "--csv" if table is not None else "--usage"
-        raise WrongUse(f"{option}: is for one tournament: give the results folder of a stage in {found.folder}")
+    if table is not None:
+        raise WrongUse(f"--csv: is for one tournament: give the results folder of a stage in {found.folder}")
     if html is not None:
         write_season_report(html, found)
     if as_json:
         print_json(season_json(found))
     else:
-        print_season(results_console(), found)
+        print_season(results_console(), found, usage=usage)

@@ -17,10 +17,11 @@ from arena.commands.options import (
     log_option,
     notify_option,
     open_log,
+    usage_option,
     where_options,
 )
 from arena.commands.playing import Listening, notices_url, play_to_its_end, told_how_to_go_on
-from arena.config import Season, Tournament, read_season
+from arena.config import Broken, Season, Tournament, read_season
 from arena.errors import WrongUse
 from arena.feed import open_feed
 from arena.pages import write_season_beside
@@ -45,6 +46,11 @@ NEW = "new"
     type=click.Choice(get_args(Isolation)),
     help="Level of isolation, in place of the file's.  [default: strict]",
 )
+@click.option(
+    "--broken",
+    type=click.Choice(get_args(Broken)),
+    help="If a bot cannot start, begin nothing or leave it out, in place of the file's.  [default: stop]",
+)
 @check_option
 @click.option("--results", type=click.Path(path_type=Path), help="Folder for the stages' results folders.")
 @where_options
@@ -52,6 +58,7 @@ NEW = "new"
 @feed_option
 @notify_option
 @log_option
+@usage_option
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def command(
     file: Path,
@@ -60,6 +67,7 @@ def command(
     fresh: bool,
     fresh_from: str | None,
     isolation: Isolation | None,
+    broken: Broken | None,
     checks: bool,
     results: Path | None,
     concurrency: int | None,
@@ -71,15 +79,14 @@ def command(
     feed: str | None,
     notify: str | None,
     log: str | None,
+    usage: bool,
     as_json: bool,
 ) -> None:
     """Play the season that FILE describes, stage by stage. After a stop, the same command goes on."""
     season = read_season(file)
     if results is not None:
         season = replace(season, results=results)
-    if isolation is not None:
-        stages = (replace(each, form=replace(each.form, isolation=isolation)) for each in season.stages)
-        season = replace(season, stages=tuple(stages))
+    season = _with(season, isolation=isolation, broken=broken)
     where = Where(on=on, transcripts=transcripts, concurrency=concurrency, workers=workers)
     if fresh and fresh_from is not None:
         raise WrongUse("--fresh-from: --fresh begins all stages anew")
@@ -112,7 +119,14 @@ def command(
     if as_json:
         print_json(season_json(found))
     else:
-        print_season(results_console(), found)
+        print_season(results_console(), found, usage=usage)
+
+
+def _with(season: Season, **given: Isolation | Broken | None) -> Season:
+    """The season with these fields in place of the file's, in all stages; None: the file's."""
+    asked = {name: value for name, value in given.items() if value is not None}
+    stages = (replace(each, form=replace(each.form, **asked)) for each in season.stages)
+    return replace(season, stages=tuple(stages))
 
 
 def _try_first(season: Season, where: Where) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 from rich.text import Text
 
 from arena.quantities import counted, rounded
+from arena.reports.bots import field_usage, usage_table
 from arena.reports.bracket import ASCII, BOXES, draw
 from arena.reports.files import matches_text, terms_told
 from arena.schedule import TWO, WITHDRAWN_MARK, Cells, Tie, format_of
@@ -43,8 +44,8 @@ def part_rows(
     return ("#", "bot", *((GOES_ON,) if goes_on else ()), *heads), found
 
 
-def print_season(screen: Screen, season: SeasonResults) -> None:
-    """Prints all stages."""
+def print_season(screen: Screen, season: SeasonResults, *, usage: bool = False) -> None:
+    """Prints all stages. `usage`: also what the bots used."""
     for label, why in season.left_out.items():
         screen.say(f"left out: {label}: {why}")
     for number, stage in enumerate(season.stages, start=1):
@@ -53,6 +54,9 @@ def print_season(screen: Screen, season: SeasonResults) -> None:
             screen.say("has not begun")
         for part in stage.parts:
             _print_part(screen, part, season.goes_on(part.name))
+            if usage:
+                screen.print()
+                show(screen, usage_table(*field_usage(part.results.digest, part.results.reports)))
         for text in stage.cut:
             screen.say(text)
         screen.print()

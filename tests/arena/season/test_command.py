@@ -49,6 +49,8 @@ def test_it_plays_to_a_stage_and_on_and_says_how_each_came_out(
     assert 0 == first.exit_code, first.stderr
     assert "stage 3 of 3: plate: the rest of groups\nhas not begun" in first.stdout
     assert [("groups-a", False, "none"), ("groups-b", False, "none")] == asked
+    assert 2 == season(file, "--until", "groups", "--usage").stdout.count("peak memory")
+    del asked[2:]
     done = season(file, "--json")
     found = json.loads(done.stdout)
     assert found["finished"]
