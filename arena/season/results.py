@@ -182,7 +182,7 @@ def part_in(folder: Path) -> PartResults | None:
         raise WrongUse(f"{path}: holds no tournament, but a regression test")
     labels = _labels(results)
     came = {event.what.label: event.what.folder for event in events if isinstance(event.what, Entered)}
-    closed = (event.what.reason for event in events if isinstance(event.what, Closed) and event.refused is None)
+    closed = (event.what.reason for event in events if isinstance(event.what, Closed) and event.block is not None)
     return PartResults(
         name=folder.name,
         folder=folder,

@@ -208,6 +208,25 @@ def test_a_change_that_comes_as_a_stage_ends_is_taken_in_before_the_next_is_draw
     assert found == playing(file)
 
 
+def test_killed_while_it_closes_a_stage_the_next_arena_closes_it(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between the line that closes it and the one that says from which block on."""
+
+    def die(*_: Any) -> None:
+        raise KilledError
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Ledger, "take_in", die)
+        with pytest.raises(KilledError):
+            playing(file)
+    refused = arena("entry", "withdraw", folder_of(file, "groups-a"), "a")
+    assert "no change is taken in any more: final was drawn from its table" in refused.stderr
+    assert playing(file) == undisturbed(file)
+    listed = arena("entry", "list", folder_of(file, "groups-a"), "--json").stdout
+    assert '"text":"closed: final was drawn from its table","block":6' in listed
+
+
 def test_bots_play_on_as_they_were_or_as_they_are_when_a_stage_begins(tmp_path: Path) -> None:
     file = league(tmp_path, STAGES.replace("rest = true", 'rest = true\nversions = "new"'))
     playing(file, until="groups")
@@ -368,7 +387,7 @@ def test_a_book_names_no_folder_elsewhere(file: Path) -> None:
 
 def test_more_than_two_seats_are_played_in_groups_too(tmp_path: Path) -> None:
     stages = '[[stages]]\nname = "g"\ngroups = 2\n[[stages]]\nname = "final"\ntop = 6\nblocks = 2\n'
-    file = league(tmp_path, stages, bots="abcdefghij")
+    file = league(tmp_path, stages, bots="abcdefghijk", more=("seed = 4", 'fill = "x"'))
     file.write_text(file.read_text().replace('"mist"', '"hive-mind"'))
     for manifest in tmp_path.glob("*/bot.toml"):
         manifest.write_text(manifest.read_text().replace("mist", "hive-mind"))
