@@ -38,7 +38,9 @@ NEW = "new"
 
 @click.command("season")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--until", metavar="STAGE", help="Play up to the end of this stage, which stays open for changes.")
+@click.option(
+    "--stop-after", metavar="STAGE", help="Play up to the end of this stage, which stays open for changes."
+)
 @click.option("--fresh", is_flag=True, help="Begin anew; move earlier results into folders within theirs.")
 @click.option("--fresh-from", metavar="STAGE", help="Begin this stage and those after it anew.")
 @click.option(
@@ -63,7 +65,7 @@ NEW = "new"
 def command(
     file: Path,
     *,
-    until: str | None,
+    stop_after: str | None,
     fresh: bool,
     fresh_from: str | None,
     isolation: Isolation | None,
@@ -113,7 +115,7 @@ def command(
         def check(tournament: Tournament) -> Mapping[str, str]:
             return _left_out(season, tournament, where, plays=checks)
 
-        play_season(season, play, check=check, until=until)
+        play_season(season, play, check=check, last=stop_after)
     found = season_in(season.results)
     write_season_beside(found)
     if as_json:

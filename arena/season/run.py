@@ -54,30 +54,30 @@ class _Drawn(Struct, frozen=True):
     terms: Terms
 
 
-def play_season(season: Season, play: Play, *, check: Check, until: str | None = None) -> None:
+def play_season(season: Season, play: Play, *, check: Check, last: str | None = None) -> None:
     """Plays what is left.
 
     Args:
         season: what is to be played.
         play: plays one tournament.
         check: how bots are checked before a new season begins.
-        until: the last stage to be played; it is left open for changes. None: all are played.
+        last: the last stage to be played; it is left open for changes. None: all are played.
 
     Raises:
         WrongUse: what was played was played under other terms; or a bot cannot start.
         MachineCannot: it cannot be played to its end now.
         Stopped: a signal came; run again, it goes on.
     """
-    if until is not None and until not in {stage.name for stage in season.stages}:
+    if last is not None and last not in {stage.name for stage in season.stages}:
         known = ", ".join(stage.name for stage in season.stages)
-        raise WrongUse(f"{season.file}: has no stage {until!r}; there are {known}")
+        raise WrongUse(f"{season.file}: has no stage {last!r}; there are {known}")
     with held(season.results, transcripts=False):
         book = _begun(season, check)
         for stage in season.stages:
             while not _close_source(season, stage):
                 _play_stage(season, season.stages[stage.source or 0], book, play)
             _play_stage(season, stage, book, play)
-            if stage.name == until:
+            if stage.name == last:
                 break
 
 

@@ -159,7 +159,7 @@ def test_a_seasons_page_fits_and_everybody_can_read_it(opened: Opened, tmp_path:
     long = file.parent / "a bot whose name has forty characters ok"
     (file.parent / "a").rename(long)
     file.write_text(file.read_text().replace("'a'", f"'{long.name}'"))
-    playing(file, until="final")
+    playing(file, last="final")
     competitions = competitions_in([file])
     paths = [f"{path}/index.html" for path in ("league", "league-groups-a", "league-final")]
     on_disk(Website(competitions, live=False, seasons=seasons_in(competitions)), tmp_path / "site", *paths)

@@ -32,7 +32,7 @@ BOTS = "abcdefgh"
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A season that was played to the end of its second stage of three."""
     file = league(tmp_path_factory.mktemp("season"))
-    playing(file, until="final")
+    playing(file, last="final")
     return file
 
 
@@ -42,7 +42,7 @@ def website(place: Path) -> Website:
 
 
 def test_the_seasons_page_has_all_stages_and_says_who_goes_on(file: Path) -> None:
-    found = playing(file, until="final")
+    found = playing(file, last="final")
     for place in (file, file.parent / "runs/league", file.parent / "runs"):
         text = words(website(place), "league/index.html")
         assert "2 of 3 stages over" in text
@@ -173,7 +173,7 @@ def test_words_of_others_stay_words(tmp_path: Path) -> None:
 
 def test_a_stage_that_cannot_be_read_hides_no_other(tmp_path: Path) -> None:
     file = league(tmp_path)
-    playing(file, until="final")
+    playing(file, last="final")
     (tmp_path / "runs/league/groups-b" / LEDGER).write_text("no ledger")
     text = words(website(tmp_path / "runs"), "league/index.html")
     assert "cannot be shown: file is not a database" in text

@@ -45,11 +45,11 @@ def test_it_plays_to_a_stage_and_on_and_says_how_each_came_out(
     tmp_path: Path, asked: list[tuple[str, bool, str]]
 ) -> None:
     file = league(tmp_path)
-    first = season(file, "--until", "groups")
+    first = season(file, "--stop-after", "groups")
     assert 0 == first.exit_code, first.stderr
     assert "stage 3 of 3: plate: the rest of groups\nhas not begun" in first.stdout
     assert [("groups-a", False, "none"), ("groups-b", False, "none")] == asked
-    assert 2 == season(file, "--until", "groups", "--usage").stdout.count("peak memory")
+    assert 2 == season(file, "--stop-after", "groups", "--usage").stdout.count("peak memory")
     del asked[2:]
     done = season(file, "--json")
     found = json.loads(done.stdout)
@@ -87,7 +87,7 @@ def test_a_stage_or_all_begin_anew(tmp_path: Path, asked: list[tuple[str, bool, 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--until", "finale"), "has no stage 'finale'; there are groups, final, plate"),
+        (("--stop-after", "finale"), "has no stage 'finale'; there are groups, final, plate"),
         (("--fresh-from", "finale"), "has no stage 'finale'; there are groups, final, plate"),
         (("--fresh-from", "final", "--fresh"), "--fresh-from: --fresh begins all stages anew"),
     ],

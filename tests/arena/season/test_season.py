@@ -146,7 +146,7 @@ def dying_step(step: str, calls: int, *, after: bool) -> Callable[..., Any]:
 
 def test_a_season_without_a_seed_draws_one_and_keeps_it(tmp_path: Path) -> None:
     file = league(tmp_path, more=())
-    found = playing(file, until="groups")
+    found = playing(file, last="groups")
     assert table_of(found, "groups-a") == table_of(playing(file), "groups-a")
     assert 0o600 == (folder_of(file) / "season.json").stat().st_mode & 0o777
 
@@ -156,7 +156,7 @@ def test_between_stages_a_bot_withdraws_and_the_next_moves_up_or_its_place_stays
     tmp_path: Path, vacant: str, left: int
 ) -> None:
     file = league(tmp_path, STAGES.replace("each_group = 2", f'each_group = 2\nvacant = "{vacant}"'))
-    before = playing(file, until="groups")
+    before = playing(file, last="groups")
     assert [] == field_of(before, "final")
     first = table_of(before, "groups-a")[0]
     assert 0 == arena("entry", "withdraw", folder_of(file, "groups-a"), first).exit_code
@@ -181,7 +181,7 @@ def test_a_stage_whose_table_was_used_takes_in_no_change(file: Path) -> None:
 
 
 def test_a_stage_does_not_go_on_if_the_table_before_it_is_another(file: Path) -> None:
-    playing(file, until="final")
+    playing(file, last="final")
     with closing(sqlite3.connect(folder_of(file, "groups-b") / LEDGER)) as book:
         book.execute("UPDATE attempts SET played = replace(played, '[[0],[1]]', '[[1],[0]]') WHERE block = 1")
         book.commit()
@@ -229,14 +229,14 @@ def test_killed_while_it_closes_a_stage_the_next_arena_closes_it(
 
 def test_bots_play_on_as_they_were_or_as_they_are_when_a_stage_begins(tmp_path: Path) -> None:
     file = league(tmp_path, STAGES.replace("rest = true", 'rest = true\nversions = "new"'))
-    playing(file, until="groups")
+    playing(file, last="groups")
     for name in "abcdefgh":
         (tmp_path / name / "bot.py").write_text("better")
     with pytest.raises(WrongUse, match=r"content of \w was .*arena entry update .*--results .*/groups-a\)"):
         playing(file)
     for name in "abcdefgh":
         (tmp_path / name / "bot.py").write_text(f"# {name}")
-    playing(file, until="final")
+    playing(file, last="final")
     for name in "abcdefgh":
         (tmp_path / name / "bot.py").write_text("better")
     found = playing(file)
@@ -252,7 +252,7 @@ def contents(file: Path, part: str) -> dict[str, str]:
 
 
 def test_a_copy_that_is_not_as_it_was_made_goes_on_nowhere(file: Path) -> None:
-    first = table_of(playing(file, until="groups"), "groups-a")[0]
+    first = table_of(playing(file, last="groups"), "groups-a")[0]
     copy = folder_of(file, "groups-a") / "entries" / contents(file, "groups-a")[first].removeprefix("sha256:")
     (copy / "bot.py").chmod(0o600)
     (copy / "bot.py").write_text("other")
@@ -263,7 +263,7 @@ def test_a_copy_that_is_not_as_it_was_made_goes_on_nowhere(file: Path) -> None:
 def test_bots_of_two_groups_that_are_called_the_same_are_told_apart_to_the_last_stage(tmp_path: Path) -> None:
     last = '[[stages]]\nname = "last"\nfrom = "groups"\n[[stages]]\nname = "very-last"\nversions = "new"\n'
     file = league(tmp_path, STAGES + last)
-    playing(file, until="groups")
+    playing(file, last="groups")
     for group, bot, label in (("a", "x", "x"), ("b", "y", "x"), ("a", "y", "c")):
         words = ("--results", folder_of(file, f"groups-{group}"), "--no-check", "--label", label)
         assert 0 == arena("entry", "add", file, tmp_path / bot, *words).exit_code
@@ -309,7 +309,7 @@ def test_a_stage_begins_anew_with_those_after_it_and_earlier_ones_stay(file: Pat
     ],
 )
 def test_a_file_that_was_changed_does_not_go_on(file: Path, was: str, becomes: str, said: str) -> None:
-    playing(file, until="final")
+    playing(file, last="final")
     file.write_text(file.read_text().replace(was, becomes).replace('from = "groups"', 'from = "pools"')
                     if "pools" in becomes else file.read_text().replace(was, becomes))  # fmt: skip
     with pytest.raises(WrongUse) as caught:
