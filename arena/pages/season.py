@@ -9,10 +9,11 @@ from msgspec import Struct
 from arena.errors import MachineCannot, WrongUse
 from arena.pages.assets import content
 from arena.pages.competition import Competition, Overview
+from arena.pages.standings import BracketRound, bracket_rounds
 from arena.pages.tables import Cell, Table, table
 from arena.pages.template import markup, render
 from arena.pages.words import State, state_of
-from arena.reports import BOXES, draw, part_rows, season_state_text, write_whole
+from arena.reports import part_rows, season_state_text, write_whole
 from arena.season import PlannedStage, SeasonResults, cut_in, field_in, goes_on, read_book
 from arena.tournament import PAGE
 
@@ -26,7 +27,7 @@ class PartOnPage(Struct, frozen=True, kw_only=True):
     title: str
     href: str
     state: State | None = None
-    bracket: str = ""
+    bracket: Sequence[BracketRound] = ()
     table: Table | None = None
     error: str = ""
 
@@ -127,7 +128,7 @@ def _part(
         title=title,
         href=its,
         state=state_of(seen),
-        bracket="\n".join(draw(seen.bracket, digest.labels, BOXES)),
+        bracket=bracket_rounds(seen, lambda entrant: href(competition, entrant)),
         table=table(title, heads, cells),
     )
 

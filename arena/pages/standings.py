@@ -61,7 +61,7 @@ def standings_parts(overview: Overview, href: Href, *, first: int = 0, count: in
         "table": standings_table(digest, page, href),
         "prior": prior_text(digest) if digest.matches else "",
         "begun": digest.matches > 0,
-        "bracket": _bracket(overview, href) if first == 0 else [],
+        "bracket": bracket_rounds(overview, href) if first == 0 else [],
         "contenders": 2 * MOST_MEETINGS if overview.bracket and len(overview.bracket[0]) > MOST_MEETINGS else 0,
         "own": _own(overview, page, href),
         "notes": notes(digest.labels, overview.found.reports) if first == 0 else [],
@@ -101,7 +101,7 @@ class BracketRound(Struct, frozen=True):
     meetings: list[list[Side]]
 
 
-def _bracket(overview: Overview, href: Href) -> list[BracketRound]:
+def bracket_rounds(overview: Overview, href: Href) -> list[BracketRound]:
     """The rounds, also those to come, but for the first ones of a large field; empty where there is no bracket."""
     labels = overview.found.digest.labels
     drawn = [[_sides(tie, labels, href) for tie in ties] for ties in overview.bracket]
