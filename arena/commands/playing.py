@@ -16,7 +16,7 @@ from arena.pages import write_beside
 from arena.terminal import command_line, say
 from arena.tournament import FinalResults, Notify, play_tournament
 from arena.workers import Hosting, RemoteSeats, Venue, Where, matches_at_once, venue_for
-from referee.host import Player, Publish
+from referee.host import Player, Publish, RemoteBot
 from referee.log import Logger, OperatorLog
 from referee.wire import BadAddressError, read_address
 
@@ -31,6 +31,10 @@ class Listening(Struct, frozen=True):
     address: str | None = None
     """None: nowhere."""
     key: Path | None = None
+    guests: tuple[RemoteBot, ...] = ()
+    """See `RemoteSeats`."""
+    goes_on: bool = False
+    """The same."""
 
 
 def play_to_its_end(
@@ -128,7 +132,9 @@ def _remote(
     except BadAddressError as error:
         raise WrongUse(f"--listen: {error}") from None
     slots = where.concurrency or form.concurrency or matches_at_once()
-    return RemoteSeats(hosting, slots=slots, publish=publish, log=log)
+    return RemoteSeats(
+        hosting, slots=slots, guests=listening.guests, goes_on=listening.goes_on, publish=publish, log=log
+    )
 
 
 @contextmanager

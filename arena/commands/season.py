@@ -26,10 +26,11 @@ from arena.errors import WrongUse
 from arena.feed import open_feed
 from arena.pages import write_season_beside
 from arena.reports import print_season, season_json
-from arena.season import begin_anew, play_season, season_in
+from arena.season import begin_anew, play_season, remote_bots, season_in
 from arena.terminal import print_json, results_console
 from arena.tournament import checks_folder, open_notices, try_out
 from arena.workers import Where, venue_for
+from referee.host import RemoteBot
 from referee.sandbox import Isolation
 
 NEW = "new"
@@ -98,19 +99,23 @@ def command(
             _try_first(season, where)
             begin_anew(season, fresh_from)
 
+        known: dict[str, RemoteBot] = {bot.key: bot for bot in remote_bots(season)}
+        last = season.folder(season.stages[-1].parts[-1])
+
         def play(tournament: Tournament) -> None:
             with open_feed(feed_asked(feed, tournament.results)) as line:
                 # All bots were started before the first stage.
                 new = checks and tournament.stage.get("stage.versions") == NEW
-                play_to_its_end(
+                came_out = play_to_its_end(
                     tournament,
                     where,
                     line=line,
                     log=events,
                     notify=told,
-                    listening=Listening(listen, key),
+                    listening=Listening(listen, key, tuple(known.values()), tournament.results != last),
                     checks=new,
                 )
+                known.update((bot.key, bot) for bot in came_out.tournament.remote)
 
         def check(tournament: Tournament) -> Mapping[str, str]:
             return _left_out(season, tournament, where, plays=checks)

@@ -24,6 +24,7 @@ from arena.config.tournament_file import (
 from arena.errors import WrongUse
 from arena.schedule import complaint
 from referee.bot_folder import TomlError, line_of, parse, read_text, read_toml
+from referee.host import RemoteBot
 from referee.match import Positive
 
 MOST_STAGES, MOST_GROUPS = 20, 26
@@ -57,7 +58,7 @@ class StageRules(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 OF_THE_SEASON = frozenset(
-    {"game", "bots", "seed", "results", "limits", "build_limits", "entry", "broken", "concurrency"}
+    {"game", "bots", "seed", "results", "limits", "build_limits", "entry", "broken", "concurrency", "notices"}
 )
 """Fields of a tournament's file that no stage has for itself."""
 OF_A_STAGE = tuple(each.name for each in fields(TournamentFile) if each.name not in OF_THE_SEASON)
@@ -219,6 +220,9 @@ def tournament_of_stage(
     for bot, found in zip(bots, tournament.bots, strict=False):
         if bot.label in copies and bot.content != found.content:
             raise place.wrong("bots", f"{bot.copy}: the copy of {bot.label} is not as it was made")
+        is_kept = stage.rules.versions == "kept" and bot.content is not None
+        if isinstance(found, RemoteBot) and is_kept and bot.content != found.content:
+            raise place.wrong("bots", f"{bot.given}: is another key than {bot.label} has played with")
     names = (*named.values(), *(place.names.get("fill", "fill") for _ in houses))
     return replace(tournament, fields=names, stage=depends_on)
 
@@ -251,7 +255,11 @@ def _stage(form: SeasonFile, number: int, place: FilePlace) -> Stage:
     )
     if rules.rest and not before:
         raise place.wrong(f"{here}.rest", f"no stage before it takes bots from {names[source or 0]}")
-    return Stage(number=number, rules=rules, form=TournamentFile(**known | own), source=source, before=before)
+    stage_form = TournamentFile(**known | own)
+    if stage_form.endless:
+        field = f"{here}.endless" if "endless" in own else "endless"
+        raise place.wrong(field, "a stage has an end: the next one is drawn from its table")
+    return Stage(number=number, rules=rules, form=stage_form, source=source, before=before)
 
 
 def _source(form: SeasonFile, number: int) -> int:

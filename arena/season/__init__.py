@@ -15,7 +15,7 @@ from arena.season.results import (
     season_in,
     season_of,
 )
-from arena.season.run import begin_anew, play_season, tournament_as_begun
+from arena.season.run import begin_anew, play_season, remote_bots, tournament_as_begun
 
 __all__ = [
     "BOOK",
@@ -39,6 +39,7 @@ __all__ = [
     "qualified",
     "ranked",
     "read_book",
+    "remote_bots",
     "season_folder",
     "season_in",
     "season_of",

@@ -33,6 +33,7 @@ from arena.tournament import (
     held,
     set_aside,
 )
+from referee.host import REMOTE, RemoteBot
 
 FILE = "file"
 """Stands for a stage where bots come from the file."""
@@ -115,6 +116,15 @@ def _of_all(season: Season) -> Tournament:
     """All bots of the file in one tournament: for checking them."""
     stage = season.stages[0]
     return tournament_of_stage(season, stage, "checks", _bots_of_file(season, {}), seed=0, kept={}, depends_on={})
+
+
+def remote_bots(season: Season) -> tuple[RemoteBot, ...]:
+    """The bots of the file that come with a key.
+
+    Raises:
+        WrongUse: one line with file, line and field of what is wrong.
+    """
+    return _of_all(season).remote if any(bot.startswith(REMOTE) for bot in season.form.bots) else ()
 
 
 def _bots_of_file(season: Season, left_out: Mapping[str, str]) -> list[StageBot]:
@@ -235,7 +245,7 @@ def _stage_bot(season: Season, stage: Stage, part: PartResults, finish: Finish) 
     origin = part.origins[finish.label]
     given = origin.folder or _given(season, part, finish.label)
     copy = None
-    if origin.content is not None and stage.rules.versions == "kept":
+    if origin.content is not None and stage.rules.versions == "kept" and not given.startswith(REMOTE):
         copy = str(copy_of_entry(part.folder, origin.content))
     return StageBot(label=finish.label, given=given, content=origin.content, copy=copy)
 

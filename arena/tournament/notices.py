@@ -57,7 +57,8 @@ class Watch:
 
     def __init__(self, tournament: Tournament, notify: Notify) -> None:
         self._asked = tournament.form.notices or Notices()
-        self._name = tournament.results.absolute().name
+        folder = tournament.results.absolute()
+        self._name = f"{folder.parent.name}: {folder.name}" if tournament.stage else folder.name
         self._notify = notify
         self._labels = tournament.labels
         self._voids = 0

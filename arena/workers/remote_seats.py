@@ -65,9 +65,25 @@ class RemoteSeats:
     """See the module. Made once; `open` is the venue of each field that the tournament is played with."""
 
     def __init__(
-        self, hosting: Hosting, *, slots: int, publish: Publish | None = None, log: Logger = SILENT
+        self,
+        hosting: Hosting,
+        *,
+        slots: int,
+        guests: Sequence[RemoteBot] = (),
+        goes_on: bool = False,
+        publish: Publish | None = None,
+        log: Logger = SILENT,
     ) -> None:
-        """`slots`: matches at once."""
+        """Begins.
+
+        Args:
+            hosting: where bots come in.
+            slots: matches at once.
+            guests: bots that are let in and have no match here: of a season's other stages and groups.
+            goes_on: other tournaments come after this one: at its end bots are not told that all is over.
+            publish: takes messages of the live feed; None: there is none.
+            log: the operator's.
+        """
         self.screen = progress_console()
         """Where people are told who comes and goes."""
         self.standings: Mapping[str, TableRow] = {}
@@ -78,6 +94,8 @@ class RemoteSeats:
         """Whether there are no more matches."""
         self._hosting = hosting
         self._slots = slots
+        self._guests = guests
+        self._goes_on = goes_on
         self._publish = publish
         self._log = log
         self._known: dict[str, Known] = {}
@@ -105,11 +123,13 @@ class RemoteSeats:
         self._busy, self._freed, self._unawaited = set(), trio.Event(), self.barred
         self._closing = self.over = False
         self._named |= {bot.key: bot.name for bot in bots}
+        playing = {bot.key for bot in bots}
+        guests = {bot.key: bot for bot in self._guests if bot.key not in playing | set(self.barred)}
         slots = max(1, min(self._slots, matches))
         async with AsyncExitStack() as stack:
             lobby = await open_listener(
                 self._hosting,
-                bots,
+                [*bots, *guests.values()],
                 self.screen,
                 stack,
                 option="--listen",
@@ -122,7 +142,7 @@ class RemoteSeats:
             wire = await stack.enter_async_context(open_wire())
             kept = await stack.enter_async_context(open_kept_bots(wire))
             self._nursery = await stack.enter_async_context(trio.open_nursery())
-            self._nursery.start_soon(self._tell_who_is_missing)
+            self._nursery.start_soon(self._tell_who_is_missing, playing)
             one = partial(play, wire=wire, kept=kept, remote=self._lines, publish=self._publish, log=self._log)
             try:
                 yield [Worker(play=partial(self._play, one), slots=slots, seat=self.seat)]
@@ -132,10 +152,12 @@ class RemoteSeats:
             finally:
                 self._closing = True
                 self._nursery.cancel_scope.cancel()
-                if self.over:
+                if self.over and not self._goes_on:
                     for line in self._lines.values():
                         line.tell(encode(Dismissed(text="the tournament is over")))
                 for key, line in self._lines.items():
+                    if key in guests:
+                        continue
                     self._of(key).cuts += max(0, line.cuts)
 
     def _stay_at(self, lobby: Lobby) -> None:
@@ -225,7 +247,7 @@ class RemoteSeats:
             return
         self.screen.say(f"{bot.name} {'is here' if is_here else 'has left, or its line is cut'}")
 
-    async def _tell_who_is_missing(self) -> None:
+    async def _tell_who_is_missing(self, playing: Collection[str]) -> None:
         """Says of each bot that is away how long its matches wait for it, and then that they do not.
 
         Authors of bots that are back are told what they missed.
@@ -236,7 +258,7 @@ class RemoteSeats:
                 if line.connected and self._untold.get(key) and key not in self._busy:
                     self._busy.add(key)
                     self._nursery.start_soon(self._let_go, key, None)
-                if line.connected or key in self._busy or key in self._unawaited:
+                if line.connected or key in self._busy or key in self._unawaited or key not in playing:
                     continue
                 left = self._left(line)
                 is_gone = "its matches begin without it" if left <= 0 else "its matches wait"

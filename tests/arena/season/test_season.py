@@ -13,6 +13,7 @@ from click.testing import CliRunner, Result
 from arena.commands.main import main
 from arena.config.season_file import read_season
 from arena.errors import WRONG_USE, WrongUse
+from arena.season import remote_bots
 from arena.season import run as season_run
 from arena.season.run import begin_anew
 from arena.tournament import run
@@ -21,6 +22,7 @@ from arena.tournament.ledger import Ledger
 from arena.tournament.results_folder import LEDGER
 from referee.host.plan import Plan
 from referee.host.plan import Result as Attempted
+from referee.wire.keys import new_pair, write_pair
 from tests.arena.season.seasons import STAGES, field_of, league, playing, table_of, told
 from tests.arena.stand_in import AtOnce
 from tests.arena.tournament.test_entries import KilledError, dying_after
@@ -251,6 +253,30 @@ def contents(file: Path, part: str) -> dict[str, str]:
     return {label: terms[f"content of {label}"] for label in terms["bots"]}
 
 
+def test_remote_bots_go_on_with_the_key_that_they_have_played_with(tmp_path: Path) -> None:
+    file = league(tmp_path)
+    (tmp_path / "keys").mkdir()
+    for name in ("alice", "bob"):
+        write_pair(tmp_path / "keys" / name, new_pair())
+    keys = [f"'remote:keys/{name}.key'" for name in ("alice", "bob")]
+    file.write_text(file.read_text().replace("'a', 'b'", ", ".join(keys)))
+    found = playing(file, last="final")
+    assert {"alice", "bob"} == {bot.name for bot in remote_bots(read_season(file))}
+    left = {"alice", "bob"} - set(field_of(found, "final"))
+    known = contents(file, "groups-a") | contents(file, "groups-b")
+    assert all(known[name].startswith("key:") for name in ("alice", "bob"))
+    assert left, "one of them plays the plate"
+    name = min(left)
+    key = tmp_path / "keys" / f"{name}.key"
+    was = key.read_bytes()
+    write_pair(tmp_path / "keys/other", new_pair())
+    (tmp_path / "keys/other.key").replace(key)
+    with pytest.raises(WrongUse, match=rf"{name}.key: is another key than {name} has played with"):
+        playing(file)
+    key.write_bytes(was)
+    assert playing(file)["finished"]
+
+
 def test_a_copy_that_is_not_as_it_was_made_goes_on_nowhere(file: Path) -> None:
     first = table_of(playing(file, last="groups"), "groups-a")[0]
     copy = folder_of(file, "groups-a") / "entries" / contents(file, "groups-a")[first].removeprefix("sha256:")
@@ -338,6 +364,7 @@ def test_a_season_that_is_being_played_keeps_a_second_arena_out(file: Path) -> N
         ("each_group = 2", "each_group = 2\ntop = 1", "11: stages[1].each_group: a stage has one rule, and this"),
         ("each_group = 2", "rest = true", "11: stages[1].rest: no stage before it takes bots from groups"),
         ('"knockout"', '"ladder"', "9: stages[1].rounds: is missing: a ladder has no end of its own"),
+        ('"knockout"', '"ladder"\nendless = true', "13: stages[1].endless: a stage has an end"),
         ("blocks = 2", "blocks = 0", "13: stages[1].blocks: 0: Expected `int` >= 1"),
         ("blocks = 2", "policy.main_ms = 0", "13: stages[1].policy.main_ms: 0: Expected `int` >= 1"),
         ("blocks = 2", "colour = 2", "13: stages[1].colour: is no known field; there are name, from, top,"),

@@ -121,3 +121,19 @@ async def test_bots_are_dismissed_when_the_tournament_is_over_and_not_when_it_st
     async with opened() as seats:
         seats.over = over
     assert [over] * 3 == [any(b"dismissed" in said for said in line.said) for line in lobby.lines.values()]
+
+
+async def test_bots_of_a_seasons_other_groups_stay_and_nobody_waits_for_them(
+    lobby: StandInLobby, autojump_clock: object, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hosting = Hosting(Address("127.0.0.1", 0), new_pair(), WAIT)
+    seats = RemoteSeats(hosting, slots=1, guests=[ALICE, BOB], goes_on=True)
+    async with seats.open(100, [ALICE]):
+        assert {ALICE.key, BOB.key} == set(lobby.lines)
+        await trio.sleep(2 * WAIT)
+        seats.over = True
+    assert [[], []] == [line.said for line in lobby.lines.values()]
+    said = capsys.readouterr().err
+    assert "alice is not here: its matches begin without it" in said
+    assert "bob" not in said
+    assert 1 == len(seats.lines())
