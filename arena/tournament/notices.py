@@ -59,6 +59,7 @@ class Watch:
         self._asked = tournament.form.notices or Notices()
         folder = tournament.results.absolute()
         self._name = f"{folder.parent.name}: {folder.name}" if tournament.stage else folder.name
+        self._endless = tournament.form.endless
         self._notify = notify
         self._labels = tournament.labels
         self._voids = 0
@@ -89,11 +90,11 @@ class Watch:
             raise
 
     def over(self, leader: str, matches: int) -> None:
-        """All is played; nothing is told if none of it was played now."""
+        """All is played, or the time of a ladder is up; nothing is told if none of it was played now."""
         if self._played:
-            self._tell(
-                "over", f"all {counted(matches, 'match', ',')} are played; first is {leader}", count=matches
-            )
+            many = counted(matches, "match", ",")
+            what = f"its time is up after {many}" if self._endless else f"all {many} are played"
+            self._tell("over", f"{what}; first is {leader}", count=matches)
 
     def ended(self, match: Match, result: Result) -> None:
         """A match has its result."""

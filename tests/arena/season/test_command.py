@@ -12,7 +12,7 @@ from arena.commands.main import main
 from arena.config.tournament_file import Tournament
 from arena.errors import WRONG_USE
 from arena.pages.report import write_beside
-from arena.tournament.run import play_tournament
+from arena.tournament.run import FinalResults, play_tournament
 from arena.workers.api import Venue
 from tests.arena.season.seasons import league
 from tests.arena.stand_in import AtOnce
@@ -24,9 +24,9 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, bool, str]]:
     """Of each tournament that was played: its folder, whether its bots were to be started, and its isolation."""
     found: list[tuple[str, bool, str]] = []
 
-    def play(tournament: Tournament, *_: Any, checks: bool, **__: Any) -> None:
+    def play(tournament: Tournament, *_: Any, checks: bool, **__: Any) -> FinalResults:
         found.append((tournament.results.name, checks, tournament.form.isolation))
-        play_tournament(
+        return play_tournament(
             tournament, tournament.labels, venue(AtOnce()), fresh=False, write_reports=write_beside, enlist=enlist
         )
 

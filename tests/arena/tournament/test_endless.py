@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from arena.commands.main import main
 from arena.commands.tournament import _time_limit
 from arena.config.tournament_file import Tournament, read_tournament
-from arena.errors import WrongUse
+from arena.errors import DONE, WrongUse
 from arena.pages.report import write_beside
 from arena.reports.tournament import results_json
 from arena.schedule.changes import Event
@@ -25,6 +25,7 @@ from arena.tournament import endless
 from arena.tournament.endless import Ladder, ladder_so_far
 from arena.tournament.entries import copies_of_file
 from arena.tournament.ledger import Ledger
+from arena.tournament.notices import Notice, Notify, nobody
 from arena.tournament.results import results_in
 from arena.tournament.results_folder import LADDER, LEDGER, PAGE, SEASONS
 from arena.tournament.run import FinalResults, play_tournament
@@ -73,7 +74,9 @@ def idle(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return said
 
 
-def playing(file: Path, play: Play[str], idle: list[str], name: str = "cup") -> FinalResults:
+def playing(
+    file: Path, play: Play[str], idle: list[str], name: str = "cup", notify: Notify = nobody
+) -> FinalResults:
     tournament = read_tournament(file, copies_of_file(file.parent / "runs" / name, withdrawn_only=True))
     idle.clear()
 
@@ -88,6 +91,7 @@ def playing(file: Path, play: Play[str], idle: list[str], name: str = "cup") -> 
         write_reports=write_beside,
         time_is_up=lambda: bool(idle),
         enlist=enlist,
+        notify=notify,
     )
 
 
@@ -251,3 +255,23 @@ def test_other_formats_have_an_end_of_their_own(tmp_path: Path) -> None:
     file = field(tmp_path, "round_robin")
     done = CliRunner().invoke(main, ["tournament", str(file), "--for", "2h"])
     assert "--for, --until: are for a ladder without an end; other tournaments have one" in done.stderr
+
+
+def test_a_host_is_told_that_its_time_is_up_and_a_backup_goes_on_where_it_stood(
+    file: Path, idle: list[str]
+) -> None:
+    told = list[Notice]()
+    played = playing(file, Ends(idle, 60), idle, notify=told.append)
+    assert [("over", len(played.played))] == [(notice.event, notice.count) for notice in told]
+    assert "its time is up after " in told[0].text
+    results, to = file.parent / "runs/cup", file.parent / "backup"
+    done = CliRunner().invoke(main, ["backup", str(results), str(to)])
+    assert DONE == done.exit_code, done.stderr
+    kept = [path.relative_to(results) for path in (results / LADDER, *results.glob(f"{SEASONS}/*.json"))]
+    assert kept[1:] or "season" not in file.read_text()
+    assert [(results / path).read_bytes() for path in kept] == [(to / path).read_bytes() for path in kept]
+    shutil.rmtree(results)
+    to.rename(results)
+    again = playing(file, AtOnce(), idle)
+    shutil.rmtree(results)
+    assert again.contest == playing(file, AtOnce(), idle).contest
