@@ -19,8 +19,11 @@ def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begins with the slow tests: else some worker is still at one of them when the others have nothing left."""
-    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+    """Begins with the slow tests: else some worker is still at one of them when the others have nothing left.
+
+    Those in real time stay where they are: all of the slow ones at once are more than the machine has room for.
+    """
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None or "real_wire" in item.path.parts)
 
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -140,7 +140,7 @@ def refused(result: Result) -> dict[str, int]:
 def assert_as_expected(name: str, result: Result, silent: Result) -> None:
     """The match has ended as it should, and the bad bot's partner had the match it would have had in any case."""
     assert (None, Conduct.OK) == (result.void, result.conduct[1])
-    assert TABLE[name].fits(result.conduct[0], refused(result)), (result.conduct[0], refused(result))
+    assert TABLE[name].fits(result.conduct[0], refused(result)), (name, result.conduct[0], refused(result))
     assert partners_share(silent) == partners_share(result)
     assert silent.outcome == result.outcome
     assert (WINDOWS, 0) == (result.windows[1], result.defaults[1])
