@@ -3,14 +3,14 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 import click
 import msgspec
 from msgspec.structs import replace
 
 from arena.checks import FieldCheck
-from arena.config import BotCaps, Tournament, random_bot, read_caps, url_complaint
+from arena.config import BotCaps, Broken, Tournament, random_bot, read_caps, url_complaint
 from arena.errors import Stopped, WrongUse, cannot_write, reason_of
 from arena.quantities import counted
 from arena.terminal import say
@@ -20,6 +20,7 @@ from referee.bot_folder import find_bot
 from referee.host import Player
 from referee.log import NO_LOG, OperatorLog, Writer, opened
 from referee.match import Policy
+from referee.sandbox import Isolation
 from referee.wire import KeyFileError, KeyPair, new_pair, read_pair
 
 CommandT = TypeVar("CommandT", bound=Callable[..., Any])
@@ -140,6 +141,16 @@ log_option = click.option(
 )
 usage_option = click.option(
     "--usage", is_flag=True, help="Also show the time of windows, processor time and peak memory of each bot."
+)
+isolation_option = click.option(
+    "--isolation",
+    type=click.Choice(get_args(Isolation)),
+    help="Level of isolation, in place of the file's.  [default: strict]",
+)
+broken_option = click.option(
+    "--broken",
+    type=click.Choice(get_args(Broken)),
+    help="If a bot cannot start, begin nothing or leave it out, in place of the file's.  [default: stop]",
 )
 check_option = click.option(
     "--check/--no-check",

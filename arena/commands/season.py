@@ -2,17 +2,18 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import get_args
 
 import click
 from msgspec.structs import replace
 
 from arena.checks import settled
 from arena.commands.options import (
+    broken_option,
     check_asked,
     check_option,
     feed_asked,
     feed_option,
+    isolation_option,
     listen_options,
     log_option,
     notify_option,
@@ -44,16 +45,8 @@ NEW = "new"
 )
 @click.option("--fresh", is_flag=True, help="Begin anew; move earlier results into folders within theirs.")
 @click.option("--fresh-from", metavar="STAGE", help="Begin this stage and those after it anew.")
-@click.option(
-    "--isolation",
-    type=click.Choice(get_args(Isolation)),
-    help="Level of isolation, in place of the file's.  [default: strict]",
-)
-@click.option(
-    "--broken",
-    type=click.Choice(get_args(Broken)),
-    help="If a bot cannot start, begin nothing or leave it out, in place of the file's.  [default: stop]",
-)
+@isolation_option
+@broken_option
 @check_option
 @click.option("--results", type=click.Path(path_type=Path), help="Folder for the stages' results folders.")
 @where_options

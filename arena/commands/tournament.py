@@ -5,15 +5,16 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic
-from typing import get_args
 
 import click
 from msgspec.structs import replace
 
 from arena.commands.options import (
+    broken_option,
     check_option,
     feed_asked,
     feed_option,
+    isolation_option,
     listen_options,
     log_option,
     notify_option,
@@ -45,16 +46,8 @@ from referee.sandbox import Isolation
 @click.command("tournament")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--fresh", is_flag=True, help="Begin anew; move earlier results into a folder within theirs.")
-@click.option(
-    "--isolation",
-    type=click.Choice(get_args(Isolation)),
-    help="Level of isolation, in place of the file's.  [default: strict]",
-)
-@click.option(
-    "--broken",
-    type=click.Choice(get_args(Broken)),
-    help="If a bot cannot start, begin nothing or leave it out, in place of the file's.  [default: stop]",
-)
+@isolation_option
+@broken_option
 @check_option
 @click.option("--results", type=click.Path(path_type=Path), help="Folder for ledger and transcripts.")
 @click.option(
