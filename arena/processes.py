@@ -17,11 +17,12 @@ def process_pool(processes: int) -> Iterator[ProcessPoolExecutor]:
 
     If it ends by an exception, they are killed: what they are at may take long.
     """
+    others = set(active_children())
     pool = ProcessPoolExecutor(processes, get_context("spawn"), _end_with, (os.getpid(),))
     try:
         yield pool
     except BaseException:
-        for process in active_children():
+        for process in set(active_children()) - others:
             process.kill()
         raise
     finally:

@@ -169,7 +169,8 @@ class FunctionBot(Bot[Any, Any]):
 class _Notes:
     """What the bot's log gets of mishaps in one match: the first few of each kind, and at last their number."""
 
-    def __init__(self) -> None:
+    def __init__(self, log: Callable[[str], None]) -> None:
+        self._log = log
         self._counts: dict[str, int] = {}
         self.errors = 0
         self._latest_error = ""
@@ -184,17 +185,21 @@ class _Notes:
         """`kind`: what there is a number of."""
         count = self._counts[kind] = self._counts.get(kind, 0) + 1
         if count <= MOST_NOTES:
-            print(f"kit: window {window}: {_printable(text)}", file=sys.stderr, flush=True)
+            self._log(f"kit: window {window}: {_printable(text)}")
 
     def over(self) -> None:
         """The match has ended."""
         for kind, count in self._counts.items():
             if count > MOST_NOTES:
-                print(f"kit: {count} {kind} in all", file=sys.stderr, flush=True)
+                self._log(f"kit: {count} {kind} in all")
         if self.errors:
             # The last line of all: the match's result quotes it.
             times = "once" if self.errors == 1 else f"{self.errors} times, at last"
-            print(f"kit: the bot raised {times} {self._latest_error}", file=sys.stderr, flush=True)
+            self._log(f"kit: the bot raised {times} {self._latest_error}")
+
+
+def _to_log(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
 
 
 def _printable(text: str) -> str:
@@ -208,16 +213,26 @@ class Session:
         SystemExit: the bot's annotations are wrong, or name the words of another game; the text says where.
     """
 
-    def __init__(self, bot: Bot[Any, Any], say: Callable[[ClientMessage], None]) -> None:
+    def __init__(
+        self,
+        bot: Bot[Any, Any],
+        say: Callable[[ClientMessage], None],
+        *,
+        log: Callable[[str], None] = _to_log,
+        on_error: OnError | None = None,
+    ) -> None:
+        """`log` takes mishaps, a text each. `on_error`: in place of the bot's own."""
         self._bot = bot
         self.say = say
-        self._view_type, self._event_type = types_of_bot(bot, Bot, Window)
+        self._log = log
+        self._on_error = on_error
+        self.view_type, self.event_type = types_of_bot(bot, Bot, Window)
         self._window: Window[Any] | None = None
         self._last: Any = None
         """What the bot submitted last in the open window, or its default."""
         self._standing: Any = None
         """What the referee holds for the open window; None: nothing, so that the default would be taken."""
-        self._notes = _Notes()
+        self._notes = _Notes(log)
         self._unanswered = 0
         self._fell_back = False
 
@@ -229,7 +244,8 @@ class Session:
             case EventMessage(event=event):
                 self._event(event)
             case Opened():
-                self._decide(message)
+                action = self.decide(message, msgspec.convert(message.view, self.view_type))
+                self.submit(message.id, action, final=True)
             case Accepted(action=action):
                 self._unanswered -= 1
                 self._standing = action
@@ -245,7 +261,7 @@ class Session:
                 return False
             case Faulted(reason=reason, text=text):
                 self._notes.over()
-                print(f"the referee hangs up: {reason}: {text}", file=sys.stderr)
+                self._log(f"the referee hangs up: {reason}: {text}")
                 return False
             case _:  # A pause: it stops the referee's clocks, and nothing that a bot need do.
                 pass
@@ -258,7 +274,7 @@ class Session:
         self.say(Submit(window=window, action=msgspec.Raw(encode(action)), final=final))
 
     def _welcome(self, welcome: Welcome) -> None:
-        check_game(self._view_type, welcome.game)
+        check_game(self.view_type, welcome.game)
         self._bot.match = welcome
         self._bot.luck = Random(welcome.seed)
         self._guarded(self._bot.welcome)
@@ -266,10 +282,10 @@ class Session:
             self._event(event)
 
     def _event(self, event: Any) -> None:
-        self._guarded(self._bot.event, msgspec.convert(event, self._event_type))
+        self._guarded(self._bot.event, msgspec.convert(event, self.event_type))
 
-    def _decide(self, opened: Opened) -> None:
-        view = msgspec.convert(opened.view, self._view_type)
+    def decide(self, opened: Opened, view: Any) -> Any:
+        """Opens a window: what the bot means to submit at last, None for the default. It is not said yet."""
         self._window = Window(opened, view, self._bot.match, self._bot.luck, self)
         self._last, self._standing = opened.default, None
         self._unanswered = 0
@@ -278,17 +294,17 @@ class Session:
         action = self._guarded(self._bot.decide, self._window, opened=opened)
         if self._notes.errors > errors and not self._unanswered:
             self._last = None  # To ask for the default is told as such in the match's report.
-        self.submit(opened.id, self._last if action is None else action, final=True)
+        return self._last if action is None else action
 
     def _guarded(self, method: Callable[..., Any], *given: Any, opened: Opened | None = None) -> Any:
         """What the bot's method returns; None where it raised and the bot goes on."""
-        if self._bot.on_error == "crash":
+        if (self._on_error or self._bot.on_error) == "crash":
             return method(*given)
         try:
             return method(*given)
         except Exception as error:  # noqa: BLE001 - whatever a stranger's method raises
             in_full = self._notes.raised(error) <= ERRORS_SHOWN
-            print(_told_of(error, getattr(method, "__name__", "decide"), opened, in_full=in_full), file=sys.stderr)
+            self._log(_told_of(error, getattr(method, "__name__", "decide"), opened, in_full=in_full))
             return None
 
     def _rejected(self, rejected: Rejected) -> None:

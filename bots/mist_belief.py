@@ -32,19 +32,19 @@ class Belief:
     """Draws worlds for one moment of a match."""
 
     def __init__(self, memory: Memory, luck: Random) -> None:
-        self._memory = memory
+        self.memory = memory
         self._luck = luck
         self._unknown = memory.unknown
-        self._open = [self._open_cells(i) for i in range(len(memory.turns))]
+        self.open = [self._open_cells(i) for i in range(len(memory.turns))]
         """By turn: the cells where it may have left a piece that was never seen."""
         self.habits = list(HABITS)
         """How often this opponent places one, two, three pieces, learned from its turns: weights."""
-        self._counts = [self._count_weights(i) for i in range(len(memory.turns))]
+        self.counts = [self._count_weights(i) for i in range(len(memory.turns))]
         """By turn: how likely it was of one, two, three pieces."""
         witnessed = 0
         for turn in memory.turns:
             witnessed |= turn.stayed
-        self._found = tuple(BOARD.each(memory.opponent & ~witnessed))
+        self.found = tuple(BOARD.each(memory.opponent & ~witnessed))
         """Pieces that were found later than placed."""
 
     def draw(self) -> World:
@@ -52,27 +52,38 @@ class Belief:
         found = self._date_found()
         pieces = 0
         last, count = 0, 0
-        for i, turn in enumerate(self._memory.turns):
+        for i, turn in enumerate(self.memory.turns):
             known = turn.stayed | found.get(i, 0)
             count, hidden = self._draw_turn(i, turn, known, pieces)
             last = known | hidden
             pieces |= last
-        return World(opponent=pieces | self._memory.opponent, spotting=vision(last, count))
+        return World(opponent=pieces | self.memory.opponent, spotting=vision(last, count))
+
+    def may_date(self, cell: int) -> list[int]:
+        """The turns in which a piece that was found later may have been placed."""
+        turns = self.memory.turns
+        return [
+            i
+            for i in range(self.memory.empty_at.get(cell, 0), self.memory.found_at.get(cell, len(turns)))
+            if not turns[i].watched & cell
+            and turns[i].seen < MAX_PIECES
+            and not BOARD.grow(cell) & turns[i].stayed
+        ]
 
     def _open_cells(self, i: int) -> int:
         """Unknown cells out of this seat's vision at turn i, and never seen empty since."""
-        cells = self._unknown & ~self._memory.turns[i].watched
+        cells = self._unknown & ~self.memory.turns[i].watched
         for cell in BOARD.each(cells):
-            if self._memory.empty_at.get(cell, 0) > i:
+            if self.memory.empty_at.get(cell, 0) > i:
                 cells &= ~cell
         return cells
 
     def _count_weights(self, i: int) -> tuple[float, ...]:
         """How likely turn i was of one, two, three pieces; adds to the habits what it teaches."""
-        turn = self._memory.turns[i]
+        turn = self.memory.turns[i]
         if turn.public:
             return tuple(float(count == turn.seen) for count in range(1, MAX_PIECES + 1))
-        free = (turn.watched | self._open[i]) & ~CENTRE
+        free = (turn.watched | self.open[i]) & ~CENTRE
         covered = (turn.watched & free).bit_count() / max(1, free.bit_count())
         weights = [
             self.habits[count - 1] * _chance(turn.seen, count, covered) * self._agrees(i, turn, count)
@@ -99,20 +110,19 @@ class Belief:
 
     def _share(self, i: int, turn: OpponentTurn, count: int) -> float:
         """The share of open cells from which a piece would have spotted what was spotted, and nothing else."""
-        cells = self._open[i]
-        return _may_hold(cells, turn, count).bit_count() / max(1, cells.bit_count())
+        cells = self.open[i]
+        return may_hold(cells, turn, count).bit_count() / max(1, cells.bit_count())
 
     def _date_found(self) -> dict[int, int]:
         """Gives each piece that was found later one of the turns in which it may have been placed."""
         dated: dict[int, int] = {}
-        memory = self._memory
-        for cell in self._found:
+        memory = self.memory
+        for cell in self.found:
             turns = [
                 i
-                for i in range(memory.empty_at.get(cell, 0), memory.found_at.get(cell, len(memory.turns)))
-                if not memory.turns[i].watched & cell
-                and memory.turns[i].seen + dated.get(i, 0).bit_count() < MAX_PIECES
-                and not BOARD.grow(cell) & (memory.turns[i].stayed | dated.get(i, 0))
+                for i in self.may_date(cell)
+                if memory.turns[i].seen + dated.get(i, 0).bit_count() < MAX_PIECES
+                and not BOARD.grow(cell) & dated.get(i, 0)
             ]
             if turns:
                 i = self._luck.choice(turns)
@@ -122,11 +132,11 @@ class Belief:
     def _draw_turn(self, i: int, turn: OpponentTurn, known: int, pieces: int) -> tuple[int, int]:
         """How many pieces a turn placed, and those of them that were never seen."""
         seen = (known | turn.destroyed).bit_count()
-        weights = [weight if count >= seen else 0.0 for count, weight in enumerate(self._counts[i], 1)]
+        weights = [weight if count >= seen else 0.0 for count, weight in enumerate(self.counts[i], 1)]
         if not any(weights):
             return seen, 0
         count = self._luck.choices(range(1, MAX_PIECES + 1), weights)[0]
-        cells = _may_hold(self._open[i], turn, count) & ~pieces
+        cells = may_hold(self.open[i], turn, count) & ~pieces
         hidden = 0
         for cell in BOARD.each(known):
             cells &= ~BOARD.grow(cell)
@@ -147,7 +157,7 @@ class Belief:
         return self._luck.choice(tuple(BOARD.each(chosen)))
 
 
-def _may_hold(cells: int, turn: OpponentTurn, count: int) -> int:
+def may_hold(cells: int, turn: OpponentTurn, count: int) -> int:
     """Those of the cells where a piece of this turn agrees with what it spotted and did not spot."""
     seen = SEEN[count]
     for cell in BOARD.each(turn.missed):

@@ -51,6 +51,10 @@ AWAY_SECONDS = 60.0
 """A host that is gone for so long during a match does not come back: its own bound is the same."""
 AWAY_MORE_SECONDS = 2.0
 """So much longer it is waited until the host's own bound is past."""
+KNOCK_SECONDS = 5.0
+"""A host that does not know the key is asked again after so long: it may only be about to let the bot in."""
+KNOWN_SECONDS = 600.0
+"""A host that has not known the key for so long does not."""
 FAREWELL_SECONDS = 1.0
 """How long the bot may take to end by itself when the match is over; then it is killed, as by a referee."""
 _NEWS = (
@@ -80,8 +84,10 @@ class Ferry:
         self._waiting: deque[bytes] = deque()  # for the bot to read
         self._program: subprocess.Popen[bytes] | None = None
         self._cut: float | None = None
-        self._in = self._told = False
+        self._in = self._told = self._known = False
+        self._knocked: float | None = None
         self._matches = 0
+        self._began = monotonic()
         self._sockets = tempfile.TemporaryDirectory(prefix="arena-")
         self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context.instance()
         self._near: zmq.Socket[bytes] | None = None
@@ -183,6 +189,9 @@ class Ferry:
         """Moves what there is to be moved, or waits a little for something."""
         poller = zmq.Poller()
         poller.register(self._monitor, zmq.POLLIN)
+        if self._knocked is not None and monotonic() - self._knocked > KNOCK_SECONDS:
+            self._knocked = None
+            self._far.connect(self._endpoint)
         if len(self._waiting) < MAX_WAITING:
             poller.register(self._far, zmq.POLLIN)
         near = self._near
@@ -218,7 +227,7 @@ class Ferry:
     def _hear_news(self, event: int) -> None:
         """What ZeroMQ tells of the connection."""
         if event == zmq.EVENT_HANDSHAKE_SUCCEEDED:
-            self._in, self._cut, self._told = True, None, False
+            self._in, self._cut, self._told, self._known = True, None, False, True
             _say("the host has let us in" if self._program is None else "back in the match")
         elif event == zmq.EVENT_DISCONNECTED:
             while self._memory.elsewhere is None and self._far.poll(0):
@@ -228,10 +237,26 @@ class Ferry:
                 self._cut = monotonic()
             self._in = False
         elif event == zmq.EVENT_HANDSHAKE_FAILED_AUTH:
-            raise SystemExit("the host does not know this key")
+            self._turned_away()
         elif not (self._told or self._memory.over):
             self._told = True
             _say("the host hangs up: is --host-key right? Or somebody is in with this key. Trying again")
+
+    def _turned_away(self) -> None:
+        """The host does not know the key: not any more, or not yet.
+
+        Raises:
+            SystemExit: not any more; or it has had time enough.
+        """
+        if self._known or monotonic() - self._began > KNOWN_SECONDS:
+            raise SystemExit("the host does not know this key")
+        if not self._told:
+            self._told = True
+            _say(
+                f"the host does not know this key yet; trying again, for {KNOWN_SECONDS / 60:.0f} minutes at most"
+            )
+        self._far.disconnect(self._endpoint)
+        self._knocked = monotonic()
 
     def _given_up(self) -> bool:
         return self._program is not None and self._cut is not None and monotonic() - self._cut > AWAY_SECONDS

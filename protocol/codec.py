@@ -1,6 +1,7 @@
 """Bytes to messages and back: the only encoder and decoder."""
 
 from collections.abc import Callable
+from functools import lru_cache
 from itertools import accumulate
 from typing import Any, TypeVar
 
@@ -80,9 +81,15 @@ def decode_action(raw: bytes | msgspec.Raw, form: type[ActionT]) -> ActionT:
         Refused: it is not an object of exactly the form's keys and types.
     """
     try:
-        return msgspec.json.decode(raw, type=form)
+        decoded: ActionT = _actions(form).decode(raw)
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
         raise Refused(Refusal.ILLEGAL, _short(error)) from None
+    return decoded
+
+
+@lru_cache(maxsize=128)
+def _actions(form: type[Action]) -> msgspec.json.Decoder[Any]:
+    return msgspec.json.Decoder(form)
 
 
 def decode_json(raw: bytes | msgspec.Raw) -> Any:

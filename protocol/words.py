@@ -19,15 +19,15 @@ class Audience(Enum):
     """Everyone, spectators included."""
 
 
-class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, gc=False):
     """What a host may set for a match, all with defaults. Each game derives its own."""
 
 
-class Setup(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Setup(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, gc=False):
     """A host's secrets of a match, drawn from its seed or given. A game without any uses this as it stands."""
 
 
-class Action(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+class Action(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, gc=False):
     """What a seat submits to a window: one Struct for each window, with the keys of all its forms.
 
     Keys that only some forms have are `UnsetType` or flags, so that a left-out key, an empty one and a flag
@@ -36,7 +36,7 @@ class Action(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit
     """
 
 
-class Event(Struct, frozen=True, kw_only=True, tag_field="type"):
+class Event(Struct, frozen=True, kw_only=True, tag_field="type", gc=False):
     """Something a game tells. Derive with `tag="name"` and set `audience`."""
 
     audience: ClassVar[Audience] = Audience.SEAT
@@ -44,11 +44,11 @@ class Event(Struct, frozen=True, kw_only=True, tag_field="type"):
     """It says nothing of who sits where: played the same by others in other seats, it is the same to the byte."""
 
 
-class View(Struct, frozen=True, kw_only=True):
+class View(Struct, frozen=True, kw_only=True, gc=False):
     """Everything one seat, or a spectator, may know now. Each game derives its own."""
 
 
-class Outcome(Struct, frozen=True, kw_only=True):
+class Outcome(Struct, frozen=True, kw_only=True, gc=False):
     """How a match ended, the same for all games."""
 
     ranking: tuple[tuple[int, ...], ...]

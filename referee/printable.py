@@ -1,10 +1,12 @@
 r"""Text of others made fit to be shown: what would act on a terminal or could not be seen is spelled, as `\x1b`.
 
 Two names that look alike because one has a control, a zero-width character or another space in it look different
-then. Letters of one script that look like another's stay as they are: nobody can tell which of them is meant.
+then, and so do two that Unicode writes in two ways. Letters of one script that look like another's stay as they
+are: nobody can tell which of them is meant.
 """
 
 import re
+from unicodedata import is_normalized
 
 _BLANK = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
@@ -23,7 +25,12 @@ def printable(text: str) -> str:
 
 
 def printable_name(text: str) -> str:
-    """The same of a name, where spaces count too: one at an end, or behind another, is spelled."""
+    """The same of a name, where spaces count too: one at an end, or behind another, is spelled.
+
+    So are all letters beyond ASCII if some are written as no keyboard does: an accent by itself behind its letter.
+    """
+    if not is_normalized("NFC", text):
+        text = "".join(char if char.isascii() else _spelled(char) for char in text)
     return _LOST_SPACE.sub(r"\\x20", printable(text))
 
 

@@ -97,10 +97,6 @@ def played(file: Path, results: Path, *how: str) -> tuple[float, Any]:
     return time.monotonic() - began, [{key: line[key] for key in ("bot", "points", "wins")} for line in table]
 
 
-def _farewell(_: str) -> None:
-    """Nothing: no worker has anything to end."""
-
-
 def answer(size: int) -> bytes:
     """What a worker gives, in no time."""
     return bytes(size)
@@ -123,7 +119,7 @@ async def carried(on: str, size: int, tasks: int, slots: int) -> float:
                 nursery.start_soon(ask)
         return tasks / (time.monotonic() - began)
     finally:
-        await trio.to_thread.run_sync(client.close, _farewell, "")
+        await trio.to_thread.run_sync(client.close)
 
 
 def bytes_of(results: Path) -> tuple[float, float]:

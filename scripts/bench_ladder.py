@@ -46,10 +46,10 @@ FINE, NONE = (Conduct.OK, Conduct.OK), (0, 0)
 
 
 def spec(bots: int) -> ScheduleSpec:
-    """A ladder of two seats whose seasons are long."""
-    season = 10_000_000
+    """A ladder of two seats whose periods are long."""
+    period = 10_000_000
     return ScheduleSpec(
-        format="ladder", blocks=1, endless=True, accuracy=1, season=season, entrants=bots, seats=2, filled=False
+        format="ladder", blocks=1, endless=True, accuracy=1, period=period, entrants=bots, seats=2, filled=False
     )
 
 

@@ -2,7 +2,8 @@
 
 A tournament is played all the time. In every other phase it is watched: a server, 1,000 event streams of the
 matches being played, 50 pages a second, and some readers that read nothing. Phases without are the baseline, so
-that what else the machine does counts for both. The readers run on the same machine, with the least priority.
+that what else the machine does counts for both. Tournament, server and readers have a session each, and so the
+priority that each asks for; that of the readers is the least. Let nothing else run: it takes the server's share.
 Run as `bench_serve.py`; --quick for a look.
 """
 

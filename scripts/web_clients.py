@@ -6,18 +6,18 @@ Says `some` when the first streams have begun, `ready` when all have, and at the
 was received, as JSON.
 """
 
-import os
 import selectors
 import socket
 import sys
 import time
 from collections import deque
 from itertools import cycle
-from pathlib import Path
 from typing import Any
 
 import msgspec
 from msgspec import Struct
+
+from referee.linux.priority import be_nice
 
 SOME = 100
 """Streams after which a line says so: what is made for the first ones is there then."""
@@ -26,6 +26,7 @@ AT_ONCE = 50
 READ = 1 << 16
 PAGE_CONNECTIONS = 10
 NICE = 19
+"""They stand for other people's machines."""
 STUCK_BYTES = 4096
 
 
@@ -177,17 +178,10 @@ class Clients:
         return said
 
 
-def be_nice() -> None:
-    """Lets all others go first, also those of other sessions."""
-    os.nice(NICE)
-    if os.getsid(0) == os.getpid() and (group := Path("/proc/self/autogroup")).exists():
-        group.write_text(str(NICE))
-
-
 def main() -> None:
     """Reads."""
     port, asked = sys.argv[1:]
-    be_nice()
+    be_nice(NICE)
     clients: Any = Clients(int(port), msgspec.json.decode(asked, type=Load))
     print(msgspec.json.encode(clients.run()).decode())
 

@@ -7,8 +7,14 @@ heeds it.
 import signal
 
 import pytest
+from hypothesis import settings
+
+from tests.long import cases
 
 LONGEST_ID = 60
+
+settings.register_profile("cases", max_examples=cases(25, 60))
+settings.load_profile("cases")
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:

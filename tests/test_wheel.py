@@ -154,10 +154,11 @@ INSIDE = """
 import importlib
 import bots.kit
 import protocol
+import referee.games
 
-for module in (bots.kit, protocol):
+for module in (bots.kit, protocol, referee.games):
     assert module.__file__.startswith("/arena/code/"), module.__file__
-for hidden in ("referee.rules", "arena.tournament", "bots.mist_tracker.bot"):
+for hidden in ("referee.host", "arena.tournament", "bots.mist_tracker.bot"):
     try:
         importlib.import_module(hidden)
     except ImportError:
@@ -178,7 +179,7 @@ class TestInstalled:
         assert f"built in are {', '.join(built_in())}\n" in said
 
     @pytest.mark.parametrize("warm", ["--warm", "--cold"])
-    def test_a_new_bot_plays_in_the_sandbox_and_sees_the_kit_alone(
+    def test_a_new_bot_plays_in_the_sandbox_and_sees_rules_and_kit_alone(
         self, programs: Path, away: Path, isolation: str, warm: str
     ) -> None:
         run(programs / "arena", "new-bot", "mine", cwd=away)

@@ -1,6 +1,6 @@
 """`arena backup`: a copy of a tournament's results while it is played, and whether such a copy is whole."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -9,8 +9,9 @@ import msgspec
 
 from arena.errors import AnswerIsNo
 from arena.quantities import counted
+from arena.season import back_up_season, check_season_backup, season_folder
 from arena.terminal import print_json, progress_bar, progress_console, results_console, say
-from arena.tournament import Told, back_up, backup_place, check_backup, ledger_of
+from arena.tournament import Backup, Checked, Told, back_up, backup_place, check_backup, ledger_of
 
 MOST_SAID = 20
 """Lines of what is missing or wrong; `--json` has all."""
@@ -27,19 +28,28 @@ def command(cup: Path, dest: Path | None, *, checks: bool, as_json: bool) -> Non
     """Back up a tournament into the folder DEST, while an arena plays it or while it stands still.
 
     Without DEST it goes to backups/NAME beside the folder that holds the results. A later backup into the same
-    folder copies what is new. To restore one, copy it to where the results were.
+    folder copies what is new. To restore one, copy it to where the results were. Of a season, by its file or
+    folder, all stages that have begun.
     """
-    results = ledger_of(cup).parent
+    season = season_folder(cup)
+    results = ledger_of(cup).parent if season is None else season
     if checks:
         if dest is not None:
             raise click.UsageError("--check takes the backup's folder alone")
-        _check(results, as_json=as_json)
+        _check(results, check_backup if season is None else check_season_backup, as_json=as_json)
         return
+    to = backup_place(results) if dest is None else dest
     with _progress() as tell:
-        made = back_up(results, backup_place(results) if dest is None else dest, tell)
+        all_made = [back_up(results, to, tell)] if season is None else list(back_up_season(season, to, tell))
     if as_json:
-        print_json(msgspec.to_builtins(made, builtin_types=(), enc_hook=str))
+        found = [msgspec.to_builtins(made, builtin_types=(), enc_hook=str) for made in all_made]
+        print_json(found[0] if season is None else {"folder": str(to), "stages": found})
         return
+    for made in all_made:
+        _say(made)
+
+
+def _say(made: Backup) -> None:
     new = counted(made.copied, "file", ",")
     results_console().say(
         f"{made.folder}: {counted(made.matches, 'match', ',')} that count; {new} copied, {made.kept:,} were there"
@@ -50,9 +60,9 @@ def command(cup: Path, dest: Path | None, *, checks: bool, as_json: bool) -> Non
     _say_some([f"not in it: {name}: is not in the results folder" for name in made.missing])
 
 
-def _check(folder: Path, *, as_json: bool) -> None:
+def _check(folder: Path, look: Callable[[Path, Told], Checked], *, as_json: bool) -> None:
     with _progress() as tell:
-        found = check_backup(folder, tell)
+        found = look(folder, tell)
     if as_json:
         print_json(msgspec.to_builtins(found))
     else:

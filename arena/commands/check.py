@@ -21,7 +21,16 @@ from arena.commands.options import (
     read_policy,
     warm_option,
 )
-from arena.config import Tournament, entry_place, find_entry, random_bot, read_tournament, say_link
+from arena.config import (
+    Tournament,
+    entry_place,
+    find_entry,
+    is_season,
+    random_bot,
+    read_season,
+    read_tournament,
+    say_link,
+)
 from arena.errors import AnswerIsNo, WrongUse
 from arena.game_options import read_clock, rules_asked
 from arena.quantities import counted, duration
@@ -35,6 +44,7 @@ from arena.reports import (
     said_lines,
 )
 from arena.schedule import Fixed, blocks_so_far, design_of
+from arena.season import all_bots
 from arena.tables import show
 from arena.terminal import print_json, results_console, say
 from arena.workers import LOCAL, Where, matches_at_once, venue_for
@@ -90,7 +100,8 @@ def command(target: str, *, results: Path | None, as_json: bool, **given: Any) -
     """Check that a BOT starts and plays, or that all bots of a tournament's FILE.toml do.
 
     A BOT is a folder, FOLDER@REVISION or a sample bot's name. It plays matches of each of its games against the
-    random sample bot. Each bot of a tournament plays one, under the tournament's terms; no result is kept.
+    random sample bot. Each bot of a tournament plays one, under the tournament's terms; no result is kept. Of a
+    season's file, each bot plays one under the terms of the first stage.
 
     Exit codes: 0 all is well; 1 a bot cannot start, or BOT has a fault or lost a window by its own fault; 2 wrong
     use or bad input; 3 this machine cannot do it.
@@ -219,7 +230,8 @@ def _check_tournament(file: Path, folder: Path, *, as_json: bool, given: dict[st
         if given.get(option) not in (None, ()):
             flag = {"games": "game", "caps": "cap"}.get(option, option).replace("_", "-")
             raise WrongUse(f"--{flag}: is for a bot; a tournament's file says it itself")
-    tournament = read_tournament(file)
+    of_season = is_season(file)
+    tournament = all_bots(read_season(file)) if of_season else read_tournament(file)
     form = tournament.form
     isolation, warm = given["isolation"] or form.isolation, form.warm and given["warm"]
     form = replace(form, isolation=isolation, warm=warm)
@@ -229,13 +241,19 @@ def _check_tournament(file: Path, folder: Path, *, as_json: bool, given: dict[st
     bots = (*tournament.bots, find_bot(random_bot(form.game)))
     players, venue = venue_for(_here(given), bots, form.isolation, at_once=form.concurrency, failed=failed)
     found = check_field(tournament, players[:-1], FieldCheck(players[-1], venue, failed), folder)
-    schedule, seed = tournament.schedule, form.seed or 0
-    rounds = schedule.rounds(seed)
-    blocks = list(next(rounds)() if isinstance(schedule, Fixed) else blocks_so_far(rounds, ()))
-    design = design_of(blocks, range(len(form.bots)), tournament.seats)
-    matches = max(design.matches, schedule.matches)
-    times = {each.entrant: each.times for each in found if each.times is not None}
-    expected = forecast(blocks, matches, times, at_once=at_once)
+    design = expected = None
+    ahead: tuple[str, ...] = ("a season: how long it takes depends on the tables of its stages",)
+    if not of_season:
+        schedule, seed = tournament.schedule, form.seed or 0
+        rounds = schedule.rounds(seed)
+        blocks = list(next(rounds)() if isinstance(schedule, Fixed) else blocks_so_far(rounds, ()))
+        design = design_of(blocks, range(len(form.bots)), tournament.seats)
+        matches = max(design.matches, schedule.matches)
+        times = {each.entrant: each.times for each in found if each.times is not None}
+        expected = forecast(blocks, matches, times, at_once=at_once)
+        ahead = (design.text, forecast_text(expected))
+        if form.endless:
+            ahead = ("a ladder without an end: it plays until it is stopped",)
     if as_json:
         print_json({**field_json(found, tournament, design, expected), "folder": str(folder)})
     else:
@@ -244,8 +262,6 @@ def _check_tournament(file: Path, folder: Path, *, as_json: bool, given: dict[st
         for each in found:
             for line in said_lines(each.label, each.tally, [each.trial] if each.trial else [], each.broken):
                 screen.say(line)
-        ahead: tuple[str, ...] = ("a ladder without an end: it plays until it is stopped",)
-        ahead = ahead if form.endless else (design.text, forecast_text(expected))
         for line in (*_names(tournament), *ahead, f"transcripts and logs: {folder}"):
             screen.say(line)
     if broken := [each for each in found if each.broken]:

@@ -1,5 +1,6 @@
 """Options that several commands have, and what their values mean."""
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,7 +16,7 @@ from arena.errors import Stopped, WrongUse, cannot_write, reason_of
 from arena.quantities import counted
 from arena.terminal import say
 from arena.tournament import feed_endpoint
-from arena.workers import LOCAL, MAX_CONCURRENCY, Where, venue_for
+from arena.workers import LOCAL, MAX_CONCURRENCY, PATIENCE_SECONDS, Where, venue_for
 from referee.bot_folder import find_bot
 from referee.host import Player
 from referee.log import NO_LOG, OperatorLog, Writer, opened
@@ -28,6 +29,26 @@ NOTIFY = "--notify"
 FEED_HERE = "here"
 """Value of `--feed` where none is given."""
 AT_ONCE = click.IntRange(1, MAX_CONCURRENCY)
+_UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
+
+
+def seconds_in(text: str) -> int | None:
+    """The seconds of `90s`, `30m`, `2h` or `1d`; None: it is no such time."""
+    found = re.fullmatch(r"([0-9]{1,6})([smhd])", text)
+    return None if found is None else int(found[1]) * _UNITS[found[2]]
+
+
+class Seconds(click.ParamType[int]):
+    """A time, as seconds."""
+
+    name = "time"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """See `click.ParamType`."""
+        seconds = seconds_in(value)
+        if seconds is None:
+            self.fail(f"{value!r} is no time; a whole number and s, m, h or d, for example 2h", param, ctx)
+        return seconds
 
 
 def adding(*options: Callable[[Any], Any]) -> Callable[[CommandT], CommandT]:
@@ -84,6 +105,14 @@ where_options = adding(
         show_default=True,
         metavar="PLACE",
         help="Play here (local), or on an existing Dask cluster (dask://HOST:PORT).",
+    ),
+    click.option(
+        "--patience",
+        type=Seconds(),
+        default=f"{PATIENCE_SECONDS}s",
+        show_default=True,
+        metavar="TIME",
+        help="How long to wait for a cluster's scheduler or workers when they are gone, for example 90s or 1h.",
     ),
     click.option(
         "--transcripts",

@@ -1,14 +1,16 @@
 """`arena package`: what of a tournament belongs to a bot's author, in one archive."""
 
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import click
 
+from arena.errors import WrongUse
 from arena.quantities import counted
-from arena.reports import MOST_MATCHES, archive_name, entrant_called, field_of, write_package
+from arena.reports import MOST_MATCHES, Share, archive_name, entrant_called, field_of, write_package
+from arena.season import parts_in, read_book, season_folder
 from arena.terminal import print_json, results_console, say
-from arena.tournament import Ledger, ledger_of
+from arena.tournament import LEDGER, Ledger, ledger_of
 
 MOST_SAID = 10
 """Lines of what could not go in."""
@@ -30,13 +32,19 @@ def command(cup: Path, bot: str, *, out: Path | None, last: int, as_json: bool) 
     """Pack what the author of BOT (its label) may have into a ZIP archive.
 
     In it: the transcripts of the bot's own seats, its logs, results and faults, of matches that count. Nothing of
-    other bots but who they were, and how they did.
+    other bots but who they were, and how they did. Of a season, by its file or folder, all stages in which the bot
+    has this label.
     """
-    with closing(Ledger(ledger_of(cup))) as ledger:
-        standing = field_of(ledger)
-        entrant = entrant_called(standing, bot)
-        path = Path(f"{archive_name(bot, entrant)}.zip") if out is None else out
-        packed = write_package(path, ledger, standing.labels, entrant, last)
+    with ExitStack() as stack:
+        season = season_folder(cup)
+        if season is None:
+            ledger = stack.enter_context(closing(Ledger(ledger_of(cup))))
+            labels = (standing := field_of(ledger)).labels
+            shares = [Share(ledger=ledger, labels=labels, entrant=entrant_called(standing, bot))]
+        else:
+            shares = _shares(season, bot, stack)
+        top = archive_name(bot, shares[0].entrant)
+        packed = write_package(Path(f"{top}.zip") if out is None else out, shares, top, last)
     if as_json:
         print_json(
             {
@@ -58,3 +66,30 @@ def command(cup: Path, bot: str, *, out: Path | None, last: int, as_json: bool) 
         say(f"not in it: {line}")
     if len(packed.missing) > MOST_SAID:
         say(f"not in it: {len(packed.missing) - MOST_SAID:,} more; README.txt in the archive names them")
+
+
+def _shares(season: Path, bot: str, stack: ExitStack) -> list[Share]:
+    """The stages and groups of a season in which a bot of this label plays; their ledgers close with the stack.
+
+    Raises:
+        WrongUse: there are none; or two groups of a stage have a bot of this label, which are two authors'.
+    """
+    shares: list[Share] = []
+    for folder in parts_in(season):
+        ledger = stack.enter_context(closing(Ledger(folder / LEDGER)))
+        labels = field_of(ledger).labels
+        if bot in labels:
+            shares.append(Share(ledger=ledger, labels=labels, entrant=labels.index(bot), folder=folder.name))
+    if not shares:
+        raise WrongUse(
+            f"{bot}: no bot has entered under this name; `arena report` of the season names those that have"
+        )
+    book = read_book(season)
+    for stage in () if book is None else book.stages:
+        both = [share.folder for share in shares if share.folder in stage.parts]
+        if len(both) > 1:
+            raise WrongUse(
+                f"{bot}: {' and '.join(both)} have different bots of this name; give a stage's folder: "
+                f"{season / both[0]}"
+            )
+    return shares

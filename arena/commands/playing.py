@@ -15,7 +15,7 @@ from arena.feed import FeedLine
 from arena.pages import write_beside
 from arena.terminal import command_line, say
 from arena.tournament import FinalResults, Notify, play_tournament
-from arena.workers import Hosting, RemoteSeats, Venue, Where, matches_at_once, venue_for
+from arena.workers import LOCAL, Hosting, RemoteSeats, Venue, Where, matches_at_once, venue_for
 from referee.host import Player, Publish, RemoteBot
 from referee.log import Logger, OperatorLog
 from referee.wire import BadAddressError, read_address
@@ -23,6 +23,7 @@ from referee.wire import BadAddressError, read_address
 FRESH, FRESH_FROM = "--fresh", "--fresh-from"
 """Options that a command has which is given again."""
 NO_LISTENER = "--listen ADDRESS:PORT is wanted for bots on other machines"
+NOT_THERE = "--on: remote bots play on the arena's own machine: go on without --on, with --listen ADDRESS:PORT"
 
 
 class Listening(Struct, frozen=True):
@@ -83,7 +84,7 @@ def play_to_its_end(
 
     def enlist(changed: Tournament) -> tuple[tuple[Player, ...], Venue[Any]]:
         if changed.remote and remote is None:
-            raise WrongUse(f"{NO_LISTENER}: {changed.remote[0].name} has entered")
+            raise WrongUse(f"{_lack(where)}: {changed.remote[0].name} has entered")
         return venue_for(
             where, changed.bots, form.isolation, at_once=form.concurrency, feed=line, log=log, remote=remote
         )
@@ -122,7 +123,7 @@ def _remote(
     """
     if listening.address is None:
         if tournament.remote:
-            raise WrongUse(f"{NO_LISTENER}: {tournament.file} names {tournament.remote[0].given}")
+            raise WrongUse(f"{_lack(where)}: {tournament.file} names {tournament.remote[0].given}")
         if listening.key is not None:
             raise WrongUse("--key: goes with --listen")
         return None
@@ -135,6 +136,11 @@ def _remote(
     return RemoteSeats(
         hosting, slots=slots, guests=listening.guests, goes_on=listening.goes_on, publish=publish, log=log
     )
+
+
+def _lack(where: Where) -> str:
+    """What remote bots need that a command was not told."""
+    return NO_LISTENER if where.on == LOCAL else NOT_THERE
 
 
 @contextmanager

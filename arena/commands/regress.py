@@ -138,6 +138,7 @@ def command(
     concurrency: int | None,
     workers: int | None,
     on: str,
+    patience: int,
     transcripts: str | None,
     results: Path | None,
     as_json: bool,
@@ -174,7 +175,7 @@ def command(
     if summary is not None:
         # Tried before hours of play, not after.
         _add(summary, "")
-    place = Where(on=on, transcripts=transcripts, concurrency=concurrency, workers=workers)
+    place = Where(on=on, transcripts=transcripts, concurrency=concurrency, workers=workers, patience=patience)
     try:
         finding = _played(regression, place, fresh=fresh, checks=checks, feed=feed, log=log)
     except HeadBrokenError as broken:

@@ -69,6 +69,7 @@ def command(
     concurrency: int | None,
     workers: int | None,
     on: str,
+    patience: int,
     transcripts: str | None,
     listen: str | None,
     key: Path | None,
@@ -83,7 +84,7 @@ def command(
     if results is not None:
         season = replace(season, results=results)
     season = _with(season, isolation=isolation, broken=broken)
-    where = Where(on=on, transcripts=transcripts, concurrency=concurrency, workers=workers)
+    where = Where(on=on, transcripts=transcripts, concurrency=concurrency, workers=workers, patience=patience)
     if fresh and fresh_from is not None:
         raise WrongUse("--fresh-from: --fresh begins all stages anew")
     url = notices_url(season.form, notify)

@@ -1,6 +1,5 @@
 """`arena tournament`: plays what is left of a tournament, then prints its table."""
 
-import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,6 +18,7 @@ from arena.commands.options import (
     log_option,
     notify_option,
     open_log,
+    seconds_in,
     usage_option,
     where_options,
 )
@@ -81,6 +81,7 @@ def command(
     concurrency: int | None,
     workers: int | None,
     on: str,
+    patience: int,
     transcripts: str | None,
     listen: str | None,
     key: Path | None,
@@ -101,7 +102,7 @@ def command(
     time_is_up = _time_limit(how_long, until)
     if time_is_up is not None and not tournament.form.endless:
         raise WrongUse("--for, --until: are for a ladder without an end; other tournaments have one")
-    where = Where(on=on, transcripts=transcripts, concurrency=concurrency, workers=workers)
+    where = Where(on=on, transcripts=transcripts, concurrency=concurrency, workers=workers, patience=patience)
     with (
         open_log(log) as events,
         open_feed(feed_asked(feed, tournament.results)) as line,
@@ -131,10 +132,9 @@ def _time_limit(how_long: str | None, until: str | None) -> Callable[[], bool] |
     if how_long is not None and until is not None:
         raise WrongUse("--for, --until: give one of them")
     if how_long is not None:
-        found = re.fullmatch(r"([0-9]{1,6})([smhd])", how_long)
-        if found is None:
+        seconds = seconds_in(how_long)
+        if seconds is None:
             raise WrongUse(f"--for: {how_long!r} is no time; a whole number and s, m, h or d, for example 2h")
-        seconds = int(found[1]) * {"s": 1, "m": 60, "h": 3_600, "d": 86_400}[found[2]]
         begun: list[float] = []
 
         def is_up() -> bool:

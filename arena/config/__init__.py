@@ -14,6 +14,7 @@ from arena.config.season_file import (
 )
 from arena.config.tournament_file import (
     CONSOLE,
+    THE_ARENA,
     Broken,
     Tournament,
     TournamentFile,
@@ -30,6 +31,7 @@ from arena.config.tournament_file import (
 __all__ = [
     "CONSOLE",
     "NOTICE_EVENTS",
+    "THE_ARENA",
     "BotCaps",
     "Broken",
     "Entry",

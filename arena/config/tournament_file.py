@@ -37,6 +37,8 @@ from referee.sandbox import Isolation
 
 CONSOLE = "console"
 """The name of a seat for a person at the terminal."""
+THE_ARENA = "the arena"
+"""No bot is called so: the terms of a tournament have the content of the arena and of each bot by its label."""
 HOUSE_MARK = " (house)"
 """Ends the label of the bot that fills seats."""
 
@@ -77,14 +79,14 @@ class TournamentFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """With more than two seats: how many of its seatings a block plays; None: as many as there are seats."""
     endless: bool = False
     """Whether a ladder goes on while there is time."""
-    season: Positive | None = None
-    """How many blocks a season of such a ladder has; None: `arena.schedule.waves.SEASON`."""
+    period: Positive | None = None
+    """How many blocks a period of such a ladder has; None: `arena.schedule.waves.PERIOD`."""
     accuracy: Positive | None = None
     """The standard error, in Elo, at which a bot needs no more matches; None: `arena.schedule.choice.ACCURACY`."""
     old_versions: Positive | None = None
     """How many versions before a bot's latest stay as opponents on such a ladder; None: none."""
     budget_s: Positive | None = None
-    """How many seconds its clocks may charge a bot in a season of such a ladder; None: no limit."""
+    """How many seconds its clocks may charge a bot in a period of such a ladder; None: no limit."""
     fill: str | None = None
     """The house's bot, which takes the seats that are left over: with more than two seats, and in formats of two
     that take this field."""
@@ -229,8 +231,9 @@ def read_form(path: Path) -> TournamentFile:
     try:
         return read_toml(path, TournamentFile)
     except TomlError as error:
-        hint = f" ({path} is a season's: arena season)" if ": stages: is no known field" in str(error) else ""
-        raise WrongUse(f"{error}{hint}") from None
+        if ": stages: is no known field" in str(error):
+            raise WrongUse(f"{path}: is a season's file; play it with: arena season {path}") from None
+        raise WrongUse(str(error)) from None
 
 
 def tournament_of(
@@ -415,7 +418,10 @@ def spec_of(form: TournamentFile, place: FilePlace) -> ScheduleSpec:
 def _spec(form: TournamentFile, seats: int) -> ScheduleSpec:
     """The fields of the file that the schedule depends on."""
     fields = {name: getattr(form, name) for name in FILE_FIELDS}
-    return ScheduleSpec(entrants=len(form.bots), seats=seats, filled=form.fill is not None, **fields)
+    remote = tuple(number for number, bot in enumerate(form.bots) if bot.startswith(REMOTE))
+    return ScheduleSpec(
+        entrants=len(form.bots), seats=seats, filled=form.fill is not None, remote=remote, **fields
+    )
 
 
 def _check_clock(form: TournamentFile, game: Game[Any], variant: str, place: FilePlace) -> None:
@@ -478,8 +484,10 @@ def labels_of_file(form: TournamentFile, place: FilePlace) -> tuple[str, ...]:
     if form.fill is not None:
         labels.append(f"{printable_name(Path(form.fill).name)}{HOUSE_MARK}")
     for index, label in enumerate(labels):
+        field = f"bots[{index}]" if index < len(form.bots) else "fill"
+        if label == THE_ARENA:
+            raise place.wrong(field, f"{label!r} is what the arena's own content is called")
         if label in labels[:index]:
-            field = f"bots[{index}]" if index < len(form.bots) else "fill"
             raise place.wrong(field, f"{label!r} is what bots[{labels.index(label)}] is called, too")
     return tuple(labels)
 

@@ -22,7 +22,12 @@ COMMAND_BYTES = 8 * 1024
 MAX_TOPIC_BYTES = 256
 MAX_MESSAGE_BYTES = 256 * 1024
 """More than any message has that an arena publishes. Longer ones are never taken from the network."""
+PACKET_BYTES = MAX_MESSAGE_BYTES + 2 * MAX_TOPIC_BYTES
 BUFFER_BYTES = 1024 * 1024
+GATHER_SECONDS = 0.02
+"""So long after messages have come, further ones are gathered: with many matches, far fewer wake-ups."""
+AT_ONCE = 100
+"""Messages that are taken before others have a turn."""
 AGAIN_SECONDS = 1.0
 END_SECONDS = 2
 IPC, TCP = "ipc://", "tcp://"
@@ -78,11 +83,20 @@ class Subscriber:
     async def _read(self, line: trio.socket.SocketType, take: Callable[[Heard], None]) -> None:
         """Reads until the process has ended."""
         with suppress(OSError):
-            while came := await line.recv(MAX_MESSAGE_BYTES + 2 * MAX_TOPIC_BYTES):
-                head, _, message = came.partition(SEPARATOR)
-                number, _, topic = head.partition(b" ")
-                if int(number) in self._feeds:
-                    take(Heard(int(number), topic, message))
+            while came := await line.recv(PACKET_BYTES):
+                self._take(came, take)
+                with suppress(BlockingIOError):
+                    for _ in range(AT_ONCE):
+                        self._take(os.read(line.fileno(), PACKET_BYTES), take)
+                await trio.sleep(GATHER_SECONDS)
+
+    def _take(self, came: bytes, take: Callable[[Heard], None]) -> None:
+        if not came:  # The process has ended.
+            return
+        head, _, message = came.partition(SEPARATOR)
+        number, _, topic = head.partition(b" ")
+        if int(number) in self._feeds:
+            take(Heard(int(number), topic, message))
 
     async def _say(self, command: bytes) -> None:
         if self._line is not None:

@@ -2,21 +2,19 @@
 
 from arena.live.console import person_here
 from arena.live.debugging import at_terminal, in_place, presses, under_pdb
-from arena.live.drawing.registry import drawing_of
+from arena.live.drawing import board_text
 from arena.live.frame import joined, laid_out, part_of
 from arena.live.hosted_match import play_hosted
 from arena.live.single_match import play_match
-from arena.live.text_input.registry import say as action_text
 from arena.live.time_left import clock_text
 from arena.live.watch import Eyes, Watcher, read_eyes
 
 __all__ = [
     "Eyes",
     "Watcher",
-    "action_text",
     "at_terminal",
+    "board_text",
     "clock_text",
-    "drawing_of",
     "in_place",
     "joined",
     "laid_out",

@@ -10,9 +10,9 @@ import msgspec
 from msgspec import UNSET, Raw
 from rich.text import Text
 
-from arena.live.drawing.registry import drawing_of
-from arena.live.text_input import ParseError, quoted, registry
+from arena.live.drawing import board_text
 from arena.quantities import span
+from protocol import text as game_text
 from protocol.codec import encode
 from protocol.messages import (
     Accepted,
@@ -34,6 +34,7 @@ from protocol.messages import (
     Welcome,
 )
 from protocol.refusals import Refusal
+from protocol.text import ParseError, drawing_of, quoted
 from protocol.words import Event, View
 from referee.games import GAMES
 
@@ -124,7 +125,7 @@ class Person:
         if not words:
             return self._done()
         try:
-            action = registry.read(self._welcome.game, self._opened.window, words)
+            action = game_text.read(self._welcome.game, self._opened.window, words)
         except ParseError as unclear:
             return [], [f"not sent: {unclear}", *self._asked()]
         return self._submit(action, final=final)
@@ -133,7 +134,7 @@ class Person:
         """Does what a word that begins with `/` asks for, but for `/submit` and `/quit`."""
         match text.split(maxsplit=1)[0].lower():
             case "/help":
-                return [], [HELP, *([registry.explain(self._game())] if self._welcome else ()), *self._asked()]
+                return [], [HELP, *([game_text.explain(self._game())] if self._welcome else ()), *self._asked()]
             case "/board":
                 return [], self.board()
             case "/pause":
@@ -156,13 +157,13 @@ class Person:
         """Words that a line may be made of now."""
         if self._opened is None or self._view is None:
             return COMMANDS
-        return *COMMANDS, *registry.words(self._game(), self._opened.window, self._view)
+        return *COMMANDS, *game_text.words(self._game(), self._opened.window, self._view)
 
     def board(self) -> list[Shown]:
         """The board as it was told last."""
         if self._view is None or self._welcome is None:
             return []
-        return [drawing_of(self._welcome.game).board(self._view, self._news, plain=self._plain, told=self._told)]
+        return [board_text(self._welcome.game, self._view, self._news, plain=self._plain, told=self._told)]
 
     def _submit(self, action: Any, *, final: bool) -> tuple[list[ClientMessage], list[Shown]]:
         if self._opened is None:
@@ -205,7 +206,7 @@ class Person:
 
     def _hear_accepted(self, action: Any) -> list[Shown]:
         self._standing, self._sent = action, None
-        said = self._default() if action is None else registry.say(self._game(), action)
+        said = self._default() if action is None else game_text.say(self._game(), action)
         if self._settles:
             self._opened = None
             return [f"{'the default stands' if action is None else 'submitted'}: {said}"]
@@ -217,16 +218,16 @@ class Person:
     def _hear_closed(self, closed: Closed) -> list[Shown]:
         self._opened = None
         self.ready = False
-        taken = registry.say_default(self._game(), self._window, closed.taken)
+        taken = game_text.say_default(self._game(), self._window, closed.taken)
         how = f"time is up, taken by default: {taken}"
         if not closed.by_default:
-            how = f"taken: {taken if closed.taken is None else registry.say(self._game(), closed.taken)}"
+            how = f"taken: {taken if closed.taken is None else game_text.say(self._game(), closed.taken)}"
         return [f"{how} ({closed.charged_ms / 1000:.1f} s)"]
 
     def _asked(self) -> Sequence[Shown]:
         if self._opened is None or self._view is None:
             return []
-        asked = registry.ask(self._game(), self._opened.window, self._view)
+        asked = game_text.ask(self._game(), self._opened.window, self._view)
         return [f"{asked}. If you submit nothing: {self._default()}"]
 
     def _event(self, told: Any) -> Event:
@@ -240,7 +241,7 @@ class Person:
     def _default(self) -> str:
         """What happens if nothing is submitted to the open window."""
         default = None if self._opened is None else self._opened.default
-        return registry.say_default(self._game(), self._window, default)
+        return game_text.say_default(self._game(), self._window, default)
 
 
 def _plain(text: str) -> str:

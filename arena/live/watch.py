@@ -16,10 +16,11 @@ from rich.live import Live
 from rich.text import Text
 
 from arena.errors import WrongUse
-from arena.live.drawing.registry import drawing_of
+from arena.live.drawing import board_text
 from arena.live.frame import joined, laid_out, part_of
 from arena.quantities import counted
 from arena.terminal import Screen
+from protocol.text import drawing_of
 from protocol.words import Event, View
 from referee.rules import Addressed, Game, Table, shown
 
@@ -123,16 +124,20 @@ class Watcher:
                 self._changed.wait_for(lambda: self._stopped, timeout=self._delay)
 
     def _draw(self, step: _Step, note: str = "") -> None:
-        drawing = drawing_of(step.game.name)
+        words_of = drawing_of(step.game.name).words
         seen = [each for each in step.addressed if self._sees(each)]
         self._told += [each.event for each in seen]
         words = [
             ("" if each.seat is None else f"to seat {each.seat} ({self._names[each.seat]}): ")
-            + drawing.words(each.event)
+            + words_of(each.event)
             for each in seen
         ]
-        board = drawing.board(
-            self._view(step), [each.event for each in seen], plain=not self._console.is_terminal, told=self._told
+        board = board_text(
+            step.game.name,
+            self._view(step),
+            [each.event for each in seen],
+            plain=not self._console.is_terminal,
+            told=self._told,
         )
         if self._live is None:
             self._print(board, [*words, *([note] if note else [])])

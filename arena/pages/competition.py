@@ -63,7 +63,7 @@ class Overview(Struct, frozen=True, kw_only=True):
     finished: bool
     """Whether all is played; of a regression test, whether it is decided."""
     blocks: int | None
-    """In all, as far as is known; None of a regression test."""
+    """In all, as far as is known; None of a regression test, and of a ladder without an end."""
     coming: tuple[Block, ...]
     """The next blocks that do not count yet. They hold the seed, which is secret."""
     times: LedgerTimes
@@ -215,7 +215,7 @@ def overview_of(found: Results, times: LedgerTimes, *, running: bool) -> Overvie
         order="" if format_ is None else format_.order_text,
         running=running,
         finished=_finished(found, coming, history),
-        blocks=None if spec is None else _blocks(spec, found, coming),
+        blocks=None if spec is None or spec.endless else _blocks(spec, found, coming),
         coming=coming[:COMING],
         times=times,
         history=history,
@@ -225,13 +225,14 @@ def overview_of(found: Results, times: LedgerTimes, *, running: bool) -> Overvie
 
 def _coming(spec: ScheduleSpec, found: Results) -> tuple[Block, ...]:
     """The blocks that do not count yet, of the round that is played now, or the first of all."""
-    if spec.endless:
-        return ()
     seed = msgspec.convert(found.terms["seed"], int, strict=False)
     schedule = format_of(spec).schedule(spec)
     counted = {match.block for match in found.played}
-    if not isinstance(schedule, Fixed):
-        blocks: Iterable[Block] = next_round(schedule.rounds(seed), found.played)
+    blocks: Iterable[Block]
+    if spec.endless:
+        blocks = found.pending
+    elif not isinstance(schedule, Fixed):
+        blocks = next_round(schedule.rounds(seed), found.played)
     elif found.total == len(found.played):
         return ()
     else:

@@ -22,7 +22,7 @@ from referee.transcript import Differs, Reading, TranscriptError, Verified, veri
 
 MOST_BYTES = 64 * 1024 * 1024
 """Of a transcript that is shown."""
-DRAWN_BY = ("arena.viewer", "arena.replay", "arena.live.drawing")
+DRAWN_BY = ("arena.viewer", "arena.replay", "arena.live", "protocol.text")
 PAGES_BY = ("arena", "referee", "protocol")
 DIGITS = 16
 _HEAD = re.compile("[0-9a-f]{64}")

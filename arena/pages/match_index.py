@@ -4,13 +4,15 @@ Rows are matches in schedule order.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from msgspec import Struct
-from numpy.typing import NDArray
 
+from arena.arrays import Whole, np
 from arena.statistics import Played
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 HEAD_LETTERS = 64
 
@@ -18,13 +20,13 @@ HEAD_LETTERS = 64
 class MatchIndex(Struct, frozen=True):
     """Arrays with a row for each match."""
 
-    blocks: NDArray[np.int64]
-    seatings: NDArray[np.int64]
-    entrants: NDArray[np.int32]
+    blocks: Whole
+    seatings: Whole
+    entrants: "NDArray[np.int32]"
     """By seat."""
-    heads: NDArray[Any]
+    heads: "NDArray[Any]"
     """Of the transcripts, in order."""
-    head_rows: NDArray[np.int64]
+    head_rows: Whole
     """The row of each of `heads`."""
 
     def __len__(self) -> int:

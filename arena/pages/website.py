@@ -81,13 +81,17 @@ class Card(Struct, frozen=True, kw_only=True):
 
 
 class Website:
-    """All pages of some competitions. `live`: pages follow what happens, for there is a server to tell them."""
+    """All pages of some competitions. `live`: pages follow what happens, for there is a server to tell them.
+
+    `feed`: the server follows a feed that is no competition's, and `live/live.html` shows it.
+    """
 
     def __init__(
         self,
         competitions: Sequence[Competition],
         *,
         live: bool,
+        feed: bool = False,
         replays: bool = True,
         transcripts: bool = True,
         delay: float | None = None,
@@ -103,6 +107,7 @@ class Website:
         self._transcripts = transcripts
         self._competitions = {each.slug: each for each in competitions}
         self._live = live
+        self._feed = feed
         self._refused: dict[tuple[str, str], tuple[FileStamp, str]] = {}
         """By head and media type: transcripts that cannot be shown, as their files were, and why."""
 
@@ -372,7 +377,7 @@ class Website:
     def live(self, slug: str, page: str) -> Page | None:
         """The matches that are being played: with their boards (`live`), or one after the other (`kiosk`)."""
         competition = self._competitions.get(slug)
-        if competition is None and not (slug == LIVE and self._live):
+        if competition is None and not (slug == LIVE and self._feed):
             return None
         path = f"{slug}/{page}.html"
         values: dict[str, Any] = {

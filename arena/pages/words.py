@@ -47,7 +47,9 @@ def state_of(overview: Overview) -> State:
     far = f"{done} of {counted(total, 'block')}" if total else counted(done, "block")
     if not overview.running:
         return State("stopped", f"stopped at {far}: unfinished", share)
-    left = time_left(overview.times.ended, total - done, overview.found.digest.matches / max(1, done))
+    left = ""
+    if total:
+        left = time_left(overview.times.ended, total - done, overview.found.digest.matches / max(1, done))
     return State("running", f"{far}, {left} left" if left else f"{far}, being played now", share)
 
 

@@ -6,11 +6,12 @@ from typing import Any, Literal
 from msgspec import Struct, field
 from rich.text import Text
 
-from arena.live import Eyes, action_text, drawing_of
+from arena.live import Eyes, board_text
 from arena.quantities import counted, duration
 from protocol.codec import Refused as RefusedFrame
 from protocol.codec import decode_client_message, encode
 from protocol.messages import MAX_NOTE_CHARACTERS, Note
+from protocol.text import drawing_of, say
 from protocol.words import Event, View
 from referee.match import MICROSECONDS_PER_MS, In
 from referee.rules import Addressed
@@ -105,7 +106,7 @@ class Recording(Struct):
         events: list[Event] = [told.event for told in self.seen(number, eyes)]
         so_far = [told.event for at in range(number + 1) for told in self.seen(at, eyes)]
         try:
-            return drawing_of(self.game).board(self.steps[number].view(eyes), events, plain=plain, told=so_far)
+            return board_text(self.game, self.steps[number].view(eyes), events, plain=plain, told=so_far)
         except Exception as error:
             if self.own is None:
                 raise
@@ -155,9 +156,10 @@ def taken_text(game: str, taken: Any) -> str:
     if taken is None:
         return "nothing"
     try:
-        return action_text(game, taken)[:TEXT]
+        said = say(game, taken)
     except Exception:  # noqa: BLE001 - one seat's own file may say anything
-        return encode(taken).decode()[:TEXT]
+        said = encode(taken).decode()
+    return said if len(said) <= TEXT else f"{said[:TEXT]}…"
 
 
 def took_text(microseconds: int) -> str:

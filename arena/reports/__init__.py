@@ -36,7 +36,7 @@ from arena.reports.match_list import (
     matches_listed,
     matches_table,
 )
-from arena.reports.package import MOST_MATCHES, Packed, archive_name, write_package
+from arena.reports.package import MOST_MATCHES, Packed, Share, archive_name, write_package
 from arena.reports.regression import (
     broken_markdown,
     difference_text,
@@ -70,6 +70,7 @@ __all__ = [
     "MatchFilter",
     "MatchListed",
     "Packed",
+    "Share",
     "all_compared",
     "archive_name",
     "attempts_text",

@@ -86,7 +86,7 @@ def game_json(each: CheckedGame, bot: BotFolder) -> dict[str, Any]:
 
 
 def field_json(
-    found: Sequence[BotCheck], tournament: Tournament, design: Design, expected: Forecast | None
+    found: Sequence[BotCheck], tournament: Tournament, design: Design | None, expected: Forecast | None
 ) -> dict[str, Any]:
     """A tournament's check as plain values."""
     return {
@@ -106,7 +106,7 @@ def field_json(
             }
             for each, bot in zip(found, tournament.bots, strict=True)
         ],
-        "design": msgspec.to_builtins(design),
+        "design": None if design is None else msgspec.to_builtins(design),
         "forecast": None if expected is None else msgspec.to_builtins(expected),
     }
 

@@ -1,5 +1,7 @@
 """What of a tournament belongs to one bot's author, in one archive: its seats' transcripts, logs, results, faults.
 
+Of a season it has a folder for each stage or group in which the bot played.
+
 The archive is built up from nothing. A match goes in once its block counts, for all matches of a block have one
 deal. Of other seats it has who sat there, place, points, conduct and counts. The same ledger and files make the
 same archive, to the byte.
@@ -10,7 +12,7 @@ import re
 import tempfile
 import zipfile
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import IO
@@ -62,6 +64,19 @@ whole transcript, which the host has.
 {missing}"""
 
 
+class Share(Struct, frozen=True, kw_only=True):
+    """A bot in one tournament."""
+
+    ledger: Ledger
+    """In its results folder."""
+    labels: tuple[str, ...]
+    """Of all entrants."""
+    entrant: int
+    """Whose matches go in."""
+    folder: str = ""
+    """Of a season's stage: its folder in the archive."""
+
+
 class Packed(Struct, frozen=True, kw_only=True):
     """What went into an archive."""
 
@@ -81,30 +96,28 @@ def archive_name(label: str, entrant: int) -> str:
     return safe if safe and safe == label and not _TAKEN.fullmatch(safe) else f"{safe or 'bot'}-{entrant}"
 
 
-def write_package(out: Path, ledger: Ledger, labels: tuple[str, ...], entrant: int, most: int) -> Packed:
-    """Writes the archive of an entrant's last matches.
+def write_package(out: Path, shares: Sequence[Share], top: str, most: int) -> Packed:
+    """Writes the archive of a bot's last matches.
 
     Args:
         out: its path. What is there is replaced once the new one is whole.
-        ledger: the tournament's, in its results folder.
-        labels: of all entrants.
-        entrant: whose it is.
-        most: matches that go in at most.
+        shares: the tournaments that it is made of: one, or those of a season.
+        top: the folder that all is in.
+        most: matches of each that go in at most.
 
     Raises:
         WrongUse: it cannot be written there; or the ledger holds what is none of a match.
         MachineCannot: there is no space; or the ledger cannot be read.
     """
-    asked = MatchFilter(bot=entrant)
-    latest: deque[MatchListed] = deque(maxlen=most)
-    in_all = 0
-    for match in filter(asked.fits, matches_listed(ledger, labels)):
-        latest.append(match)
-        in_all += 1
-    part = out.with_name(f"{out.name}.part")
+    part, left = out.with_name(f"{out.name}.part"), MOST_BYTES
+    packed = Packed(path=out, matches=0, in_all=0, seat_files=0, logs=0, missing=())
     try:
-        with open(part, "wb", opener=for_owner) as file:
-            packed = _Archive(file, ledger.path.parent, labels[entrant], entrant).fill(out, tuple(latest), in_all)
+        with open(part, "wb", opener=for_owner) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as whole:
+            for share in shares:
+                latest, in_all = _latest(share, most)
+                archive = _Archive(whole, share, f"{top}/{share.folder}".rstrip("/"), left)
+                packed = archive.fill(latest, in_all, packed)
+                left = archive.left
         part.replace(out)
     except OSError as error:
         raise cannot_write(out, error) from None
@@ -114,38 +127,52 @@ def write_package(out: Path, ledger: Ledger, labels: tuple[str, ...], entrant: i
     return packed
 
 
-class _Archive:
-    """One archive while it is written."""
+def _latest(share: Share, most: int) -> tuple[tuple[MatchListed, ...], int]:
+    """The last matches of a bot that count, and how many there are in all."""
+    asked = MatchFilter(bot=share.entrant)
+    latest: deque[MatchListed] = deque(maxlen=most)
+    in_all = 0
+    for match in filter(asked.fits, matches_listed(share.ledger, share.labels)):
+        latest.append(match)
+        in_all += 1
+    return tuple(latest), in_all
 
-    def __init__(self, file: IO[bytes], results: Path, label: str, entrant: int) -> None:
-        self._zip = zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED)
+
+class _Archive:
+    """What one tournament gives to an archive, while it is written."""
+
+    def __init__(self, whole: zipfile.ZipFile, share: Share, top: str, left: int) -> None:
+        """`top`: the folder that all of it is in; `left`: bytes that still go in."""
+        results = share.ledger.path.parent
+        self._zip = whole
         self._transcripts = results / TRANSCRIPTS
-        self._label = label
-        self._entrant = entrant
-        self._top = archive_name(label, entrant)
-        self._left = MOST_BYTES
+        self._label = share.labels[share.entrant]
+        self._entrant = share.entrant
+        self._top = top
+        self._stage = share.folder
+        self.left = left
         self._seat_files = self._logs = 0
         self._missing: list[str] = []
         self._places = _places(results)
 
-    def fill(self, out: Path, matches: tuple[MatchListed, ...], in_all: int) -> Packed:
-        """Writes all of it, the latest transcripts first."""
-        with self._zip:
-            told = [self._told(match) for match in matches]
-            self._add("results.csv", (text.encode() for text in matches_csv(told)))
-            self._add("results.json", (f"{json_line(one)}\n".encode() for one in told))
-            self._add("faults.txt", (f"{line}\n".encode() for line in self._faults(told)))
-            for match in reversed(matches):
-                for seat in self._own(match):
-                    self._add_seat(match, seat)
-            self._add("README.txt", [self._readme(len(matches), in_all).encode()])
+    def fill(self, matches: tuple[MatchListed, ...], in_all: int, before: Packed) -> Packed:
+        """Writes all of it, the latest transcripts first; what went in then, with what did before."""
+        told = [self._told(match) for match in matches]
+        self._add("results.csv", (text.encode() for text in matches_csv(told)))
+        self._add("results.json", (f"{json_line(one)}\n".encode() for one in told))
+        self._add("faults.txt", (f"{line}\n".encode() for line in self._faults(told)))
+        for match in reversed(matches):
+            for seat in self._own(match):
+                self._add_seat(match, seat)
+        self._add("README.txt", [self._readme(len(matches), in_all).encode()])
+        where = f"{self._stage}: " if self._stage else ""
         return Packed(
-            path=out,
-            matches=len(matches),
-            in_all=in_all,
-            seat_files=self._seat_files,
-            logs=self._logs,
-            missing=tuple(self._missing),
+            path=before.path,
+            matches=before.matches + len(matches),
+            in_all=before.in_all + in_all,
+            seat_files=before.seat_files + self._seat_files,
+            logs=before.logs + self._logs,
+            missing=(*before.missing, *(f"{where}{line}" for line in self._missing)),
         )
 
     def _own(self, match: MatchListed) -> list[SeatListed]:
@@ -185,10 +212,10 @@ class _Archive:
                 self._logs += 1
 
     def _fits(self, name: str, size: int) -> bool:
-        if size > self._left:
+        if size > self.left:
             self._miss(name, f"the archive has {MOST_BYTES >> 20} MB already")
             return False
-        self._left -= size
+        self.left -= size
         return True
 
     def _miss(self, name: str, why: str) -> None:

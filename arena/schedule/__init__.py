@@ -1,8 +1,18 @@
 """Who plays whom, from which deal, in which seats: the formats. Pure."""
 
 from arena.schedule.balance import Design, design_of
-from arena.schedule.blocks import MOST_BLOCKS, SEED_BITS, SWAPPED, Block, Match
-from arena.schedule.changes import Closed, Deadline, Entered, Event, Extended, What, Withdrawn, kind_of
+from arena.schedule.blocks import DRAWN_BITS, MOST_BLOCKS, SEED_BITS, SWAPPED, Block, Match
+from arena.schedule.changes import (
+    KEY_CONTENT,
+    Closed,
+    Deadline,
+    Entered,
+    Event,
+    Extended,
+    What,
+    Withdrawn,
+    kind_of,
+)
 from arena.schedule.columns import conduct_columns, format_table
 from arena.schedule.contract import Cells, Contest, Tie
 from arena.schedule.endless import EndlessLadder, ladder_json
@@ -26,8 +36,10 @@ from arena.schedule.seating import shifts_of
 from arena.schedule.waves import StrangeResultError, Waves
 
 __all__ = [
+    "DRAWN_BITS",
     "FILE_FIELDS",
     "FORMATS",
+    "KEY_CONTENT",
     "MOST_BLOCKS",
     "SEED_BITS",
     "SWAPPED",

@@ -12,6 +12,8 @@ from arena.schedule.blocks import MOST_BLOCKS
 MOST_LABEL, MOST_PATH, MOST_TIME = 1_000, 5_000, 40
 """Characters of texts in the ledger."""
 MOST_ENTRANTS = 1_000_000
+KEY_CONTENT = "key:"
+"""Before the key, in place of a content hash, of a remote bot."""
 
 Entrant = Annotated[int, Meta(ge=0, le=MOST_ENTRANTS)]
 Total = Annotated[int, Meta(ge=1, le=MOST_BLOCKS)]
@@ -30,6 +32,11 @@ class Entered(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag
     """As its manifest has it."""
     predecessor: Entrant | None = None
     """The entrant's number that it takes the place of."""
+
+    @property
+    def remote(self) -> bool:
+        """Whether it comes with a key."""
+        return self.content.startswith(KEY_CONTENT)
 
 
 class Withdrawn(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="withdrawn"):

@@ -9,9 +9,7 @@ from collections.abc import Iterator, Sequence
 from random import Random
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from arena.arrays import Numbers, Whole, np
 from arena.schedule.fields import ScheduleSpec
 from arena.schedule.ladder_state import LadderState
 from arena.statistics import ELO
@@ -32,8 +30,6 @@ LEAST, MOST = 0.5, 2.0
 TIES = 1e-6
 """Lots move a bot's turn by up to this share: they decide between bots of which equally much is known."""
 
-Array = NDArray[np.float64]
-
 
 class Choice:
     """Who is to meet whom, by what both would learn. Arrays are by place in the pool."""
@@ -49,8 +45,8 @@ class Choice:
         """Looks at those who can play, after all that is being played."""
         self._pool = np.array(pool)
         self._place = {bot: place for place, bot in enumerate(pool)}
-        self._means: Array = np.array(state.means)[self._pool]
-        self._variances: Array = np.array(state.variances)[self._pool]
+        self._means: Numbers = np.array(state.means)[self._pool]
+        self._variances: Numbers = np.array(state.variances)[self._pool]
         self._blocks = np.array(state.blocks)[self._pool].astype(float)
         self._met = state.met
         self._seats = min(spec.seats, len(pool))
@@ -60,7 +56,7 @@ class Choice:
         seats = spec.seats
         # What one match at a table of equals tells of each, in Plackett and Luce's model.
         self._most = rotations * (seats - sum(1 / place for place in range(1, seats + 1))) / seats
-        self._lots: Array = np.ones(len(pool))
+        self._lots: Numbers = np.ones(len(pool))
         self._crowd = _crowded(self._means)
         for table in (table for wave in state.pending for table in wave):
             self._count(np.array([self._place[bot] for bot in dict.fromkeys(table) if bot in self._place]))
@@ -89,18 +85,18 @@ class Choice:
             self._count(table)
             yield tuple(self._pool[table].tolist())
 
-    def _scores(self, first: int) -> Array:
+    def _scores(self, first: int) -> Numbers:
         """What is learnt from a meeting of each with one: how much smaller variances of those who compete get."""
         told = self._told(first, slice(None))
         falls = _fall(self._variances, told) * self._competes * self._crowd
         stirred = 1 - STIR * ((self._lots + self._lots[first]) % 1)
-        found: Array = (falls + _fall(self._variances[first], told) * self._crowd[first]) * stirred
+        found: Numbers = (falls + _fall(self._variances[first], told) * self._crowd[first]) * stirred
         lately = [self._place[bot] for bot in self._met[int(self._pool[first])] if bot in self._place]
         found[lately] *= AGAIN
         found[first] = -1
         return found
 
-    def _told(self, one: int, others: Any) -> Array:
+    def _told(self, one: int, others: Any) -> Numbers:
         """What a block with one tells of the strengths of others, given by place, and of that one's.
 
         The odds' curve, flattened by what is not known of either; its series to the fourth power is close enough
@@ -108,25 +104,25 @@ class Choice:
         """
         flat = 1 + (self._variances[others] + self._variances[one]) * 0.3
         gap = (self._means[others] - self._means[one]) ** 2 / flat
-        found: Array = self._most / (np.sqrt(flat) * (1 + gap / 4 + gap * gap / 48))
+        found: Numbers = self._most / (np.sqrt(flat) * (1 + gap / 4 + gap * gap / 48))
         return found
 
-    def _count(self, table: NDArray[np.int64]) -> None:
+    def _count(self, table: Whole) -> None:
         """Those at a table will be better known."""
         if len(table) > 1:
             told = [self._told(one, table[table != one]).mean() for one in table]
             self._variances[table] -= _fall(self._variances[table], np.array(told))
 
 
-def _crowded(means: Array) -> Array:
+def _crowded(means: Numbers) -> Numbers:
     """What is learnt of each counts for so much: in proportion to how many are near."""
     order = np.sort(means)
     near = np.searchsorted(order, means + NEAR) - np.searchsorted(order, means - NEAR)
-    found: Array = np.clip(near / near.mean(), LEAST, MOST)
+    found: Numbers = np.clip(near / near.mean(), LEAST, MOST)
     return found
 
 
-def _best(scores: Array, number: int) -> list[int]:
+def _best(scores: Numbers, number: int) -> list[int]:
     """The places of the highest scores."""
     found = []
     for _ in range(number):
@@ -136,7 +132,7 @@ def _best(scores: Array, number: int) -> list[int]:
     return found
 
 
-def _fall(variances: Any, told: Array) -> Array:
+def _fall(variances: Any, told: Numbers) -> Numbers:
     """How much smaller variances get by so much information."""
-    found: Array = variances * variances * told / (1 + variances * told)
+    found: Numbers = variances * variances * told / (1 + variances * told)
     return found

@@ -25,7 +25,7 @@ class Contest(Struct, frozen=True, kw_only=True):
     """The entrant that fills seats and does not compete."""
     seed: int
     played: list[Played]
-    """In schedule order. Of a ladder without an end, those of the season."""
+    """In schedule order. Of a ladder without an end, those of the period."""
     running: tuple[RunningRating, ...] = ()
     """By entrant: the ratings of a ladder without an end; empty: they are to be found from `played`, its first."""
 

@@ -25,7 +25,7 @@ class ScheduleSpec(Struct, frozen=True, kw_only=True):
     heads: Total | None = None
     rotations: Total | None = None
     endless: bool = False
-    season: Total | None = None
+    period: Total | None = None
     accuracy: Total | None = None
     old_versions: Total | None = None
     budget_s: Total | None = None
@@ -34,6 +34,8 @@ class ScheduleSpec(Struct, frozen=True, kw_only=True):
     seats: int
     filled: bool
     """Whether the house takes the seats that are left over: the field `fill`."""
+    remote: tuple[int, ...] = ()
+    """Those of the file's bots that come with a key."""
     changes: tuple[Event, ...] = ()
     """What changed since, in the order of the ledger."""
 
@@ -48,7 +50,7 @@ class ScheduleSpec(Struct, frozen=True, kw_only=True):
         return self.entrants + self.filled + sum(isinstance(event.what, Entered) for event in self.changes)
 
 
-FILE_FIELDS = ScheduleSpec.__struct_fields__[:-4]
+FILE_FIELDS = ScheduleSpec.__struct_fields__[:-5]
 """Those that a tournament's file has under the same name."""
 
 
@@ -136,6 +138,12 @@ def _place(field: Field, event: Event, entrant: int) -> int:
 def entered(spec: ScheduleSpec) -> tuple[Entered, ...]:
     """The bots that are not in the file, in the order of their numbers."""
     return tuple(event.what for event in spec.changes if isinstance(event.what, Entered))
+
+
+def remote_bots(spec: ScheduleSpec) -> frozenset[int]:
+    """The numbers of all that came with a key: there is no copy of them."""
+    numbers = enumerate(entered(spec), start=spec.entrants + spec.filled)
+    return frozenset((*spec.remote, *(number for number, bot in numbers if bot.remote)))
 
 
 def withdrawn(spec: ScheduleSpec) -> frozenset[int]:

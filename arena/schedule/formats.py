@@ -30,7 +30,7 @@ TABLES = TablesFormat()
 """The one format of more seats that has an end."""
 ENDLESS = EndlessFormat()
 """A ladder with `endless = true`, for any number of seats."""
-OF_ENDLESS = ("season", "accuracy", "old_versions", "budget_s")
+OF_ENDLESS = ("period", "accuracy", "old_versions", "budget_s")
 """The fields that it alone takes."""
 
 if TYPE_CHECKING:

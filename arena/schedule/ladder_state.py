@@ -28,15 +28,15 @@ class LadderState(Struct, kw_only=True, forbid_unknown_fields=True):
     """Of the last one's transcript: the hash of its last line."""
     fields: Number = 0
     """How many of the fields (`fields_of`) have begun."""
-    season: Number = 0
+    period: Number = 0
     """Counts from 1."""
     means: list[Real] = []
     """Log-strengths."""
     variances: list[Variance] = []
     blocks: list[Number] = []
-    """In this season, those of waves that are pending among them."""
+    """In this period, those of waves that are pending among them."""
     charged_us: list[Number] = []
-    """In this season."""
+    """In this period."""
     met: list[list[Number]] = []
     """Whom a bot met lately, the latest last."""
 

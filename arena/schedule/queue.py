@@ -95,6 +95,16 @@ class MatchQueue:
         if self._end is None:
             self._end = change_at(self._next)
 
+    def stop(self, waits: Fits = lambda _: False) -> None:
+        """Begins no more blocks, and leaves out matches that `waits` says may wait for long."""
+        self._ahead, self._coming, self._all_begun = [], iter(()), True
+        for number, begun in list(self._begun.items()):
+            waiting = [match for match in begun.waiting if not waits(match)]
+            begun.left -= len(begun.waiting) - len(waiting)
+            begun.waiting = waiting
+            if begun.left == 0:
+                del self._begun[number]
+
     def ended(self, ticket: Ticket) -> bool:
         """A match has its result; whether that counts: not if its block was begun again meanwhile."""
         begun = self._current(ticket)

@@ -2,7 +2,7 @@
 
 A wave is chosen by all that the waves before the last one came to: so one wave can be played while the one before
 it ends, and yet the same results in schedule order always lead to the same blocks, whatever order they came in.
-Before a change of the field, and before a season, all that was begun is waited for.
+Before a change of the field, and before a period, all that was begun is waited for.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -12,17 +12,17 @@ from random import Random
 from arena.quantities import counted
 from arena.schedule.blocks import Block
 from arena.schedule.choice import ACCURACY, Choice
-from arena.schedule.fields import Field, ScheduleSpec, fields_of
+from arena.schedule.fields import Field, ScheduleSpec, fields_of, remote_bots
 from arena.schedule.ladder_state import LadderState
 from arena.schedule.seating import shifts_of
 from arena.statistics import START, Played, RunningRating, learn, shown, widened
 
-SEASON = 20_000
-"""Blocks of a season, unless the file says otherwise."""
+PERIOD = 20_000
+"""Blocks of a period, unless the file says otherwise."""
 NEW_VERSION = 150.0
 """A new version may be so many Elo stronger or weaker than the one before."""
-NEW_SEASON = 50.0
-"""From one season to the next a rating may come to mean so many Elo more or less."""
+NEW_PERIOD = 50.0
+"""From one period to the next a rating may come to mean so many Elo more or less."""
 FEWEST_TABLES, MOST_TABLES = 4, 64
 """Of a wave. Two waves can be under way: with many bots this is what keeps many cores busy."""
 LATELY = 8
@@ -42,7 +42,7 @@ class Waves:
         spec: ScheduleSpec,
         seed: int,
         state: LadderState | None = None,
-        season_over: Callable[[int, tuple[RunningRating, ...]], None] | None = None,
+        period_over: Callable[[int, tuple[RunningRating, ...]], None] | None = None,
     ) -> None:
         """Begins, or goes on where a state has it.
 
@@ -50,12 +50,13 @@ class Waves:
             spec: of a ladder without an end.
             seed: the tournament's.
             state: where it stands; it is changed. None: at its beginning.
-            season_over: told the number of each season that ends, and the ratings by entrant.
+            period_over: told the number of each period that ends, and the ratings by entrant.
         """
         self._spec, self._seed = spec, seed
         self._state = LadderState() if state is None else state
-        self._season_over = season_over
+        self._period_over = period_over
         self._fields = fields_of(spec)
+        self._remote = remote_bots(spec)
         self._shifts = shifts_of(spec.seats, spec.rotations or spec.seats)
         self._heard: dict[int, list[Played]] = {}
         self.before_wave: Callable[[LadderState], None] | None = None
@@ -149,37 +150,37 @@ class Waves:
         return self._state.first
 
     @property
-    def season_blocks(self) -> int:
-        """How many blocks a season has."""
-        return self._spec.season or SEASON
+    def period_blocks(self) -> int:
+        """How many blocks a period has."""
+        return self._spec.period or PERIOD
 
     @property
-    def season_first(self) -> int:
-        """The number of the season's first block."""
-        return max(0, self._state.season - 1) * self.season_blocks
+    def period_first(self) -> int:
+        """The number of the period's first block."""
+        return max(0, self._state.period - 1) * self.period_blocks
 
     @property
     def _field(self) -> Field:
         return self._fields[max(0, self._state.fields - 1)]
 
     def _begins(self) -> bool:
-        """Whether a field or a season begins with the next block."""
+        """Whether a field or a period begins with the next block."""
         return self._end() == self._state.first
 
     def _end(self) -> int:
-        """The first block of the next field or season."""
+        """The first block of the next field or period."""
         state = self._state
-        end = state.season * self.season_blocks
+        end = state.period * self.period_blocks
         later = self._fields[state.fields :]
         return min(end, later[0].first) if later else end
 
     def _begin(self) -> None:
         state, spec = self._state, self._spec
-        if state.first == state.season * self.season_blocks:
-            if state.season and self._season_over is not None:
-                self._season_over(state.season, self.ratings()[: len(state.means)])
-            state.season += 1
-            state.variances = [widened(each, NEW_SEASON) for each in state.variances]
+        if state.first == state.period * self.period_blocks:
+            if state.period and self._period_over is not None:
+                self._period_over(state.period, self.ratings()[: len(state.means)])
+            state.period += 1
+            state.variances = [widened(each, NEW_PERIOD) for each in state.variances]
             state.blocks = [0] * len(state.blocks)
             state.charged_us = [0] * len(state.blocks)
         if state.fields < len(self._fields) and self._fields[state.fields].first == state.first:
@@ -247,7 +248,7 @@ class Waves:
             while number is not None and len(older) < (self._spec.old_versions or 0):
                 older.append(number)
                 number = before.get(number)
-            stay += older
+            stay += [each for each in older if each not in self._remote]
         house = [] if self._spec.house is None else [self._spec.house]
         return [bot for bot in (*self._field.active, *stay) if not self._is_tired(bot)] + house
 

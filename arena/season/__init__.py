@@ -1,5 +1,6 @@
 """Seasons: stages that follow one another, each a tournament or one for each group."""
 
+from arena.season.backup import back_up_season, check_season_backup
 from arena.season.book import BOOK, PlannedStage, SeasonBook, is_of_season, read_book, title_of
 from arena.season.qualification import Finish, Qualified, cut_texts, drawn, qualified, ranked
 from arena.season.results import (
@@ -11,11 +12,12 @@ from arena.season.results import (
     field_in,
     finishes_of,
     goes_on,
+    parts_in,
     season_folder,
     season_in,
     season_of,
 )
-from arena.season.run import begin_anew, play_season, remote_bots, tournament_as_begun
+from arena.season.run import all_bots, begin_anew, play_season, remote_bots, tournament_as_begun
 
 __all__ = [
     "BOOK",
@@ -27,7 +29,10 @@ __all__ = [
     "SeasonBook",
     "SeasonResults",
     "StageResults",
+    "all_bots",
+    "back_up_season",
     "begin_anew",
+    "check_season_backup",
     "cut_in",
     "cut_texts",
     "drawn",
@@ -35,6 +40,7 @@ __all__ = [
     "finishes_of",
     "goes_on",
     "is_of_season",
+    "parts_in",
     "play_season",
     "qualified",
     "ranked",

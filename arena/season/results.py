@@ -155,6 +155,19 @@ def season_folder(place: Path) -> Path | None:
         return None
 
 
+def parts_in(folder: Path) -> list[Path]:
+    """The results folders of a season's stages and groups that have begun, in their order.
+
+    Raises:
+        WrongUse: the folder holds no season, or none that an arena wrote.
+    """
+    book = read_book(folder)
+    if book is None:
+        raise WrongUse(f"{folder}: holds no season: there is no {BOOK} in it")
+    folders = [folder / part for stage in book.stages for part in stage.parts]
+    return [each for each in folders if (each / LEDGER).exists()]
+
+
 def season_in(place: Path) -> SeasonResults:
     """The same; a folder without a season is an error."""
     found = season_of(place)

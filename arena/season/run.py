@@ -10,14 +10,14 @@ from contextlib import closing, suppress
 from datetime import UTC, datetime
 from hashlib import shake_128
 from pathlib import Path
-from random import Random, SystemRandom
+from random import Random
 
 from msgspec import Struct
 
 from arena.config import Season, Stage, StageBot, Tournament, stage_line, tournament_of_stage
 from arena.errors import WrongUse, cannot_write
 from arena.quantities import counted
-from arena.schedule import SEED_BITS
+from arena.schedule import DRAWN_BITS, SEED_BITS
 from arena.season.book import BOOK, PlannedStage, SeasonBook, read_book, write_book
 from arena.season.qualification import Finish, Qualified, cut_texts, drawn, qualified
 from arena.season.results import CUT, FIELD, PartResults, part_in, told_apart
@@ -30,16 +30,17 @@ from arena.tournament import (
     close,
     copies_of_file,
     copy_of_entry,
+    drawn_seed,
     held,
     set_aside,
 )
 from referee.host import REMOTE, RemoteBot
 
+SEED_BYTES = 8
 FILE = "file"
 """Stands for a stage where bots come from the file."""
 FOUND = "stage.found"
 """The term that says where a later stage's bots were found, by label."""
-SEED_BYTES = 8
 MOST_NAMED = 30
 
 Play = Callable[[Tournament], object]
@@ -95,8 +96,8 @@ def _begun(season: Season, check: Check) -> SeasonBook:
     otherwise = f"{season.file}: not as when its results in {season.results} were begun"
     anew = "Undo that to go on, or begin anew: --fresh, or another folder with --results"
     if book is None:
-        left_out = dict(check(_of_all(season)))
-        seed = SystemRandom().getrandbits(SEED_BITS) if given is None else given
+        left_out = dict(check(all_bots(season)))
+        seed = drawn_seed() if given is None else given
         book = SeasonBook(seed=seed, left_out=left_out, stages=planned)
     elif given not in {None, book.seed}:
         raise WrongUse(f"{otherwise}: seed was {book.seed}, is {given}. {anew}")
@@ -112,8 +113,12 @@ def _begun(season: Season, check: Check) -> SeasonBook:
     return book
 
 
-def _of_all(season: Season) -> Tournament:
-    """All bots of the file in one tournament: for checking them."""
+def all_bots(season: Season) -> Tournament:
+    """All bots of the file in one tournament under the first stage's terms: for checking them.
+
+    Raises:
+        WrongUse: one line with file, line and field of what is wrong.
+    """
     stage = season.stages[0]
     return tournament_of_stage(season, stage, "checks", _bots_of_file(season, {}), seed=0, kept={}, depends_on={})
 
@@ -124,7 +129,7 @@ def remote_bots(season: Season) -> tuple[RemoteBot, ...]:
     Raises:
         WrongUse: one line with file, line and field of what is wrong.
     """
-    return _of_all(season).remote if any(bot.startswith(REMOTE) for bot in season.form.bots) else ()
+    return all_bots(season).remote if any(bot.startswith(REMOTE) for bot in season.form.bots) else ()
 
 
 def _bots_of_file(season: Season, left_out: Mapping[str, str]) -> list[StageBot]:
@@ -277,9 +282,12 @@ def tournament_as_begun(season: Season, stage: Stage, part: str) -> Tournament:
 
 
 def _seed(book: SeasonBook, part: str) -> int:
-    """The seed of a tournament's schedule: no two of a season share deals."""
+    """The seed of a tournament's schedule: no two of a season share deals.
+
+    It is as hard to guess as the season's. From a short one, as files and older arenas have, a short one follows.
+    """
     drawn_ = int.from_bytes(shake_128(f"{book.seed}/{part}".encode()).digest(SEED_BYTES))
-    return int(drawn_ % 2**SEED_BITS)
+    return int(drawn_ % 2 ** (SEED_BITS if book.seed < 2**SEED_BITS else DRAWN_BITS))
 
 
 def begin_anew(season: Season, first: str | None) -> None:

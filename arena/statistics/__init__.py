@@ -2,6 +2,7 @@
 
 from arena.statistics.anytime import Anytime
 from arena.statistics.bot_reports import BotReport, Loss, reports_of
+from arena.statistics.means import MeanPoints, mean_points
 from arena.statistics.ratings import ELO, Rating
 from arena.statistics.running import START, RunningRating, learn, shown, widened
 from arena.statistics.sprt import EloModel, Progress, Sprt, Verdict
@@ -16,6 +17,7 @@ __all__ = [
     "Digest",
     "EloModel",
     "Loss",
+    "MeanPoints",
     "Played",
     "Progress",
     "Rating",
@@ -27,6 +29,7 @@ __all__ = [
     "Verdict",
     "digest_of",
     "learn",
+    "mean_points",
     "points",
     "reports_of",
     "shown",

@@ -15,9 +15,9 @@ from collections.abc import Sequence
 from math import exp, log, log1p
 from statistics import fmean
 
-import numpy as np
 from msgspec import Struct
 
+from arena.arrays import np
 from arena.statistics.sprt import Verdict
 
 MOST = 0.75

@@ -7,10 +7,9 @@ likely to stand in each place.
 
 from collections.abc import Iterator, Sequence
 
-import numpy as np
 from msgspec import Struct
-from numpy.typing import NDArray
 
+from arena.arrays import Numbers, Whole, np
 from arena.statistics.result_arrays import Table, table_of
 from arena.statistics.standings import Played
 
@@ -23,15 +22,13 @@ ALL_ALIKE = 3
 LOTS = 1
 """Seed of the orders that are drawn: the same results, the same ratings."""
 
-Whole = NDArray[np.int64]
-
 
 class Orders(Struct, frozen=True):
     """Matches taken apart into orders without ties, in schedule order."""
 
     entrants: Whole
     """An order a row: who was first, second, … Numbers of entrants; one may be there more than once."""
-    weights: NDArray[np.float64]
+    weights: Numbers
     """What share of its match each row is."""
     blocks: Whole
     """Which block each row is of: 0, 1, … in schedule order, none left out."""

@@ -15,14 +15,12 @@ linear models* (1986) for the sandwich.
 
 from math import log
 
-import numpy as np
 from msgspec import Struct
-from numpy.typing import NDArray
 
+from arena.arrays import Flags, Numbers, Whole, np
 from arena.statistics.orders import Orders
 from arena.statistics.students_t import NEARLY_NORMAL, cumulative_all, reach
 
-Array = NDArray[np.float64]
 ELO = 400 / log(10)
 """Elo of one unit of log-strength."""
 PRIOR = 0.5
@@ -64,7 +62,7 @@ class Ratings(Struct, frozen=True, kw_only=True):
     """Likelihood of superiority: row over column, how probable it is that the one is the stronger."""
 
 
-def rate(orders: Orders, entrants: int, house: int | None = None, start: Array | None = None) -> Ratings:
+def rate(orders: Orders, entrants: int, house: int | None = None, start: "Numbers | None" = None) -> Ratings:
     """Ratings of all entrants, with intervals.
 
     Args:
@@ -88,7 +86,7 @@ def rate(orders: Orders, entrants: int, house: int | None = None, start: Array |
     freedom = blocks - 1 if enough else np.where(blocks > 1, NEARLY_NORMAL, 0)
     aside = errors * np.array([reach(int(number), LEVEL) for number in freedom])
 
-    def of_account(entrant: int) -> NDArray[np.bool_]:
+    def of_account(entrant: int) -> Flags:
         # The house does not move the middle: how far it is from others limits nobody but itself.
         return competing if competing[entrant] else np.ones(entrants, dtype=bool)
 
@@ -115,12 +113,12 @@ def rate(orders: Orders, entrants: int, house: int | None = None, start: Array |
     )
 
 
-def _end(end: float, *, limited: NDArray[np.bool_]) -> float | None:
+def _end(end: float, *, limited: Flags) -> float | None:
     """An interval's end, if there is one."""
     return float(end) if limited.all() and np.isfinite(end) else None
 
 
-def fit(orders: Orders, entrants: int, start: Array | None = None, exact: float = SMALL) -> Array:
+def fit(orders: Orders, entrants: int, start: "Numbers | None" = None, exact: float = SMALL) -> Numbers:
     """The most likely log-strengths, by Newton's method.
 
     Args:
@@ -139,21 +137,21 @@ def fit(orders: Orders, entrants: int, start: Array | None = None, exact: float 
     return strengths
 
 
-def _stages(orders: Orders, strengths: Array) -> tuple[Array, Array]:
+def _stages(orders: Orders, strengths: Numbers) -> tuple[Numbers, Numbers]:
     """By place and row: strengths, and the sums of those that were still to be drawn from."""
     # A place after the other: what stands together in memory is added up several times as fast.
     worth = np.ascontiguousarray(np.exp(strengths)[orders.entrants].T)
     return worth, np.cumsum(worth[::-1], axis=0)[::-1]
 
 
-def _scores(orders: Orders, strengths: Array) -> Array:
+def _scores(orders: Orders, strengths: Numbers) -> Numbers:
     """By row and place: how the likelihood rises with the strength of the bot there."""
     worth, left = _stages(orders, strengths)
-    scores: Array = ((1 - worth * np.cumsum(1 / left, axis=0)) * orders.weights).T
+    scores: Numbers = ((1 - worth * np.cumsum(1 / left, axis=0)) * orders.weights).T
     return scores
 
 
-def _slope(orders: Orders, strengths: Array) -> Array:
+def _slope(orders: Orders, strengths: Numbers) -> Numbers:
     """The likelihood's gradient, the prior's included."""
     scores = _scores(orders, strengths)
     entrants = len(strengths)
@@ -161,7 +159,7 @@ def _slope(orders: Orders, strengths: Array) -> Array:
     return sums + PRIOR * (1 - 2 / (1 + np.exp(-strengths)))
 
 
-def _curvature(orders: Orders, strengths: Array) -> Array:
+def _curvature(orders: Orders, strengths: Numbers) -> Numbers:
     """The negative of the likelihood's second derivatives, the prior's included."""
     entrants = len(strengths)
     who = np.ascontiguousarray(orders.entrants.T)
@@ -178,11 +176,11 @@ def _curvature(orders: Orders, strengths: Array) -> Array:
     crossed = pairs.reshape(entrants, entrants)
     chance = 1 / (1 + np.exp(-strengths))
     # A bot in several seats meets itself: both halves of the pair are then on the diagonal, as they should be.
-    curvature: Array = np.diag(alone + 2 * PRIOR * chance * (1 - chance)) + crossed + crossed.T
+    curvature: Numbers = np.diag(alone + 2 * PRIOR * chance * (1 - chance)) + crossed + crossed.T
     return curvature
 
 
-def _sandwich(orders: Orders, strengths: Array) -> Array:
+def _sandwich(orders: Orders, strengths: Numbers) -> Numbers:
     """Covariance of the log-strengths: how much the blocks' scores scatter, between two inverse curvatures."""
     entrants = len(strengths)
     blocks = int(orders.blocks[-1]) + 1
@@ -194,18 +192,18 @@ def _sandwich(orders: Orders, strengths: Array) -> Array:
     # The prior's two matches are blocks too: where all blocks came out alike, that does not make us certain.
     prior = np.diag(PRIOR**2 * (chance**2 + (1 - chance) ** 2))
     scatter = by_block.T @ by_block * (blocks / (blocks - 1)) + prior
-    covariance: Array = bread @ scatter @ bread
+    covariance: Numbers = bread @ scatter @ bread
     return covariance
 
 
-def _from_curvature(orders: Orders, strengths: Array) -> Array:
+def _from_curvature(orders: Orders, strengths: Numbers) -> Numbers:
     """Covariance as the likelihood alone has it, a block's matches taken for one: rather too wide."""
     blocks = int(orders.blocks[-1]) + 1 if len(orders.blocks) else 1
     matches = max(float(orders.weights.sum()), 1.0)
     return np.asarray(np.linalg.inv(_curvature(orders, strengths)) * (matches / blocks), dtype=np.float64)
 
 
-def _limited(orders: Orders, entrants: int) -> NDArray[np.bool_]:
+def _limited(orders: Orders, entrants: int) -> Flags:
     """Row and column: whether results keep the column's bot from being endlessly far above the row's.
 
     They do if there is a chain from the row's bot to the column's, each ranked before the next (or tied) once.
@@ -220,14 +218,14 @@ def _limited(orders: Orders, entrants: int) -> NDArray[np.bool_]:
     return chain
 
 
-def _blocks_of_each(orders: Orders, entrants: int) -> NDArray[np.int64]:
+def _blocks_of_each(orders: Orders, entrants: int) -> Whole:
     """How many blocks each entrant played."""
     cells = orders.blocks[:, None] * entrants + orders.entrants
-    played: NDArray[np.int64] = np.bincount(np.unique(cells) % entrants, minlength=entrants)
+    played: Whole = np.bincount(np.unique(cells) % entrants, minlength=entrants)
     return played
 
 
-def _superiority(strengths: Array, covariance: Array, freedom: NDArray[np.int64]) -> tuple[tuple[float, ...], ...]:
+def _superiority(strengths: Numbers, covariance: Numbers, freedom: Whole) -> tuple[tuple[float, ...], ...]:
     """How probable it is that the row's bot is stronger than the column's."""
     gap = strengths[:, None] - strengths[None, :]
     variance = np.diag(covariance)[:, None] + np.diag(covariance)[None, :] - 2 * covariance

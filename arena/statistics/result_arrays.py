@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-import numpy as np
 from msgspec import Struct
-from numpy.typing import NDArray
 
+from arena.arrays import Numbers, Whole, np
 from protocol.words import Outcome
 
 Ranking = Sequence[Sequence[int]]
@@ -28,12 +27,12 @@ class Ended(Protocol):
 class Table(Struct, frozen=True):
     """Matches of the same number of seats; columns by seat."""
 
-    entrants: NDArray[np.int64]
-    places: NDArray[np.int64]
+    entrants: Whole
+    places: Whole
     """Groups of the ranking, 0 the best."""
-    sizes: NDArray[np.int64]
+    sizes: Whole
     """How many seats each seat's group has, itself among them."""
-    shares: NDArray[np.float64]
+    shares: Numbers
     """Points: the share of the other seats that this one is ranked before, ties as a half."""
 
     @property

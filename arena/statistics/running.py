@@ -36,7 +36,7 @@ class RunningRating(Struct, frozen=True, kw_only=True):
     error: float
     """Standard error, in the same points, by the model."""
     blocks: int
-    """How many it played in this season."""
+    """How many it played in this period."""
 
 
 def shown(mean: float, variance: float, blocks: int) -> RunningRating:

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Any
 
-import numpy as np
 from msgspec import Meta, Struct
 
+from arena.arrays import np
 from arena.statistics.result_arrays import Table, table_of
 from protocol.refusals import Conduct
 from protocol.words import Outcome

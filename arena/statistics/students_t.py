@@ -7,14 +7,11 @@ Functions*, 26.7.3 and 26.7.4.
 from math import atan, cos, pi, sin, sqrt
 from statistics import NormalDist
 
-import numpy as np
-from numpy.typing import NDArray
+from arena.arrays import Numbers, np
 
 NEARLY_NORMAL = 400
 """From so many degrees of freedom on, the normal distribution is taken: they differ by less than 0.001."""
 HALVINGS = 60
-
-Array = NDArray[np.float64]
 
 
 def cumulative(t: float, freedom: int) -> float:
@@ -32,7 +29,7 @@ def cumulative(t: float, freedom: int) -> float:
     return (1 + inside) / 2
 
 
-def cumulative_all(t: Array, freedom: int) -> Array:
+def cumulative_all(t: Numbers, freedom: int) -> Numbers:
     """The same of many values at once."""
     if freedom >= NEARLY_NORMAL:
         return np.array([NormalDist().cdf(value) for value in t.tolist()])

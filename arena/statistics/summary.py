@@ -4,11 +4,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from statistics import quantiles
 
-import numpy as np
 from msgspec import Struct
 
+from arena.arrays import Numbers, np
 from arena.statistics.orders import Orders, orders_of
-from arena.statistics.ratings import ELO, Array, Ratings, fit, rate
+from arena.statistics.ratings import ELO, Ratings, fit, rate
 from arena.statistics.result_arrays import Table, table_of
 from arena.statistics.standings import Played, Score, StandingsRow, standings_of
 from protocol.refusals import Conduct
@@ -89,7 +89,7 @@ def digest_of(
     )
 
 
-def _strengths(orders: Orders, entrants: int) -> Iterator[tuple[int, Array]]:
+def _strengths(orders: Orders, entrants: int) -> Iterator[tuple[int, Numbers]]:
     """Log-strengths as they would have been found after so many blocks; each begins with the one before."""
     blocks = int(orders.blocks[-1]) + 1 if len(orders.blocks) else 0
     strengths = None
@@ -98,7 +98,7 @@ def _strengths(orders: Orders, entrants: int) -> Iterator[tuple[int, Array]]:
         yield end, strengths
 
 
-def _moment(blocks: int, strengths: Array, house: int | None) -> Moment:
+def _moment(blocks: int, strengths: Numbers, house: int | None) -> Moment:
     competing = [entrant for entrant in range(len(strengths)) if entrant != house]
     elo = (strengths - strengths[competing].mean()) * ELO + 0.0  # never minus zero
     return Moment(blocks, tuple(elo.tolist()))

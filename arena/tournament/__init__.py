@@ -16,7 +16,7 @@ from arena.tournament.entries import change_text, copies_of_file, copy_of_entry,
 from arena.tournament.ledger import Ledger, LedgerTimes, Reported
 from arena.tournament.notices import Notice, Notify
 from arena.tournament.progress import Gauge
-from arena.tournament.provenance import Terms, begin_or_go_on, left_out_of, terms_of
+from arena.tournament.provenance import Terms, begin_or_go_on, drawn_seed, left_out_of, terms_of
 from arena.tournament.results import Begun, Results, begun_in, entries_until, ledger_of, results_in
 from arena.tournament.results_folder import (
     CHECKS,
@@ -79,6 +79,7 @@ __all__ = [
     "close",
     "copies_of_file",
     "copy_of_entry",
+    "drawn_seed",
     "enter",
     "entries_until",
     "extend",

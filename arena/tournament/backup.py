@@ -27,7 +27,7 @@ from arena.tournament.results_folder import (
     LEDGER,
     LOCK,
     PAGE,
-    SEASONS,
+    PERIODS,
     TABLE,
     TRANSCRIPTS,
     held,
@@ -152,7 +152,7 @@ def _check_place(results: Path, to: Path) -> None:
         TABLE,
         DECISIONS,
         LADDER,
-        SEASONS,
+        PERIODS,
         *(f"{COMING}{end}" for end in ("", "-wal", "-shm")),
     }
     if LEDGER not in names and not names <= begun:
@@ -204,11 +204,11 @@ def _copy_files(copy: Ledger, results: Path, to: Path, tell: Told) -> Backup:
     for path in _entries_of(results):
         is_new = _copy_entry(path, to / ENTRIES / path.name)
         copied, kept = copied + is_new, kept + (not is_new)
-    seasons = _seasons_of(results)
-    if seasons:
-        (to / SEASONS).mkdir(FOLDER_MODE, exist_ok=True)
+    periods = _periods_of(results)
+    if periods:
+        (to / PERIODS).mkdir(FOLDER_MODE, exist_ok=True)
     # Where a ladder stands may be newer than the ledger's copy: then it is made again from that.
-    for name in (PAGE, TABLE, DECISIONS, LADDER, *seasons):
+    for name in (PAGE, TABLE, DECISIONS, LADDER, *periods):
         if (results / name).is_file():
             _copy_file(results / name, to / name)
     return Backup(
@@ -247,10 +247,10 @@ def _entries_of(results: Path) -> Iterator[Path]:
                 yield path
 
 
-def _seasons_of(results: Path) -> list[str]:
-    """The files of a ladder's seasons, by their names in the folder."""
-    found = sorted((results / SEASONS).glob("*.json"))
-    return [f"{SEASONS}/{path.name}" for path in found if not path.is_symlink()]
+def _periods_of(results: Path) -> list[str]:
+    """The files of a ladder's periods, by their names in the folder."""
+    found = sorted((results / PERIODS).glob("*.json"))
+    return [f"{PERIODS}/{path.name}" for path in found if not path.is_symlink()]
 
 
 def _copy_file(source: Path, to: Path) -> bool:

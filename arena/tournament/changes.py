@@ -5,11 +5,12 @@ An arena that is playing the tournament takes it in between two blocks; otherwis
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from itertools import count
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from arena.config import Entry
+from arena.config import THE_ARENA, Entry
 from arena.errors import WrongUse
 from arena.schedule import (
     Closed,
@@ -27,9 +28,10 @@ from arena.schedule import (
 from arena.tournament.entries import judged
 from arena.tournament.ledger import Ledger
 from arena.tournament.results import Begun
-from referee.host import KEY_CONTENT
 from referee.printable import printable_name
 
+LONGEST_LABEL = 900
+"""Characters; that of a version is a little longer."""
 NAMED = 10
 """The most bots that a message names."""
 
@@ -98,9 +100,10 @@ class Standing(Struct, frozen=True):
         raise WrongUse(f"{label}: no such bot competes; there are {', '.join(known[:NAMED])}{more}")
 
     def next_version(self, entrant: int) -> str:
-        """What the next version of a bot is called."""
-        teams = self.teams
-        return f"{self.labels[teams[entrant]]} v{teams.count(teams[entrant]) + 1}"
+        """What the next version of a bot is called: another bot's author may have taken the usual name."""
+        teams, labels = self.teams, self.labels
+        numbers = count(teams.count(teams[entrant]) + 1)
+        return next(name for number in numbers if (name := f"{labels[teams[entrant]]} v{number}") not in labels)
 
     def content(self, entrant: int) -> str | None:
         """The hash of an entrant's content; None: the ledger does not say."""
@@ -117,7 +120,7 @@ class Standing(Struct, frozen=True):
         Raises:
             WrongUse: it cannot.
         """
-        if isinstance(what, Entered) and what.content.startswith(KEY_CONTENT):
+        if isinstance(what, Entered) and what.remote:
             others = [number for number in competing(self.spec) if number != what.predecessor]
             same = [self.labels[other] for other in others if self.content(other) == what.content]
             if same:
@@ -155,6 +158,10 @@ def enter(ledger: Ledger, begun: Begun, bot: Entry, label: str, folder: str) -> 
     """
     if printable_name(label) != label:
         raise WrongUse(f"{printable_name(label)}: has characters that cannot be shown as they are")
+    if not 0 < len(label) <= LONGEST_LABEL:
+        raise WrongUse(f"{label[:100]!r}: a label has 1 to {LONGEST_LABEL} characters")
+    if label == THE_ARENA:
+        raise WrongUse(f"{label}: is what the arena's own content is called; give another --label")
     entry = Entered(label=label, folder=folder, content=bot.content, version=bot.version)
 
     def what(standing: Standing) -> What:

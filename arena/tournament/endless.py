@@ -37,7 +37,7 @@ from arena.tournament.feed_standings import AlsoFed, FedStandings
 from arena.tournament.ledger import LAST, Ledger
 from arena.tournament.notices import Watch
 from arena.tournament.progress import LiveProgress
-from arena.tournament.results_folder import LADDER, SEASONS
+from arena.tournament.results_folder import LADDER, PERIODS
 from arena.tournament.runner import InThread, MatchSetup, Progress, Write, play_blocks
 from arena.workers import Venue
 from referee.linux.private_file import FOLDER_MODE, for_owner
@@ -55,7 +55,7 @@ LOOK_SECONDS = 0.5
 MANY = 1_000_000
 """Stands for how many matches there will be."""
 PlayerT = TypeVar("PlayerT")
-SeasonOver = Callable[[int, tuple[RunningRating, ...]], None]
+PeriodOver = Callable[[int, tuple[RunningRating, ...]], None]
 
 
 class _Copy(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -76,7 +76,6 @@ class Ladder:
         self._ready = deque(waves.pending())
         self.first = self._ready[0].number if self._ready else waves.first
         """The number of the first block."""
-        self._stopped = False
 
     @classmethod
     def opened(cls, folder: Path, ledger: Ledger, spec: ScheduleSpec, seed: int, labels: Sequence[str]) -> Self:
@@ -86,15 +85,13 @@ class Ladder:
             WrongUse: the ledger holds results of other matches; or the folder cannot be written.
             MachineCannot: the ledger cannot be read; or there is no space.
         """
-        season_over = partial(_write_season, folder / SEASONS, labels)
-        return cls(ladder_so_far(ledger, spec, seed, season_over, _Copies(folder / LADDER, _key(spec, seed)).keep))
+        period_over = partial(_write_period, folder / PERIODS, labels)
+        return cls(ladder_so_far(ledger, spec, seed, period_over, _Copies(folder / LADDER, _key(spec, seed)).keep))
 
     def __iter__(self) -> Self:
         return self
 
     def __next__(self) -> Block | Later:
-        if self._stopped:
-            raise StopIteration
         if not self._ready:
             wave = self._waves.next()
             if wave is None:
@@ -108,12 +105,8 @@ class Ladder:
         """The results of a block."""
         self._waves.hear(results)
 
-    def stop(self) -> None:
-        """No more blocks."""
-        self._stopped = True
-
     def why_idle(self) -> str:
-        """Why there are no more blocks, if it was not stopped."""
+        """Why there are no more blocks."""
         return self._waves.why_idle()
 
 
@@ -177,7 +170,6 @@ def play_ladder(
     async def stop_in_time(cancel: trio.CancelScope) -> None:
         while not time_is_up():  # noqa: ASYNC110 - nobody can tell us
             await trio.sleep(LOOK_SECONDS)
-        ladder.stop()
         cancel.cancel()
 
     async def play_all() -> None:
@@ -204,6 +196,7 @@ def play_ladder(
                     write=write,
                     log=log,
                     change_at=tournament.schedule.change_at,
+                    time_is_up=time_is_up,
                 )
             with idle:
                 if not (time_is_up() or await write(ledger.waiting)):
@@ -228,7 +221,7 @@ def ladder_so_far(
     ledger: Ledger,
     spec: ScheduleSpec,
     seed: int,
-    season_over: SeasonOver | None = None,
+    period_over: PeriodOver | None = None,
     before_wave: Callable[[LadderState], None] | None = None,
     *,
     end: int = LAST,
@@ -239,7 +232,7 @@ def ladder_so_far(
         WrongUse: the ledger holds results of other matches.
         MachineCannot: it cannot be read.
     """
-    waves = Waves(spec, seed, _kept_state(ledger, spec, seed), season_over)
+    waves = Waves(spec, seed, _kept_state(ledger, spec, seed), period_over)
     waves.before_wave = before_wave
     try:
         waves.replay(lambda first, last: ledger.results(first, min(last, end)))
@@ -276,10 +269,10 @@ def _kept_state(ledger: Ledger, spec: ScheduleSpec, seed: int) -> LadderState | 
     return state
 
 
-def _write_season(folder: Path, labels: Sequence[str], season: int, ratings: tuple[RunningRating, ...]) -> None:
-    """How a ladder stands at the end of a season. Written again when its results are read again."""
-    path = folder / f"{season}.json"
-    content = {"season": season, "ladder": ladder_json(labels[: len(ratings)], ratings)}
+def _write_period(folder: Path, labels: Sequence[str], period: int, ratings: tuple[RunningRating, ...]) -> None:
+    """How a ladder stands at the end of a period. Written again when its results are read again."""
+    path = folder / f"{period}.json"
+    content = {"period": period, "ladder": ladder_json(labels[: len(ratings)], ratings)}
     try:
         folder.mkdir(FOLDER_MODE, exist_ok=True)
         _write(path, msgspec.json.encode(content) + b"\n")

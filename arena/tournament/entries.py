@@ -34,7 +34,7 @@ from arena.tournament.provenance import CONTENT
 from arena.tournament.results import Begun
 from arena.tournament.results_folder import ENTRIES, LEDGER
 from referee.bot_folder import MEGABYTE, MOST_MB, BotFolder, BotFolderError, ContentError, copy_into, kept_bot
-from referee.host import KEY_CONTENT, remote_bot
+from referee.host import remote_bot
 from referee.linux.private_file import FOLDER_MODE
 
 MOST_REFUSAL = 500
@@ -234,7 +234,7 @@ def changed(tournament: Tournament, ledger: Ledger, found: dict[str, Entry]) -> 
 
 
 def _kept(tournament: Tournament, entry: Entered, found: dict[str, Entry]) -> Entry:
-    if entry.content.startswith(KEY_CONTENT):
+    if entry.remote:
         return remote_bot(entry.label, entry.content)
     if entry.content not in found:
         copy = copy_of_entry(tournament.results, entry.content)

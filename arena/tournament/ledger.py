@@ -23,9 +23,10 @@ from arena.statistics import Played
 from arena.tournament.ledger_clock import LedgerClock
 from arena.tournament.ledger_schema import StrangeBookError, prepare
 from protocol.codec import MAX_NESTING, TOO_DEEP, is_deeper
+from protocol.refusals import Conduct
 from referee.host import Result
 from referee.linux.private_file import for_owner
-from referee.linux.regular_file import open_regular
+from referee.linux.regular_file import check_regular
 from referee.match import SeatReport
 
 LAST = 2**63 - 1
@@ -423,6 +424,18 @@ class Ledger:
             ).fetchall()
             return [msgspec.json.decode(played, type=Played) for (played,) in rows]
 
+    def failed(self) -> dict[int, int]:
+        """By entrant: in how many matches that were played to their end it did not behave."""
+        with self._errors_as_exits():
+            return dict(
+                self._db.execute(
+                    "SELECT json_extract(played, '$.entrants[' || seat.key || ']') AS entrant,"
+                    " count(DISTINCT attempts.id) FROM attempts JOIN json_each(played, '$.conduct') AS seat"
+                    " WHERE played IS NOT NULL AND set_aside IS NULL AND seat.value != ? GROUP BY entrant",
+                    (Conduct.OK.value,),
+                )
+            )
+
     def voids(self) -> list[tuple[int, int, str]]:
         """Block, seating and reason of every void attempt, interrupted ones left out."""
         with self._errors_as_exits():
@@ -478,10 +491,14 @@ class Ledger:
         self._db.execute("UPDATE attempts SET ended = ?, void = ? WHERE id = ?", (self._now(), reason, attempt.id))
 
     def _check_file(self) -> None:
-        """SQLite would wait for a fifo, and read a device."""
+        """SQLite would wait for a fifo, and read a device.
+
+        The file is not opened: to close it again would take away the locks that SQLite holds on it for other books
+        of this process, and another process would take away the log that these are written to.
+        """
         with suppress(FileNotFoundError):
             try:
-                open_regular(self.path).close()
+                check_regular(self.path)
             except FileNotFoundError:
                 raise
             except OSError as error:

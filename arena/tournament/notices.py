@@ -16,6 +16,8 @@ from arena.config import NoticeEvent, Notices, Tournament
 from arena.errors import MachineCannot, Stopped, reason_of
 from arena.quantities import counted
 from arena.schedule import Match
+from arena.tournament.ledger import Ledger
+from arena.tournament.results_folder import AlreadyPlayed
 from arena.tournament.runner import Progress
 from protocol.refusals import Conduct
 from referee.host import Result
@@ -65,8 +67,13 @@ class Watch:
         self._voids = 0
         """In a row."""
         self._failed: Counter[int] = Counter()
-        """By entrant: matches of this run."""
+        """By entrant: matches."""
         self._played = 0
+
+    def go_on(self, ledger: Ledger) -> None:
+        """Counts on from what was played before; not for nobody: of a million matches that takes seconds."""
+        if self._notify is not nobody and "failing" in self._asked.events:
+            self._failed = Counter(ledger.failed())
 
     def beside(self, progress: Progress, labels: tuple[str, ...]) -> "Watched":
         """Hears what `progress` hears; `labels`: of all entrants now."""
@@ -75,9 +82,11 @@ class Watch:
 
     @contextmanager
     def until_stopped(self) -> Iterator[None]:
-        """Tells if its block ends by an exception."""
+        """Tells if its block ends by an exception, unless another arena goes on playing."""
         try:
             yield
+        except AlreadyPlayed:
+            raise
         except BaseException as error:
             reason = reason_of(error)
             if isinstance(reason, Stopped):

@@ -22,6 +22,7 @@ class Gauge(ABC):
     def __init__(self, console: Screen, *columns: ProgressColumn) -> None:
         self._console = console
         self._last_line = monotonic()
+        self._last_said = ""
         self._lost = 0
         self._bar = progress_bar(console, *columns)
 
@@ -33,7 +34,7 @@ class Gauge(ABC):
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self._bar.stop()
-        if not self._console.is_terminal:
+        if not self._console.is_terminal and self._said() != self._last_said:
             self._line()
 
     @abstractmethod
@@ -59,7 +60,8 @@ class Gauge(ABC):
 
     def _line(self) -> None:
         self._last_line = monotonic()
-        self._console.say(self._said())
+        self._last_said = self._said()
+        self._console.say(self._last_said)
 
 
 class LiveProgress(Gauge):

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from arena.config import Entry, Tournament, bot_given
 from arena.errors import WrongUse
-from arena.schedule import FILE_FIELDS, SEED_BITS, Deadline, Extended, format_of
+from arena.schedule import DRAWN_BITS, FILE_FIELDS, SEED_BITS, Deadline, Extended, format_of
 from arena.terminal import command_line
 from arena.tournament.ledger import Ledger
 from arena.workers import own_content, own_files
@@ -130,6 +130,11 @@ def _no_remedy(key: str, begun: Any, now: Any) -> str:
     return ""
 
 
+def drawn_seed() -> int:
+    """A seed for a tournament or a season: never as short as a match's, so that it is known for a long one."""
+    return SystemRandom().randrange(2**SEED_BITS, 2**DRAWN_BITS)
+
+
 def begin_or_go_on(
     ledger: Ledger,
     given: int | None,
@@ -151,7 +156,7 @@ def begin_or_go_on(
     """
     begun = ledger.terms()
     if not begun:
-        seed = SystemRandom().getrandbits(SEED_BITS) if given is None else given
+        seed = drawn_seed() if given is None else given
         ledger.begin(terms(seed))
         return seed
     seed = int(begun["seed"]) if given is None else given

@@ -13,7 +13,7 @@ from arena.tournament.results import results_that_count
 from arena.tournament.runner import Write
 from arena.workers import RemoteSeats
 from protocol.news import TableRow
-from referee.host import RemoteBot
+from referee.host import RemoteBot, remote_bot
 
 LOOK_SECONDS = 1.0
 IDLE_SHARE = 20
@@ -35,10 +35,10 @@ async def keep_up(remote: RemoteSeats, tournament: Tournament, seed: int, ledger
     counted, next_count = -1, trio.current_time()
     while True:
         events = await write(ledger.events) if await write(ledger.waiting) else []
-        remote.await_no_more(_withdrawing(tournament, events))
+        remote.await_no_more(withdrawing(tournament, events))
         if remote.matches > counted and trio.current_time() >= next_count:
             began, counted = trio.current_time(), remote.matches
-            _, played, running = await write(partial(results_that_count, ledger, tournament.spec, seed))
+            _, played, running, _ = await write(partial(results_that_count, ledger, tournament.spec, seed))
             if played:
                 count = partial(standings_by_key, tournament, seed, played, running)
                 remote.standings = await trio.to_thread.run_sync(count)
@@ -46,9 +46,9 @@ async def keep_up(remote: RemoteSeats, tournament: Tournament, seed: int, ledger
         await trio.sleep(LOOK_SECONDS)
 
 
-def _withdrawing(tournament: Tournament, events: Sequence[Event]) -> set[str]:
-    """The keys of the bots whose withdrawal waits to be taken in, or whose next version does."""
-    keys = set()
+def withdrawing(tournament: Tournament, events: Sequence[Event]) -> set[str]:
+    """The keys of the bots that withdraw, or for which a next version comes; not those that enter again later."""
+    keys: set[str] = set()
     for event in events:
         what = event.what
         number = None
@@ -60,6 +60,8 @@ def _withdrawing(tournament: Tournament, events: Sequence[Event]) -> set[str]:
             bot = tournament.bots[number]
             if isinstance(bot, RemoteBot):
                 keys.add(bot.key)
+        if isinstance(what, Entered) and what.remote and event.refused is None:
+            keys.discard(remote_bot(what.label, what.content).key)
     return keys
 
 
@@ -77,7 +79,8 @@ def standings_by_key(
     found = {}
     for place, row in enumerate(rows, 1):
         bot = tournament.bots[row.entrant]
-        if isinstance(bot, RemoteBot):
+        # A bot that has withdrawn and come back has two rows; that of the one that competes is the first.
+        if isinstance(bot, RemoteBot) and bot.key not in found:
             elo = digest.ratings.ratings[row.entrant]
             rating, low, high = elo.elo, elo.low, elo.high
             if running:

@@ -9,12 +9,14 @@ import msgspec
 from msgspec import Raw, Struct
 from msgspec.structs import replace
 
-from arena.config import read_form, results_of
+from arena.config import is_season, read_form, read_season, results_of
 from arena.errors import WrongUse
 from arena.schedule import (
     FORMATS,
+    KEY_CONTENT,
     TWO,
     BadChangeError,
+    Block,
     Contest,
     Deadline,
     Entered,
@@ -47,7 +49,7 @@ class Results(Struct, frozen=True, kw_only=True):
     reports: tuple[BotReport, ...]
     """By entrant: what went wrong, and what its bot used."""
     played: list[Played]
-    """Every match that counts, in schedule order; of a ladder without an end those of the season."""
+    """Every match that counts, in schedule order; of a ladder without an end those of the period."""
     spec: ScheduleSpec | None
     """None of results that are no tournament's."""
     contest: Contest | None
@@ -60,6 +62,8 @@ class Results(Struct, frozen=True, kw_only=True):
     """The same of attempts whose referee process ended before them: it is nobody's fault."""
     events: tuple[Event, ...] = ()
     """What changed since it was begun, with what waits to be taken in and what was refused."""
+    pending: tuple[Block, ...] = ()
+    """Of a ladder without an end: the blocks that are chosen, and are not in its ratings yet."""
     total: int | None
     """Matches that it has in all, tie-breaks that may come left out; None of results that are no tournament's."""
 
@@ -137,6 +141,7 @@ def results_in(path: Path) -> Results:
         endless, first, end = terms.get("endless") is True, 0, ledger.begun()
         played: list[Played] = [] if endless else ledger.results()
         running: tuple[RunningRating, ...] = ()
+        pending: tuple[Block, ...] = ()
         # Read after the results, or how many blocks were begun: bots enter before their first match.
         events = tuple(ledger.events())
         changes = tuple(event for event in events if event.block is not None)
@@ -144,7 +149,7 @@ def results_in(path: Path) -> Results:
         _check_count(path, len(labels))
         if endless and (spec := _spec(terms, of_file, house, played)):
             seed = msgspec.convert(terms["seed"], int, strict=False)
-            first, played, running = results_that_count(ledger, replace(spec, changes=changes), seed, end)
+            first, played, running, pending = results_that_count(ledger, replace(spec, changes=changes), seed, end)
         voids, set_aside, lost = ledger.voids(), ledger.set_aside(), ledger.lost_with_workers()
         if not all(each.fits(len(labels)) and len(each.entrants) == len(played[0].entrants) for each in played):
             raise WrongUse(f"{path}: holds a result that is none of a match among its {len(labels)} bots")
@@ -179,27 +184,30 @@ def results_in(path: Path) -> Results:
         set_aside=set_aside,
         lost=lost,
         events=events,
+        pending=pending,
         total=None if spec is None else _total(spec, contest),
     )
 
 
 def results_that_count(
     ledger: Ledger, spec: ScheduleSpec, seed: int, end: int = LAST
-) -> tuple[int, list[Played], tuple[RunningRating, ...]]:
-    """The results that the table is made of: of a ladder without an end those of the season, and its ratings.
+) -> tuple[int, list[Played], tuple[RunningRating, ...], tuple[Block, ...]]:
+    """The results that the table is made of: of a ladder without an end those of the period, and its ratings.
+
+    Last come the ladder's blocks that are chosen, and are not in its ratings yet.
 
     `end`: nothing is known of blocks from there on. The number of the first block comes first.
     """
     if not spec.endless:
-        return 0, ledger.results(), ()
+        return 0, ledger.results(), (), ()
     waves = ladder_so_far(ledger, spec, seed, end=end)
-    first = waves.season_first
+    first = waves.period_first
     played = ledger.results(first, end)
     if not played and first:
-        # A season has begun, and nothing of it has ended yet.
-        first -= waves.season_blocks
+        # A period has begun, and nothing of it has ended yet.
+        first -= waves.period_blocks
         played = ledger.results(first, end)
-    return first, played, waves.ratings()
+    return first, played, waves.ratings(), tuple(waves.pending())
 
 
 def _total(spec: ScheduleSpec, contest: Contest | None) -> int:
@@ -215,6 +223,8 @@ def _total(spec: ScheduleSpec, contest: Contest | None) -> int:
 
 
 def _labels(path: Path, terms: Terms) -> tuple[str, ...]:
+    if not terms:
+        raise WrongUse(f"{path}: its tournament has not begun yet: an arena checks its bots first; try again")
     labels = terms.get("bots")
     if not isinstance(labels, list) or not labels or not all(isinstance(label, str) for label in labels):
         raise WrongUse(f"{path}: holds no tournament: its terms name no bots")
@@ -236,6 +246,11 @@ def _spec(terms: Terms, labels: Sequence[str], house: int | None, played: list[P
         "entrants": len(labels) - (house is not None),
         "seats": seats,
         "filled": house is not None,
+        "remote": tuple(
+            number
+            for number, label in enumerate(labels)
+            if str(terms.get(f"content of {label}", "")).startswith(KEY_CONTENT)
+        ),
     }
     if seats == TWO:
         known["rotations"] = None  # The terms have it for all games, a file for those of more seats.
@@ -259,6 +274,12 @@ def ledger_of(place: Path) -> Path:
         WrongUse: there is none.
     """
     if place.suffix == ".toml":
+        if is_season(place):
+            season = read_season(place)
+            folder = season.folder(season.stages[0].parts[0])
+            raise WrongUse(
+                f"{place}: is a season's: give the results folder of one of its stages, such as {folder}"
+            )
         place = results_of(place, read_form(place))
     try:
         path = place / LEDGER if place.is_dir() or not place.exists() else place

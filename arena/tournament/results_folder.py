@@ -25,8 +25,8 @@ DECISIONS = "explained.json"
 """What was found then, for pages."""
 LADDER = "ladder.json"
 """Where a ladder without an end stands: going on takes no minutes. It can be made again from the ledger."""
-SEASONS = "seasons"
-"""How such a ladder stood at the end of each season."""
+PERIODS = "periods"
+"""How such a ladder stood at the end of each period."""
 CHECKS = "checks"
 """What bots wrote in the matches of a check, which count for nothing."""
 LOCK = "lock"
@@ -35,6 +35,10 @@ FEED_SOCKET = "feed.sock"
 TRIES = 5
 BETWEEN_TRIES = 0.02
 """Seconds."""
+
+
+class AlreadyPlayed(WrongUse):
+    """Another arena is at work in a results folder."""
 
 
 @contextmanager
@@ -58,7 +62,7 @@ def held(folder: Path, *, transcripts: bool = True) -> Iterator[None]:
         _lock(lock)
         yield
     except BlockingIOError:
-        raise WrongUse(f"{folder}: another arena is playing this tournament now") from None
+        raise AlreadyPlayed(f"{folder}: another arena is playing this tournament now") from None
     finally:
         os.close(lock)
 
@@ -135,7 +139,7 @@ def set_aside(folder: Path) -> Path | None:
     aside = folder / f"before-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
     try:
         aside.mkdir(FOLDER_MODE)
-        parts = (TRANSCRIPTS, PAGE, TABLE, EXPLAINED, DECISIONS, ENTRIES, LADDER, SEASONS)
+        parts = (TRANSCRIPTS, PAGE, TABLE, EXPLAINED, DECISIONS, ENTRIES, LADDER, PERIODS)
         for name in (LEDGER, f"{LEDGER}-wal", f"{LEDGER}-shm", *parts):
             with suppress(FileNotFoundError):
                 (folder / name).rename(aside / name)

@@ -112,6 +112,7 @@ def play_tournament(
             look(left_out_of(ledger.terms()))
         [(tournament, players)] = looked
         tournament, seed = _begun(tournament, ledger)
+        watch.go_on(ledger)
         fed = None if publish is None else FedStandings(tournament, publish)
         entries = dict[str, Entry]()
         while True:
@@ -188,7 +189,7 @@ def _never() -> bool:
 def _final_results(tournament: Tournament, ledger: Ledger, seed: int, design: Design | None) -> FinalResults:
     """What it came to; `design`: as it was before the last matches, if it was known."""
     spec, labels, house = tournament.spec, tournament.shown, tournament.house
-    first, results, running = results_that_count(ledger, spec, seed)
+    first, results, running, _ = results_that_count(ledger, spec, seed)
     contest = Contest(spec=spec, labels=labels, house=house, seed=seed, played=results, running=running)
     in_order = partial(format_of(tournament.spec).in_order, contest)
     return FinalResults(

@@ -24,7 +24,7 @@ from arena.schedule import Block, Later, Match, MatchQueue, Ticket
 from arena.statistics import Played
 from arena.tournament.ledger import Attempt, Ledger
 from arena.workers import Play, Roster, Worker, WorkerGoneError, Workers
-from referee.host import Plan, Result
+from referee.host import Plan, RemoteBot, Result
 from referee.log import SILENT, Logger
 from referee.sandbox import SandboxError
 from referee.transcript import TranscriptError
@@ -96,6 +96,7 @@ async def play_blocks(
     write: Write | None = None,
     log: Logger = SILENT,
     change_at: Callable[[int], int] | None = None,
+    time_is_up: Callable[[], bool] | None = None,
 ) -> None:
     """Plays every match of the blocks that the ledger has no result of.
 
@@ -111,6 +112,7 @@ async def play_blocks(
         log: the operator's.
         change_at: as a schedule has it: if a change waits in the ledger, no block from there on is begun. None:
             nobody looks whether one waits.
+        time_is_up: whether no more blocks are to be begun, nor matches to be waited for; None: they always are.
 
     Raises:
         MachineCannot: a block stayed void, or nothing more can be written. What is done is in the ledger.
@@ -125,6 +127,7 @@ async def play_blocks(
         log=log,
         change_at=change_at,
         hear=hear,
+        time_is_up=time_is_up,
     ).to_the_end()
 
 
@@ -141,6 +144,7 @@ class _Run(Generic[PlayerT]):
     log: Logger
     change_at: Callable[[int], int] | None
     hear: Callable[[Sequence[Played]], None] | None
+    time_is_up: Callable[[], bool] | None
     joining: trio.CancelScope = dataclass_field(default_factory=trio.CancelScope)
     """New workers join until every match has ended."""
     interruptions: Counter[Match] = dataclass_field(default_factory=Counter)
@@ -160,13 +164,18 @@ class _Run(Generic[PlayerT]):
 
     async def _keep_busy(self, number: int, worker: Worker[PlayerT]) -> None:
         """Plays one match after the other, until all have ended, or this worker is gone for good."""
-        seat = worker.seat
+        seat, awaits = worker.seat, worker.awaits
         players = self.field.players
 
         def fits(match: Match) -> bool:
             return seat is None or seat([players[entrant] for entrant in match.entrants])
 
+        def waits(match: Match) -> bool:
+            return awaits is not None and awaits([players[entrant] for entrant in match.entrants])
+
         while not self.queue.done and number in self.roster:
+            if self.time_is_up is not None and self.time_is_up():
+                self.queue.stop(waits)
             ticket = self.queue.take(number, fits)
             if ticket is not None:
                 await self._settle(ticket, worker.play)
@@ -192,17 +201,20 @@ class _Run(Generic[PlayerT]):
         name = _name(field, match)
         labels = tuple(field.names[entrant] for entrant in match.entrants)
         attempt = await self.write(partial(self.ledger.try_match, match, field.transcripts, name))
+        players = [field.players[entrant] for entrant in match.entrants]
+        # Nothing keeps a bot on another machine from remembering the deal of the block's matches before.
+        remembers = any(isinstance(player, RemoteBot) for player in players)
         try:
             result = await play(
                 replace(
                     field.plan,
                     match=match.name,
-                    seed=match.seed,
+                    seed=match.own_seed if remembers else match.seed,
                     block=match.block,
                     seating=match.seating,
                     labels=labels,
                 ),
-                [field.players[entrant] for entrant in match.entrants],
+                players,
                 transcript=attempt.transcript,
             )
         except WorkerGoneError as gone:

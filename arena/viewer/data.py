@@ -10,9 +10,10 @@ from typing import Any
 
 import msgspec
 
-from arena.live import Eyes, drawing_of
+from arena.live import Eyes
 from arena.replay import Fact, Recording, Step
 from protocol.games.runes import RUNES
+from protocol.text import drawing_of
 from referee.printable import printable
 
 MOST_BYTES = 32 * 1024 * 1024

@@ -17,6 +17,7 @@ from arena.pages import Website
 from arena.terminal import say
 from arena.web.cache import BusyError, Cache, Kept, ServedCompetition, kept
 from arena.web.catalog import seasons_in
+from arena.web.connection import DIRECT
 from arena.web.events import Receive, Send, Stream, Streams
 from referee.log import Logger
 
@@ -61,9 +62,12 @@ RETRY_SECONDS = 10
 class Site:
     """What is served: it changes as competitions come and go."""
 
-    def __init__(self, competitions: dict[str, ServedCompetition], delay: float | None = None) -> None:
-        """`delay`: see `Website`."""
+    def __init__(
+        self, competitions: dict[str, ServedCompetition], delay: float | None = None, *, feed: bool = False
+    ) -> None:
+        """`delay`, `feed`: see `Website`."""
         self._delay = delay
+        self._feed = feed
         self.show(competitions)
 
     def show(self, competitions: dict[str, ServedCompetition]) -> None:
@@ -71,7 +75,9 @@ class Site:
         self.competitions = competitions
         seasons = seasons_in(competitions.values())
         self.folders = frozenset(competitions) | {season.slug for season in seasons}
-        self.website = Website(tuple(competitions.values()), live=True, delay=self._delay, seasons=seasons)
+        self.website = Website(
+            tuple(competitions.values()), live=True, feed=self._feed, delay=self._delay, seasons=seasons
+        )
 
 
 class Application:
@@ -106,7 +112,8 @@ class Application:
                 if self._streams.full or self._streams.full_for(host):
                     await self._error(path, 503 if self._streams.full else 429)(scope, receive, send)
                 else:
-                    await self._streams.answer(stream, STREAM_HEADERS, host, receive, send)
+                    direct = scope.get("extensions", {}).get(DIRECT)
+                    await self._streams.answer(stream, STREAM_HEADERS, host, receive, send, direct=direct)
                 return
         await self._pages(scope, receive, send)
 

@@ -5,6 +5,7 @@ end for one that reads nothing. These have one request at a time, and every wait
 """
 
 import math
+import os
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -27,6 +28,8 @@ PIECE_BYTES = 64 * 1024
 REQUESTS = 10_000
 """Over one connection."""
 ENDING_SECONDS = 2.0
+DIRECT = "arena.direct"
+"""The name of our extension of ASGI: the connection itself, for answers in chunks; see `events.Direct`."""
 
 Application = Callable[[Any, Callable[[], Awaitable[Any]], Callable[[Any], Awaitable[None]]], Awaitable[None]]
 """An application as ASGI has it."""
@@ -72,6 +75,7 @@ class Connection:
         """`failed`: told of each error that the application did not foresee."""
         self._application = application
         self._stream = stream
+        self._socket = stream.socket if isinstance(stream, trio.SocketStream) else None
         self._client = client
         self._failed = failed
         self._deadline = trio.current_time() + REQUEST_SECONDS
@@ -115,11 +119,26 @@ class Connection:
             if not data:
                 return
 
+    def write_now(self, data: bytes) -> int:
+        """Writes what the kernel has room for, and gives how many bytes. It never waits.
+
+        A connection that is gone takes all.
+        """
+        if self._socket is None:
+            return 0
+        try:
+            return os.write(self._socket.fileno(), data)
+        except BlockingIOError:
+            return 0
+        except OSError:
+            self._nursery.cancel_scope.cancel()
+            return len(data)
+
     async def _send(self, event: Event) -> None:
         """What Hypercorn has for the client."""
         match event:
             case RawData():
-                await self._write(event.data)
+                await self.write(event.data)
             case Closed():
                 self._nursery.cancel_scope.cancel()
             case Updated():
@@ -127,7 +146,8 @@ class Connection:
                 self._deadline = trio.current_time() + REQUEST_SECONDS if event.idle else math.inf
                 self._reading.deadline = self._deadline
 
-    async def _write(self, data: bytes) -> None:
+    async def write(self, data: bytes | memoryview) -> None:
+        """Writes all, in pieces of which each has its time."""
         async with self._turn:
             try:
                 whole = memoryview(data)
@@ -145,6 +165,8 @@ class Connection:
         send: Callable[[Any], Awaitable[None]],
     ) -> Callable[[Any], Awaitable[None]]:
         """See `hypercorn.typing.TaskGroup`."""
+        if scope["http_version"] == "1.1":  # Older ones know no chunks.
+            scope["extensions"][DIRECT] = self
         give, take = trio.open_memory_channel[Any](config.max_app_queue_size)
         self._nursery.start_soon(self._answer, application, scope, take.receive, send)
         return give.send

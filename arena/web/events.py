@@ -1,13 +1,14 @@
 """Event streams: what has happened, told to many browsers at once, of which none is waited for.
 
-A message is encoded once and its bytes are shared. Each client has a bounded queue. One that does not keep up is
+A message is encoded once and its bytes are shared. They are written at once as far as the kernel has room for
+them; a client's task wakes up only for the rest. Each client has a bounded queue. One that does not keep up is
 told later how things stand then, and nothing of what was between.
 """
 
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from ipaddress import IPv6Address, ip_address
-from typing import Any
+from typing import Any, Protocol
 
 import trio
 
@@ -25,10 +26,12 @@ MOST_OF_ADDRESS = 100
 """Event streams of one client's address, if nothing else is asked for."""
 IPV6_HOST_BITS = 64
 """One client has all IPv6 addresses of a network."""
-SOONEST_SECONDS = 0.1
-"""Messages of so long go out together."""
-SECONDS_A_CLIENT = 0.001
-"""With many clients, messages go out together for longer: there are a thousand sends a second at most."""
+PAUSE_SECONDS = 0.2
+"""After a message that is sent at once, those of so long go out together."""
+SECONDS_A_CLIENT = 0.0005
+"""With many clients, messages go out together for longer: there are two thousand writes a second at most."""
+CLIENTS_AT_ONCE = 100
+"""Clients that are written to before others have a turn."""
 IGNORED = 100
 """Parts of a request's body that are let pass."""
 FRESH_SECONDS = 0.25
@@ -38,27 +41,55 @@ Send = Callable[[Any], Awaitable[None]]
 Receive = Callable[[], Awaitable[Any]]
 
 
+class Direct(Protocol):
+    """A connection that takes bytes of an answer as HTTP has them on the network."""
+
+    def write_now(self, data: bytes) -> int:
+        """Writes what there is room for now; gives how many bytes. It never waits."""
+
+    async def write(self, data: bytes | memoryview) -> None:
+        """Writes all."""
+
+
 def event(message: Any) -> bytes:
     """A message as an event of a stream. It is JSON, so there is no line end within it."""
     return b"data: " + encode(message) + b"\n\n"
 
 
+def chunk(data: bytes) -> bytes:
+    """Bytes of an answer without a length, as HTTP/1.1 has them on the network (RFC 9112, 7.1)."""
+    return b"%x\r\n%b\r\n" % (len(data), data)
+
+
 class Client:
     """One browser that listens."""
 
-    __slots__ = ("behind", "scope", "size", "waiting")
+    __slots__ = ("behind", "direct", "rest", "scope", "size", "told", "waiting")
 
-    def __init__(self) -> None:
+    def __init__(self, direct: Direct | None = None) -> None:
+        """`direct`: its connection, if it takes chunks."""
+        self.direct = direct
+        self.rest: memoryview | None = None
+        """Of a chunk that its connection had no room for."""
         self.waiting: list[bytes] = []
         self.size = 0
         self.behind = True
         """It is to be told how things stand."""
+        self.told = 0.0
+        """When it was last told something."""
         self.scope: trio.CancelScope | None = None
         """Where it waits for something to be told."""
 
-    def put(self, batch: bytes) -> None:
-        """Has it told this, or later how things stand."""
-        if not self.behind:
+    def put(self, batch: bytes, chunked: bytes, now: float) -> None:
+        """Has it told this, or later how things stand. `chunked`: the same as a chunk."""
+        self.told = now
+        is_free = not (self.behind or self.waiting or self.rest)
+        if is_free and self.scope is not None and self.direct is not None:
+            written = self.direct.write_now(chunked)
+            if written == len(chunked):
+                return
+            self.rest = memoryview(chunked)[written:]
+        elif not self.behind:
             self.size += len(batch)
             if len(self.waiting) >= MOST_WAITING or self.size > MOST_WAITING_BYTES:
                 self.catch_up()
@@ -90,6 +121,7 @@ class Stream:
         self._clients: set[Client] = set()
         self._news: list[bytes] = []
         self._size = 0
+        self._flows = False
         self._known: tuple[float, bytes] | None = None
 
     def __len__(self) -> int:
@@ -101,8 +133,9 @@ class Stream:
         self._known = None
         if not self._clients:
             return
-        if not self._size:
-            self._nursery.start_soon(self._soon)
+        if not self._flows:
+            self._flows = True
+            self._nursery.start_soon(self._flow)
         told = event(message)
         self._size += len(told)
         # Of more than one client may wait for, each begins again.
@@ -116,43 +149,57 @@ class Stream:
             self._known = now, event(self._snapshot())
         return self._known[1]
 
-    async def _soon(self) -> None:
-        """Sends what is published from now on for a little while, in one piece."""
-        await trio.sleep(max(SOONEST_SECONDS, SECONDS_A_CLIENT * len(self._clients)))
+    async def _flow(self) -> None:
+        """Sends what is published, until nothing has been for a while."""
+        while self._size:
+            await self._send_news()
+            await trio.sleep(max(PAUSE_SECONDS, SECONDS_A_CLIENT * len(self._clients)))
+        self._flows = False
+
+    async def _send_news(self) -> None:
+        """Sends what has been published, in one piece."""
         batch = b"".join(self._news)
+        chunked = chunk(batch)
         too_much = self._size > MOST_WAITING_BYTES
         self._news.clear()
         self._size = 0
-        for client in self._clients:
+        for number, client in enumerate(tuple(self._clients), 1):
             if too_much:
                 client.catch_up()
-            client.put(batch)
+            client.put(batch, chunked, trio.current_time())
+            if not number % CLIENTS_AT_ONCE:
+                await trio.lowlevel.checkpoint()
 
-    async def tell(self, receive: Receive, send: Send) -> None:
+    async def tell(self, receive: Receive, send: Send, direct: Direct | None = None) -> None:
         """Tells one client, until it goes: first how things stand, then each message.
 
         A client may be told a message twice, in how things stand and once more. Messages are such that this does
         not matter.
         """
-        client = Client()
+        client = Client(direct)
+        client.told = trio.current_time()
         self._clients.add(client)
         ignored = 0
         try:
             while ignored < IGNORED:
-                if client.behind:
+                if direct is not None and client.rest is not None:
+                    rest, client.rest = client.rest, None
+                    await direct.write(rest)
+                elif client.behind:
                     client.behind = False
                     await send({"type": "http.response.body", "body": self.snapshot(), "more_body": True})
                 elif client.waiting:
                     await send({"type": "http.response.body", "body": client.take(), "more_body": True})
                 else:
-                    with trio.move_on_after(HEARTBEAT_SECONDS) as client.scope:
+                    # Messages that are written at once move the time of the next heartbeat, and wake nobody.
+                    with trio.move_on_at(client.told + HEARTBEAT_SECONDS) as client.scope:
                         message = await receive()
                         if message["type"] == "http.disconnect":
                             return
                         ignored += 1
-                    quiet = client.scope.cancelled_caught and not (client.waiting or client.behind)
                     client.scope = None
-                    if quiet:
+                    if trio.current_time() >= client.told + HEARTBEAT_SECONDS:
+                        client.told = trio.current_time()
                         await send({"type": "http.response.body", "body": HEARTBEAT, "more_body": True})
         finally:
             self._clients.discard(client)
@@ -177,15 +224,25 @@ class Streams:
         return self._of_address[address_of(host)] >= self._most_of_address
 
     async def answer(
-        self, stream: Stream, headers: list[tuple[bytes, bytes]], host: str, receive: Receive, send: Send
+        self,
+        stream: Stream,
+        headers: list[tuple[bytes, bytes]],
+        host: str,
+        receive: Receive,
+        send: Send,
+        *,
+        direct: Direct | None = None,
     ) -> None:
-        """Answers a request for a stream. It may end only with the client, which is at the address `host`."""
+        """Answers a request for a stream. It may end only with the client, which is at the address `host`.
+
+        `direct`: the connection, if it takes chunks.
+        """
         address = address_of(host)
         self.listening += 1
         self._of_address[address] += bool(address)
         try:
             await send({"type": "http.response.start", "status": 200, "headers": headers})
-            await stream.tell(receive, send)
+            await stream.tell(receive, send, direct)
         finally:
             self.listening -= 1
             self._of_address[address] -= bool(address)

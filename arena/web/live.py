@@ -14,7 +14,6 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
-from arena.live import drawing_of
 from arena.viewer import runes_of
 from protocol.codec import encode
 from protocol.feed import (
@@ -30,6 +29,7 @@ from protocol.feed import (
     FeedStandings,
     FeedWindow,
 )
+from protocol.text import drawing_of
 from protocol.words import Event, Outcome, View
 from referee.games import GAMES
 from referee.printable import printable

@@ -2,7 +2,6 @@
 
 import errno
 import ipaddress
-import os
 import resource
 import socket
 from collections.abc import Callable
@@ -20,8 +19,6 @@ FILES = 100
 """What the server itself has open at most."""
 UNREAD_BYTES = 64 * 1024
 """What the kernel may hold for a client that does not read."""
-NICENESS = 10
-"""Matches come first."""
 REFUSAL = (
     b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: 24\r\n"
     b"retry-after: 10\r\nconnection: close\r\n\r\nToo many are connected.\n"
@@ -58,11 +55,6 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
-
-
-def be_nice() -> None:
-    """Lets matches on this machine go first."""
-    os.nice(NICENESS)
 
 
 class Server:

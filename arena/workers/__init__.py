@@ -3,6 +3,7 @@
 from arena.workers.api import Play, Venue, Worker, WorkerGoneError, Workers
 from arena.workers.builds import ready
 from arena.workers.capacity import MAX_CONCURRENCY, cores, keep_calibration, matches_at_once
+from arena.workers.cluster import PATIENCE_SECONDS
 from arena.workers.listener import Hosting, open_listener
 from arena.workers.own_code import own_content, own_files
 from arena.workers.remote_seats import RemoteSeats
@@ -12,6 +13,7 @@ from arena.workers.venue import LOCAL, Where, venue_for
 __all__ = [
     "LOCAL",
     "MAX_CONCURRENCY",
+    "PATIENCE_SECONDS",
     "Hosting",
     "Play",
     "RemoteSeats",

@@ -36,6 +36,8 @@ class Worker(Struct, Generic[PlayerT], frozen=True, kw_only=True):
     seat: Callable[[Sequence[PlayerT]], bool] | None = None
     """Keeps seats for a match that it is given next, if all its players are there; whether they are. None: all
     always are."""
+    awaits: Callable[[Sequence[PlayerT]], bool] | None = None
+    """Whether a match waits for a player who is not there: it may be long. None: none does."""
 
 
 Workers = Sequence[Worker[PlayerT]] | Roster[Worker[PlayerT]]

@@ -1,5 +1,6 @@
 """The port for bots on their authors' own machines, and what people read of who comes and goes there."""
 
+from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from contextlib import AsyncExitStack
 
@@ -14,7 +15,7 @@ from referee.wire import Address, KeyPair, Lobby, open_lobby, z85
 TURNED_AWAY_SHOWN = 20
 """The most refused connections that are shown: strangers may not fill the host's screen."""
 LOGGED_CONNECTIONS = 200
-"""The most connections and disconnections of bots that are logged: a bot may do nothing else."""
+"""The most connections and disconnections of one bot that are told: a bot may do nothing else."""
 
 
 class Hosting(Struct, frozen=True):
@@ -49,25 +50,29 @@ async def open_listener(
         log: the operator's.
         barred: keys of those bots that may not come any more.
         stands: whether match after match is played over a line.
-        came: told of bots that come (True) or leave, of the first `LOGGED_CONNECTIONS`.
+        came: told of bots that come (True) or leave, of each the first `LOGGED_CONNECTIONS`.
 
     Raises:
         MachineCannot: the port cannot be had.
     """
     named = {bot.key: bot for bot in bots}
-    shown = logged = 0
+    shown = 0
+    logged: Counter[str] = Counter()
+    told: set[tuple[str, str]] = set()
 
     def turned_away(address: str, why: str) -> None:
         nonlocal shown
+        if (address, why) in told:
+            return  # An author whose key is not known yet knocks again and again.
         shown += 1
         if shown <= TURNED_AWAY_SHOWN:
             screen.say(f"turned away {address}: {why}{'; more are not told' * (shown == TURNED_AWAY_SHOWN)}")
             log.warning("turned_away", address=address, reason=why)
+            told.add((address, why))
 
     def tell_came(key: str, is_here: bool) -> None:
-        nonlocal logged
-        logged += 1
-        if logged <= LOGGED_CONNECTIONS:
+        logged[key] += 1
+        if logged[key] <= LOGGED_CONNECTIONS:
             log.info("remote_connected" if is_here else "remote_disconnected", bot=named[key].name)
             came(named[key], is_here)
 

@@ -3,7 +3,6 @@
 from hashlib import sha256
 from pathlib import Path
 
-import arena
 import protocol
 import referee
 from referee.bot_folder import BUILT_IN, FILE_HASH_DIGITS, content_hash, file_hashes
@@ -38,7 +37,7 @@ def own_files() -> dict[str, str]:
 
 def _folders() -> dict[str, Path]:
     """Folders of code that decides, by where they lie in the project."""
-    home = Path(arena.__path__[0])
+    home = Path(__file__).resolve().parents[1]
     packages = {package.__name__: Path(package.__path__[0]) for package in (protocol, referee)}
     return packages | {f"{home.name}/{room}": home / room for room in ROOMS}
 

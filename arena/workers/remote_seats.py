@@ -145,7 +145,7 @@ class RemoteSeats:
             self._nursery.start_soon(self._tell_who_is_missing, playing)
             one = partial(play, wire=wire, kept=kept, remote=self._lines, publish=self._publish, log=self._log)
             try:
-                yield [Worker(play=partial(self._play, one), slots=slots, seat=self.seat)]
+                yield [Worker(play=partial(self._play, one), slots=slots, seat=self.seat, awaits=self.awaits)]
                 with trio.move_on_after(TELL_SECONDS):
                     while self._busy:
                         await self._freed.wait()
@@ -173,7 +173,15 @@ class RemoteSeats:
         if any(key in self._busy or not self._may_begin(key) for key in keys):
             return False
         self._busy.update(keys)
+        for key in keys:
+            line = self._lines[key]
+            line.awaited = line.connected or not self._is_gone(key)
         return True
+
+    def awaits(self, players: Sequence[Player]) -> bool:
+        """Whether a match of these waits for a bot that is not there."""
+        keys = {player.key for player in players if isinstance(player, RemoteBot)} - self._busy
+        return any(not (self._lines[key].connected or self._is_gone(key)) for key in keys)
 
     def await_no_more(self, keys: Collection[str]) -> None:
         """These bots withdraw: those of their matches that are still played do not wait for them."""

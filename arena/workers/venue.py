@@ -15,7 +15,7 @@ from arena.feed import FeedLine
 from arena.workers import capacity
 from arena.workers.api import Play, Venue, Worker
 from arena.workers.builds import ready
-from arena.workers.cluster import Asked, Store, address_of, dask_for, open_cluster
+from arena.workers.cluster import PATIENCE_SECONDS, Asked, Store, address_of, dask_for, open_cluster
 from arena.workers.pool import open_pool
 from arena.workers.remote_seats import RemoteSeats
 from referee import sandbox
@@ -36,6 +36,8 @@ class Where(Struct, frozen=True, kw_only=True):
     """URL of a folder or an object store; None: the results folder."""
     concurrency: int | None
     workers: int | None
+    patience: float = PATIENCE_SECONDS
+    """How many seconds to wait for a cluster's scheduler, or for its workers, when they are gone."""
 
 
 def venue_for(
@@ -85,7 +87,7 @@ def venue_for(
         folders = tuple(bot for bot in bots if isinstance(bot, BotFolder))
         asked = Asked(bots=folders, isolation=isolation)
         return tuple(SandboxedBot(bot) for bot in folders), lambda _: open_cluster(
-            where.on, asked, where.transcripts, log.logger
+            where.on, asked, where.transcripts, patience=where.patience, log=log.logger
         )
     if fresh:
         _demand(isolation)

@@ -44,14 +44,14 @@ class FightOptions(Options, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """After so many rounds the match ends."""
 
 
-class Banner(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Banner(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, gc=False):
     """The colours of a title's banner: one hex of the body's, two of the partings'."""
 
     body: Colour
     parting: Colour
 
 
-class Puzzle(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Puzzle(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, gc=False):
     """The timed game: which of the numbers add up to the target? (R7)."""
 
     numbers: tuple[int, ...]
@@ -161,7 +161,7 @@ class Standing(Event, frozen=True, kw_only=True, tag="standing"):
     strengths: dict[str, int]
 
 
-class Claim(Struct, frozen=True, kw_only=True):
+class Claim(Struct, frozen=True, kw_only=True, gc=False):
     """Who claimed a title, and in which round."""
 
     seat: int
@@ -182,7 +182,7 @@ class Reveal(Event, frozen=True, kw_only=True, tag="reveal"):
 FightEvent = BoardShown | ChallengeShown | PillarShows | Crowded | PillarAnswer | RoundResult | Standing | Reveal
 
 
-class Visit(Struct, frozen=True, kw_only=True):
+class Visit(Struct, frozen=True, kw_only=True, gc=False):
     """A seat's own visit to a pillar: all that was told of it, and what was asked."""
 
     round: int
@@ -193,7 +193,7 @@ class Visit(Struct, frozen=True, kw_only=True):
     answer: PillarAnswer | None = None
 
 
-class Candidates(Struct, frozen=True, kw_only=True):
+class Candidates(Struct, frozen=True, kw_only=True, gc=False):
     """What a vote's window tells those who vote in it."""
 
     candidates: tuple[int, ...]

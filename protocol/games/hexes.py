@@ -40,7 +40,10 @@ class Hexes:
         """Name to one-cell mask."""
         self.name = dict(zip(bits, self.names, strict=True))
         """One-cell mask to name."""
+        self._few = {0: (), **{bit: (name,) for bit, name in self.name.items()}}
+        """What masks of no cell and of one name: most of those asked."""
         self.all = sum(bits)
+        self._second_half = sum(bits[len(bits) // 2 :])
         self._shifts = {way: y * stride + (x + y) // 2 for way, (x, y) in steps.items()}
         self._up = tuple(shift for shift in self._shifts.values() if shift > 0)
         self._down = tuple(-shift for shift in self._shifts.values() if shift < 0)
@@ -105,14 +108,17 @@ class Hexes:
         a, b, c = self._up
         d, e, f = self._down
         while mask.bit_count() > size:
-            group, edge = 0, mask & -mask
-            while edge:
-                group |= edge
-                if group.bit_count() > size:
+            # A group grows fastest from the middle of the board.
+            half = mask & self._second_half or mask
+            group, grown = 0, half & -half
+            while grown != group:
+                if grown.bit_count() > size:
                     return True
-                edge = edge << a | edge << b | edge << c | edge >> d | edge >> e | edge >> f
-                edge = edge & mask & ~group
-            mask &= ~group
+                group = grown
+                grown = mask & (
+                    group | group << a | group << b | group << c | group >> d | group >> e | group >> f
+                )
+            mask ^= group
         return False
 
     def sizes(self, mask: int) -> list[int]:
@@ -144,8 +150,8 @@ class Hexes:
 
     def cells(self, mask: int) -> tuple[str, ...]:
         """The names of a mask's cells, in row order."""
-        if not mask:
-            return ()
+        if (few := self._few.get(mask)) is not None:
+            return few
         name = self.name
         names: list[str] = []
         while mask:

@@ -50,7 +50,7 @@ class ChooseSymbol(Action, frozen=True, kw_only=True, forbid_unknown_fields=True
     symbol: Six
 
 
-class Part(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+class Part(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, gc=False):
     """A part of an action that has keys of its own."""
 
 

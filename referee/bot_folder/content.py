@@ -39,7 +39,7 @@ FILE_HASH_DIGITS = 12
 LONGEST_PART = 255
 """Bytes of a name in its own folder, as the kernel has it."""
 UNUSED_DAYS = 7
-"""A copy that nobody used for longer is removed."""
+"""A copy that nobody used for longer is removed, by a process that finds that nobody looked for a day."""
 _BLOCK = MEGABYTE
 _DAY_SECONDS = 86_400
 _ANY_TO_READ = {b"f": 0o444, b"x": 0o555}
@@ -143,6 +143,8 @@ def copied(items: Iterable[Item]) -> tuple[str, Path]:
         OSError: the copy cannot be written.
     """
     copies = _copies()
+    if not copies.is_dir():
+        _hold.cache_clear()  # Somebody has removed it since.
     _hold(copies)
     making = Path(tempfile.mkdtemp(prefix=_MAKING, dir=copies))
     try:
@@ -199,7 +201,7 @@ def _copies() -> Path:
 def _hold(copies: Path) -> None:
     """Makes the folder of copies; from now to this process's end no other removes what lies there.
 
-    Where nobody else holds it, this first removes what was not used for long.
+    Where nobody else holds it, and nobody looked for a day, this first removes what was not used for long.
 
     Raises:
         ContentError: another user could change what bots run.
@@ -213,8 +215,11 @@ def _hold(copies: Path) -> None:
     lock = os.open(copies / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     # A file system without locks is one on which nothing is removed.
     with suppress(OSError):
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        _remove_unused(copies)
+        looked = os.fstat(lock)
+        if looked.st_size == 0 or looked.st_mtime < time.time() - _DAY_SECONDS:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _remove_unused(copies)
+            os.pwrite(lock, b"\n", 0)
     with suppress(OSError):
         fcntl.flock(lock, fcntl.LOCK_SH)
 

@@ -6,7 +6,6 @@ view, pauses. Submissions, charges, notes, seeds and setup are never looked at.
 
 from collections import deque
 from collections.abc import Callable
-from copy import copy
 
 from msgspec import UNSET, Raw, Struct
 
@@ -86,7 +85,8 @@ class Feed:
 
     def fork(self, table: Table, publish: Publish) -> "Feed":
         """A feed of its own that stands where this one does."""
-        fork = copy(self)
+        fork = Feed.__new__(Feed)
+        fork.__dict__.update(self.__dict__)
         fork._table, fork._publish = table, publish  # noqa: SLF001 - it is one of its own
         fork._events, fork._reserve = self._events.copy(), self._reserve.copy()  # noqa: SLF001
         return fork

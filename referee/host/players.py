@@ -4,7 +4,6 @@ Each opens its seat's line, runs from its start to its end, and says what proces
 does with its players (freeze, measure, keep, kill) concerns bots in processes here; nothing is done to others.
 """
 
-import hashlib
 import secrets
 import shutil
 import tempfile
@@ -22,11 +21,10 @@ from referee.host.kept_bots import KeptBot, KeptBots, Kind, can_stay
 from referee.host.match_log import MatchLog
 from referee.host.plan import Plan
 from referee.linux.cpu_time import MICROSECONDS, most_cores
-from referee.match import BotIdentity
+from referee.match import BotIdentity, bot_seed, remote_bot_seed
 from referee.sandbox import NOTHING, Meter, Process, Reading, Terminal
 from referee.wire import SOCKET_NAME, Bell, Line, LocalLine, MemoryLine, RemoteLine, Wire, from_z85, z85
 
-BOT_SEED_BITS = 53
 REMOTE = "remote:"
 """Before the file of a public key: the name of a bot that comes with that key."""
 KEY_CONTENT = "key:"
@@ -204,8 +202,12 @@ class RemoteBotHere(PlayerHere):
     async def run(self, host: Host, log: MatchLog) -> None:
         """See `PlayerHere`."""
         log.started(self.seat, "remote")
-        await self.line.missing(AWAY_SECONDS)
-        await host.left(self.seat, 0, f"its line was down for more than {AWAY_SECONDS:g} s")
+        if self.line.awaited or self.line.connected:
+            await self.line.missing(AWAY_SECONDS)
+            why = f"its line was down for more than {AWAY_SECONDS:g} s"
+        else:
+            why = "it was not there, and was not waited for any more"
+        await host.left(self.seat, 0, why)
 
     def dismiss(self) -> None:
         """See `PlayerHere`. A line that stands is taken back by who lent it."""
@@ -444,12 +446,9 @@ def _credited(who: BotIdentity, delay: float | None, most_ms: int) -> BotIdentit
 
 
 def identity(plan: Plan, seat: int, player: Player, *, seats: int) -> BotIdentity:
-    """The player at a seat. A bot's own seed follows from the match's, from which it cannot be told back.
-
-    No two bots have the same one in all the matches of one deal: seats are counted through them all.
-    """
-    digest = hashlib.sha256(f"{plan.seed}/bot/{plan.seating * seats + seat}".encode()).digest()
-    seed = int.from_bytes(digest[:8], "big") >> (64 - BOT_SEED_BITS)
+    """The player at a seat."""
+    place = plan.seating * seats + seat
+    seed = remote_bot_seed(plan.seed, place) if isinstance(player, RemoteBot) else bot_seed(plan.seed, place)
     if isinstance(player, LocalSeat):
         return BotIdentity(name=player.name, version="", content="", seed=seed, token="")
     token = secrets.token_hex(16)

@@ -35,6 +35,15 @@ def open_regular(path: Path) -> BinaryIO:
         raise
 
 
+def check_regular(path: Path) -> None:
+    """Looks whether a file is regular, or what a link leads to; does not open it.
+
+    Raises:
+        OSError: it is not there, or is no regular file; `strerror` says what it is.
+    """
+    _check(path.stat().st_mode, path)
+
+
 def read_regular(path: Path, limit: int) -> bytes:
     """The content of a file of at most `limit` bytes; no more of it is ever in memory.
 

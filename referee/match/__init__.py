@@ -3,8 +3,10 @@
 from referee.match.clock import MICROSECONDS_PER_MS, clock_terms
 from referee.match.clock_config import LONGEST_MS, MOST_WALL_FACTOR, BadClockError, ClockTable, table_of
 from referee.match.evidence import ClosedPart
+from referee.match.forfeits import forfeited_at_once, with_forfeits
 from referee.match.frequent import Frequent
 from referee.match.match import Match
+from referee.match.outbox import MatchIO
 from referee.match.policy import NotNegative, Policy, Positive
 from referee.match.records import (
     FORMAT,
@@ -33,6 +35,8 @@ from referee.match.records import (
     Used,
     WindowTime,
     Woke,
+    bot_seed,
+    remote_bot_seed,
 )
 from referee.match.seat_report import TEXT, Complaint, SeatReport, Spread, merged, percentile, sentences, summed
 from referee.match.submissions import wrong_hello
@@ -65,6 +69,7 @@ __all__ = [
     "Judged",
     "Left",
     "Match",
+    "MatchIO",
     "NotNegative",
     "Out",
     "PauseOrder",
@@ -81,11 +86,15 @@ __all__ = [
     "Verdict",
     "WindowTime",
     "Woke",
+    "bot_seed",
     "clock_terms",
+    "forfeited_at_once",
     "merged",
     "percentile",
+    "remote_bot_seed",
     "sentences",
     "summed",
     "table_of",
+    "with_forfeits",
     "wrong_hello",
 ]

@@ -6,6 +6,7 @@ again, which is how a transcript is proved.
 """
 
 import base64
+from hashlib import pbkdf2_hmac, sha256
 from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
@@ -23,6 +24,9 @@ FLOOD_US = 5_000
 """A bot that kept the referee's loop busy in vain for so many microseconds of a window has flooded it."""
 HOG_US = 1_000
 """One that did so for so many microseconds is among those who make the referee late together."""
+BOT_SEED_BITS = 53
+REMOTE_ROUNDS = 1_000
+"""Of hashing, from a match's seed to a remote bot's: a millisecond or less."""
 START = -1
 """Where a seat's windows are counted from 0: not one of them, but its bot's start, in which it said no `hello`."""
 LARGEST = 2**53 - 1
@@ -36,6 +40,21 @@ Count = Annotated[int, Meta(ge=0, le=LARGEST)]
 SeatNumber = Annotated[int, Meta(ge=0, le=LARGEST)]
 """Whether there is such a seat, the header says."""
 ExitCode = Annotated[int, Meta(ge=-LARGEST, le=LARGEST)]
+
+
+def bot_seed(seed: int, place: int) -> int:
+    """A bot's own seed of 53 bits. It follows from the match's, which cannot be told back from it.
+
+    `place` counts the seats of all matches of one deal: no two bots of a deal have the same seed.
+    """
+    digest = sha256(f"{seed}/bot/{place}".encode()).digest()
+    return int.from_bytes(digest[:8], "big") >> (64 - BOT_SEED_BITS)
+
+
+def remote_bot_seed(seed: int, place: int) -> int:
+    """The same of a bot on another machine, whose author may have many machines to try all match seeds with."""
+    digest = pbkdf2_hmac("sha256", f"{seed}/bot/{place}".encode(), b"remote", REMOTE_ROUNDS)
+    return int.from_bytes(digest[:8], "big") >> (64 - BOT_SEED_BITS)
 
 
 class BotIdentity(Struct, frozen=True, kw_only=True):

@@ -19,8 +19,9 @@ from referee.rules.contract import (
     Window,
     read_given,
 )
-from referee.rules.reveal import Leak, audience, opened, shown
-from referee.rules.rng import Luck
+from referee.rules.legal import Building, Draft, IllegalChoiceError, LegalActions, drawn
+from referee.rules.reveal import Leak, audience, opened, remembered, shown
+from referee.rules.rng import Luck, choice, sample, shuffle
 from referee.rules.table import Answered, Deal, Move, Table, WindowClosed
 
 __all__ = [
@@ -31,10 +32,14 @@ __all__ = [
     "Announced",
     "Answered",
     "BadSetupError",
+    "Building",
     "Deal",
+    "Draft",
     "Game",
     "Illegal",
+    "IllegalChoiceError",
     "Leak",
+    "LegalActions",
     "Luck",
     "Move",
     "Owed",
@@ -48,7 +53,12 @@ __all__ = [
     "Window",
     "WindowClosed",
     "audience",
+    "choice",
+    "drawn",
     "opened",
     "read_given",
+    "remembered",
+    "sample",
     "shown",
+    "shuffle",
 ]

@@ -5,15 +5,17 @@ reads a clock, never rolls dice but with the luck it is handed, and says whom ea
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
 from enum import Enum
 from random import Random
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar, cast
 
 import msgspec
 from msgspec import Raw, Struct
 
 from protocol.codec import Refused, decode_action
 from protocol.words import Action, Event, Options, Outcome, Setup, View
+from referee.rules.legal import Building, LegalActions
 from referee.rules.rng import Luck
 
 StateT = TypeVar("StateT")
@@ -36,7 +38,7 @@ class BadSetupError(ValueError):
     """A given setup, or an option's value, that breaks the game's rules. The text names the place."""
 
 
-class Addressed(Struct, frozen=True):
+class Addressed(Struct, frozen=True, gc=False):
     """An event and whom it is for: one seat, or everyone where `seat` is None."""
 
     event: Event
@@ -51,14 +53,14 @@ class Quoted(Event, tag="quoted", frozen=True):
     """The event in the message, if it holds one: a bot that comes back can ask for it again."""
 
 
-class Step(Struct, Generic[StateT], frozen=True):
+class Step(Struct, Generic[StateT], frozen=True, gc=False):
     """What a deal, an answer or a closed window leads to: the new state, and what is told, in order."""
 
     state: StateT
     told: tuple[Addressed, ...] = ()
 
 
-class Owed(Struct, frozen=True):
+class Owed(Struct, frozen=True, gc=False):
     """One seat's part in an open window."""
 
     seat: int
@@ -85,7 +87,7 @@ class Retold(Struct, frozen=True, kw_only=True):
     """The seat's time never ends, whatever it is told."""
 
 
-class Window(Struct, frozen=True):
+class Window(Struct, frozen=True, gc=False):
     """A span of time in which the seats that owe an action may submit it, in secret."""
 
     name: str
@@ -108,7 +110,7 @@ class Announced(Enum):
     """Who owes an action in it, too."""
 
 
-class Taken(Struct, frozen=True):
+class Taken(Struct, frozen=True, gc=False):
     """What a seat's part in a closed window came to."""
 
     action: Action | None
@@ -148,6 +150,8 @@ class Game(ABC, Generic[StateT]):
     setup: ClassVar[type[Setup]] = Setup
     """The host's secrets; as it stands for a game that has none."""
     view_type: ClassVar[type[View]]
+    choices: ClassVar[tuple[str, ...]] = ()
+    """What actions are built of, by number: names for people, the same numbers in all windows (`rules.legal`)."""
 
     def read_options(self, variant: str, given: Raw | None) -> Options:
         """The options of a match: those given, checked, and defaults for the rest.
@@ -217,6 +221,52 @@ class Game(ABC, Generic[StateT]):
     @abstractmethod
     def outcome(self, state: StateT) -> Outcome | None:
         """The outcome, once there is one."""
+
+    def legal_actions(self, source: StateT | View, seat: int) -> LegalActions:
+        """What this seat may submit to the open window, in which it owes an action.
+
+        Args:
+            source: the state, or the view of that seat, which is all that it depends on.
+            seat: the seat.
+        """
+        view = source if isinstance(source, self.view_type) else self.view(cast("StateT", source), seat)
+        return LegalActions(
+            lambda: self.build(view, seat), lambda action: self.spell(view, action), self.listed(view, seat)
+        )
+
+    def build(self, view: Any, seat: int) -> Building:
+        """Builds a legal action to the window that this view shows open, choice by choice."""
+        raise NotImplementedError(f"{self.name} cannot build actions: {view}, {seat}")
+
+    def spell(self, view: Any, action: Action) -> Sequence[int]:
+        """The choices with which `build` makes this legal action, given in its canonical spelling."""
+        raise NotImplementedError(f"{self.name} cannot build actions: {view}, {action}")
+
+    def listed(self, view: Any, seat: int) -> Sequence[Action] | None:
+        """Every legal action once, always in the same order; None where they are too many."""
+        return None
+
+    def worlds(
+        self,
+        view: Any,
+        events: Sequence[Event],
+        seat: int,
+        luck: Random,
+        *,
+        variant: str | None = None,
+        options: Options | None = None,
+    ) -> Iterator[StateT]:
+        """Draws states in which this seat would have been told exactly what it was, without an end.
+
+        Args:
+            view: what the seat knows now.
+            events: all that it was told in this match, in order.
+            seat: the seat.
+            luck: where chance comes from.
+            variant: the match's, as in `welcome`; None: the default.
+            options: the match's, as in `welcome`; None: the defaults.
+        """
+        raise NotImplementedError(f"{self.name} cannot draw worlds: {view}, {events}, {seat}, {luck}")
 
     def plausible(self, state: StateT, seat: int, luck: Random) -> Any:
         """A likely legal submission of that seat to the open window: an action, or plain JSON values.

@@ -3,13 +3,17 @@
 Nothing of a state reaches a bot, a spectator or a seat's transcript but through here.
 """
 
-from typing import Any
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar, cast
 
 from msgspec import Raw, Struct
 
 from protocol.messages import EventMessage, Opened
 from protocol.words import Audience, View
-from referee.rules.contract import Addressed, Announced, Game, Owed, Window
+from referee.rules.contract import Addressed, Announced, Game, Owed, StateT, Window
+
+MadeT = TypeVar("MadeT")
 
 
 class Leak(Exception):  # noqa: N818 - names what would happen if this did not stop it
@@ -32,6 +36,22 @@ def audience(addressed: Addressed, seats: int) -> range:
 def event_message(event: Raw, n: int) -> EventMessage:
     """A seat's n-th event message; the event is encoded once for all."""
     return EventMessage(n=n, event=event)
+
+
+def remembered(function: Callable[[StateT], MadeT]) -> Callable[[StateT], MadeT]:
+    """The function, which keeps what it made of the last state: each seat's view of one state asks it the same."""
+    last: tuple[Any, Any] = (None, None)
+
+    @wraps(function)
+    def made_of(state: StateT) -> MadeT:
+        nonlocal last
+        kept, made = last
+        if kept is not state:
+            made = function(state)
+            last = state, made
+        return cast("MadeT", made)
+
+    return made_of
 
 
 def shown(game: Game[Any], state: Any, seat: int | None) -> View:

@@ -5,7 +5,6 @@ into the state. `transcript.replayer` folds a journal anew and gets the same sta
 """
 
 from collections.abc import Iterable
-from copy import copy
 from typing import Any
 
 from msgspec import Raw, Struct
@@ -25,14 +24,14 @@ class Deal(Struct, frozen=True):
     setup: Raw | None = None
 
 
-class Answered(Struct, frozen=True, tag="answered"):
+class Answered(Struct, frozen=True, tag="answered", gc=False):
     """Journal: a seat's final submission to an `asap` window was answered."""
 
     seat: int
     action: Action
 
 
-class WindowClosed(Struct, frozen=True, tag="closed"):
+class WindowClosed(Struct, frozen=True, tag="closed", gc=False):
     """Journal: the open window was closed with this, indexed by seat."""
 
     taken: tuple[Taken | None, ...]
@@ -55,6 +54,8 @@ class Table:
         self.number = 0
         """Counts the match's windows from 0; names the open window's luck."""
         self.journal: list[Move] = []
+        self.window: Window | None = None
+        self._parts: dict[int, Owed] = {}
         self.start = self._take(game.deal(deal.variant, self.options, self.setup, luck))
         """What was told before the first window."""
 
@@ -65,13 +66,13 @@ class Table:
 
     def read(self, seat: int, raw: bytes | Raw) -> Action:
         """The canonical action that `raw` submits to the open window. Raises Illegal."""
-        if seat not in [owed.seat for owed in self.owed]:
+        if seat not in self._parts:
             raise Illegal("this seat owes nothing now")
         return self.game.read_action(self.state, seat, raw)
 
     def default(self, seat: int) -> Action | None:
         """What the seat is taken to have submitted if it has nothing; a drawn one is drawn here."""
-        owed = next(owed for owed in self.owed if owed.seat == seat)
+        owed = self._parts[seat]
         return self.game.draw_default(self.state, seat, self._luck()) if owed.drawn else owed.default
 
     def answer(self, seat: int, action: Action) -> tuple[Addressed, ...]:
@@ -88,7 +89,8 @@ class Table:
 
     def fork(self) -> "Table":
         """A table of its own that stands where this one does: what is played on one leaves the other alone."""
-        fork = copy(self)
+        fork = Table.__new__(Table)
+        fork.__dict__.update(self.__dict__)
         fork.journal = self.journal.copy()
         return fork
 
@@ -97,10 +99,14 @@ class Table:
 
     def _take(self, step: Step[Any]) -> tuple[Addressed, ...]:
         self.state = step.state
-        self.window: Window | None = self.game.window(step.state)
+        window = self.game.window(step.state)
+        if window is not self.window:
+            self.window = window
+            self._parts = {owed.seat: owed for owed in self.owed}
         self.outcome: Outcome | None = self.game.outcome(step.state)
         for told in step.told:
-            check_audience(told)
+            if told.seat is None:
+                check_audience(told)
         return step.told
 
 

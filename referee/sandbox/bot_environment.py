@@ -18,6 +18,9 @@ from referee.bot_folder import PATH, PYTHON, BotFolder
 PROJECT = Path(__file__).resolve().parents[2]
 """Where protocol, bots, referee and arena lie: the checkout, or the packages' folder they were installed into."""
 
+PURE = ("protocol", "referee/__init__.py", "referee/rules", "referee/games")
+"""The words and the rules, which bots may import: code that holds no secret of any match."""
+
 
 class Machine(Struct, frozen=True, kw_only=True):
     """Where a Python bot's parts are on this machine."""
@@ -57,16 +60,25 @@ def _folders(names: Iterable[str]) -> tuple[Path, ...]:
 
 
 @cache
-def shared_modules() -> tuple[Path, ...]:
-    """The files of `bots` that every bot may import: the kit, and what bots share. No bot's own.
+def importable() -> tuple[Path, ...]:
+    """All of the project that bots may import, as files and folders below it: words, rules, kit. No bot's own.
 
-    With them goes what Python has compiled of them: no bot could keep that for the next one.
+    With what bots share goes what Python has compiled of it: no bot could keep that for the next one.
     """
     bots = PROJECT / "bots"
     if not sys.dont_write_bytecode:
         compileall.compile_dir(bots, maxlevels=0, quiet=2)
     compiled = bots / "__pycache__"
-    return (*sorted(bots.glob("*.py")), *([compiled] if compiled.is_dir() else []))
+    shared = (*sorted(bots.glob("*.py")), *([compiled] if compiled.is_dir() else []))
+    return (*map(Path, PURE), *(path.relative_to(PROJECT) for path in shared))
+
+
+def link_importable(folder: Path) -> None:
+    """Puts links to it into an empty folder. Without walls, Python finds nothing else of the project."""
+    for path in importable():
+        link = folder / path
+        link.parent.mkdir(exist_ok=True)
+        link.symlink_to(PROJECT / path)
 
 
 def environment(

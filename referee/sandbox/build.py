@@ -34,7 +34,7 @@ from referee.bot_folder import (
 )
 from referee.printable import printable
 from referee.sandbox import build_process
-from referee.sandbox.bot_environment import PROJECT, shared_modules, this_machine
+from referee.sandbox.bot_environment import PROJECT, importable, this_machine
 from referee.sandbox.build_process import Ended
 from referee.sandbox.levels import Isolation
 
@@ -111,11 +111,15 @@ def _key(bot: BotFolder, isolation: Isolation) -> Path:
 
 @cache
 def _toolchain() -> tuple[str, ...]:
-    """What a build sees of this machine: the interpreter, packages, kit; of the system the C library's version."""
+    """What a build sees of this machine: interpreter, packages, kit, rules, the C library's version."""
     machine = this_machine()
     packages = {f"{each.name} {each.version}" for each in distributions(path=[*map(str, machine.packages)])}
-    kit = [*(PROJECT / "protocol").rglob("*.py"), *(path for path in shared_modules() if path.is_file())]
-    files = {f"{path.relative_to(PROJECT)} {hashlib.sha256(path.read_bytes()).hexdigest()}" for path in kit}
+    code = {each for path in importable() for each in (PROJECT / path, *(PROJECT / path).rglob("*.py"))}
+    files = {
+        f"{path.relative_to(PROJECT)} {hashlib.sha256(path.read_bytes()).hexdigest()}"
+        for path in code
+        if path.suffix == ".py"
+    }
     system = (platform.machine(), *platform.libc_ver(), sys.version, str(machine.interpreter))
     return (*system, *sorted(packages), *sorted(files))
 

@@ -22,7 +22,7 @@ from msgspec.structs import replace
 from referee.bot_folder import BotFolder
 from referee.linux import orphans
 from referee.sandbox import bwrap, unconfined
-from referee.sandbox.bot_environment import PROJECT, environment, this_machine, with_interpreter
+from referee.sandbox.bot_environment import environment, link_importable, this_machine, with_interpreter
 from referee.sandbox.bwrap_args import SCRATCH
 from referee.sandbox.levels import Isolation
 from referee.sandbox.output_log import READ_BYTES, BoundedFile
@@ -204,7 +204,9 @@ def _ended(setting: bwrap.Setting, output: Output, seconds: float, kept: ExitSta
 def _run_bare(bot: BotFolder, aside: Path, output: Output, seconds: float, kept: ExitStack) -> Ended:
     """The same without a sandbox: in a folder of its own, with limits for each process."""
     machine = this_machine()
-    path = ":".join([str(PROJECT), *map(str, machine.packages)])
+    links = kept.enter_context(tempfile.TemporaryDirectory(prefix="code-"))
+    link_importable(Path(links))
+    path = ":".join([links, *map(str, machine.packages)])
     supervisor = [str(machine.interpreter), "-I", "-S", "-c", SUPERVISOR]
     process = subprocess.Popen(  # noqa: S603 - as a bot is started
         [*unconfined.launcher(bot.build_limits), *supervisor, _command(bot, str(aside))],

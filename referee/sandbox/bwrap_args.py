@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from referee.bot_folder import MEGABYTE, BotFolder, Limits
 from referee.sandbox import landlock
-from referee.sandbox.bot_environment import PROJECT, Machine, command_line, shared_modules, this_machine
+from referee.sandbox.bot_environment import PROJECT, Machine, command_line, importable, this_machine
 from referee.sandbox.bwrap_user import OWN_USER, ROOTS_NAMESPACE, STARTERS_NAMESPACE, User, program, roots_user
 
 BOT = "/bot"
@@ -210,8 +210,7 @@ def _sources(machine: Machine) -> list[Source]:
     """What every bot sees of this machine beside the system's own."""
     sources = [
         *(Source(*pair) for pair in zip(machine.packages, packages_inside(machine), strict=True)),
-        Source(PROJECT / "protocol", f"{CODE}/protocol"),
-        *(Source(path, f"{CODE}/bots/{path.name}") for path in shared_modules()),
+        *(Source(PROJECT / path, f"{CODE}/{path}") for path in importable()),
         Source(LAUNCHER, START),
     ]
     if not machine.base.is_relative_to("/usr"):

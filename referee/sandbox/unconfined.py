@@ -21,7 +21,7 @@ from referee.bot_folder import BotFolder, Limits
 from referee.linux.cpu_time import tree_us
 from referee.linux.orphans import adopt_orphans, children, end_all, kill
 from referee.linux.process_tree import go_on, stop
-from referee.sandbox.bot_environment import PROJECT, command_line, environment, this_machine
+from referee.sandbox.bot_environment import command_line, environment, link_importable, this_machine
 from referee.sandbox.bwrap_args import resource_limits
 from referee.sandbox.scratch import Scratch
 
@@ -57,11 +57,12 @@ class Bare:
         adopt_orphans()
         machine = this_machine()
         self._scratch = tempfile.mkdtemp(prefix="scratch-")
+        self._code = tempfile.mkdtemp(prefix="code-")
         told = environment(
             endpoint=f"ipc://{line}",
             token=token,
             scratch=self._scratch,
-            python_path=":".join([str(PROJECT), *map(str, machine.packages)]),
+            python_path=":".join([self._code, *map(str, machine.packages)]),
             kept=bot.keeps,
         )
         command = command_line(bot, machine.interpreter)
@@ -71,7 +72,8 @@ class Bare:
             stdin = None if bot.transport == "zmq" else subprocess.DEVNULL
             files = {"stdin": stdin, "stdout": terminal.output, "stderr": None}
         with ExitStack() as undo:
-            undo.callback(shutil.rmtree, self._scratch, ignore_errors=True)
+            undo.callback(self._remove_folders)
+            link_importable(Path(self._code))
             # Not by trio: it would start it from a thread, and with that thread's end the bot would be killed.
             self._popen = subprocess.Popen(  # noqa: S603 - this is the door
                 launcher(bot.limits) + command,
@@ -128,8 +130,12 @@ class Bare:
         os.close(self._root)
         await end_all(partial(_orphans, self._mark))
         # In a thread: a bot may have filled it, and no other match waits for that.
-        await trio.to_thread.run_sync(partial(shutil.rmtree, self._scratch, ignore_errors=True))
+        await trio.to_thread.run_sync(self._remove_folders)
         return code
+
+    def _remove_folders(self) -> None:
+        for folder in (self._scratch, self._code):
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def launcher(limits: Limits) -> list[str]:

@@ -6,7 +6,7 @@ from referee.transcript.reader import Reading, Verified, read_transcript, verify
 from referee.transcript.replayer import Differs, Replayed, replay, steps
 from referee.transcript.seat import seat_lines
 from referee.transcript.unfinished import unanswered_window
-from referee.transcript.writer import Transcript, open_transcript
+from referee.transcript.writer import Transcript, open_transcript, write_transcript
 
 __all__ = [
     "BadTermsError",
@@ -26,4 +26,5 @@ __all__ = [
     "steps",
     "unanswered_window",
     "verify_transcript",
+    "write_transcript",
 ]

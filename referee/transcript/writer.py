@@ -6,7 +6,7 @@
 
 import logging
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -250,6 +250,23 @@ class Transcript:
             if taken == SLICE or size >= SLICE_BYTES:
                 await trio.lowlevel.checkpoint()
                 taken = size = 0
+
+
+def write_transcript(path: Path, header: Header, records: Iterable[Record]) -> str:
+    """Writes the transcript of a match that is over; returns the hash of its last line.
+
+    Raises:
+        TranscriptError: it cannot be written, or a file of that name is there.
+    """
+    if not header.salts:
+        header = replace(header, salts=fresh_salts(len(header.bots)))
+    chain, seats, lines = Chain(), SeatChains(header), list[bytes]()
+    chain.link_all(map(encode, (header, *records)), lines)
+    for line in lines:
+        seats.take_line(line)
+    lines.append(chain.seal(Footer(heads=seats.close())))
+    PartFile(path).finish(lines)
+    return chain.head
 
 
 @asynccontextmanager

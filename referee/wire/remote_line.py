@@ -47,6 +47,8 @@ class RemoteLine(SocketLine):
         """`stands`: match after match is played over it."""
         super().__init__(poll)
         self.stands = stands
+        self.awaited = True
+        """Whether a match waits for a bot that is not connected."""
         self.cuts = 0
         """How many connections have ended."""
         self.away_since = self._came = trio.current_time()

@@ -9,6 +9,7 @@ from arena.reports.tournament import void_text
 from arena.schedule.balance import design_of
 from arena.schedule.blocks import SWAPPED, Block
 from arena.terminal import Screen
+from arena.tournament import progress as progress_module
 from arena.tournament.progress import LiveProgress
 
 
@@ -64,3 +65,13 @@ def test_progress_of_one_match_and_one_void_attempt_is_of_one() -> None:
         progress.void(Block(0, 0, (0, 1), SWAPPED, 1).matches[0], "a power cut", 0)
     assert isinstance(console.file, StringIO)
     assert "0/1 match, 1 void attempt" == console.file.getvalue().splitlines()[-1]
+
+
+def test_progress_does_not_say_its_last_line_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress_module, "LINE_SECONDS", 0)
+    console = Screen(file=StringIO())
+    with LiveProgress(console, 0, None) as progress:
+        progress.void(Block(0, 0, (0, 1), SWAPPED, 1).matches[0], "a power cut", 0)
+        progress._say_now_and_then()
+    assert isinstance(console.file, StringIO)
+    assert 1 == console.file.getvalue().count("0 matches, 1 void attempt")

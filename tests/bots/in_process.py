@@ -1,37 +1,17 @@
-"""Plays bots against each other in one process: the kit's sessions on one side, the rules' table on the other.
-
-No wire, no clock and no sandbox, so that strength and legality are tested without any of them. Every message
-passes through the codec, so that bots get exactly what they would get over the wire.
-"""
+"""The sample bots, played against each other in one process: strength and legality, without wire and clock."""
 
 import importlib
 from collections.abc import Callable
-from random import Random
+from functools import wraps
 from time import perf_counter
 from typing import Any
 
-from msgspec import Raw, Struct
+from msgspec import Struct
 
-from bots.kit import Bot, FunctionBot, Session
-from protocol.codec import decode_server_message, encode
-from protocol.messages import (
-    PROTOCOL,
-    Accepted,
-    ClientMessage,
-    ClockTerms,
-    Closed,
-    EventMessage,
-    Opened,
-    Over,
-    Submit,
-    Welcome,
-)
-from protocol.messages import ServerMessage as Message
-from protocol.words import Event, Outcome
+from arena import simulation
+from bots.kit import Bot, FunctionBot, Window
+from protocol.words import Outcome
 from referee.games.registry import GAMES
-from referee.rules import reveal
-from referee.rules.contract import Addressed, Owed, Taken
-from referee.rules.table import Deal, Table
 
 Maker = Callable[[], Bot[Any, Any]]
 MAIN_MS = 60_000
@@ -52,24 +32,32 @@ BOTS: dict[str, dict[str, Maker]] = {
     "fight-for-a-name": {
         "random": _made("fight_for_a_name_random", "decide"),
         "herald": _made("fight_for_a_name_herald", "decide"),
+        "scout": _made("fight_for_a_name_scout", "decide"),
     },
     "mist": {
         "random": _made("mist_random", "decide"),
         "cautious": _made("mist_cautious", "Cautious"),
         "hunter": _made("mist_hunter", "Hunter"),
+        "learned": _made("mist_learned", "Learned"),
         "tracker": _made("mist_tracker", "Tracker"),
+        "search": _made("mist_search", "Searcher"),
+        "planner": _made("mist_planner", "Planner"),
     },
     "hive-mind": {
         "random": _made("hive_mind_random", "decide"),
         "counter": _made("hive_mind_counter", "decide"),
+        "reader": _made("hive_mind_reader", "decide"),
     },
     "pointing": {
         "random": _made("pointing_random", "decide"),
+        "loyal": _made("pointing_loyal", "decide"),
         "planner": _made("pointing_planner", "decide"),
+        "reader": _made("pointing_reader", "decide"),
     },
     "runes-to-ruins": {
         "random": _made("runes_to_ruins_random", "decide"),
         "seeker": _made("runes_to_ruins_seeker", "decide"),
+        "veiler": _made("runes_to_ruins_veiler", "decide"),
     },
 }
 """Game to its sample bots, the weakest first."""
@@ -85,89 +73,31 @@ class Played(Struct, frozen=True):
     slowest_ms: tuple[float, ...]
 
 
-class _Seat:
-    """A bot at its seat."""
-
-    def __init__(self, bot: Bot[Any, Any], seat: int, table: Table) -> None:
-        self.seat = seat
-        self.windows = self.events = 0
-        self.slowest_ms = 0.0
-        self._said: list[ClientMessage] = []
-        self._session = Session(bot, self._said.append)
-        self.tell(
-            Welcome(
-                protocol=PROTOCOL,
-                match="in-process",
-                game=table.game.name,
-                variant=table.deal.variant,
-                seat=seat,
-                seats=table.seats,
-                options=table.options,
-                clock=ClockTerms(main_ms={}),
-                seed=Random(f"{table.deal.seed}/bot/{seat}").getrandbits(32),
-            )
-        )
-
-    def tell(self, message: Message) -> None:
-        self._session.hear(decode_server_message(encode(message)))
-
-    def tell_event(self, event: Event) -> None:
-        self.tell(EventMessage(self.events, event))
-        self.events += 1
-
-    def ask(self, opened: Opened) -> Raw:
-        """What the bot submits last to a window."""
-        started = perf_counter()
-        self.tell(opened)
-        self.slowest_ms = max(self.slowest_ms, (perf_counter() - started) * 1000)
-        self.windows += 1
-        submit = self._said.pop()
-        assert isinstance(submit, Submit)
-        assert (opened.id, True) == (submit.window, submit.final)
-        return submit.action
-
-
 def play(
     makers: tuple[Maker, ...], *, variant: str, seed: int, game: str = "mist", main_ms: int = MAIN_MS
 ) -> Played:
     """Plays one match to its end, bots in the order of their seats. They are told `main_ms`; no clock runs.
 
     Raises:
-        Illegal: a bot broke a rule.
+        IllegalActionError: a bot broke a rule.
     """
-    table = Table(GAMES[game], Deal(variant, seed))
-    seats = [_Seat(make(), seat, table) for seat, make in enumerate(makers)]
-    _tell(seats, table.start)
-    while table.window is not None:
-        taken: list[Taken | None] = [None] * table.seats
-        answers_at_once = table.window.asap
-        for owed in table.window.owed:
-            action = _ask(seats[owed.seat], table, owed, main_ms)
-            taken[owed.seat] = Taken(action)
-            if answers_at_once and action is not None:
-                _tell(seats, table.answer(owed.seat, action))
-        _tell(seats, table.close(tuple(taken)))
-    assert table.outcome is not None
-    for seat in seats:
-        seat.tell(Over(table.outcome))
-    return Played(table.outcome, tuple(seat.windows for seat in seats), tuple(seat.slowest_ms for seat in seats))
+    bots = [make() for make in makers]
+    slowest = [_timed(bot) for bot in bots]
+    result = simulation.play(game, bots, variant=variant, seed=seed, clock={"main_ms": main_ms})
+    return Played(result.outcome, result.windows, tuple(times[0] for times in slowest))
 
 
-def _ask(seat: _Seat, table: Table, owed: Owed, main_ms: int) -> Any:
-    window = table.window
-    assert window is not None
-    number = seat.windows
-    opened = reveal.opened(table.game, table.state, window, owed, number=number, main_ms=main_ms, reserve_ms=0)
-    raw = seat.ask(opened)
-    if bytes(raw) == b"null":
-        return table.default(owed.seat)
-    action = table.read(owed.seat, raw)
-    seat.tell(Accepted(number, action))
-    seat.tell(Closed(number, action, by_default=False, charged_ms=0, reserve_ms=0))
-    return action
+def _timed(bot: Bot[Any, Any]) -> list[float]:
+    """Has a bot's slowest answer measured: the list holds it, in milliseconds."""
+    slowest, decide = [0.0], bot.decide
 
+    @wraps(decide)
+    def decide_on_time(window: Window[Any]) -> Any:
+        started = perf_counter()
+        try:
+            return decide(window)
+        finally:
+            slowest[0] = max(slowest[0], (perf_counter() - started) * 1000)
 
-def _tell(seats: list[_Seat], events: tuple[Addressed, ...]) -> None:
-    for told in events:
-        for seat in reveal.audience(told, len(seats)):
-            seats[seat].tell_event(told.event)
+    bot.decide = decide_on_time  # type: ignore[method-assign]
+    return slowest

@@ -3,13 +3,19 @@
 from collections import Counter
 from random import Random
 
+import msgspec
 import pytest
 
 from bots.fight_banners import ALL, pairs_left
-from bots.fight_for_a_name_herald.bot import missing, solution
-from protocol.games.fight_for_a_name import FightView, Reveal
+from bots.fight_choices import PROGRESS, missing, solution
+from bots.fight_for_a_name_scout.bot import gains, holds
+from protocol.games.fight_board import COLOURS, START, STEPS
+from protocol.games.fight_for_a_name import Banner, FightEvent, FightView, HexKey, Reveal
+from referee.games import GAMES
+from referee.rules import Deal, Table
 from tests.bots.in_process import BOTS, play
 from tests.bots.strength import matches_of, one_match, summed
+from tests.long import mostly_slow
 
 NAME, VARIANT = "fight-for-a-name", "guardians"
 
@@ -45,22 +51,49 @@ def test_what_is_kept_of_banners_holds_for_the_true_ones() -> None:
 
     told: list[object] = []
     play((watched, *[BOTS[NAME]["random"]] * 12), game=NAME, variant=VARIANT, seed=3)  # type: ignore[arg-type]
-    reveal = next(event for event in told if isinstance(event, dict) and event["type"] == "reveal")
-    assert Reveal.__struct_config__.tag == reveal["type"]
+    events = [msgspec.convert(event, FightEvent) for event in told]
+    reveal = next(event for event in events if isinstance(event, Reveal))
+    titles: dict[str, Banner] = dict(reveal.titles.items())
     narrowed = 0
     for view in views:
         for title, pairs in pairs_left(view).items():
-            banner = reveal["titles"][title]
-            assert (banner["body"], banner["parting"]) in pairs
+            banner = titles[title]
+            assert (banner.body, banner.parting) in pairs
             narrowed += len(pairs) < len(ALL)
     assert narrowed > 0
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", mostly_slow(1, range(4)))
 def test_bots_are_always_legal(seed: int) -> None:
     luck = Random(seed)
     bots = tuple(luck.choice(list(BOTS[NAME].values())) for _ in range(13))
     assert play(bots, game=NAME, variant=VARIANT, seed=seed).outcome.reason in ("titles", "rounds")
+
+
+def test_a_hex_is_held_by_the_highest_strength_that_no_other_has() -> None:
+    rivals: list[dict[HexKey, int]] = [{"7": 5}, {"7": 5}, {"7": 2, "8": 1}]
+    assert (True, False, False, True) == (
+        holds("7", 3, rivals),
+        holds("7", 2, rivals),
+        holds("8", 1, rivals),
+        holds("8", 2, rivals),
+    )
+
+
+def test_the_scout_goes_where_its_banner_comes_nearer() -> None:
+    table = Table(GAMES[NAME], Deal(VARIANT, 1))
+    view = GAMES[NAME].view(table.state, 0)
+    assert isinstance(view, FightView)
+    near = next(iter(STEPS[START].items()))
+    banner = Banner(body=view.colours[near[1]], parting=next(c for c in COLOURS if c != view.colours[near[1]]))
+    found = gains(view, {START: (), near[1]: (near[0],)}, [], [banner])
+    assert {near[1]: pytest.approx(PROGRESS[2] - PROGRESS[3])} == found
+
+
+def test_the_scout_plays_the_same_match_again() -> None:
+    bots = (BOTS[NAME]["scout"], *[BOTS[NAME]["random"]] * 12)
+    one, again = (play(bots, game=NAME, variant=VARIANT, seed=1).outcome for _ in range(2))
+    assert one == again
 
 
 @pytest.mark.slow

@@ -1,12 +1,15 @@
 """The sample bots of Pointing: they reckon as the rules do, and the planner is the better one."""
 
 from random import Random
+from typing import cast
 
 import pytest
 
+from arena import simulation
 from bots.pointing_planner.bot import Prospect, pointing_rate, prospect, was, worth
+from bots.pointing_reader.bot import place, third, with_answer
 from bots.pointing_sections import fates
-from protocol.games.pointing import PointingView
+from protocol.games.pointing import PointingDetail, PointingView
 from protocol.games.pointing_map import anonymous, connect, points
 from tests.bots.in_process import BOTS, play
 from tests.bots.strength import matches_of, one_match, summed
@@ -64,6 +67,34 @@ def test_a_second_node_costs_and_a_start_in_all_rounds_too() -> None:
     node, start, end = Prospect(node=1.0), Prospect(start=1.0), Prospect(end=1.0)
     assert (1, -1, -3) == (worth([node]), worth([node, node]), worth([node, node, node]))
     assert (-2, 1, 0) == (worth([start] * 3), worth([end] * 3), worth([start, end, start]))
+
+
+def test_the_reader_counts_points_as_the_rules_do() -> None:
+    for seed in range(20):
+        bots = [BOTS["pointing"]["random"]() for _ in range(5)]
+        outcome = simulation.play("pointing", bots, seed=seed, options={"seats": 5}).outcome
+        rounds = [tuple(each.targets.values()) for each in cast("PointingDetail", outcome.detail).rounds]
+        totals = list((outcome.scores or {}).values())
+        for seat, total in enumerate(totals):
+            behind = sum((other < total) + (other == total) / 2 for other in totals) - 0.5
+            assert pytest.approx(behind / 4) == place(rounds, seat)
+
+
+@pytest.mark.parametrize(("first", "second", "best"), [((1, 2, 3, 2), 2, 1), ((1, 2, 1, 1), 2, 3)])
+def test_where_all_others_repeat_themselves_the_reader_finds_its_best_answer(
+    first: tuple[int, ...], second: int, best: int
+) -> None:
+    """A chain of three to lead again; and a loop of which it hit both seats, so that the third seat is left."""
+    rounds = (first, with_answer(first, 0, second))
+    view = PointingView(
+        seat=0, seats=4, round=3, maps=tuple(anonymous(connect(each)) for each in rounds),
+        targets=(first[0], second), tied=(), may_vote=False, voted=None, rounds=(), scores=None,
+    )  # fmt: skip
+    answers = (1, 2, 3, None)
+    worths = third(view, Random(1), answers)
+    places = {answer: place([*rounds, with_answer(first, 0, answer)], 0) for answer in answers}
+    assert best == max(answers, key=lambda answer: worths[answer])
+    assert places[best] == max(places.values())
 
 
 @pytest.mark.parametrize("rate", [0.2, 0.5, 0.8, 1.0])

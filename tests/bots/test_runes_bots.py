@@ -6,9 +6,10 @@ import pytest
 
 from bots import runes_symbols as symbols
 from bots.runes_clues import clues
-from bots.runes_to_ruins_seeker.bot import best_split, entropy
+from bots.runes_questions import best_split, entropy
+from bots.runes_to_ruins_veiler.bot import groups
 from protocol.games.runes import NAMES
-from protocol.games.runes_to_ruins import RunesView
+from protocol.games.runes_to_ruins import ChooseSymbol, RunesView, Six
 from referee.games.runes_to_ruins import symbols as rules
 from tests.bots.in_process import BOTS, play
 
@@ -65,7 +66,7 @@ def test_all_clues_of_a_match_hold_for_the_true_symbols() -> None:
         return bot
 
     makers = (watched, *[BOTS["runes-to-ruins"]["random"]] * 4)
-    played = play(makers, game="runes-to-ruins", variant="guardians", seed=5)  # type: ignore[arg-type]
+    played = play(makers, game="runes-to-ruins", variant="guardians", seed=2)  # type: ignore[arg-type]
     assert played.outcome.winners == (0,)
     found = views[-1].discovered
     guesses = [guess for each in views[-1].history if each.action for guess in each.action.guesses]
@@ -75,12 +76,25 @@ def test_all_clues_of_a_match_hold_for_the_true_symbols() -> None:
         assert any(symbols.wrong(known, numbers(guess)) == 0 for guess in guesses)
 
 
+def test_the_best_symbol_has_all_groups_of_both_orders() -> None:
+    kinds: Six = (
+        "Straight Divider",
+        "Torn Slope",
+        "Origin Splitter",
+        "Cross Zig-Zag",
+        "Angled Enclosure",
+        "Slash Box",
+    )
+    assert 12 == groups(ChooseSymbol(symbol=kinds))
+    assert 8 == groups(ChooseSymbol(symbol=(*kinds[:2], *kinds[:2], *kinds[2:4])))
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(2))
-def test_bots_are_always_legal_and_the_seeker_wins(seed: int) -> None:
-    """Over 100 matches against four random bots it won every one."""
+@pytest.mark.parametrize(("seed", "name"), [(0, "seeker"), (1, "seeker"), (2, "veiler")])
+def test_bots_are_always_legal_and_the_better_one_wins(seed: int, name: str) -> None:
+    """Over 100 matches against four random bots the seeker won every one."""
     bots = [BOTS["runes-to-ruins"]["random"]] * 5
-    bots[seed] = BOTS["runes-to-ruins"]["seeker"]
+    bots[seed] = BOTS["runes-to-ruins"][name]
     played = play(tuple(bots), game="runes-to-ruins", variant="guardians", seed=seed)
     assert (seed,) == played.outcome.winners
     assert max(played.slowest_ms) < 5_000

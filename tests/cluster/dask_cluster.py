@@ -31,7 +31,7 @@ class DaskCluster:
         self._file = folder / "scheduler.json"
         self.workers: list[subprocess.Popen[bytes]] = []
         self.scheduler = self._start("scheduler", "--port", "0", "--scheduler-file", str(self._file))
-        until(self._file.exists)
+        until(self._is_up)
 
     @property
     def on(self) -> str:
@@ -48,6 +48,19 @@ class DaskCluster:
         self.workers.append(worker)
         return worker
 
+    def restart_scheduler(self) -> None:
+        """Kills the scheduler, and starts another at its address. Its workers end: Dask's do without one."""
+        port = self.on.rpartition(":")[2]
+        self.kill_scheduler()
+        self.scheduler = self._start("scheduler", "--port", port, "--scheduler-file", str(self._file))
+        until(self._is_up)
+
+    def kill_scheduler(self) -> None:
+        """As its machine's end would."""
+        self.scheduler.kill()
+        self.scheduler.wait()
+        self._file.unlink(missing_ok=True)
+
     def cache(self, host: str = "host") -> Path:
         """Where the workers of a host keep what they were sent."""
         return self._folder / host / "mist-arena"
@@ -58,6 +71,9 @@ class DaskCluster:
             process.kill()
         for process in (*self.workers, self.scheduler):
             process.wait()
+
+    def _is_up(self) -> bool:
+        return self._file.exists() and self._file.read_text().endswith("}")
 
     def _start(self, what: str, *arguments: str, cache: Path | None = None) -> "subprocess.Popen[bytes]":
         log = self._folder / f"{what}-{len(self.workers)}.log"

@@ -17,7 +17,3 @@ class Harm:
 def pickled(file: str) -> Any:
     """A task."""
     return Harm(file)
-
-
-def nothing(_: str) -> None:
-    """Another."""

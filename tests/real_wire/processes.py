@@ -6,8 +6,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
-PATIENCE_SECONDS = 60
-"""Far more than anything here takes."""
+PATIENCE_SECONDS = 180
+"""Far more than anything here takes, also on a machine that is busy otherwise."""
 STATE, BORN = 0, 19
 """Places of a process's state and of the time of its start among its fields, after its name's."""
 FoundT = TypeVar("FoundT")

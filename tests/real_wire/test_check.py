@@ -6,7 +6,7 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from arena.commands.main import main
-from arena.errors import NO
+from arena.errors import DONE, NO
 
 MANIFEST = 'name = "m"\nversion = "1"\ncommand = ["python", "bot.py"]\ngames = ["mist"]\n'
 PROGRAMS = {
@@ -34,3 +34,17 @@ def test_each_bot_is_told_what_is_wrong_with_it(tmp_path: Path) -> None:
     assert None is illegal["broken"]
     assert illegal["windows"] == illegal["lost"] == illegal["asked_default"] > 0
     assert Path(found["syntax"]["logs"][0]).read_text().endswith("SyntaxError: invalid syntax\n")
+
+
+def test_of_a_season_all_bots_are_checked_under_the_terms_of_its_first_stage(tmp_path: Path) -> None:
+    file = tmp_path / "league.toml"
+    file.write_text(
+        'game = "mist"\nbots = ["mist_random", "mist_hunter"]\nisolation = "none"\n'
+        '[[stages]]\nname = "all"\n[[stages]]\nname = "final"\ntop = 2\n'
+    )
+    ended = CliRunner().invoke(main, ["check", str(file), "--results", str(tmp_path / "check"), "--json"])
+    assert DONE == ended.exit_code, ended.stderr
+    found = json.loads(ended.stdout)
+    assert ["mist_random", "mist_hunter"] == [each["bot"] for each in found["bots"]]
+    assert found["starts"]
+    assert found["forecast"] is found["design"] is None

@@ -96,6 +96,7 @@ def test_pdb_stops_in_the_decision_in_the_authors_own_file(tmp_path: Path, trans
     assert (DONE, "  the same") == (code, shown.splitlines()[-1])
 
 
+@pytest.mark.slow
 def test_pdb_shows_where_a_bot_fails_after_its_death(tmp_path: Path, transcript: Path) -> None:
     mine = bot(tmp_path / "mine", "if number == 1: print([][number])")
     shown, code = typed(
@@ -145,6 +146,7 @@ def test_in_a_match_the_debugged_bot_may_take_any_time_and_its_transcript_says_s
     assert (DONE, [0]) == (found.returncode, json.loads(found.stdout)["debugged"])
 
 
+@pytest.mark.slow
 def test_with_json_standard_output_is_json_alone(tmp_path: Path, transcript: Path) -> None:
     mine = bot(tmp_path / "mine", 'print("noise")')
     found = arena("ask", mine, transcript, "--all", "--json")
@@ -167,6 +169,7 @@ for line in sys.stdin:
 """
 
 
+@pytest.mark.slow
 def test_a_bot_of_lines_has_no_prompt_and_standard_error_is_shown(tmp_path: Path, transcript: Path) -> None:
     mine = bot(tmp_path / "mine", transport="stdio", text=STDIO)
     found = arena("ask", mine, transcript, "--window", "1")
@@ -192,6 +195,7 @@ subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])"""
     assert (DONE, "  the same") == (found.returncode, found.stdout.splitlines()[-1])
 
 
+@pytest.mark.slow
 def test_no_temporary_files_are_left(tmp_path: Path, transcript: Path) -> None:
     scratch = tmp_path / "t"
     scratch.mkdir()

@@ -59,6 +59,7 @@ def test_a_deterministic_bot_never_parts_from_itself(
     assert found["asked"] >= matches
 
 
+@pytest.mark.slow
 def test_another_bot_parts_and_the_list_says_where(tmp_path: Path) -> None:
     found = explained(tmp_path, "mist_random", "mist_cautious", "--limit", "1")
     (match,) = found["matches"]

@@ -25,6 +25,7 @@ from arena.feed.process import MAX_MEMORY_BYTES, MAX_WAITING
 from arena.feed.publisher import MAX_BYTES, FeedLine, open_feed
 from protocol.feed import FeedBegun, FeedEnded, FeedMessage, FeedSnapshot, FeedStandings
 from tests.docs_pages import blocks
+from tests.long import mostly_slow
 from tests.real_wire.processes import PATIENCE_SECONDS, alive, children, family, until
 
 HOUSE = Path(__file__).parents[2]
@@ -115,6 +116,23 @@ def memory(pid: int) -> int:
     return 1024 * int(next(row.split()[1] for row in status.splitlines() if row.startswith("VmRSS:")))
 
 
+WRONG = {
+    "nonsense": "is neither ipc://PATH nor tcp://ADDRESS:PORT",
+    "ipc:///no/such/folder/feed": "cannot listen there: No such file or directory",
+    "tcp://nowhere": "the port must be a number up to 65535, or *",
+    "tcp://nowhere.invalid:5555": "cannot listen there: No such device",
+    "tcp://192.0.2.1:5555": "cannot listen there: Cannot assign requested address",
+    "ipc://": "ipc:// takes a path",
+    "inproc://here": "is neither ipc://PATH nor tcp://ADDRESS:PORT",
+    "ipc://@name": "ipc:// takes a path",
+    f"ipc:///{'long/' * 100}": "cannot listen there: ",
+    "tcp://127.0.0.1:": "the port must be a number up to 65535, or *",
+    "tcp://127.0.0.1:99999": "the port must be a number up to 65535, or *",
+    "tcp://127.0.0.1:-1": "the port must be a number up to 65535, or *",
+}
+"""Endpoints, and why they are none: one of each kind comes first."""
+
+
 class TestEndpoint:
     def test_over_tcp_the_port_may_be_any_and_is_told(
         self, subscribe: Subscribe, capfd: pytest.CaptureFixture[str]
@@ -128,27 +146,11 @@ class TestEndpoint:
         with open_feed(None) as line:
             assert line is None
 
-    @pytest.mark.parametrize(
-        ("wrong", "why"),
-        [
-            ("nonsense", "is neither ipc://PATH nor tcp://ADDRESS:PORT"),
-            ("inproc://here", "is neither ipc://PATH nor tcp://ADDRESS:PORT"),
-            ("ipc://", "ipc:// takes a path"),
-            ("ipc://@name", "ipc:// takes a path"),
-            ("ipc:///no/such/folder/feed", "cannot listen there: No such file or directory"),
-            (f"ipc:///{'long/' * 100}", "cannot listen there: "),
-            ("tcp://nowhere", "the port must be a number up to 65535, or *"),
-            ("tcp://127.0.0.1:", "the port must be a number up to 65535, or *"),
-            ("tcp://127.0.0.1:99999", "the port must be a number up to 65535, or *"),
-            ("tcp://127.0.0.1:-1", "the port must be a number up to 65535, or *"),
-            ("tcp://nowhere.invalid:5555", "cannot listen there: No such device"),
-            ("tcp://192.0.2.1:5555", "cannot listen there: Cannot assign requested address"),
-        ],
-    )
-    def test_a_bad_one_is_refused_in_one_line(self, wrong: str, why: str) -> None:
+    @pytest.mark.parametrize("wrong", mostly_slow(5, WRONG))
+    def test_a_bad_one_is_refused_in_one_line(self, wrong: str) -> None:
         with pytest.raises(WrongUse) as caught, open_feed(wrong):
             pass
-        assert caught.value.message.startswith(f"--feed {wrong}: {why}")
+        assert caught.value.message.startswith(f"--feed {wrong}: {WRONG[wrong]}")
         assert "\n" not in caught.value.message
 
     def test_one_that_is_in_use_is_refused(self, line: FeedLine, endpoint: str) -> None:

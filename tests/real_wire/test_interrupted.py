@@ -79,7 +79,12 @@ def until_a_bot_thinks(transcripts: Path) -> None:
 
 @pytest.mark.usefixtures("strict")
 @pytest.mark.parametrize(
-    ("isolation", "stop"), [("strict", signal.SIGINT), ("strict", signal.SIGHUP), ("none", signal.SIGTERM)]
+    ("isolation", "stop"),
+    [
+        ("strict", signal.SIGINT),
+        pytest.param("strict", signal.SIGHUP, marks=pytest.mark.slow),
+        ("none", signal.SIGTERM),
+    ],
 )
 def test_a_match_that_is_stopped_leaves_no_process_and_says_where_it_is(
     tmp_path: Path, scratch: Path, bots: tuple[Path, Path], isolation: str, stop: signal.Signals

@@ -25,7 +25,17 @@ from referee.transcript.reader import read_transcript
 from referee.transcript.replayer import replay
 from referee.wire.local import Wire, open_wire
 
-THOROUGH = ("mist_tracker", "runes_to_ruins_seeker")
+THOROUGH = (
+    "mist_search",
+    "mist_tracker",
+    "runes_to_ruins_seeker",
+    "runes_to_ruins_veiler",
+    "fight_for_a_name_herald",
+    "fight_for_a_name_scout",
+    "pointing_planner",
+    "hive_mind_counter",
+    "hive_mind_reader",
+)
 """Sample bots that think for long."""
 BOT = """
 import os, sys, threading
@@ -182,6 +192,9 @@ async def test_a_bot_plays_match_after_match_in_one_process(
 )
 async def test_sample_bots_play_a_match_again_as_they_played_it(tmp_path: Path, series: Series, name: str) -> None:
     bot = find_bot(name)
+    if "--ms" in bot.command:  # It thinks as long as the machine lets it, and is told how much to think.
+        at = bot.command.index("--ms")
+        bot = msgspec.structs.replace(bot, command=(*bot.command[:at], "--simulations", "20"))
     assert bot.games is not None
     game = GAMES[bot.games[0]]
     variant = game.variants[0].name

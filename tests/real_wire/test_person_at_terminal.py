@@ -16,6 +16,7 @@ import pytest
 from arena.errors import SIGNALLED
 from referee.match.records import WindowTime
 from referee.transcript.reader import read_transcript
+from tests.long import mostly_slow
 from tests.real_wire.processes import PATIENCE_SECONDS
 
 ROOT = Path(__file__).parents[2]
@@ -113,7 +114,7 @@ def test_ctrl_c_empties_the_line_and_then_stops_the_match(tmp_path: Path) -> Non
         assert SIGNALLED + signal.SIGINT == terminal.exit()
 
 
-@pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("stop", mostly_slow(1, [signal.SIGTERM, signal.SIGHUP]))
 def test_a_signal_gives_the_terminal_back(tmp_path: Path, stop: signal.Signals) -> None:
     with sitting(tmp_path) as terminal:
         terminal.sees("If you submit nothing: ")

@@ -6,12 +6,15 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
+from typing import Literal
 
 import pytest
 import trio
 from msgspec import Raw
 
+from bots import remote
 from protocol.codec import decode_server_message, encode
 from protocol.messages import Hello, Invited
 from protocol.news import Dismissed
@@ -22,11 +25,12 @@ from referee.host.one_match import play
 from referee.host.plan import Plan, Result
 from referee.host.players import Player, RemoteBot, SandboxedBot, WrongPlayersError
 from referee.match.policy import Policy
-from referee.match.records import Header, In, Judged, WindowTime
+from referee.match.records import Header, In, Judged, WindowTime, bot_seed
 from referee.transcript.reader import read_transcript
 from referee.transcript.replayer import replay
-from referee.wire.keys import write_pair, z85
-from tests.real_wire.remote import Client, CutLine, Door, clients, open_door
+from referee.wire.keys import new_pair, write_pair, z85
+from referee.wire.remote import Address, open_lobby
+from tests.real_wire.remote import HERE, Client, CutLine, Door, clients, open_door
 from tests.real_wire.seat import BotSocket, hear
 from tests.real_wire.test_stdio import PLACES, shell_bot
 
@@ -97,6 +101,12 @@ def taken(result: Result) -> list[object]:
     return [part.taken for record in records if isinstance(record, WindowTime) for part in record.seats]
 
 
+@pytest.fixture
+def same_seeds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A remote bot gets the seed that a local one would get, not one that is dear to try."""
+    monkeypatch.setattr("referee.host.players.remote_bot_seed", bot_seed)
+
+
 async def locally(folder: Path) -> list[object]:
     """What is taken where both bots are on this machine."""
     players: list[Player] = [SandboxedBot(find_bot("mist_hunter")), SandboxedBot(find_bot("mist_random"))]
@@ -129,6 +139,7 @@ async def test_over_a_line_that_stands_the_bot_is_started_for_each_match_until_i
     assert [(Conduct.OK, Conduct.OK)] * 2 == [result.conduct for result in results]
 
 
+@pytest.mark.usefixtures("same_seeds")
 async def test_a_remote_bot_plays_as_it_would_here_and_the_transcript_says_that_it_was_remote(
     tmp_path: Path,
 ) -> None:
@@ -154,6 +165,7 @@ async def test_a_remote_bot_plays_as_it_would_here_and_the_transcript_says_that_
         assert b'"remote"' not in local
 
 
+@pytest.mark.usefixtures("same_seeds")
 async def test_a_line_that_is_cut_comes_back_and_nothing_of_the_match_is_changed_by_it(tmp_path: Path) -> None:
     async with open_door() as door, trio.open_nursery() as nursery:
         cable = CutLine(door.lobby.endpoint, cuts=[9_000, 14_000, 20_000])
@@ -220,6 +232,17 @@ async def test_a_bot_that_does_not_come_back_has_left(
         result = await hosted(door, tmp_path, plan(main_ms=60_000))
     assert Conduct.DISCONNECTED == result.conduct[0]
     assert result.windows[0] == result.defaults[0] > 10
+
+
+@pytest.mark.parametrize("fault", ["default", "restart"])
+async def test_a_bot_that_is_not_awaited_has_lost_its_start_at_once(
+    tmp_path: Path, fault: Literal["default", "restart"]
+) -> None:
+    async with open_door() as door:
+        door.line.awaited = False
+        result = await hosted(door, tmp_path, plan(fault=fault, restarts=2))
+    assert Conduct.NEVER_STARTED == result.conduct[0]
+    assert "it was not there, and was not waited for any more" in result.reports[0].loss
 
 
 async def test_under_restart_a_bot_that_was_away_for_too_long_may_come_back_once_more(
@@ -310,3 +333,38 @@ async def test_what_cannot_be_had_with_a_remote_seat_is_refused(
             door.lobby.lines.clear()
         with pytest.raises(WrongPlayersError, match=why):
             await hosted(door, tmp_path, plan(**changed))  # type: ignore[arg-type]
+
+
+async def test_an_author_knocks_again_until_the_key_is_known_and_no_more_once_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(remote, "KNOCK_SECONDS", 0.1)
+    host, own = new_pair(), new_pair()
+    said: list[str] = []
+    monkeypatch.setattr(remote, "_say", said.append)
+
+    def author(endpoint: str) -> None:
+        keys = z85(own.public).encode(), z85(own.secret).encode()
+        ferry = remote.Ferry(endpoint, z85(host.public).encode(), keys, HUNTER, tmp_path)
+        try:
+            with pytest.raises(SystemExit, match="the host does not know this key"):
+                ferry.run()
+        finally:
+            ferry.close()
+
+    away: list[str] = []
+    strangers = partial(open_lobby, keys=host, known=[], turned_away=lambda _, why: away.append(why))
+    with trio.fail_after(20):
+        async with trio.open_nursery() as nursery:
+            async with strangers(HERE) as lobby:
+                here = Address("127.0.0.1", int(lobby.endpoint.rpartition(":")[2]))
+                nursery.start_soon(trio.to_thread.run_sync, author, lobby.endpoint)
+                while len(away) < 3:  # noqa: ASYNC110 - it is told by no event
+                    await trio.sleep(0.01)
+            async with open_lobby(here, host, [z85(own.public)]) as lobby:
+                await lobby.lines[z85(own.public)].present()
+            async with strangers(here):
+                await trio.lowlevel.checkpoint()
+                while nursery.child_tasks:  # noqa: ASYNC110 - as above
+                    await trio.sleep(0.01)
+    assert 1 == sum("does not know this key yet" in line for line in said)

@@ -14,8 +14,10 @@ from typing import Any
 
 import httpx
 import pytest
+from click.testing import CliRunner
 from msgspec.structs import replace
 
+from arena.commands.main import main
 from arena.errors import CANNOT, SIGNALLED, WRONG_USE
 from arena.feed import open_feed
 from arena.tournament import feed_endpoint
@@ -120,13 +122,8 @@ def test_half_a_request_and_a_thousand_headers_hold_up_nobody(serving: Serving) 
 
 
 def test_a_port_that_is_taken_is_said_to_be_so(results: Path, serving: Serving) -> None:
-    done = subprocess.run(  # noqa: S603 - our own interpreter, and our own words
-        [sys.executable, "-m", "arena", "serve", str(results), "--port", str(serving.port)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert CANNOT == done.returncode
+    done = CliRunner().invoke(main, ["serve", str(results), "--port", str(serving.port)])
+    assert CANNOT == done.exit_code
     assert f"arena: http://127.0.0.1:{serving.port}: the port is in use; --port takes another\n" == done.stderr
 
 
@@ -139,14 +136,11 @@ def test_a_port_that_is_taken_is_said_to_be_so(results: Path, serving: Serving) 
         (["--feed", "tcp://x", "."], "is neither ipc://PATH nor tcp://ADDRESS:PORT"),
     ],
 )
-def test_what_cannot_be_served_is_refused_in_one_line(tmp_path: Path, arguments: list[str], why: str) -> None:
-    done = subprocess.run(  # noqa: S603 - our own interpreter, and our own words
-        [sys.executable, "-m", "arena", "serve", "--port", "0", *arguments],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert WRONG_USE == done.returncode
+def test_what_cannot_be_served_is_refused_in_one_line(
+    tmp_path: Path, arguments: list[str], why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(main, ["serve", "--port", "0", *arguments])
+    assert WRONG_USE == done.exit_code
     assert why in done.stderr
     assert 1 == done.stderr.count("\n")

@@ -20,6 +20,7 @@ from referee.wire.keys import new_pair, z85
 from referee.wire.line import MAX_TAKEN_BYTES, Line
 from referee.wire.remote import open_lobby
 from referee.wire.zmtp import MOST_PARTS, PING
+from tests.long import mostly_slow
 from tests.real_wire.peer import GREETING, READY, raw_connection, raw_frame, raw_pair
 from tests.real_wire.remote import HERE, Door
 from tests.real_wire.seat import open_seat
@@ -101,7 +102,7 @@ async def open_lines(directory: Path) -> AsyncIterator[list[local.LocalLine]]:
 
 
 @pytest.mark.parametrize("heard", [True, pytest.param(False, marks=pytest.mark.slow)], ids=["heard", "not heard"])
-@pytest.mark.parametrize("attack", ATTACKS)
+@pytest.mark.parametrize("attack", mostly_slow(8, sorted(ATTACKS)))
 async def test_whatever_bots_say(tmp_path: Path, attack: str, heard: bool) -> None:
     """Also while the host has no time to hear it."""
     async with open_lines(tmp_path) as lines, bounded(LINES):
@@ -125,7 +126,7 @@ async def hear(lines: list[local.LocalLine]) -> None:
         await trio.lowlevel.checkpoint()
 
 
-@pytest.mark.parametrize("size", [10, 300, 60_000])
+@pytest.mark.parametrize("size", mostly_slow(2, [300, 60_000, 10]))
 async def test_bots_that_read_nothing(tmp_path: Path, size: int) -> None:
     """What they were told is kept up to a bound, then they are given up."""
     async with open_lines(tmp_path) as lines:

@@ -7,10 +7,11 @@ import trio
 
 from referee.wire.local import LocalLine
 from referee.wire.loop_lag import LoopProbe
+from tests.long import cases
 from tests.real_wire import peer, stress
 from tests.real_wire.seat import open_seat
 
-MESSAGES = 50_000
+MESSAGES = cases(20_000, 50_000)
 
 
 @pytest.mark.parametrize("impatient", [False, True], ids=["patient", "waits-broken-off"])

@@ -174,7 +174,7 @@ function showPage() {
   // Those that are played come first. One that ends keeps its place for a while; then it is in the list below.
   const fresh = known.filter((match) => match.state === "playing" || performance.now() - match.over < OVER_SECONDS * 1000);
   const inOrder = [...fresh.filter((match) => match.state === "playing"), ...fresh.filter((match) => match.state !== "playing").reverse()];
-  const boards = one ? known : fresh.length ? inOrder : known.slice(-1);
+  const boards = one ? known : fresh.length ? inOrder : known.filter((match) => match.views.length).slice(-1);
   onScreen = boards.map((match) => match.id);
   place(root.querySelector(".boards"), boards.map(show));
   const playing = [...matches.values()].filter((match) => match.state === "playing");

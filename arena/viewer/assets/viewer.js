@@ -129,7 +129,8 @@ function showTold(step) {
   for (const [text, seat] of step.told ?? []) {
     if (mayKnow(seat)) rows.push(el("li", { class: "told" }, el("span", { class: "kind" }, seat === null ? "told to all" : `told to seat ${seat}`), " ", text));
   }
-  if (!rows.length) rows.push(el("li", { class: "soft" }, "nothing that these eyes may know"));
+  const nothing = state.eyes === "host" ? "nothing was told" : "nothing that these eyes may know";
+  if (!rows.length) rows.push(el("li", { class: "soft" }, nothing));
   renew($("facts"), rows);
   $("title").textContent = plain(step.title);
 }

@@ -1,8 +1,8 @@
 """Workers on other machines, through Dask."""
 
-from arena.workers.cluster.cluster import open_cluster
+from arena.workers.cluster.cluster import PATIENCE_SECONDS, open_cluster
 from arena.workers.cluster.dask import address_of, connected, dask_for
 from arena.workers.cluster.protocol import Asked
 from arena.workers.cluster.store import Store
 
-__all__ = ["Asked", "Store", "address_of", "connected", "dask_for", "open_cluster"]
+__all__ = ["PATIENCE_SECONDS", "Asked", "Store", "address_of", "connected", "dask_for", "open_cluster"]

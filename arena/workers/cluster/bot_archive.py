@@ -4,12 +4,12 @@ What arrives is believed only after its hash was taken anew: it is what the send
 """
 
 import re
-from pathlib import Path
 
 from referee.bot_folder import (
     BotFolder,
     BotFolderError,
     ContentError,
+    content_hash,
     copied,
     folder_items,
     kept_bot,
@@ -20,16 +20,20 @@ from referee.bot_folder import (
 _CONTENT = re.compile(r"sha256:[0-9a-f]{64}", re.ASCII)
 
 
-def packed(folder: Path) -> bytes:
+def packed(bot: BotFolder) -> bytes:
     """A bot's copy, compressed.
 
     Raises:
         BotFolderError: it cannot be sent.
     """
     try:
-        return pack(folder_items(folder, frozenset()))
-    except ContentError as error:
-        raise BotFolderError(f"{folder}: cannot be sent to another machine: {error}") from None
+        archive = pack(folder_items(bot.folder))
+        same = content_hash(bot.folder) == bot.content
+    except (ContentError, OSError) as error:
+        raise BotFolderError(f"{bot.folder}: cannot be sent to another machine: {error}") from None
+    if not same:
+        raise BotFolderError(f"{bot.folder}: cannot be sent to another machine: it is not as it was made")
+    return archive
 
 
 def keep(content: str, archive: bytes) -> None:

@@ -6,6 +6,7 @@ Dask's client lives in threads of its own; here it is waited for from trio.
 import logging
 import re
 import secrets
+import threading
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -28,6 +29,10 @@ FAMILIES = ["dask", "msgpack"]
 """The serializers of Dask that are used: bytes and plain data. Pickled results are refused."""
 _PORT = re.compile("[0-9]{1,5}")
 Heard = Callable[[dict[str, Any]], None]
+
+
+class SchedulerGoneError(Exception):
+    """The line to the scheduler is cut: what workers were asked through it is lost."""
 
 
 def address_of(on: str) -> str:
@@ -74,17 +79,22 @@ async def connected(on: str) -> "DaskClient":
         deserializers=FAMILIES,
     )
     try:
-        return DaskClient(await trio.to_thread.run_sync(connect), on)
+        return DaskClient(await trio.to_thread.run_sync(connect, abandon_on_cancel=True))
     except (OSError, TimeoutError) as error:
         raise MachineCannot(f"--on {on}: no Dask scheduler answers there: {error}") from None
 
 
 class DaskClient:
-    """A line to a scheduler."""
+    """A line to a scheduler. Once it is cut it is of no use any more."""
 
-    def __init__(self, client: "Client", on: str) -> None:
+    def __init__(self, client: "Client") -> None:
         self._client: Any = client
-        self._on = on
+        self._line = self._client.scheduler_comm
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the scheduler is gone. Dask may have found it again: it has forgotten this arena then."""
+        return self._client.scheduler_comm is not self._line or bool(self._line.closed())
 
     def hear(self, heard: Heard) -> None:
         """Has `heard` called, in trio's thread, with each event that the scheduler tells of."""
@@ -97,7 +107,11 @@ class DaskClient:
         self._client.subscribe_topic("all", pass_on)
 
     async def workers(self) -> dict[str, dict[str, Any]]:
-        """The workers by address, with what the scheduler knows of each."""
+        """The workers by address, with what the scheduler knows of each.
+
+        Raises:
+            SchedulerGoneError: it is gone.
+        """
         info = await self._told(self._client.scheduler_info)
         found: dict[str, dict[str, Any]] = info["workers"]
         return found
@@ -106,6 +120,9 @@ class DaskClient:
         """Has a worker, or the scheduler, import a module: what is wrong if it cannot.
 
         To be done before anything of the module is submitted: Dask does not survive a task that it cannot read.
+
+        Raises:
+            SchedulerGoneError: the scheduler is gone.
         """
         text = f"import {module}"
         if address is None:
@@ -121,54 +138,65 @@ class DaskClient:
         return None
 
     def submit(self, address: str, function: Callable[..., bytes], *arguments: Any, slots: int) -> "Task":
-        """Has one worker run a function, and no other if it is lost; with so many of its slots."""
-        future = self._client.submit(
-            function,
-            *arguments,
-            key=f"arena-{secrets.token_hex(8)}",
-            workers=[address],
-            allow_other_workers=False,
-            resources={SLOTS: slots} if slots else None,
-            pure=False,
-        )
-        return Task(future, self._on)
+        """Has one worker run a function, and no other if it is lost; with so many of its slots.
 
-    def close(self, farewell: Callable[[str], None], argument: str) -> None:
-        """Has every worker call `farewell`, beside its tasks, and hangs up. Waits.
+        Raises:
+            SchedulerGoneError: the scheduler is gone.
+        """
+        try:
+            future = self._client.submit(
+                function,
+                *arguments,
+                key=f"arena-{secrets.token_hex(8)}",
+                workers=[address],
+                allow_other_workers=False,
+                resources={SLOTS: slots} if slots else None,
+                pure=False,
+            )
+        except Exception as error:  # noqa: BLE001 - of any kind, see `_reason`
+            raise self._reason(error) from None
+        return Task(future, self._reason)
 
-        It comes at the end of all, and never hides why that came: without a scheduler Dask's client fails in any
-        way it likes.
+    def dismiss(self, farewell: Callable[[str], None], argument: str) -> None:
+        """Has every worker call `farewell`, beside its tasks. Waits.
+
+        It never hides why that came: without a scheduler Dask's client fails in any way it likes.
         """
         with suppress(Exception):
             self._client.run(farewell, argument, on_error="ignore")
+
+    def close(self) -> None:
+        """Hangs up. Waits."""
         with suppress(Exception):
             self._client.close(timeout=CONNECT_SECONDS)
+
+    def drop(self) -> None:
+        """Hangs up where nobody may be at the other end. Does not wait."""
+        threading.Thread(target=self.close, daemon=True).start()
 
     async def _told(self, ask: Callable[[], Any]) -> Any:
         """What the scheduler says, or a worker through it.
 
         Raises:
-            MachineCannot: the scheduler is gone.
+            SchedulerGoneError: the scheduler is gone.
             Exception: what Dask says is wrong.
         """
         try:
-            return await trio.to_thread.run_sync(ask)
-        except AttributeError:
-            if self._client.scheduler is None:  # Dask's client does not ask whether it has one.
-                raise _gone(self._on) from None
-            raise
+            return await trio.to_thread.run_sync(ask, abandon_on_cancel=True)
+        except Exception as error:  # noqa: BLE001 - of any kind, see `_reason`
+            raise self._reason(error) from None
 
-
-def _gone(on: str) -> MachineCannot:
-    return MachineCannot(f"--on {on}: the scheduler is gone; run again when it is back, it goes on")
+    def _reason(self, error: Exception) -> Exception:
+        """Why something failed: without a scheduler Dask's client raises errors of many kinds."""
+        return SchedulerGoneError("the scheduler is gone") if self.is_cut else error
 
 
 class Task:
     """Something that a worker was asked to do."""
 
-    def __init__(self, future: Any, on: str) -> None:
+    def __init__(self, future: Any, reason: Callable[[Exception], Exception]) -> None:
         self._future = future
-        self._on = on
+        self._reason = reason
         self._over = trio.Event()
         self._waiting = trio.CancelScope()
         token = trio.lowlevel.current_trio_token()
@@ -188,16 +216,19 @@ class Task:
 
         Raises:
             WorkerGoneError: the worker is gone.
-            MachineCannot: the scheduler is.
+            SchedulerGoneError: the scheduler is.
             Exception: what Dask says was wrong; no function of ours raises.
         """
         try:
             with self._waiting:
                 await self._over.wait()
                 if self._future.status == "cancelled":
-                    raise _gone(self._on)
-                # A worker that is lost now takes the result with it, and Dask would wait for ever.
-                given: bytes = await trio.to_thread.run_sync(self._future.result, abandon_on_cancel=True)
+                    raise SchedulerGoneError("the scheduler is gone")
+                try:
+                    # A worker that is lost now takes the result with it, and Dask would wait for ever.
+                    given: bytes = await trio.to_thread.run_sync(self._future.result, abandon_on_cancel=True)
+                except Exception as error:  # noqa: BLE001 - of any kind, see `_reason`
+                    raise self._reason(error) from None
                 return given
         finally:
             self._future.cancel()

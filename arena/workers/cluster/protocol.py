@@ -55,13 +55,24 @@ class Ordered(Struct, frozen=True, kw_only=True):
     """Where its transcript goes; None: it comes back."""
 
 
+class BotsGoneError(Exception):
+    """A worker's copies of bots are gone, or were changed: what it played counts for nothing."""
+
+
 class Returned(Struct, frozen=True, kw_only=True):
     """What came of it."""
 
     answer: bytes
-    """A `workers.protocol.Answer`."""
+    """A `workers.protocol.Answer`; empty if `bots_gone`."""
+    bots_gone: bool = False
+    """Whether copies of bots are not there as they were."""
     files: dict[str, bytes] = {}
     """The transcript and bots' logs that come back: by name, zlib."""
+
+
+def bots_gone() -> bytes:
+    """What is sent where bots are not there any more."""
+    return msgspec.msgpack.encode(Returned(answer=b"", bots_gone=True))
 
 
 def returned(answer: Answer, files: Path | None = None) -> bytes:
@@ -75,10 +86,13 @@ def received(words: bytes, transcript: Path) -> Answer:
     """The answer that came; its files are written beside where the transcript is to be.
 
     Raises:
+        BotsGoneError: bots were not there; nothing is written then.
         TranscriptError: they cannot be written, one is larger than `MOST_BYTES`, or the transcript is not the one
             that was played.
     """
     message = msgspec.msgpack.decode(words, type=Returned)
+    if message.bots_gone:
+        raise BotsGoneError
     answer: Answer = decoded(message.answer, Answer)
     for name, content in message.files.items():
         if Path(name).name != name or not name.startswith(f"{transcript.stem}."):

@@ -4,9 +4,10 @@ Nothing is played in the Dask worker itself: that is a node's, a process beside 
 bytes, see `protocol`; no function raises, for Dask would pickle the error.
 """
 
+import stat
 import tempfile
-from functools import cache
 from pathlib import Path
+from threading import Lock
 
 from msgspec import Raw
 from msgspec.structs import replace
@@ -14,7 +15,7 @@ from msgspec.structs import replace
 from arena.workers import capacity
 from arena.workers.cluster import bot_archive
 from arena.workers.cluster.node_line import node_of, send_home
-from arena.workers.cluster.protocol import Arrival, Asked, Ordered, returned
+from arena.workers.cluster.protocol import Arrival, Asked, BotsGoneError, Ordered, bots_gone, returned
 from arena.workers.cluster.store import Store
 from arena.workers.own_code import own_content
 from arena.workers.protocol import Done, Order, decoded, encoded, failed
@@ -57,16 +58,18 @@ def play(ordered: bytes) -> bytes:
     with tempfile.TemporaryDirectory(prefix="arena-match-", ignore_cleanup_errors=True) as scratch:
         transcript = Path(scratch, order.transcript.name)
         try:
-            players = [
-                SandboxedBot(_ready(player.folder, task.isolation))
-                for player in decoded(order.players, tuple[SandboxedBot, ...])
-            ]
+            bots = [player.folder for player in decoded(order.players, tuple[SandboxedBot, ...])]
+            players = [SandboxedBot(_unchanged(bot, task.isolation)) for bot in bots]
             here = replace(order, players=Raw(encoded(players)), transcript=transcript)
             answer = node_of(task.arena, task.slots).play(here)
+            for bot in bots:
+                _unchanged(bot, task.isolation)
             if isinstance(answer, Done) and task.store is not None:
                 place = Store(task.store).move(transcript)
                 return returned(replace(answer, result=replace(answer.result, transcript=place)))
             return returned(answer, transcript.parent)
+        except BotsGoneError:
+            return bots_gone()
         except Exception as error:  # noqa: BLE001 - returned, not raised: see above
             return returned(failed(order.number, error))
 
@@ -76,10 +79,47 @@ def leave(arena: str) -> None:
     send_home(arena)
 
 
-@cache
-def _ready(bot: BotFolder, isolation: Isolation) -> BotFolder:
-    """The bot as it lies here, built. Looked at once: what is in the cache is no bot's to change."""
+def _ready(bot: BotFolder, isolation: Isolation) -> None:
+    """Has the bot as it lies here built, and remembers what its files are."""
     here = bot_archive.arrived(bot)
     if here.build:
         demand(isolation)
-    return built(here, isolation)
+    here = built(here, isolation)
+    with _LOCK:
+        _READY[bot.content, isolation] = (here, _files(here.folder))
+
+
+def _unchanged(bot: BotFolder, isolation: Isolation) -> BotFolder:
+    """The bot as it was made ready, whose files are as they were then; their content is not read again.
+
+    Raises:
+        BotsGoneError: they are not.
+    """
+    with _LOCK:
+        found = _READY.get((bot.content, isolation))
+    if found is None:
+        raise BotsGoneError
+    here, files = found
+    try:
+        same = files.items() <= _files(here.folder).items()
+    except OSError:
+        same = False
+    if not same:
+        raise BotsGoneError
+    return replace(here, given=bot.given)
+
+
+def _files(folder: Path) -> dict[Path, tuple[int, ...]]:
+    """What tells of each file and folder in a folder whether it is the same."""
+    found = {}
+    for path in folder.rglob("*"):
+        seen = path.lstat()
+        # A folder's times change when a bot without a sandbox writes there: that alone does no harm.
+        of_file = () if stat.S_ISDIR(seen.st_mode) else (seen.st_size, seen.st_mtime_ns)
+        found[path] = (seen.st_ino, seen.st_mode, *of_file)
+    return found
+
+
+_LOCK = Lock()
+_READY: dict[tuple[str, Isolation], tuple[BotFolder, dict[Path, tuple[int, ...]]]] = {}
+"""By content: each bot as it lies here, built, and its files."""

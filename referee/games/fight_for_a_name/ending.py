@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from protocol.games.fight_for_a_name import FightDetail, Reveal
 from protocol.words import Outcome
-from referee.games.fight_for_a_name.state import FightState, Player, by_number, on_board, winners
+from referee.games.fight_for_a_name.state import SEATS, FightState, Player, on_board, winners
 from referee.rules import Addressed
 
 LAST = 2
@@ -25,7 +25,7 @@ Step = tuple[FightState, tuple[Addressed, ...]]
 
 def reason(state: FightState) -> str | None:
     """Why the match ends after the round that was played; None where it goes on."""
-    if len(on_board(state)) <= LAST:
+    if SEATS - len(state.claims) <= LAST:
         return "titles"
     return "rounds" if state.round == state.options.rounds else None
 
@@ -65,19 +65,19 @@ def most_named(votes: Sequence[int]) -> tuple[int, ...]:
 
 
 def _begin_elimination(state: FightState, luck: Random) -> Step:
-    tied = _last(state)
+    tied = last(state)
     if len(tied) > 1 and state.claims:
         return replace(state, phase="elimination_vote", candidates=tied), ()
     return _eliminate(state, tied, luck)
 
 
-def _last(state: FightState) -> tuple[int, ...]:
+def last(state: FightState) -> tuple[int, ...]:
     """The seats without a title with the fewest crests of unclaimed titles, of these the least MP spent (R10).
 
     What was spent on a hex that has turned white has been given back and is counted no more.
     """
     crests = _with_least(state, on_board(state), lambda player: len(player.crests.keys() - state.claims.keys()))
-    return _with_least(state, crests, lambda player: sum(player.spent))
+    return _with_least(state, crests, lambda player: sum(player.spent.values()))
 
 
 def _with_least(state: FightState, seats: tuple[int, ...], measure: Callable[[Player], int]) -> tuple[int, ...]:
@@ -114,7 +114,7 @@ def outcome(state: FightState) -> Outcome | None:
         detail=FightDetail(
             claims=dict(state.claims),
             crests={str(seat): tuple(player.crests) for seat, player in enumerate(state.players)},
-            strengths={str(seat): by_number(player.strengths) for seat, player in enumerate(state.players)},
+            strengths={str(seat): player.strengths for seat, player in enumerate(state.players)},
         ),
     )
 

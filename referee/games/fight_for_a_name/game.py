@@ -5,6 +5,8 @@ host, `state` holds a match; `moving`, `pillars` and `titles` judge, `rounds` le
 through the votes to the outcome, `seen` makes the views; `rehearsal` is for conformance.
 """
 
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from random import Random
 from typing import cast
 
@@ -30,8 +32,8 @@ from protocol.games.fight_for_a_name import (
     Standing,
     Vote,
 )
-from protocol.words import Action, Options, Outcome, Setup
-from referee.games.fight_for_a_name import ending, rehearsal, seen
+from protocol.words import Action, Event, Options, Outcome, Setup
+from referee.games.fight_for_a_name import ending, legal, rehearsal, seen, worlds
 from referee.games.fight_for_a_name.moving import checked_move
 from referee.games.fight_for_a_name.pillars import answered, checked_ask
 from referee.games.fight_for_a_name.rounds import close_moves, end_round, next_round, rank_challenge
@@ -42,6 +44,7 @@ from referee.rules import (
     MINUTE_MS,
     Addressed,
     Announced,
+    Building,
     Game,
     Illegal,
     Luck,
@@ -56,6 +59,13 @@ from referee.rules import (
 
 _CHALLENGE = Window("challenge", tuple(Owed(seat, Pick(pick=())) for seat in range(SEATS)), timed=True)
 _MOVE = Window("move", tuple(Owed(seat, Move()) for seat in range(SEATS)))
+
+
+@lru_cache(maxsize=1024)
+def _pillar(visitors: tuple[int, ...]) -> Window:
+    return Window("pillar", tuple(Owed(seat, None) for seat in visitors), asap=True)
+
+
 _VOTES = {
     "token_vote": ending.close_token_vote,
     "elimination_vote": ending.close_elimination_vote,
@@ -87,6 +97,7 @@ class FightForAName(Game[FightState]):
     options = FightOptions
     setup = FightSetup
     view_type = FightView
+    choices = legal.CHOICES
 
     def read_setup(self, variant: str, options: Options, given: Raw | None, luck: Luck) -> Setup:
         """See `Game.read_setup`."""
@@ -113,12 +124,12 @@ class FightForAName(Game[FightState]):
     def window(self, state: FightState) -> Window | None:
         """`challenge`; each round `move`, then `pillar` if there are visitors; after the last, votes (R9, R10)."""
         match state.phase:
-            case "challenge":
-                return _CHALLENGE
             case "move":
                 return _MOVE
             case "pillar":
-                return Window("pillar", tuple(Owed(seat, None) for seat in state.visitors), asap=True)
+                return _pillar(state.visitors)
+            case "challenge":
+                return _CHALLENGE
             case "over":
                 return None
             case vote:
@@ -140,6 +151,31 @@ class FightForAName(Game[FightState]):
                 raise Illegal(f"seat {named} is not among the candidates")
         return action
 
+    def build(self, view: FightView, seat: int) -> Building:
+        """See `legal`."""
+        return legal.build(view)
+
+    def spell(self, view: FightView, action: Action) -> Sequence[int]:
+        """See `Game.spell`."""
+        return legal.spell(view, action)
+
+    def listed(self, view: FightView, seat: int) -> Sequence[Action] | None:
+        """See `legal.listed`."""
+        return legal.listed(view)
+
+    def worlds(
+        self,
+        view: FightView,
+        events: Sequence[Event],
+        seat: int,
+        luck: Random,
+        *,
+        variant: str | None = None,
+        options: Options | None = None,
+    ) -> Iterator[FightState]:
+        """See `worlds`. The view says all that the events have told."""
+        return worlds.worlds(view, seat, luck, cast("FightOptions", options or FightOptions()))
+
     def answer(self, state: FightState, seat: int, action: Action, luck: Luck) -> Step[FightState]:
         """What the pillar tells its visitor (R3)."""
         after, answer = answered(state, seat, cast("Ask", action), luck.seat(seat))
@@ -148,7 +184,7 @@ class FightForAName(Game[FightState]):
     def close(self, state: FightState, taken: tuple[Taken | None, ...], luck: Luck) -> Step[FightState]:
         """See `Game.close`. Visitors were answered before; those that asked nothing are told nothing."""
         if state.phase == "pillar":
-            return Step(*end_round(state, luck.shared()))
+            return Step(*end_round(state, luck))
         parts = [part for part in taken if part is not None]
         actions = [part.action for part in parts]
         if state.phase == "challenge":
@@ -156,7 +192,7 @@ class FightForAName(Game[FightState]):
             rank = rank_challenge(state.setup.challenge, picks, elapsed_ms, luck.shared())
             return Step(next_round(replace(state, challenge=rank)))
         if state.phase == "move":
-            return Step(*close_moves(state, tuple(cast("list[Move]", actions)), luck.shared()))
+            return Step(*close_moves(state, tuple(cast("list[Move]", actions)), luck))
         votes = [vote.seat for vote in cast("list[Vote]", actions) if vote.seat is not None]
         return Step(*_VOTES[state.phase](state, votes, luck.shared()))
 

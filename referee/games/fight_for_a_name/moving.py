@@ -4,9 +4,9 @@ from collections import Counter
 
 from msgspec.structs import replace
 
-from protocol.games.fight_board import HEXES, PILLAR_AT, START, STEPS
+from protocol.games.fight_board import PILLAR_AT, START, STEPS
 from protocol.games.fight_for_a_name import Crowded, Direction, HexKey, Move, Pillar, PillarShows, SeatKey, Visit
-from referee.games.fight_for_a_name.state import SEAT_KEYS, FightState, Player, in_final_phase
+from referee.games.fight_for_a_name.state import SEAT_KEYS, FightState, Player, in_final_phase, raised
 from referee.rules import Addressed, Illegal
 
 INCOME = 2
@@ -17,6 +17,8 @@ CROWD = 5
 """More visitors than these at one pillar get nothing."""
 MOST_GIVEN = 2
 """MP that a seat with a title may give in a round (R5)."""
+NO_HEX = {START, *PILLAR_AT}
+"""The places without a number."""
 
 
 def checked_move(state: FightState, seat: int, move: Move) -> Move:
@@ -29,15 +31,19 @@ def checked_move(state: FightState, seat: int, move: Move) -> Move:
         return Move(give=dict(sorted(move.give.items(), key=lambda gift: int(gift[0]))))
     if move.give:
         raise Illegal("only a seat with a title gives")
-    if len(move.path) + sum(move.reinforce.values()) > player.mp:
+    price = len(move.path) + sum(move.reinforce.values()) if move.reinforce else len(move.path)
+    if price > player.mp:
         raise Illegal(f"this costs more than your {player.mp} MP")
-    _destination(player, move.path)
+    if move.path:
+        _check_path(player, move.path)
+    if not move.reinforce:
+        return move
     _check_reinforcements(state, player, move.reinforce)
     return Move(path=move.path, reinforce=dict(sorted(move.reinforce.items(), key=lambda part: int(part[0]))))
 
 
-def _destination(player: Player, path: tuple[Direction, ...]) -> str:
-    """Where a path leads. Raises Illegal where that is nowhere, or a pillar in a way that breaks R1."""
+def _check_path(player: Player, path: tuple[Direction, ...]) -> None:
+    """Raises Illegal where a path leads nowhere, or to a pillar in a way that breaks R1."""
     at = player.position or START
     for number, way in enumerate(path, 1):
         there = STEPS[at].get(way)
@@ -51,11 +57,17 @@ def _destination(player: Player, path: tuple[Direction, ...]) -> str:
             if any(visit.pillar == there for visit in player.visits):
                 raise Illegal(f"you have visited {there} before")
         at = there
+
+
+def _destination(at: str, path: tuple[Direction, ...]) -> str:
+    """Where a legal path leads."""
+    for way in path:
+        at = STEPS[at][way]
     return at
 
 
 def _check_reinforcements(state: FightState, player: Player, reinforce: dict[HexKey, int]) -> None:
-    if reinforce and not in_final_phase(state):
+    if not in_final_phase(state):
         raise Illegal("reinforcing begins with the final phase")
     for name in reinforce:
         if int(name) in state.white:
@@ -76,44 +88,60 @@ def _check_gifts(state: FightState, player: Player, give: dict[SeatKey, int]) ->
 
 def play_moves(state: FightState, moves: tuple[Move, ...]) -> tuple[FightState, tuple[Addressed, ...]]:
     """All moves and gifts of a round, at once; then what Start, hexes and pillars give."""
-    players = [_moved(state, player, move) for player, move in zip(state.players, moves, strict=True)]
-    gifts = [sum(move.give.get(key, 0) for move in moves) for key in SEAT_KEYS]
-    at_start = sum(player.position == START for player in players)
-    for seat, (player, gift) in enumerate(zip(players, gifts, strict=True)):
-        start = 0 if player.position != START else ALONE if at_start == 1 else NOT_ALONE
-        players[seat] = replace(player, income=start + gift)
-    arrived = {
-        seat: PILLAR_AT[player.position]
-        for seat, (player, move) in enumerate(zip(players, moves, strict=True))
-        if move.path and player.position in PILLAR_AT
-    }
-    given = {key: gift for key, gift in zip(SEAT_KEYS, gifts, strict=True) if gift}
-    return _visit(replace(state, gifts=given), players, arrived)
+    places = [
+        player.position and _destination(player.position, move.path) if move.path else player.position
+        for player, move in zip(state.players, moves, strict=True)
+    ]
+    gifts, at_start = _gifts(moves), ALONE if places.count(START) == 1 else NOT_ALONE
+    players, arrived = [], {}
+    for seat, (player, move, place) in enumerate(zip(state.players, moves, places, strict=True)):
+        income = gifts.get(SEAT_KEYS[seat], 0)
+        if place is None:
+            players.append(_given(player, move, income))
+            continue
+        players.append(_moved(state, player, move, place, income + at_start if place == START else income))
+        if move.path and place in PILLAR_AT:
+            arrived[seat] = PILLAR_AT[place]
+    return _visit(replace(state, gifts=gifts), players, arrived)
 
 
-def _moved(state: FightState, player: Player, move: Move) -> Player:
-    """A player after its own move: only what it can tell itself."""
-    if player.position is None:
-        # Two MP can only go to one seat as the single gift of the round.
-        barred = next((int(key) for key, amount in move.give.items() if amount == MOST_GIVEN), None)
-        return replace(player, moves=(*player.moves, move), barred=barred)
-    position = _destination(player, move.path)
-    strengths, spent, reached = list(player.strengths), list(player.spent), player.reached
+def _gifts(moves: tuple[Move, ...]) -> dict[SeatKey, int]:
+    """Seat to the MP it is given, above 0 only, ascending by seat."""
+    given: Counter[SeatKey] = Counter()
+    for move in moves:
+        if move.give:
+            given.update(move.give)
+    return {key: given[key] for key in SEAT_KEYS if key in given} if given else {}
+
+
+def _given(player: Player, move: Move, income: int) -> Player:
+    """A player with a title after its own gifts."""
+    # Two MP can only go to one seat as the single gift of the round.
+    barred = next((int(key) for key, amount in move.give.items() if amount == MOST_GIVEN), None)
+    return replace(player, moves=(*player.moves, move), barred=barred, income=income)
+
+
+def _moved(state: FightState, player: Player, move: Move, position: str, income: int) -> Player:
+    """A player after its own move: only what it can tell itself, and its income."""
+    if not move.path and not move.reinforce and position in NO_HEX:
+        return replace(player, income=income, moves=(*player.moves, move))
+    strengths, spent, reached = player.strengths, player.spent, player.reached
     for name, amount in move.reinforce.items():
-        strengths[int(name) - 1] += amount
-        spent[int(name) - 1] += amount
-    if position in HEXES:
+        strengths, spent = raised(strengths, name, amount), raised(spent, name, amount)
+    steps = len(move.path)
+    if position not in NO_HEX:
         number = int(position)
-        reached = reached if number in reached else tuple(sorted((*reached, number)))
+        if number not in reached:
+            reached = tuple(sorted((*reached, number)))
         if number not in state.white:
-            strengths[number - 1] += len(move.path) + 1
-            spent[number - 1] += len(move.path)
+            strengths, spent = raised(strengths, position, steps + 1), raised(spent, position, steps)
     return replace(
         player,
         position=position,
-        mp=player.mp - len(move.path) - sum(move.reinforce.values()),
-        strengths=tuple(strengths),
-        spent=tuple(spent),
+        mp=player.mp - steps - (sum(move.reinforce.values()) if move.reinforce else 0),
+        income=income,
+        strengths=strengths,
+        spent=spent,
         reached=reached,
         moves=(*player.moves, move),
     )

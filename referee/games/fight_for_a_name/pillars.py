@@ -1,20 +1,21 @@
 """Pillars of identity: what a visitor may ask, and what it is answered (R3)."""
 
+from collections.abc import Mapping
 from random import Random
 
 from msgspec.structs import replace
 
 from protocol.games.fight_board import COLOURS
-from protocol.games.fight_for_a_name import Ask, Colour, PillarAnswer
+from protocol.games.fight_for_a_name import Ask, Banner, Colour, PillarAnswer, Title
 from referee.games.fight_for_a_name.state import FightState, Player
-from referee.rules import Illegal
+from referee.rules import Illegal, choice, sample
 
 
 def checked_ask(player: Player, ask: Ask) -> Ask:
     """A canonical spelling. Raises Illegal unless each of the six titles shown is put to one use (R3)."""
     shown = player.visits[-1].titles
     named = [ask.body[0], ask.parting[0], ask.other[0], *ask.neither, ask.crest]
-    for title in named:
+    for title in () if set(named) == set(shown) else named:
         if title not in shown:
             raise Illegal(f"{title} is not shown here")
         if named.count(title) > 1:
@@ -25,7 +26,7 @@ def checked_ask(player: Player, ask: Ask) -> Ask:
 
 def answered(state: FightState, seat: int, ask: Ask, luck: Random) -> tuple[FightState, PillarAnswer]:
     """What a visitor learns, and the state in which it has its crest. Touches no other seat."""
-    answer = _answer(state, ask, luck)
+    answer = answer_to(ask, state.setup.titles, luck)
     player = state.players[seat]
     visit = replace(player.visits[-1], asked=ask, answer=answer)
     crests = dict(sorted({ask.crest: state.round, **player.crests}.items()))
@@ -33,16 +34,16 @@ def answered(state: FightState, seat: int, ask: Ask, luck: Random) -> tuple[Figh
     return replace(state, players=(*state.players[:seat], after, *state.players[seat + 1 :])), answer
 
 
-def _answer(state: FightState, ask: Ask, luck: Random) -> PillarAnswer:
-    banners = state.setup.titles
-    other, one, two = (banners[title] for title in (ask.other[0], *ask.neither))
+def answer_to(ask: Ask, banners: Mapping[Title, Banner], luck: Random) -> PillarAnswer:
+    """What a pillar answers, where titles have these banners."""
+    other, one, two = banners[ask.other[0]], banners[ask.neither[0]], banners[ask.neither[1]]
     absent = _without(other.body, other.parting, ask.other[1])
     on_neither = _without(one.body, one.parting, two.body, two.parting)
-    first, second = sorted(luck.sample(on_neither, 2))
+    first, second = sorted(sample(luck, on_neither, 2))
     return PillarAnswer(
         body=banners[ask.body[0]].body == ask.body[1],
         parting=banners[ask.parting[0]].parting == ask.parting[1],
-        other=luck.choice(absent),
+        other=choice(luck, absent),
         neither=(first, second),
         crest=ask.crest,
     )

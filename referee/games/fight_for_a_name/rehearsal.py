@@ -19,10 +19,10 @@ from referee.games.fight_for_a_name.state import (
     FEW,
     SEAT_KEYS,
     SEATS,
+    Amounts,
     FightState,
     Phase,
     Player,
-    by_number,
     in_final_phase,
     on_board,
     winners,
@@ -84,7 +84,7 @@ def _ask(player: Player, luck: Random) -> Ask:
 
 def _move(state: FightState, player: Player, luck: Random) -> Move:
     """To a pillar for a crest, then to hexes of its banner's colours; what MP are left may reinforce."""
-    idle = not player.crests and not any(player.spent) and not player.visits
+    idle = not player.crests and not player.spent and not player.visits
     if idle and luck.random() < STAYS_IDLE:
         return Move()
     titles = [title for title in player.crests if title not in state.claims]
@@ -106,7 +106,7 @@ def _move(state: FightState, player: Player, luck: Random) -> Move:
 def _colours_wanted(state: FightState, player: Player, title: Title) -> tuple[Colour, ...]:
     """The colours of which a seat has strength on too few hexes for a banner; both if on enough."""
     banner = state.setup.titles[title]
-    has = [_colour(state, name) for name in by_number(player.strengths)]
+    has = [_colour(state, name) for name in player.strengths]
     lacking = ((banner.body, has.count(banner.body) < 1), (banner.parting, has.count(banner.parting) < 2))  # noqa: PLR2004
     return tuple(colour for colour, lacks in lacking if lacks) or (banner.body, banner.parting)
 
@@ -189,11 +189,9 @@ def _other_player(state: FightState, player: Player, luck: Random) -> Player:
     )
 
 
-def _amounts(luck: Random) -> tuple[int, ...]:
-    amounts = [0] * len(HEXES)
-    for hex_ in luck.sample(range(len(HEXES)), FEW):
-        amounts[hex_] = luck.randrange(PLENTY)
-    return tuple(amounts)
+def _amounts(luck: Random) -> Amounts:
+    drawn = {hex_: luck.randrange(PLENTY) for hex_ in luck.sample(range(len(HEXES)), FEW)}
+    return {HEXES[hex_]: drawn[hex_] for hex_ in sorted(drawn) if drawn[hex_]}
 
 
 def _other_visits(state: FightState, observer: int | None, luck: Random) -> FightState:

@@ -5,13 +5,12 @@ from random import Random
 
 from msgspec.structs import replace
 
-from protocol.games.fight_board import HEXES
 from protocol.games.fight_for_a_name import Move, Pick, Puzzle, RoundResult, Standing
 from referee.games.fight_for_a_name import ending
 from referee.games.fight_for_a_name.moving import INCOME, play_moves
-from referee.games.fight_for_a_name.state import FightState, by_number
-from referee.games.fight_for_a_name.titles import claim_titles, holders
-from referee.rules import Addressed
+from referee.games.fight_for_a_name.state import SEAT_KEYS, FightState
+from referee.games.fight_for_a_name.titles import Holders, claim_titles
+from referee.rules import Addressed, Luck
 
 Step = tuple[FightState, tuple[Addressed, ...]]
 
@@ -43,7 +42,7 @@ def next_round(state: FightState) -> FightState:
     return replace(state, phase="move", round=state.round + 1, players=players, visitors=(), gifts={})
 
 
-def close_moves(state: FightState, moves: tuple[Move, ...], luck: Random) -> Step:
+def close_moves(state: FightState, moves: tuple[Move, ...], luck: Luck) -> Step:
     """A round's moves are played; the round goes on with the visitors of pillars, or ends."""
     after, told = play_moves(state, moves)
     if after.visitors:
@@ -52,26 +51,31 @@ def close_moves(state: FightState, moves: tuple[Move, ...], luck: Random) -> Ste
     return ended, (*told, *more)
 
 
-def end_round(state: FightState, luck: Random) -> Step:
+def end_round(state: FightState, luck: Luck) -> Step:
     """Income, claims, and what all and each are told; then the next round, or the end."""
-    paid = tuple(replace(player, mp=player.mp + player.income, income=0) for player in state.players)
-    after = claim_titles(replace(state, players=paid))
-    result = _result(state, after)
+    paid = tuple(
+        replace(player, mp=player.mp + player.income, income=0) if player.income else player
+        for player in state.players
+    )
+    after, held = claim_titles(replace(state, players=paid))
+    result = _result(state, after, held)
     after = replace(after, history=(*after.history, result))
     told = (Addressed(result), *_standings(after))
     if ending.reason(after) is None:
         return next_round(after), told
-    over, more = ending.begin(replace(after, visitors=()), luck)
+    over, more = ending.begin(replace(after, visitors=()), luck.shared())
     return over, (*told, *more)
 
 
-def _result(before: FightState, after: FightState) -> RoundResult:
+def _result(before: FightState, after: FightState, held: Holders) -> RoundResult:
     return RoundResult(
         round=after.round,
         positions={
-            str(seat): player.position for seat, player in enumerate(after.players) if player.position is not None
+            key: player.position
+            for key, player in zip(SEAT_KEYS, after.players, strict=True)
+            if player.position is not None
         },
-        holders={HEXES[number - 1]: seat for number, seat in holders(after.players).items()},
+        holders=held,
         white=after.white,
         claimed={title: claim.seat for title, claim in after.claims.items() if title not in before.claims},
         gifts=after.gifts,
@@ -80,7 +84,7 @@ def _result(before: FightState, after: FightState) -> RoundResult:
 
 def _standings(state: FightState) -> list[Addressed]:
     return [
-        Addressed(Standing(mp=player.mp, crests=tuple(player.crests), strengths=by_number(player.strengths)), seat)
+        Addressed(Standing(mp=player.mp, crests=tuple(player.crests), strengths=player.strengths), seat)
         for seat, player in enumerate(state.players)
         if player.position is not None
     ]

@@ -6,18 +6,21 @@ A seat's view is made of what all were told and of its own player: never of anot
 from msgspec.structs import replace
 
 from protocol.games.fight_board import START
-from protocol.games.fight_for_a_name import FightHostPlayer, FightHostView, FightView
+from protocol.games.fight_for_a_name import FightHostPlayer, FightHostView, FightView, RoundResult
 from referee.games.fight_for_a_name.state import (
-    SEATS,
+    SEAT_KEYS,
     FightState,
     Player,
-    by_number,
     in_final_phase,
     title_of,
     winners,
 )
+from referee.rules import remembered
 
-_START_POSITIONS = dict.fromkeys(map(str, range(SEATS)), START)
+_START = RoundResult(
+    round=0, positions=dict.fromkeys(SEAT_KEYS, START), holders={}, white=(), claimed={}, gifts={}
+)
+"""What would have been told of a round before the first."""
 
 
 def voters(state: FightState) -> tuple[int, ...]:
@@ -27,9 +30,10 @@ def voters(state: FightState) -> tuple[int, ...]:
     return winners(state) if state.phase in ("token_vote", "elimination_vote") else ()
 
 
+@remembered
 def spectators_view(state: FightState) -> FightView:
     """What is public."""
-    last = state.history[-1] if state.history else None
+    last = state.history[-1] if state.history else _START
     return FightView(
         seat=None,
         round=state.round,
@@ -38,8 +42,8 @@ def spectators_view(state: FightState) -> FightView:
         numbers=state.setup.challenge.numbers,
         target=state.setup.challenge.target,
         final_phase=in_final_phase(state),
-        positions=last.positions if last else _START_POSITIONS,
-        holders=last.holders if last else {},
+        positions=last.positions,
+        holders=last.holders,
         white=state.white,
         claims=state.claims,
         history=state.history,
@@ -61,20 +65,21 @@ def spectators_view(state: FightState) -> FightView:
 def seats_view(state: FightState, seat: int) -> FightView:
     """What is public, what the seat was told, and what it did."""
     player = state.players[seat]
+    on_board = player.position is not None
     return replace(
         spectators_view(state),
         seat=seat,
-        title=title_of(state, seat),
+        title=None if on_board else title_of(state, seat),
         position=player.position,
-        mp=None if player.position is None else player.mp,
+        mp=player.mp if on_board else None,
         crests=player.crests,
-        strengths=by_number(player.strengths),
-        spent=by_number(player.spent),
+        strengths=player.strengths,
+        spent=player.spent,
         reached=player.reached,
         visits=player.visits,
         moves=player.moves,
         barred=player.barred,
-        candidates=state.candidates if seat in voters(state) else None,
+        candidates=state.candidates if state.candidates and seat in voters(state) else None,
     )
 
 
@@ -100,8 +105,8 @@ def _host_player(player: Player) -> FightHostPlayer:
         mp=player.mp,
         income=player.income,
         crests=player.crests,
-        strengths=by_number(player.strengths),
-        spent=by_number(player.spent),
+        strengths=player.strengths,
+        spent=player.spent,
         reached=player.reached,
         visits=player.visits,
         barred=player.barred,

@@ -3,11 +3,12 @@
 from collections import Counter
 from collections.abc import Iterable
 from itertools import combinations
+from operator import eq
 from random import Random
 
 from protocol.games.fight_board import COLOURS, HEXES, PILLARS, TITLES
 from protocol.games.fight_for_a_name import Banner, FightSetup, Pillar, Puzzle, Title
-from referee.rules import BadSetupError
+from referee.rules import BadSetupError, choice, sample, shuffle
 
 NUMBERS = 8
 SHOWN = 6
@@ -22,7 +23,7 @@ SUMMANDS = (3, 4, 5)
 def drawn_setup(luck: Random) -> FightSetup:
     """A setup from chance alone."""
     colours = list(COLOURS) * 6
-    luck.shuffle(colours)
+    shuffle(luck, colours)
     return FightSetup(
         colours=dict(zip(HEXES, colours, strict=True)),
         titles=drawn_titles(luck),
@@ -34,9 +35,9 @@ def drawn_setup(luck: Random) -> FightSetup:
 def drawn_titles(luck: Random) -> dict[Title, Banner]:
     """Banners: every colour is the body of two titles and the parting of two others."""
     bodies, partings = list(COLOURS) * 2, list(COLOURS) * 2
-    luck.shuffle(bodies)
-    while any(body == parting for body, parting in zip(bodies, partings, strict=True)):
-        luck.shuffle(partings)
+    shuffle(luck, bodies)
+    while any(map(eq, bodies, partings)):
+        shuffle(luck, partings)
     banners = [Banner(body=body, parting=parting) for body, parting in zip(bodies, partings, strict=True)]
     return dict(zip(TITLES, banners, strict=True))
 
@@ -55,20 +56,20 @@ def _shown_by_pillars(luck: Random) -> list[tuple[Title, ...]]:
     shown = []
     for pillars_left in range(len(PILLARS), 0, -1):
         titles = [title for title, count in left.items() if count == pillars_left]
-        titles += luck.sample(
-            [title for title, count in left.items() if 0 < count < pillars_left], SHOWN - len(titles)
+        titles += sample(
+            luck, [title for title, count in left.items() if 0 < count < pillars_left], SHOWN - len(titles)
         )
-        luck.shuffle(titles)
+        shuffle(luck, titles)
         for title in titles:
             left[title] -= 1
         shown.append(tuple(titles))
-    luck.shuffle(shown)
+    shuffle(luck, shown)
     return shown
 
 
 def _drawn_puzzle(luck: Random) -> Puzzle:
     numbers = luck.sample(range(1, LARGEST + 1), NUMBERS)
-    return Puzzle(numbers=tuple(numbers), target=sum(luck.sample(numbers, luck.choice(SUMMANDS))))
+    return Puzzle(numbers=tuple(numbers), target=sum(sample(luck, numbers, choice(luck, SUMMANDS))))
 
 
 def checked_setup(setup: FightSetup) -> FightSetup:

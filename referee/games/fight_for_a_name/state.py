@@ -4,15 +4,17 @@ All that a player's own fields hold is known to its seat at any time; what a rou
 told yet waits in `income`. What all were told is in `history` and `claims`.
 """
 
+from collections.abc import Collection
 from typing import Literal, get_args
 
 from msgspec import Struct
 
-from protocol.games.fight_board import HEXES, START
+from protocol.games.fight_board import START
 from protocol.games.fight_for_a_name import (
     Claim,
     FightOptions,
     FightSetup,
+    HexKey,
     Move,
     Reveal,
     RoundResult,
@@ -27,13 +29,11 @@ FEW = 5
 """With so few seats on the board the final phase begins (R6)."""
 
 Phase = Literal["challenge", "move", "pillar", "token_vote", "elimination_vote", "justice", "over"]
-Amounts = tuple[int, ...]
-"""By the number of the hex, less 1."""
-
-NOTHING: Amounts = (0,) * len(HEXES)
+Amounts = dict[HexKey, int]
+"""Hex to amount, above 0 only, ascending by number. Views show it as it stands: a change makes a new one."""
 
 
-class Player(Struct, frozen=True, kw_only=True):
+class Player(Struct, frozen=True, kw_only=True, gc=False):
     """One seat."""
 
     position: str | None = START
@@ -43,8 +43,8 @@ class Player(Struct, frozen=True, kw_only=True):
     """What it will be given at the end of this round."""
     crests: dict[Title, int] = {}
     """Crest to the round in which it was got first (R12)."""
-    strengths: Amounts = NOTHING
-    spent: Amounts = NOTHING
+    strengths: Amounts = {}
+    spent: Amounts = {}
     """MP spent on hexes by landing and reinforcing."""
     reached: tuple[int, ...] = ()
     """Numbers of the hexes on which a move of its ended, ascending (R6)."""
@@ -54,7 +54,7 @@ class Player(Struct, frozen=True, kw_only=True):
     """The seat it may give nothing in its next move (R5)."""
 
 
-class FightState(Struct, frozen=True, kw_only=True):
+class FightState(Struct, frozen=True, kw_only=True, gc=False):
     """The whole match."""
 
     options: FightOptions
@@ -87,7 +87,7 @@ def on_board(state: FightState) -> tuple[int, ...]:
 
 def in_final_phase(state: FightState) -> bool:
     """Whether moves may reinforce (R6)."""
-    return len(on_board(state)) <= FEW
+    return SEATS - len(state.claims) <= FEW
 
 
 def winners(state: FightState) -> tuple[int, ...]:
@@ -101,6 +101,16 @@ def title_of(state: FightState, seat: int) -> Title | None:
     return next((title for title, claim in state.claims.items() if claim.seat == seat), None)
 
 
-def by_number(amounts: Amounts) -> dict[str, int]:
-    """Hex to amount, above 0 only, as it is told."""
-    return {HEXES[n]: amount for n, amount in enumerate(amounts) if amount}
+def raised(amounts: Amounts, name: HexKey, by: int) -> Amounts:
+    """The amounts with more on one hex."""
+    if not by:
+        return amounts
+    if name in amounts:
+        return {**amounts, name: amounts[name] + by}
+    after = {**amounts, name: by}
+    return {each: after[each] for each in sorted(after, key=int)} if amounts else after
+
+
+def without(amounts: Amounts, names: Collection[HexKey]) -> Amounts:
+    """The amounts with nothing on these hexes."""
+    return {name: amount for name, amount in amounts.items() if name not in names}

@@ -4,42 +4,79 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from protocol.games.fight_board import HEXES, TITLES
-from protocol.games.fight_for_a_name import Banner, Claim, Title
-from referee.games.fight_for_a_name.state import NOTHING, FightState, Player, on_board
+from protocol.games.fight_board import TITLES
+from protocol.games.fight_for_a_name import Banner, Claim, HexKey, Title
+from referee.games.fight_for_a_name.state import FightState, Player, without
 
-Holders = dict[int, int]
-"""Number of a hex to the seat that holds it, ascending; hexes that nobody holds are left out."""
+Holders = dict[HexKey, int]
+"""Hex to the seat that holds it, ascending by number; hexes that nobody holds are left out."""
+BANNER_HEXES = 3
 
 
 def holders(players: Sequence[Player]) -> Holders:
     """Of each hex, the seat whose strength there is the highest that no other seat has. White hexes have none."""
-    held = {}
-    for number, strengths in enumerate(zip(*(player.strengths for player in players), strict=True), 1):
-        alone = [strength for strength in strengths if strength and strengths.count(strength) == 1]
-        if alone:
-            held[number] = strengths.index(max(alone))
-    return held
+    alone: Holders = {}
+    several: dict[HexKey, dict[int, int]] = {}
+    for seat, player in enumerate(players):
+        for name, strength in player.strengths.items():
+            if name in several:
+                several[name][seat] = strength
+            elif name in alone:
+                other = alone[name]
+                several[name] = {other: players[other].strengths[name], seat: strength}
+            else:
+                alone[name] = seat
+    for name, strengths in several.items():
+        best = _strongest(strengths)
+        if best is None:
+            del alone[name]
+        else:
+            alone[name] = best
+    return {name: alone[name] for name in sorted(alone, key=int)}
 
 
-def claim_titles(state: FightState) -> FightState:
-    """The round's claims, title by title in alphabetical order, each on what the one before it left."""
+def _strongest(strengths: dict[int, int]) -> int | None:
+    """The seat with the highest of those strengths that only one seat has; None: there are none."""
+    every = [*strengths.values()]
+    best = max([strength for strength in every if every.count(strength) == 1], default=None)
+    return next((seat for seat, strength in strengths.items() if strength == best), None)
+
+
+def claim_titles(state: FightState) -> tuple[FightState, Holders]:
+    """The round's claims, title by title in alphabetical order, each on what the one before it left.
+
+    Returns the state after them, and who holds what then.
+    """
     held = holders(state.players)
-    for title in TITLES:
-        if title not in state.claims and (claimed := _claimed(state, title, held)):
+    own = _enough_for_a_banner(held)
+    for title in TITLES if own else ():
+        if title in state.claims:
+            continue
+        having = [seat for seat in own if title in state.players[seat].crests]
+        if having and (claimed := _claimed(state, title, having, own)):
             state = _with_claim(state, title, *claimed)
             held = holders(state.players)
-    return state
+            own = _enough_for_a_banner(held)
+    return state, held
 
 
-def _claimed(state: FightState, title: Title, held: Holders) -> tuple[int, tuple[int, ...]] | None:
-    """Who claims a title, and the hexes its banner uses."""
+def _enough_for_a_banner(held: Holders) -> dict[int, list[HexKey]]:
+    """The hexes of each seat that holds enough for a banner of some colours."""
+    own: dict[int, list[HexKey]] = {}
+    for name, seat in held.items():
+        own.setdefault(seat, []).append(name)
+    return {seat: hexes for seat, hexes in own.items() if len(hexes) >= BANNER_HEXES}
+
+
+def _claimed(
+    state: FightState, title: Title, having: Sequence[int], own: dict[int, list[HexKey]]
+) -> tuple[int, tuple[HexKey, ...]] | None:
+    """Which of the seats that have its crest claims a title, and the hexes its banner uses."""
     found = []
-    for seat in on_board(state):
+    for seat in having:
         player = state.players[seat]
-        hexes = _banner_hexes(state, state.setup.titles[title], held, seat) if title in player.crests else ()
-        if hexes:
-            spent = sum(player.spent[number - 1] for number in hexes)
+        if hexes := _banner_hexes(state, state.setup.titles[title], own[seat]):
+            spent = sum(player.spent.get(name, 0) for name in hexes)
             found.append((-spent, player.crests[title], state.challenge.index(seat), seat, hexes))
     if not found:
         return None
@@ -47,34 +84,34 @@ def _claimed(state: FightState, title: Title, held: Holders) -> tuple[int, tuple
     return seat, hexes
 
 
-def _banner_hexes(state: FightState, banner: Banner, held: Holders, seat: int) -> tuple[int, ...]:
-    """A hex of the body's colour and two of the partings', the lowest numbers the seat holds; none if it lacks."""
+def _banner_hexes(state: FightState, banner: Banner, held: Sequence[HexKey]) -> tuple[HexKey, ...]:
+    """A hex of the body's colour and two of the partings', the first of those held; none if some lack."""
     colours = state.setup.colours
-    own = [number for number, holder in held.items() if holder == seat]
-    body = [number for number in own if colours[HEXES[number - 1]] == banner.body]
-    parting = [number for number in own if colours[HEXES[number - 1]] == banner.parting]
+    body = [name for name in held if colours[name] == banner.body]
+    parting = [name for name in held if colours[name] == banner.parting]
     return (body[0], *parting[:2]) if body and len(parting) > 1 else ()
 
 
-def _with_claim(state: FightState, title: Title, seat: int, hexes: tuple[int, ...]) -> FightState:
+def _with_claim(state: FightState, title: Title, seat: int, hexes: tuple[HexKey, ...]) -> FightState:
     """The claimer leaves the board, the banner's hexes turn white, and what others spent there is given back."""
     players = tuple(
-        replace(player, position=None, mp=0, strengths=NOTHING, spent=NOTHING)
+        replace(player, position=None, mp=0, strengths={}, spent={})
         if each == seat
         else _given_back(player, hexes)
         for each, player in enumerate(state.players)
     )
     claims: dict[Title, Claim] = {**state.claims, title: Claim(seat=seat, round=state.round)}
-    return replace(
-        state, players=players, white=tuple(sorted((*state.white, *hexes))), claims=dict(sorted(claims.items()))
-    )
+    white = tuple(sorted((*state.white, *map(int, hexes))))
+    return replace(state, players=players, white=white, claims=dict(sorted(claims.items())))
 
 
-def _given_back(player: Player, hexes: tuple[int, ...]) -> Player:
-    if not any(player.strengths[number - 1] for number in hexes):
+def _given_back(player: Player, hexes: tuple[HexKey, ...]) -> Player:
+    if player.strengths.keys().isdisjoint(hexes):
         return player
-    strengths, spent = list(player.strengths), list(player.spent)
-    back = sum(spent[number - 1] for number in hexes)
-    for number in hexes:
-        strengths[number - 1] = spent[number - 1] = 0
-    return replace(player, mp=player.mp + back, strengths=tuple(strengths), spent=tuple(spent))
+    back = sum(player.spent.get(name, 0) for name in hexes)
+    return replace(
+        player,
+        mp=player.mp + back,
+        strengths=without(player.strengths, hexes),
+        spent=without(player.spent, hexes),
+    )

@@ -1,5 +1,6 @@
 """Hive Mind under the contract of a game: options, setup, windows and views. `checking` and `play` do the rest."""
 
+from collections.abc import Iterator, Sequence
 from random import Random
 from typing import Any, cast
 
@@ -25,8 +26,8 @@ from protocol.games.hive_mind import (
     TokenGiven,
     WindowName,
 )
-from protocol.words import Action, Options, Outcome, Setup
-from referee.games.hive_mind import play
+from protocol.words import Action, Event, Options, Outcome, Setup
+from referee.games.hive_mind import legal, play, worlds
 from referee.games.hive_mind.checking import checked_round, checked_scores, kinds_left
 from referee.games.hive_mind.hive import check_values, draw_values
 from referee.games.hive_mind.plausible import plausible
@@ -37,6 +38,7 @@ from referee.rules import (
     DAY_MS,
     Announced,
     BadSetupError,
+    Building,
     Game,
     Illegal,
     Luck,
@@ -75,6 +77,7 @@ class HiveMind(Game[HiveMindState]):
     options = HiveMindOptions
     setup = HiveMindSetup
     view_type = HiveMindView
+    choices = legal.CHOICES
 
     def read_options(self, variant: str, given: Raw | None) -> HiveMindOptions:
         """See `Game.read_options`: how many garnets each starts with depends on the variant (R6)."""
@@ -136,6 +139,34 @@ class HiveMind(Game[HiveMindState]):
             case BreakTie() if action.seat not in play.tied(state):
                 raise Illegal(f"seat {action.seat} is not among the tied")
         return action
+
+    def build(self, view: HiveMindView, seat: int) -> Building:
+        """See `Game.build`."""
+        return legal.build(view, seat)
+
+    def spell(self, view: HiveMindView, action: Action) -> Sequence[int]:
+        """See `Game.spell`."""
+        return legal.spell(view, action)
+
+    def listed(self, view: HiveMindView, seat: int) -> Sequence[Action] | None:
+        """See `Game.listed`."""
+        return legal.listed(view, seat)
+
+    def worlds(
+        self,
+        view: HiveMindView,
+        events: Sequence[Event],
+        seat: int,
+        luck: Random,
+        *,
+        variant: str | None = None,
+        options: Options | None = None,
+    ) -> Iterator[HiveMindState]:
+        """See `Game.worlds`; the view has all that was told."""
+        name = variant or self.variants[0].name
+        given = options or self.read_options(name, None)
+        start = self.deal(name, given, HiveMindSetup(hives={}), Luck(0)).state
+        return worlds.worlds(view, luck, start)
 
     def draw_default(self, state: HiveMindState, seat: int, luck: Luck) -> BreakTie:
         """One of the tied."""

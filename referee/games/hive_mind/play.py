@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Literal
 
 from msgspec.structs import replace
@@ -124,13 +125,15 @@ def _go_on(state: HiveMindState, telling: _Telling, luck: Luck) -> Step[HiveMind
 def _hints(state: HiveMindState, now: Turn, actions: Sequence[Round]) -> _Telling:
     """What each seat's shapes looked at, always in initial values."""
     return [
-        (_hint(state.values[hive], hive, now.number, cells), seat)
+        (hint(state.values[hive], hive, now.number, cells), seat)
         for seat, action in enumerate(actions)
         for hive, cells in action.place.items()
     ]
 
 
-def _hint(values: str, hive: str, number: int, cells: str) -> Hint:
+@lru_cache(maxsize=2**16)
+def hint(values: str, hive: str, number: int, cells: str) -> Hint:
+    """What a seat learns by placing that shape in that round."""
     shape = SHAPES[cells]
     return Hint(
         hive=hive, round=number, shape=shape.kind, cells=cells, looks=shape.looks, total=total(values, shape.looks)

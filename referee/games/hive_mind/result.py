@@ -19,7 +19,7 @@ WINNER_TOKENS = 2
 def settle(rules: RuleSet, points: Sequence[Points], feats: Sequence[int]) -> Result:
     """The result of all points and feats."""
     seats = range(SEATS)
-    ranking = _groups(seats, lambda seat: _standing(rules, points[seat]))
+    ranking = _groups(seats, lambda seat: standing(rules, points[seat]))
     feats_winner = None
     if rules.gauntlet:
         feats_winner = _only(
@@ -31,7 +31,7 @@ def settle(rules: RuleSet, points: Sequence[Points], feats: Sequence[int]) -> Re
         feats=tuple(feats) if rules.gauntlet else None,
         ranking=ranking,
         feats_winner=feats_winner,
-        tied=_groups((seat for seat in seats if seat not in safe), lambda seat: _order(points[seat]))[-1],
+        tied=_groups((seat for seat in seats if seat not in safe), lambda seat: order(points[seat]))[-1],
     )
 
 
@@ -64,12 +64,12 @@ def feats_by_seat(result: Result) -> dict[str, int] | UnsetType:
     return UNSET if result.feats is None else {str(seat): feats for seat, feats in enumerate(result.feats)}
 
 
-def _standing(rules: RuleSet, points: Points) -> tuple[int, ...]:
+def standing(rules: RuleSet, points: Points) -> tuple[int, ...]:
     """What seats are ranked by, the more the better (R11)."""
-    return _order(points) if rules.gauntlet else (*_order(points), points.guesses)
+    return order(points) if rules.gauntlet else (*order(points), points.guesses)
 
 
-def _order(points: Points) -> tuple[int, ...]:
+def order(points: Points) -> tuple[int, ...]:
     """What decides who goes, the fewer the worse: guesses are not asked there."""
     return score(points), points.threes, points.twos
 

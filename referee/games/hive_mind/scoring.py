@@ -1,19 +1,23 @@
 """What points and feats a match has brought each seat, counted from what was submitted."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import lru_cache, reduce
+from operator import and_
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from protocol.games import hive_layouts
 from protocol.games.hive_board import CELLS
 from protocol.games.hive_mind import Points
-from referee.games.hive_mind.hive import where
 from referee.games.hive_mind.state import ROUNDS, RULE_SETS, SEATS, HiveMindState, Play, play_on
 
 RightGuess = tuple[int, int]
 """Who guessed a total right, and whose."""
 THREE_APART = 9
 """How many hexes three shapes cover that share none."""
+MASKS: dict[str | None, int] = {None: 0, **{shape.cells: shape.mask for shape in hive_layouts.SHAPES}}
+"""A shape's hexes as bits, A the lowest."""
 
 
 class Tally(Struct):
@@ -29,25 +33,43 @@ class Tally(Struct):
 
 def count(state: HiveMindState) -> tuple[tuple[Points, ...], tuple[int, ...]]:
     """Each seat's points so far, those of the guessing of scores left out, and its feats."""
+    gauntlet = RULE_SETS[state.variant].gauntlet
+    return summed([count_hive(values, play_on(state, hive), gauntlet) for hive, values in state.values.items()])
+
+
+def count_hive(values: str, play: Play, gauntlet: bool) -> list[Tally]:
+    """What one Hive brings each seat; feats only where they are asked for."""
     tallies = [Tally() for _ in range(SEATS)]
-    for hive, values in state.values.items():
-        play = play_on(state, hive)
-        _count_hexes(values, play, tallies)
-        _count_guesses(values, play, tallies)
-        if RULE_SETS[state.variant].gauntlet:
-            _count_feats(values, play, tallies)
+    _count_hexes(values, play, tallies)
+    _count_guesses(values, play, tallies)
+    if gauntlet:
+        _count_feats(values, play, tallies)
+    return tallies
+
+
+def summed(hives: Iterable[list[Tally]]) -> tuple[tuple[Points, ...], tuple[int, ...]]:
+    """The points and feats of all Hives, by seat."""
+    sums = [Tally() for _ in range(SEATS)]
+    for tallies in hives:
+        for total, each in zip(sums, tallies, strict=True):
+            total.hexes += each.hexes
+            total.threes += each.threes
+            total.twos += each.twos
+            total.guesses += each.guesses
+            total.blocks += each.blocks
+            total.feats += each.feats
     points = tuple(
         Points(
-            hexes=tally.hexes,
-            threes=tally.threes,
-            twos=tally.twos,
-            guesses=tally.guesses,
-            blocks=tally.blocks,
+            hexes=total.hexes,
+            threes=total.threes,
+            twos=total.twos,
+            guesses=total.guesses,
+            blocks=total.blocks,
             score_guesses=0,
         )
-        for tally in tallies
+        for total in sums
     )
-    return points, tuple(tally.feats for tally in tallies)
+    return points, tuple(total.feats for total in sums)
 
 
 def score(points: Points) -> int:
@@ -92,55 +114,92 @@ def seats_over(cell: str, placements: Sequence[str | None]) -> list[int]:
 
 def _count_hexes(values: str, play: Play, tallies: list[Tally]) -> None:
     """Rounds 2 and 3 of a Hive: an odd number of shapes over a hex scores it, once; an even number may block."""
-    left = dict(zip(CELLS, map(int, values), strict=True))
+    _, twos, threes = _masks(values)
+    scored = 0
     for number, placements in enumerate(play.placements[1:], 2):
         last = number == ROUNDS
-        for cell, value in left.items():
-            over = seats_over(cell, placements) if value else []
-            if len(over) % 2:
-                alone_twice = last and len(over) == 1 and over[0] in play.doublers
-                for seat in over:
-                    _gain(tallies[seat], value, 2 if alone_twice else 1)
-                left[cell] = 0
-            elif last and over:
-                _count_blocks(over, play, tallies)
+        over = [MASKS[cells] for cells in placements]
+        odd, alone = _odd(over) & ~scored, _alone(over)
+        for seat, cells in enumerate(over):
+            if mine := cells & odd:
+                _gain(tallies[seat], mine, twos, threes)
+                if last and seat in play.doublers:
+                    _gain(tallies[seat], mine & alone, twos, threes)
+        scored |= odd
+        if last:
+            _count_blocks(over, ~scored, play, tallies)
 
 
-def _gain(tally: Tally, value: int, times: int) -> None:
-    tally.hexes += times * value
-    match value:
-        case 3:
-            tally.threes += times * value
-        case 2:
-            tally.twos += times * value
+@lru_cache(maxsize=2**16)
+def _masks(values: str) -> tuple[int, int, int]:
+    """The hexes of the values 1, 2 and 3."""
+    ones = twos = threes = 0
+    for at, digit in enumerate(values):
+        if digit == "1":
+            ones |= 1 << at
+        elif digit == "2":
+            twos |= 1 << at
+        else:
+            threes |= 1 << at
+    return ones, twos, threes
 
 
-def _count_blocks(over: list[int], play: Play, tallies: list[Tally]) -> None:
-    """A hex that did not score: a point for each blocker over it if another seat over it doubled."""
-    for seat in over:
-        if seat in play.blockers and any(other in play.doublers for other in over if other != seat):
-            tallies[seat].blocks += 1
+def _odd(over: Sequence[int]) -> int:
+    """The hexes that an odd number of shapes lies over."""
+    odd = 0
+    for cells in over:
+        odd ^= cells
+    return odd
+
+
+def _alone(over: Sequence[int]) -> int:
+    """The hexes that one shape lies over."""
+    once = twice = 0
+    for cells in over:
+        twice |= once & cells
+        once |= cells
+    return once & ~twice
+
+
+def _gain(tally: Tally, cells: int, twos: int, threes: int) -> None:
+    two, three = (cells & twos).bit_count(), (cells & threes).bit_count()
+    tally.hexes += cells.bit_count() + two + 2 * three
+    tally.threes += 3 * three
+    tally.twos += 2 * two
+
+
+def _count_blocks(over: list[int], left: int, play: Play, tallies: list[Tally]) -> None:
+    """Hexes that did not score: a point for each blocker over one if another seat over it doubled."""
+    for seat in play.blockers:
+        doubled = 0
+        for other in play.doublers:
+            if other != seat:
+                doubled |= over[other]
+        tallies[seat].blocks += (over[seat] & doubled & left).bit_count()
 
 
 def _count_guesses(values: str, play: Play, tallies: list[Tally]) -> None:
     """A point each for the right set of 1s, of 2s and of 3s (R12)."""
     for seat, guess in enumerate(play.guesses):
         if guess:
-            tallies[seat].guesses += sum(where(guess, digit) == where(values, digit) for digit in "123")
+            right = zip(_masks(guess), _masks(values), strict=True)
+            tallies[seat].guesses += sum([one == other for one, other in right])
 
 
 def _count_feats(values: str, play: Play, tallies: list[Tally]) -> None:
     """The four feats of `gauntlet`; each needs the shapes it speaks of (R4)."""
-    twos = where(values, "2")
+    twos = _masks(values)[1]
+    every = (1 << len(CELLS)) - 1
     for placements in play.placements:
-        over = {cell: seats_over(cell, placements) for cell in CELLS}
-        by_all = any(len(seats) == SEATS for seats in over.values())
-        by_four = [seats for seats in over.values() if len(seats) == SEATS - 1]
-        for seat, cells in enumerate(placements):
-            if cells:
-                avoided = not by_all and any(seat not in seats for seats in by_four)
-                alone = all(len(over[cell]) == 1 for cell in cells)
-                tallies[seat].feats += avoided + alone + all(cell in twos for cell in cells)
+        over = [MASKS[cells] for cells in placements]
+        alone = _alone(over)
+        by_others = [reduce(and_, over[:seat] + over[seat + 1 :], every) for seat in range(SEATS)]
+        by_all = over[0] & by_others[0]
+        for seat, mine in enumerate(over):
+            if mine:
+                avoided = not by_all and by_others[seat] != 0
+                tallies[seat].feats += avoided + (not mine & ~alone) + (not mine & ~twos)
     if len(play.placements) == ROUNDS:
         for seat, shapes in enumerate(zip(*play.placements, strict=True)):
-            tallies[seat].feats += len(set("".join(filter(None, shapes)))) == THREE_APART
+            covered = MASKS[shapes[0]] | MASKS[shapes[1]] | MASKS[shapes[2]]
+            tallies[seat].feats += covered.bit_count() == THREE_APART

@@ -3,9 +3,10 @@
 The rulings R1 to R8 are in docs/games/pointing.md; one round's connections and their map are `map`'s.
 """
 
+from collections.abc import Iterator, Sequence
+from random import Random
 from typing import TypeVar, cast
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from protocol.games.pointing import (
@@ -19,16 +20,23 @@ from protocol.games.pointing import (
     PointingView,
     Reveal,
     Round,
-    Section,
     Tied,
     Vote,
 )
-from protocol.games.pointing_map import Connections, Targets, anonymous, connect, points
-from protocol.words import Action, Options, Outcome, Setup
+from protocol.words import Action, Event, Options, Outcome, Setup
+from referee.games.pointing import legal, worlds
+from referee.games.pointing.state import (
+    End,
+    PointingState,
+    play_round,
+    standing_of,
+    total_of,
+)
 from referee.rules import (
     DAY_MS,
     Addressed,
     Announced,
+    Building,
     Game,
     Illegal,
     Luck,
@@ -40,56 +48,10 @@ from referee.rules import (
     Window,
 )
 
-ROUNDS = 3
-ALWAYS_END, ALWAYS_START = 1, -2
-"""Points for having been the end, or a start, of a chain in all rounds."""
 ALWAYS_POINTED = -1
 """Garnets for having pointed at another seat in all rounds."""
 
 ValueT = TypeVar("ValueT")
-
-
-class Played(Struct, frozen=True):
-    """One round that is over. Tuples are indexed by seat."""
-
-    pointed: Targets
-    """As submitted, before anything was cut."""
-    connections: Connections
-    sections: tuple[Section, ...]
-    """The map, as it was told."""
-    points: tuple[int, ...]
-
-
-class Standing(Struct, frozen=True):
-    """Where everyone stands after the last round. Tuples are indexed by seat, but for lists of seats."""
-
-    points: tuple[int, ...]
-    """All of them, those for all three rounds included."""
-    connected: tuple[int, ...]
-    """How many different others were in each seat's sections (R3)."""
-    winners: tuple[int, ...]
-    last: tuple[int, ...]
-    """The seats with the fewest points, and of these the ones with the fewest connections (R3)."""
-
-
-class End(Struct, frozen=True):
-    """What the match came to."""
-
-    eliminated: int
-    reveal: Reveal
-
-
-class PointingState(Struct, frozen=True):
-    """A match between two windows."""
-
-    options: PointingOptions
-    rounds: tuple[Played, ...] = ()
-    standing: Standing | None = None
-    """None while there are rounds to play."""
-    votes: tuple[int | None, ...] = ()
-    """Whom each winner voted for, in the winners' order, once the vote is over."""
-    end: End | None = None
-    """None while the match goes on."""
 
 
 class Pointing(Game[PointingState]):
@@ -103,6 +65,7 @@ class Pointing(Game[PointingState]):
     events = (Map, Tied, Reveal)
     options = PointingOptions
     view_type = PointingView
+    choices = legal.CHOICES
 
     def seats(self, options: Options) -> int:
         """As many as the option says."""
@@ -131,6 +94,32 @@ class Pointing(Game[PointingState]):
             raise Illegal(f"seat: {action.seat} is not one of the tied seats")
         return action
 
+    def build(self, view: PointingView, seat: int) -> Building:
+        """See `Game.build`."""
+        return legal.build(view, seat)
+
+    def spell(self, view: PointingView, action: Action) -> Sequence[int]:
+        """See `Game.spell`."""
+        return legal.spell(action)
+
+    def listed(self, view: PointingView, seat: int) -> Sequence[Action]:
+        """See `Game.listed`."""
+        return legal.listed(view, seat)
+
+    def worlds(
+        self,
+        view: PointingView,
+        events: Sequence[Event],
+        seat: int,
+        luck: Random,
+        *,
+        variant: str | None = None,
+        options: Options | None = None,
+    ) -> Iterator[PointingState]:
+        """See `Game.worlds`; the view has all that was told."""
+        given = cast("PointingOptions", options or PointingOptions(seats=view.seats))
+        return worlds.worlds(view, luck, given)
+
     def close(self, state: PointingState, taken: tuple[Taken | None, ...], luck: Luck) -> Step[PointingState]:
         """A round, or the vote that ends the match."""
         actions = [part.action for part in taken if part is not None]
@@ -138,7 +127,7 @@ class Pointing(Game[PointingState]):
             votes = tuple(cast("Vote", action).seat for action in actions)
             voted_out = _voted_out(state.standing.last, votes, luck)
             return _end(replace(state, votes=votes), voted_out, ())
-        after = _play_round(state, tuple(cast("Point", action).target for action in actions))
+        after = play_round(state, tuple(cast("Point", action).target for action in actions))
         told = (Addressed(Map(round=len(after.rounds), sections=after.rounds[-1].sections)),)
         if after.standing is None:
             return Step(after, told)
@@ -164,7 +153,7 @@ class Pointing(Game[PointingState]):
 
     def host_view(self, state: PointingState) -> PointingHostView:
         """Everything."""
-        standing = state.standing or _standing(state)
+        standing = state.standing or standing_of(state)
         return PointingHostView(
             round=len(state.rounds) + 1,
             maps=tuple(played.sections for played in state.rounds),
@@ -212,46 +201,6 @@ _POINT_WINDOWS = {
 }
 
 
-def _play_round(state: PointingState, pointed: Targets) -> PointingState:
-    connections = connect(pointed)
-    been_node = frozenset[int]().union(*(played.connections.nodes() for played in state.rounds))
-    played = Played(pointed, connections, anonymous(connections), points(connections, been_node))
-    after = replace(state, rounds=(*state.rounds, played))
-    return replace(after, standing=_standing(after)) if len(after.rounds) == ROUNDS else after
-
-
-def _standing(state: PointingState) -> Standing:
-    """As after the last round; before it, with the points and connections so far."""
-    total, connected = _total(state), _connected(state)
-    ranks = list(zip(total, connected, strict=True))
-    return Standing(
-        points=total,
-        connected=connected,
-        winners=tuple(seat for seat, each in enumerate(total) if each == max(total)),
-        last=tuple(seat for seat, rank in enumerate(ranks) if rank == min(ranks)),
-    )
-
-
-def _total(state: PointingState) -> tuple[int, ...]:
-    """By seat: the points of the rounds so far, and, once all are played, those for all three."""
-    total = [sum(played.points[seat] for played in state.rounds) for seat in range(state.options.seats)]
-    if len(state.rounds) == ROUNDS:
-        for seat in frozenset.intersection(*(played.connections.ends() for played in state.rounds)):
-            total[seat] += ALWAYS_END
-        for seat in frozenset.intersection(*(played.connections.starts() for played in state.rounds)):
-            total[seat] += ALWAYS_START
-    return tuple(total)
-
-
-def _connected(state: PointingState) -> tuple[int, ...]:
-    met: list[set[int]] = [{seat} for seat in range(state.options.seats)]
-    for played in state.rounds:
-        for part in played.connections.parts:
-            for seat in part.members:
-                met[seat].update(part.members)
-    return tuple(len(seats) - 1 for seats in met)
-
-
 def _tied(state: PointingState) -> tuple[int, ...]:
     """The seats that are, or were, voted on; none where nobody needs to vote."""
     return state.standing.last if state.standing and len(state.standing.last) > 1 else ()
@@ -278,7 +227,7 @@ def _groups(total: tuple[int, ...], eliminated: int) -> list[tuple[int, ...]]:
 
 
 def _end(state: PointingState, eliminated: int, told: tuple[Addressed, ...]) -> Step[PointingState]:
-    reveal = Reveal(rounds=_rounds(state), scores=_by_seat(_total(state)))
+    reveal = Reveal(rounds=_rounds(state), scores=_by_seat(total_of(state)))
     return Step(replace(state, end=End(eliminated, reveal)), (*told, Addressed(reveal)))
 
 

@@ -6,13 +6,13 @@ Every reason is about the action, the seat's own affairs and public facts only.
 from collections.abc import Sequence
 
 from msgspec import UNSET, UnsetType
-from msgspec.structs import replace
+from msgspec.structs import astuple, replace
 
-from protocol.games.runes_to_ruins import Artefact, ChooseSymbol, Learned, PlayRound, Visions
+from protocol.games.runes_to_ruins import Artefact, ChooseSymbol, Kind, Learned, PlayRound, Visions
 from referee.games.runes_to_ruins.learned import KINDS, kinds
 from referee.games.runes_to_ruins.state import OTHERS, RunesState, Standing, artefacts
 from referee.games.runes_to_ruins.symbols import fault
-from referee.games.runes_to_ruins.visions import NO_VISIONS
+from referee.games.runes_to_ruins.visions import NO_VISIONS, used
 from referee.games.runes_to_ruins.visions import cost as visions_cost
 from referee.rules import Illegal
 
@@ -39,29 +39,36 @@ def checked_round(state: RunesState, seat: int, action: PlayRound) -> PlayRound:
     """A round's action in canonical spelling. Raises Illegal where it breaks a rule, or costs too much."""
     standing = state.standings[seat]
     _check_votes(standing, action)
-    visions = UNSET if action.visions is UNSET else _checked_visions(standing, seat, action.visions)
-    learned = _checked_learned(state.round, seat, action.learned)
+    visions, learned, votes = action.visions, action.learned, action.votes
+    if visions is not UNSET:
+        visions = UNSET if visions == NO_VISIONS else _checked_visions(standing, seat, visions)
+    if learned:
+        learned = _checked_learned(state.round, seat, learned)
     for guess in action.guesses:
         _differ(guess, "a guess's runes")
-    _check_artefacts(standing, artefacts(state, seat), action)
-    votes = dict(sorted(action.votes.items(), key=lambda vote: int(vote[0]))) if action.votes else UNSET
-    canonical = replace(action, votes=votes, visions=visions, learned=learned)
-    price = cost(standing, canonical)
+    if action.light or action.dark is not UNSET:
+        _check_artefacts(standing, artefacts(state, seat), action)
+    if votes is not UNSET:
+        votes = dict(sorted(votes.items(), key=lambda vote: int(vote[0]))) if votes else UNSET
+    price = cost(standing, action, () if visions is UNSET else used(visions))
     if price > standing.insight:
         raise Illegal(f"this costs {price} insight; you have {standing.insight}")
-    return canonical
+    return replace(action, votes=votes, visions=visions, learned=learned)
 
 
-def cost(standing: Standing, action: PlayRound) -> int:
-    """The insight an action costs: votes, visions, guesses."""
-    visions = NO_VISIONS if action.visions is UNSET else action.visions
-    bought = range(standing.bought + 1, standing.bought + bought_guesses(action) + 1)
-    return action.more_votes + action.told + visions_cost(visions, standing.veils) + sum(bought)
+def cost(standing: Standing, action: PlayRound, kinds: tuple[Kind, ...]) -> int:
+    """The insight an action costs, which uses these kinds of vision: votes, visions, guesses."""
+    price = action.more_votes + action.told
+    if kinds:
+        price += visions_cost(kinds, standing.veils)
+    if len(action.guesses) > 1:
+        price += sum(range(standing.bought + 1, standing.bought + bought_guesses(action) + 1))
+    return price
 
 
 def bought_guesses(action: PlayRound) -> int:
     """How many guesses it buys: the first of a round is free."""
-    return max(0, len(action.guesses) - 1)
+    return len(action.guesses) - 1 if action.guesses else 0
 
 
 def _check_votes(standing: Standing, action: PlayRound) -> None:
@@ -117,22 +124,30 @@ def _check_shown(standing: Standing, seat: int, visions: Visions) -> None:
 def _checked_learned(round_: int, seat: int, given: tuple[Learned, ...]) -> tuple[Learned, ...]:
     if len(given) > LEARNED_A_ROUND * round_:
         raise Illegal(f"learned: at most {LEARNED_A_ROUND * round_} in this round")
-    learned = tuple(_checked_insight(seat, each) for each in given)
-    used = [kind for each in learned for kind in kinds(each)]
-    for kind in KINDS:
-        if used.count(kind) > MOST_OF_A_KIND:
+    learned = tuple([_checked_insight(seat, each) for each in given])
+    if len(learned) > MOST_OF_A_KIND:
+        named = [kind for each in learned for kind in kinds(each)]
+        if max(map(named.count, KINDS)) > MOST_OF_A_KIND:
             raise Illegal(f"learned: at most {MOST_OF_A_KIND} of a kind in a round")
     return learned
 
 
 def _checked_insight(seat: int, learned: Learned) -> Learned:
-    if len(kinds(learned)) != 1:
+    """In canonical spelling."""
+    if astuple(learned).count(UNSET) != len(KINDS) - 1:
         raise Illegal(f"learned: each has exactly one of the keys {', '.join(KINDS)}")
-    named = [part.seat for part in (learned.count, learned.has) if part is not UNSET]
-    _check_others(seat, [*named, *(learned.shared or ())], "learned")
+    if learned.rune is not UNSET:
+        return learned
+    if learned.count is not UNSET:
+        _check_others(seat, (learned.count.seat,), "learned")
+        return learned
+    if learned.has is not UNSET:
+        _check_others(seat, (learned.has.seat,), "learned")
+        return learned
     if learned.line is not UNSET and (learned.line.row is UNSET) == (learned.line.column is UNSET):
         raise Illegal("line: name a row or a column")
     if learned.shared is not UNSET:
+        _check_others(seat, learned.shared, "learned")
         _differ(learned.shared, "shared: the seats")
         one, other = sorted(learned.shared)
         return replace(learned, shared=(one, other))

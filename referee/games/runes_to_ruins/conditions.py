@@ -1,25 +1,26 @@
 """The 15 conditions: how one is voted for, and what the winner pays at the start of the next round."""
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from random import Random
 
 from msgspec import UNSET, Struct
 
-from protocol.games.runes import RUNE
+from protocol.games.runes import DIVINE, MUNDANE, RUNES
 from protocol.games.runes_to_ruins import Insight, PlayRound, Six
-from referee.games.runes_to_ruins.state import SEATS, RunesState
+from referee.games.runes_to_ruins.state import OTHERS, SEAT_KEYS, SEATS, RunesState
 from referee.games.runes_to_ruins.symbols import GROUPS, joined_pairs
 from referee.games.runes_to_ruins.visions import NO_VISIONS, used
+from referee.rules import Luck
 
 CONDITIONS = range(1, 16)
 REFRESHED_AT = 12
 """When so many have been used, all are free again."""
+SEGMENTS = {rune.name: len(rune.segments.split()) for rune in RUNES}
+LINES = {rune.name: rune.straight_lines for rune in RUNES}
 BEST_RANK = 6
 """What a ranked condition pays to the best; each next lower value gets 1 less."""
 
 
-class Now(Struct, frozen=True):
+class Now(Struct, frozen=True, gc=False):
     """What conditions look at, when they pay."""
 
     state: RunesState
@@ -28,7 +29,9 @@ class Now(Struct, frozen=True):
 
     def symbol(self, seat: int) -> Six:
         """A seat's symbol."""
-        return self.state.symbols[seat]
+        symbol = self.state.standings[seat].symbol
+        assert symbol is not None  # noqa: S101 - all symbols are set before round 2
+        return symbol
 
 
 Figure = Callable[[Now, int], int]
@@ -37,12 +40,12 @@ Figure = Callable[[Now, int], int]
 
 def line_segments(now: Now, seat: int) -> int:
     """Line segments in all runes of the symbol."""
-    return sum(len(RUNE[rune].segments.split()) for rune in now.symbol(seat))
+    return sum([SEGMENTS[rune] for rune in now.symbol(seat)])
 
 
 def straight_lines(now: Now, seat: int) -> int:
     """Straight lines in all runes of the symbol."""
-    return sum(RUNE[rune].straight_lines for rune in now.symbol(seat))
+    return sum([LINES[rune] for rune in now.symbol(seat)])
 
 
 def joined(now: Now, seat: int) -> int:
@@ -52,19 +55,29 @@ def joined(now: Now, seat: int) -> int:
 
 def largest_group(now: Now, seat: int) -> int:
     """Runes in one group, of either Order."""
-    return max(Counter(group for rune in now.symbol(seat) for group in GROUPS[rune]).values())
+    return max(map(_groups(now.symbol(seat)).count, (*DIVINE, *MUNDANE)))
 
 
 def connected_by_groups(now: Now, seat: int) -> int:
     """Runes that share a group with another rune of the symbol."""
-    counts = Counter(group for rune in now.symbol(seat) for group in GROUPS[rune])
-    return sum(any(counts[group] > 1 for group in GROUPS[rune]) for rune in now.symbol(seat))
+    groups = _groups(now.symbol(seat))
+    return sum(
+        [
+            groups.count(one) > 1 or groups.count(other) > 1
+            for one, other in zip(groups[::2], groups[1::2], strict=True)
+        ]
+    )
+
+
+def _groups(symbol: Six) -> list[str]:
+    """Both groups of each rune."""
+    return [group for rune in symbol for group in GROUPS[rune]]
 
 
 def used_elsewhere(now: Now, seat: int) -> int:
     """Runes that some other seat uses too."""
-    elsewhere = {rune for other in range(SEATS) if other != seat for rune in now.symbol(other)}
-    return sum(rune in elsewhere for rune in now.symbol(seat))
+    elsewhere = {rune for other in OTHERS[seat] for rune in now.symbol(other)}
+    return len(elsewhere.intersection(now.symbol(seat)))
 
 
 def insight_held(now: Now, seat: int) -> int:
@@ -85,12 +98,12 @@ def visions_used(now: Now, seat: int) -> int:
 
 def mundane_groups(now: Now, seat: int) -> int:
     """Different Mundane groups used."""
-    return len({RUNE[rune].mundane for rune in now.symbol(seat)})
+    return len({GROUPS[rune][1] for rune in now.symbol(seat)})
 
 
 def divine_groups(now: Now, seat: int) -> int:
     """Different Divine groups used."""
-    return len({RUNE[rune].divine for rune in now.symbol(seat)})
+    return len({GROUPS[rune][0] for rune in now.symbol(seat)})
 
 
 def two_or_four(now: Now, seat: int) -> int:
@@ -122,11 +135,14 @@ def winner(votes: Iterable[PlayRound], taken: tuple[int, ...]) -> int:
 
     Most votes win, the lowest number in a tie; with no votes at all, the lowest that is free.
     """
-    counts: Counter[int] = Counter()
+    counts = dict.fromkeys(CONDITIONS, 0)
     for action in votes:
-        for condition, number in action.votes.items() if action.votes is not UNSET else ():
-            counts[int(condition)] += number
-    return min((each for each in CONDITIONS if each not in taken), key=lambda each: (-counts[each], each))
+        if action.votes is not UNSET:
+            for condition, number in action.votes.items():
+                counts[int(condition)] += number
+    for each in taken:
+        del counts[each]
+    return max(counts, key=counts.__getitem__)
 
 
 def now_used(taken: tuple[int, ...], won: int) -> tuple[int, ...]:
@@ -146,24 +162,25 @@ def payments(condition: int, now: Now, round_: int) -> list[int]:
     return [BEST_RANK - ranks.index(each) + added for each in figures]
 
 
-def announced(earned: list[int], actions: Sequence[PlayRound], round_: int, luck: Random) -> Insight:
+def announced(earned: list[int], actions: Sequence[PlayRound], round_: int, luck: Luck) -> Insight:
     """What all are told of a payment: of seats that abstained, only the position."""
-    order = _order(earned, actions, luck)
+    order = _order(earned, actions, luck) if any(action.abstain for action in actions) else []
     return Insight(
         round=round_,
-        earned={str(seat): earned[seat] for seat in range(SEATS) if not actions[seat].abstain},
-        positions={str(seat): order.index(seat) + 1 for seat in range(SEATS) if actions[seat].abstain},
+        earned={key: earned[seat] for seat, key in enumerate(SEAT_KEYS) if not actions[seat].abstain},
+        positions={key: order.index(seat) + 1 for seat, key in enumerate(SEAT_KEYS) if actions[seat].abstain},
     )
 
 
-def _order(earned: list[int], actions: Sequence[PlayRound], luck: Random) -> list[int]:
+def _order(earned: list[int], actions: Sequence[PlayRound], luck: Luck) -> list[int]:
     """All seats, most earned first. An abstainer stands before or after the rest of its equals, as drawn."""
+    drawn = luck.shared()
     order: list[int] = []
     for amount in sorted(set(earned), reverse=True):
         equals = [seat for seat in range(SEATS) if earned[seat] == amount]
         abstainers = [seat for seat in equals if actions[seat].abstain]
-        luck.shuffle(abstainers)
-        before = [seat for seat in abstainers if luck.randrange(2)]
+        drawn.shuffle(abstainers)
+        before = [seat for seat in abstainers if drawn.randrange(2)]
         after = [seat for seat in abstainers if seat not in before]
         order += [*before, *(seat for seat in equals if not actions[seat].abstain), *after]
     return order

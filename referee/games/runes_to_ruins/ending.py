@@ -1,5 +1,6 @@
 """The end of a match: when it is reached, the order of the seats, and the prizes."""
 
+from collections.abc import Sequence
 from random import Random
 
 from protocol.games.runes_to_ruins import Reveal, RunesDetail
@@ -12,9 +13,9 @@ TOO_MUCH_MANTRA = 10
 """A seat that holds so much at the end gets no token."""
 
 
-def reason(state: RunesState) -> str | None:
-    """Why the match is over after this round, or None where it goes on."""
-    if sum(standing.discovered is None for standing in state.standings) <= 1:
+def reason(state: RunesState, discovered: Sequence[int | None]) -> str | None:
+    """Why the match is over after this round, which leaves these discovered, or None where it goes on."""
+    if discovered.count(None) <= 1:
         return "discovered"
     return "rounds" if state.round == state.options.rounds else None
 

@@ -1,5 +1,6 @@
 """Runes to Ruins under the contract of a game."""
 
+from collections.abc import Iterator, Sequence
 from random import Random
 from typing import Any, cast
 
@@ -24,8 +25,8 @@ from protocol.games.runes_to_ruins import (
     SymbolSet,
     VisionAnswer,
 )
-from protocol.words import Action, Options, Outcome, Setup
-from referee.games.runes_to_ruins import views
+from protocol.words import Action, Event, Options, Outcome, Setup
+from referee.games.runes_to_ruins import legal, views, worlds
 from referee.games.runes_to_ruins.checking import checked_round, checked_symbol
 from referee.games.runes_to_ruins.opening import close_attempt
 from referee.games.runes_to_ruins.plausible import plausible
@@ -37,6 +38,7 @@ from referee.rules import (
     DAY_MS,
     Announced,
     BadSetupError,
+    Building,
     Game,
     Illegal,
     Luck,
@@ -75,6 +77,7 @@ class RunesToRuins(Game[RunesState]):
     )
     options = RunesOptions
     view_type = RunesView
+    choices = legal.CHOICES
 
     def read_options(self, variant: str, given: Raw | None) -> Options:
         """See `Game.read_options`; a seat's artefacts may each stand once."""
@@ -113,6 +116,27 @@ class RunesToRuins(Game[RunesState]):
         if isinstance(action, ChooseSymbol):
             return checked_symbol(state, action)
         return checked_round(state, seat, cast("PlayRound", action))
+
+    def build(self, view: RunesView, seat: int) -> Building:
+        """See `legal`."""
+        return legal.build(view, seat)
+
+    def spell(self, view: RunesView, action: Action) -> Sequence[int]:
+        """See `Game.spell`."""
+        return legal.spell(action)
+
+    def worlds(
+        self,
+        view: RunesView,
+        events: Sequence[Event],
+        seat: int,
+        luck: Random,
+        *,
+        variant: str | None = None,
+        options: Options | None = None,
+    ) -> Iterator[RunesState]:
+        """See `worlds`. The view says all that the events have told."""
+        return worlds.worlds(view, seat, luck, cast("RunesOptions", options or RunesOptions()))
 
     def draw_default(self, state: RunesState, seat: int, luck: Luck) -> Action:
         """A legal symbol that has not become invalid."""

@@ -13,7 +13,9 @@ def settle(insight: int, mantra: int) -> tuple[int, int]:
     Insight is spent one by one, each only while the mantra is at least what it would remove. Mantra carried over
     is settled like new mantra, beginning again with what is free.
     """
-    mantra = max(0, mantra - FREE)
+    if mantra <= FREE:
+        return insight, 0
+    mantra -= FREE
     for removed in _payments(mantra)[:insight]:
         mantra -= removed
         insight -= 1

@@ -1,6 +1,6 @@
 """The vision `mirror`: what another seat asked about this one, this one learns about that other seat (R3, R6)."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from random import Random
 
 from msgspec import UNSET
@@ -23,7 +23,9 @@ from referee.games.runes_to_ruins.symbols import GROUPS, ORDER, runes_of, shared
 from referee.games.runes_to_ruins.visions import NO_VISIONS, other_rune, pattern_counts
 
 
-def reflected(by: int, of: int, asked: PlayRound, symbols: tuple[Six, ...], luck: Random) -> list[Mirrored]:
+def reflected(
+    by: int, of: int, asked: PlayRound, symbols: tuple[Six, ...], luck: Callable[[], Random]
+) -> list[Mirrored]:
     """What seat `by` is told about seat `of`: the answers to all that `of` asked which names or covers `by`.
 
     Never turned by `veil`. Visions in their order, then learned insights as given.
@@ -38,7 +40,7 @@ def reflected(by: int, of: int, asked: PlayRound, symbols: tuple[Six, ...], luck
     return [Mirrored(of=of, kind=kind, answer=answer) for kind, answer in answers]
 
 
-def _visions(visions: Visions, by: int, symbol: Six, luck: Random) -> Iterator[tuple[Kind, Answer]]:
+def _visions(visions: Visions, by: int, symbol: Six, luck: Callable[[], Random]) -> Iterator[tuple[Kind, Answer]]:
     """`symbol` is the asker's. `window` and `mirror` itself are no questions here (R3)."""
     if visions.assign is not UNSET:
         yield "assign", next(rune for seat, rune in visions.assign.items() if seat == str(by)) in symbol
@@ -51,7 +53,7 @@ def _visions(visions: Visions, by: int, symbol: Six, luck: Random) -> Iterator[t
     if visions.place is not UNSET:
         yield "place", (GROUPS[symbol[visions.place.position]][ORDER[visions.place.order]],)
     if visions.except_ is not UNSET and visions.except_.seat == by:
-        yield "except", other_rune(symbol, visions.except_.runes, luck)
+        yield "except", other_rune(symbol, visions.except_.runes, luck())
 
 
 def _learned(learned: Learned, by: int, symbol: Six, own: Six) -> int | bool | None:

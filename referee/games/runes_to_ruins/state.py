@@ -1,11 +1,14 @@
 """What is kept of a match between two windows."""
 
+from typing import get_args
+
 from msgspec import Struct
 
-from protocol.games.runes_to_ruins import Artefact, Played, RunesOptions, Six
+from protocol.games.runes_to_ruins import Artefact, Played, RunesOptions, SeatKey, Six
 from protocol.words import Outcome
 
 SEATS = 5
+SEAT_KEYS: tuple[SeatKey, ...] = get_args(SeatKey)
 FIRST_INSIGHT = 6
 """What each seat has before round 2."""
 
@@ -13,7 +16,7 @@ Near = tuple[int, int, int]
 """How near a guess came to a symbol: `exact`, `moved`, `group`; or the best of each."""
 
 
-class Standing(Struct, frozen=True, kw_only=True):
+class Standing(Struct, frozen=True, kw_only=True, gc=False):
     """One seat's affairs."""
 
     submitted: tuple[Six, ...] = ()
@@ -38,7 +41,7 @@ class Standing(Struct, frozen=True, kw_only=True):
     """What it did and was told, by rounds."""
 
 
-class RunesState(Struct, frozen=True, kw_only=True):
+class RunesState(Struct, frozen=True, kw_only=True, gc=False):
     """A match of Runes to Ruins."""
 
     options: RunesOptions
@@ -59,12 +62,12 @@ class RunesState(Struct, frozen=True, kw_only=True):
     @property
     def symbols(self) -> tuple[Six, ...]:
         """All symbols by seat, once they are set."""
-        return tuple(standing.symbol for standing in self.standings if standing.symbol is not None)
+        return tuple([standing.symbol for standing in self.standings if standing.symbol is not None])
 
 
 def artefacts(state: RunesState, seat: int) -> tuple[Artefact, ...]:
     """The artefacts that the options give a seat."""
-    return next((each for key, each in state.options.artefacts.items() if key == str(seat)), ())
+    return state.options.artefacts.get(SEAT_KEYS[seat], ())
 
 
 OTHERS = tuple(tuple(other for other in range(SEATS) if other != seat) for seat in range(SEATS))

@@ -4,6 +4,7 @@ from msgspec.structs import replace
 
 from protocol.games.runes_to_ruins import Holding, RunesHostView, RunesView
 from referee.games.runes_to_ruins.state import RunesState, artefacts
+from referee.rules import remembered
 
 
 def seat_view(state: RunesState, seat: int) -> RunesView:
@@ -26,6 +27,7 @@ def seat_view(state: RunesState, seat: int) -> RunesView:
     )
 
 
+@remembered
 def spectator_view(state: RunesState) -> RunesView:
     """What is public."""
     return RunesView(

@@ -25,6 +25,8 @@ from referee.rules import BadSetupError, Deal, Game, Leak, Table
 LONGEST_MATCH = 10_000
 """Windows after which a match is taken never to end."""
 OBSERVERS_TWINNED = 3
+THOROUGH = 50
+"""So many matches have a twin for each of those observers; later ones have one, and take half the time."""
 
 
 def seat_match(game: Game[Any], variant: str, seed: int) -> Sitting:
@@ -142,7 +144,8 @@ class Examination:
             Sitting(Table(self.game, Deal(self.report.variant, luck.getrandbits(32), options)))
             for _ in range(DEALS)
         ]
-        observers = luck.sample(match.observers, min(OBSERVERS_TWINNED, len(match.observers)))
+        most = OBSERVERS_TWINNED if self.report.matches < THOROUGH else 1
+        observers = luck.sample(match.observers, min(most, len(match.observers)))
         return [Twin(observer, match, deals, luck) for observer in observers]
 
     def _compare_forged(self, match: Sitting, history: History, luck: Random, where: Where) -> None:

@@ -55,7 +55,11 @@ class Twin:
         if own and own.action is not None:
             self._compare_responses(before, encode(own.action), where)
         for start in (self._sitting, before):
+            tried: list[Chosen] = []
             for changed in self._attempts(start, before, chosen) if start.table.window else ():
+                if changed in tried:
+                    continue
+                tried.append(changed)
                 attempt = start.fork()
                 attempt.play(changed)
                 if attempt.told[self._observer] == after.told[self._observer]:

@@ -7,8 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
-from arena.commands.main import COMMANDS
+from arena.commands.main import COMMANDS, main
 from referee.bot_folder.manifest import built_in
 from referee.games.registry import GAMES
 
@@ -18,8 +19,9 @@ ARENA = Path(sys.executable).with_name("arena")
 def offered(*words: str) -> list[str]:
     """What bash would be offered for the last word."""
     asked = {"COMP_WORDS": " ".join(["arena", *words]), "COMP_CWORD": str(len(words))}
-    answer = _run(ARENA, {"_ARENA_COMPLETE": "bash_complete", **asked})
-    return answer.split()
+    answer = CliRunner().invoke(main, env={"_ARENA_COMPLETE": "bash_complete", **asked})
+    assert not answer.stderr
+    return answer.stdout.split()
 
 
 def _run(program: Path, more: dict[str, str], *arguments: str) -> str:

@@ -55,8 +55,14 @@ def test_it_imports_the_kit_and_what_the_pages_name(game: str, tmp_path: Path) -
     assert {"bots.kit"} == {module for module in imported if not module.startswith("protocol.")}
 
 
-@pytest.mark.parametrize("game", GAMES)
-@pytest.mark.parametrize("language", PROGRAMS)
+@pytest.mark.parametrize(
+    ("language", "game"),
+    [
+        pytest.param(language, game, marks=[] if number == place else [pytest.mark.slow])
+        for place, language in enumerate(PROGRAMS)
+        for number, game in enumerate(GAMES)
+    ],
+)
 def test_so_does_one_in_another_language(language: str, game: str, tmp_path: Path) -> None:
     if shutil.which(PROGRAMS[language]) is None:
         pytest.skip(f"{PROGRAMS[language]} is not on this machine")

@@ -8,7 +8,7 @@ from arena.errors import WrongUse
 from arena.live import watch
 from arena.live.watch import Eyes, Watcher, read_eyes
 from arena.terminal import Screen
-from tests.arena.live.test_drawing import TURNS, table
+from tests.protocol.text.test_drawing import TURNS, table
 
 
 def watched(eyes: Eyes) -> str:

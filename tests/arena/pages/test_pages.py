@@ -24,6 +24,7 @@ from tests.arena.pages.folders import SEED, folder_of
 from tests.arena.schedule.paired import spec
 from tests.arena.simulated import result, tournament
 from tests.hostile_names import NAMES
+from tests.long import mostly_slow
 
 MOST_BYTES = 300_000
 VOID = {"area", "br", "hr", "img", "input", "link", "meta", "circle", "line", "polyline", "rect", "use"}
@@ -97,7 +98,7 @@ def cup(path: Path, bots: int, seats: int = 2, blocks: int = 1, labels: Sequence
     return folder_of(path / "cup", names, played, blocks=blocks, rotations=seats)
 
 
-@pytest.mark.parametrize(("bots", "seats", "blocks"), [(2, 2, 60), (20, 2, 1), (8, 5, 3)])
+@pytest.mark.parametrize(("bots", "seats", "blocks"), [(2, 2, 60), (8, 2, 1), (8, 5, 3)])
 def test_every_link_leads_to_a_page_that_is_there(tmp_path: Path, bots: int, seats: int, blocks: int) -> None:
     website = one(cup(tmp_path, bots, seats, blocks))
     pages = dict(all_pages(website))
@@ -123,7 +124,7 @@ def _joined(path: str, link: str) -> str:
     return "/".join(parts)
 
 
-@pytest.mark.parametrize("bots", [2, 20])
+@pytest.mark.parametrize("bots", mostly_slow(2, [2, 8, 20]))
 def test_no_page_has_a_script_or_a_style_of_its_own_or_says_the_seed(tmp_path: Path, bots: int) -> None:
     folder = cup(tmp_path, bots, blocks=2)
     for path, body in all_pages(one(folder)):

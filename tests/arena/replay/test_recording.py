@@ -13,6 +13,7 @@ from msgspec import Raw
 from arena.commands import main
 from arena.replay import Recording, match_steps, recording_of, recording_of_seat, seat_steps
 from arena.replay.match_steps import recorded
+from arena.replay.recording import taken_text
 from protocol.codec import decode_server_message, encode
 from protocol.messages import PROTOCOL, Hello, Opened, Over, Submit
 from referee.host.one_match import play
@@ -251,3 +252,10 @@ def test_of_too_many_steps_none_are_kept(
             result = CliRunner().invoke(main.main, ["replay", str(shown), "--boards"])
         assert 2 == result.exit_code
         assert result.stderr.startswith(f"arena: {shown}: has more than 4 ")
+
+
+def test_an_action_that_is_too_long_ends_with_dots() -> None:
+    short, long = (taken_text("mist", {"cells": ["A1"] * cells}) for cells in (40, 400))
+    assert "…" not in short
+    assert long.startswith(short)
+    assert "…" == long[-1]

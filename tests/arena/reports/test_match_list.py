@@ -133,6 +133,7 @@ def test_a_match_that_cannot_be_among_these_bots_is_refused(tmp_path: Path) -> N
     assert "ledger.sqlite: holds a result that is none of a match among its 3 bots" in done.stderr
 
 
+@pytest.mark.slow
 def test_the_list_of_many_matches_is_never_held_whole(tmp_path: Path) -> None:
     """20,000 matches as text are 6 MB."""
     many = [result(block, seating, (0, 1), ((0,), (1,))) for block in range(10_000) for seating in (0, 1)]

@@ -160,17 +160,16 @@ def test_a_ledgers_names_lead_nowhere_else(folder: Path, tmp_path: Path, name: s
     assert 4 == len(contents(tmp_path / "a.zip"))
 
 
-@pytest.mark.parametrize(
-    "label", [*NAMES.values(), "..", "../../x", "/etc/passwd", "-rf", "C:\\x", "con" * 90, "", "NUL", "com1"]
-)
-def test_names_in_the_archive_are_safe_whatever_a_bot_is_called(label: str) -> None:
-    safe = archive_name(label, 7)
-    assert safe.isascii()
-    assert safe.replace("-", "").replace("_", "").isalnum()
-    assert not safe.startswith(("-", "."))
-    assert len(safe) < 80
-    assert safe.endswith("-7") is (safe != label)
-    assert safe.lower() not in {"nul", "com1"}
+def test_names_in_the_archive_are_safe_whatever_a_bot_is_called() -> None:
+    strange = ("..", "../../x", "/etc/passwd", "-rf", "C:\\x", "con" * 90, "", "NUL", "com1")
+    for label in (*NAMES.values(), *strange):
+        safe = archive_name(label, 7)
+        assert safe.isascii()
+        assert safe.replace("-", "").replace("_", "").isalnum()
+        assert not safe.startswith(("-", "."))
+        assert len(safe) < 80
+        assert safe.endswith("-7") is (safe != label)
+        assert safe.lower() not in {"nul", "com1"}
 
 
 def test_an_archive_is_whole_or_is_not_there(folder: Path, tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from arena.schedule.fields import ScheduleSpec
 from arena.schedule.formats import complaint, format_of, refusal
 from arena.schedule.ladder_state import LadderState
 from arena.schedule.rounds import blocks_so_far
-from arena.schedule.waves import NEW_SEASON, StrangeResultError, Waves
+from arena.schedule.waves import NEW_PERIOD, StrangeResultError, Waves
 from arena.statistics.ratings import ELO
 from arena.statistics.running import START_ERROR, RunningRating
 from arena.statistics.standings import Played, standings_of
@@ -69,8 +69,8 @@ SPECS = [
     ladder(20, seats=5),
     ladder(4, seats=5, filled=True, rotations=2),
     ladder(26, seats=13, rotations=2),
-    replace(changed(ladder(6), (9, enters()), (17, enters("y", 6)), (30, Withdrawn(entrant=0))), season=25),
-    replace(changed(ladder(6), (9, enters("y", 2)), (12, enters("z", 6))), old_versions=2, season=11),
+    replace(changed(ladder(6), (9, enters()), (17, enters("y", 6)), (30, Withdrawn(entrant=0))), period=25),
+    replace(changed(ladder(6), (9, enters("y", 2)), (12, enters("z", 6))), old_versions=2, period=11),
 ]
 
 
@@ -171,17 +171,29 @@ def test_old_versions_stay_as_opponents_if_the_file_says_so(stay: int | None) ->
     assert {1, 2, 3, 5} | ({4} if stay else set()) == late
 
 
-def test_a_new_season_widens_what_is_known_and_tells_how_it_stood() -> None:
-    seasons = dict[int, tuple[RunningRating, ...]]()
-    spec = ladder(5, season=40)
-    waves = Waves(spec, SEED, None, seasons.__setitem__)
+@pytest.mark.parametrize("of_file", [True, False])
+def test_an_old_version_of_a_remote_bot_does_not_stay_for_its_key_is_not_let_in(of_file: bool) -> None:
+    new_key = replace(enters("y", 0), content=f"key:{'0' * 64}")
+    newer = (80, enters("z", 4))
+    spec = changed(ladder(4, accuracy=1, old_versions=1), (40, new_key), newer)
+    if of_file:
+        spec = changed(ladder(4, accuracy=1, old_versions=1, remote=(0,)), (40, enters("y", 0)))
+    _, blocks, _ = wave_after_wave(spec, 200)
+    late = {bot for block in blocks[100:] for bot in block.entrants}
+    assert {1, 2, 3, 4 if of_file else 5} == late
+
+
+def test_a_new_period_widens_what_is_known_and_tells_how_it_stood() -> None:
+    periods = dict[int, tuple[RunningRating, ...]]()
+    spec = ladder(5, period=40)
+    waves = Waves(spec, SEED, None, periods.__setitem__)
     _, _, results = wave_after_wave(spec, 79)
     waves.replay(lambda first, end: between(results, first, min(end, 40)))
-    assert [1] == list(seasons)
-    for was, now in zip(seasons[1], waves.ratings(), strict=True):
+    assert [1] == list(periods)
+    for was, now in zip(periods[1], waves.ratings(), strict=True):
         assert was.rating == now.rating
-        assert np.hypot(was.error, NEW_SEASON) == pytest.approx(now.error)
-    assert (40, 16) == (waves.season_first, sum(each.blocks for each in seasons[1]) // 5)
+        assert np.hypot(was.error, NEW_PERIOD) == pytest.approx(now.error)
+    assert (40, 16) == (waves.period_first, sum(each.blocks for each in periods[1]) // 5)
 
 
 def test_it_is_idle_when_all_is_known_until_a_bot_enters() -> None:
@@ -195,7 +207,7 @@ def test_it_is_idle_when_all_is_known_until_a_bot_enters() -> None:
     assert all(6 in block.entrants for block in more[len(blocks) :][:2])
 
 
-def test_a_bot_rests_that_has_used_its_budget_until_the_next_season() -> None:
+def test_a_bot_rests_that_has_used_its_budget_until_the_next_period() -> None:
     """Some more than its budget: what is charged in a match is known at its end."""
     waves, blocks, _ = wave_after_wave(ladder(4, budget_s=20), 10_000, charged=1_000_000)
     assert 20 <= len(blocks) <= 20 + 2 * 8
@@ -249,7 +261,7 @@ def test_the_table_has_ratings_with_their_errors() -> None:
         (ladder(4, rounds=3), "rounds: is not for a ladder without an end"),
         (ladder(4, blocks=2), "blocks: is not for a ladder without an end: it chooses anew for each"),
         (ladder(4, seats=5), '4 are too few for 5 seats; a bot of the house takes the others: fill = "BOT"'),
-        (ladder(4, endless=False, rounds=2, season=9), "season: is for a ladder without an end: endless = true"),
+        (ladder(4, endless=False, rounds=2, period=9), "period: is for a ladder without an end: endless = true"),
     ],
 )
 def test_what_does_not_fit_is_refused(spec: ScheduleSpec, said: str) -> None:

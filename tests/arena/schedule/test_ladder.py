@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from arena.schedule.blocks import Match
 from arena.schedule.ladder import START, STEP, Ladder, final_ratings, first_ratings, move
 from tests.arena.schedule.paired import Decide, all_tied, by_lot, lower_wins, pairs, played_out, result, spec
+from tests.long import cases
 
 
 def ladder(entrants: int, turns: int, *, filled: bool = False) -> Ladder:
@@ -19,7 +20,7 @@ def match(one: int, other: int) -> Match:
     return Match("", 0, 0, (one, other), 0)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=cases(15, 50), deadline=None)
 @given(st.integers(4, 20), st.integers(2, 12), st.sampled_from([by_lot, lower_wins, all_tied]))
 def test_no_two_meet_in_two_rounds_running(entrants: int, turns: int, decide: Decide) -> None:
     rounds, _ = played_out(ladder(entrants, turns), decide)

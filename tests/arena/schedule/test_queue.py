@@ -156,3 +156,27 @@ def test_blocks_that_depend_on_what_a_change_dropped_are_waited_for_no_more() ->
     assert [True, True] == [agenda.ended(first), agenda.ended(second)]
     assert agenda.take(0, without(0)) is None
     assert agenda.done
+
+
+def test_when_it_is_stopped_what_was_overtaken_does_not_begin_and_what_may_wait_for_long_is_left() -> None:
+    blocks = [
+        Block(number, 0, entrants, (0, 1), 1) for number, entrants in enumerate([(1, 2), (0, 1), (1, 2), (0, 2)])
+    ]
+    agenda = MatchQueue(iter(blocks), set())
+    with_0, with_others = taken(agenda, 0), taken(agenda, 0)
+    assert [(0, 0), (0, 1)] == places(with_0, with_others)
+    begun = agenda.take(0)
+    overtaking = agenda.take(0, without(0))
+    assert begun is not None
+    assert overtaking is not None
+    assert [(1, 0), (2, 0)] == places(begun, overtaking)
+    agenda.stop(lambda match: 0 in match.entrants)
+    last = agenda.take(0)
+    assert last is not None
+    assert [(2, 1)] == places(last)
+    assert agenda.take(0) is None
+    for ticket in (with_0, with_others, begun, overtaking, last):
+        assert not agenda.done
+        assert ticket is not None
+        assert agenda.ended(ticket)
+    assert agenda.done

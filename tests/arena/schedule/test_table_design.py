@@ -8,6 +8,7 @@ from arena.schedule.multi_seat import Tables
 from arena.schedule.round_robin import round_robin
 from arena.schedule.seating import shifts_of
 from arena.schedule.table_design import table_sizes
+from tests.long import mostly_slow
 
 
 def design(bots: int, seats: int, rounds: int, rotations: int | None = None, *, filled: bool = False) -> Design:
@@ -37,13 +38,13 @@ def test_a_round_robin_of_pairs_is_even() -> None:
     assert (6, 2, 6) == even(design_of(round_robin(4, 2, 1), range(4), 2))
 
 
-@pytest.mark.parametrize("bots", [5, 6, 8, 9, 11, 14, 20, 24])
+@pytest.mark.parametrize("bots", mostly_slow(4, [5, 6, 9, 14, 8, 11, 20, 24]))
 def test_nobody_plays_two_blocks_more_than_another(bots: int) -> None:
     played = design(bots, 5, 12).played
     assert played.most - played.least <= (bots % 5 > 0)
 
 
-@pytest.mark.parametrize("bots", [7, 9, 13, 20])
+@pytest.mark.parametrize("bots", mostly_slow(2, [7, 13, 9, 20]))
 def test_pairs_meet_nearly_equally_often(bots: int) -> None:
     """Chance alone would have some pairs of 20 bots never meet in 20 rounds, and others nine times."""
     met = design(bots, 5, 20).met

@@ -1,9 +1,12 @@
 """A season: stopped anywhere it comes out the same, each field follows from the table before, and nothing else."""
 
+import json
 import shutil
 import sqlite3
+import zipfile
 from collections.abc import Callable
 from contextlib import closing
+from hashlib import shake_128
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +29,7 @@ from referee.wire.keys import new_pair, write_pair
 from tests.arena.season.seasons import STAGES, field_of, league, playing, table_of, told
 from tests.arena.stand_in import AtOnce
 from tests.arena.tournament.test_entries import KilledError, dying_after
+from tests.long import mostly_slow
 
 STEPS = {step: getattr(season_run, step) for step in ("write_book", "close", "copies_of_file", "part_in")}
 """What the season does between matches, and where it may be killed."""
@@ -106,7 +110,7 @@ def test_stages_and_groups_have_deals_of_their_own(file: Path) -> None:
     assert len(seeds) == 2 * len(set(seeds))
 
 
-@pytest.mark.parametrize("after", [False, True], ids=["before the write", "after the write"])
+@pytest.mark.parametrize("after", mostly_slow(1, [False, True]), ids=["before the write", "after the write"])
 def test_killed_at_any_moment_it_comes_out_the_same(
     file: Path, after: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -151,6 +155,24 @@ def test_a_season_without_a_seed_draws_one_and_keeps_it(tmp_path: Path) -> None:
     found = playing(file, last="groups")
     assert table_of(found, "groups-a") == table_of(playing(file), "groups-a")
     assert 0o600 == (folder_of(file) / "season.json").stat().st_mode & 0o777
+    seeds = [seed_of(folder_of(file) / "season.json"), *map(stage_seed, (folder_of(file)).glob(f"*/{LEDGER}"))]
+    assert seeds[0] >= 2**53 < max(seeds[1:]), "none can be found by trying all"
+    assert len(seeds) == len(set(seeds)) > 3
+
+
+def seed_of(book: Path) -> int:
+    return int(json.loads(book.read_text())["seed"])
+
+
+def stage_seed(ledger: Path) -> int:
+    with closing(Ledger(ledger)) as opened:
+        return int(opened.terms()["seed"])
+
+
+def test_from_a_short_seed_follows_what_older_arenas_drew(file: Path) -> None:
+    playing(file, last="groups")
+    drawn = shake_128(b"4/groups-a").digest(8)
+    assert int.from_bytes(drawn) % 2**53 == stage_seed(folder_of(file, "groups-a") / LEDGER)
 
 
 @pytest.mark.parametrize(("vacant", "left"), [("next", 4), ("empty", 3)])
@@ -167,6 +189,17 @@ def test_between_stages_a_bot_withdraws_and_the_next_moves_up_or_its_place_stays
     assert first not in field_of(after, "final") + field_of(after, "plate")
     assert first == table_of(after, "groups-a")[-1]
     assert (table_of(before, "groups-a")[2] in field_of(after, "final")) == (vacant == "next")
+
+
+def test_an_author_gets_nothing_of_a_bot_that_is_called_the_same_in_another_group(file: Path) -> None:
+    found = playing(file, last="groups")
+    one, there = table_of(found, "groups-a")[0], folder_of(file, "groups-b")
+    new = file.parent / "x"
+    assert 0 == arena("entry", "add", file, new, "--label", one, "--results", there, "--no-check").exit_code
+    refused = arena("package", file, one, "--out", file.parent / "a.zip")
+    assert WRONG_USE == refused.exit_code
+    assert f"{one}: groups-a and groups-b have different bots of this name" in refused.stderr
+    assert 0 == arena("package", folder_of(file, "groups-a"), one, "--out", file.parent / "a.zip").exit_code
 
 
 def test_a_stage_whose_table_was_used_takes_in_no_change(file: Path) -> None:
@@ -309,6 +342,51 @@ def test_bots_that_cannot_start_are_left_out_of_the_draw(file: Path) -> None:
     assert found == playing(file)
 
 
+def test_a_backup_between_stages_goes_on_as_the_season_would_have(file: Path) -> None:
+    season, to = file.parent / "runs/league", file.parent / "backup"
+    playing(file, last="groups")
+    for _ in range(2):
+        done = arena("backup", file, to, "--json")
+        assert 0 == done.exit_code, done.stderr
+    made = json.loads(done.stdout)
+    stages = [(Path(each["folder"]).name, each["copied"]) for each in made["stages"]]
+    assert [("groups-a", 0), ("groups-b", 0)] == stages
+    undisturbed = playing(file)
+    refused = arena("backup", file, season / "inside")
+    assert "a backup goes to another folder" in refused.stderr
+    shutil.rmtree(season)
+    to.rename(season)
+    assert undisturbed == playing(file)
+    (to / "another").mkdir(parents=True)
+    refused = arena("backup", file, to)
+    assert "holds something else than a backup" in refused.stderr
+
+
+def test_the_check_of_a_backup_looks_through_all_its_stages(file: Path) -> None:
+    playing(file)
+    done = arena("backup", "--check", file, "--json")
+    found = json.loads(done.stdout)
+    # Stand-ins write no transcripts.
+    assert {"groups-a", "groups-b", "final", "plate"} == {line.partition("/")[0] for line in found["wrong"]}
+    assert found["matches"] == found["transcripts"] == len(found["wrong"])
+
+
+def test_an_archive_for_an_author_has_all_stages_in_which_his_bot_plays(file: Path, tmp_path: Path) -> None:
+    played = playing(file)
+    winner = table_of(played, "groups-a")[0]
+    done = arena("package", file, winner, "--out", tmp_path / "a.zip", "--json")
+    assert 0 == done.exit_code, done.stderr
+    with zipfile.ZipFile(tmp_path / "a.zip") as archive:
+        folders = {name.split("/")[1] for name in archive.namelist()}
+        rows = [archive.read(f"{winner}/{folder}/results.csv").count(b"\n") for folder in sorted(folders)]
+    assert {"groups-a", "final"} == folders
+    packed = json.loads(done.stdout)
+    assert packed["matches"] == packed["in_all"] == sum(rows) // 2 - 1
+    assert 2 == len({line.partition(": ")[0] for line in packed["missing"]})
+    nobody = arena("package", file, "nobody")
+    assert "nobody: no bot has entered under this name" in nobody.stderr
+
+
 def test_a_stage_begins_anew_with_those_after_it_and_earlier_ones_stay(file: Path) -> None:
     before = playing(file)
     begin_anew(read_season(file), "final")
@@ -388,10 +466,18 @@ def test_what_is_wrong_with_a_file_is_said_with_its_line_and_field_before_anythi
 
 
 def test_a_season_is_no_tournament_and_says_which_command_it_needs(file: Path) -> None:
-    for words in (("tournament", file), ("entry", "add", file, "x")):
+    names_a_folder = (
+        f"is a season's: give the results folder of one of its stages, such as {folder_of(file, 'groups-a')}\n"
+    )
+    for words, said in (
+        (("tournament", file), f"is a season's file; play it with: arena season {file}\n"),
+        (("entry", "add", file, "x"), "is a season's"),
+        (("results", file), names_a_folder),
+        (("entry", "list", file), names_a_folder),
+    ):
         refused = arena(*words)
         assert WRONG_USE == refused.exit_code
-        assert "is a season's" in refused.stderr
+        assert said in refused.stderr
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"seed": 1}', "[" * 100_000, '{"schema":9,"seed":1,"stages":[]}'])

@@ -15,7 +15,9 @@ from arena.commands.main import main
 from arena.commands.tournament import _time_limit
 from arena.config.tournament_file import Tournament, read_tournament
 from arena.errors import DONE, WrongUse
+from arena.pages.competition import Competition
 from arena.pages.report import write_beside
+from arena.pages.words import state_of
 from arena.reports.tournament import results_json
 from arena.schedule.changes import Event
 from arena.schedule.formats import format_of
@@ -27,7 +29,7 @@ from arena.tournament.entries import copies_of_file
 from arena.tournament.ledger import Ledger
 from arena.tournament.notices import Notice, Notify, nobody
 from arena.tournament.results import results_in
-from arena.tournament.results_folder import LADDER, LEDGER, PAGE, SEASONS
+from arena.tournament.results_folder import LADDER, LEDGER, PAGE, PERIODS
 from arena.tournament.run import FinalResults, play_tournament
 from arena.workers.api import Play, Venue
 from referee.host.plan import Plan
@@ -36,9 +38,10 @@ from tests.arena.stand_in import AtOnce
 from tests.arena.tournament.test_entries import Command, Host, KilledError, change, dying_after, field
 from tests.arena.tournament.test_formats import BOT
 from tests.arena.tournament.test_run import venue
+from tests.long import mostly_slow
 
 LADDERS = {
-    "two seats": ("accuracy = 75", "season = 30", "old_versions = 1"),
+    "two seats": ("accuracy = 75", "period = 30", "old_versions = 1"),
     "a house": ("accuracy = 75", 'fill = "filler"'),
     "five seats": ("accuracy = 40", 'fill = "filler"', "rotations = 2"),
 }
@@ -125,7 +128,7 @@ def test_it_ends_idle_and_its_report_and_page_have_its_ratings(
     assert "By the ladder&#39;s rating" in (file.parent / "runs/cup" / PAGE).read_text()
 
 
-@pytest.mark.parametrize("after", [False, True], ids=["before the write", "after the write"])
+@pytest.mark.parametrize("after", mostly_slow(1, [True, False]), ids=["after the write", "before the write"])
 def test_killed_at_every_few_writes_it_comes_out_the_same(
     file: Path, idle: list[str], after: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -160,7 +163,13 @@ def test_stopped_and_gone_on_with_it_plays_nothing_twice(file: Path, idle: list[
     first, second = Ends(idle, 20), AtOnce()
     playing(file, first, idle)
     assert 20 <= len(first.played) < 80
+    overview = Competition("cup", file.parent / "runs/cup").overview()
+    coming, done = overview.coming, overview.found.digest.blocks
+    assert f"stopped at {done} blocks: unfinished" == state_of(overview).words
+    assert coming
     found = playing(file, second, idle)
+    seats = {match.block: sorted(match.entrants) for match in in_ledger(file)[0]}
+    assert all(sorted(block.entrants) == seats[block.number] for block in coming)
     names = [plan.match for plan in (*first.played, *second.played)]
     assert len(names) == len(set(names)) == len(in_ledger(file)[0])
     assert_pure(file)
@@ -194,15 +203,15 @@ def test_an_idle_ladder_wakes_when_a_bot_enters(tmp_path: Path, idle: list[str])
     assert all(any(player == 5 for player in match.entrants) for match in after.played[len(before.played) :][:2])
 
 
-def test_each_season_leaves_its_table_and_begins_a_new_one(tmp_path: Path, idle: list[str]) -> None:
-    file = field(tmp_path, "ladder", ("endless = true", "accuracy = 40", "season = 30"))
+def test_each_period_leaves_its_table_and_begins_a_new_one(tmp_path: Path, idle: list[str]) -> None:
+    file = field(tmp_path, "ladder", ("endless = true", "accuracy = 40", "period = 30"))
     found = playing(file, Ends(idle, 150), idle)
-    folder = tmp_path / "runs/cup" / SEASONS
-    seasons = [json.loads(path.read_text()) for path in sorted(folder.iterdir())]
-    assert [1, 2] == [each["season"] for each in seasons][:2]
-    assert ["a", "b", "c", "d", "e"] == sorted(row["bot"] for row in seasons[0]["ladder"])
-    assert 60 == sum(row["blocks"] for row in seasons[0]["ladder"])
-    assert {match.block // 30 for match in found.played} == {len(seasons)}
+    folder = tmp_path / "runs/cup" / PERIODS
+    periods = [json.loads(path.read_text()) for path in sorted(folder.iterdir())]
+    assert [1, 2] == [each["period"] for each in periods][:2]
+    assert ["a", "b", "c", "d", "e"] == sorted(row["bot"] for row in periods[0]["ladder"])
+    assert 60 == sum(row["blocks"] for row in periods[0]["ladder"])
+    assert {match.block // 30 for match in found.played} == {len(periods)}
     assert sum(row.played for row in found.standings) == 2 * len(found.played)
 
 
@@ -267,8 +276,8 @@ def test_a_host_is_told_that_its_time_is_up_and_a_backup_goes_on_where_it_stood(
     results, to = file.parent / "runs/cup", file.parent / "backup"
     done = CliRunner().invoke(main, ["backup", str(results), str(to)])
     assert DONE == done.exit_code, done.stderr
-    kept = [path.relative_to(results) for path in (results / LADDER, *results.glob(f"{SEASONS}/*.json"))]
-    assert kept[1:] or "season" not in file.read_text()
+    kept = [path.relative_to(results) for path in (results / LADDER, *results.glob(f"{PERIODS}/*.json"))]
+    assert kept[1:] or "period" not in file.read_text()
     assert [(results / path).read_bytes() for path in kept] == [(to / path).read_bytes() for path in kept]
     shutil.rmtree(results)
     to.rename(results)

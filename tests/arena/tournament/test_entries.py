@@ -23,7 +23,7 @@ from arena.tournament import entries, run
 from arena.tournament.entries import copies_of_file
 from arena.tournament.ledger import Ledger
 from arena.tournament.results import results_in
-from arena.tournament.results_folder import ENTRIES, LEDGER
+from arena.tournament.results_folder import ENTRIES, LEDGER, held
 from arena.tournament.run import FinalResults, play_tournament
 from arena.tournament.runner import InThread
 from arena.workers.api import Play, Venue
@@ -32,6 +32,7 @@ from referee.host.plan import Result as Attempted
 from tests.arena.stand_in import AtOnce
 from tests.arena.tournament.test_formats import BOT, FORMATS, cup
 from tests.arena.tournament.test_run import venue
+from tests.long import mostly_slow
 
 Command = tuple[str, ...]
 CHANGES: dict[int, tuple[Command, ...]] = {
@@ -159,6 +160,7 @@ def events(file: Path) -> list[Any]:
         return ledger.events()
 
 
+@pytest.mark.parametrize("file", mostly_slow(2, sorted(ALL)), indirect=True)
 @pytest.mark.parametrize("after", [False, True], ids=["before the write", "after the write"])
 def test_killed_at_every_few_writes_it_comes_out_the_same(
     file: Path, after: bool, monkeypatch: pytest.MonkeyPatch
@@ -258,6 +260,9 @@ def test_who_withdrew_may_take_its_folder_away(pairs: Path) -> None:
         (("add", "a", "--no-check"), "a: another bot is called so, too"),
         (("add", "f", "--label=a", "--no-check"), "a: another bot is called so, too"),
         (("add", "f", "--label=\x1b[1m", "--no-check"), r"\x1b[1m: has characters that cannot be shown as"),
+        (("add", "f", "--label=", "--no-check"), "'': a label has 1 to 900 characters"),
+        (("add", "f", "--label=the arena", "--no-check"), "the arena: is what the arena's own content is called"),
+        (("add", "f", "--label=e\u0301", "--no-check"), r"e\u0301: has characters that cannot be shown as"),
         (("add", "nobody", "--no-check"), "nobody: is neither a folder nor a built-in bot; built in are "),
         (("update", "a", "a", "--no-check"), "/a: is the version of a that competes already"),
         (("extend", "--blocks", "1"), "blocks: 1 is no more than there is now"),
@@ -274,6 +279,12 @@ def test_what_cannot_be_is_refused_and_nothing_is_written(pairs: Path, command: 
     assert WRONG_USE == refused.exit_code
     assert said in refused.stderr
     assert [] == events(pairs)
+
+
+def test_nobody_keeps_a_bot_from_its_next_version_by_a_name(pairs: Path) -> None:
+    for command in (("add", "f", "--label=a v2"), ("update", "a", "f2"), ("update", "a v2", "f3")):
+        assert 0 == change(pairs, *command, "--no-check").exit_code
+    assert ["a v2", "a v3", "a v2 v2"] == [event.what.label for event in events(pairs)]
 
 
 def test_bots_are_held_to_the_files_caps(pairs: Path) -> None:
@@ -295,6 +306,13 @@ def test_a_tournament_that_has_not_begun_has_no_field_to_change(tmp_path: Path) 
     refused = change(file, "add", "f", "--no-check")
     assert WRONG_USE == refused.exit_code
     assert "there is no such ledger" in refused.stderr
+
+
+def test_one_whose_bots_are_being_checked_has_none_yet(tmp_path: Path) -> None:
+    file = field(tmp_path, "round_robin")
+    with held(tmp_path / "runs/cup"):
+        Ledger(tmp_path / "runs/cup" / LEDGER).close()
+    assert "its tournament has not begun yet: " in change(file, "add", "f", "--no-check").stderr
 
 
 def test_a_knock_out_that_began_meanwhile_refuses_who_waits_and_goes_on(

@@ -3,7 +3,10 @@
 import json
 import shutil
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -206,6 +209,17 @@ def test_a_migration_that_is_interrupted_leaves_the_old_book(old: Path, monkeypa
         Ledger(old)
     monkeypatch.undo()
     assert [] == Ledger(old).events()
+
+
+def test_another_book_of_this_process_does_not_cost_this_one_its_log(tmp_path: Path) -> None:
+    """To open and close the file besides takes SQLite's locks away: another process would remove the log."""
+    path = tmp_path / "ledger.sqlite"
+    with closing(Ledger(path)) as first:
+        first.begin({"seed": 1})
+        with closing(Ledger(path)):
+            look = "import sqlite3, sys; sqlite3.connect(sys.argv[1]).execute('SELECT * FROM terms').fetchall()"
+            subprocess.run([sys.executable, "-c", look, str(path)], check=True)  # noqa: S603 - our own words
+        assert path.with_name("ledger.sqlite-wal").exists()
 
 
 def test_a_change_waits_until_an_arena_settles_it_and_no_other_is_written_meanwhile(ledger: Ledger) -> None:

@@ -20,6 +20,7 @@ from arena.pages.report import write_beside
 from arena.schedule.round_robin import round_robin
 from arena.tournament import Notice
 from arena.tournament.notices import Watch
+from arena.tournament.results_folder import held
 from arena.tournament.run import play_tournament
 from protocol.refusals import Conduct
 from referee.host.plan import Plan, Result
@@ -89,6 +90,21 @@ def test_a_bot_that_fails_is_told_of_after_so_many_matches_and_when_they_have_do
         found[0].bot,
         found[0].conduct,
     )
+
+
+def test_what_failed_before_a_stop_is_counted_on(tmp_path: Path) -> None:
+    table = "[notices]\nfailing_after = 2\n"
+    stopped = Badly(crashes="mist_hunter", fails_after=9, failure=Stopped(signal.SIGTERM))
+    first, second = told(tmp_path, stopped, table), told(tmp_path, Badly(crashes="mist_hunter"), table)
+    assert "stopped" == first[-1].event
+    counts = [one.count for found in (first, second) for one in found if one.event == "failing"]
+    assert [2, 4, 8] == counts
+
+
+def test_a_second_arena_that_is_refused_tells_nobody(tmp_path: Path) -> None:
+    """The first one plays on."""
+    with held(tmp_path / "runs/cup"):
+        assert [] == told(tmp_path, AtOnce())
 
 
 def test_void_attempts_in_a_row_are_told_of_and_no_folder_is_named(tmp_path: Path) -> None:

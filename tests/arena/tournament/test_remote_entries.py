@@ -11,7 +11,7 @@ from arena.errors import DONE, WRONG_USE, WrongUse
 from arena.schedule.changes import Entered
 from arena.statistics import Played
 from arena.tournament.ledger import Ledger
-from arena.tournament.remote_field import keys_of, standings_by_key
+from arena.tournament.remote_field import keys_of, standings_by_key, withdrawing
 from arena.tournament.results_folder import ENTRIES, LEDGER
 from referee.host.players import RemoteBot, remote_bot
 from referee.wire.keys import new_pair, write_pair
@@ -134,6 +134,27 @@ def test_keys_enter_change_and_withdraw_under_way(file: Path) -> None:
     assert [bots["bob"].content, bots["alice v2"].content] == entered
 
 
+def test_a_key_that_comes_back_is_waited_for_and_told_of_its_new_row(file: Path) -> None:
+    playing(file, AtOnce())
+    key = f"remote:{file.parent / 'keys/bob.key'}"
+    bob = read_tournament(file).remote[1].key
+    seen = []
+    for command, *words in (("withdraw", "bob"), ("add", key, "--label", "bob-again")):
+        done = entry(command, file, *words)
+        assert DONE == done.exit_code, done.stderr
+        for _ in ("waits", "taken in"):
+            ledger = Ledger(file.parent / "runs/cup" / LEDGER)
+            seen.append(withdrawing(read_tournament(file), ledger.events()))
+            ledger.close()
+            results = playing(file, AtOnce())
+    assert [{bob}, {bob}, set(), set()] == seen
+    now = results.tournament
+    assert bob in keys_of(now, competing_now=True) - keys_of(now, competing_now=False)
+    told = standings_by_key(now, results.contest.seed, results.played)[bob]
+    rows = [now.labels[row.entrant] for row in results.standings]
+    assert rows.index("bob-again") + 1 == told.place < rows.index("bob") + 1
+
+
 def test_an_author_is_told_place_and_rating_as_the_table_has_them(file: Path) -> None:
     results = playing(file, AtOnce())
     played: list[Played] = results.played
@@ -154,6 +175,7 @@ def test_an_author_is_told_place_and_rating_as_the_table_has_them(file: Path) ->
         (("--key", "k"), "--listen ADDRESS:PORT is wanted"),
         (("--listen", "localhost:1"), "--listen: 'localhost:1': 'localhost' is no address in numbers"),
         (("--listen", ":0", "--on", "dask://h:1"), "--on: with remote bots the arena's own process plays all"),
+        (("--on", "dask://h:1"), "go on without --on, with --listen ADDRESS:PORT: {file} names remote:alice"),
         (("--listen", ":0", "--workers", "2"), "--workers: with remote bots the arena's own process plays all"),
         (("--listen", ":0", "--transcripts", "s3://b"), "--transcripts: with remote bots the arena's own"),
     ],

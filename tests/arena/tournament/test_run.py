@@ -215,6 +215,13 @@ def test_a_seed_that_is_left_out_is_drawn_once_and_kept(file: Path) -> None:
     other = playing(file, fresh=True)
     assert first.contest.seed == second.contest.seed
     assert first.contest.seed != other.contest.seed
+    assert first.contest.seed >= 2**53, (
+        "a short one could be found by trying all: names of matches tell which it is"
+    )
+    file.write_text(TEXT.replace("seed = 4", f"seed = {first.contest.seed}"))
+    assert first.contest.seed == read_tournament(file).form.seed, (
+        "it can be published, and put into a copy of the file"
+    )
 
 
 def test_a_second_arena_on_the_same_results_is_refused(file: Path) -> None:

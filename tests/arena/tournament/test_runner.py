@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from random import Random
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 import pytest
@@ -20,7 +20,9 @@ from arena.tournament.ledger import Ledger
 from arena.tournament.runner import ATTEMPTS, INTERRUPTIONS, MatchSetup, play_blocks
 from arena.workers.api import Play, Worker, WorkerGoneError
 from referee.host.plan import Plan, Result
-from referee.host.players import LocalSeat, identity
+from referee.host.players import LocalSeat, RemoteBot, identity
+from referee.match import records
+from referee.match.records import bot_seed, remote_bot_seed
 from referee.sandbox.process import SandboxError
 from referee.transcript.chain import TranscriptError
 from tests.arena.stand_in import StandIn, result
@@ -102,6 +104,40 @@ async def test_no_bot_is_told_a_seed_twice_not_even_in_the_matches_of_one_deal(
     await play_all(Ledger(tmp_path / "l"), tmp_path, play)
     told = [seed for match in seeds(play.played).values() for seed in match]
     assert (2 * MATCHES, 2 * MATCHES) == (len(told), len(set(told)))
+
+
+async def test_a_bot_that_may_remember_a_deal_does_not_play_it_again(
+    tmp_path: Path, autojump_clock: object
+) -> None:
+    """Of two seats, the matches of a block have one deal, but for blocks in which a remote bot plays."""
+    play = StandIn()
+    players: tuple[Any, ...] = (RemoteBot("a", "key"), *BOTS[1:])
+    field = MatchSetup(
+        plan=Plan(match="", game="g", variant="v", seed=0), players=players, names=BOTS, transcripts=tmp_path
+    )
+    await play_blocks(
+        field,
+        BLOCKS,
+        Ledger(tmp_path / "l"),
+        workers=[Worker(play=play, slots=3)],
+        progress=Heard(),
+        write=at_once,
+    )
+    deals = {plan.match: plan.seed for plan in play.played}
+    for block in BLOCKS():
+        one, other = (deals[match.name] for match in block.matches)
+        assert (one != other) == (0 in block.entrants)
+        assert 0 in block.entrants or one == block.matches[0].seed
+
+
+def test_a_remote_bot_is_told_a_seed_that_is_dear_to_guess_from(monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = Plan(match="", game="g", variant="v", seed=7)
+    bot = RemoteBot("a", "key")
+    told = [identity(plan, seat, bot, seats=2).seed for seat in (0, 1)]
+    assert 2 == len({*told} - {bot_seed(7, 0), bot_seed(7, 1)})
+    assert told == [remote_bot_seed(7, seat) for seat in (0, 1)]
+    monkeypatch.setattr(records, "REMOTE_ROUNDS", records.REMOTE_ROUNDS + 1)
+    assert told != [remote_bot_seed(7, seat) for seat in (0, 1)]
 
 
 async def test_a_match_that_is_played_again_has_the_seeds_that_it_had(

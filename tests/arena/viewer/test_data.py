@@ -2,6 +2,7 @@
 
 import json
 import re
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -120,7 +121,8 @@ def test_a_page_loads_nothing_and_has_no_markup_of_others(mist: Path) -> None:
     assert 1 == page.count('<script type="module">')
     assert "<img" not in page
     assert "\u202e" not in page
-    assert not re.search(r"(src|href)=|@import|url\((?!#)", page.split('<script id="data"')[0])
+    markup = re.sub("<title>[^<>]*</title>", "", page.split('<script id="data"')[0])  # It names players, as text.
+    assert not re.search(r"(src|href)=|@import|url\((?!#)", markup)
     assert "default-src 'none'; script-src 'sha256-" in page
 
 
@@ -177,3 +179,14 @@ def test_the_command_writes_a_page_that_only_its_owner_can_read(mist: Path, tmp_
     assert 2 == nowhere.exit_code
     both = CliRunner().invoke(main.main, ["replay", "--html", str(page), "--seat", "0", str(mist)])
     assert 2 == both.exit_code
+
+
+def test_the_title_names_the_players_as_text(folder: Path, mist: Path) -> None:
+    """Of many the first four."""
+    for path, of_names in ((mist, 2), (written("pointing", folder / "many.jsonl"), 13)):
+        recording = recording_of(path)
+        (title,) = re.findall(r"<title>(.*)</title>", page_of(recording))
+        said = unescape(title)
+        assert "<" not in title
+        assert all(name in said for name in page_data(recording)["names"][:4])
+        assert (f"and {of_names - 4} more" in said) == (of_names > 4)

@@ -82,6 +82,16 @@ EVERYWHERE = {
 }
 
 
+@pytest.mark.parametrize("page", ["live", "kiosk"])
+async def test_a_feed_of_no_competition_has_pages_only_if_one_is_followed(results: Path, page: str) -> None:
+    cups = {"cup": ServedCompetition("cup", results)}
+    for feed, code in ((False, 404), (True, 200)):
+        application = Application(Site(cups, feed=feed), Streams(), lambda _: None, SILENT)
+        async with AsyncClient(transport=ASGITransport(application), base_url="http://arena.example") as http:
+            assert code == (await http.get(f"/live/{page}.html")).status_code
+            assert 200 == (await http.get(f"/cup/{page}.html")).status_code
+
+
 class TestHeaders:
     @pytest.mark.parametrize("path", ["/", "/cup/", "/cup/live.html", "/cup/kiosk.html", "/nothing"])
     async def test_no_page_may_run_or_load_what_is_not_the_sites(self, clients: Clients, path: str) -> None:

@@ -215,7 +215,7 @@ def test_a_projector_shows_a_knock_out_match_by_match(opened: Opened, site: str,
     with open_feed(feed_endpoint(folder / "runs" / "knock-out")) as line:
         assert line is not None
         until(page, lambda: shown() == [*first], lambda: plays(line, "m1", first))
-        assert page.locator("#live [role=img]").is_visible()
+        expect(page.locator("#live [role=img]")).to_be_visible()
         clock = page.locator("#live .owes .time")
         began = clock.inner_text()
         assert re.fullmatch(r"(reserve )?\d\.\d s", began)

@@ -1,12 +1,16 @@
 """One client's connection, whatever the client does: in memory, and on a clock that jumps."""
 
+import socket
 from contextlib import suppress
+from typing import Any
 
+import h11
+import pytest
 import trio
 import trio.testing
 
-from arena.web.connection import HEADER_BYTES, REQUEST_SECONDS, STUCK_SECONDS, Connection
-from arena.web.events import HEARTBEAT, HEARTBEAT_SECONDS, Receive, Send, Stream, Streams
+from arena.web.connection import DIRECT, HEADER_BYTES, REQUEST_SECONDS, STUCK_SECONDS, Connection
+from arena.web.events import HEARTBEAT, HEARTBEAT_SECONDS, PAUSE_SECONDS, Receive, Send, Stream, Streams, event
 from arena.web.server import Server
 
 CLIENT = ("192.0.2.1", 40_000)
@@ -23,12 +27,22 @@ async def hello(scope: dict[str, object], receive: Receive, send: Send) -> None:
     await send({"type": "http.response.body", "body": body})
 
 
+def sockets() -> tuple[trio.SocketStream, trio.SocketStream]:
+    """Two ends of a connection of the kernel's, which holds little at once."""
+    ends = socket.socketpair()
+    for end in ends:
+        end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4_096)
+    one, other = (trio.SocketStream(trio.socket.from_stdlib_socket(end)) for end in ends)
+    return one, other
+
+
 class Served:
     """A client, and the connection that answers it."""
 
-    def __init__(self, nursery: trio.Nursery, application: object = hello) -> None:
+    def __init__(self, nursery: trio.Nursery, application: object = hello, pair: Any = None) -> None:
         self.failed: list[Exception] = []
-        self.client, server = trio.testing.memory_stream_pair()
+        self.client: Any
+        self.client, server = pair or trio.testing.memory_stream_pair()
         connection = Connection(application, server, CLIENT, self.failed.append)  # type: ignore[arg-type]
         nursery.start_soon(connection.run)
 
@@ -179,12 +193,14 @@ async def test_connections_beyond_the_bound_are_told_so(nursery: trio.Nursery) -
 class Told:
     """A browser that follows a stream over a connection of its own."""
 
-    def __init__(self, nursery: trio.Nursery, stream: Stream, streams: Streams) -> None:
-        async def application(scope: object, receive: Receive, send: Send) -> None:
-            del scope
-            await streams.answer(stream, [(b"content-type", b"text/event-stream")], "", receive, send)
+    def __init__(self, nursery: trio.Nursery, stream: Stream, streams: Streams, pair: Any = None) -> None:
+        async def application(scope: Any, receive: Receive, send: Send) -> None:
+            direct = scope["extensions"].get(DIRECT)
+            await streams.answer(
+                stream, [(b"content-type", b"text/event-stream")], "", receive, send, direct=direct
+            )
 
-        self._served = Served(nursery, application)
+        self._served = Served(nursery, application, pair)
         self.client = self._served.client
 
     async def begins(self) -> bytes:
@@ -199,6 +215,41 @@ async def test_a_browser_that_leaves_is_forgotten_at_once(nursery: trio.Nursery)
     await told.client.aclose()
     await trio.testing.wait_all_tasks_blocked()
     assert (0, 0) == (streams.listening, len(stream))
+
+
+@pytest.mark.parametrize("version", ["1.0", "1.1"])
+async def test_news_come_whole_and_in_order_over_a_connection_with_little_room(
+    nursery: trio.Nursery, autojump_clock: trio.testing.MockClock, version: str
+) -> None:
+    """With HTTP/1.1 in chunks, of which the first fit and the last do not; before it as they are."""
+    stream, client = Stream(nursery, lambda: -1), h11.Connection(h11.CLIENT)
+    told = Told(nursery, stream, Streams(), sockets())
+    request = h11.Request(method="GET", target="/", headers=[("host", "a")])
+    asked = (client.send(request) or b"") + (client.send(h11.EndOfMessage()) or b"")
+    await told.client.send_all(asked.replace(b"HTTP/1.1", f"HTTP/{version}".encode()))
+    await trio.testing.wait_all_tasks_blocked()
+    news = [[number, "x" * 3**number] for number in range(10)]
+    for each in news:
+        stream.publish(each)
+        await trio.sleep(PAUSE_SECONDS)
+    received, wanted = b"", b"".join(map(event, [-1, *news]))
+    while len(received) < len(wanted):
+        client.receive_data(await told.client.receive_some())
+        while isinstance(came := client.next_event(), h11.Data | h11.Response):
+            received += came.data if isinstance(came, h11.Data) else b""
+    assert wanted == received
+    await told.client.aclose()
+    nursery.cancel_scope.cancel()
+
+
+async def test_a_browser_that_is_gone_when_news_come_is_forgotten(nursery: trio.Nursery) -> None:
+    stream = Stream(nursery, lambda: {"now": 1})
+    told = Told(nursery, stream, Streams(), sockets())
+    await told.begins()
+    told.client.socket.close()
+    stream.publish({"news": 1})
+    await trio.testing.wait_all_tasks_blocked()
+    assert 0 == len(stream)
 
 
 async def test_a_stream_lasts_and_says_now_and_then_that_it_does(

@@ -9,13 +9,15 @@ import trio.testing
 
 from arena.web.events import (
     HEARTBEAT,
+    HEARTBEAT_SECONDS,
     MOST_WAITING,
     MOST_WAITING_BYTES,
+    PAUSE_SECONDS,
     SECONDS_A_CLIENT,
-    SOONEST_SECONDS,
     Client,
     Stream,
     Streams,
+    chunk,
     event,
 )
 
@@ -57,15 +59,30 @@ async def test_first_comes_how_things_stand(nursery: trio.Nursery, autojump_cloc
     nursery.cancel_scope.cancel()
 
 
-async def test_messages_of_a_little_while_come_in_one_piece_that_all_share(
+async def test_a_message_after_a_quiet_time_is_sent_at_once(
+    nursery: trio.Nursery, autojump_clock: trio.testing.MockClock
+) -> None:
+    _, stream, (browser,) = following(nursery)
+    for number in range(3):
+        await trio.sleep(10)
+        began = trio.current_time()
+        stream.publish(number)
+        await trio.testing.wait_all_tasks_blocked()
+        assert (event(number), began) == (browser.told[-1], trio.current_time())
+    nursery.cancel_scope.cancel()
+
+
+async def test_messages_that_follow_soon_come_in_one_piece_that_all_share(
     nursery: trio.Nursery, autojump_clock: trio.testing.MockClock
 ) -> None:
     _, stream, browsers = following(nursery, 3)
     await trio.testing.wait_all_tasks_blocked()
-    stream.publish(1)
-    stream.publish(2)
-    await trio.sleep(SOONEST_SECONDS + 0.01)
-    assert [b"data: 1\n\ndata: 2\n\n"] * 3 == [browser.told[-1] for browser in browsers]
+    for number in range(1, 4):
+        stream.publish(number)
+        await trio.sleep(PAUSE_SECONDS / 4)
+    assert [event(1)] * 3 == [browser.told[-1] for browser in browsers]
+    await trio.sleep(PAUSE_SECONDS / 2)
+    assert [b"data: 2\n\ndata: 3\n\n"] * 3 == [browser.told[-1] for browser in browsers]
     assert 1 == len({id(browser.told[-1]) for browser in browsers})
     nursery.cancel_scope.cancel()
 
@@ -76,11 +93,81 @@ async def test_with_many_who_follow_messages_wait_longer(
     _, stream, browsers = following(nursery, 1_000)
     await trio.testing.wait_all_tasks_blocked()
     stream.publish(1)
+    await trio.testing.wait_all_tasks_blocked()
+    stream.publish(2)
     await trio.sleep(1_000 * SECONDS_A_CLIENT - 0.01)
-    assert 1 == len(browsers[0].told)
-    await trio.sleep(0.02)
     assert {2} == {len(browser.told) for browser in browsers}
+    await trio.sleep(0.02)
+    assert {3} == {len(browser.told) for browser in browsers}
     nursery.cancel_scope.cancel()
+
+
+class Narrow:
+    """A connection that has room for a few bytes at once."""
+
+    def __init__(self) -> None:
+        self.taken = b""
+        self.room = 0
+
+    def write_now(self, data: bytes) -> int:
+        self.taken += data[: self.room]
+        return min(self.room, len(data))
+
+    async def write(self, data: bytes | memoryview) -> None:
+        await trio.sleep(1)
+        self.taken += data
+
+
+async def test_what_a_connection_has_no_room_for_follows_in_order(
+    nursery: trio.Nursery, autojump_clock: trio.testing.MockClock
+) -> None:
+    """Whatever its room is, and whatever is told while the rest waits."""
+    stream, narrow, leaves = Stream(nursery, lambda: "all"), Narrow(), trio.Event()
+
+    async def receive() -> dict[str, Any]:
+        await leaves.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(message: dict[str, Any]) -> None:
+        narrow.taken += chunk(message["body"])
+
+    nursery.start_soon(stream.tell, receive, send, narrow)
+    await trio.testing.wait_all_tasks_blocked()
+    for number in range(40):
+        narrow.room = number
+        stream.publish(number)
+        await trio.sleep(PAUSE_SECONDS)
+    await trio.sleep(3)
+    assert event("all") + b"".join(map(event, range(40))) == unchunked(narrow.taken)
+    leaves.set()
+
+
+async def test_a_client_that_has_just_been_told_is_sent_no_heartbeat(
+    nursery: trio.Nursery, autojump_clock: trio.testing.MockClock
+) -> None:
+    stream, narrow, told = Stream(nursery, lambda: "all"), Narrow(), list[Any]()
+    narrow.room = 1_000
+
+    async def send(message: dict[str, Any]) -> None:
+        told.append((message["body"], trio.current_time()))
+
+    nursery.start_soon(stream.tell, trio.sleep_forever, send, narrow)
+    await trio.sleep(HEARTBEAT_SECONDS - 1)
+    stream.publish("news")
+    await trio.sleep(HEARTBEAT_SECONDS + 1)
+    assert [(event("all"), 0.0), (HEARTBEAT, 2 * HEARTBEAT_SECONDS - 1)] == told
+    nursery.cancel_scope.cancel()
+
+
+def unchunked(data: bytes) -> bytes:
+    """What the chunks hold; fails if they are no chunks."""
+    whole = b""
+    while data:
+        size, _, data = data.partition(b"\r\n")
+        length = int(size, 16)
+        assert b"\r\n" == data[length : length + 2]
+        whole, data = whole + data[:length], data[length + 2 :]
+    return whole
 
 
 async def test_one_that_does_not_read_holds_nobody_up_and_later_learns_how_things_stand(
@@ -107,7 +194,7 @@ def test_what_waits_for_a_client_is_bounded_in_number_and_in_bytes() -> None:
         client = Client()
         client.behind = False
         for _ in range(2 * MOST_WAITING):
-            client.put(batch)
+            client.put(batch, chunk(batch), 0.0)
             assert len(client.waiting) <= MOST_WAITING
             assert sum(map(len, client.waiting)) <= MOST_WAITING_BYTES
         assert client.behind

@@ -33,9 +33,16 @@ from referee.proofs.conformance.sitting import Chooser, Sitting
 from tests.arena.commands.test_report import cup
 from tests.arena.stand_in import AtOnce
 from tests.arena.tournament.test_run import TEXT
+from tests.long import cases
 from tests.referee.proofs.planted_feed_leaks import private_events
 
-SEEDS = {"mist": 2, "hive-mind": 4, "pointing": 4, "fight-for-a-name": 2, "runes-to-ruins": 2}
+SEEDS = {
+    "mist": 2,
+    "hive-mind": cases(1, 4),
+    "pointing": cases(1, 4),
+    "fight-for-a-name": cases(1, 2),
+    "runes-to-ruins": cases(1, 2),
+}
 
 
 class Browsers:

@@ -29,6 +29,7 @@ from referee.transcript import verify_transcript
 from tests.arena.commands.test_report import cup
 from tests.arena.stand_in import AtOnce
 from tests.arena.viewer.matches import HOSTILE, written
+from tests.long import mostly_slow
 
 TURNS = (3, 4, 5)
 Tree = dict[str, bytes]
@@ -156,6 +157,7 @@ def killing(wanted: Wanted, parts: Path) -> Made:
     return made(wanted, parts)
 
 
+@pytest.mark.slow
 def test_a_transcript_that_kills_its_process_leaves_the_others(
     results: Path, out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -243,7 +245,7 @@ def test_a_page_that_somebody_changed_is_mended(results: Path, out: Path) -> Non
     assert whole == tree(out)
 
 
-@pytest.mark.parametrize("killed_at", range(1, 12))
+@pytest.mark.parametrize("killed_at", mostly_slow(4, sorted(range(1, 12), key=lambda number: number % 3)))
 def test_a_build_that_was_killed_is_gone_on_with(
     results: Path, out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, killed_at: int
 ) -> None:

@@ -45,7 +45,7 @@ def parcel(name: str, content: bytes) -> bytes:
 
 
 def test_a_bot_arrives_as_it_was_sent_under_its_contents_name(bot: BotFolder) -> None:
-    keep(bot.content, packed(bot.folder))
+    keep(bot.content, packed(bot))
     here = arrived(bot)
     assert replace(bot, folder=copy_place(bot.content)) == here
     assert {"bot.toml", "run", "data", "link"} == {path.name for path in here.folder.iterdir()}
@@ -67,7 +67,7 @@ def test_what_would_be_put_elsewhere_is_not_kept(bot: BotFolder, tmp_path: Path)
 
 def test_what_no_hash_covers_does_not_come_along(bot: BotFolder, cache: Path) -> None:
     """A sender could put beside a bot's content what its hash does not tell, and Python would run."""
-    whole = zlib.decompress(packed(bot.folder))
+    whole = zlib.decompress(packed(bot))
     more = header("run.d/__pycache__/run.pyc", 4) + b"evil"
     with pytest.raises(BotFolderError, match=r"__pycache__/run\.pyc: is never part of a bot's content"):
         keep(bot.content, zlib.compress(whole[:-4] + more + bytes(4)))
@@ -77,7 +77,7 @@ def test_what_no_hash_covers_does_not_come_along(bot: BotFolder, cache: Path) ->
 @pytest.mark.parametrize("content", ["../../out", "sha256:../../out", "", "sha256:", f"sha256:{'a' * 63}\n"])
 def test_a_hash_that_is_none_names_no_place(bot: BotFolder, cache: Path, content: str) -> None:
     with pytest.raises(BotFolderError, match="no hash of a content"):
-        keep(content, packed(bot.folder))
+        keep(content, packed(bot))
     assert ["mist-arena"] == [path.name for path in cache.iterdir()]
     assert {bot.folder.name, "lock"} == {path.name for path in (cache / "mist-arena/contents").iterdir()}
 
@@ -86,18 +86,18 @@ def test_a_folder_that_others_may_write_to_is_not_used(bot: BotFolder, cache: Pa
     (cache / "mist-arena/contents").chmod(0o777)
     bot_content._hold.cache_clear()
     with pytest.raises(BotFolderError, match="contents: may be written by other users"):
-        keep(bot.content, packed(bot.folder))
+        keep(bot.content, packed(bot))
 
 
 def test_what_cannot_be_sent_is_named(bot: BotFolder) -> None:
     (bot.folder / "link").unlink()
     (bot.folder / "link").symlink_to("/etc/passwd")
     with pytest.raises(BotFolderError, match="cannot be sent to another machine: link: is a link"):
-        packed(bot.folder)
+        packed(bot)
 
 
 def test_a_bot_that_was_changed_since_is_not_used(bot: BotFolder) -> None:
-    keep(bot.content, packed(bot.folder))
+    keep(bot.content, packed(bot))
     (copy_place(bot.content) / "run").chmod(0o755)
     (copy_place(bot.content) / "run").write_text("#!/bin/false\n")
     with pytest.raises(BotFolderError, match="is not there, or was changed since it was made"):
@@ -105,6 +105,6 @@ def test_a_bot_that_was_changed_since_is_not_used(bot: BotFolder) -> None:
 
 
 def test_one_that_came_twice_is_kept_once(bot: BotFolder) -> None:
-    keep(bot.content, packed(bot.folder))
-    keep(bot.content, packed(bot.folder))
+    keep(bot.content, packed(bot))
+    keep(bot.content, packed(bot))
     assert bot.content == arrived(bot).content

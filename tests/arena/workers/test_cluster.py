@@ -1,5 +1,6 @@
 """Who may play of a cluster's workers, what they are sent, and what of theirs is believed."""
 
+import shutil
 import zlib
 from collections.abc import Callable
 from hashlib import sha256
@@ -8,8 +9,10 @@ from typing import Any
 
 import msgspec
 import pytest
+import trio
+from msgspec import Raw
 
-from arena.errors import MachineCannot
+from arena.errors import MachineCannot, WrongUse, reason_of
 from arena.workers.api import WorkerGoneError
 from arena.workers.cluster import (
     cluster,
@@ -18,10 +21,12 @@ from arena.workers.cluster import (
     tasks,
 )
 from arena.workers.cluster.cluster import open_cluster
-from arena.workers.cluster.protocol import Asked, Returned, received
-from arena.workers.protocol import Done, encoded, failed
+from arena.workers.cluster.protocol import Arrival, Asked, BotsGoneError, Ordered, Returned, received
+from arena.workers.own_code import own_content
+from arena.workers.protocol import Done, encoded, failed, order
 from referee.bot_folder.manifest import read_bot
 from referee.host.plan import Plan
+from referee.host.players import SandboxedBot
 from referee.transcript.chain import TranscriptError
 from tests.arena.stand_in import result
 
@@ -39,6 +44,8 @@ class Client:
         """Where they keep bots; None: where this process does."""
         self.asked: list[tuple[str, str]] = []
         self.closed = False
+        self.is_cut = False
+        self.dismissed: list[str] = []
 
     def hear(self, heard: Callable[[dict[str, Any]], None]) -> None:
         """Nobody comes or goes."""
@@ -57,8 +64,14 @@ class Client:
                 there.setenv("XDG_CACHE_HOME", str(self._cache))
             return Client.Task(function(*arguments))
 
-    def close(self, farewell: Callable[[str], None], argument: str) -> None:
+    def dismiss(self, farewell: Callable[[str], None], argument: str) -> None:
         assert tasks.leave is farewell
+        self.dismissed.append(argument)
+
+    def drop(self) -> None:
+        """It is gone anyway."""
+
+    def close(self) -> None:
         self.closed = True
 
     class Task:
@@ -87,6 +100,7 @@ async def opened(monkeypatch: pytest.MonkeyPatch, client: Client, asked: Asked) 
         return client
 
     monkeypatch.setattr(cluster, "connected", connected)
+    monkeypatch.setattr(cluster, "_REACHED", set())
     try:
         async with open_cluster(ON, asked) as roster:
             return [worker.slots for worker in roster.members.values()]
@@ -95,10 +109,9 @@ async def opened(monkeypatch: pytest.MonkeyPatch, client: Client, asked: Asked) 
 
 
 async def refusal(monkeypatch: pytest.MonkeyPatch, client: Client, asked: Asked) -> str:
-    with pytest.RaisesGroup(MachineCannot) as caught:
+    with pytest.RaisesGroup(MachineCannot, flatten_subgroups=True) as caught:
         await opened(monkeypatch, client, asked)
-    (error,) = caught.value.exceptions
-    return str(error)
+    return str(reason_of(caught.value))
 
 
 async def test_a_bot_is_sent_once_to_a_host_and_not_again_another_time(
@@ -141,6 +154,99 @@ async def test_a_worker_that_cannot_make_a_bot_does_not_play(
     why = "first cannot use a bot: bot: build: exit code 3: no compiler; its log: "
     said = await refusal(monkeypatch, Client(first=INFO), asked)
     assert said.startswith(f"--on {ON}: no worker there can play: {why}")
+
+
+async def test_a_worker_gets_no_bot_that_is_not_of_the_tournament(
+    monkeypatch: pytest.MonkeyPatch, asked: Asked
+) -> None:
+    other = f"sha256:{'a' * 64}"
+    arrival = Arrival(arena=own_content(), calibrated=None, missing=(other,))
+
+    def arrive(_: bytes) -> bytes:
+        return encoded(arrival)
+
+    monkeypatch.setattr(tasks, "arrive", arrive)
+    client = Client(first=INFO)
+    why = f"first asks for {other}, which is no bot of these"
+    assert f"--on {ON}: no worker there can play: {why}" == await refusal(monkeypatch, client, asked)
+    assert [("first", "arrive")] == client.asked
+
+
+async def test_a_bot_that_was_changed_here_since_is_not_sent(
+    monkeypatch: pytest.MonkeyPatch, asked: Asked, tmp_path: Path
+) -> None:
+    program = asked.bots[0].folder / "bot.py"
+    program.chmod(0o644)
+    program.write_text("changed")
+    with pytest.RaisesGroup(WrongUse, flatten_subgroups=True) as caught:
+        await opened(monkeypatch, Client(tmp_path / "there", first=INFO), asked)
+    said = f"{asked.bots[0].folder}: cannot be sent to another machine: it is not as it was made"
+    assert said == str(reason_of(caught.value))
+
+
+@pytest.mark.parametrize("harm", ["changed", "deleted"])
+def test_a_match_is_not_played_with_a_bot_that_is_not_as_it_came(asked: Asked, tmp_path: Path, harm: str) -> None:
+    (bot,) = asked.bots
+    assert b"null" == tasks.make_ready(encoded(asked))
+    program = bot.folder / "bot.py"
+    if harm == "changed":
+        program.chmod(0o644)
+        program.write_text("changed")
+    else:
+        shutil.rmtree(tmp_path / "cache")
+    plan = Plan(match="m", game="g", variant="v", seed=0)
+    asked_for = order(1, plan, [SandboxedBot(bot)], tmp_path / "m.jsonl")
+    ordered = Ordered(arena="an arena", slots=1, isolation="none", order=Raw(encoded(asked_for)))
+    with pytest.raises(BotsGoneError):
+        received(tasks.play(encoded(ordered)), tmp_path / "m.jsonl")
+    if harm == "deleted":
+        # The folder of all copies was removed, too.
+        assert bot == read_bot(tmp_path / "bot", given="bot")
+
+
+async def test_over_a_line_that_was_cut_and_is_back_old_matches_are_ended_and_workers_play_again(
+    monkeypatch: pytest.MonkeyPatch, asked: Asked, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The scheduler may not have been gone itself, but it has forgotten this arena."""
+    first, second = Client(first=INFO), Client(first=INFO, second=INFO)
+    lines = [first, second]
+
+    async def connected(_: str) -> Client:
+        if len(lines) == 1 and not capsys.readouterr().err.endswith("waiting 60 s for it to come back\n"):
+            raise MachineCannot("nobody answers")
+        return lines.pop(0)
+
+    monkeypatch.setattr(cluster, "connected", connected)
+    monkeypatch.setattr(cluster, "_REACHED", set())
+    monkeypatch.setattr(cluster, "LOOK_SECONDS", 0.01)
+    async with open_cluster(ON, asked, patience=60) as roster:
+        (before,) = roster.members
+        first.is_cut = True
+        with trio.fail_after(60):
+            while len(roster) != 2:  # noqa: ASYNC110 - it is the cluster's to say when
+                await trio.sleep(0.01)
+        assert before not in roster
+        assert (0, 1) == (len(first.dismissed), len(second.dismissed))
+    assert 2 == len(set(second.dismissed))
+    assert f"--on {ON}: the scheduler is back, with 2 workers\n" == capsys.readouterr().err
+
+
+async def test_a_scheduler_that_does_not_come_back_is_not_waited_for_for_ever(
+    monkeypatch: pytest.MonkeyPatch, asked: Asked
+) -> None:
+    """Also where the arena needs its workers anew, because a bot has entered."""
+
+    async def connected(_: str) -> Client:
+        raise MachineCannot("nobody answers")
+
+    monkeypatch.setattr(cluster, "connected", connected)
+    monkeypatch.setattr(cluster, "_REACHED", {ON})
+    monkeypatch.setattr(cluster, "LOOK_SECONDS", 0.01)
+    with pytest.RaisesGroup(MachineCannot, flatten_subgroups=True) as caught:
+        async with open_cluster(ON, asked, patience=0.1):
+            pass
+    said = "did not come back in 0.1 s; run again when it is back, it goes on"
+    assert f"--on {ON}: the scheduler is gone, and {said}" == str(reason_of(caught.value))
 
 
 async def test_who_cannot_play_is_named_where_others_can(

@@ -25,6 +25,7 @@ class StandInLine:
 
     def __init__(self) -> None:
         self.connected = self.ready = False
+        self.awaited = True
         self.away_since = trio.current_time()
         self.said: list[bytes] = []
 
@@ -93,15 +94,30 @@ async def test_a_bot_that_is_away_for_too_long_is_not_waited_for(
         lobby.lines[ALICE.key].turn(here=False)
         assert not seats.seat([BOB])
         await trio.sleep(2)
+        assert not seats.awaits([BOB])
         assert seats.seat([BOB])
+        assert not lobby.lines[BOB.key].awaited
+        assert seats.awaits([ALICE])
         assert not seats.seat([ALICE])
-        await trio.sleep(WAIT)
+        lobby.lines[ALICE.key].turn(here=True)
+        assert not seats.awaits([ALICE])
         assert seats.seat([ALICE])
+        assert lobby.lines[ALICE.key].awaited is True
     said = capsys.readouterr().err.splitlines()
     assert 1 == said.count("bob is not here: its matches begin without it")
     assert [f"bob is not here: its matches wait, {WAIT - 1:.0f} s at most"] == [
         line for line in said if line.startswith("bob is not here: its matches wait")
     ]
+
+
+async def test_a_bot_that_has_come_late_is_waited_for_when_its_line_is_cut(
+    lobby: StandInLobby, autojump_clock: object
+) -> None:
+    async with opened() as seats:
+        await trio.sleep(2 * WAIT)
+        lobby.lines[ALICE.key].connected = lobby.lines[ALICE.key].ready = True
+        assert seats.seat([ALICE])
+        assert lobby.lines[ALICE.key].awaited is True
 
 
 async def test_a_bot_that_withdraws_is_not_waited_for_but_plays_what_has_begun_if_it_is_there(

@@ -21,6 +21,27 @@ PATIENCE_SECONDS = 30
 How = Isolation | Literal["warm"]
 """A level of isolation; `warm`: the best, with a warm start."""
 
+MAY_IMPORT = [
+    *("zmq", "msgspec", "protocol.codec", "protocol.games.mist", "bots.kit"),
+    *("referee.rules", "referee.games", "referee.games.mist"),
+]
+MAY_NOT_IMPORT = [
+    *("referee.host", "referee.match", "referee.sandbox", "referee.transcript", "referee.printable"),
+    *("arena.commands", "bots.mist_random.bot", "tests.bots"),
+]
+IMPORTS = f"""
+import importlib, json
+
+def found(name):
+    try:
+        return bool(importlib.import_module(name))
+    except ImportError:
+        return False
+
+imported = [name for name in {[*MAY_IMPORT, *MAY_NOT_IMPORT]} if found(name)]
+"""
+"""A program that tries these imports."""
+
 
 class Lab:
     """A bot's folder, its socket and its log, in a folder of one test's own."""

@@ -23,7 +23,7 @@ from referee.sandbox import prefork
 from referee.sandbox.bot_environment import PROJECT
 from referee.sandbox.levels import find_layers
 from tests.long import cases
-from tests.real_wire.sandbox.lab import How, Lab
+from tests.real_wire.sandbox.lab import IMPORTS, MAY_IMPORT, How, Lab
 
 pytestmark = pytest.mark.usefixtures("sandboxed")
 
@@ -286,9 +286,9 @@ class TestArenasDeath:
         self, lab: Lab, arena: Callable[[How], "subprocess.Popen[bytes]"], isolation: How
     ) -> None:
         lab.bot("import time; time.sleep(1000)")
-        for step in range(cases(3, 12)):
+        for step in range(cases(3, 6)):
             running = arena(isolation)
-            time.sleep(step * cases(8, 2) / 1_000)
+            time.sleep(step * cases(8, 4) / 1_000)
             end(running)
             assert gone(lab), lab.alive()
 
@@ -562,3 +562,11 @@ async def test_memory_is_the_cause_of_a_bots_end_if_its_own_process_was_killed_f
     async with lab.started(bot, isolation) as process:
         await process.wait()
     assert why == process.why_ended()
+
+
+async def test_without_walls_a_bot_imports_what_bots_in_a_sandbox_may_and_no_more(lab: Lab) -> None:
+    """What it imports is in a sandbox, too; and the folder of links to it is gone with the bot."""
+    program = f"{IMPORTS}\nimport os\nprint(json.dumps([imported, os.environ['PYTHONPATH'].split(':')[0]]))"
+    imported, links = await lab.told(program, isolation="none")
+    assert MAY_IMPORT == imported
+    assert not Path(links).exists()

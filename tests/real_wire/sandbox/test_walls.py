@@ -10,7 +10,7 @@ import pytest
 
 from referee.linux.process_tree import descendants
 from referee.sandbox.bot_environment import PROJECT, this_machine
-from tests.real_wire.sandbox.lab import Lab
+from tests.real_wire.sandbox.lab import IMPORTS, MAY_IMPORT, Lab
 
 pytestmark = pytest.mark.usefixtures("alone")
 
@@ -128,22 +128,21 @@ print(json.dumps([sorted(found), os.environ["HOME"], os.environ["TMPDIR"]]))
         told = await lab.told(f"{TRY}\nprint(json.dumps(attempt(os.stat, {str(tmp_path / 'other')!r})))")
         assert "ENOENT" == told
 
-    async def test_it_can_import_our_words_and_the_kit_but_no_judge_and_no_other_bot(self, lab: Lab) -> None:
-        told = await lab.told("""
-import importlib, json
+    async def test_it_has_words_rules_and_the_kit_but_no_judge_and_no_other_bot(self, lab: Lab) -> None:
+        files = {"code": ["bots", "protocol", "referee"], "referee": ["__init__.py", "games", "rules"]}
+        assert [MAY_IMPORT, files, "turn_limit"] == await lab.told(f"""{IMPORTS}
+import os, referee
+from referee.games import GAMES
+from referee.rules import Deal, Table, Taken
 
-def found(name):
-    try:
-        return bool(importlib.import_module(name))
-    except ImportError:
-        return False
-
-print(json.dumps([name for name in (
-    "zmq", "msgspec", "protocol.codec", "protocol.games.mist", "bots.kit",
-    "referee", "referee.games.mist", "arena", "bots.mist_random.bot", "tests",
-) if found(name)]))
+place = os.path.dirname(referee.__file__)
+files = {{os.path.basename(each): sorted(os.listdir(each)) for each in (os.path.dirname(place), place)}}
+table = Table(GAMES["mist"], Deal("heaven-and-hell", 7))
+while table.window is not None:
+    (owed,) = table.owed
+    table.close(tuple(Taken(table.default(seat)) if seat == owed.seat else None for seat in (0, 1)))
+print(json.dumps([imported, files, table.outcome.reason]))
 """)
-        assert ["zmq", "msgspec", "protocol.codec", "protocol.games.mist", "bots.kit"] == told
 
     async def test_packages_that_the_arena_does_not_use_are_not_there(self, lab: Lab) -> None:
         paths = [str(path) for path in this_machine().foreign]

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from protocol.codec import encode
 from protocol.games.fight_for_a_name import Claim, Colour, FightOptions, FightSetup, Pillar, Title, Visit
 from referee.games.fight_for_a_name.game import FightForAName
-from referee.games.fight_for_a_name.state import NOTHING, FightState, Player
+from referee.games.fight_for_a_name.state import FightState, Player
 from referee.rules.contract import Addressed, Illegal, Taken
 from referee.rules.rng import Luck
 from referee.rules.table import Deal, Table
@@ -159,15 +159,13 @@ def window(table: Table) -> tuple[str, list[int]] | None:
 
 def player(at: str | None = "Start", crests: str = "", mp: int = 0, reached: str = "", **hexes: int) -> Player:
     """A seat; `h7=4` is 4 MP spent on hex 7 in one landing, a strength of 5. Crests: of round 1, or `Title:n`."""
-    strengths, spent = list(NOTHING), list(NOTHING)
-    for name, amount in hexes.items():
-        strengths[int(name[1:]) - 1], spent[int(name[1:]) - 1] = amount + 1, amount
+    spent = {name[1:]: hexes[name] for name in sorted(hexes, key=lambda name: int(name[1:]))}
     return Player(
         position=at,
         mp=mp,
         crests={name.split(":")[0]: int((name + ":1").split(":")[1]) for name in sorted(crests.split())},  # type: ignore[misc]
-        strengths=tuple(strengths),
-        spent=tuple(spent),
+        strengths={name: amount + 1 for name, amount in spent.items()},
+        spent={name: amount for name, amount in spent.items() if amount},
         reached=tuple(map(int, reached.split())),
     )
 

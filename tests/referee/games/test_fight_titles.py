@@ -49,7 +49,7 @@ def test_the_docs_claim_of_charity() -> None:
     move(table, s1="NW")
     heard = move(table, s1="SE NW")
     assert {"14": 5} == heard.event(1, "standing")["strengths"]
-    players = [replace(seat, crests={"Charity": 1}) if seat.spent[6] else seat for seat in table.state.players]
+    players = [replace(seat, crests={"Charity": 1}) if "7" in seat.spent else seat for seat in table.state.players]
     in_state(table, replace(table.state, players=tuple(players)))
     before = heard.event(1, "standing")["mp"]
     heard = move(table, s1="SE")

@@ -12,13 +12,14 @@ from protocol.games.hive_board import SHAPES
 from referee.games.hive_mind import HiveMind
 from referee.rules.contract import Illegal, Taken
 from referee.rules.table import Deal, Table
+from tests.long import cases
 from tests.referee.games.as_json import plain, same
 from tests.referee.games.hive_mind_random import VARIANTS, Crowd, garnets, setup
 from tests.referee.games.naive_hive_mind import SHAPES as NAIVE_SHAPES
 from tests.referee.games.naive_hive_mind import NaiveHiveMind, view
 
 GAME = HiveMind()
-SEEDS = range(100)
+SEEDS = range(cases(30, 100))
 ODD_ACTIONS: list[Any] = [
     {},
     [],

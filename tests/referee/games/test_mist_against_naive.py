@@ -12,6 +12,7 @@ from protocol.codec import encode
 from referee.games.mist import Mist
 from referee.rules.contract import Illegal, Taken
 from referee.rules.table import Deal, Table
+from tests.long import cases
 from tests.referee.games.as_json import plain, same
 from tests.referee.games.naive_mist import CELLS, NEAR, NaiveMist, view
 
@@ -132,7 +133,7 @@ def submit(table: Table, seat: int, submitted: Any, expected: dict[str, Any] | N
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", range(cases(6, 25)))
 def test_a_second_implementation_of_the_page_tells_and_shows_the_same(variant: str, seed: int) -> None:
     compare(variant, seed)
 

@@ -155,7 +155,7 @@ def compared(seed: int) -> Comparison:
     return comparison
 
 
-@pytest.mark.parametrize("seed", SEEDS[: cases(30, len(SEEDS))])
+@pytest.mark.parametrize("seed", SEEDS[: cases(12, len(SEEDS))])
 def test_a_second_implementation_of_the_page_tells_and_shows_the_same(seed: int) -> None:
     compared(seed)
 

@@ -13,6 +13,7 @@ from protocol.games.runes import NAMES
 from referee.games.runes_to_ruins import RunesToRuins
 from referee.rules.contract import Illegal, Taken
 from referee.rules.table import Deal, Table
+from tests.long import cases
 from tests.referee.games.as_json import plain
 from tests.referee.games.naive_actions import DIVINE, FIVE, MUNDANE, VISIONS, legal
 from tests.referee.games.naive_runes import NaiveRunes, may_be
@@ -198,7 +199,7 @@ class Past:
         }
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(cases(20, 60)))
 def test_a_second_implementation_of_the_page_tells_and_shows_the_same(seed: int) -> None:
     compare(seed)
 

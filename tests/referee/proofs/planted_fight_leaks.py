@@ -79,7 +79,7 @@ class AnswerInOrder(FightForAName):
 
 SHOWN: dict[str, Look] = {
     "the next seat's MP": lambda state, seat: neighbour(state, seat).mp,
-    "its strength": lambda state, seat: sum(neighbour(state, seat).strengths),
+    "its strength": lambda state, seat: sum(neighbour(state, seat).strengths.values()),
     "its crests": lambda state, seat: tuple(neighbour(state, seat).crests),
     "a banner, by size": lambda state, _: " " * len(state.setup.titles["Hope"].body),
     "a title of a pillar": lambda state, _: state.setup.pillars["xi"][0],

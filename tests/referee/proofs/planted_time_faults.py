@@ -205,22 +205,23 @@ def bots_clock_under_restart_begun_when_the_last_window_was_answered(patch: pyte
 
 
 FAULTS: tuple[Plant, ...] = (
-    off_by_one_at_the_deadline,
     off_by_one_at_the_end_of_the_reserve,
     poll_timeout_restarted_by_every_message,
     stale_reply_accepted,
-    reserve_charged_for_the_referees_lateness,
     pause_that_leaks_time,
-    pause_whose_beginning_is_charged_to_what_arrives_in_it,
-    first_in_reserve_not_taken_at_once,
     what_arrived_before_the_deadline_judged_by_when_it_was_read,
     deadline_acted_on_before_what_arrived_was_heard,
-    window_closed_in_a_pause,
-    pause_that_changes_hands_untold,
     undo_that_withdraws_nothing,
     final_submission_replaced,
     fixed_pacing_that_closes_early,
     clock_started_anew_by_a_reconnect,
     reserve_not_kept_from_window_to_window,
     others_told_what_was_accepted,
+    window_closed_in_a_pause,
+    reserve_charged_for_the_referees_lateness,
+    pause_that_changes_hands_untold,
+    pause_whose_beginning_is_charged_to_what_arrives_in_it,
+    first_in_reserve_not_taken_at_once,
+    off_by_one_at_the_deadline,
 )
+"""Those that take the longest to find come last."""

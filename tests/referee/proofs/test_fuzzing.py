@@ -6,7 +6,7 @@ from referee.proofs.fuzzing.campaign import BATCH, Finding, fuzz, judge_script
 from referee.proofs.fuzzing.driver import play_all
 from referee.proofs.fuzzing.generate import draw_script
 from referee.proofs.fuzzing.script import BadScriptError, Submits, Undoes, read_script, script_text
-from tests.long import cases
+from tests.long import cases, mostly_slow
 from tests.referee.proofs.planted_time_faults import (
     FAULTS,
     Plant,
@@ -25,12 +25,12 @@ def found(tries: int = 0) -> Finding:
 
 
 def test_the_referee_keeps_the_rules_of_time() -> None:
-    windows = cases(2_000, 20_000)
+    windows = cases(1_000, 8_000)
     tally, finding = fuzz("kept", windows)
     assert (None, True) == (finding, tally.windows >= windows)
 
 
-@pytest.mark.parametrize("plant", FAULTS, ids=lambda plant: plant.__name__)
+@pytest.mark.parametrize("plant", mostly_slow(14, FAULTS), ids=lambda plant: plant.__name__)
 def test_a_planted_fault_is_found(plant: Plant, monkeypatch: pytest.MonkeyPatch) -> None:
     plant(monkeypatch)
     assert "" != found().what

@@ -32,6 +32,7 @@ from referee.proofs.fuzzing.script import (
     When,
     script_text,
 )
+from tests.long import cases
 from tests.referee.proofs.planted_time_faults import off_by_one_at_the_deadline
 
 SEATS, WINDOWS = 3, 4
@@ -163,7 +164,7 @@ class Attack(RuleBasedStateMachine):
 
 
 TestAttack = Attack.TestCase
-TestAttack.settings = settings(max_examples=40, stateful_step_count=20, deadline=None, derandomize=True)
+TestAttack.settings = settings(max_examples=cases(12, 40), stateful_step_count=20, deadline=None, derandomize=True)
 
 
 def test_the_machine_finds_a_planted_fault(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,6 +17,7 @@ from protocol.messages import Opened
 from referee.proofs.fuzzing.driver import play_all
 from referee.proofs.fuzzing.script import Planned, Script, Step, Submits, When
 from referee.proofs.fuzzing.trace import Heard
+from tests.long import mostly_slow
 
 WINDOWS = 1_000
 QUICK, SLOW = 1_000, 900_000
@@ -105,7 +106,7 @@ def test_with_prompt_pacing_a_bot_sees_how_long_another_thought(kind: str) -> No
 
 
 @KINDS
-@pytest.mark.parametrize("watcher", [0, 500_000, 999_999])
+@pytest.mark.parametrize("watcher", mostly_slow(1, [500_000, 0, 999_999]))
 def test_with_fixed_pacing_it_cannot_tell_1_ms_from_900_ms(kind: str, watcher: int) -> None:
     assert CHANCE == pytest.approx(share("fixed", kind, watcher), abs=NOISE)
 

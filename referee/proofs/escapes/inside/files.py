@@ -1,5 +1,6 @@
 """Files that are not the bot's: the host's secrets, another bot's, and everything it could write to."""
 
+import importlib.util
 import os
 import stat
 from collections.abc import Callable, Iterable
@@ -21,6 +22,16 @@ SETTINGS = (
     "/proc/sysrq-trigger",
     "/sys/kernel/uevent_helper",
 )
+
+
+JUDGE = ("referee.host", "referee.match", "referee.sandbox", "referee.transcript", "arena.commands")
+"""Not the packages: where the arena is installed, an empty folder hides `arena`."""
+
+
+def _importable(name: str) -> bool:
+    with suppress(ModuleNotFoundError):  # Its package is not there.
+        return importlib.util.find_spec(name) is not None
+    return False
 
 
 def _read(path: str) -> bytes:
@@ -82,14 +93,11 @@ def reads_the_referees_code(scene: Scene) -> Verdict:
     """Reads or imports the judge's rooms."""
 
     def imported() -> str:
-        try:
-            import referee.rules  # noqa: PLC0415 - that is the attempt
-        except ImportError:
-            # Where the arena is installed, `referee` alone is there: the empty folder that hides it.
-            return ""
-        return f"imported from {referee.rules.__file__}"
+        """The rules are every bot's to import; all else of the judge, and the arena, are not there."""
+        found = [name for name in JUDGE if _importable(name)]
+        return f"can import {', '.join(found)}" if found else ""
 
-    return any_of([_content(f"{scene.code}/__init__.py"), _listed(scene.code), ("import referee.rules", imported)])
+    return any_of([_content(f"{scene.code}/host/__init__.py"), _listed(scene.code), ("import", imported)])
 
 
 @attacks("minimal root")

@@ -1,0 +1,25 @@
+"""NumPy, imported when it is first used: at a command's start it would take longer than all else. Pure."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+__all__ = ["Flags", "Numbers", "Whole", "np"]
+
+Numbers: TypeAlias = "NDArray[np.float64]"
+Whole: TypeAlias = "NDArray[np.int64]"
+Flags: TypeAlias = "NDArray[np.bool_]"
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+else:
+
+    class _Later:
+        """Stands for the module until something of it is asked for, and then for what was."""
+
+        def __getattr__(self, name: str) -> Any:
+            found = getattr(import_module("numpy"), name)
+            setattr(self, name, found)
+            return found
+
+    np = _Later()

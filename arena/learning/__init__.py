@@ -1,0 +1,77 @@
+"""Environments for learning libraries, PettingZoo, Gymnasium and OpenSpiel, and self-play, on the referee's rules.
+
+`Episode`, encoders and self-play need nothing but NumPy. The rest comes with extras of the package.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from arena.learning.aec import AecArena
+    from arena.learning.encoders import ENCODERS, Encoder
+    from arena.learning.episode import Episode
+    from arena.learning.gym import GymArena
+    from arena.learning.making import aec_env, gym_env, parallel_env
+    from arena.learning.openspiel import openspiel_game
+    from arena.learning.parallel import ParallelArena
+    from arena.learning.self_play import Policy, SelfPlay, SelfPlayReport, uniform
+    from arena.learning.shards import Shard, ShardError, read_shard, read_shards
+
+__all__ = [
+    "ENCODERS",
+    "AecArena",
+    "Encoder",
+    "Episode",
+    "GymArena",
+    "ParallelArena",
+    "Policy",
+    "SelfPlay",
+    "SelfPlayReport",
+    "Shard",
+    "ShardError",
+    "aec_env",
+    "gym_env",
+    "openspiel_game",
+    "parallel_env",
+    "read_shard",
+    "read_shards",
+    "uniform",
+]
+
+_FROM = {
+    "ENCODERS": "encoders",
+    "AecArena": "aec",
+    "Encoder": "encoders",
+    "Episode": "episode",
+    "GymArena": "gym",
+    "ParallelArena": "parallel",
+    "aec_env": "making",
+    "gym_env": "making",
+    "openspiel_game": "openspiel",
+    "parallel_env": "making",
+    "Policy": "self_play",
+    "SelfPlay": "self_play",
+    "SelfPlayReport": "self_play",
+    "uniform": "self_play",
+    "Shard": "shards",
+    "ShardError": "shards",
+    "read_shard": "shards",
+    "read_shards": "shards",
+}
+_EXTRA = {"gymnasium": "learning", "pettingzoo": "learning", "pyspiel": "openspiel", "open_spiel": "openspiel"}
+
+
+def __getattr__(name: str) -> Any:
+    """Imports what is asked for, and names the extra that it needs where that is missing."""
+    if name not in _FROM:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        return getattr(import_module(f"arena.learning.{_FROM[name]}"), name)
+    except ModuleNotFoundError as error:
+        extra = _EXTRA.get(error.name or "")
+        if extra is None:
+            raise
+        raise ModuleNotFoundError(
+            f"{name} needs {error.name}, which comes with an extra: pip install 'mist-arena[{extra}]'",
+            name=error.name,
+        ) from error

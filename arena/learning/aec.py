@@ -1,0 +1,135 @@
+"""PettingZoo's AEC environment: one agent chooses after the other."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from gymnasium.spaces import Box, Dict, Discrete
+from pettingzoo import AECEnv
+
+from arena.learning.episode import Episode
+from arena.learning.rendering import FRAMES_A_SECOND, MODES, checked_mode, rendered
+
+Observed = dict[str, npt.NDArray[Any]]
+
+
+class AecArena(AECEnv[str, Observed, int]):  # type: ignore[misc] # it has no types
+    """A match, choice by choice. A seat is selected again until its action is complete.
+
+    Seats that owe an action in the same window choose one after the other; none sees what another has chosen.
+    """
+
+    def __init__(self, episode: Episode, render_mode: str | None = None) -> None:
+        """Raises ValueError: there is no such `render_mode`."""
+        super().__init__()
+        self.episode = episode
+        self.render_mode = checked_mode(render_mode)
+        self.metadata = metadata(episode, parallel=False)
+        self.possible_agents = agents_of(episode)
+        self.agents: list[str] = []
+        self.agent_selection = self.possible_agents[0]
+        self._seat = {agent: seat for seat, agent in enumerate(self.possible_agents)}
+        self.observation_spaces = {agent: observation_space(episode) for agent in self.possible_agents}
+        self.action_spaces = {agent: Discrete(episode.choices) for agent in self.possible_agents}
+
+    def observation_space(self, agent: str) -> Dict:
+        """`observation` and `action_mask`: see the page of the game's encoder, and `action_space`."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> Discrete:
+        """A choice of `Game.choices`; the last one, `pass`, is never allowed here."""
+        return self.action_spaces[agent]
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Deals a match: that of the seed, or the next one. `options` are not used."""
+        self.episode.reset(seed)
+        self.agents = agents = self.possible_agents.copy()
+        self.rewards: dict[str, float] = dict.fromkeys(agents, 0.0)
+        self._cumulative_rewards: dict[str, float] = dict.fromkeys(agents, 0.0)
+        self.terminations = dict.fromkeys(agents, False)
+        self.truncations = dict.fromkeys(agents, False)
+        self._select()
+
+    def observe(self, agent: str) -> Observed:
+        """What that agent sees now."""
+        return self.episode.observe(self._seat[agent])
+
+    def step(self, action: int | None) -> None:
+        """The selected agent's next choice; None once it is terminated or truncated.
+
+        Raises:
+            IllegalChoiceError: the agent's `action_mask` does not hold it. Nothing has changed.
+        """
+        agent = self.agent_selection
+        if self.terminations[agent] or self.truncations[agent]:
+            self._was_dead_step(action)
+            return
+        episode, seat = self.episode, self._seat[agent]
+        episode.choose(seat, int(action))  # type: ignore[arg-type] # int() refuses None
+        self._cumulative_rewards[agent] = 0.0
+        if episode.owed(seat):
+            return
+        if not episode.close():
+            self.agent_selection = self.possible_agents[episode.choosing[0]]
+        elif episode.over or episode.truncated:
+            self._end()
+        else:
+            self._select()
+
+    def render(self) -> str | npt.NDArray[np.uint8] | None:
+        """The whole match, secrets included: text for `ansi`, an array (height, width, 3) for `rgb_array`."""
+        return rendered(self.episode, self.render_mode)
+
+    def close(self) -> None:
+        """There is nothing to close."""
+
+    def _select(self) -> None:
+        """The agents of a new window."""
+        owed = self.episode.drafts
+        infos = infos_of(self.episode)
+        self.infos = {agent: infos[self._seat[agent]] for agent in self.agents}
+        self.agent_selection = self.possible_agents[next(iter(owed))]
+
+    def _end(self) -> None:
+        rewards = self.episode.rewards()
+        for agent in self.agents:
+            self.rewards[agent] = rewards[self._seat[agent]]
+        ends = self.terminations if self.episode.over else self.truncations
+        ends.update(dict.fromkeys(self.agents, True))
+        self.infos = {agent: {"window": None} for agent in self.agents}
+        self._accumulate_rewards()
+        self.agent_selection = self.agents[0]
+
+
+def agents_of(episode: Episode) -> list[str]:
+    """`seat_0`, `seat_1` and so on."""
+    return [f"seat_{seat}" for seat in range(episode.seats)]
+
+
+def observation_space(episode: Episode) -> Dict:
+    """What a seat of that game can observe."""
+    encoder = episode.encoder
+    low, high = encoder.bounds
+    return Dict(
+        {
+            "observation": Box(low, high, encoder.shape, encoder.dtype),
+            "action_mask": Box(0, 1, (episode.choices,), np.int8),
+        }
+    )
+
+
+def infos_of(episode: Episode) -> list[dict[str, Any]]:
+    """By seat: the name of the window in which it owes an action, or None."""
+    window = episode.window
+    name = None if window is None else window.name
+    return [{"window": name if seat in episode.drafts else None} for seat in range(episode.seats)]
+
+
+def metadata(episode: Episode, *, parallel: bool) -> dict[str, Any]:
+    """As PettingZoo asks for it."""
+    return {
+        "name": f"{episode.game.name.replace('-', '_')}_v0",
+        "render_modes": list(MODES),
+        "render_fps": FRAMES_A_SECOND,
+        "is_parallelizable": parallel,
+    }

@@ -1,0 +1,92 @@
+"""Observations that are one row of numbers from -1 to 1, in named parts."""
+
+from abc import abstractmethod
+from array import array
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from arena.learning.encoders.encoder import Encoder
+
+RECENT = 6
+"""How many of the last choices are told one by one."""
+MOST_CHOICES = 64
+Part = tuple[str, int]
+"""A name and a length."""
+
+
+class Filling:
+    """A row of numbers that is being filled, part by part. All start as 0."""
+
+    def __init__(self, size: int, places: dict[str, tuple[int, int]]) -> None:
+        self.values = array("f", bytes(4 * size))
+        self._places = places
+
+    def put(self, part: str, index: int, value: float = 1.0) -> None:
+        """Sets a number of a part; what is beyond -1 or 1 is cut off there."""
+        start, length = self._places[part]
+        if not 0 <= index < length:
+            raise IndexError(f"{part} has no number {index}")
+        self.values[start + index] = max(-1.0, min(1.0, value))
+
+    def mark(self, part: str, indices: Iterable[int]) -> None:
+        """Sets these numbers of a part to 1."""
+        for index in indices:
+            self.put(part, index)
+
+    def scaled(self, part: str, value: float, by: float, index: int = 0) -> None:
+        """Sets a number of a part to the `by`-th of a value."""
+        # An option may be as large as its owner likes: a float cannot hold everything.
+        self.put(part, index, max(-by, min(by, value)) / by)
+
+
+class VectorEncoder(Encoder):
+    """A row of numbers: `parts` in their order, then those of the choices so far."""
+
+    dtype = np.float32
+    bounds = (-1, 1)
+    parts: ClassVar[tuple[Part, ...]]
+    choices: ClassVar[int]
+    """How many the game has."""
+    one_choice: ClassVar[bool] = False
+    """Every action is one choice: there are none so far, ever."""
+
+    def __init_subclass__(cls) -> None:
+        """Lays the parts out."""
+        choosing = tuple((f"choice {back} back", cls.choices) for back in range(1, RECENT + 1))
+        so_far = (*choosing, ("times chosen, each / 6", cls.choices), ("number of choices / 64", 1))
+        cls.layout = cls.parts if cls.one_choice else (*cls.parts, *so_far)
+        cls.places = {}
+        at = 0
+        for name, length in cls.layout:
+            cls.places[name] = at, length
+            at += length
+        cls.shape = (at,)
+
+    layout: ClassVar[tuple[Part, ...]]
+    """All parts in their order."""
+    places: ClassVar[dict[str, tuple[int, int]]]
+    """Part to where it begins, and its length."""
+
+    @abstractmethod
+    def fill(self, row: Filling, view: Any) -> None:
+        """Puts what the view tells into the game's own parts."""
+
+    def frame(self, memory: Any, view: Any) -> npt.NDArray[np.float32]:
+        """See `Encoder.frame`."""
+        row = Filling(self.shape[0], self.places)
+        self.fill(row, view)
+        return np.frombuffer(row.values, np.float32)
+
+    def encode(self, frame: npt.NDArray[np.float32], choices: Sequence[int] = ()) -> npt.NDArray[np.float32]:
+        """See `Encoder.encode`."""
+        row = frame.copy()
+        if choices and not self.one_choice:
+            for back, choice in enumerate(reversed(choices[-RECENT:]), start=1):
+                row[self.places[f"choice {back} back"][0] + choice] = 1
+            start, length = self.places["times chosen, each / 6"]
+            row[start : start + length] = np.minimum(np.bincount(choices, minlength=length) / RECENT, 1)
+            row[-1] = min(len(choices) / MOST_CHOICES, 1)
+        return row

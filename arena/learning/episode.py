@@ -1,0 +1,255 @@
+"""One match after the other, played choice by choice: what all environments have in common.
+
+A step of an environment is one choice (`referee.rules.LegalActions`). A seat that owes an action chooses until
+the action is complete. Its window closes when all that owe one are done. A seat that owes nothing can only `pass`.
+"""
+
+from collections.abc import Callable, Sequence
+from random import Random
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from msgspec import Struct
+from msgspec.structs import replace
+
+from arena.learning.encoders import ENCODERS, Encoder
+from arena.simulation import dealt
+from arena.statistics import points
+from protocol.words import Action, Outcome, View
+from referee.rules import Addressed, Draft, Table, Taken, Window
+
+ELAPSED_MS = 1_000
+"""How long every action takes, where a rule asks: no time passes in an environment."""
+SEED_BITS = 31
+Given = Struct | dict[str, Any] | None
+Reward = Literal["rank", "win"] | Callable[[Outcome, int], float]
+"""`rank`: from 1 for the best to -1 for the worst, by the share of other seats that rank below, ties as a half.
+`win`: 1 for the winners that the game names, -1 for the others. Or a function of outcome and seat."""
+Mask = npt.NDArray[np.int8]
+_OWN = ("_memory", "_taken", "_answered", "_views", "_frames")
+"""What changes while a window is open."""
+
+
+class Episode:
+    """A match that is played choice by choice."""
+
+    def __init__(
+        self,
+        game: str,
+        *,
+        variant: str | None = None,
+        options: Given = None,
+        setup: Given = None,
+        reward: Reward = "rank",
+        max_windows: int | None = None,
+        encoder: Encoder | None = None,
+    ) -> None:
+        """Nothing is dealt before `reset`.
+
+        Raises:
+            ValueError: there is no such game, variant or reward, or options or setup break the game's rules.
+        """
+        table = dealt(game, variant, 0, options, setup)
+        if encoder is None and game not in ENCODERS:
+            raise ValueError(f"encoder: {game} has none of its own; give one")
+        if max_windows is not None and max_windows < 1:
+            raise ValueError(f"max_windows: {max_windows} is less than 1")
+        self.game = table.game
+        self.variant = table.deal.variant
+        self.seats = table.seats
+        self.max_windows = max_windows
+        self.encoder = encoder or ENCODERS[game]
+        self.pass_choice = len(table.game.choices)
+        """The last choice: of a seat that owes nothing."""
+        self.choices = self.pass_choice + 1
+        self._deal = table.deal
+        self._reward = _reward(reward)
+        self._mask_bytes = (self.choices + 7) // 8
+        self._pass_mask = 1 << self.pass_choice
+        self._luck = Random()
+        self.table = table
+        self.told: list[Addressed] = []
+        """What was told in the last window that closed, and when it closed; first, what was told at the start."""
+        self.taken: list[Taken | None] = []
+        """What was taken of the seats in the last window that closed."""
+        self.drafts: dict[int, Draft] = {}
+        """By seat that owes an action in the open window, done or not."""
+        self._memory: list[Any] = []
+        self._views: dict[int, View] = {}
+        self._frames: dict[int, Any] = {}
+        self._opening: dict[int, View] = {}
+        self._taken: list[Taken | None] = []
+        self._answered: list[Addressed] = []
+        self._left = 0
+
+    def reset(self, seed: int | None = None) -> None:
+        """Deals. The seed is the match's; without one it is drawn from a stream that the last seed given began."""
+        if seed is None:
+            seed = self._luck.getrandbits(SEED_BITS)
+        else:
+            self._luck = Random(seed)
+        self.table = Table(self.game, replace(self._deal, seed=seed))
+        self.told = list(self.table.start)
+        self._memory = [None] * self.seats
+        self._open()
+
+    @property
+    def seed(self) -> int:
+        """The seed of this match."""
+        return self.table.deal.seed
+
+    @property
+    def window(self) -> Window | None:
+        """The open window; None at the end."""
+        return self.table.window
+
+    @property
+    def over(self) -> bool:
+        """Whether there is an outcome."""
+        return self.table.window is None
+
+    @property
+    def truncated(self) -> bool:
+        """Whether `max_windows` are over, and the match is not."""
+        return self.table.window is not None and self.table.number == self.max_windows
+
+    @property
+    def choosing(self) -> Sequence[int]:
+        """The seats that owe a choice now, ascending."""
+        return [seat for seat, draft in self.drafts.items() if draft.mask]
+
+    def owed(self, seat: int) -> bool:
+        """Whether that seat owes a choice."""
+        return seat in self.drafts and self.drafts[seat].mask != 0
+
+    def may(self, seat: int, choice: int) -> bool:
+        """Whether the seat's mask holds the choice."""
+        return choice >= 0 and bool(self.mask_bits(seat) >> choice & 1)
+
+    def choose(self, seat: int, choice: int) -> None:
+        """The next choice of a seat that owes one. The window does not close before `close`.
+
+        Raises:
+            IllegalChoiceError: its mask does not hold it.
+        """
+        draft = self.drafts[seat]
+        draft.choose(choice)
+        if draft.action is not None:
+            self._complete(seat, draft.action)
+
+    def submit(self, seat: int, action: Action | None) -> None:
+        """A whole action, legal and canonical, for a seat that owes one; None: the default."""
+        draft = self.drafts[seat]
+        draft.mask = 0
+        if action is None:
+            self._taken[seat] = Taken(self.table.default(seat), by_default=True)
+            self._left -= 1
+        else:
+            self._complete(seat, action)
+
+    def close(self) -> bool:
+        """Closes the window and opens the next, if all that owe an action in it are done; otherwise False."""
+        if self._left:
+            return False
+        self.taken = self._taken
+        self.told = [*self._answered, *self.table.close(tuple(self._taken))]
+        self._open()
+        return True
+
+    def view(self, seat: int) -> View:
+        """What the seat knows now."""
+        if seat not in self._views:
+            self._views[seat] = self.game.view(self.table.state, seat)
+        return self._views[seat]
+
+    def mask_bits(self, seat: int) -> int:
+        """Bit `n` is set if the seat may choose `n` next."""
+        draft = self.drafts.get(seat)
+        return draft.mask if draft is not None and draft.mask else self._pass_mask
+
+    def mask(self, seat: int) -> Mask:
+        """The same as an array of 0 and 1, of length `choices`."""
+        raw = np.frombuffer(self.mask_bits(seat).to_bytes(self._mask_bytes, "little"), np.uint8)
+        return np.unpackbits(raw, count=self.choices, bitorder="little").view(np.int8)
+
+    def observation(self, seat: int) -> npt.NDArray[Any]:
+        """What the encoder makes of the seat's view and of its choices so far."""
+        draft = self.drafts.get(seat)
+        if seat not in self._frames:
+            view = self.view(seat)
+            memory = self._memory[seat] if draft else self.encoder.remember(self._memory[seat], view)
+            self._frames[seat] = self.encoder.frame(memory, view)
+        return self.encoder.encode(self._frames[seat], draft.choices if draft and draft.mask else ())
+
+    def observe(self, seat: int) -> dict[str, npt.NDArray[Any]]:
+        """`observation` and `action_mask`."""
+        return {"observation": self.observation(seat), "action_mask": self.mask(seat)}
+
+    def copy(self) -> "Episode":
+        """An episode of its own that stands where this one does. Episodes can be pickled, too."""
+        other = object.__new__(Episode)
+        other.__setstate__(self.__getstate__())
+        return other
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Episode":
+        return self.copy()
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Drafts are generators, which cannot be copied: they are built anew of their choices.
+        drafts = {seat: (draft.choices, draft.mask == 0) for seat, draft in self.drafts.items()}
+        own = {name: value.copy() for name, value in self.__dict__.items() if name in _OWN}
+        return self.__dict__ | own | {"table": self.table.fork(), "drafts": drafts}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.drafts = {}
+        for seat, (choices, done) in state["drafts"].items():
+            draft = self.drafts[seat] = self.game.legal_actions(self._opening[seat], seat).draft(choices)
+            if done:
+                draft.mask = 0
+
+    def rewards(self) -> list[float]:
+        """By seat, once there is an outcome; before that 0."""
+        outcome = self.table.outcome
+        return [0.0 if outcome is None else self._reward(outcome, seat) for seat in range(self.seats)]
+
+    def _complete(self, seat: int, action: Action) -> None:
+        self._taken[seat] = Taken(action, elapsed_ms=ELAPSED_MS)
+        self._left -= 1
+        if self.table.window is not None and self.table.window.asap:
+            self._answered += self.table.answer(seat, action)
+            self._views.pop(seat, None)
+            self._frames.pop(seat, None)
+
+    def _open(self) -> None:
+        """Prepares the drafts of the window that has opened, and what their seats see."""
+        table, game = self.table, self.game
+        self._views, self._frames, self.drafts = {}, {}, {}
+        self._taken, self._answered = [None] * self.seats, []
+        for owed in table.owed:
+            seat = owed.seat
+            view = self._views[seat] = game.view(table.state, seat)
+            self._memory[seat] = self.encoder.remember(self._memory[seat], view)
+            self.drafts[seat] = game.legal_actions(view, seat).draft()
+        self._opening = self._views.copy()
+        self._left = len(self.drafts)
+
+
+def _rank(outcome: Outcome, seat: int) -> float:
+    return 2 * points(outcome, seat) - 1
+
+
+def _win(outcome: Outcome, seat: int) -> float:
+    return 1.0 if seat in outcome.winners else -1.0
+
+
+_REWARDS: dict[str, Callable[[Outcome, int], float]] = {"rank": _rank, "win": _win}
+
+
+def _reward(reward: Reward) -> Callable[[Outcome, int], float]:
+    if callable(reward):
+        return reward
+    if reward not in _REWARDS:
+        raise ValueError(f"reward: there is no {reward!r}; there are {', '.join(_REWARDS)}, or give a function")
+    return _REWARDS[reward]

@@ -1,0 +1,125 @@
+"""Trajectories of self-play as NumPy files: a folder of shards, each a `.npz` file of bounded size."""
+
+import os
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile, ZipFile
+
+import numpy as np
+import numpy.typing as npt
+from msgspec import Struct
+
+MOST_BYTES = 1 << 30
+"""A shard is no larger, so that it fits into memory. A larger one is neither written nor read."""
+PATTERN = "shard-*.npz"
+
+
+class ShardError(ValueError):
+    """A file that is no shard. The text names the file and the field."""
+
+
+class Shard(Struct, frozen=True, kw_only=True):
+    """What some matches were like. A row is one choice; rows are in order of match, seat and time.
+
+    The rows of one match and one seat are a trajectory.
+    """
+
+    observations: npt.NDArray[Any]
+    """By row: what the encoder made of the seat's view and of its choices so far in this action."""
+    masks: npt.NDArray[np.int8]
+    """By row and choice: 1 if that choice could be taken."""
+    choices: npt.NDArray[np.int16]
+    """By row: the choice that was taken."""
+    seats: npt.NDArray[np.int16]
+    """By row."""
+    policies: npt.NDArray[np.int16]
+    """By row: the index of the policy that chose."""
+    matches: npt.NDArray[np.int64]
+    """By row: the number of the match, as in `played`."""
+    windows: npt.NDArray[np.int32]
+    """By row: which of the match's windows, from 0."""
+    rewards: npt.NDArray[np.float32]
+    """By row: the seat's reward in the last row of its trajectory, 0 in all others."""
+    played: npt.NDArray[np.int64]
+    """By match of this shard: its number."""
+    lengths: npt.NDArray[np.int32]
+    """By match of this shard: how many windows it had."""
+    returns: npt.NDArray[np.float32]
+    """By match of this shard and seat: the reward."""
+    scores: npt.NDArray[np.float32]
+    """By match of this shard and seat: the game's score; not a number where it has none."""
+
+
+_DIMENSIONS = {"masks": 2, "returns": 2, "scores": 2}
+_BY_MATCH = ("played", "lengths", "returns", "scores")
+_KINDS = {"returns": "f", "scores": "f", "rewards": "f", "observations": "biuf"}
+"""Letters of NumPy's kinds of numbers; whole numbers where nothing is said."""
+
+
+def write_shard(path: Path, shard: Shard) -> None:
+    """Writes it whole or not at all: under another name first.
+
+    Raises:
+        ValueError: it has more than `MOST_BYTES`.
+        OSError: the file cannot be written.
+    """
+    columns = {name: getattr(shard, name) for name in Shard.__struct_fields__}
+    size = sum(column.nbytes for column in columns.values())
+    if size > MOST_BYTES:
+        raise ValueError(f"{path}: {size:,} bytes; at most {MOST_BYTES:,}: let it have fewer matches")
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    try:
+        with part.open("wb") as file:
+            np.savez(file, **columns)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def read_shard(path: Path) -> Shard:
+    """Reads a shard.
+
+    Raises:
+        ShardError: it is none.
+        OSError: the file cannot be read.
+    """
+    try:
+        with ZipFile(path) as archive:
+            size = sum(member.file_size for member in archive.infolist())
+        if size > 2 * MOST_BYTES:
+            raise ShardError(f"{path}: {size:,} bytes; at most {2 * MOST_BYTES:,}")
+        with np.load(path, allow_pickle=False) as file:
+            return Shard(**_checked(path, {name: _column(path, file, name) for name in Shard.__struct_fields__}))
+    except (BadZipFile, EOFError) as error:
+        raise ShardError(f"{path}: not a whole .npz file: {error}") from None
+
+
+def _column(path: Path, file: Any, name: str) -> npt.NDArray[Any]:
+    if name not in file.files:
+        raise ShardError(f"{path}: {name} is missing")
+    try:
+        column = file[name]
+    except (ValueError, MemoryError, RuntimeError, zlib.error) as error:
+        raise ShardError(f"{path}: {name}: {error}") from None
+    if not isinstance(column, np.ndarray) or column.dtype.kind not in _KINDS.get(name, "iu"):
+        raise ShardError(f"{path}: {name} is no array of such numbers")
+    return column
+
+
+def _checked(path: Path, columns: dict[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
+    for name, column in columns.items():
+        first = columns["played" if name in _BY_MATCH else "choices"]
+        wanted = _DIMENSIONS.get(name, 1)
+        if (column.ndim < wanted if name == "observations" else column.ndim != wanted) or len(column) != len(
+            first
+        ):
+            raise ShardError(f"{path}: {name} has shape {column.shape}, which does not fit the others")
+    return columns
+
+
+def read_shards(folder: Path | str) -> Iterator[Shard]:
+    """Reads a folder's shards, one after the other, in order. Raises as `read_shard`."""
+    for path in sorted(Path(folder).glob(PATTERN)):
+        yield read_shard(path)

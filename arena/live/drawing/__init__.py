@@ -1,1 +1,0 @@
-"""Boards in the terminal: one file a game, listed in `registry`."""

@@ -1,0 +1,78 @@
+"""Backups of a season: one of each stage or group that has begun, laid out as the season's results folder is.
+
+The season's own file comes last: a backup that is stopped can be gone on with. It is looked up first which stages
+have begun: those that they are drawn from are closed then, so no stage is drawn from an older table than its own.
+"""
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from arena.errors import WrongUse, cannot_write
+from arena.season.book import BOOK, read_book, write_book
+from arena.season.results import parts_in
+from arena.tournament import PAGE, Backup, Checked, Told, back_up, check_backup
+from referee.linux.private_file import FOLDER_MODE, for_owner
+
+
+def back_up_season(season: Path, to: Path, tell: Told) -> Iterator[Backup]:
+    """Makes or renews a backup of a season, which may be played meanwhile; yields what each part came to.
+
+    Raises:
+        WrongUse: `to` holds something else, or is in use; or the folder holds no season.
+        MachineCannot: there is no space, or a ledger cannot be read.
+    """
+    book = read_book(season)
+    parts = parts_in(season)
+    _check_place(season, to)
+    for part in parts:
+        yield back_up(part, to / part.name, tell)
+    if book is not None:
+        write_book(to, book)
+    if (season / PAGE).is_file():
+        try:
+            with (season / PAGE).open("rb") as old, open(to / PAGE, "wb", opener=for_owner) as new:
+                shutil.copyfileobj(old, new)
+            os.sync()
+        except OSError as error:
+            raise cannot_write(to / PAGE, error) from None
+
+
+def _check_place(season: Path, to: Path) -> None:
+    """Makes the folder, if it is not there.
+
+    Raises:
+        WrongUse: it holds something else than a backup of this season.
+        MachineCannot: there is no space.
+    """
+    if to.resolve() == season.resolve() or season.resolve() in to.resolve().parents:
+        raise WrongUse(f"{to}: is where the results are; a backup goes to another folder")
+    try:
+        to.mkdir(FOLDER_MODE, parents=True, exist_ok=True)
+        names = {path.name for path in to.iterdir()}
+    except OSError as error:
+        raise cannot_write(to, error) from None
+    book, before = read_book(season), read_book(to)
+    if before is not None and book is not None and before.seed != book.seed:
+        raise WrongUse(f"{to}: holds a backup of another season, or of one before --fresh; give an empty folder")
+    planned = {part for stage in book.stages for part in stage.parts} if book is not None else set()
+    if before is None and not names <= {*planned, f"{BOOK}.part"}:
+        raise WrongUse(f"{to}: holds something else than a backup; give an empty folder")
+
+
+def check_season_backup(folder: Path, tell: Told) -> Checked:
+    """Looks through all parts of a season's backup, or of its results folder.
+
+    Raises:
+        WrongUse: there is no season, or a ledger that cannot be read.
+        MachineCannot: one cannot be read now.
+    """
+    found = [(part.name, check_backup(part, tell)) for part in parts_in(folder)]
+    return Checked(
+        matches=sum(each.matches for _, each in found),
+        transcripts=sum(each.transcripts for _, each in found),
+        entries=sum(each.entries for _, each in found),
+        elsewhere=sum(each.elsewhere for _, each in found),
+        wrong=tuple(f"{name}/{line}" for name, each in found for line in each.wrong),
+    )

@@ -1,0 +1,104 @@
+"""Bots as the callers of `play` give them: functions, `Bot` objects and classes, sample bots and folders."""
+
+import runpy
+import sys
+from collections.abc import Callable, Sequence
+from copy import deepcopy
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from msgspec import Struct
+
+from bots import kit
+from bots.kit import Bot, FunctionBot, Window
+
+BotGiven = Callable[[Window[Any]], Any] | Bot[Any, Any] | type[Bot[Any, Any]] | str | Path
+"""A function from window to action, a `Bot`, a class of one, or a bot as the command line names it."""
+_LOADING = Lock()
+
+
+class Source(Struct, frozen=True):
+    """Where the bots of one seat come from."""
+
+    name: str
+    version: str
+    content: str
+    """Hash of its folder; empty for one that is given as an object."""
+    make: Callable[[], Bot[Any, Any]]
+    """The bot for a match."""
+
+
+def sources_of(game: str, given: Sequence[BotGiven], seats: int) -> list[Source]:
+    """The bots by seat.
+
+    Raises:
+        ValueError: they are too few or too many, one is not for this game, or one object sits in two seats.
+        TypeError: one is no bot.
+    """
+    if len(given) != seats:
+        raise ValueError(f"bots: {len(given)} for the {seats} seats of {game}")
+    objects = [id(each) for each in given if isinstance(each, Bot)]
+    if len(set(objects)) < len(objects):
+        raise ValueError("bots: one Bot object sits in two seats; give its class, or one object for each")
+    return [source_of(game, each) for each in given]
+
+
+def source_of(game: str, given: BotGiven, *, fresh: bool = False) -> Source:
+    """See `sources_of`. `fresh`: an object is copied for each match, so that no match depends on another."""
+    if isinstance(given, str | Path):
+        return _from_folder(game, str(given))
+    if isinstance(given, Bot):
+        return Source(type(given).__name__, "", "", (lambda: deepcopy(given)) if fresh else lambda: given)
+    if isinstance(given, type):
+        if issubclass(given, Bot):
+            return Source(given.__name__, "", "", given)
+        raise TypeError(f"bots: {given.__name__} is not derived from bots.kit.Bot")
+    if callable(given):
+        return Source(getattr(given, "__name__", type(given).__name__), "", "", lambda: FunctionBot(given))
+    raise TypeError(f"bots: {given!r} is no function, no Bot, and no bot's folder")
+
+
+def _from_folder(game: str, given: str) -> Source:
+    """A bot's folder, loaded once; the bot that it runs is copied for each match, unless bot.toml lets it stay."""
+    from referee.bot_folder import PYTHON, find_bot  # noqa: PLC0415 - what is given as an object need not wait
+
+    folder = find_bot(given)
+    if not folder.plays(game):
+        raise ValueError(f"{given}: does not play {game}; bot.toml says so")
+    program, *words = folder.command
+    if program != PYTHON or len(words) != 1 or folder.transport != "zmq":
+        raise ValueError(f"{given}: only a Python bot that uses the kit plays in this process: python FILE")
+    bot = _loaded(folder.folder, words[0])
+    if bot is None:
+        raise ValueError(f"{given}: {words[0]} does not call bots.kit.run")
+    return Source(
+        folder.name, folder.version, folder.content, (lambda: bot) if folder.keeps else lambda: deepcopy(bot)
+    )
+
+
+def _loaded(folder: Path, program: str) -> Bot[Any, Any] | None:
+    """The bot that a program gives to `bots.kit.run`; None: it does not.
+
+    Modules that lie in its folder are forgotten, so that another bot's of the same name are not taken for them.
+    """
+    found: list[Bot[Any, Any]] = []
+
+    def take(bot: Any, *, view_type: Any = None, on_error: kit.OnError | None = None, **_: Any) -> None:
+        player = bot if isinstance(bot, Bot) else FunctionBot(bot, view_type)
+        if on_error is not None:
+            player.on_error = on_error
+        found.append(player)
+
+    with _LOADING:
+        run, path, known = kit.run, sys.path[:], set(sys.modules)
+        kit.run = take
+        sys.path.insert(0, str(folder))
+        try:
+            runpy.run_path(str(folder / program), run_name="__main__")
+        finally:
+            kit.run, sys.path[:] = run, path
+            for name in set(sys.modules) - known:
+                if (getattr(sys.modules[name], "__file__", None) or "").startswith(f"{folder}/"):
+                    del sys.modules[name]
+    return found[0] if found else None

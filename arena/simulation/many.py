@@ -1,0 +1,242 @@
+"""Plays many matches of the same bots, over processes: each deal once in every rotation of the seats."""
+
+import os
+import pickle
+from collections.abc import Generator, Sequence
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing
+from functools import lru_cache
+from secrets import randbits
+
+from msgspec import Struct
+from msgspec.structs import replace
+from rich.progress import TimeElapsedColumn
+
+from arena.processes import process_pool
+from arena.simulation.bots import BotGiven, Source, source_of
+from arena.simulation.match import SEED_BITS, Given, dealt
+from arena.simulation.one_match import play_table
+from arena.simulation.player import OnError, OnIllegal, Rules
+from arena.simulation.refereed import terms_of
+from arena.simulation.result import Result
+from arena.statistics import MeanPoints, mean_points
+from arena.terminal import progress_bar, progress_console
+from referee.match import Policy
+
+PARTS = 16
+"""Into so many parts for each process the matches are divided: few enough to cost little, and the bar moves."""
+LARGEST_PART = 200
+IMPORTABLE = (
+    "other processes must be able to import a bot: put it into a module, at its top level; or say workers=1"
+)
+GUARDED = 'a script calls play_many below `if __name__ == "__main__":`; or say workers=1'
+
+
+class Terms(Struct, frozen=True):
+    """What all the matches have in common."""
+
+    game: str
+    variant: str | None
+    options: Given
+    setup: Given
+    seed: int
+    rules: Rules
+
+
+class Sitting(Struct, frozen=True):
+    """One of the matches: its deal, and which bot sits where."""
+
+    seed: int
+    seating: int
+    bots: tuple[int, ...]
+    """By seat: the index of the bot."""
+
+
+class BotSummary(Struct, frozen=True, kw_only=True):
+    """How one of the bots did."""
+
+    bot: str
+    played: int
+    points: MeanPoints
+    """Mean points a match, with a 95 % interval."""
+    wins: int
+    """Matches in which it ranks first, alone or tied."""
+    windows: int
+    defaults: int
+    illegal: int
+
+
+class Results(Struct, frozen=True, kw_only=True):
+    """What came of many matches."""
+
+    results: tuple[Result, ...]
+    """In order; bots by seat, as they sat."""
+    sittings: tuple[Sitting, ...]
+    """The same matches."""
+    bots: tuple[str, ...]
+    """The bots' names, in the order in which they were given."""
+
+    @property
+    def summary(self) -> tuple[BotSummary, ...]:
+        """By bot, in the order in which they were given."""
+        return tuple(self._summary(bot) for bot in range(len(self.bots)))
+
+    def _summary(self, bot: int) -> BotSummary:
+        pairs = list(zip(self.results, self.sittings, strict=True))
+        seats = [(result, sitting.seed, sitting.bots.index(bot)) for result, sitting in pairs]
+        return BotSummary(
+            bot=self.bots[bot],
+            played=len(seats),
+            points=mean_points([(seed, result.points[seat]) for result, seed, seat in seats]),
+            wins=sum(seat in result.ranking[0] for result, _, seat in seats),
+            windows=sum(result.windows[seat] for result, _, seat in seats),
+            defaults=sum(result.defaults[seat] for result, _, seat in seats),
+            illegal=sum(result.illegal[seat] for result, _, seat in seats),
+        )
+
+    def __str__(self) -> str:
+        """The summary as a table."""
+        rows: list[tuple[str, ...]] = [("bot", "points", "95 % interval", "played", "first", "defaults")]
+        for each in self.summary:
+            points = each.points
+            cells = (
+                f"{points.mean:.3f}",
+                f"{points.low:.3f} to {points.high:.3f}",
+                each.played,
+                each.wins,
+                each.defaults,
+            )
+            rows.append((each.bot, *map(str, cells)))
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
+
+    def __repr__(self) -> str:
+        """See `__str__`."""
+        return f"<Results of {len(self.results)} matches>\n{self}"
+
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        from arena.simulation.notebook import text  # noqa: PLC0415 - only notebooks need it
+
+        return text(str(self))
+
+
+def play_many(
+    game: str,
+    bots: Sequence[BotGiven],
+    *,
+    matches: int,
+    workers: int | None = None,
+    seed: int | None = None,
+    variant: str | None = None,
+    options: Given = None,
+    setup: Given = None,
+    on_illegal: OnIllegal = "raise",
+    on_error: OnError = "raise",
+    progress: bool = True,
+) -> Results:
+    """Plays many matches. Each deal is played once in every rotation of the bots round the table.
+
+    The results are the same, and in the same order, however many processes share the work, if the bots draw
+    their chance from `window.luck` alone. Every match has fresh bots: an object is copied for each.
+
+    Args:
+        game: as for `play`.
+        bots: one for each seat.
+        matches: how many in all. The last deal is left unfinished if they are no multiple of the seats.
+        workers: processes; None: one for each core. 1: this process, and then bots may be anything.
+        seed: None: one is drawn.
+        variant: as for `play`.
+        options: as for `play`.
+        setup: as for `play`.
+        on_illegal: as for `play`.
+        on_error: as for `play`.
+        progress: whether a terminal shows a bar.
+
+    Raises:
+        ValueError: as `play`, or the bots cannot be sent to other processes.
+        IllegalActionError, BotError: as `play`; the matches that are left are not played.
+    """
+    if matches < 1:
+        raise ValueError(f"matches: {matches}; at least 1")
+    if workers is not None and workers < 1:
+        raise ValueError(f"workers: {workers}; at least 1")
+    seats = dealt(game, variant, 0, options, setup).seats
+    if len(bots) != seats:
+        raise ValueError(f"bots: {len(bots)} for the {seats} seats of {game}")
+    drawn = randbits(SEED_BITS) if seed is None else seed
+    terms = Terms(game, variant, options, setup, drawn, Rules(on_illegal, on_error))
+    sittings = _sittings(drawn, seats, matches)
+    sources = [source_of(game, each, fresh=True) for each in bots]
+    processes = min(workers or len(os.sched_getaffinity(0)), matches)
+    parts = _parts(sittings, processes)
+    done = (
+        (_play_part(terms, sources, part) for part in parts)
+        if processes == 1
+        else _pooled(terms, bots, parts, processes)
+    )
+    results: list[Result] = []
+    # Closed at once when a match fails: nobody waits for the others.
+    with closing(done), progress_bar(progress_console(), TimeElapsedColumn(), transient=True) as bar:
+        task = bar.add_task("matches", total=matches, visible=progress)
+        for part in done:
+            results += part
+            bar.advance(task, len(part))
+    return Results(results=tuple(results), sittings=tuple(sittings), bots=tuple(source.name for source in sources))
+
+
+def _sittings(seed: int, seats: int, matches: int) -> list[Sitting]:
+    """As a tournament's blocks have them."""
+    from arena.schedule import Block  # noqa: PLC0415 - it needs NumPy, as statistics do
+
+    blocks = range(-(-matches // seats))
+    every, shifts = tuple(range(seats)), tuple(range(seats))
+    made = (each for number in blocks for each in Block(number, 0, every, shifts, seed).matches)
+    return [Sitting(match.seed, match.seating, match.entrants) for match in made][:matches]
+
+
+def _parts(sittings: Sequence[Sitting], processes: int) -> list[Sequence[Sitting]]:
+    size = min(LARGEST_PART, max(1, len(sittings) // (processes * PARTS)))
+    return [sittings[at : at + size] for at in range(0, len(sittings), size)]
+
+
+def _play_part(terms: Terms, sources: Sequence[Source], part: Sequence[Sitting]) -> list[Result]:
+    """Plays some of the matches. The results hold no match: they may have to go to another process."""
+    results = []
+    for sitting in part:
+        table = dealt(terms.game, terms.variant, sitting.seed, terms.options, terms.setup)
+        clock = terms_of(table, Policy(), None)
+        seated = [sources[bot] for bot in sitting.bots]
+        result = play_table(table, seated, terms.rules, clock, seating=sitting.seating)
+        results.append(replace(result, match=None))
+    return results
+
+
+def _pooled(
+    terms: Terms, bots: Sequence[BotGiven], parts: Sequence[Sequence[Sitting]], processes: int
+) -> Generator[list[Result], None, None]:
+    """Plays the parts in other processes; the results in their order."""
+    try:
+        packed = pickle.dumps((terms, tuple(bots)))
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise ValueError(f"bots: {error}: {IMPORTABLE}") from None
+    with process_pool(processes) as pool:
+        try:
+            yield from pool.map(_play_packed, [packed] * len(parts), parts)
+        except BrokenProcessPool:
+            raise RuntimeError(f"a process that played matches has ended: {GUARDED}") from None
+
+
+def _play_packed(packed: bytes, part: Sequence[Sitting]) -> list[Result]:
+    """In a process of the pool."""
+    terms, sources = _unpacked(packed)
+    return _play_part(terms, sources, part)
+
+
+@lru_cache(maxsize=1)
+def _unpacked(packed: bytes) -> tuple[Terms, list[Source]]:
+    try:
+        terms, bots = pickle.loads(packed)  # noqa: S301 - our parent's
+    except (AttributeError, ImportError) as error:
+        raise ValueError(f"bots: {error}: {IMPORTABLE}") from None
+    return terms, [source_of(terms.game, each, fresh=True) for each in bots]

@@ -1,0 +1,198 @@
+"""A match step by step: whoever holds it sees everything, and says for every seat what it does."""
+
+from collections.abc import Iterable
+from secrets import randbits
+from typing import Any
+
+from msgspec import Raw, Struct
+
+from arena.simulation.errors import IllegalActionError
+from arena.simulation.unshared import unshared
+from protocol.codec import encode
+from protocol.words import Action, Event, Options, Outcome, View
+from referee.games import GAMES
+from referee.rules import SPECTATOR, Addressed, Deal, Game, Illegal, Table, Taken, Window
+
+SEED_BITS = 53
+Given = Struct | dict[str, Any] | None
+"""Options or a setup: the game's own Struct, or plain values as in JSON; None: the defaults, or one drawn."""
+
+
+def dealt(game: str, variant: str | None, seed: int | None, options: Given, setup: Given) -> Table:
+    """A table with these cards.
+
+    Raises:
+        ValueError: there is no such game or variant, or options or setup break the game's rules.
+    """
+    if game not in GAMES:
+        raise ValueError(f"game: there is no {game!r}; there are {', '.join(GAMES)}")
+    rules = GAMES[game]
+    names = [each.name for each in rules.variants]
+    if variant is not None and variant not in names:
+        raise ValueError(f"variant: {game} has no {variant!r}; it has {', '.join(names)}")
+    drawn = randbits(SEED_BITS) if seed is None else seed
+    return Table(rules, Deal(variant or names[0], drawn, _raw(options), _raw(setup)))
+
+
+def _raw(given: Given) -> Raw | None:
+    return None if given is None else Raw(encode(given))
+
+
+class Match:
+    """A match of one game, played by `submit`. It is plain synchronous code: no clock, no bots, no loop."""
+
+    def __init__(
+        self,
+        game: str,
+        *,
+        variant: str | None = None,
+        seed: int | None = None,
+        options: Given = None,
+        setup: Given = None,
+    ) -> None:
+        """Deals. `variant` None: the game's first; `seed` None: one is drawn.
+
+        Raises:
+            ValueError: there is no such game or variant, or options or setup break the game's rules.
+        """
+        table = dealt(game, variant, seed, options, setup)
+        self._begin(table, table.start)
+
+    @classmethod
+    def at(cls, table: Table, told: Iterable[Addressed]) -> "Match":
+        """The match of a table, with all that was told at it."""
+        match = cls.__new__(cls)
+        match._begin(table, told)  # noqa: SLF001 - its own class
+        return match
+
+    def _begin(self, table: Table, told: Iterable[Addressed]) -> None:
+        self._table = table
+        self._told = list(told)
+        self._taken: dict[int, Action | None] = {}
+        """By seat, in the open window; None: the default."""
+
+    @property
+    def game(self) -> Game[Any]:
+        """The rules."""
+        return self._table.game
+
+    @property
+    def variant(self) -> str:
+        """The variant's name."""
+        return self._table.deal.variant
+
+    @property
+    def seed(self) -> int:
+        """The seed from which all its chance is drawn."""
+        return self._table.deal.seed
+
+    @property
+    def options(self) -> Options:
+        """The options in force."""
+        return self._table.options
+
+    @property
+    def seats(self) -> int:
+        """How many there are."""
+        return self._table.seats
+
+    @property
+    def state(self) -> Any:
+        """The game's own state, secrets included. It is not to be changed: copies of the match share it."""
+        return self._table.state
+
+    @property
+    def window(self) -> Window | None:
+        """The open window; None when the match is over."""
+        return self._table.window
+
+    @property
+    def owed(self) -> tuple[int, ...]:
+        """The seats that still owe an action in it, ascending."""
+        return tuple(owed.seat for owed in self._table.owed if owed.seat not in self._taken)
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """How it ended; None while it goes on."""
+        return self._table.outcome
+
+    def view(self, seat: int | None = SPECTATOR) -> View:
+        """Everything that a seat may know now; None: a spectator."""
+        return unshared(self.game.view(self.state, seat))
+
+    def host_view(self) -> View:
+        """Everything, secrets included."""
+        return unshared(self.game.host_view(self.state))
+
+    def events(self, seat: int | None = SPECTATOR) -> tuple[Event, ...]:
+        """All that a seat was told so far, in order; None: what everyone was told."""
+        return tuple(unshared(each.event) for each in self._told if each.seat is None or each.seat == seat)
+
+    def default(self, seat: int) -> Action | None:
+        """The action that is taken for a seat that submits None, as the window stands now."""
+        self._check_owes(seat)
+        return self._table.default(seat)
+
+    def check(self, seat: int, action: Any) -> Action:
+        """An action in the game's own form and canonical spelling. Nothing is submitted.
+
+        Raises:
+            IllegalActionError: it breaks a rule, or the seat owes none.
+        """
+        self._check_owes(seat)
+        try:
+            return self._table.read(seat, encode(action))
+        except Illegal as illegal:
+            raise self._illegal(seat, illegal.reason) from None
+        except (TypeError, ValueError, RecursionError) as error:
+            raise self._illegal(seat, f"cannot be written as JSON: {error}") from None
+
+    def submit(self, seat: int, action: Any) -> None:
+        """Submits for a seat: a Struct of the game's words, plain values as in JSON, or None for the default.
+
+        When the last seat of a window has submitted, the window closes and the next one opens.
+
+        Raises:
+            IllegalActionError: it breaks a rule, or the seat owes none. The match stands as before.
+        """
+        if action is None:
+            self._check_owes(seat)
+            self._taken[seat] = None
+        else:
+            checked = self._taken[seat] = self.check(seat, action)
+            if self._table.window is not None and self._table.window.asap:
+                self._told += self._table.answer(seat, checked)
+        if len(self._taken) == len(self._table.owed):
+            self._close()
+
+    def copy(self) -> "Match":
+        """A match of its own that stands where this one does. What is played on one leaves the other alone."""
+        other = Match.at(self._table.fork(), self._told)
+        other._taken = self._taken.copy()  # noqa: SLF001 - its own class
+        return other
+
+    def _close(self) -> None:
+        taken: list[Taken | None] = [None] * self.seats
+        for seat, action in self._taken.items():
+            default = self._table.default(seat) if action is None else None
+            taken[seat] = Taken(action or default, by_default=action is None)
+        self._taken = {}
+        self._told += self._table.close(tuple(taken))
+
+    def _check_owes(self, seat: int) -> None:
+        if seat not in self.owed:
+            raise self._illegal(seat, "this seat owes nothing now")
+
+    def _illegal(self, seat: int, reason: str) -> IllegalActionError:
+        return IllegalActionError(seat, None if self.window is None else self.window.name, reason)
+
+    def __repr__(self) -> str:
+        """Game, seed, and where it stands."""
+        stands = f"window {self.window.name!r}, owed by {list(self.owed)}" if self.window else "over"
+        return f"<Match of {self.game.name} {self.variant}, seed {self.seed}: {stands}>"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the whole board, as the host sees it."""
+        from arena.simulation.notebook import board  # noqa: PLC0415 - only notebooks need it
+
+        return board(repr(self), self.game.name, self.host_view(), self.events())

@@ -1,0 +1,203 @@
+"""A bot at its seat of a match in this process: what it is told, and what it says."""
+
+from contextlib import suppress
+from typing import Any, Literal, get_args
+
+from msgspec import Raw, Struct, convert
+
+from arena.simulation.errors import BotError, IllegalActionError
+from arena.simulation.unshared import unshared
+from bots.kit import Bot, Session
+from protocol.codec import decode_json, encode
+from protocol.messages import (
+    Accepted,
+    ClientMessage,
+    Closed,
+    EventMessage,
+    Opened,
+    Pause,
+    Rejected,
+    ServerMessage,
+    Submit,
+    Undo,
+)
+from protocol.refusals import Refusal
+from protocol.words import Action, Event
+from referee.rules import Illegal, Owed, Table
+
+NAME = "in-process"
+"""Of the match, as bots are told."""
+OnIllegal = Literal["raise", "default"]
+OnError = Literal["raise", "default", "forfeit"]
+
+
+class Rules(Struct, frozen=True):
+    """What happens when a bot does wrong."""
+
+    on_illegal: OnIllegal = "raise"
+    on_error: OnError = "raise"
+
+
+class Player:
+    """A bot at its seat. It is told what a referee would tell it, as objects of its own types."""
+
+    def __init__(self, bot: Bot[Any, Any], seat: int, rules: Rules) -> None:
+        """Raises BotError: its annotations are wrong."""
+        self.seat = seat
+        self.rules = rules
+        self.said: list[ClientMessage] = []
+        """What it has said, and nobody has taken."""
+        self.notes: list[str] = []
+        """What a bot's log would have: mishaps."""
+        self.windows = self.defaults = self.illegal = 0
+        self.gone = False
+        """It raised, and has forfeited."""
+        self._bot = bot
+        self._action: Any = None
+        """What it means to submit at last to the open window."""
+        self._frame = b""
+        """The same as JSON."""
+        self._standing: Action | None = None
+        self._final = False
+        self._events = 0
+        self._window: str | None = None
+        self._hears_events = getattr(bot.event, "__func__", None) is not Bot.event
+        self._hears_closed = type(bot).closed is not Bot.closed
+        try:
+            self._session = Session(
+                bot,
+                self.said.append,
+                log=self.notes.append,
+                on_error="default" if rules.on_error == "default" else None,
+            )
+        except SystemExit as error:
+            raise BotError(seat, None, str(error)) from None
+        self._event_types = {*get_args(self._session.event_type), self._session.event_type}
+
+    def hear(self, message: ServerMessage) -> None:
+        """Passes a message on to the bot.
+
+        Raises:
+            BotError: it raised.
+        """
+        if self.gone:
+            return
+        try:
+            self._session.hear(message)
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a stranger's method raises
+            self._raised(error)
+
+    def hear_any(self, message: ServerMessage) -> None:
+        """The same of a window's message, too, which `ask` makes where there is no wire."""
+        self._window = message.window if isinstance(message, Opened) else self._window
+        self.hear(message)
+
+    def take(self) -> list[ClientMessage]:
+        """What it has said since."""
+        said, self.said[:] = self.said[:], []
+        return said
+
+    def tell(self, event: Event) -> None:
+        """An event of the game."""
+        if self._hears_events:
+            own: Any = unshared(event) if type(event) in self._event_types else decode_json(encode(event))
+            self.hear(EventMessage(self._events, own))
+        self._events += 1
+
+    def ask(self, table: Table, owed: Owed, view: Any, *, main_ms: int, reserve_ms: int) -> None:
+        """Opens a window for it. What it says to that is in `said`."""
+        assert table.window is not None  # noqa: S101 - it is owed something
+        asked = self._session.view_type
+        opened = Opened(
+            id=self.windows,
+            window=table.window.name,
+            view=unshared(view) if type(view) is asked else decode_json(encode(view)),
+            default=None if owed.default is None else decode_json(encode(owed.default)),
+            main_ms=main_ms,
+            reserve_ms=reserve_ms,
+        )
+        self._window = table.window.name
+        self.windows += 1
+        try:
+            self._action = self._session.decide(
+                opened, opened.view if type(view) is asked else self._converted(opened.view)
+            )
+            self._frame = encode(self._action)
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a stranger's method raises
+            self._raised(error)
+
+    def answer(self, table: Table) -> Action | None:
+        """What is taken of all that it said to the open window; None: the default.
+
+        Raises:
+            IllegalActionError: it broke a rule, and that is to be raised.
+            BotError: as `hear`.
+        """
+        if self.gone:
+            return None
+        if not self.said and self._action is not None:
+            # Nothing that the bot could hear of it changes anything.
+            with suppress(Illegal):
+                return table.read(self.seat, self._frame)
+        self._session.submit(self.windows - 1, self._action, final=True)
+        self._standing, self._final = None, False
+        while self.said:
+            reply = self._reply(table, self.said.pop(0))
+            if reply is not None:
+                self.hear(reply)
+        return self._taken()
+
+    def _taken(self) -> Action | None:
+        return None if self.gone else self._standing
+
+    def _reply(self, table: Table, message: ClientMessage) -> ServerMessage | None:
+        """Takes a message as a referee does who is never late; the answer to it."""
+        number = self.windows - 1
+        match message:
+            case Submit(window=window) | Undo(window=window) if window != number or self._final:
+                why = Refusal.FINAL if window == number else Refusal.LATE
+                return Rejected(window=window, reason=why, text="it cannot be changed any more")
+            case Undo():
+                self._standing = None
+                return Accepted(number, None)
+            case Submit(action=raw) if bytes(raw) == b"null":
+                self._standing, self._final = None, message.final is True
+                return Accepted(number, None)
+            case Submit(action=raw):
+                return self._submit(table, raw, final=message.final is not False)
+            case Pause():
+                return Rejected(window=None, reason=Refusal.NO_PAUSE, text="no pause is to be had now")
+        return None
+
+    def _submit(self, table: Table, raw: Raw, *, final: bool) -> ServerMessage:
+        try:
+            self._standing, self._final = table.read(self.seat, raw), final
+        except Illegal as illegal:
+            self.refused(illegal.reason)
+            return Rejected(window=self.windows - 1, reason=Refusal.ILLEGAL, text=illegal.reason)
+        return Accepted(self.windows - 1, self._standing)
+
+    def close(self, taken: Action | None, *, by_default: bool, reserve_ms: int) -> None:
+        """The window is over."""
+        self.defaults += by_default
+        if self._hears_closed:
+            own = None if taken is None else decode_json(encode(taken))
+            self.hear(Closed(self.windows - 1, own, by_default=by_default, charged_ms=0, reserve_ms=reserve_ms))
+        self._window = None
+
+    def refused(self, reason: str) -> None:
+        """An action of its open window broke a rule. Raises IllegalActionError if that is to be raised."""
+        self.illegal += 1
+        if self.rules.on_illegal == "raise":
+            raise IllegalActionError(self.seat, self._window, reason)
+
+    def _raised(self, error: BaseException) -> None:
+        failed = BotError(self.seat, self._window, f"{type(error).__name__}: {error}")
+        if self.rules.on_error != "forfeit":
+            raise failed from error
+        self.gone = True
+        self.said.clear()
+        self.notes.append(str(failed))
+
+    def _converted(self, view: Any) -> Any:
+        return convert(view, self._session.view_type)

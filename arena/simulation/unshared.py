@@ -1,0 +1,65 @@
+"""Views and events of a bot's own: what it changes in them changes nothing in the match. Pure.
+
+A game's Structs are frozen, but may hold dicts, which the state may hold, too.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+ValueT = TypeVar("ValueT")
+Copy = Callable[[Any], Any]
+_LEAVES = (str, int, float, bool, bytes, type(None))
+
+
+def unshared(value: ValueT) -> ValueT:
+    """The same Struct; every dict and list in it is a new one."""
+    kind: Any = type(value)
+    copies = _copies(kind)
+    return replace(value, **{name: copy(getattr(value, name)) for name, copy in copies}) if copies else value  # type: ignore[type-var]
+
+
+@cache
+def _copies(kind: type[Any]) -> tuple[tuple[str, Copy], ...]:
+    """The fields of a Struct that may hold something that can be changed, each with how it is copied."""
+    info = msgspec.inspect.type_info(kind)
+    assert isinstance(info, msgspec.inspect.StructType)  # noqa: S101 - views and events are
+    return tuple((field.name, _copy_of(field.type)) for field in info.fields if _may_change(field.type, ()))
+
+
+def _copy_of(info: msgspec.inspect.Type) -> Copy:
+    """How a value of that type is copied: a dict of plain values in one go."""
+    if isinstance(info, msgspec.inspect.DictType) and not _may_change(info.value_type, ()):
+        return lambda value: value.copy() if isinstance(value, dict) else value  # It may be left out.
+    return _copied
+
+
+def _copied(value: Any) -> Any:
+    """A copy of a value whose type says little: `Any`, or a union."""
+    if isinstance(value, _LEAVES):
+        return value
+    if isinstance(value, Struct):
+        return unshared(value)
+    if isinstance(value, dict):
+        return {key: _copied(each) for key, each in value.items()}
+    if isinstance(value, tuple | list):
+        return type(value)(map(_copied, value))
+    return value
+
+
+def _may_change(info: msgspec.inspect.Type, within: tuple[type, ...]) -> bool:
+    inspect = msgspec.inspect
+    match info:
+        case inspect.StructType(cls=kind, fields=fields):
+            return kind not in within and any(_may_change(field.type, (*within, kind)) for field in fields)
+        case inspect.UnionType(types=types) | inspect.TupleType(item_types=types):
+            return any(_may_change(each, within) for each in types)
+        case inspect.VarTupleType(item_type=item) | inspect.FrozenSetType(item_type=item):
+            return _may_change(item, within)
+        case inspect.DictType() | inspect.ListType() | inspect.SetType() | inspect.AnyType() | inspect.RawType():
+            return True
+    return False

@@ -1,0 +1,193 @@
+"""What `bots/chat` is told by its environment: the endpoint, the model, prices, bounds. The key stays secret."""
+
+import os
+import re
+from collections.abc import Mapping
+from ipaddress import ip_address
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+import msgspec
+from msgspec import Struct
+
+from protocol.codec import decode_json
+
+HIDDEN = "[key]"
+GRAM = 8
+"""Characters of the key that are hidden wherever they stand together; a key has at least so many."""
+RESERVED = ("messages", "model", "stream", "n")
+"""Keys of the request that CHAT_EXTRA may not set."""
+MOST_EXTRA = 4_000
+
+
+class Secret:
+    """The key to an endpoint. It shows itself to the request's header only."""
+
+    def __init__(self, text: str = "") -> None:
+        self._text = text
+        low = text.lower()
+        # In JSON, as actions are, a quotation mark in it is spelled.
+        forms = (low, msgspec.json.encode(low).decode()[1:-1])
+        self._grams = {form[at : at + GRAM] for form in forms for at in range(len(form) - GRAM + 1)}
+
+    def __repr__(self) -> str:
+        return "Secret()"
+
+    def __bool__(self) -> bool:
+        return bool(self._text)
+
+    def headers(self) -> dict[str, str]:
+        """The request's header that carries it; none without a key."""
+        return {"authorization": f"Bearer {self._text}"} if self._text else {}
+
+    def hide(self, text: str) -> str:
+        """The text with `[key]` in place of the key and of any part of it of eight characters or more."""
+        # Some characters beyond ASCII grow in lower case, and none of them is in a key.
+        low = "".join(char.lower() if char.isascii() else char for char in text)
+        hidden = bytearray(len(text))
+        for gram in self._grams:
+            at = low.find(gram)
+            while at >= 0:
+                hidden[at : at + GRAM] = b"\x01" * GRAM
+                at = low.find(gram, at + 1)
+        if not any(hidden):
+            return text
+        return re.sub(
+            "\x01+", HIDDEN, "".join("\x01" if mark else char for mark, char in zip(hidden, text, strict=True))
+        )
+
+    def is_in(self, text: str) -> bool:
+        """Whether the text holds the key, or so long a part of it."""
+        return self.hide(text) != text
+
+
+class Settings(Struct, frozen=True, kw_only=True):
+    """How to reach the model, and how far to go."""
+
+    url: str
+    """Of the endpoint's `chat/completions`."""
+    host: str
+    """The endpoint's name, as notes have it."""
+    is_here: bool
+    """It is on this machine: no proxy is asked."""
+    model: str
+    secret: Secret
+    temperature: float | None
+    """None: not sent."""
+    max_tokens: int
+    """Of one answer; 0: not sent."""
+    extra: dict[str, Any]
+    """Further keys of the request."""
+    price_in: float
+    """Of a million tokens that are sent."""
+    price_out: float
+    """Of a million tokens that are answered."""
+    most_cost: float
+    """Of a match: when so much is spent, the model is asked no more."""
+    history: int
+    """Characters of what happened before that are sent along."""
+    repairs: int
+    """How often the model answers again, in one window, where an answer cannot be read."""
+    try_seconds: float
+    """The longest that one request may take."""
+    margin: float
+    """Seconds before a window's end that are kept for the submission."""
+
+    @classmethod
+    def read(cls, environment: Mapping[str, str] = os.environ) -> Self:
+        """The settings, from variables whose names begin with CHAT_.
+
+        Raises:
+            SystemExit: one is missing or wrong; the text names it and says what would be right. It holds no key.
+        """
+        url = environment.get("CHAT_URL", "")
+        if not url:
+            raise SystemExit("CHAT_URL is not set: chat plays from your own machine, see docs/language-models.md")
+        model = environment.get("CHAT_MODEL", "")
+        if not (0 < len(model) <= 200 and model.isprintable()):  # noqa: PLR2004 - longer than any name
+            raise SystemExit("CHAT_MODEL: the model's name is wanted, of 1 to 200 characters")
+        secret = _secret(environment)
+        endpoint = _url(url, secret)
+        host = urlsplit(endpoint).hostname or ""
+        return cls(
+            url=endpoint,
+            host=host,
+            is_here=_is_here(host),
+            model=model,
+            secret=secret,
+            temperature=_number(environment, "TEMPERATURE", 0, 0, 2)
+            if "CHAT_TEMPERATURE" in environment
+            else None,
+            max_tokens=int(_number(environment, "MAX_TOKENS", 2_000, 0, 100_000)),
+            extra=_extra(environment.get("CHAT_EXTRA", "{}")),
+            price_in=_number(environment, "PRICE_IN", 0, 0, 1e6),
+            price_out=_number(environment, "PRICE_OUT", 0, 0, 1e6),
+            most_cost=_number(environment, "MOST_COST", 1e9, 0, 1e9),
+            history=int(_number(environment, "HISTORY", 16_000, 500, 1_000_000)),
+            repairs=int(_number(environment, "REPAIRS", 2, 0, 10)),
+            try_seconds=_number(environment, "TRY_SECONDS", 120, 0.1, 3_600),
+            margin=_number(environment, "MARGIN", 2, 0.05, 60),
+        )
+
+
+def _secret(environment: Mapping[str, str]) -> Secret:
+    variable = environment.get("CHAT_KEY_VARIABLE", "")
+    if not variable:
+        return Secret()
+    key = environment.get(variable, "").strip()
+    if not re.fullmatch(r"[!-~]{8,4096}", key):
+        raise SystemExit(
+            "CHAT_KEY_VARIABLE: it names a variable that holds no key; 8 to 4096 printable characters are wanted"
+        )
+    return Secret(key)
+
+
+def _url(text: str, secret: Secret) -> str:
+    try:
+        parts = urlsplit(text)
+        host, has_port = parts.hostname or "", parts.port is None or parts.port > 0
+    except ValueError:
+        host, has_port = "", False
+    if _is_wrong(text, host) or not has_port:
+        raise SystemExit(
+            "CHAT_URL: http(s)://HOST[:PORT]/PATH is wanted, without a name, a key or a question mark, such as "
+            "https://api.example.com/v1"
+        )
+    if secret and text.startswith("http://") and not _is_here(host):
+        raise SystemExit("CHAT_URL: a key is sent over https:// only, but to this machine itself")
+    return f"{text.rstrip('/')}/chat/completions"
+
+
+def _is_wrong(text: str, host: str) -> bool:
+    """Whether a base URL is none, or holds what belongs elsewhere."""
+    return not (re.fullmatch(r"https?://[!-~]{1,2000}", text) and host) or bool(set("@?#\\") & set(text))
+
+
+def _is_here(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _number(environment: Mapping[str, str], name: str, default: float, low: float, high: float) -> float:
+    text = environment.get(f"CHAT_{name}", "")
+    try:
+        number = float(text) if text else default
+    except ValueError:
+        number = float("nan")
+    if not low <= number <= high:
+        raise SystemExit(f"CHAT_{name}: a number from {low:g} to {high:g} is wanted")
+    return number
+
+
+def _extra(text: str) -> dict[str, Any]:
+    try:
+        extra = decode_json(text.encode()) if len(text) <= MOST_EXTRA else None
+    except (msgspec.MsgspecError, RecursionError):
+        extra = None
+    if not isinstance(extra, dict) or set(RESERVED) & set(extra):
+        raise SystemExit(
+            f"CHAT_EXTRA: a JSON object of up to {MOST_EXTRA} characters is wanted, without {', '.join(RESERVED)}"
+        )
+    return extra

@@ -1,0 +1,99 @@
+"""What bots of The Fight For a Name do alike: all but their moves on the board; and how near a banner is."""
+
+from collections import Counter
+from collections.abc import Callable, Collection
+from itertools import combinations
+from random import Random
+
+from bots.fight_banners import ALL, NEED, Pairs, likeliest, pairs_left
+from bots.kit import Window
+from protocol.games.fight_board import COLOURS, START, Path, visits
+from protocol.games.fight_for_a_name import Ask, FightView, Move, Pick, Title, Vote
+from protocol.words import Action
+
+CRESTS_WANTED = 3
+PROGRESS = (1.0, 0.33, 0.1, 0.0)
+"""What a banner is worth by how many of its three hexes are missing."""
+STEP_COST = 0.004
+START_WORTH = 0.02
+PILLAR_MP = 4
+"""What the way from Start to a pillar costs."""
+
+
+def decided(window: Window[FightView], moved: Callable[[Window[FightView]], Path]) -> Action:
+    """What to do in a window; `moved` says which way to go where there is no title yet."""
+    view = window.view
+    match window.name:
+        case "challenge":
+            return Pick(pick=solution(view.numbers, view.target))
+        case "move":
+            return given(view) if view.title is not None else Move(path=moved(window))
+        case "pillar":
+            return questions(view)
+        case _:
+            others = [seat for seat in view.candidates or () if seat != view.seat]
+            return Vote(seat=window.luck.choice(others) if others else None)
+
+
+def way_to_pillar(view: FightView, luck: Random) -> Path | None:
+    """The shortest way to a pillar while crests are wanted, or () to wait for it; None: go elsewhere."""
+    if not wants_crest(view):
+        return None
+    position, mp = view.position or START, view.mp or 0
+    visited = {visit.pillar for visit in view.visits}
+    ways = sorted(visits(position, mp, visited), key=lambda way: (len(way[1]), luck.random()))
+    if ways:
+        return ways[0][1]
+    return () if position == START and mp < PILLAR_MP else None
+
+
+def solution(numbers: Collection[int], target: int) -> tuple[int, ...]:
+    """Positions of numbers that add up to the target; none if there are none."""
+    values = list(numbers)
+    for size in range(1, len(values) + 1):
+        for pick in combinations(range(len(values)), size):
+            if sum(values[at] for at in pick) == target:
+                return pick
+    return ()
+
+
+def given(view: FightView) -> Move:
+    """With a title, one MP to a seat on the board: it costs nothing."""
+    seats = [seat for seat in view.positions if int(seat) != view.barred]
+    return Move(give={seats[view.round % len(seats)]: 1}) if seats else Move()
+
+
+def wants_crest(view: FightView) -> bool:
+    """Whether one more crest is wanted, and there is time to use it."""
+    open_crests = [title for title in view.crests if title not in view.claims]
+    return len(open_crests) < CRESTS_WANTED and view.round <= view.rounds // 2 + 1
+
+
+def missing(pair: tuple[str, str], colours: Counter[str]) -> int:
+    """How many hexes a banner of these colours lacks."""
+    return sum(max(0, need - colours[colour]) for colour, need in zip(pair, NEED.values(), strict=True))
+
+
+def questions(view: FightView) -> Ask:
+    """The crest of which most is known; of the others own crests come first, with likely colours."""
+    titles = view.visits[-1].titles
+    left = pairs_left(view)
+    taken = {*view.crests, *view.claims}
+    fresh: list[Title] = [title for title in titles if title not in taken] or list(titles)
+    crest = min(fresh, key=lambda title: len(left.get(title, ALL)))
+    others: list[Title] = [title for title in titles if title != crest]
+    rest = sorted(others, key=lambda title: _wish(view, title, left))
+    body, parting, other, one, two = rest[:5]
+    ruled_out = set(COLOURS) - {colour for pair in left.get(other, ALL) for colour in pair}
+    return Ask(
+        body=(body, likeliest(left.get(body) or ALL, 0)),
+        parting=(parting, likeliest(left.get(parting) or ALL, 1)),
+        other=(other, min(ruled_out or COLOURS)),
+        neither=(one, two),
+        crest=crest,
+    )
+
+
+def _wish(view: FightView, title: str, left: dict[str, Pairs]) -> tuple[bool, bool, int]:
+    """Own crests first, then what is least known; claimed titles last."""
+    return title in view.claims, title not in view.crests, -len(left.get(title, ALL))

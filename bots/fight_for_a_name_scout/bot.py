@@ -1,0 +1,105 @@
+"""Plays The Fight For a Name on worlds: where the others' strengths may lie, and which banners there may be.
+
+Visits, questions and gifts are the herald's. Every other move goes where its crests' banners are nearest on
+average over worlds, each with all strengths and all banners: so it knows with what chance it would hold a hex,
+against whom it cannot see, and that every colour is the body of two titles and the parting of two.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import islice
+from typing import cast
+
+from bots.fight_choices import (
+    PROGRESS,
+    START_WORTH,
+    STEP_COST,
+    decided,
+    missing,
+    way_to_pillar,
+)
+from bots.kit import Window, run
+from protocol.games.fight_board import START, Path, walks
+from protocol.games.fight_for_a_name import Banner, FightView, HexKey
+from protocol.words import Action
+from referee.games import GAMES, FightForAName
+
+RULES = cast("FightForAName", GAMES["fight-for-a-name"])
+WORLDS = 30
+WHITE = -1.0
+"""What it is worth to stand on a hex that gives nothing any more."""
+
+
+def decide(window: Window[FightView]) -> Action:
+    """What seems best, over the worlds that are drawn."""
+    return decided(window, moved)
+
+
+def moved(window: Window[FightView]) -> Path:
+    """To a pillar while crests are wanted, else to the place that is worth most."""
+    view, luck = window.view, window.luck
+    position, mp = view.position or START, view.mp or 0
+    to_pillar = way_to_pillar(view, luck)
+    if to_pillar is not None:
+        return to_pillar
+    reach = walks(position, mp)
+    worths = {place: -STEP_COST * len(path) + at_rest(view, place) for place, path in reach.items()}
+    try:
+        for state in islice(RULES.worlds(view, (), cast("int", view.seat), luck), WORLDS):
+            rivals = [player.strengths for seat, player in enumerate(state.players) if seat != view.seat]
+            titles = state.setup.titles
+            banners = [titles[title] for title in view.crests if title not in view.claims]
+            for place, gain in gains(view, reach, rivals, banners).items():
+                worths[place] += gain / WORLDS
+    except ValueError:
+        pass  # No world was found: it stays, or goes where it costs least.
+    return reach[max(worths, key=lambda place: (worths[place], luck.random()))]
+
+
+def at_rest(view: FightView, place: str) -> float:
+    """What a place is worth that holds no hex of a banner."""
+    if place == START:
+        return START_WORTH
+    return WHITE if place.isdigit() and int(place) in view.white else 0.0
+
+
+def gains(
+    view: FightView,
+    reach: dict[str, Path],
+    rivals: Sequence[dict[HexKey, int]],
+    banners: Sequence[Banner],
+) -> dict[str, float]:
+    """Place to what it brings, in one world, to end the move there."""
+    strengths = view.strengths or {}
+    colours: Counter[str] = Counter(
+        view.colours[name] for name, mine in strengths.items() if holds(name, mine, rivals)
+    )
+    before = worth(banners, colours)
+    found: dict[str, float] = {}
+    for place, path in reach.items():
+        if place not in view.colours or int(place) in view.white:
+            continue
+        mine = strengths.get(place, 0)
+        change = holds(place, mine + len(path) + 1, rivals) - holds(place, mine, rivals)
+        if change:
+            after = colours.copy()
+            after[view.colours[place]] += change
+            found[place] = worth(banners, after) - before
+    return found
+
+
+def holds(name: HexKey, mine: int, rivals: Sequence[dict[HexKey, int]]) -> bool:
+    """Whether a hex is held by this strength: the highest that no other seat has there, too."""
+    theirs = Counter(each[name] for each in rivals if name in each)
+    return mine > 0 and mine not in theirs and all(times > 1 for other, times in theirs.items() if other > mine)
+
+
+def worth(banners: Sequence[Banner], colours: Counter[str]) -> float:
+    """How near the banners are, with hexes of these colours; without a crest, how many colours there are."""
+    if not banners:
+        return 0.01 * sum(number > 0 for number in colours.values())
+    return sum(PROGRESS[missing((each.body, each.parting), colours)] for each in banners)
+
+
+if __name__ == "__main__":
+    run(decide)

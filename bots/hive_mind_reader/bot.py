@@ -1,0 +1,252 @@
+"""Plays Hive Mind by reading minds: what the others know follows from what a Hive holds, and so what they place.
+
+All are told how many shapes of each kind lie over each hex. In round 1 most seats place shapes that tell much, and
+few ways to lay these give the numbers told. So for each layout that fits this seat's hints it reckons what every
+other seat was told, and places. A layout for which they would have placed something else in round 2 is unlikely:
+that tells more than this seat's own hints. Over the layouts, each as likely as that makes it, a hex is worth what
+it scores with the others there: an even number of them leave it to be scored, an odd number score it unless this
+seat makes them even. Seats whose first shape tells little are taken to place anything.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import islice, permutations
+from math import exp
+from random import Random
+from typing import cast
+
+from msgspec import Struct
+
+from bots.hive_layout_bits import left, looked, means, told_by
+from bots.hive_others import HEXES, HINT_WORTH, KNOWN_OPENINGS, OF_KIND, OPENINGS, openings, second, third
+from bots.hive_reckoning import SEATS, best_guess, bought, hints, scored
+from bots.kit import Window, run
+from protocol.games.hive_board import CELLS
+from protocol.games.hive_layouts import SHAPES, Layout, Shape, fitting
+from protocol.games.hive_mind import (
+    BreakTie,
+    Doubles,
+    HiveMindHostView,
+    HiveMindView,
+    HiveRound,
+    Kind,
+    Round,
+    RoundResult,
+    Scores,
+)
+from protocol.words import Action
+from referee.games import GAMES, HiveMind
+
+RULES = cast("HiveMind", GAMES["hive-mind"])
+WORLDS = 60
+DRAWS = 200
+"""Of layouts, and the others' first shapes, for each Hive."""
+MOST_WEIGHED = 1500
+"""Of these pairs, before those that are drawn."""
+SURE = 1.0
+"""How much unlikelier a pair is, as a power of e, for each hex that shapes would cover in round 2 and do not."""
+BUYING_ROUND, LAST_ROUND = 2, 3
+ENVY = 0.5
+"""Points that it is worth that the others score one point less, on average."""
+
+NUMBER = {shape.cells: number for number, shape in enumerate(SHAPES)}
+"""A shape's letters to its number."""
+Opening = tuple[int | None, ...]
+"""What the others placed in round 1, by number, in any order; None: a seat that placed nothing."""
+
+
+class Front(Struct, frozen=True):
+    """What is known of a Hive before a round."""
+
+    gone: int
+    """The hexes that hold nothing any more, as bits."""
+    doublers: int
+    """How many others double in this round."""
+    doubles: bool
+    """Whether this seat does."""
+    blocks: bool
+
+
+class Drawn(Struct, frozen=True):
+    """A Hive as it may be."""
+
+    layout: Layout
+    placed: tuple[tuple[int, bool], ...]
+    """Of each other seat the shape that it places, by number, and whether it doubles."""
+
+
+def decide(window: Window[HiveMindView]) -> Action | None:
+    """What seems best, over what is drawn."""
+    view, luck = window.view, window.luck
+    match window.name:
+        case "scores":
+            return Scores(scores=totals(window))
+        case "give_token":
+            return None
+        case "break_tie":
+            return BreakTie(seat=luck.choice(view.tied))
+        case _:
+            pass
+    if view.round == 1:
+        kinds = luck.choice(list(permutations(OPENINGS, len(view.hives))))
+        return Round(
+            place={
+                hive: SHAPES[luck.choice(OPENINGS[kind])].cells
+                for hive, kind in zip(view.hives, kinds, strict=True)
+            }
+        )
+    fronts = {hive: front(view, hive) for hive in view.hives}
+    drawn = {hive: list(draw(window, hive, fronts[hive])) for hive in view.hives}
+    place = {hive: best(view, hive, drawn[hive], fronts[hive]).cells for hive in view.hives}
+    if view.round == BUYING_ROUND:
+        found = {hive: means(left(looked(hints(view, hive)))) for hive in view.hives}
+        double, block = bought(view.wallet, sorted(view.hives, key=lambda hive: -sum(found[hive])))
+        return Round(place=place, double=double, block=block)
+    guess = {hive: best_guess([each.layout for each in those]) for hive, those in drawn.items()}
+    return Round(place=place, guess=guess)
+
+
+def best(view: HiveMindView, hive: str, drawn: Sequence[Drawn], known: Front) -> Shape:
+    """The shape that is worth most; in round 2 what it tells is worth something, too."""
+    worths = hex_worths(drawn, known)
+    found = left(looked(hints(view, hive)))
+    bit = HINT_WORTH if view.round == BUYING_ROUND else 0.0
+    numbers = [number for kind in view.unused[hive] for number in OF_KIND[kind]]
+
+    def worth(number: int) -> float:
+        return sum(worths[at] for at in HEXES[number]) + bit * told_by(SHAPES[number].looks, found)
+
+    return SHAPES[max(numbers, key=worth)]
+
+
+def hex_worths(drawn: Sequence[Drawn], known: Front) -> list[float]:
+    """By hex: what it is worth that a shape of this seat lies there."""
+    worths = [0.0] * len(CELLS)
+    for each in drawn:
+        over: list[list[bool]] = [[] for _ in CELLS]
+        for number, doubles in each.placed:
+            for at in HEXES[number]:
+                over[at].append(doubles)
+        twos, threes = each.layout
+        for at, those in enumerate(over):
+            if not known.gone >> at & 1:
+                worths[at] += gain(1 + (twos >> at & 1) + 2 * (threes >> at & 1), those, known) / len(drawn)
+    return worths
+
+
+def gain(value: int, over: Sequence[bool], known: Front) -> float:
+    """What it is worth to join these seats on a hex. `over`: of each of them, whether it doubles."""
+    theirs = ENVY * value / (len(SEATS) - 1)
+    if len(over) % 2:
+        worth = theirs * len(over) * (2 if len(over) == 1 and over[0] else 1)
+        return worth + (known.blocks and any(over))
+    return value * (2 if known.doubles and not over else 1) - theirs * len(over)
+
+
+def front(view: HiveMindView, hive: str) -> Front:
+    """What is known of a Hive."""
+    if view.round != LAST_ROUND:
+        return Front(scored(view, hive), 0, doubles=False, blocks=False)
+    told = [event for event in view.told if isinstance(event, Doubles)]
+    doublers = [seat for seat in told[-1].hives.get(hive, ()) if seat != view.seat]
+    own = view.submitted[-1]
+    return Front(scored(view, hive), len(doublers), doubles=hive in own.double, blocks=hive in own.block)
+
+
+def draw(window: Window[HiveMindView], hive: str, known: Front) -> Iterator[Drawn]:
+    """The Hive as it may be, again and again."""
+    view, luck = window.view, window.luck
+    opened = opened_with(window, hive)
+    layouts = fitting(hints(view, hive))
+    if view.round == BUYING_ROUND:
+        for _ in range(DRAWS):
+            layout = luck.choice(layouts)
+            numbers = [
+                second(each, layout) if each in KNOWN_OPENINGS else luck.choice(after(each))
+                for each in luck.choice(opened)
+            ]
+            yield Drawn(layout, tuple((number, False) for number in numbers))
+        return
+    _, counts = others_part(view, hive, BUYING_ROUND)
+    luck.shuffle(layouts)
+    pairs = [(opening, layout) for layout in layouts for opening in opened][:MOST_WEIGHED]
+    weights = [likelihood(opening, layout, counts) for opening, layout in pairs]
+    for opening, layout in luck.choices(pairs, weights, k=DRAWS):
+        doublers = luck.sample(range(len(opening)), min(known.doublers, len(opening)))
+        yield Drawn(
+            layout,
+            tuple(
+                (last(each, layout, known.gone, luck, doubles=at in doublers), at in doublers)
+                for at, each in enumerate(opening)
+            ),
+        )
+
+
+def last(opening: int | None, layout: Layout, gone: int, luck: Random, *, doubles: bool) -> int:
+    """What a seat may place in round 3."""
+    if opening is None or opening not in KNOWN_OPENINGS:
+        return luck.choice(after(opening))
+    return third(opening, second(opening, layout), layout, gone, doubles=doubles)
+
+
+def after(opening: int | None) -> tuple[int, ...]:
+    """The shapes of all other kinds."""
+    used = None if opening is None else SHAPES[opening].kind
+    return tuple(number for kind, numbers in OF_KIND.items() if kind != used for number in numbers)
+
+
+def likelihood(opening: Opening, layout: Layout, counts: Sequence[int]) -> float:
+    """How well what those that count place in round 2 goes with what lay over each hex."""
+    over = Counter(at for each in opening if each in KNOWN_OPENINGS for at in HEXES[second(each, layout)])
+    return exp(-SURE * sum(max(0, number - counts[at]) for at, number in over.items()))
+
+
+def opened_with(window: Window[HiveMindView], hive: str) -> list[Opening]:
+    """What the others may have placed in round 1: shapes that tell most if that is possible, else many such."""
+    view = window.view
+    shapes, counts = others_part(view, hive, 1)
+    if found := list[Opening](openings(shapes, counts)):
+        return found
+    drawn: list[Opening] = []
+    for world in worlds(window):
+        first = next(actions for actions in world.rounds if any(hive in action.place for action in actions))
+        names = [action.place.get(hive) for seat, action in enumerate(first) if seat != view.seat]
+        drawn.append(tuple(None if name is None else NUMBER[name] for name in names))
+    most = max(sum(each in KNOWN_OPENINGS for each in opening) for opening in drawn)
+    return [opening for opening in drawn if sum(each in KNOWN_OPENINGS for each in opening) == most]
+
+
+def others_part(view: HiveMindView, hive: str, number: int) -> tuple[dict[Kind, int], list[int]]:
+    """Of a round on a Hive: how many shapes of each kind the others placed, and how many over each hex."""
+    result: HiveRound = next(
+        event.hives[hive]
+        for event in view.told
+        if isinstance(event, RoundResult) and hive in event.hives and event.hives[hive].round == number
+    )
+    own = next((hint for hint in hints(view, hive) if hint.round == number), None)
+    shapes = {kind: n - (own is not None and kind == own.shape) for kind, n in result.shapes.items()}
+    return shapes, [result.counts[cell] - (own is not None and cell in own.cells) for cell in CELLS]
+
+
+def worlds(window: Window[HiveMindView]) -> Iterator[HiveMindHostView]:
+    """Whole matches that show this seat what it was shown."""
+    view = window.view
+    drawn = RULES.worlds(view, (), cast("int", view.seat), window.luck, variant=window.match.variant)
+    return map(RULES.host_view, islice(drawn, WORLDS))
+
+
+def totals(window: Window[HiveMindView]) -> dict[str, int]:
+    """What the others have in most worlds, neighbouring totals taken together."""
+    found: dict[str, Counter[int]] = {str(seat): Counter() for seat in SEATS if seat != window.view.seat}
+    for world in worlds(window):
+        for seat, seen in found.items():
+            points = world.points[int(seat)]
+            seen[points.hexes + points.guesses + points.blocks] += 1
+    return {
+        seat: max(seen, key=lambda total: seen[total - 1] + 2 * seen[total] + seen[total + 1])
+        for seat, seen in found.items()
+    }
+
+
+if __name__ == "__main__":
+    run(decide)

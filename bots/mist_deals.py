@@ -1,0 +1,148 @@
+"""Random ends of Mist matches by the thousand, and what they say of every turn at once. With NumPy.
+
+The empty cells of each world are dealt out between the two seats, and the better groups win. One batch of such
+ends values all turns: a turn is worth the share of won ends among those in which its cells fell to this seat. A
+cell that the turn would lose in a world counts there as it fell.
+
+In arrays of boards the first axis is the bit of a cell (`BOARD`), the second the board: every step from cells to
+their neighbours is then one shifted slice.
+"""
+
+from collections.abc import Sequence
+from itertools import combinations
+from os import environ
+
+environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # Threads that wait for work would use up a second core.
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protocol.games.mist_board import BOARD, PLAYABLE
+
+Bytes = NDArray[np.uint8]
+Floats = NDArray[np.float32]
+BITS = tuple(BOARD.name)
+AT = tuple(bit.bit_length() - 1 for bit in BITS)
+"""By cell, in row order: its row in arrays of boards."""
+HEIGHT = AT[-1] + 1
+STEPS = (1, 10, 11)
+"""From a cell to its neighbours to the right, below to the left and below to the right."""
+LABELS = np.zeros((HEIGHT, 1), np.uint8)
+LABELS[AT, 0] = range(1, len(AT) + 1)
+BEST_CELLS = 14
+"""Triples are made of so many of the best cells."""
+SPREADS = 3
+"""Labels spread so often between two looks at whether they still do."""
+
+
+def boards(masks: Sequence[int]) -> Bytes:
+    """Masks as an array of boards: 1 where the cell is in the mask."""
+    size = HEIGHT // 8 + 1
+    packed = np.frombuffer(b"".join(mask.to_bytes(size, "little") for mask in masks), np.uint8)
+    return np.unpackbits(packed.reshape(len(masks), size), axis=1, bitorder="little").T[:HEIGHT].copy()
+
+
+def spread(cells: Bytes) -> Bytes:
+    """Arrays of cells, in row order on the first axis, as arrays of boards."""
+    board = np.zeros((HEIGHT, cells.shape[1]), np.uint8)
+    board[list(AT)] = cells
+    return board
+
+
+def largest(owners: Bytes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The sizes of the largest groups of owners 1 and 2, by board; 0 is nobody."""
+    count = owners.shape[1]
+    joined = [
+        ((owners[step:] == owners[:-step]) & (owners[step:] != 0)).view(np.uint8) * np.uint8(255) for step in STEPS
+    ]
+    labels = LABELS * (owners != 0)
+    # Every cell takes the highest label beside it in its group, until the group has one.
+    while True:
+        before = labels.copy()
+        for _ in range(SPREADS):
+            for step, mask in zip(STEPS, joined, strict=True):
+                np.maximum(labels[step:], labels[:-step] & mask, out=labels[step:])
+            for step, mask in zip(STEPS, joined, strict=True):
+                np.maximum(labels[:-step], labels[step:] & mask, out=labels[:-step])
+        if np.array_equal(before, labels):
+            break
+    rows = list(AT)
+    slots = labels[rows] + (owners[rows] == 2).astype(np.int64) * 62 + np.arange(count) * 124  # noqa: PLR2004
+    sizes = np.bincount(slots.ravel(), minlength=124 * count).reshape(count, 2, 62)
+    sizes[:, :, 0] = 0
+    most = sizes.max(axis=2)
+    return most[:, 0], most[:, 1]
+
+
+class Deals:
+    """Random ends, and what they say of cells and turns."""
+
+    def __init__(self, own: int, opponent: Bytes, spotting: Bytes, seed: int) -> None:
+        """Takes this seat's pieces as a mask; by world, the opponent's and where they spot pairs and triples."""
+        self._luck = np.random.default_rng(seed)
+        self._own = boards([own])
+        self._opponent = opponent
+        self._spotting = spotting
+        self._playable = boards([PLAYABLE])
+        self._won: list[Floats] = []
+        self._fell: list[tuple[Bytes, Bytes]] = []
+        """How much an end counts for a turn with a cell: alone, and among others."""
+
+    def deal(self, count: int) -> None:
+        """So many random ends more, in worlds drawn from those given."""
+        luck = self._luck
+        which = luck.integers(self._opponent.shape[1], size=count)
+        opponent, spotting = self._opponent[:, which], self._spotting[:, which]
+        dealt = luck.integers(2, size=(HEIGHT, count), dtype=np.uint8)
+        mine: Bytes = (dealt | self._own) & (1 - opponent)
+        owners = (2 - mine) * self._playable
+        one, other = largest(owners)
+        self._won.append(((one > other) + 0.5 * (one == other)).astype(np.float32))
+        rows = list(AT)
+        fell, taken = 2 * mine[rows], opponent[rows]
+        lost = taken | spotting[rows]
+        self._fell.append((fell + taken, fell * (1 - lost) + lost))
+
+    def cells(self, free: int) -> dict[int, float]:
+        """Free cell to how much its owner wins more often than the other, from 0 to 1."""
+        won = np.concatenate(self._won)
+        alone = np.concatenate([part for part, _ in self._fell], axis=1).astype(np.float32)
+        share = alone @ won / np.maximum(alone.sum(axis=1), 1)
+        usual = float(won.mean())
+        return {bit: max(0.0, float(share[i]) - usual) for i, bit in enumerate(BITS) if bit & free}
+
+    def turns(self, free: int, most: int, best_turns: int) -> list[tuple[float, int]]:
+        """The best turns and the share of ends they win, the best first.
+
+        Args:
+            free: the cells that may be named.
+            most: the most of them in a turn.
+            best_turns: how many turns are asked for.
+        """
+        won = np.concatenate(self._won)
+        alone, among = (
+            np.concatenate(parts, axis=1).astype(np.float32) for parts in zip(*self._fell, strict=True)
+        )
+        cells = [i for i, bit in enumerate(BITS) if bit & free]
+        single = alone @ won / np.maximum(alone.sum(axis=1), 1)
+        found = [(float(single[i]), BITS[i]) for i in cells]
+        if most > 1:
+            weighted = among * won
+            share = (weighted @ among.T) / np.maximum(among @ among.T, 1)
+            pairs = [(i, k) for i, k in combinations(cells, 2) if BOARD.apart((BITS[i], BITS[k]))]
+            found += [(float(share[i, k]), BITS[i] | BITS[k]) for i, k in pairs]
+        if most > 2:  # noqa: PLR2004 - triples
+            value = weighted.sum(axis=1) / among.sum(axis=1)
+            best = sorted(cells, key=lambda i: -value[i])[:BEST_CELLS]
+            near = [(i, k) for i, k in combinations(sorted(best), 2) if BOARD.apart((BITS[i], BITS[k]))]
+            if near:
+                both = among[[i for i, _ in near]] * among[[k for _, k in near]]
+                third = among[best]
+                share = ((both * won) @ third.T) / np.maximum(both @ third.T, 1)
+                found += [
+                    (float(share[at, number]), BITS[i] | BITS[k] | BITS[m])
+                    for at, (i, k) in enumerate(near)
+                    for number, m in enumerate(best)
+                    if m > k and BOARD.apart((BITS[i], BITS[k], BITS[m]))
+                ]
+        return sorted(found, reverse=True)[:best_turns]

@@ -1,0 +1,274 @@
+"""Plays Mist as it learned to: a small network, trained by self-play, scores every cell.
+
+The weights lie beside this file. `scripts/train_mist` makes them; docs/learning.md says how.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from bots.kit import Bot, Window, run
+from protocol.games.mist import ChooseFirst, MistView, Turn
+from protocol.games.mist_board import BOARD, CENTRE, SEEN
+
+Floats = npt.NDArray[np.float32]
+Remembered = tuple[int, int, int, int, bool, tuple[int, ...]]
+"""The turn; masks of own pieces, the opponent's, those of them found last; whether there was a swap; cells seen
+empty so many views ago."""
+
+CELLS = len(BOARD.names)
+STOP, SWAP, FIRST, CHOICES = CELLS, CELLS + 1, CELLS + 2, CELLS + 4
+"""Choices after the cells, as the game numbers them; `FIRST` and the next name who goes first."""
+BITS = tuple(BOARD.name)
+AGES = 6
+_PLACES = np.array([bit.bit_length() - 1 for bit in BITS])
+_BYTES = 24
+MASKS = 13 + AGES
+"""Planes of 0 and 1; then come two of group sizes, and one for each fact that is the same for all cells."""
+BY_CELL = MASKS + 2
+FACTS = 10
+PLANES = BY_CELL + FACTS
+
+
+class Features:
+    """What the network sees: for each cell a row of numbers, from 0 to 60. An encoder of `arena.learning`."""
+
+    shape: ClassVar[tuple[int, ...]] = (CELLS, PLANES)
+    dtype: ClassVar[type[np.generic]] = np.uint8
+    bounds: ClassVar[tuple[int, int]] = (0, 60)
+
+    def remember(self, memory: Remembered | None, view: MistView) -> Remembered:
+        """What is known of the board after this view, with what was known before it."""
+        turn, own, others, found, swapped, empty = memory or (-1, 0, 0, 0, False, (0,) * AGES)
+        if turn == view.turn:
+            return turn, own, others, found, swapped, empty
+        if view.swapped and not swapped:
+            own, others = others, own
+        before = others
+        if view.first_move and view.mover is not None:
+            first = (view.mover + view.turn + 1) % 2
+            if (first == view.seat) != view.swapped:
+                own |= BOARD.mask(view.first_move) & ~CENTRE
+            else:
+                others |= BOARD.mask(view.first_move) & ~CENTRE
+        seen = 0
+        for name, holds in view.visible.items():
+            cell = BOARD.bit[name]
+            if holds == "own":
+                own |= cell
+            elif holds == "opponent":
+                others |= cell
+            elif holds == "empty":
+                seen |= cell
+        older = (seen, *empty[:-2], empty[-2] | empty[-1])
+        aged = (seen, *[cells & ~seen for cells in older[1:]])
+        return view.turn, own, others, others & ~before, view.swapped, aged
+
+    def frame(self, memory: Remembered, view: MistView) -> tuple[Any, ...]:
+        """What of an observation does not depend on the choices."""
+        _, own, others, found, _, empty = memory
+        placed, lost = BOARD.mask(view.placed), BOARD.mask(view.lost)
+        spotted, destroyed = BOARD.mask(view.spotted), BOARD.mask(view.destroyed)
+        known = spotted | destroyed
+        watched = 0
+        for cell in BOARD.each(spotted & ~destroyed):
+            watched |= SEEN[known.bit_count()][cell]
+        unseen = 0
+        for cell in BOARD.each(placed & ~lost):
+            unseen |= SEEN[len(view.placed)][cell]
+        masks = (
+            CENTRE,
+            others,
+            found,
+            spotted,
+            destroyed,
+            watched,
+            unseen,
+            placed,
+            lost,
+            lost & ~own & ~others & ~CENTRE,
+            BOARD.all & ~own & ~others & ~CENTRE,
+            *[cells & ~own & ~others for cells in empty],
+        )
+        facts = (
+            view.turn,
+            own.bit_count(),
+            others.bit_count(),
+            view.turn == 1,
+            *view.pieces,
+            known.bit_count(),
+        )
+        return own, others, _bytes(masks), facts, _sizes(others)
+
+    def encode(self, frame: tuple[Any, ...], choices: Sequence[int] = ()) -> npt.NDArray[np.uint8]:
+        """The observation after these choices of the turn: an array of `shape`."""
+        own, _, masks, facts, sizes = frame
+        chosen = 0
+        for choice in choices:
+            if choice < CELLS:
+                chosen |= BITS[choice]
+        observation = np.empty(self.shape, np.uint8)
+        observation[:, :MASKS] = _planes(masks + _bytes((own, chosen))).T
+        observation[:, MASKS] = _sizes(own | chosen)
+        observation[:, MASKS + 1] = sizes
+        count = chosen.bit_count()
+        observation[:, MASKS + 2 :] = (*[min(fact, 60) for fact in facts], count == 0, count == 1, count > 1)
+        return observation
+
+
+def _bytes(masks: Sequence[int]) -> bytes:
+    return b"".join([mask.to_bytes(_BYTES, "little") for mask in masks])
+
+
+def _planes(masks: bytes) -> npt.NDArray[np.uint8]:
+    """The masks as planes of 0 and 1, by mask and cell."""
+    bits = np.unpackbits(np.frombuffer(masks, np.uint8), bitorder="little")
+    return bits.reshape(-1, 8 * _BYTES)[:, _PLACES]
+
+
+def _sizes(pieces: int) -> npt.NDArray[np.uint8]:
+    """By cell: the pieces of the groups that a piece there would join."""
+    groups = list(BOARD.groups(pieces))
+    if not groups:
+        return np.zeros(CELLS, np.uint8)
+    sizes = np.array([group.bit_count() for group in groups], np.uint8)
+    return sizes @ _planes(_bytes([BOARD.neighbours(group) for group in groups]))
+
+
+RINGS = 5
+"""What the network sees around a cell: itself, the rings at one, two and three steps, and the mean of all."""
+
+
+def _around() -> Floats:
+    """By cell and ring, then by cell: how much of that cell is in the ring."""
+    balls: list[npt.NDArray[Any]] = [
+        _planes(_bytes([BOARD.ball(bit, steps) for bit in BITS])).astype(np.float32) for steps in range(4)
+    ]
+    rings = [(far - near) / 6 for near, far in pairwise(balls)]
+    return (
+        np.stack([balls[0], *rings, np.full((CELLS, CELLS), 1 / CELLS)], axis=1)
+        .reshape(CELLS * RINGS, CELLS)
+        .astype(np.float32)
+    )
+
+
+AROUND = _around()
+SCALE = np.ones(PLANES, np.float32)
+SCALE[[MASKS, MASKS + 1, BY_CELL, BY_CELL + 1, BY_CELL + 2]] = 1 / 10
+Weights = Mapping[str, Floats]
+
+
+class Layers(NamedTuple):
+    """What the network computes for a batch of observations."""
+
+    around: Floats
+    """By row, cell, and ring with plane."""
+    facts: Floats
+    """By row and fact."""
+    one: Floats
+    """By row, cell and unit of the first layer."""
+    one_mean: Floats
+    two: Floats
+    """By row, cell and unit of the second layer."""
+    last: Floats
+    """By row: the second layer's mean over all cells, then the facts."""
+    scores: Floats
+    """By row and choice."""
+    values: Floats
+    """By row: from -1, the match seems lost, to 1."""
+
+
+class Network:
+    """Two layers that are the same for every cell, and what they say of each choice and of the match.
+
+    The first sees a cell's surroundings and the facts; the second also the mean of the first over all cells.
+    """
+
+    def __init__(self, weights: Weights) -> None:
+        self.weights = dict(weights)
+
+    @classmethod
+    def untrained(cls, luck: np.random.Generator, units: int = 32) -> "Network":
+        """All choices are as likely at first."""
+        inputs = {"around": RINGS * BY_CELL, "facts": FACTS, "own": units, "all": units}
+        weights = {name: luck.normal(0, count**-0.5, (count, units)) for name, count in inputs.items()}
+        weights |= {name: np.zeros(units) for name in ("one", "two", "cell")}
+        weights |= {"other": np.zeros((units + FACTS, CHOICES - CELLS)), "value": np.zeros(units + FACTS)}
+        return cls({name: value.astype(np.float32) for name, value in weights.items()})
+
+    @classmethod
+    def read(cls, path: Path) -> "Network":
+        """From a file that `write` wrote."""
+        with np.load(path, allow_pickle=False) as file:
+            return cls({name: file[name].astype(np.float32) for name in file.files})
+
+    def write(self, path: Path) -> None:
+        """With half the digits: the file is small."""
+        with path.open("wb") as file:
+            np.savez(file, allow_pickle=False, **{name: w.astype(np.float16) for name, w in self.weights.items()})
+
+    def layers(self, observations: npt.NDArray[Any]) -> Layers:
+        """All layers for a batch of observations, an array of (rows, CELLS, PLANES)."""
+        w = self.weights
+        scaled = observations * SCALE
+        facts = scaled[:, 0, BY_CELL:]
+        around = (AROUND @ scaled[:, :, :BY_CELL]).reshape(-1, CELLS, RINGS * BY_CELL)
+        one = np.maximum(around @ w["around"] + (facts @ w["facts"] + w["one"])[:, None], 0)
+        one_mean = one.mean(1)
+        two = np.maximum(one @ w["own"] + (one_mean @ w["all"] + w["two"])[:, None], 0)
+        last = np.concatenate([two.mean(1), facts], axis=1)
+        scores = np.concatenate([two @ w["cell"], last @ w["other"]], axis=1)
+        return Layers(around, facts, one, one_mean, two, last, scores, np.tanh(last @ w["value"]))
+
+    def scores(self, observations: npt.NDArray[Any], masks: npt.NDArray[np.int8]) -> Floats:
+        """By row and choice; choices that the masks do not hold have minus infinity."""
+        scores = self.layers(observations).scores
+        return np.where(masks[:, :CHOICES], scores, np.float32(-np.inf))
+
+
+class Learned(Bot[MistView, Any]):
+    """Takes the choice with the best score, until the turn is complete."""
+
+    def __init__(self, network: Network | None = None) -> None:
+        """Plays by this network; None: by the one beside this file."""
+        self.network = network or Network.read(Path(__file__).with_name("weights.npz"))
+        self.features = Features()
+
+    def welcome(self) -> None:
+        """A match begins with nothing known."""
+        self.memory: Remembered | None = None
+
+    def decide(self, window: Window[MistView]) -> Any:
+        """Cells one by one, as in training."""
+        view = window.view
+        self.memory = self.features.remember(self.memory, view)
+        frame = self.features.frame(self.memory, view)
+        if view.turn == 0:
+            scores = self._scores(frame, ())
+            return ChooseFirst(first=int(scores[FIRST + 1] > scores[FIRST]))
+        least, most = view.pieces
+        free = BOARD.all & ~BOARD.mask(view.forbidden)
+        chosen: list[int] = []
+        while len(chosen) < most:
+            legal = _planes(_bytes((free,)))[0]
+            allowed = np.concatenate([legal, [len(chosen) >= least, view.may_swap and not chosen, 0, 0]])
+            choice = int(np.where(allowed, self._scores(frame, chosen), -np.inf).argmax())
+            if choice == SWAP:
+                return Turn(swap=True)
+            if choice == STOP:
+                break
+            chosen.append(choice)
+            free &= ~BOARD.grow(BITS[choice])
+        return Turn(cells=tuple(BOARD.names[choice] for choice in sorted(chosen)))
+
+    def _scores(self, frame: Any, chosen: Sequence[int]) -> Floats:
+        scores: Floats = self.network.layers(self.features.encode(frame, chosen)[None]).scores[0]
+        return scores
+
+
+if __name__ == "__main__":
+    run(Learned())

@@ -1,0 +1,127 @@
+"""Plays Mist by a tree search over worlds that the rules draw.
+
+The rules draw boards that fit all that this seat was told; those where the opponent joined its pieces, as skilled
+players do, count for more (`mist_fitting`). To them come boards that are likely by the opponent's habits
+(`mist_belief`). Random ends of all these say which of some 29,000 turns are worth a thought (`mist_deals`). Then
+an information-set Monte Carlo tree search decides (`mist_tree`).
+
+`--ms` bounds a turn's time, `--simulations` its work in place of that: then the same seed plays the same match.
+"""
+
+import argparse
+from collections.abc import Iterator
+from time import monotonic
+from typing import Any
+
+from bots.kit import Window, run
+from bots.mist_belief import Belief
+from bots.mist_deals import Deals, boards
+from bots.mist_fitting import fitting
+from bots.mist_memory import Rememberer
+from bots.mist_tree import Model, Search, World
+from protocol.games.mist import ChooseFirst, MistEvent, MistView, Turn
+from protocol.games.mist_board import BOARD
+
+MS = 100.0
+"""Time of a turn, in milliseconds."""
+MOST_OF_THE_WINDOW = 1 / 4
+"""It never plans with more than this share of the time that is left."""
+HURRY_MS = 2_000
+"""With less main time than this, a turn is submitted before the search begins, in case that takes too long."""
+BATCH = 500
+"""Random ends that are played at once."""
+BEST_TURNS = 60
+"""The tree search may try so many of the best turns."""
+
+
+class Phase:
+    """A part of a turn's work: steps, limited by the clock or by the number of simulations."""
+
+    def __init__(self, by_simulation: float, until: float, most: int, *, clock: int = 8) -> None:
+        """Says how long it is.
+
+        Args:
+            by_simulation: steps for each simulation, where simulations limit the turn.
+            until: the share of the turn's time after which it ends, where time does.
+            most: steps at most in that case, so that memory is bounded.
+            clock: steps between two looks at the clock.
+        """
+        self._by_simulation = by_simulation
+        self._until = until
+        self._most = most
+        self._clock = clock
+
+    def steps(self, started: float, ms: float, simulations: int | None) -> Iterator[int]:
+        """Counts the steps of one turn: one at least."""
+        if simulations is not None:
+            yield from range(max(1, round(simulations * self._by_simulation)))
+            return
+        end = started + ms / 1000 * self._until
+        for step in range(self._most):
+            if step and step % self._clock == 0 and monotonic() >= end:
+                return
+            yield step
+
+
+FITTING = Phase(0.15, 0.2, 2_000)
+LIKELY = Phase(0.15, 0.35, 2_000)
+DEALING = Phase(4 / BATCH, 0.65, 60, clock=1)
+TREE = Phase(1, 0.95, 50_000)
+
+
+class Searcher(Rememberer):
+    """Memory, worlds, random ends, tree search."""
+
+    def __init__(self, ms: float = MS, simulations: int | None = None) -> None:
+        self.ms = ms
+        self.simulations = simulations
+
+    def welcome(self) -> None:
+        """A match begins with nothing known."""
+        super().welcome()
+        self._events: list[MistEvent] = []
+
+    def event(self, event: MistEvent) -> None:
+        """Kept as it is, for the rules, and remembered."""
+        super().event(event)
+        self._events.append(event)
+
+    def decide(self, window: Window[MistView]) -> Any:
+        """The best turn that the search finds. It never swaps: the second player's three pieces are worth more."""
+        started, view = monotonic(), window.view
+        if window.name == "first":
+            return ChooseFirst(first=1 if self.match.seat == 0 else 0)
+        free = self.memory.unknown & ~BOARD.mask(view.forbidden)
+        if not free:
+            return window.default
+        if window.main_ms < HURRY_MS:
+            window.submit(Turn(cells=BOARD.cells(free & -free)))
+        work = started, min(self.ms, window.left_ms() * MOST_OF_THE_WINDOW), self.simulations
+        belief = Belief(self.memory, self.luck)
+        fits = fitting(self.match, view, self._events, belief.habits, self.luck, FITTING.steps(*work))
+        worlds = [World(world.opponent, world.spotting) for world in fits]
+        worlds += [World(world.opponent, world.spotting) for world in (belief.draw() for _ in LIKELY.steps(*work))]
+        self.luck.shuffle(worlds)  # A turn that is tried a few times is tried in both kinds.
+        pieces, spotting = (boards(masks) for masks in zip(*worlds, strict=True))
+        deals = Deals(self.memory.own, pieces, spotting, self.luck.getrandbits(64))
+        for _ in DEALING.steps(*work):
+            deals.deal(BATCH)
+        turns = deals.turns(free, view.pieces[1], BEST_TURNS)
+        model = Model(self.memory.own, worlds, deals.cells(self.memory.unknown), belief.habits)
+        search = Search(model, turns, self.luck)
+        for _ in TREE.steps(*work):
+            search.simulate()
+        return Turn(cells=BOARD.cells(search.best()))
+
+
+def main() -> None:
+    """Plays, within the limits of the command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--ms", type=float, default=MS, help="time of a turn, in milliseconds")
+    parser.add_argument("--simulations", type=int, help="simulations of a turn, in place of time")
+    given = parser.parse_args()
+    run(Searcher(given.ms, given.simulations))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,121 @@
+"""What bots of Runes to Ruins ask of a symbol: what best splits those that fit, for what it costs."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from math import log2
+
+from msgspec import UNSET, UnsetType
+
+from bots.runes_symbols import GROUP_NAMES, POSITIONS, Symbol, is_in
+from protocol.games.runes import DIVINE, MUNDANE, NAMES, RUNES, DivineGroup, MundaneGroup, RuneName
+from protocol.games.runes_to_ruins import Count, Has, Learned, Pattern, RunesView, SixGroups, Visions
+
+PATTERN_COST, CHEAP_COST = 2, 1
+FREE_MANTRA = 6
+MOST_LEARNED, MOST_OF_A_KIND = 2, 6
+"""Learned insights a round: so many times its number in all; and so many of each kind."""
+HAS_MANTRA, COUNT_MANTRA = 4, 3
+MUST_TELL = 0.3
+"""Bits below which a question is not worth its place."""
+SEATS = 5
+
+
+def target_of(view: RunesView) -> int | None:
+    """The next seat that is not discovered; None: there is none."""
+    own = view.seat or 0
+    others = ((own + step) % SEATS for step in range(1, SEATS))
+    return next((seat for seat in others if str(seat) not in view.discovered), None)
+
+
+def asked(view: RunesView, target: int, drawn: list[Symbol], purse: int) -> tuple[Visions, int]:
+    """The visions that this insight is spent on, and what they cost."""
+    left = purse
+    pattern: Pattern | UnsetType = UNSET
+    assign: dict[str, RuneName] | UnsetType = UNSET
+    divine: DivineGroup | UnsetType = UNSET
+    mundane: MundaneGroup | UnsetType = UNSET
+    if left >= PATTERN_COST:
+        left -= PATTERN_COST
+        groups: SixGroups = tuple(GROUP_NAMES[best_split(drawn, position)] for position in POSITIONS)
+        pattern = Pattern(groups=groups, seats=(target,))
+    by_order = [best_group(drawn, order) for order in (range(6), range(6, 12))]
+    if left >= CHEAP_COST and by_order[0] is not None:
+        left -= CHEAP_COST
+        divine = DIVINE[by_order[0]]
+    if left >= CHEAP_COST and by_order[1] is not None:
+        left -= CHEAP_COST
+        mundane = MUNDANE[by_order[1] - len(DIVINE)]
+    if left >= CHEAP_COST:
+        left -= CHEAP_COST
+        assign = assigned(view, target, drawn)
+    return Visions(pattern=pattern, divine=divine, mundane=mundane, assign=assign), purse - left
+
+
+def believed(view: RunesView, target: int, drawn: list[Symbol], *, spare: bool) -> Iterator[Learned]:
+    """Beliefs to check: those that tell most for the mantra they are likely to bring."""
+    budget: float = FREE_MANTRA + (FREE_MANTRA if spare else 0) - (view.mantra or 0)
+    offers = sorted(
+        [*_counts(target, drawn), *_runes(target, drawn)], key=lambda offer: -offer[0] / (offer[1] + 1)
+    )
+    used: Counter[str] = Counter()
+    for bits, mantra, learned in offers:
+        kind = "has" if learned.has else "count"
+        is_too_much = used[kind] >= MOST_OF_A_KIND or used.total() >= MOST_LEARNED * view.round
+        if bits < MUST_TELL or mantra > budget or is_too_much:
+            continue
+        budget -= mantra
+        used[kind] += 1
+        yield learned
+
+
+def _counts(target: int, drawn: list[Symbol]) -> Iterator[tuple[float, float, Learned]]:
+    """Bits, mantra on average, and the belief, of how many runes of each group there are."""
+    for group, name in enumerate(GROUP_NAMES):
+        numbers = Counter(sum(is_in(rune, group) for rune in symbol) for symbol in drawn)
+        number = min(range(7), key=lambda n: sum(abs(n - count) * times for count, times in numbers.items()))
+        mantra = COUNT_MANTRA * sum(abs(number - count) * times for count, times in numbers.items()) / len(drawn)
+        yield entropy(numbers.values()), mantra, Learned(count=Count(seat=target, group=name, number=number))
+
+
+def _runes(target: int, drawn: list[Symbol]) -> Iterator[tuple[float, float, Learned]]:
+    """The same for each rune: whether it is in the symbol."""
+    for rune, name in enumerate(NAMES):
+        share = sum(rune in symbol for symbol in drawn) / len(drawn)
+        bits = entropy((share, 1 - share))
+        yield bits, HAS_MANTRA * (1 - share), Learned(has=Has(seat=target, rune=name))
+
+
+def best_split(drawn: list[Symbol], position: int) -> int:
+    """The group that divides the symbols most evenly by what they have in a position."""
+    return min(
+        range(len(GROUP_NAMES)),
+        key=lambda group: abs(0.5 - sum(is_in(symbol[position], group) for symbol in drawn) / len(drawn)),
+    )
+
+
+def best_group(drawn: list[Symbol], groups: range) -> int | None:
+    """The group that divides them most evenly by whether they use it; None where none tells enough."""
+    shares = {
+        group: sum(any(is_in(rune, group) for rune in symbol) for symbol in drawn) / len(drawn) for group in groups
+    }
+    best = min(groups, key=lambda group: abs(0.5 - shares[group]))
+    return best if entropy((shares[best], 1 - shares[best])) >= MUST_TELL else None
+
+
+def assigned(view: RunesView, target: int, drawn: list[Symbol]) -> dict[str, RuneName]:
+    """The rune that divides them most evenly, for the target; any others for the other seats."""
+    uses = Counter(rune for symbol in drawn for rune in symbol)
+    best = min(range(len(RUNES)), key=lambda rune: abs(0.5 - uses[rune] / len(drawn)))
+    others = [seat for seat in range(5) if seat not in (view.seat, target)]
+    rest = [rune for rune in range(len(RUNES)) if rune != best]
+    more: dict[str, RuneName] = {
+        str(seat): NAMES[rest[(view.round * len(DIVINE) + step) % len(rest)]] for step, seat in enumerate(others)
+    }
+    return {str(target): NAMES[best], **more}
+
+
+def entropy(counts: Iterable[float]) -> float:
+    """Of a distribution, given by any counts, in bits."""
+    counts = list(counts)
+    total = sum(counts)
+    return -sum(n / total * log2(n / total) for n in counts if n)

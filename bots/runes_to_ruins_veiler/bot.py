@@ -1,0 +1,66 @@
+"""Plays Runes to Ruins like the seeker, behind veils, with a symbol that earns much.
+
+A veil turns the answers about this seat to three kinds of question, for one insight, then two: a seat that takes
+them as they stand keeps symbols that are wrong, and never finds this one. Its symbol is the best of many that are
+drawn from all legal ones, by what the conditions that pay for symbols alone would pay.
+"""
+
+from collections import Counter
+
+from msgspec.structs import replace
+
+from bots.kit import Window, run
+from bots.runes_clues import clues
+from bots.runes_questions import asked, believed, target_of
+from bots.runes_symbols import fitting
+from protocol.games.runes import NAMES, RUNE
+from protocol.games.runes_to_ruins import ChooseSymbol, PlayRound, RunesView
+from referee.games import GAMES
+
+RULES = GAMES["runes-to-ruins"]
+WALKS, STEPS = 5, 900
+CONDITIONS = (13, 14, 15, 11, 10, 12, 7, 6, 5, 9, 8, 4, 3, 2, 1)
+"""What it votes for, round by round."""
+VEILS = 2
+"""How many veils it takes in a match, the first in its first round."""
+SYMBOLS = 100
+"""Symbols that are drawn to choose its own."""
+
+
+def decide(window: Window[RunesView]) -> ChooseSymbol | PlayRound | None:
+    """A veil while few were taken, then questions, beliefs and a guess about one seat."""
+    view, luck = window.view, window.luck
+    if window.name == "symbol":
+        return symbol(window)
+    vote = {str(CONDITIONS[(view.round - 2) % len(CONDITIONS)]): 1}
+    target = target_of(view)
+    if target is None:
+        return PlayRound(votes=vote)
+    drawn = fitting(clues(view, target), luck, walks=WALKS, steps=STEPS)
+    insight, price = view.insight or 0, view.veil_cost or 0
+    veils = str(view.seat) not in view.discovered and price <= min(VEILS, insight)
+    insight -= price if veils else 0
+    visions, spent = asked(view, target, drawn, insight)
+    return PlayRound(
+        votes=vote,
+        visions=replace(visions, veil=veils),
+        learned=tuple(believed(view, target, drawn, spare=insight - spent > 0)),
+        guesses=(tuple(NAMES[rune] for rune in Counter(drawn).most_common(1)[0][0]),),
+    )
+
+
+def symbol(window: Window[RunesView]) -> ChooseSymbol:
+    """The legal symbol, of those drawn, that uses most groups of both Orders."""
+    legal = RULES.legal_actions(window.view, window.view.seat or 0)
+    drawn = [legal.sample(window.luck) for _ in range(SYMBOLS)]
+    return max((each for each in drawn if isinstance(each, ChooseSymbol)), key=groups)
+
+
+def groups(chosen: ChooseSymbol) -> int:
+    """How many groups a symbol uses: what the conditions 13 and 14 pay."""
+    runes = [RUNE[name] for name in chosen.symbol]
+    return len({rune.divine for rune in runes}) + len({rune.mundane for rune in runes})
+
+
+if __name__ == "__main__":
+    run(decide)

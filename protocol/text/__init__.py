@@ -1,0 +1,32 @@
+"""Each game in text, for people at `console` and for language models: pure, one file a game in each folder."""
+
+from protocol.text.parsing import ParseError, quoted
+from protocol.text.picture import Picture
+from protocol.text.registry import (
+    GAME_TEXTS,
+    Drawing,
+    GameText,
+    ask,
+    drawing_of,
+    explain,
+    read,
+    say,
+    say_default,
+    words,
+)
+
+__all__ = [
+    "GAME_TEXTS",
+    "Drawing",
+    "GameText",
+    "ParseError",
+    "Picture",
+    "ask",
+    "drawing_of",
+    "explain",
+    "quoted",
+    "read",
+    "say",
+    "say_default",
+    "words",
+]

@@ -1,0 +1,5 @@
+"""Boards drawn as text, and events in words: one file a game, listed in `protocol.text.registry`."""
+
+from protocol.text.drawing import fight_for_a_name, hive_mind, mist, pointing, runes_to_ruins
+
+__all__ = ["fight_for_a_name", "hive_mind", "mist", "pointing", "runes_to_ruins"]

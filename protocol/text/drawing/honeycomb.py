@@ -1,0 +1,65 @@
+"""Hexes that stand on a point, as text: two lines a row, four columns a cell. What a cell shows is the game's."""
+
+from collections.abc import Mapping
+from itertools import groupby
+from operator import itemgetter
+
+from msgspec import Struct
+
+from protocol.games.hexes import Place
+from protocol.text.picture import Picture
+
+WALL_STYLE = "bright_black"
+INK = {
+    "/": "\N{BOX DRAWINGS LIGHT DIAGONAL UPPER RIGHT TO LOWER LEFT}",
+    "\\": "\N{BOX DRAWINGS LIGHT DIAGONAL UPPER LEFT TO LOWER RIGHT}",
+    "|": "\N{BOX DRAWINGS LIGHT VERTICAL}",
+}
+"""Walls in ASCII, and what a terminal that can do more shows for them."""
+
+
+class Tile(Struct, frozen=True):
+    """What one cell shows: three columns of text, and a style."""
+
+    text: str
+    style: str = ""
+
+
+def honeycomb(
+    places: Mapping[str, Place], tiles: Mapping[str, Tile], labels: Mapping[int, str], *, plain: bool
+) -> Picture:
+    """Draws cells at their places (in half hexes), with a label left of each row (by its y).
+
+    `plain` uses ASCII only.
+    """
+    left, top = min(x for x, _ in places.values()), min(y for _, y in places.values())
+    canvas: dict[tuple[int, int], tuple[str, str]] = {}
+    for name, (x, y) in places.items():
+        _draw(canvas, 2 * (y - top) + 1, 2 * (x - left) + 3, tiles[name], plain=plain)
+    for y, label in labels.items():
+        for column, character in enumerate(label):
+            canvas[2 * (y - top) + 1, column] = (character, "bold")
+    return canvas_text(canvas)
+
+
+def _draw(
+    canvas: dict[tuple[int, int], tuple[str, str]], line: int, column: int, tile: Tile, *, plain: bool
+) -> None:
+    """Draws one cell; its west wall stands at (line, column). Walls it shares are drawn twice, the same."""
+    walls = ((-1, 1, "/"), (-1, 3, "\\"), (0, 0, "|"), (0, 4, "|"), (1, 1, "\\"), (1, 3, "/"))
+    for down, right, wall in walls:
+        canvas[line + down, column + right] = (wall if plain else INK[wall], WALL_STYLE)
+    for offset, character in enumerate(tile.text):
+        canvas[line, column + 1 + offset] = (character, tile.style)
+
+
+def canvas_text(canvas: Mapping[tuple[int, int], tuple[str, str]]) -> Picture:
+    """The canvas as lines, without blanks at their ends."""
+    text = Picture()
+    for line in range(max(line for line, _ in canvas) + 1):
+        width = max((column for at, column in canvas if at == line), default=-1) + 1
+        inked = [canvas.get((line, column), (" ", "")) for column in range(width)]
+        for style, run in groupby(inked, key=itemgetter(1)):
+            text.append("".join(character for character, _ in run), style)
+        text.append("\n")
+    return text

@@ -1,0 +1,5 @@
+"""What is typed for actions: one file a game, listed in `protocol.text.registry`."""
+
+from protocol.text.input import fight_for_a_name, hive_mind, mist, pointing, runes_to_ruins
+
+__all__ = ["fight_for_a_name", "hive_mind", "mist", "pointing", "runes_to_ruins"]

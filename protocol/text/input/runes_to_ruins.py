@@ -1,0 +1,279 @@
+"""Runes to Ruins as a person types it: parts set off by `;`, such as `vote 13; divine Box; has 1 Torn Box`."""
+
+from collections.abc import Callable
+from typing import Any, cast, get_args
+
+from protocol.games.runes import DivineGroup, MundaneGroup, RuneName
+from protocol.games.runes_to_ruins import ConditionKey, Order, Position, RunesView, SeatKey
+from protocol.text.parsing import QUOTED_CHARACTERS, ParseError, name, number, quoted
+from protocol.words import View
+
+RUNES, GROUPS = get_args(RuneName), (*get_args(DivineGroup), *get_args(MundaneGroup))
+ORDERS = get_args(Order)
+LAST_SEAT, LAST_POSITION = len(get_args(SeatKey)) - 1, len(get_args(Position)) - 1
+LAST_CONDITION = len(get_args(ConditionKey))
+SIX = 6
+MOST_VOTES = 1_000
+LINES = {"row": 1, "column": 2}
+"""Way to the number of its last line."""
+FLAGS = {"more votes": "more_votes", "told": "told", "abstain": "abstain", "light": "light"}
+EXAMPLES = {
+    "symbol": (
+        (
+            "Torn Box, Cross Box, Slash Box, Torn Slope, Cross Slope, Slash Slope",
+            "your symbol: six runes, in positions 0 1 2 / 3 4 5",
+        ),
+    ),
+    "round": (
+        ("vote 13; told", "parts are set off by ';', of any of the kinds below"),
+        ("vote 7 3; more votes", "three votes for condition 7, with three votes more bought"),
+        ("told", "be told which condition wins"),
+        ("abstain", "cast and buy no votes"),
+        ("light", "the Power of Light"),
+        ("dark 2", "the Power of Dark, on seat 2"),
+        ("assign 1 Torn Box, 2 Cross Box, 3 Torn Slope, 4 Cross Slope", "vision: does each of them use its rune?"),
+        ("divine Box", "vision: who uses a rune of this Divine group?"),
+        ("mundane Torn", "vision: who uses a rune of this Mundane group?"),
+        ("veil", "vision: turn the answers about you round"),
+        (
+            "pattern 1 2: Box, Torn, Box, Torn, Box, Torn",
+            "vision: how many of these seats match in each position?",
+        ),
+        ("place divine 3", "vision: which Divine groups do others have in position 3?"),
+        ("except 1: Torn Box", "vision: a rune of seat 1, other than these"),
+        ("mirror 2 Cross Box", "vision, reveals this rune of yours: what seat 2 asks about you, about it"),
+        ("window 5 4", "vision, reveals your rune in position 5: which one has seat 4 there?"),
+        ("rune Torn Box", "learned: how many use this rune"),
+        ("count 1 Box 2", "learned: whether seat 1 uses two runes of this group"),
+        ("has 1 Torn Box", "learned: whether seat 1 uses this rune"),
+        ("line row 0 Torn Box", "learned: how many use it in this row (or column 0 to 2)"),
+        ("shared 1 2", "learned: how many runes these two have in common"),
+        ("most Torn Box, Cross Box", "learned: how many of these one symbol has at most"),
+        ("guess Torn Box, Cross Box, Slash Box, Torn Slope, Cross Slope, Slash Slope", "guess a symbol"),
+        ("none", "nothing"),
+    ),
+}
+DEFAULTS = {"symbol": "a symbol is drawn for you", "round": "you do nothing in this round"}
+
+
+def read(window: str, text: str) -> dict[str, Any]:
+    """See `protocol.text.registry.TextInput`."""
+    if window == "symbol":
+        return {"symbol": _six(text, _rune, "a symbol is six runes")}
+    action: dict[str, Any] = {}
+    for part in filter(None, map(str.strip, text.split(";"))):
+        if part.lower() != "none":
+            _add(action, " ".join(part.split()))
+    return action
+
+
+def _add(action: dict[str, Any], part: str) -> None:
+    """Adds one part."""
+    word, _, rest = part.partition(" ")
+    key = word.lower()
+    if part.lower() in FLAGS:
+        action[FLAGS[part.lower()]] = True
+    elif key in READ:
+        READ[key](action, rest)
+    elif key in VISIONS:
+        action.setdefault("visions", {})[key] = VISIONS[key](rest)
+    elif key in LEARNED:
+        action.setdefault("learned", []).append({key: LEARNED[key](rest)})
+    else:
+        known = (*FLAGS, *READ, *VISIONS, *LEARNED)
+        raise ParseError(f"{quoted(word)} is not the start of a part: {', '.join(known)}")
+
+
+def _vote(action: dict[str, Any], rest: str) -> None:
+    condition, *times = _words(rest, "vote", 1, 2)
+    votes = action.setdefault("votes", {})
+    votes[str(number(condition, 1, LAST_CONDITION, "a condition"))] = (
+        number(times[0], 1, MOST_VOTES, "a number of votes") if times else 1
+    )
+
+
+def _dark(action: dict[str, Any], rest: str) -> None:
+    action["dark"] = _seat(rest)
+
+
+def _guess(action: dict[str, Any], rest: str) -> None:
+    action.setdefault("guesses", []).append(_six(rest, _rune, "a guess is six runes"))
+
+
+def _words(text: str, key: str, least: int, most: int = 0) -> list[str]:
+    """So many words after a part's first one."""
+    words = text.split()
+    if not least <= len(words) <= max(least, most):
+        raise ParseError(f"{key} {text}".strip()[:QUOTED_CHARACTERS] + f" is not understood: type {_example(key)}")
+    return words
+
+
+def _example(key: str) -> str:
+    return next(typed for typed, _ in EXAMPLES["round"] if typed.partition(" ")[0] == key)
+
+
+def _list(text: str) -> list[str]:
+    return [each.strip() for each in text.split(",") if each.strip()]
+
+
+def _seat(word: str) -> int:
+    return number(word, 0, LAST_SEAT, "a seat")
+
+
+def _rune(text: str) -> str:
+    """A rune's name, its two words in either order."""
+    words = text.split()
+    if len(words) == 2 and words[0].casefold() in map(str.casefold, get_args(DivineGroup)):  # noqa: PLR2004
+        words.reverse()
+    try:
+        return name(" ".join(words), RUNES, "a rune")
+    except ParseError:
+        raise ParseError(
+            f"{quoted(text)} is no rune: {', '.join(get_args(MundaneGroup))}, and after it "
+            f"{', '.join(get_args(DivineGroup))}; such as Torn Box"
+        ) from None
+
+
+def _group(text: str) -> str:
+    return name(text, GROUPS, "a group")
+
+
+def _six(text: str, read_one: Callable[[str], str], what: str) -> list[str]:
+    given = [read_one(each) for each in _list(text)]
+    if len(given) != SIX:
+        raise ParseError(f"{what}, set off by commas; there {'is' if len(given) == 1 else 'are'} {len(given)}")
+    return given
+
+
+def _seat_rune(text: str) -> dict[str, Any]:
+    seat, _, rest = text.partition(" ")
+    return {"seat": _seat(seat), "rune": _rune(rest)}
+
+
+def _assign(text: str) -> dict[str, str]:
+    return {str(each["seat"]): each["rune"] for each in map(_seat_rune, _list(text))}
+
+
+def _pattern(text: str) -> dict[str, Any]:
+    seats, colon, groups = text.partition(":")
+    if not colon:
+        raise ParseError(f"a pattern has ':' after its seats: type {_example('pattern')}")
+    return {"groups": _six(groups, _group, "a pattern is six groups"), "seats": list(map(_seat, seats.split()))}
+
+
+def _place(text: str) -> dict[str, Any]:
+    order, position = _words(text, "place", 2)
+    return {"order": name(order, ORDERS, "an Order"), "position": _position(position)}
+
+
+def _position(word: str) -> int:
+    return number(word, 0, LAST_POSITION, "a position")
+
+
+def _except(text: str) -> dict[str, Any]:
+    seat, colon, runes = text.partition(":")
+    if not colon:
+        raise ParseError(f"except has ':' after its seat: type {_example('except')}")
+    return {"seat": _seat(seat.strip()), "runes": list(map(_rune, _list(runes)))}
+
+
+def _window(text: str) -> dict[str, Any]:
+    position, seat = _words(text, "window", 2)
+    return {"position": _position(position), "seat": _seat(seat)}
+
+
+def _count(text: str) -> dict[str, Any]:
+    seat, group, times = _words(text, "count", 3)
+    return {"seat": _seat(seat), "group": _group(group), "number": number(times, 0, SIX, "a number of runes")}
+
+
+def _line(text: str) -> dict[str, Any]:
+    which, where, *rune = _words(text, "line", 4)
+    way = name(which, LINES, "a way, row or column")
+    return {"rune": _rune(" ".join(rune)), way: number(where, 0, LINES[way], f"a {way}")}
+
+
+def _shared(text: str) -> list[int]:
+    return list(map(_seat, _words(text, "shared", 2)))
+
+
+READ: dict[str, Callable[[dict[str, Any], str], None]] = {"vote": _vote, "dark": _dark, "guess": _guess}
+VISIONS: dict[str, Callable[[str], Any]] = {
+    "assign": _assign,
+    "divine": lambda text: name(text, get_args(DivineGroup), "a Divine group"),
+    "mundane": lambda text: name(text, get_args(MundaneGroup), "a Mundane group"),
+    "veil": lambda _text: True,
+    "pattern": _pattern,
+    "place": _place,
+    "except": _except,
+    "mirror": _seat_rune,
+    "window": _window,
+}
+LEARNED: dict[str, Callable[[str], Any]] = {
+    "rune": _rune,
+    "count": _count,
+    "has": _seat_rune,
+    "line": _line,
+    "shared": _shared,
+    "most": lambda text: list(map(_rune, _list(text))),
+}
+
+
+def ask(window: str, view: View) -> str:
+    """See `protocol.text.registry.TextInput`."""
+    seen = cast("RunesView", view)
+    if window == "symbol":
+        return "your symbol: six runes, such as Torn Box, Cross Slope, ... in positions 0 1 2 / 3 4 5"
+    costs = f"you hold {seen.insight} insight, {seen.mantra} mantra; a second guess costs {seen.guess_cost}"
+    return f"votes, visions, what you learned and guesses, set off by ';' ({costs}); /help lists them"
+
+
+def say(action: dict[str, Any]) -> str:
+    """See `protocol.text.registry.TextInput`."""
+    if "symbol" in action:
+        return ", ".join(action["symbol"])
+    parts = [f"vote {condition}" + (f" {n}" if n > 1 else "") for condition, n in action.get("votes", {}).items()]
+    parts += [text for text, key in FLAGS.items() if action.get(key)]
+    parts += [f"dark {action['dark']}"] if "dark" in action else []
+    asked = [
+        *action.get("visions", {}).items(),
+        *(pair for each in action.get("learned", ()) for pair in each.items()),
+    ]
+    parts += [f"{key} {_said(key, value)}".strip() for key, value in asked]
+    parts += [f"guess {', '.join(guess)}" for guess in action.get("guesses", ())]
+    return "; ".join(parts) or "none"
+
+
+def _said(key: str, value: Any) -> str:  # noqa: PLR0911, C901 - one line for each form
+    match key:
+        case "assign":
+            return ", ".join(f"{seat} {rune}" for seat, rune in value.items())
+        case "pattern":
+            return f"{' '.join(map(str, value['seats']))}: {', '.join(value['groups'])}"
+        case "place":
+            return f"{value['order']} {value['position']}"
+        case "except":
+            return f"{value['seat']}: {', '.join(value['runes'])}"
+        case "mirror" | "has":
+            return f"{value['seat']} {value['rune']}"
+        case "window":
+            return f"{value['position']} {value['seat']}"
+        case "count":
+            return f"{value['seat']} {value['group']} {value['number']}"
+        case "line":
+            which = "row" if "row" in value else "column"
+            return f"{which} {value[which]} {value['rune']}"
+        case "shared":
+            return " ".join(map(str, value))
+        case "most":
+            return ", ".join(value)
+        case "veil":
+            return ""
+        case _:
+            return str(value)
+
+
+def words(window: str, view: View) -> tuple[str, ...]:  # noqa: ARG001 - the same in every round
+    """See `protocol.text.registry.TextInput`."""
+    names = (*get_args(MundaneGroup), *get_args(DivineGroup))
+    return names if window == "symbol" else (*FLAGS, *READ, *VISIONS, *LEARNED, "none", *names)

@@ -1,0 +1,42 @@
+"""Words that were typed, made into names and numbers. Case does not matter."""
+
+from collections.abc import Iterable
+
+QUOTED_CHARACTERS = 20
+
+
+class ParseError(Exception):
+    """What was typed is no action. The text says what would be."""
+
+
+def quoted(word: str) -> str:
+    """A word of what was typed, as it may be shown."""
+    return (
+        word
+        if word.isascii() and word.isalnum() and len(word) <= QUOTED_CHARACTERS
+        else repr(word[:QUOTED_CHARACTERS])
+    )
+
+
+def name(word: str, names: Iterable[str], what: str) -> str:
+    """The name that was typed, in its canonical spelling. `what` it names, with an article: `a title`.
+
+    Raises:
+        ParseError: it is none of these.
+    """
+    known = {each.casefold(): each for each in names}
+    if word.casefold() in known:
+        return known[word.casefold()]
+    raise ParseError(f"{quoted(word)} is not {what}: {', '.join(known.values())}")
+
+
+def number(word: str, low: int, high: int, what: str) -> int:
+    """The whole number that was typed. `what` it is, with an article: `a seat`.
+
+    Raises:
+        ParseError: it is not from `low` to `high`.
+    """
+    digits = word.removeprefix("-")
+    if digits.isascii() and digits.isdecimal() and len(digits) <= QUOTED_CHARACTERS and low <= int(word) <= high:
+        return int(word)
+    raise ParseError(f"{quoted(word)} is not {what}: {low} to {high}")

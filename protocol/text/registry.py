@@ -1,0 +1,234 @@
+"""Each game in text: its rules in one page, views and events as they are shown, actions as they are typed.
+
+People at `console` and language models read and type the same. A game without text is shown and typed as JSON.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+import msgspec
+from msgspec import Struct
+
+from protocol.codec import Refused, decode_action, decode_json, encode
+from protocol.games import fight_for_a_name as fight
+from protocol.games import hive_mind as hive
+from protocol.games import mist as mist_words
+from protocol.games import pointing as pointing_words
+from protocol.games import runes_to_ruins as runes
+from protocol.text import drawing, rules
+from protocol.text import input as typed
+from protocol.text.parsing import ParseError
+from protocol.text.picture import Picture
+from protocol.words import Action, Event, View
+
+Example = tuple[str, str]
+"""What may be typed, and what it means."""
+NOTHING = ("none", "stay", "nobody")
+"""How a default is typed that is to do nothing."""
+MEANING_AT = 38
+"""Column of an example's meaning, where the example is not longer than that."""
+TYPES = {
+    "int": "a whole number",
+    "str": "text",
+    "bool": "true or false",
+    "null": "null",
+    "array": "a list",
+    "object": "an object",
+}
+"""JSON's types as a decoder names them, and in words."""
+
+
+class Board(Protocol):
+    """Draws a view, and the events told just before it; `plain` for ASCII only.
+
+    `told`: every event that the viewer was told up to here, where a board shows what is remembered.
+    """
+
+    def __call__(  # noqa: D102 - see the class
+        self, view: View, events: Sequence[Event], *, plain: bool, told: Sequence[Event] = ()
+    ) -> Picture: ...
+
+
+class Drawing(Struct, frozen=True):
+    """How one game is shown to people."""
+
+    board: Board
+    words: Callable[[Event], str]
+    """One event in a few words."""
+
+
+class GameText(Struct, frozen=True, kw_only=True):
+    """One game in text."""
+
+    read: Callable[[str, str], dict[str, Any]]
+    """(window's name, what was typed) to an action of the window's form, or `ParseError`. The rules judge it."""
+    ask: Callable[[str, View], str]
+    """(window's name, view) to what may be typed, in one line."""
+    say: Callable[[dict[str, Any]], str]
+    """An action, in canonical spelling, to how it could have been typed."""
+    words: Callable[[str, View], tuple[str, ...]]
+    """(window's name, view) to words that what is typed may be made of."""
+    examples: Mapping[str, tuple[Example, ...]]
+    """By window, in the form that is asked for there."""
+    defaults: Mapping[str, str]
+    """By window: what happens to those who submit nothing, where that is no action, or one that does nothing."""
+    forms: Mapping[str, type[Action]]
+    """By window: the form of its action."""
+    view: type[View]
+    """What a seat's views are decoded into."""
+    event: Any
+    """What its events are decoded into: a union."""
+    drawing: Drawing
+    rules: Callable[[str], str]
+    """(variant) to the rules in one page."""
+
+
+def read(game: str, window: str, text: str) -> Any:
+    """The action that was typed: in the game's words, or as a JSON object. It has the window's form.
+
+    Raises:
+        ParseError: it is neither.
+    """
+    if game in GAME_TEXTS and not text.startswith("{"):
+        return GAME_TEXTS[game].read(window, text)
+    try:
+        raw = text.encode(errors="replace")
+        action = decode_json(raw)
+        if game in GAME_TEXTS:
+            decode_action(raw, GAME_TEXTS[game].forms[window])
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise ParseError(f"this is no JSON: {_plain(str(error))}") from None
+    except Refused as refused:
+        raise ParseError(f"this is no action of the window {window}: {_plain(refused.text)}") from None
+    return action
+
+
+def _plain(complaint: str) -> str:
+    """A decoder's complaint, for people."""
+    what, _, path = complaint.partition(" - at ")
+    place = " ".join(re.findall(r"\w+", path.replace("`key` in", "a key of")))
+    what = re.sub(r"Invalid enum value (.*)", r"\1 is not known there", what)
+    for name, words in TYPES.items():
+        what = what.replace(f"`{name}`", words)
+    what = what[:1].lower() + what[1:].replace("`", "")
+    return f"{place}: {what}" if place else what
+
+
+def ask(game: str, window: str, view: View) -> str:
+    """What may be typed in this window."""
+    return GAME_TEXTS[game].ask(window, view) if game in GAME_TEXTS else "type the action as JSON"
+
+
+def say(game: str, action: Any) -> str:
+    """An action as it could have been typed."""
+    return GAME_TEXTS[game].say(action) if game in GAME_TEXTS else encode(action).decode()
+
+
+def say_default(game: str, window: str, action: Any) -> str:
+    """What happens to a seat that submits nothing. `action`: the window's default, None where none is told."""
+    said = "" if action is None else say(game, action)
+    if said and said not in NOTHING:
+        return said
+    happens = GAME_TEXTS[game].defaults.get(window, "") if game in GAME_TEXTS else ""
+    if said and happens:
+        return f"{said} ({happens})"
+    return said or happens or "nothing, or what is drawn when the window closes"
+
+
+def words(game: str, window: str, view: View) -> tuple[str, ...]:
+    """Words that what is typed in this window may be made of."""
+    return GAME_TEXTS[game].words(window, view) if game in GAME_TEXTS else ()
+
+
+def explain(game: str) -> str:
+    """What may be typed in each of the game's windows, with examples."""
+    if game not in GAME_TEXTS:
+        return "In this game an action is typed as JSON."
+    lines = []
+    for window, examples in GAME_TEXTS[game].examples.items():
+        lines.append(f"in the window {window}:")
+        for each, meaning in examples:
+            gap = "  " if len(each) <= MEANING_AT else f"\n  {'':{MEANING_AT}}  "
+            lines.append(f"  {each:{MEANING_AT}}{gap}{meaning}")
+    return "\n".join([*lines, "capital and small letters are the same; JSON is read, too"])
+
+
+def _json_board(view: View, events: Sequence[Event], *, plain: bool, told: Sequence[Event] = ()) -> Picture:
+    """Any game's view, as JSON."""
+    del events, plain, told
+    return Picture(msgspec.json.format(encode(view), indent=2).decode())
+
+
+def _json_words(event: Event) -> str:
+    return encode(event).decode()
+
+
+def drawing_of(game: str) -> Drawing:
+    """How that game is shown."""
+    return GAME_TEXTS[game].drawing if game in GAME_TEXTS else AS_JSON
+
+
+AS_JSON = Drawing(_json_board, _json_words)
+
+
+def _game_text(name: str, forms: dict[str, type[Action]], view: type[View], event: Any) -> GameText:
+    """A game's text, of its modules in three folders."""
+    entry, drawn = getattr(typed, name), getattr(drawing, name)
+    return GameText(
+        read=entry.read,
+        ask=entry.ask,
+        say=entry.say,
+        words=entry.words,
+        examples=entry.EXAMPLES,
+        defaults=entry.DEFAULTS,
+        forms=forms,
+        view=view,
+        event=event,
+        drawing=Drawing(drawn.board, drawn.words),
+        rules=getattr(rules, name).page,
+    )
+
+
+GAME_TEXTS = {
+    "mist": _game_text(
+        "mist",
+        {"first": mist_words.ChooseFirst, "turn": mist_words.Turn},
+        mist_words.MistView,
+        mist_words.MistEvent,
+    ),
+    "fight-for-a-name": _game_text(
+        "fight_for_a_name",
+        {
+            "challenge": fight.Pick,
+            "move": fight.Move,
+            "pillar": fight.Ask,
+            **dict.fromkeys(("token_vote", "elimination_vote", "justice"), fight.Vote),
+        },
+        fight.FightView,
+        fight.FightEvent,
+    ),
+    "hive-mind": _game_text(
+        "hive_mind",
+        {
+            "round": hive.Round,
+            "scores": hive.Scores,
+            "give_token": hive.GiveToken,
+            "break_tie": hive.BreakTie,
+        },
+        hive.HiveMindView,
+        hive.HiveMindEvent,
+    ),
+    "pointing": _game_text(
+        "pointing",
+        {"point": pointing_words.Point, "vote": pointing_words.Vote},
+        pointing_words.PointingView,
+        pointing_words.PointingEvent,
+    ),
+    "runes-to-ruins": _game_text(
+        "runes_to_ruins",
+        {"symbol": runes.ChooseSymbol, "round": runes.PlayRound},
+        runes.RunesView,
+        runes.RunesEvent,
+    ),
+}

@@ -1,0 +1,511 @@
+"""What others may have done in a match of The Fight For a Name, as one seat can tell: their moves, round by round.
+
+All are told where each seat stands after a round and who holds which hex. They are not told how long a path was,
+what was put on hexes, or where a seat went in the round in which it claimed a title. These are the values of a
+`History`. A first one that fits is found by mending: where the wrong seat would hold a hex, values are drawn anew
+until that is so nowhere. From there each change of one value that fits as well leads to the next (a Markov chain).
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, lru_cache
+from itertools import combinations, pairwise
+from random import Random
+from typing import cast
+
+from msgspec import Struct
+
+from protocol.games.fight_board import DIRECTIONS, HEXES, PILLAR_AT, START, STEPS
+from protocol.games.fight_for_a_name import Colour, Direction, FightView, Move, Pillar, Title
+from referee.games.fight_for_a_name.moving import ALONE, CROWD, INCOME, MOST_GIVEN, NOT_ALONE
+from referee.games.fight_for_a_name.state import FEW, SEAT_KEYS, SEATS
+
+NUMBER: dict[str, int] = {name: number for number, name in enumerate(HEXES, 1)}
+LONGER = 24
+"""How many steps longer than need be a path of another seat may be taken to be."""
+MENDED, RESTARTS = 1_500, 40
+"""How often a value is drawn anew before a beginning is given up, and how many beginnings are tried."""
+WORSE = 1 / 16
+"""How often a change that makes one more fault is kept while a beginning is mended."""
+BY_STRENGTH = 64
+"""A fault counts so much more as the seat that should hold a hex lacks of this strength."""
+MORE = 1 / 2
+"""How likely each further step, or MP, of another seat is thought to be."""
+Banner = tuple[Colour, Colour]
+"""The body's colour and the partings'."""
+
+
+class Claimed(Struct, frozen=True):
+    """A claim, as it may have been: the hexes of the banner, the body's first."""
+
+    title: Title
+    seat: int
+    hexes: tuple[int, int, int]
+
+
+class Spent(Struct):
+    """What a seat spent in one round on one hex, or on the way to a place; the value that is drawn."""
+
+    seat: int
+    round: int
+    start: str
+    place: str
+    amount: int = 0
+    is_put: bool = False
+    """By reinforcing, not by landing."""
+    is_hidden: bool = False
+    """Even the place is not known: a seat's last move before its title."""
+    is_own: bool = False
+
+    @property
+    def strength(self) -> int:
+        """What it adds to the hex."""
+        return self.amount if self.is_put else self.amount + 1
+
+
+@cache
+def ends(start: str, steps: int) -> frozenset[str]:
+    """The places without pillars where a path of exactly so many steps can end."""
+    if not steps:
+        return frozenset((start,))
+    return frozenset().union(
+        *(ends(there, steps - 1) for there in STEPS[start].values() if there not in PILLAR_AT)
+    )
+
+
+@lru_cache(maxsize=4096)
+def path(start: str, place: str, steps: int) -> tuple[Direction, ...]:
+    """One path of so many steps; to a pillar it is straight."""
+    if place in PILLAR_AT:
+        return () if start == place else straight(start, place)[steps]
+    if not steps:
+        return ()
+    way = next(
+        way for way, there in STEPS[start].items() if there not in PILLAR_AT and place in ends(there, steps - 1)
+    )
+    return (way, *path(STEPS[start][way], place, steps - 1))
+
+
+@lru_cache(maxsize=1024)
+def straight(start: str, pillar: str) -> dict[int, tuple[Direction, ...]]:
+    """The straight paths to a pillar, by length."""
+    found: dict[int, tuple[Direction, ...]] = {}
+    for way in DIRECTIONS:
+        at, steps = start, 0
+        while way in STEPS[at] and (not steps or at not in PILLAR_AT):
+            at, steps = STEPS[at][way], steps + 1
+        if steps and at == pillar:
+            found.setdefault(steps, (way,) * steps)
+    return found
+
+
+@lru_cache(maxsize=4096)
+def lengths(start: str, place: str) -> tuple[int, ...]:
+    """How many steps a path may have, the fewest first."""
+    if place in PILLAR_AT:
+        return (0,) if start == place else tuple(sorted(straight(start, place)))
+    least = next((steps for steps in range(LONGER) if place in ends(start, steps)), 0)
+    return tuple(steps for steps in range(least, least + LONGER) if place in ends(start, steps))
+
+
+class History:
+    """What all did in the rounds that are over, as it may have been. It changes with `step`."""
+
+    def __init__(self, view: FightView, may_be: Callable[[Title, Banner], bool], luck: Random) -> None:
+        """Finds one in which claims show only banners that titles may have. Raises ValueError: none fits."""
+        self.view = view
+        self.may_be = may_be
+        self.seat = cast("int", view.seat)
+        self.luck = luck
+        self.rounds = len(view.history)
+        self.claim_round = {claim.seat: claim.round for claim in view.claims.values()}
+        self.colour = {NUMBER[name]: colour for name, colour in view.colours.items()}
+        self._read_public()
+        for _ in range(RESTARTS):
+            self._begin()
+            if self._mend():
+                break
+        else:
+            raise ValueError("no moves of the other seats fit what this seat was told")
+        self.free = [
+            spent for spent in self.spents if not spent.is_own and (spent.is_hidden or self._varies(spent))
+        ]
+
+    def _read_public(self) -> None:
+        history = self.view.history
+        self.positions = [dict.fromkeys(range(SEATS), START)]
+        self.positions += [{int(key): place for key, place in result.positions.items()} for result in history]
+        self.held = [{NUMBER[name]: seat for name, seat in result.holders.items()} for result in history]
+        self.whitened = [frozenset(history[0].white)] if history else []
+        self.whitened += [frozenset(after.white) - frozenset(before.white) for before, after in pairwise(history)]
+        self.claims: list[list[tuple[Title, int]]] = [
+            [(cast("Title", title), result.claimed[title]) for title in sorted(result.claimed)]
+            for result in history
+        ]
+        self.white_at = {number: r for r, numbers in enumerate(self.whitened, 1) for number in numbers}
+        self.at_start = [Counter(positions.values())[START] for positions in self.positions]
+        self.gifts = [{int(key): gift for key, gift in result.gifts.items()} for result in history]
+        self.income = [[0, INCOME, *self._income(seat)] for seat in range(SEATS)]
+        """By seat and round: the MP that come before the move. No seat that went to Start unseen is counted."""
+
+    def _income(self, seat: int) -> Iterator[int]:
+        for r in range(1, self.rounds + 1):
+            is_there = self.positions[r].get(seat) == START
+            bonus = (ALONE if self.at_start[r] == 1 else NOT_ALONE) if is_there else 0
+            yield INCOME + bonus + self.gifts[r - 1].get(seat, 0)
+
+    def _begin(self) -> None:  # noqa: C901 - one loop through all that was seen
+        """The least that others can have spent; claims as they may have been, hidden places drawn."""
+        self.claimed = [self._drawn_claims(r) for r in range(1, self.rounds + 1)]
+        self.spents: list[Spent] = []
+        self.unseen_at_start = [0] * (self.rounds + 1)
+        self.by_seat: list[list[list[Spent]]] = [[[] for _ in range(self.rounds + 1)] for _ in range(SEATS)]
+        self.by_hex: dict[int, dict[int, list[Spent]]] = {number: {} for number in self.colour}
+        for seat in range(SEATS):
+            reached: set[int] = set()
+            last = min(self.claim_round.get(seat, self.rounds), self.rounds)
+            for r in range(1, last + 1):
+                before = self.positions[r - 1][seat]
+                final = len(self.positions[r - 1]) <= FEW
+                if seat == self.seat:
+                    self._own(r, before)
+                    continue
+                if final:
+                    for number in sorted(reached):
+                        if self.white_at.get(number, r) >= r:
+                            self._add(Spent(seat, r, before, HEXES[number - 1], is_put=True))
+                place = self.positions[r].get(seat)
+                if place is None:
+                    options = self._hidden_places(seat, r)
+                    if not options:
+                        raise ValueError(f"seat {seat} cannot have had the crest of its title")
+                    place, steps = self.luck.choice(options)
+                    self._add(Spent(seat, r, before, place, steps, is_hidden=True))
+                else:
+                    fitting = lengths(before, place)
+                    if not fitting:
+                        raise ValueError(f"seat {seat} cannot have gone from {before} to {place}")
+                    self._add(Spent(seat, r, before, place, fitting[0]))
+                    if place in NUMBER:
+                        reached.add(NUMBER[place])
+        self.rules = self._claim_rules()
+
+    def _own(self, r: int, before: str) -> None:
+        """What the seat itself did."""
+        move = self.view.moves[r - 1]
+        at = before
+        for way in move.path:
+            at = STEPS[at][way]
+        self._add(Spent(self.seat, r, before, at, len(move.path), is_own=True))
+        for name, amount in move.reinforce.items():
+            self._add(Spent(self.seat, r, before, name, amount, is_put=True, is_own=True))
+
+    def _add(self, spent: Spent) -> None:
+        self.spents.append(spent)
+        self.unseen_at_start[spent.round] += spent.is_hidden and spent.place == START
+        self.by_seat[spent.seat][spent.round].append(spent)
+        if (number := NUMBER.get(spent.place)) is not None:
+            self.by_hex[number].setdefault(spent.round, []).append(spent)
+
+    def _hidden_places(self, seat: int, r: int) -> list[tuple[str, int]]:
+        """Where a claimer may have gone in its last move, and with how many steps at most a few more than needed.
+
+        One that had visited no pillar before went to one.
+        """
+        before = self.positions[r - 1][seat]
+        visited = {self.positions[past][seat] for past in range(r)} & PILLAR_AT.keys()
+        most = sum(self.income[seat][: r + 1]) - sum(
+            spent.amount for spents in self.by_seat[seat][:r] for spent in spents
+        )
+        most += sum(self._spent_on(seat, number, r) for at in range(1, r) for number in self.whitened[at - 1])
+        found = [
+            (pillar, steps) for pillar in PILLAR_AT if pillar not in visited for steps in straight(before, pillar)
+        ]
+        if visited:
+            found += [(before, 0)] * (before in PILLAR_AT)
+            for steps in range(min(most + 1, LONGER)):
+                found += [(place, steps) for place in sorted(ends(before, steps)) if place not in PILLAR_AT]
+        unseen = next(self._unseen(seat, claim.hexes) for claim in self.claimed[r - 1] if claim.seat == seat)
+        return [each for each in found if each[0] in unseen] if unseen else found
+
+    def _drawn_claims(self, r: int) -> list[Claimed]:
+        """Which of the hexes that turned white each claim of the round used."""
+        claims = self.claims[r - 1]
+        if not claims:
+            return []
+        fits = list(self._banners(claims, self.whitened[r - 1]))
+        if not fits:
+            raise ValueError(f"the claims of round {r} do not fit the hexes that turned white")
+        return self.luck.choice(fits)
+
+    def _banners(self, claims: Sequence[tuple[Title, int]], white: frozenset[int]) -> Iterator[list[Claimed]]:
+        if not claims:
+            if not white:
+                yield []
+            return
+        (title, seat), rest = claims[0], claims[1:]
+        for three in combinations(sorted(white), 3):
+            colours = [self.colour[number] for number in three]
+            for body in range(3):
+                one, other = (number for n, number in enumerate(three) if n != body)
+                banner = colours[body], self.colour[one]
+                fits = banner[0] != banner[1] == self.colour[other] and self.may_be(title, banner)
+                if fits and len(self._unseen(seat, three)) <= (seat != self.seat):
+                    for more in self._banners(rest, white - set(three)):
+                        yield [Claimed(title, seat, (three[body], one, other)), *more]
+
+    def _unseen(self, seat: int, hexes: Sequence[int]) -> list[str]:
+        """The hexes on which no move of the claimer was seen to end; its last one may have, on one of them."""
+        seen = {positions.get(seat) for positions in self.positions}
+        if seat == self.seat:
+            seen |= {HEXES[number - 1] for number in self.view.reached}
+        return [HEXES[number - 1] for number in hexes if HEXES[number - 1] not in seen]
+
+    def _claim_rules(self) -> dict[tuple[int, int], list[tuple[frozenset[int], int, bool]]]:
+        """By hex and round: the seats gone before a claim, its seat, and whether that seat must hold the hex."""
+        rules: dict[tuple[int, int], list[tuple[frozenset[int], int, bool]]] = {}
+        for r, claimed in enumerate(self.claimed, 1):
+            gone: frozenset[int] = frozenset()
+            white = {number for number, at in self.white_at.items() if at < r}
+            for claim in claimed:
+                body, one, other = claim.hexes
+                for number, colour in self.colour.items():
+                    lower = (colour == self.colour[body] and number < body) or (
+                        colour == self.colour[one] and number < other and number != one
+                    )
+                    if number in claim.hexes or (lower and number not in white):
+                        rules.setdefault((number, r), []).append((gone, claim.seat, number in claim.hexes))
+                gone |= {claim.seat}
+                white.update(claim.hexes)
+        return rules
+
+    def strengths(self, r: int) -> dict[int, dict[int, int]]:
+        """By hex that is not white then: seat to its strength, before the claims of that round."""
+        gone = {seat for seat, at in self.claim_round.items() if at < r}
+        found: dict[int, dict[int, int]] = {}
+        for number, events in self.by_hex.items():
+            if self.white_at.get(number, r) < r:
+                continue
+            here = found.setdefault(number, {})
+            for at, spents in events.items():
+                for spent in spents if at <= r else ():
+                    if spent.seat not in gone and (spent.amount or not spent.is_put):
+                        here[spent.seat] = here.get(spent.seat, 0) + spent.strength
+        return found
+
+    def banners(self) -> dict[Title, Banner]:
+        """The banners that the claims show."""
+        return {
+            claim.title: (self.colour[claim.hexes[0]], self.colour[claim.hexes[1]])
+            for claimed in self.claimed
+            for claim in claimed
+        }
+
+    def _varies(self, spent: Spent) -> bool:
+        return spent.is_put or len(lengths(spent.start, spent.place)) > 1
+
+    def _faults(self, number: int) -> float:
+        """In how many rounds the wrong seat would hold the hex, claims counted too, and by how much."""
+        strengths: dict[int, int] = {}
+        faults = 0.0
+        events = self.by_hex[number]
+        white = self.white_at.get(number, self.rounds + 1)
+        # Nothing of a hex changes in rounds without a landing, without strength put there, and without a claim.
+        for r in self._rounds_of(events):
+            if r > white:
+                break
+            for spent in events.get(r, ()):
+                strengths[spent.seat] = strengths.get(spent.seat, 0) + (
+                    spent.amount if spent.is_put else spent.amount + 1
+                )
+            for gone, seat, holds in self.rules.get((number, r), ()):
+                left = {each: s for each, s in strengths.items() if each not in gone} if gone else strengths
+                faults += _fault(left, seat) if holds else holder(left) == seat
+            for _, claimer in self.claims[r - 1]:
+                strengths.pop(claimer, None)
+            if r < white:
+                faults += _fault(strengths, self.held[r - 1].get(number))
+        return faults
+
+    def _rounds_of(self, events: dict[int, list[Spent]]) -> list[int]:
+        return sorted({*events, *(r for r in range(1, self.rounds + 1) if self.claims[r - 1])})
+
+    def mp(self, seat: int) -> int | None:
+        """What the seat has after the last round, or had before its title; None where it spent what it had not."""
+        mp = 0
+        income = self.income[seat]
+        for r in range(1, self.rounds + 1):
+            mp += income[r]
+            for spent in self.by_seat[seat][r]:
+                mp -= spent.amount
+            if mp < 0:
+                return None
+            if seat not in self.positions[r]:
+                return mp
+            if self.unseen_at_start[r] and self.at_start[r] == 1 and self.positions[r][seat] == START:
+                mp -= ALONE - NOT_ALONE
+            for number in self.whitened[r - 1]:
+                mp += self._spent_on(seat, number, r)
+        return mp + income[self.rounds + 1] - INCOME
+
+    def _spent_on(self, seat: int, number: int, last: int) -> int:
+        """What the seat has spent on a hex up to that round."""
+        return sum(
+            spent.amount
+            for r, spents in self.by_hex[number].items()
+            if r <= last
+            for spent in spents
+            if spent.seat == seat
+        )
+
+    def arrived(self, r: int) -> dict[int, Pillar]:
+        """The seats that came to a pillar in that round."""
+        found = {}
+        for seat in range(SEATS):
+            for spent in self.by_seat[seat][r]:
+                if spent.amount and not spent.is_put and spent.place in PILLAR_AT:
+                    found[seat] = PILLAR_AT[spent.place]
+        return found
+
+    def _crowds_fit(self, r: int) -> bool:
+        """Whether the seat itself was turned away as it was."""
+        for visit in self.view.visits:
+            if visit.round == r:
+                return (Counter(self.arrived(r).values())[visit.pillar] > CROWD) != bool(visit.titles)
+        return True
+
+    def _draw(self, spent: Spent, *, far: bool) -> tuple[str, int]:
+        """Another value: more is less likely, but where it is to go `far`."""
+        if spent.is_hidden:
+            return self.luck.choice(self._hidden_places(spent.seat, spent.round))
+        more = self.luck.randrange(LONGER) if far else 0
+        while self.luck.random() < MORE:
+            more += 1
+        if spent.is_put:
+            return spent.place, more
+        fitting = lengths(spent.start, spent.place)
+        return spent.place, fitting[min(more, len(fitting) - 1)]
+
+    def _set(self, spent: Spent, place: str, amount: int) -> None:
+        if place != spent.place:
+            if spent.place in NUMBER:
+                self.by_hex[NUMBER[spent.place]][spent.round].remove(spent)
+            self.unseen_at_start[spent.round] += (place == START) - (spent.place == START)
+            spent.place = place
+            if place in NUMBER:
+                self.by_hex[NUMBER[place]].setdefault(spent.round, []).append(spent)
+        spent.amount = amount
+
+    def _try(self, spent: Spent, *, mending: bool = False) -> None:
+        """Draws a value anew, and keeps it where it makes no more faults; now and then one more while mending."""
+        was = spent.place, spent.amount
+        new = self._draw(spent, far=mending and self.luck.random() < MORE)
+        if new == was:
+            return
+        hexes = {NUMBER[place] for place in (was[0], new[0]) if place in NUMBER}
+        before = sum(map(self._faults, hexes))
+        self._set(spent, *new)
+        seats = range(SEATS) if spent.is_hidden else (spent.seat,)
+        fits = all(self.mp(seat) is not None for seat in seats) and (
+            not spent.is_hidden or self._crowds_fit(spent.round)
+        )
+        if not fits or sum(map(self._faults, hexes)) > before + (mending and self.luck.random() < WORSE):
+            self._set(spent, *was)
+
+    def _mend(self) -> bool:
+        """Draws values anew until they fit; False: they still do not."""
+        if any(self.mp(seat) is None for seat in range(SEATS)):
+            return False
+        if not all(map(self._crowds_fit, range(1, self.rounds + 1))):
+            return False
+        movable = [spent for spent in self.spents if not spent.is_own and (spent.is_hidden or self._varies(spent))]
+        hidden = [spent for spent in movable if spent.is_hidden]
+        faulty = [number for number in self.colour if self._faults(number)]
+        for attempt in range(MENDED):
+            if not faulty:
+                return True
+            number = self.luck.choice(faulty)
+            here = [spent for spents in self.by_hex[number].values() for spent in spents if not spent.is_own]
+            pick = attempt % 4
+            choices = (hidden if pick == 1 else movable if pick == 2 else here) or movable  # noqa: PLR2004
+            if not choices:
+                return False
+            self._try(self.luck.choice(choices), mending=True)
+            if attempt % 4 == 3 or len(faulty) < 2:  # noqa: PLR2004
+                faulty = [number for number in self.colour if self._faults(number)]
+        return not faulty
+
+    def step(self, times: int) -> None:
+        """Draws so many values anew, each of them kept where it fits."""
+        if self.free:
+            for _ in range(times):
+                self._try(self.luck.choice(self.free))
+
+
+def holder(strengths: dict[int, int]) -> int | None:
+    """Who holds a hex: the highest strength that only one seat has."""
+    if len(strengths) < 2:  # noqa: PLR2004
+        return next((seat for seat, strength in strengths.items() if strength), None)
+    best, alone = 0, None
+    counts: dict[int, int] = {}
+    for strength in strengths.values():
+        counts[strength] = counts.get(strength, 0) + 1
+    for seat, strength in strengths.items():
+        if strength > best and counts[strength] == 1:
+            best, alone = strength, seat
+    return alone
+
+
+def _fault(strengths: dict[int, int], seat: int | None) -> float:
+    """0 where the seat holds the hex, or nobody where it is None; else 1 and something for what it lacks."""
+    who = holder(strengths)
+    if who == seat:
+        return 0
+    return 1 + abs(strengths.get(who or 0, 0) - strengths.get(seat or 0, 0)) / BY_STRENGTH
+
+
+def drawn_gifts(history: History, luck: Random) -> list[dict[int, Move]]:
+    """By round: what other seats with titles gave, so that all gifts add up (R5).
+
+    Raises:
+        ValueError: they cannot.
+    """
+    for _ in range(RESTARTS * RESTARTS):
+        found = _dealt(history, luck)
+        if found is not None:
+            return found
+    raise ValueError("no gifts of the other seats fit what was told of them")
+
+
+def _dealt(history: History, luck: Random) -> list[dict[int, Move]] | None:
+    barred: dict[int, int | None] = {}
+    found = []
+    for r in range(1, history.rounds + 1):
+        givers = [seat for seat, at in history.claim_round.items() if at < r and seat != history.seat]
+        given = Counter(history.gifts[r - 1])
+        if history.claim_round.get(history.seat, r) < r:
+            given.subtract({int(key): amount for key, amount in history.view.moves[r - 1].give.items()})
+        moves = _deal_out(given, givers, barred, luck) if given.total() else {seat: Move() for seat in givers}
+        if moves is None:
+            return None
+        for seat, move in moves.items():
+            barred[seat] = next((int(key) for key, amount in move.give.items() if amount == MOST_GIVEN), None)
+        found.append(moves)
+    return found
+
+
+def _deal_out(
+    given: Counter[int], givers: list[int], barred: dict[int, int | None], luck: Random
+) -> dict[int, Move] | None:
+    for _ in range(RESTARTS):
+        hands: dict[int, Counter[int]] = {seat: Counter() for seat in givers}
+        for to in luck.sample(list(given.elements()), given.total()):
+            able = [seat for seat, hand in hands.items() if hand.total() < MOST_GIVEN and barred.get(seat) != to]
+            if not able:
+                break
+            hands[luck.choice(able)][to] += 1
+        else:
+            return {
+                seat: Move(give={SEAT_KEYS[to]: hand[to] for to in sorted(hand)}) for seat, hand in hands.items()
+            }
+    return None

@@ -1,0 +1,237 @@
+"""Legal actions of The Fight For a Name, built choice by choice from what a seat sees.
+
+- `challenge`: positions in ascending order, then `stop`. All 256 are listed.
+- `move`, on the board: the steps of the path. `stop` ends the move; in the final phase `reinforce` ends the path
+  instead: then come a hex, the MP put on it as powers of two that fall, and `reinforce` again or `stop`. A move
+  that has spent all MP needs no `stop`.
+- `move`, with a title: the seat that is given 1 MP, then the seat that is given another (the same one has 2 then),
+  or `stop`. All are listed, 91 at most.
+- `pillar`: the title whose crest is taken, then title and colour of `body`, of `parting` and of `other`. The two
+  titles that are left are `neither`. So each of the 77,760 is as likely to be drawn.
+- votes: a seat, or `stop` for nobody. All are listed.
+"""
+
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from itertools import combinations
+
+from protocol.games.fight_board import COLOURS, DIRECTIONS, HEXES, PILLAR_AT, STEPS, TITLES
+from protocol.games.fight_for_a_name import Ask, Colour, Direction, FightView, HexKey, Move, Pick, Title, Vote
+from protocol.words import Action
+from referee.games.fight_for_a_name.moving import MOST_GIVEN
+from referee.games.fight_for_a_name.setup import NUMBERS
+from referee.games.fight_for_a_name.state import SEAT_KEYS, SEATS
+from referee.rules import Building
+
+POWERS = 15
+"""Amounts are sums of 1, 2, 4 and so on, up to 2^14: in 1,000 rounds a seat gets 28,000 MP at most."""
+STOP, REINFORCE = 0, 1
+STEP = 2
+POSITION = STEP + len(DIRECTIONS)
+SEAT = POSITION + NUMBERS
+TITLE = SEAT + SEATS
+COLOUR = TITLE + len(TITLES)
+HEX = COLOUR + len(COLOURS)
+AMOUNT = HEX + len(HEXES)
+"""Where each kind of choice begins."""
+CHOICES = (
+    "stop",
+    "reinforce",
+    *DIRECTIONS,
+    *(f"position {position}" for position in range(NUMBERS)),
+    *(f"seat {key}" for key in SEAT_KEYS),
+    *TITLES,
+    *COLOURS,
+    *(f"hex {name}" for name in HEXES),
+    *(f"{1 << power} MP" for power in range(POWERS)),
+)
+
+
+def listed(view: FightView) -> Sequence[Action] | None:
+    """All picks, votes or gifts in order of size; None at a pillar, and for a move on the board."""
+    if view.candidates is not None:
+        return [Vote(seat=None), *(Vote(seat=seat) for seat in view.candidates)]
+    if view.round == 0:
+        return _PICKS
+    if view.position is None:
+        seats = [SEAT_KEYS[seat] for seat in _given(view)]
+        ones = [Move(give={key: 1}) for key in seats]
+        twos = [Move(give={key: MOST_GIVEN}) for key in seats]
+        return [Move(), *ones, *twos, *(Move(give={one: 1, other: 1}) for one, other in combinations(seats, 2))]
+    return None
+
+
+def build(view: FightView) -> Building:
+    """See `Game.build`."""
+    if view.candidates is not None:
+        return _vote(view.candidates)
+    if view.round == 0:
+        return _pick()
+    if view.position is None:
+        return _gifts(view)
+    return _ask(view.visits[-1].titles) if _waits(view) else _move(view, view.position, view.mp or 0)
+
+
+def spell(view: FightView, action: Action) -> Sequence[int]:
+    """See `Game.spell`."""
+    choices = list(_wanted(action))
+    building = build(view)
+    next(building)
+    try:
+        for choice in choices:
+            building.send(choice)
+    except StopIteration:
+        return choices
+    return [*choices, STOP]
+
+
+def _wanted(action: Action) -> Iterator[int]:
+    """The choices of an action, without `stop`."""
+    match action:
+        case Pick(pick=pick):
+            yield from (POSITION + position for position in pick)
+        case Vote(seat=seat):
+            if seat is not None:
+                yield SEAT + seat
+        case Ask():
+            yield TITLE + TITLES.index(action.crest)
+            for title, colour in (action.body, action.parting, action.other):
+                yield TITLE + TITLES.index(title)
+                yield COLOUR + COLOURS.index(colour)
+        case Move():
+            for key, amount in action.give.items():
+                yield from [SEAT + int(key)] * amount
+            yield from (STEP + DIRECTIONS.index(way) for way in action.path)
+            for name, amount in action.reinforce.items():
+                yield REINFORCE
+                yield HEX + HEXES.index(name)
+                yield from (AMOUNT + power for power in reversed(range(POWERS)) if amount >> power & 1)
+
+
+def _waits(view: FightView) -> bool:
+    """Whether the seat is at a pillar that waits for what it asks."""
+    last = view.visits[-1] if view.visits else None
+    return last is not None and last.round == view.round and bool(last.titles) and last.asked is None
+
+
+def _vote(candidates: tuple[int, ...]) -> Building:
+    choice = yield 1 << STOP | _bits(SEAT, candidates)
+    return Vote(seat=None if choice == STOP else choice - SEAT)
+
+
+def _pick() -> Building:
+    pick: tuple[int, ...] = ()
+    after = 0
+    while after < NUMBERS:
+        choice = yield 1 << STOP | _bits(POSITION, range(after, NUMBERS))
+        if choice == STOP:
+            break
+        pick += (choice - POSITION,)
+        after = choice - POSITION + 1
+    return Pick(pick=pick)
+
+
+_PICKS = tuple(Pick(pick=pick) for count in range(NUMBERS + 1) for pick in combinations(range(NUMBERS), count))
+
+
+def _given(view: FightView) -> list[int]:
+    """The seats that this one may give to."""
+    return [int(key) for key in view.positions if int(key) != view.barred]
+
+
+def _gifts(view: FightView) -> Building:
+    give: dict[str, int] = {}
+    mask = 1 << STOP | _bits(SEAT, _given(view))
+    for _ in range(MOST_GIVEN):
+        choice = yield mask
+        if choice == STOP:
+            break
+        key = SEAT_KEYS[choice - SEAT]
+        give[key] = give.get(key, 0) + 1
+    return Move(give=dict(sorted(give.items(), key=lambda gift: int(gift[0]))))
+
+
+def _ask(shown: tuple[Title, ...]) -> Building:
+    left = list(shown)
+    crest = yield from _title(left)
+    body = yield from _coloured(left)
+    parting = yield from _coloured(left)
+    other = yield from _coloured(left)
+    one, two = sorted(left)
+    return Ask(body=body, parting=parting, other=other, neither=(one, two), crest=crest)
+
+
+def _title(left: list[Title]) -> Generator[int, int, Title]:
+    """Takes one of the titles that are left."""
+    title = TITLES[(yield _bits(TITLE, map(TITLES.index, left))) - TITLE]
+    left.remove(title)
+    return title
+
+
+def _coloured(left: list[Title]) -> Generator[int, int, tuple[Title, Colour]]:
+    title = yield from _title(left)
+    return title, COLOURS[(yield ((1 << len(COLOURS)) - 1) << COLOUR) - COLOUR]
+
+
+def _move(view: FightView, at: str, left: int) -> Building:
+    path: list[Direction] = []
+    white = set(view.white)
+    hexes = [number - 1 for number in view.reached if number not in white] if view.final_phase else []
+    visited: set[str] = {visit.pillar for visit in view.visits}
+    choice = STOP
+    if not left:
+        yield 1 << STOP
+    while left:
+        reinforce = bool(hexes) << REINFORCE
+        if path and at in PILLAR_AT:
+            mask = reinforce and reinforce | 1 << STOP
+        else:
+            mask = _ways(at, path, visited) | reinforce | 1 << STOP
+        choice = (yield mask) if mask else STOP
+        if choice in (STOP, REINFORCE):
+            break
+        path.append(DIRECTIONS[choice - STEP])
+        at = STEPS[at][path[-1]]
+        left -= 1
+    put = (yield from _reinforced(hexes, left)) if choice == REINFORCE else {}
+    return Move(path=tuple(path), reinforce=put)
+
+
+def _ways(at: str, path: list[Direction], visited: set[str]) -> int:
+    """The mask of the steps that may come next: to a pillar only straight all the way, and not again (R1)."""
+    mask = 0
+    for way, there in STEPS[at].items():
+        if there not in PILLAR_AT or (there not in visited and all(step == way for step in path)):
+            mask |= 1 << STEP + DIRECTIONS.index(way)
+    return mask
+
+
+def _reinforced(hexes: list[int], left: int) -> Generator[int, int, dict[HexKey, int]]:
+    put: dict[int, int] = {}
+    choice = REINFORCE
+    while choice == REINFORCE:
+        hex_ = (yield _bits(HEX, hexes)) - HEX
+        hexes.remove(hex_)
+        put[hex_], smaller = 0, POWERS
+        more = 0
+        while True:
+            # The first power is needed; afterwards only smaller ones may follow, or the hex is done.
+            powers = (1 << min(smaller, left.bit_length())) - 1
+            choice = yield powers << AMOUNT | more
+            if choice < AMOUNT:
+                break
+            smaller = choice - AMOUNT
+            put[hex_] += 1 << smaller
+            left -= 1 << smaller
+            if not left:
+                choice = STOP
+                break
+            more = 1 << STOP | bool(hexes) << REINFORCE
+    return {HEXES[hex_]: put[hex_] for hex_ in sorted(put)}
+
+
+def _bits(first: int, numbers: Iterable[int]) -> int:
+    """The mask of these numbers of one kind of choice."""
+    mask = 0
+    for number in numbers:
+        mask |= 1 << number
+    return mask << first

@@ -1,0 +1,659 @@
+"""What a seat of The Fight For a Name must reckon with: banners, pillars, and what the others did and were told.
+
+A world is drawn in this order.
+
+- What the others did: one step further in a chain of histories (`histories`) which give all positions, holders,
+  white hexes, claims and gifts as they were told. One world's is like that of the world before; now and then a
+  chain begins anew. Longer paths are thought less likely, and of all paths of a length one is taken.
+- Banners: each layout that fits is as likely, whatever chance the answers of pillars had. It fits the seat's
+  answers and all claims, and gives the seat no title that it did not claim.
+- What pillars show: as the host draws it, with what the seat saw, and with the crests of those who claimed.
+- What the others asked: six uses at random. No crest gave another seat a title that it did not claim; so a seat
+  that lost a title to another is taken to have lacked its crest.
+- The order in the timed game: each as likely.
+
+While pillars answer, moves of the round are drawn that lead to nothing told. In a vote, worlds are drawn until the
+candidates come out as told.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from random import Random
+from typing import cast
+
+from msgspec.structs import replace
+
+from protocol.games.fight_board import COLOURS, HEXES, PILLARS, START, STEPS, TITLES, visits, walks
+from protocol.games.fight_for_a_name import (
+    Ask,
+    Banner,
+    Colour,
+    Direction,
+    FightOptions,
+    FightSetup,
+    FightView,
+    Move,
+    Pillar,
+    Puzzle,
+    Title,
+    Visit,
+)
+from referee.games.fight_for_a_name import ending
+from referee.games.fight_for_a_name.histories import NUMBER, History, drawn_gifts, holder, path
+from referee.games.fight_for_a_name.histories import Banner as Colours
+from referee.games.fight_for_a_name.moving import CROWD, INCOME, MOST_GIVEN, play_moves
+from referee.games.fight_for_a_name.pillars import answer_to
+from referee.games.fight_for_a_name.seen import voters
+from referee.games.fight_for_a_name.setup import SHOWN, SHOWN_AT, drawn_pillars
+from referee.games.fight_for_a_name.state import SEATS, Amounts, FightState, Phase, Player, winners
+
+APART = 12
+"""Values of a history that are drawn anew from one world to the next."""
+ANEW = 400
+"""Worlds of one chain of histories."""
+TRIES = 2_000
+"""How often a world is drawn before it is said that there is none."""
+LAYOUTS = 20_000
+"""The same of a layout of banners."""
+NEAR = 4
+"""How far others are taken to go while pillars answer."""
+
+
+def worlds(view: FightView, seat: int, luck: Random, options: FightOptions) -> Iterator[FightState]:
+    """See `Game.worlds`. Raises ValueError: nothing fits what the seat was told."""
+    facts = Facts(view)
+    fails = 0
+    while True:
+        try:
+            history = History(view, facts.may_be, luck)
+        except ValueError:
+            fails += 1
+            if fails > TRIES // ANEW:
+                raise
+            continue
+        drawing = Drawing(view, seat, luck, replace(options, rounds=view.rounds), facts, history)
+        for _ in range(ANEW):
+            world = drawing.world()
+            if world is None:
+                fails += 1
+                if fails > TRIES:
+                    raise ValueError("no world was found that fits what this seat was told")
+            else:
+                fails = 0
+                yield world
+
+
+class Facts:
+    """What the seat's own visits, and the reveal, say of banners and pillars."""
+
+    def __init__(self, view: FightView) -> None:
+        everything = set(COLOURS)
+        self.bodies: dict[Title, set[Colour]] = {title: set(everything) for title in TITLES}
+        self.partings: dict[Title, set[Colour]] = {title: set(everything) for title in TITLES}
+        self.pillars: dict[Pillar, tuple[Title, ...]] = {}
+        for visit in view.visits:
+            if visit.titles:
+                self.pillars[visit.pillar] = visit.titles
+            if visit.asked is not None and visit.answer is not None:
+                asked, answer = visit.asked, visit.answer
+                _keep(self.bodies, *asked.body, is_it=answer.body)
+                _keep(self.partings, *asked.parting, is_it=answer.parting)
+                absent = [(asked.other[0], answer.other)]
+                absent += [(title, colour) for title in asked.neither for colour in answer.neither]
+                for title, colour in absent:
+                    self.bodies[title].discard(colour)
+                    self.partings[title].discard(colour)
+        if view.revealed is not None:
+            self.pillars = dict(view.revealed.pillars)
+            for title, banner in view.revealed.titles.items():
+                self.bodies[title], self.partings[title] = {banner.body}, {banner.parting}
+
+    def may_be(self, title: Title, banner: Colours) -> bool:
+        """Whether the title may have that banner, by these facts alone."""
+        return banner[0] in self.bodies[title] and banner[1] in self.partings[title]
+
+
+def _keep(colours: dict[Title, set[Colour]], title: Title, colour: Colour, *, is_it: bool) -> None:
+    if is_it:
+        colours[title] &= {colour}
+    else:
+        colours[title].discard(colour)
+
+
+Node = list[tuple[int, Colour, "Node"]]
+"""The colours that one title may have, each with a running count of layouts, and with the next title's node."""
+
+
+class Layouts:
+    """Draws a colour for each title, every colour twice: each way that the titles allow is as likely."""
+
+    def __init__(self, allowed: dict[Title, set[Colour]]) -> None:
+        self._allowed = [[n for n, colour in enumerate(COLOURS) if colour in allowed[title]] for title in TITLES]
+        self._nodes: dict[tuple[int, ...], tuple[int, Node]] = {}
+        self.count, self._first = self._node((2,) * len(COLOURS))
+
+    def _node(self, left: tuple[int, ...]) -> tuple[int, Node]:
+        if left in self._nodes:
+            return self._nodes[left]
+        title = len(TITLES) - sum(left)
+        if title == len(TITLES):
+            return 1, []
+        node: Node = []
+        total = 0
+        for colour in self._allowed[title]:
+            if left[colour]:
+                after = (*left[:colour], left[colour] - 1, *left[colour + 1 :])
+                count, rest = self._node(after)
+                if count:
+                    total += count
+                    node.append((total, COLOURS[colour], rest))
+        self._nodes[left] = total, node
+        return total, node
+
+    def draw(self, luck: Random, unlike: Sequence[Colour] = ()) -> list[Colour] | None:
+        """By title; None where a title has the colour that it has in `unlike`."""
+        node = self._first
+        colours: list[Colour] = []
+        while node:
+            ticket = luck.random() * node[-1][0]
+            colour, rest = next((colour, rest) for below, colour, rest in node if ticket < below)
+            if unlike and colour == unlike[len(colours)]:
+                return None
+            colours.append(colour)
+            node = rest
+        return colours
+
+
+class Drawing:
+    """Draws worlds along one chain of histories."""
+
+    def __init__(  # noqa: PLR0917 - all that it draws from
+        self,
+        view: FightView,
+        seat: int,
+        luck: Random,
+        options: FightOptions,
+        facts: Facts,
+        history: History,
+    ) -> None:
+        self.view, self.seat, self.luck, self.options = view, seat, luck, options
+        self.facts, self.history = facts, history
+        claimed = history.banners()
+        bodies = {t: {claimed[t][0]} & facts.bodies[t] if t in claimed else facts.bodies[t] for t in TITLES}
+        partings = {t: {claimed[t][1]} & facts.partings[t] if t in claimed else facts.partings[t] for t in TITLES}
+        self.bodies, self.partings = Layouts(bodies), Layouts(partings)
+        self.gifts = drawn_gifts(history, luck)
+        self.tempting: dict[tuple[int, int, int], frozenset[Colours]] = {}
+        """By round, claims made before in it, and seat: the banners that the seat could make."""
+        self.moving: dict[tuple[int, int, int], frozenset[Colours]] = {}
+        """The same of rounds with claims, which another history changes."""
+        self.puzzle = Puzzle(numbers=view.numbers, target=view.target)
+        self.own = _own_player(view)
+
+    def world(self) -> FightState | None:
+        """One more, or None where it did not come out as told."""
+        self.history.step(APART)
+        self.moving.clear()
+        if not (self.bodies.count and self.partings.count):
+            return None
+        came = self._arrivals()
+        banners = self._banners()
+        if banners is None:
+            return None
+        won = self._won_with(came, banners)
+        if won is None:
+            return None
+        rank = self._rank(won, banners)
+        needed: dict[Pillar, set[Title]] = {}
+        for title, (_, pillar) in won.items():
+            needed.setdefault(pillar, set()).add(title)
+        pillars = self._pillars(needed)
+        setup = FightSetup(
+            colours=self.view.colours,
+            titles={title: Banner(body=body, parting=parting) for title, (body, parting) in banners.items()},
+            pillars=pillars,
+            challenge=self.puzzle,
+        )
+        players = tuple(
+            self.own if seat == self.seat else self._player(seat, came[seat], setup, banners, won)
+            for seat in range(SEATS)
+        )
+        state = FightState(
+            options=self.options,
+            setup=setup,
+            phase="move" if self.view.round else "challenge",
+            round=self.view.round,
+            challenge=rank if rank is not None else (),
+            players=players,
+            history=self.view.history,
+            white=self.view.white,
+            claims=self.view.claims,
+        )
+        if rank is None:
+            return None
+        return self._in_phase(state)
+
+    def _arrivals(self) -> list[list[tuple[int, Pillar, bool]]]:
+        """By seat: the round and the pillar of each visit, and whether it was turned away."""
+        found: list[list[tuple[int, Pillar, bool]]] = [[] for _ in range(SEATS)]
+        for r in range(1, self.history.rounds + 1):
+            arrived = self.history.arrived(r)
+            counts = Counter(arrived.values())
+            for seat, pillar in arrived.items():
+                found[seat].append((r, pillar, counts[pillar] > CROWD))
+        return found
+
+    def _banners(self) -> dict[Title, Colours] | None:
+        """A layout in which the seat has claimed what it could."""
+        avoided = [(title, self._tempted(self.seat, r, title)) for title, r in self.view.crests.items()]
+        for _ in range(LAYOUTS):
+            bodies = self.bodies.draw(self.luck)
+            partings = self.partings.draw(self.luck, cast("list[Colour]", bodies))
+            if partings is not None:
+                banners = dict(zip(TITLES, zip(cast("list[Colour]", bodies), partings, strict=True), strict=True))
+                if not any(banners[title] in tempting for title, tempting in avoided):
+                    return banners
+        return None
+
+    def _tempted(self, seat: int, since: int, title: Title, *, lost: bool = False) -> frozenset[Colours]:
+        """The banners of a title with which the seat, with the crest since that round, would have claimed it.
+
+        `lost`: counts the round in which another seat claimed it, too.
+        """
+        history, found = self.history, frozenset[Colours]()
+        claim = self.view.claims.get(title)
+        last = min(claim.round if claim else history.rounds, history.claim_round.get(seat, history.rounds))
+        for r in range(since, min(last, history.rounds) + 1):
+            claims = history.claims[r - 1]
+            stage = sum(each < title for each, _ in claims)
+            if claim is not None and claim.round == r and (claim.seat == seat or not lost):
+                continue
+            if any(claimer == seat for _, claimer in claims[:stage]):
+                continue
+            found |= self._could_make(r, stage, seat)
+        return found
+
+    def _could_make(self, r: int, stage: int, seat: int) -> frozenset[Colours]:
+        claims = self.history.claims[r - 1]
+        known = self.moving if claims else self.tempting
+        if (r, stage, seat) not in known:
+            if claims:
+                self._fill(r, stage)
+            else:
+                self._note(r, 0, self.history.held[r - 1])
+        return known.get((r, stage, seat), frozenset())
+
+    def _fill(self, r: int, stage: int) -> None:
+        """What seats held in a round with claims, when so many of them were made."""
+        made = self.history.claimed[r - 1][:stage]
+        gone = {claim.seat for claim in made}
+        white = {number for claim in made for number in claim.hexes}
+        held = {}
+        for number, strengths in self.history.strengths(r).items():
+            if number not in white:
+                who = holder({each: strength for each, strength in strengths.items() if each not in gone})
+                if who is not None:
+                    held[number] = who
+        self._note(r, stage, held)
+
+    def _note(self, r: int, stage: int, held: dict[int, int]) -> None:
+        known = self.moving if self.history.claims[r - 1] else self.tempting
+        colours: dict[int, Counter[Colour]] = {seat: Counter() for seat in range(SEATS)}
+        for number, seat in held.items():
+            colours[seat][self.history.colour[number]] += 1
+        for seat, counts in colours.items():
+            known[r, stage, seat] = frozenset(
+                (body, parting)
+                for parting, count in counts.items()
+                if count > 1
+                for body in counts
+                if body != parting
+            )
+
+    def _won_with(
+        self, came: list[list[tuple[int, Pillar, bool]]], banners: dict[Title, Colours]
+    ) -> dict[Title, tuple[int, Pillar]] | None:
+        """Of each title that another seat claimed, the visit that gave it the crest: round and pillar."""
+        won: dict[Title, tuple[int, Pillar]] = {}
+        for title, claim in self.view.claims.items():
+            if claim.seat == self.seat:
+                continue
+            fitting = [
+                (r, pillar)
+                for r, pillar, is_crowd in came[claim.seat]
+                if not is_crowd
+                and (pillar not in self.facts.pillars or title in self.facts.pillars[pillar])
+                and banners[title] not in self._tempted(claim.seat, r, title)
+            ]
+            if not fitting:
+                return None
+            won[title] = self.luck.choice(fitting)
+        return won
+
+    def _rank(self, won: dict[Title, tuple[int, Pillar]], banners: dict[Title, Colours]) -> tuple[int, ...] | None:
+        """The order in the timed game; None where the seat should have had a title that another claimed."""
+        if self.view.revealed is not None:
+            return self.view.revealed.challenge
+        rank = self.luck.sample(range(SEATS), SEATS)
+        for title, (got, _) in won.items():
+            claim = self.view.claims[title]
+            since = self.view.crests.get(title)
+            if (
+                since is None
+                or since > claim.round
+                or self.history.claim_round.get(self.seat, SEATS**4) < claim.round
+            ):
+                continue
+            stage = sum(each < title for each, _ in self.history.claims[claim.round - 1])
+            made = self.history.claimed[claim.round - 1]
+            if any(each.seat == self.seat for each in made[:stage]):
+                continue
+            if banners[title] not in self._could_make(claim.round, stage, self.seat):
+                continue
+            theirs = self._spent_on(claim.seat, made[stage].hexes, claim.round)
+            mine = self._spent_on(self.seat, self._own_hexes(claim.round, stage, banners[title]), claim.round)
+            if (-theirs, got) > (-mine, since):
+                return None
+            one, other = rank.index(claim.seat), rank.index(self.seat)
+            if (-theirs, got) == (-mine, since) and one > other:
+                rank[one], rank[other] = rank[other], rank[one]
+        return tuple(rank)
+
+    def _own_hexes(self, r: int, stage: int, banner: Colours) -> tuple[int, ...]:
+        gone = {claim.seat for claim in self.history.claimed[r - 1][:stage]}
+        white = {number for claim in self.history.claimed[r - 1][:stage] for number in claim.hexes}
+        held = [
+            number
+            for number, strengths in self.history.strengths(r).items()
+            if number not in white
+            and holder({each: s for each, s in strengths.items() if each not in gone}) == self.seat
+        ]
+        body = [number for number in held if self.history.colour[number] == banner[0]]
+        parting = [number for number in held if self.history.colour[number] == banner[1]]
+        return (min(body), *sorted(parting)[:2])
+
+    def _spent_on(self, seat: int, hexes: Sequence[int], r: int) -> int:
+        return sum(
+            spent.amount
+            for number in hexes
+            for at, spents in self.history.by_hex[number].items()
+            for spent in spents
+            if at <= r and spent.seat == seat
+        )
+
+    def _pillars(self, needed: dict[Pillar, set[Title]]) -> dict[Pillar, tuple[Title, ...]]:
+        known = self.facts.pillars
+        if not known and not needed:
+            return dict(zip(PILLARS, drawn_pillars(self.luck), strict=True))
+        for _ in range(TRIES):
+            shown = self._shown(known, needed)
+            if shown is not None:
+                return shown
+        raise ValueError("what pillars showed, and the crests of the titles that were claimed, fit no setup")
+
+    def _shown(
+        self, known: dict[Pillar, tuple[Title, ...]], needed: dict[Pillar, set[Title]]
+    ) -> dict[Pillar, tuple[Title, ...]] | None:
+        """As `setup.drawn_pillars` does it, around what is known and needed; None where it did not come out."""
+        luck = self.luck
+        left = dict.fromkeys(TITLES, SHOWN_AT)
+        for titles in known.values():
+            for title in titles:
+                left[title] -= 1
+        needed = {pillar: titles for pillar, titles in needed.items() if pillar not in known}
+        later = Counter(title for titles in needed.values() for title in titles)
+        shown = dict(known)
+        order = [pillar for pillar in PILLARS if pillar not in known]
+        luck.shuffle(order)
+        for at, pillar in enumerate(order):
+            must = {title for title, count in left.items() if count == len(order) - at}
+            if pillar in needed:
+                must |= needed[pillar]
+                later.subtract(needed[pillar])
+            rest = [title for title, count in left.items() if count > later[title] and title not in must]
+            if len(must) > SHOWN or len(rest) < SHOWN - len(must):
+                return None
+            here = [*sorted(must), *luck.sample(rest, SHOWN - len(must))]
+            luck.shuffle(here)
+            for title in here:
+                left[title] -= 1
+            shown[pillar] = tuple(here)
+        if any(left.values()) or len({frozenset(titles) for titles in shown.values()}) < len(PILLARS):
+            return None
+        return {pillar: shown[pillar] for pillar in PILLARS}
+
+    def _player(
+        self,
+        seat: int,
+        came: list[tuple[int, Pillar, bool]],
+        setup: FightSetup,
+        banners: dict[Title, Colours],
+        won: dict[Title, tuple[int, Pillar]],
+    ) -> Player:
+        """Another seat, as it may have played."""
+        history = self.history
+        title = next((title for title, claim in self.view.claims.items() if claim.seat == seat), None)
+        asked: list[Visit] = []
+        crests: dict[Title, int] = {}
+        for r, pillar, is_crowd in came:
+            if is_crowd:
+                asked.append(Visit(round=r, pillar=pillar, titles=()))
+                continue
+            shown = setup.pillars[pillar]
+            if title is not None and won[title] == (r, pillar):
+                crest: Title | None = title
+            else:
+                crest = self._crest(seat, r, shown, banners)
+            ask = None if crest is None else _drawn_ask(shown, crest, self.luck)
+            answer = None if ask is None else answer_to(ask, setup.titles, self.luck)
+            asked.append(Visit(round=r, pillar=pillar, titles=shown, asked=ask, answer=answer))
+            if crest is not None:
+                crests.setdefault(crest, r)
+        moves, reached, strengths, spent = self._moved(seat)
+        position = history.positions[-1].get(seat)
+        last = moves[-1] if moves and position is None else Move()
+        mp = cast("int", history.mp(seat))
+        return Player(
+            position=position,
+            mp=0 if position is None else mp + INCOME * (history.rounds < self.view.round),
+            crests=dict(sorted(crests.items())),
+            strengths=strengths,
+            spent=spent,
+            reached=reached,
+            visits=tuple(asked),
+            moves=moves,
+            barred=next((int(key) for key, amount in last.give.items() if amount == MOST_GIVEN), None),
+        )
+
+    def _crest(self, seat: int, r: int, shown: tuple[Title, ...], banners: dict[Title, Colours]) -> Title | None:
+        """One that gave the seat no title that it did not claim; None: it asked nothing."""
+        luck = self.luck
+        for title in luck.sample(shown, len(shown)):
+            if banners[title] not in self._tempted(seat, r, title, lost=True):
+                return title
+        return None
+
+    def _moved(self, seat: int) -> tuple[tuple[Move, ...], tuple[int, ...], Amounts, Amounts]:
+        """Its moves, the hexes where they ended, its strengths, and what it spent there."""
+        history = self.history
+        moves: list[Move] = []
+        reached: set[int] = set()
+        strengths, spent_on = Counter[str](), Counter[str]()
+        titled = history.claim_round.get(seat)
+        for r in range(1, history.rounds + 1):
+            if titled is not None and titled < r:
+                moves.append(self.gifts[r - 1][seat])
+                continue
+            put: dict[str, int] = {}
+            way: tuple[Direction, ...] = ()
+            for spent in history.by_seat[seat][r]:
+                number = NUMBER.get(spent.place)
+                if spent.is_put:
+                    if spent.amount:
+                        put[spent.place] = spent.amount
+                else:
+                    way = path(spent.start, spent.place, spent.amount)
+                    if number is not None:
+                        reached.add(number)
+                if number is not None and titled is None and number not in history.white_at:
+                    strengths[spent.place] += spent.strength if spent.amount or not spent.is_put else 0
+                    spent_on[spent.place] += spent.amount
+            moves.append(_walked(way) if not put else Move(path=way, reinforce=put))
+        if titled is not None:
+            return tuple(moves), tuple(sorted(reached)), {}, {}
+        return tuple(moves), tuple(sorted(reached)), _amounts(strengths), _amounts(spent_on)
+
+    def _in_phase(self, state: FightState) -> FightState | None:
+        """The state with the window that is open; None where what was told of it does not come out."""
+        view = self.view
+        if view.round == 0:
+            return replace(state, challenge=())
+        if view.revealed is not None or len(view.history) == view.round:
+            return self._after_the_last(replace(state, gifts=view.history[-1].gifts))
+        if len(view.moves) == len(view.history):
+            return state
+        return self._while_pillars_answer(state)
+
+    def _after_the_last(self, state: FightState) -> FightState | None:
+        view, luck = self.view, self.luck
+        last = ending.last(state)
+        if view.revealed is not None:
+            return replace(state, phase="over", eliminated=luck.choice(last), revealed=view.revealed)
+        first = winners(state)
+        others = tuple(sorted({claim.seat for claim in state.claims.values()} - set(first)))
+        phases: list[tuple[Phase, tuple[int, ...]]] = []
+        if others and len(first) < ending.FEW_FOR_A_VOTE:
+            phases.append(("token_vote", others))
+        if len(last) > 1 and state.claims:
+            phases.append(("elimination_vote", last))
+            if "Justice" in state.claims:
+                shown = view.candidates or tuple(sorted(luck.sample(last, luck.randint(2, len(last)))))
+                if set(shown) <= set(last):
+                    phases.append(("justice", shown))
+        luck.shuffle(phases)
+        for phase, candidates in phases:
+            after = replace(state, phase=phase, candidates=candidates)
+            if (candidates if self.seat in voters(after) else None) == view.candidates:
+                return after
+        return None
+
+    def _while_pillars_answer(self, state: FightState) -> FightState | None:
+        """The state in which all have moved, and visitors ask."""
+        view, luck, seat = self.view, self.luck, self.seat
+        own = view.visits[-1] if view.visits and view.visits[-1].round == view.round else None
+        before = replace(state, players=_put(state.players, seat, _before_the_move(view)))
+        moves: list[Move] = []
+        for number, player in enumerate(state.players):
+            if number == seat:
+                moves.append(view.moves[-1])
+            elif player.position is None:
+                moves.append(Move())
+            else:
+                visited = frozenset(visit.pillar for visit in player.visits)
+                moves.append(_walked(luck.choice(_ways(player.position, min(player.mp, NEAR), visited))))
+        if own is None or not own.titles:
+            self._send(state, moves, None if own is None else own.pillar)
+        after, _ = play_moves(before, tuple(moves))
+        now = after.players[seat]
+        if own is not None:
+            if now.visits[-1].titles != own.titles:
+                return None
+            now = replace(now, visits=view.visits, crests=view.crests)
+        if not after.visitors:
+            return None
+        return replace(after, phase="pillar", players=_put(after.players, seat, now))
+
+    def _send(self, state: FightState, moves: list[Move], pillar: Pillar | None) -> None:
+        """Sends so many seats to a pillar that it is a crowd; where none is given, one seat to any."""
+        able = []
+        for number, player in enumerate(state.players):
+            if number != self.seat and player.position is not None:
+                visited = {visit.pillar for visit in player.visits}
+                ways = [way for name, way in visits(player.position, player.mp, visited) if pillar in (None, name)]
+                if ways:
+                    able.append((number, self.luck.choice(ways)))
+        self.luck.shuffle(able)
+        for number, way in able[: 1 if pillar is None else CROWD]:
+            moves[number] = Move(path=way)
+
+
+def _put(players: tuple[Player, ...], seat: int, player: Player) -> tuple[Player, ...]:
+    return (*players[:seat], player, *players[seat + 1 :])
+
+
+@lru_cache(maxsize=4096)
+def _ways(position: str, mp: int, visited: frozenset[str]) -> list[tuple[Direction, ...]]:
+    return [*walks(position, mp).values(), *(way for _, way in visits(position, mp, visited))]
+
+
+@lru_cache(maxsize=4096)
+def _walked(way: tuple[Direction, ...]) -> Move:
+    return Move(path=way)
+
+
+def _drawn_ask(shown: tuple[Title, ...], crest: Title, luck: Random) -> Ask:
+    body, parting, other, one, two = luck.sample([title for title in shown if title != crest], len(shown) - 1)
+    colours = luck.choices(COLOURS, k=3)
+    one, two = sorted((one, two))
+    return Ask(
+        body=(body, colours[0]),
+        parting=(parting, colours[1]),
+        other=(other, colours[2]),
+        neither=(one, two),
+        crest=crest,
+    )
+
+
+def _own_player(view: FightView) -> Player:
+    return Player(
+        position=view.position,
+        mp=view.mp or 0,
+        crests=view.crests,
+        strengths=_amounts(view.strengths),
+        spent=_amounts(view.spent),
+        reached=view.reached,
+        visits=view.visits,
+        moves=view.moves,
+        barred=view.barred,
+    )
+
+
+def _amounts(by_name: dict[str, int]) -> Amounts:
+    return {name: by_name[name] for name in HEXES if by_name.get(name)}
+
+
+def _before_the_move(view: FightView) -> Player:
+    """The seat itself, before its move of this round, which is the last one told."""
+    move, own = view.moves[-1], _own_player(view)
+    before = replace(
+        own,
+        moves=view.moves[:-1],
+        visits=tuple(visit for visit in view.visits if visit.round < view.round),
+        crests={title: r for title, r in view.crests.items() if r < view.round},
+    )
+    if view.position is None:
+        return before
+    at = view.history[-1].positions[str(view.seat)] if view.history else START
+    strengths, spent = Counter(own.strengths), Counter(own.spent)
+    for name, amount in move.reinforce.items():
+        strengths[name] -= amount
+        spent[name] -= amount
+    number = NUMBER.get(view.position)
+    if number is not None and number not in view.white:
+        strengths[view.position] -= len(move.path) + 1
+        spent[view.position] -= len(move.path)
+    reached = set()
+    place = START
+    for past in view.moves[:-1]:
+        for way in past.path:
+            place = STEPS[place][way]
+        reached.add(NUMBER.get(place, 0))
+    return replace(
+        before,
+        position=at,
+        mp=own.mp + len(move.path) + sum(move.reinforce.values()),
+        strengths=_amounts(strengths),
+        spent=_amounts(spent),
+        reached=tuple(sorted(reached - {0})),
+    )

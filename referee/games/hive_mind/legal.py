@@ -1,0 +1,186 @@
+"""Hive Mind's legal actions, built from a view.
+
+A round is built Hive by Hive: a shape or `none`; in round 2 whether to double on each, then whether to block, as
+far as the seat can pay; in round 3 `guess` or `no guess`, and a guess's twelve digits, A to L. A guess of scores
+is built seat by seat: `none`, a number up to 40, or another one by its sign and its digits. These two are not
+listed.
+"""
+
+from collections.abc import Generator, Iterable, Sequence
+
+from protocol.games.hive_board import CELLS, SHAPES
+from protocol.games.hive_mind import BreakTie, GiveToken, HiveMindView, Round, Scores
+from protocol.words import Action
+from referee.games.hive_mind.checking import BUYING_ROUND
+from referee.games.hive_mind.state import ROUNDS, SEATS
+from referee.rules import Building
+
+SHAPE_NAMES = tuple(SHAPES)
+SMALL = 40
+"""The largest number that is one choice."""
+MOST_DIGITS = 4300
+"""No message can hold an integer of more."""
+CHOICES = (
+    "none",
+    *SHAPE_NAMES,
+    "no double", "double",
+    "no block", "block",
+    "no guess", "guess",
+    "holds 1", "holds 2", "holds 3",
+    *(f"seat {seat}" for seat in range(SEATS)),
+    *(str(number) for number in range(SMALL + 1)),
+    "a number above", "a number below",
+    *(f"digit {digit}" for digit in range(10)),
+    "end of number",
+)  # fmt: skip
+NUMBER = {name: number for number, name in enumerate(CHOICES)}
+NONE, SHAPE = NUMBER["none"], NUMBER[SHAPE_NAMES[0]]
+DOUBLE, BLOCK, GUESS = NUMBER["no double"], NUMBER["no block"], NUMBER["no guess"]
+"""The choice that says no; the next says yes."""
+HOLDS, SEAT, COUNT = NUMBER["holds 1"], NUMBER["seat 0"], NUMBER["0"]
+ABOVE, BELOW, DIGIT, END = (
+    NUMBER["a number above"],
+    NUMBER["a number below"],
+    NUMBER["digit 0"],
+    NUMBER["end of number"],
+)
+YES_OR_NO = 0b11
+SHAPES_OF = {
+    kind: sum(1 << SHAPE + at for at, shape in enumerate(SHAPES.values()) if shape.kind == kind)
+    for kind in ("tri", "arc", "line")
+}
+"""Kind to the mask of its shapes."""
+
+
+def build(view: HiveMindView, seat: int) -> Building:
+    """See `Game.build`."""
+    match view.window:
+        case "round":
+            return (yield from _round(view))
+        case "scores":
+            return (yield from _scores(seat))
+        case "give_token":
+            return GiveToken(seat=(yield _seats(_others(seat))) - SEAT)
+        case _:
+            return BreakTie(seat=(yield _seats(view.tied)) - SEAT)
+
+
+def spell(view: HiveMindView, action: Action) -> Sequence[int]:
+    """See `Game.spell`."""
+    match action:
+        case Round():
+            return _spelled_round(view, action)
+        case Scores(scores=scores):
+            guesses = [scores.get(str(other)) for other in range(SEATS) if other != view.seat]
+            return [choice for guess in guesses for choice in _spelled_number(guess)]
+        case GiveToken(seat=seat) | BreakTie(seat=seat):
+            return (SEAT + seat,)
+    raise AssertionError(action)
+
+
+def listed(view: HiveMindView, seat: int) -> Sequence[Action] | None:
+    """The winner's decisions; of rounds and guesses of scores there are too many."""
+    match view.window:
+        case "give_token":
+            return [GiveToken(seat=other) for other in _others(seat)]
+        case "break_tie":
+            return [BreakTie(seat=other) for other in view.tied]
+    return None
+
+
+def _round(view: HiveMindView) -> Generator[int, int, Round]:
+    place = yield from _place(view)
+    double: tuple[str, ...] = ()
+    block: tuple[str, ...] = ()
+    guess: dict[str, str] = {}
+    if view.round == BUYING_ROUND and (purse := view.wallet):
+        double, garnets = yield from _uses(
+            view.hives, DOUBLE, purse.free_doubles, purse.double_price, purse.garnets
+        )
+        block, _ = yield from _uses(view.hives, BLOCK, purse.free_blocks, purse.block_price, garnets)
+    if view.round == ROUNDS:
+        for hive in view.hives:
+            if (yield YES_OR_NO << GUESS) == GUESS + 1:
+                guess[hive] = ""
+                for _ in CELLS:
+                    guess[hive] += str((yield 0b111 << HOLDS) - HOLDS + 1)
+    return Round(place=place, double=double, block=block, guess=guess)
+
+
+def _place(view: HiveMindView) -> Generator[int, int, dict[str, str]]:
+    """A shape on each Hive or none; in round 1 no kind twice."""
+    place: dict[str, str] = {}
+    for hive in view.hives:
+        taken = {SHAPES[cells].kind for cells in place.values()} if view.round == 1 else ()
+        mask = sum(SHAPES_OF[kind] for kind in view.unused[hive] if kind not in taken)
+        if (choice := (yield mask | 1 << NONE)) != NONE:
+            place[hive] = SHAPE_NAMES[choice - SHAPE]
+    return place
+
+
+def _uses(
+    hives: Iterable[str], no: int, free: int, price: int | None, garnets: int
+) -> Generator[int, int, tuple[tuple[str, ...], int]]:
+    """The Hives to double or block on, and the garnets left."""
+    used: list[str] = []
+    for hive in hives:
+        cost = 0 if len(used) < free else price
+        affordable = cost is not None and cost <= garnets
+        if (yield (YES_OR_NO if affordable else 1) << no) == no + 1:
+            used.append(hive)
+            garnets -= cost or 0
+    return tuple(sorted(used)), garnets
+
+
+def _scores(seat: int) -> Generator[int, int, Scores]:
+    scores: dict[str, int] = {}
+    for other in _others(seat):
+        choice = yield 1 << NONE | 0b11 << ABOVE | (1 << SMALL + 1) - 1 << COUNT
+        if choice in (ABOVE, BELOW):
+            digits = yield from _digits()
+            scores[str(other)] = digits if choice == ABOVE else -digits
+        elif choice != NONE:
+            scores[str(other)] = choice - COUNT
+    return Scores(scores=scores)
+
+
+def _digits() -> Generator[int, int, int]:
+    """A number by its digits, the highest first."""
+    text = ""
+    for _ in range(MOST_DIGITS):
+        choice = yield 0b11_1111_1111 << DIGIT | bool(text) << END
+        if choice == END:
+            break
+        text += str(choice - DIGIT)
+    return int(text)
+
+
+def _spelled_round(view: HiveMindView, action: Round) -> list[int]:
+    place = action.place
+    choices = [SHAPE + SHAPE_NAMES.index(place[hive]) if hive in place else NONE for hive in view.hives]
+    if view.round == BUYING_ROUND:
+        choices += [DOUBLE + (hive in action.double) for hive in view.hives]
+        choices += [BLOCK + (hive in action.block) for hive in view.hives]
+    if view.round == ROUNDS:
+        for hive in view.hives:
+            guess = action.guess.get(hive, "")
+            choices += [GUESS + bool(guess), *(HOLDS + int(digit) - 1 for digit in guess)]
+    return choices
+
+
+def _spelled_number(number: int | None) -> list[int]:
+    if number is None:
+        return [NONE]
+    if 0 <= number <= SMALL:
+        return [COUNT + number]
+    digits = str(abs(number))
+    end = [END] if len(digits) < MOST_DIGITS else []
+    return [ABOVE if number > 0 else BELOW, *(DIGIT + int(digit) for digit in digits), *end]
+
+
+def _others(seat: int) -> list[int]:
+    return [other for other in range(SEATS) if other != seat]
+
+
+def _seats(seats: Iterable[int]) -> int:
+    return sum(1 << SEAT + seat for seat in seats)

@@ -1,0 +1,627 @@
+"""What a seat of Hive Mind must reckon with: what may lie on the Hives, and who may have placed what.
+
+The values are drawn uniformly from the layouts that fit the seat's hints: all 20,790 of a Hive before the first.
+What the others placed is drawn uniformly, too, from all that fits the rounds' results and the rules: first the
+kinds of shapes by seat and round, then the shapes. Doubles are told; Blocks that are not told yet are drawn
+among those that a seat can pay; of the others' guesses nothing is known, and every second one is none.
+
+Once only the winner has something to decide, the points must come out as told, too: who wins, and who is tied for
+elimination. Those worlds come from a random walk, so one is like the one before. They lean to what the seat
+guessed, and every second guess of the others is right.
+"""
+
+from bisect import bisect
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache, lru_cache
+from itertools import accumulate, combinations, permutations, product
+from math import exp, factorial, prod
+from random import Random
+from typing import cast
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from protocol.games.hive_board import CELLS, SHAPES
+from protocol.games.hive_layouts import fitting
+from protocol.games.hive_mind import (
+    Blocks,
+    Doubles,
+    GiveToken,
+    Hint,
+    HiveMindEvent,
+    HiveMindView,
+    HiveRound,
+    Kind,
+    Reveal,
+    Round,
+    RoundResult,
+    ScoreGuesses,
+    Scores,
+    SeatKey,
+    TokenGiven,
+)
+from referee.games.hive_mind import play
+from referee.games.hive_mind.checking import BUYING_ROUND
+from referee.games.hive_mind.hive import draw_values
+from referee.games.hive_mind.result import order, settle, standing
+from referee.games.hive_mind.scoring import (
+    Tally,
+    count_hive,
+    right_guesses,
+    score,
+    summed,
+    with_right_guesses,
+)
+from referee.games.hive_mind.state import (
+    ROUNDS,
+    RULE_SETS,
+    SEATS,
+    HiveMindState,
+    Play,
+    Result,
+    RuleSet,
+    Turn,
+    price,
+    turn,
+)
+from referee.rules import Luck
+
+Column = tuple[Kind | None, ...]
+"""The kinds that the others placed on a Hive in a round, by their order; None: nothing."""
+APART = 6
+"""Steps of the walk from one world to the next."""
+MOST_STEPS, MOST_WALKS = 5_000, 20
+"""Steps to the first world before the walk begins anew, and how often it does before it is given up."""
+WARMTH, SEEKING = 0.3, (0.3, 0.7, 1.2)
+"""How readily the walk takes a step away from what was told; and by turns of walks, until a world is found."""
+
+
+class Covers(Struct, frozen=True):
+    """The shapes that the others may have placed on a Hive in a round."""
+
+    ways: tuple[tuple[str, ...], ...]
+    """Each in alphabetical order."""
+    weights: tuple[int, ...]
+    """Cumulative: in how many ways the seats may have placed these."""
+
+
+def covers(shapes: dict[Kind, int], counts: dict[str, int]) -> Covers:
+    """All sets of shapes of these kinds that lie over each hex so often."""
+    return _covers(tuple(sorted(shapes.items())), tuple(counts[cell] for cell in CELLS))
+
+
+@lru_cache(maxsize=256)
+def _covers(shapes: tuple[tuple[Kind, int], ...], counts: tuple[int, ...]) -> Covers:
+    left = list(counts)
+    kinds = dict(shapes)
+    found: set[tuple[str, ...]] = set()
+
+    def place(placed: tuple[str, ...]) -> None:
+        at = next((at for at, number in enumerate(left) if number), None)
+        if at is None:
+            found.add(tuple(sorted(placed)))
+            return
+        for name in _OVER[CELLS[at]]:
+            kind = SHAPES[name].kind
+            over = [CELLS.index(cell) for cell in name]
+            if kinds[kind] and all(left[each] for each in over):
+                kinds[kind] -= 1
+                for each in over:
+                    left[each] -= 1
+                place((*placed, name))
+                kinds[kind] += 1
+                for each in over:
+                    left[each] += 1
+
+    place(())
+    ways = tuple(sorted(found))
+    of_kind = prod(factorial(number) for number in kinds.values())
+    weights = [of_kind // prod(factorial(number) for number in Counter(way).values()) for way in ways]
+    return Covers(ways, tuple(accumulate(weights)))
+
+
+_OVER = {cell: tuple(name for name in SHAPES if cell in name) for cell in CELLS}
+"""Hex to the shapes that lie over it."""
+
+
+class Hive(Struct, frozen=True):
+    """What is known of one Hive."""
+
+    values: Sequence[str] | None
+    """What may lie on it; None: anything."""
+    guessed: str | None
+    """What the seat guessed, if that may lie on it."""
+    covers: tuple[Covers, ...]
+    """By round played."""
+    first: tuple[Column, ...]
+    """What may have been placed in its first round."""
+    later: tuple[tuple[tuple[Column, ...], ...], ...]
+    """By `first`: what then may have been placed in its other rounds."""
+
+
+class Buying(Struct, frozen=True):
+    """What a seat bought or used in a round: its Doubles, and what it may have blocked."""
+
+    double: tuple[str, ...] = ()
+    blocks: tuple[tuple[str, ...], ...] = ((),)
+
+
+class Played(Struct, frozen=True):
+    """A round that was played."""
+
+    turn: Turn
+    own: Round
+    told: tuple[HiveMindEvent, ...]
+    """What all were told."""
+    buying: dict[int, Buying]
+    """By other seat."""
+
+
+class End(Struct, frozen=True):
+    """What is known of the points."""
+
+    winner: int | None
+    """None: another seat than the view's."""
+    tie: bool
+    """Whether a tie for elimination waits for the winner."""
+    tied: tuple[int, ...]
+    """Between whom; nobody: that is not known."""
+    asked: bool
+    """Whether the winner was asked whom to give a token."""
+    given: TokenGiven | None
+    guessed: ScoreGuesses | None
+
+
+class Known(Struct, frozen=True):
+    """All that bounds the worlds of one seat."""
+
+    view: HiveMindView
+    start: HiveMindState
+    rules: RuleSet
+    seat: int
+    others: tuple[int, ...]
+    hives: dict[str, Hive]
+    firsts: tuple[tuple[int, ...], ...]
+    """Which of `Hive.first` may have come together, one a Hive."""
+    weights: tuple[int, ...]
+    """Cumulative: in how many ways the later rounds go with them."""
+    rounds: tuple[Played, ...]
+    told: tuple[HiveMindEvent, ...]
+    """What the seat was told in them."""
+    over: bool
+    """Whether all rounds are played."""
+    end: End | None
+    """None while there are points to be had."""
+
+
+Shapes = tuple[str | None, ...]
+"""By other seat, in their order: the shape that it placed on a Hive in a round."""
+
+
+RIGHT = ""
+
+
+class Drawn(Struct):
+    """What is hidden in a world. Nothing in it is changed, only replaced."""
+
+    values: dict[str, str]
+    placed: dict[str, tuple[Shapes, ...]]
+    """Hive to shapes by round."""
+    blocks: tuple[dict[int, tuple[str, ...]], ...]
+    """By round, by other seat."""
+    guesses: dict[str, dict[int, str]]
+    """Hive to what the other seats guessed; `RIGHT`: what lies on it."""
+    right: frozenset[int]
+    """The others that guess this seat's total."""
+    scores: dict[tuple[int, int], float]
+    """What an other guesses of another, as a share of the highest total."""
+
+
+def worlds(view: HiveMindView, luck: Random, start: HiveMindState) -> Iterator[HiveMindState]:
+    """See `Game.worlds`.
+
+    Args:
+        view: what the seat knows.
+        luck: where chance comes from.
+        start: a match of the variant, with the garnets that the seats began with.
+
+    Raises:
+        ValueError: the view is a spectator's, the match is over, or no end was found that is as told.
+    """
+    if view.seat is None or (view.told and isinstance(view.told[-1], Reveal)):
+        raise ValueError("worlds are drawn for a seat, while its match goes on")
+    known = _known(view, view.seat, start)
+    if known.end is not None:
+        yield from _walk(known, known.end, luck)
+    while True:
+        yield _state(known, _drawn(known, luck))
+
+
+def _known(view: HiveMindView, seat: int, start: HiveMindState) -> Known:
+    rules = RULE_SETS[start.variant]
+    others = tuple(other for other in range(SEATS) if other != seat)
+    hives = {hive: _hive(view, hive) for hive in rules.hives}
+    together = [hives.values()] if rules.at_once else []
+    firsts = [
+        which
+        for which in product(*(range(len(hive.first)) for hive in hives.values()))
+        if not together or _differ([hive.first[at] for hive, at in zip(hives.values(), which, strict=True)])
+    ]
+    weights = [
+        prod(len(hive.later[at]) for hive, at in zip(hives.values(), which, strict=True)) for which in firsts
+    ]
+    return Known(
+        view=view,
+        start=start,
+        rules=rules,
+        seat=seat,
+        others=others,
+        hives=hives,
+        firsts=tuple(firsts),
+        weights=tuple(accumulate(weights)),
+        rounds=_rounds(view, start, rules, others),
+        told=tuple(event for event in view.told if not isinstance(event, ScoreGuesses | TokenGiven)),
+        over=not view.hives,
+        end=None if view.hives or view.window == "scores" else _end_known(view, seat, rules),
+    )
+
+
+def _rounds(
+    view: HiveMindView, start: HiveMindState, rules: RuleSet, others: tuple[int, ...]
+) -> tuple[Played, ...]:
+    told: list[list[HiveMindEvent]] = []
+    for event in view.told:
+        if isinstance(event, RoundResult):
+            told.append([])
+        if isinstance(event, RoundResult | Doubles | Blocks):
+            told[-1].append(event)
+    doubles = {
+        hive: seats for event in view.told if isinstance(event, Doubles) for hive, seats in event.hives.items()
+    }
+    blocks = _blocks(view, rules)
+    garnets = list(start.garnets)
+    rounds: list[Played] = []
+    for number, own in enumerate(view.submitted):
+        now = cast("Turn", turn(replace(start, rounds=((),) * number)))
+        buying = dict.fromkeys(others, Buying())
+        for seat in others if now.number == BUYING_ROUND else ():
+            double = tuple(sorted(hive for hive in now.hives if seat in doubles.get(hive, ())))
+            block = [tuple(sorted(hive for hive in now.hives if seat in blocks.get(hive, ())))]
+            if not any(hive in blocks for hive in now.hives):
+                block = _payable(rules, garnets[seat], double, now.hives)
+            buying[seat] = Buying(double, tuple(block))
+            # Only a round of Blocks that are told comes before another one.
+            garnets[seat] -= price(rules, Round(double=double, block=block[0]))
+        rounds.append(Played(now, own, tuple(told[number]), buying))
+    return tuple(rounds)
+
+
+def _payable(rules: RuleSet, garnets: int, double: tuple[str, ...], hives: Sequence[str]) -> list[tuple[str, ...]]:
+    """The Blocks that a seat can pay besides these Doubles."""
+    ways = [tuple(sorted(block)) for number in range(len(hives) + 1) for block in combinations(hives, number)]
+    return [
+        block
+        for block in ways
+        if (rules.block_price is not None or len(block) <= rules.free_uses)
+        and price(rules, Round(double=double, block=block)) <= garnets
+    ]
+
+
+def _blocks(view: HiveMindView, rules: RuleSet) -> dict[str, tuple[int, ...]]:
+    """The Hives of which the Blocks are told, and who blocks there."""
+    told = [event for event in view.told if isinstance(event, Blocks)]
+    if rules.at_once:
+        return {hive: event.hives.get(hive, ()) for event in told for hive in rules.hives}
+    return {hive: event.hives.get(hive, ()) for hive, event in zip(rules.hives, told, strict=False)}
+
+
+def _end_known(view: HiveMindView, seat: int, rules: RuleSet) -> End:
+    given = next((event for event in view.told if isinstance(event, TokenGiven)), None)
+    winner = given.giver if given else None
+    tie = view.window == "break_tie"
+    return End(
+        winner=seat if view.window is not None else winner,
+        tie=tie or given is not None or not rules.gives_token,
+        tied=view.tied,
+        asked=rules.gives_token and (tie or given is not None),
+        given=given,
+        guessed=next((event for event in view.told if isinstance(event, ScoreGuesses)), None),
+    )
+
+
+def _hive(view: HiveMindView, name: str) -> Hive:
+    hints = [event for event in view.told if isinstance(event, Hint) and event.hive == name]
+    results = [event.hives[name] for event in view.told if isinstance(event, RoundResult) and name in event.hives]
+    own = {hint.round: hint.cells for hint in hints}
+    rounds = [_less_own(result, own.get(result.round)) for result in results]
+    columns = [_columns(tuple(sorted(shapes.items()))) for shapes, _ in rounds]
+    first, *others = columns or [((None,) * (SEATS - 1),)]
+    values = _fitting(tuple(hints))
+    guesses = [action.guess[name] for action in view.submitted if name in action.guess]
+    return Hive(
+        values=values if hints else None,
+        guessed=guesses[0] if guesses and guesses[0] in values else None,
+        covers=tuple(covers(shapes, counts) for shapes, counts in rounds),
+        first=first,
+        later=tuple(tuple(rest for rest in product(*others) if _differ([one, *rest])) for one in first),
+    )
+
+
+def _less_own(result: HiveRound, own: str | None) -> tuple[dict[Kind, int], dict[str, int]]:
+    """What the others placed: how many of each kind, and how many over each hex."""
+    shapes, counts = dict(result.shapes), dict(result.counts)
+    if own:
+        shapes[SHAPES[own].kind] -= 1
+        for cell in own:
+            counts[cell] -= 1
+    return shapes, counts
+
+
+@cache
+def _columns(shapes: tuple[tuple[Kind, int], ...]) -> tuple[Column, ...]:
+    """All ways to give these kinds to the other seats, at most one to each."""
+    wanted = Counter(dict(shapes))
+    wanted[cast("Kind", None)] = SEATS - 1 - wanted.total()
+    kinds = [kind for kind, number in wanted.items() if number]
+    return tuple(column for column in product(kinds, repeat=SEATS - 1) if Counter(column) == +wanted)
+
+
+def _differ(columns: Sequence[Column]) -> bool:
+    """Whether no seat places a kind twice."""
+    return all(
+        len({kind for kind in kinds if kind}) == sum(kind is not None for kind in kinds)
+        for kinds in zip(*columns, strict=True)
+    )
+
+
+@lru_cache(maxsize=64)
+def _fitting(hints: tuple[Hint, ...]) -> list[str]:
+    """The values that these hints about one Hive leave."""
+    return [
+        "".join("3" if threes >> at & 1 else "2" if twos >> at & 1 else "1" for at in range(len(CELLS)))
+        for twos, threes in fitting(hints)
+    ]
+
+
+def _drawn(known: Known, luck: Random) -> Drawn:
+    """All that is hidden, but for what the points must come to."""
+    end = known.end
+    right = luck.sample(known.others, end.guessed.guessed_by) if end and end.guessed else ()
+    last = [hive for each in known.rounds if each.turn.number == ROUNDS for hive in each.turn.hives]
+    return Drawn(
+        values={name: _values(hive, known.over, luck) for name, hive in known.hives.items()},
+        placed=_placed(known, luck),
+        blocks=tuple(
+            {seat: luck.choice(buying.blocks) for seat, buying in each.buying.items()} for each in known.rounds
+        ),
+        guesses={
+            hive: {seat: _guess(known, luck) for seat in known.others if luck.random() < 1 / 2} for hive in last
+        },
+        right=frozenset(right),
+        scores={pair: luck.random() for pair in permutations(known.others, 2)}
+        if known.view.scores is not None
+        else {},
+    )
+
+
+def _guess(known: Known, luck: Random) -> str:
+    """What another seat guesses of a Hive; where points must come out as told, every second guess is right."""
+    return RIGHT if known.end is not None and luck.random() < 1 / 2 else draw_values(luck)
+
+
+def _state(known: Known, drawn: Drawn) -> HiveMindState:
+    """The state with that; its end is still to come."""
+    rounds = []
+    told: list[list[HiveMindEvent]] = [[] for _ in range(SEATS + 1)]
+    for number, played in enumerate(known.rounds):
+        now = played.turn
+        placed = [(hive, drawn.values[hive], drawn.placed[hive][now.number - 1]) for hive in now.hives]
+        actions = []
+        for at, seat in enumerate(known.others):
+            place = {}
+            for hive, values, shapes in placed:
+                if (cells := shapes[at]) is not None:
+                    place[hive] = cells
+                    told[seat].append(play.hint(values, hive, now.number, cells))
+            told[seat] += played.told
+            guess = {}
+            if now.number == ROUNDS:
+                guess = {
+                    hive: drawn.guesses[hive][seat] or drawn.values[hive]
+                    for hive in now.hives
+                    if seat in drawn.guesses[hive]
+                }
+            double, block = played.buying[seat].double, drawn.blocks[number][seat]
+            actions.append(Round(place=place, double=double, block=block, guess=guess))
+        actions.insert(known.seat, played.own)
+        rounds.append(tuple(actions))
+        told[SEATS] += played.told
+    return HiveMindState(
+        variant=known.start.variant,
+        garnets=known.start.garnets,
+        values=drawn.values,
+        rounds=tuple(rounds),
+        told=tuple(known.told if seat == known.seat else tuple(each) for seat, each in enumerate(told)),
+    )
+
+
+def _values(hive: Hive, over: bool, luck: Random) -> str:
+    """What lies on a Hive."""
+    if over and hive.guessed and luck.random() < 1 / 2:
+        return hive.guessed
+    return draw_values(luck) if hive.values is None else hive.values[int(luck.random() * len(hive.values))]
+
+
+def _placed(known: Known, luck: Random) -> dict[str, tuple[Shapes, ...]]:
+    """Hive to the others' shapes by round."""
+    which = known.firsts[_weighted(known.weights, luck)]
+    placed = {}
+    for at, (name, hive) in zip(which, known.hives.items(), strict=True):
+        later = hive.later[at]
+        columns = [hive.first[at], *later[int(luck.random() * len(later))]]
+        placed[name] = tuple(
+            _shapes(each, column, luck) for each, column in zip(hive.covers, columns, strict=False)
+        )
+    return placed
+
+
+def _shapes(found: Covers, column: Column, luck: Random) -> Shapes:
+    """The others' shapes of a round, by their order."""
+    of_kind: dict[Kind | None, list[str]] = {}
+    for name in found.ways[_weighted(found.weights, luck)]:
+        of_kind.setdefault(SHAPES[name].kind, []).append(name)
+    for names in of_kind.values():
+        luck.shuffle(names)
+    return tuple(None if kind is None else of_kind[kind].pop() for kind in column)
+
+
+def _weighted(cumulative: Sequence[int], luck: Random) -> int:
+    """The number of one, each as likely as its weight."""
+    return bisect(cumulative, luck.random() * cumulative[-1])
+
+
+def _walk(known: Known, end: End, luck: Random) -> Iterator[HiveMindState]:
+    """The worlds of which the points are as told.
+
+    Metropolis' walk over all that is hidden: a step away from what was told is taken seldom, and what is yielded
+    fits.
+    """
+    for number in range(MOST_WALKS):
+        warmth = SEEKING[number % len(SEEKING)]
+        drawn = _drawn(known, luck)
+        tallies = {hive: _tallies(known, drawn, hive) for hive in known.hives}
+        off, result, scores = _result(known, end, drawn, tallies)
+        since, found = 0, False
+        while found or since < MOST_STEPS:
+            if not off and (since >= APART or not found):
+                yield _ended(_state(known, drawn), end, result, scores)
+                since, found, warmth = 0, True, WARMTH
+            since += 1
+            moved, changed = _moved(known, drawn, luck)
+            anew = {hive: _tallies(known, moved, hive) for hive in changed}
+            if all(tallies[hive] == each for hive, each in anew.items()) and moved.scores is drawn.scores:
+                drawn = moved
+                continue
+            counted = {**tallies, **anew}
+            after, its_result, its_scores = _result(known, end, moved, counted)
+            if after <= off or luck.random() < exp((off - after) / warmth):
+                drawn, tallies, off, result, scores = moved, counted, after, its_result, its_scores
+    raise ValueError("no world was found whose end is as told")
+
+
+def _moved(known: Known, drawn: Drawn, luck: Random) -> tuple[Drawn, Iterable[str]]:
+    """A part of it drawn anew, and the Hives that this changes."""
+    name = luck.choice(known.rules.hives)
+    match luck.choices(
+        ("values", "shapes", "all", "blocks", "guesses", "scores"), (30, 35, 5, 5, 15, 15 * bool(drawn.scores))
+    )[0]:
+        case "values":
+            values = _values(known.hives[name], known.over, luck)
+            return replace(drawn, values={**drawn.values, name: values}), (name,)
+        case "shapes":
+            rounds, at = list(drawn.placed[name]), luck.randrange(ROUNDS)
+            column = tuple(cells and SHAPES[cells].kind for cells in rounds[at])
+            rounds[at] = _shapes(known.hives[name].covers[at], cast("Column", column), luck)
+            return replace(drawn, placed={**drawn.placed, name: tuple(rounds)}), (name,)
+        case "all":
+            return replace(drawn, placed=_placed(known, luck)), known.rules.hives
+        case "blocks":
+            seat = luck.choice(known.others)
+            blocks = tuple(
+                {**block, seat: luck.choice(each.buying[seat].blocks)}
+                for block, each in zip(drawn.blocks, known.rounds, strict=True)
+            )
+            return replace(drawn, blocks=blocks), known.rules.hives if blocks != drawn.blocks else ()
+        case "guesses":
+            seat = luck.choice(known.others)
+            guesses = {other: guess for other, guess in drawn.guesses[name].items() if other != seat}
+            if luck.random() < 1 / 2:
+                guesses[seat] = _guess(known, luck)
+            return replace(drawn, guesses={**drawn.guesses, name: guesses}), (name,)
+    right = frozenset(luck.sample(known.others, len(drawn.right)))
+    scores = {**drawn.scores, luck.choice(list(drawn.scores)): luck.random()} if drawn.scores else drawn.scores
+    return replace(drawn, right=right, scores=scores), ()
+
+
+def _tallies(known: Known, drawn: Drawn, hive: str) -> list[Tally]:
+    """What a Hive brings each seat."""
+    placements, doublers, blockers = [], [], []
+    guesses: list[str | None] = [None] * SEATS
+    for number, played in enumerate(known.rounds):
+        if hive in played.turn.hives:
+            shapes = list(drawn.placed[hive][played.turn.number - 1])
+            shapes.insert(known.seat, played.own.place.get(hive))
+            placements.append(tuple(shapes))
+            doublers += [seat for seat, each in played.buying.items() if hive in each.double]
+            doublers += [known.seat] * (hive in played.own.double)
+            blockers += [seat for seat, block in drawn.blocks[number].items() if hive in block]
+            blockers += [known.seat] * (hive in played.own.block)
+            guesses[known.seat] = played.own.guess.get(hive)
+    for seat, guess in drawn.guesses[hive].items():
+        guesses[seat] = guess or drawn.values[hive]
+    done = Play(tuple(placements), tuple(doublers), tuple(blockers), tuple(guesses))
+    return count_hive(drawn.values[hive], done, known.rules.gauntlet)
+
+
+def _result(
+    known: Known, end: End, drawn: Drawn, tallies: dict[str, list[Tally]]
+) -> tuple[float, Result, list[Scores]]:
+    """How far the points are from what is known of them, 0: they fit; the result; and the guesses of scores."""
+    points, feats = summed(tallies.values())
+    off: float = 0
+    scores: list[Scores] = []
+    if end.guessed is not None:
+        scores = _scores(known, drawn, [score(each) for each in points])
+        right = right_guesses(points, [each.scores for each in scores])
+        off += 2 * abs(sum(guesser == known.seat for guesser, _ in right) - end.guessed.right)
+        points = with_right_guesses(points, right)
+    result = settle(known.rules, points, feats)
+    return off + _off(known, end, result), result, scores
+
+
+def _off(known: Known, end: End, result: Result) -> float:
+    """How far a result is from what is known of it."""
+    points = result.points
+    standings = [standing(known.rules, each) for each in points]
+    orders = [order(each) for each in points]
+    winner = max(known.others, key=lambda seat: standings[seat]) if end.winner is None else end.winner
+    off: float = 0
+    for seat, other in enumerate(standings):
+        if seat != winner and other >= standings[winner]:
+            off += 1 + other[0] - standings[winner][0]
+    if not end.tie:
+        return off
+    safe = {winner, result.feats_winner}
+    low = sorted((order, seat) for seat, order in enumerate(orders) if seat not in safe)
+    tied = end.tied or (low[0][1], low[1][1])
+    off += 2 * (result.feats_winner in tied)
+    least = orders[tied[0]]
+    for seat, mine in enumerate(orders):
+        if seat in tied:
+            off += 2 * abs(mine[0] - least[0]) + abs(mine[1] - least[1]) / 3 + abs(mine[2] - least[2]) / 2
+        elif mine < least or (mine == least and (end.tied or seat == winner)):
+            off += (seat not in safe or seat == winner) * (1 + least[0] - mine[0])
+    return off or float(not result.winner_breaks_tie)
+
+
+def _ended(state: HiveMindState, end: End, result: Result, scores: list[Scores]) -> HiveMindState:
+    """What came after the rounds, as far as this seat knows of it."""
+    state = play.close_scores(state, scores, Luck(0)).state if scores else replace(state, result=result)
+    if end.asked:
+        action = GiveToken(seat=end.given.to) if end.given else None
+        state = play.close_give_token(state, action, Luck(0)).state
+    return state
+
+
+def _scores(known: Known, drawn: Drawn, totals: list[int]) -> list[Scores]:
+    """What all may have guessed of each other, so that as many guessed this seat's total as it was told."""
+    most = max(totals)
+    guesses: dict[int, dict[str, int]] = {seat: {} for seat in known.others}
+    for (seat, other), share in drawn.scores.items():
+        guesses[seat][str(other)] = int(share * (most + 1))
+    for seat in drawn.right:
+        guesses[seat][str(known.seat)] = totals[known.seat]
+    every = [Scores(scores=cast("dict[SeatKey, int]", dict(sorted(each.items())))) for each in guesses.values()]
+    every.insert(known.seat, Scores(scores=known.view.scores or {}))
+    return every

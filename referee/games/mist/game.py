@@ -1,0 +1,191 @@
+"""Mist under the contract of a game: options, windows, views, outcome. `turns` does the rest."""
+
+from collections.abc import Iterator, Sequence
+from random import Random
+from typing import cast
+
+from msgspec.structs import replace
+
+from protocol.games.mist import (
+    ChooseFirst,
+    FirstChosen,
+    FirstMove,
+    MistDetail,
+    MistHostView,
+    MistOptions,
+    MistView,
+    OpponentPlaced,
+    Placed,
+    Reveal,
+    Swapped,
+    Turn,
+    Vision,
+)
+from protocol.games.mist_board import BOARD, PLAYABLE
+from protocol.words import Action, Event, Options, Outcome, Setup
+from referee.games.mist import legal, worlds
+from referee.games.mist.turns import (
+    NO_TERMS,
+    NOTHING_KNOWN,
+    RULE_SETS,
+    MistState,
+    checked_turn,
+    groups_of,
+    mover_of,
+    place,
+    swap,
+    terms_of,
+    turn_of,
+    whole_board,
+    winner_of,
+)
+from referee.rules import (
+    MINUTE_MS,
+    Addressed,
+    Announced,
+    Building,
+    Game,
+    Luck,
+    Owed,
+    Step,
+    Taken,
+    TimeTerms,
+    Variant,
+    Window,
+)
+
+
+class Mist(Game[MistState]):
+    """Two seats, a board of 61 hexes under fog; the largest connected group wins."""
+
+    name = "mist"
+    variants = (
+        # The source gives the seat with the advantage 24 hours to name who goes first, for people who meet online.
+        # Programs get what any other decision gets: a minute.
+        Variant("contractual-obligation", TimeTerms({"first": MINUTE_MS, "turn": MINUTE_MS})),
+        Variant("heaven-and-hell", TimeTerms({"first": MINUTE_MS, "turn": MINUTE_MS}, reserve_ms=5 * MINUTE_MS)),
+    )
+    actions = {"first": ChooseFirst, "turn": Turn}  # noqa: RUF012 - a ClassVar of the contract
+    announced = {"first": Announced.SEATS, "turn": Announced.SEATS}  # noqa: RUF012 - a ClassVar of the contract
+    events = (FirstChosen, FirstMove, Swapped, Placed, OpponentPlaced, Vision, Reveal)
+    options = MistOptions
+    view_type = MistView
+    choices = legal.CHOICES
+
+    def seats(self, options: Options) -> int:
+        """Two."""
+        return 2
+
+    def deal(self, variant: str, options: Options, setup: Setup, luck: Luck) -> Step[MistState]:
+        """An empty board. Nothing is told, not even a first player set by option (R6)."""
+        given = cast("MistOptions", options)
+        first = None if given.first == "choose" else given.first
+        return Step(MistState(variant=variant, options=given, first=first, without=(PLAYABLE, PLAYABLE)))
+
+    def window(self, state: MistState) -> Window | None:
+        """`first` for the seat with the advantage, then `turn` for the mover, by turns (R6)."""
+        if state.reason is not None:
+            return None
+        if state.first is None:
+            return _FIRST_WINDOWS[state.options.advantage]
+        return _TURN_WINDOWS[state.variant, (state.first + state.turns) % 2]
+
+    def check(self, state: MistState, seat: int, action: Action) -> Action:
+        """See `Game.check`. Every reason is about the action and public rules only (R1-R3, R5)."""
+        return checked_turn(terms_of(state), action) if isinstance(action, Turn) else action
+
+    def build(self, view: MistView, seat: int) -> Building:
+        """Cells one by one, or a swap."""
+        return legal.build(view)
+
+    def spell(self, view: MistView, action: Action) -> Sequence[int]:
+        """See `Game.spell`."""
+        return legal.spell(view, action)
+
+    def listed(self, view: MistView, seat: int) -> Sequence[Action]:
+        """All of them; the longest list has 29,106."""
+        return legal.listed(view)
+
+    def worlds(
+        self,
+        view: MistView,
+        events: Sequence[Event],
+        seat: int,
+        luck: Random,
+        *,
+        variant: str | None = None,
+        options: Options | None = None,
+    ) -> Iterator[MistState]:
+        """See `Game.worlds`."""
+        given = cast("MistOptions", options or MistOptions())
+        return worlds.worlds(view, events, luck, variant or self.variants[0].name, given)
+
+    def close(self, state: MistState, taken: tuple[Taken | None, ...], luck: Luck) -> Step[MistState]:
+        """Plays what the open window's seat is taken to have submitted."""
+        (part,) = [part for part in taken if part is not None]
+        action = part.action
+        if isinstance(action, ChooseFirst):
+            return Step(replace(state, first=action.first), (Addressed(FirstChosen(seat=action.first)),))
+        turn = cast("Turn", action)
+        after, told = swap(state) if turn.swap else place(state, cast("tuple[str, ...]", turn.cells))
+        if after.reason is None:
+            return Step(after, told)
+        reveal = Reveal(board=whole_board(after.pieces), groups=groups_of(after.pieces), turns=after.turns)
+        return Step(after, (*told, Addressed(reveal)))
+
+    def view(self, state: MistState, seat: int | None) -> MistView:
+        """What the seat was last told, and public facts."""
+        known = NOTHING_KNOWN if seat is None else state.known[seat]
+        mover = mover_of(state)
+        turn = NO_TERMS if mover is None else terms_of(state)
+        return MistView(
+            seat=seat,
+            turn=turn_of(state),
+            mover=mover,
+            pieces=(turn.least, turn.most),
+            forbidden=turn.forbidden,
+            may_swap=turn.may_swap,
+            first_move=state.first_move,
+            swapped=state.swapped,
+            visible=known.visible,
+            spotted=known.spotted,
+            destroyed=known.destroyed,
+            placed=known.placed,
+            lost=known.lost,
+        )
+
+    def host_view(self, state: MistState) -> MistHostView:
+        """The whole board, and what each seat sees and spots."""
+        return MistHostView(
+            turn=turn_of(state),
+            mover=mover_of(state),
+            board=whole_board(state.pieces),
+            vision=tuple(BOARD.cells(sight.vision) for sight in state.sight),
+            spotting=tuple(BOARD.cells(sight.spotting) for sight in state.sight),
+            groups=groups_of(state.pieces),
+            first_move=state.first_move,
+            swapped=state.swapped,
+        )
+
+    def outcome(self, state: MistState) -> Outcome | None:
+        """By the lists of group sizes (R8), once the match is over."""
+        if state.reason is None:
+            return None
+        groups = groups_of(state.pieces)
+        winner = winner_of(groups["0"], groups["1"], state.options.advantage)
+        return Outcome(
+            ranking=((winner,), (1 - winner,)),
+            winners=(winner,),
+            eliminated=1 - winner,
+            scores={seat: sizes[0] if sizes else 0 for seat, sizes in groups.items()},
+            reason=state.reason,
+            detail=MistDetail(groups=groups, turns=state.turns),
+        )
+
+
+_FIRST_WINDOWS = tuple(Window("first", (Owed(seat, ChooseFirst(first=seat)),)) for seat in (0, 1))
+_TURN_WINDOWS = {
+    (name, seat): Window("turn", (Owed(seat, rules.default),))
+    for name, rules in RULE_SETS.items()
+    for seat in (0, 1)
+}

@@ -1,0 +1,389 @@
+"""What a match of Mist is made of, what a turn may be, and what comes of it.
+
+Pieces, visions and spottings are masks of `BOARD`. What a seat was last told is kept in the state as it was told:
+a view is made of that and of public facts, never of where the other's pieces are.
+"""
+
+from functools import lru_cache
+from typing import Literal, TypeVar, cast
+
+from msgspec import UNSET, Struct
+from msgspec.structs import replace
+
+from protocol.games.mist import (
+    Board,
+    FirstMove,
+    MistOptions,
+    OpponentPlaced,
+    Placed,
+    Swapped,
+    Turn,
+    Vision,
+    WholeBoard,
+)
+from protocol.games.mist_board import BOARD, CENTRE, PLAYABLE, SEEN
+from referee.rules import (
+    Addressed,
+    Illegal,
+)
+
+SPELLED = {spelling: name for name in BOARD.names for spelling in (name, name.lower())}
+"""Every accepted spelling of a cell to its canonical one (R1)."""
+
+AROUND = {name: BOARD.grow(bit) for name, bit in BOARD.bit.items()}
+"""Cell to its mask with its neighbours'."""
+_AROUND = {bit: BOARD.neighbours(bit) for bit in BOARD.name}
+"""The same without itself, by its mask."""
+_MIDDLE = BOARD.ball(CENTRE, 1)
+"""Groups of cells are found in fewest steps from here."""
+PIECES_THAT_SEE_THEMSELVES = 3
+"""So many pieces in one turn see their own cells and no others."""
+PairT = TypeVar("PairT")
+
+
+class RuleSet(Struct, frozen=True, kw_only=True):
+    """What the two variants do differently."""
+
+    least: int
+    """The fewest cells a turn may name (R2, R3)."""
+    default: Turn
+    """The turn of a mover who submits nothing (R4)."""
+    forbidden_first: tuple[str, ...]
+    """Cells that the first turn may not name (R3)."""
+    forbidden: tuple[str, ...]
+    """Cells that later turns may not name (R2)."""
+    pie: bool
+    """Whether the second turn may be a swap (R5)."""
+    watches: bool
+    """Whether the watcher sees every placement in its vision, spotted or not (R10)."""
+
+
+RULE_SETS = {
+    "heaven-and-hell": RuleSet(
+        least=0, default=Turn(cells=()), forbidden_first=("E5",), forbidden=("E5",), pie=True, watches=True
+    ),
+    "contractual-obligation": RuleSet(
+        least=1,
+        default=Turn(cells=("E5",)),
+        forbidden_first=BOARD.cells(BOARD.neighbours(CENTRE)),
+        forbidden=(),
+        pie=False,
+        watches=False,
+    ),
+}
+
+
+class Terms(Struct, frozen=True, gc=False):
+    """What one turn may be."""
+
+    least: int
+    most: int
+    forbidden: tuple[str, ...]
+    may_swap: bool
+
+
+class Sight(Struct, frozen=True, gc=False):
+    """What a seat's last placement lets it see and spot, as masks. It lasts until the other has placed."""
+
+    vision: int = 0
+    spotting: int = 0
+
+
+class Known(Struct, frozen=True, kw_only=True, gc=False):
+    """What a seat was last told; the fields are those of `MistView`."""
+
+    visible: Board = {}
+    spotted: tuple[str, ...] = ()
+    destroyed: tuple[str, ...] = ()
+    placed: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
+
+
+class MistState(Struct, frozen=True, kw_only=True, gc=False):
+    """A match of Mist between two turns. Pairs are indexed by seat."""
+
+    variant: str
+    options: MistOptions
+    first: int | None
+    """Who goes first; None while that is being chosen (R6)."""
+    turns: int = 0
+    pieces: tuple[int, int] = (0, 0)
+    """The pieces on the board, as masks."""
+    sight: tuple[Sight, Sight] = (Sight(), Sight())
+    known: tuple[Known, Known] = (Known(), Known())
+    without: tuple[int, int] = (0, 0)
+    """By seat: cells that hang together without its pieces; 0 in a given position, where R7 counts anew."""
+    first_move: tuple[str, ...] | None = None
+    swapped: bool = False
+    reason: str | None = None
+    """Why the match is over; None while it is not."""
+
+
+BLIND = Sight()
+NOTHING_KNOWN = Known()
+NO_TERMS = Terms(0, 0, (), False)
+_TERMS = {
+    name: (
+        Terms(rules.least, 2, rules.forbidden_first, False),
+        Terms(rules.least, 3, rules.forbidden, rules.pie),
+        Terms(rules.least, 3, rules.forbidden, False),
+    )
+    for name, rules in RULE_SETS.items()
+}
+"""By variant: the terms of the first, the second and every later turn."""
+
+
+def terms_of(state: MistState) -> Terms:
+    """What the turn that is due may be."""
+    return _TERMS[state.variant][min(state.turns, 2)]
+
+
+def mover_of(state: MistState) -> int | None:
+    """Whose turn it is; None before the first and after the last."""
+    return None if state.first is None or state.reason is not None else (state.first + state.turns) % 2
+
+
+def turn_of(state: MistState) -> int:
+    """The number of the turn that is due, from 1, or of the last; 0 before the first."""
+    return 0 if state.first is None else state.turns + (state.reason is None)
+
+
+def checked_turn(terms: Terms, turn: Turn) -> Turn:
+    """The canonical spelling of a turn. Raises Illegal by R1, R2, R3 or R5."""
+    if turn.cells is UNSET:
+        if not turn.swap:
+            raise Illegal("a turn names cells, or is a swap")
+        if not terms.may_swap:
+            raise Illegal("this turn may not be a swap")
+        return turn
+    if turn.swap:
+        raise Illegal("a swap is a whole turn; it names no cells")
+    if not terms.least <= len(turn.cells) <= terms.most:
+        raise Illegal(f"{len(turn.cells)} cells; this turn names {terms.least} to {terms.most}")
+    return Turn(cells=_checked_cells(terms, turn.cells))
+
+
+def _checked_cells(terms: Terms, spellings: tuple[str, ...]) -> tuple[str, ...]:
+    mask, names, in_order = 0, [], True
+    for spelling in spellings:
+        name = SPELLED.get(spelling)
+        if name is None:
+            raise Illegal(f"{spelling[:20]!r} is no cell of this board")
+        if name in terms.forbidden:
+            raise Illegal(f"{name} may not be named this turn")
+        bit = BOARD.bit[name]
+        if AROUND[name] & mask:
+            if bit & mask:
+                raise Illegal(f"{name} is named twice")
+            raise Illegal(f"{name} is next to another cell of this turn")
+        in_order = in_order and bit > mask
+        mask |= bit
+        names.append(name)
+    return tuple(names) if in_order else BOARD.cells(mask)
+
+
+def place(state: MistState, cells: tuple[str, ...]) -> tuple[MistState, tuple[Addressed, ...]]:
+    """A turn of placing: what becomes of the pieces, and what both seats are told (R10)."""
+    rules = RULE_SETS[state.variant]
+    mover = cast("int", mover_of(state))
+    watcher = 1 - mover
+    watching = state.sight[watcher]
+    placed = BOARD.mask(cells)
+    spotted = placed & watching.spotting
+    destroyed = placed & (state.pieces[0] | state.pieces[1] | CENTRE)
+    if len(cells) > 1:
+        destroyed |= spotted
+    stay = placed & ~destroyed
+    pieces = _by_seat(mover, state.pieces[mover] | stay, state.pieces[watcher])
+    without = _by_seat(mover, _left_without(state.without[mover], pieces[mover], stay), state.without[watcher])
+    sight = sight_of(cells, destroyed)
+
+    lost = BOARD.cells(destroyed) if destroyed else ()
+    to_mover = Placed(cells=cells, destroyed=lost, visible=_visible(sight.vision, pieces, mover))
+    to_watcher = OpponentPlaced(
+        spotted=BOARD.cells(spotted) if spotted else (),
+        destroyed=BOARD.cells(destroyed & watching.vision) if lost else (),
+        visible=_with_opponents(state.known[watcher].visible, stay & watching.vision),
+        placed=BOARD.cells(placed & watching.vision) if rules.watches else UNSET,
+    )
+    after = replace(
+        state,
+        turns=state.turns + 1,
+        pieces=pieces,
+        sight=_by_seat(mover, sight, BLIND),
+        known=_knowing(state, mover, to_mover, to_watcher),
+        without=without,
+        first_move=state.first_move if state.turns else cells,
+        reason=_reason(state, pieces, without),
+    )
+    told = (Addressed(to_mover, mover), Addressed(to_watcher, watcher))
+    return after, told if state.turns else (Addressed(FirstMove(seat=mover, cells=cells)), *told)
+
+
+def _knowing(state: MistState, mover: int, to_mover: Placed, to_watcher: OpponentPlaced) -> tuple[Known, Known]:
+    """What both seats were last told, once these have been."""
+    movers, watchers = state.known[mover], state.known[1 - mover]
+    return _by_seat(
+        mover,
+        Known(
+            visible=to_mover.visible,
+            spotted=movers.spotted,
+            destroyed=movers.destroyed,
+            placed=to_mover.cells,
+            lost=to_mover.destroyed,
+        ),
+        Known(
+            visible=to_watcher.visible,
+            spotted=to_watcher.spotted,
+            destroyed=to_watcher.destroyed,
+            placed=watchers.placed,
+            lost=watchers.lost,
+        ),
+    )
+
+
+def swap(state: MistState) -> tuple[MistState, tuple[Addressed, ...]]:
+    """The pie rule: pieces and the vision that came with them change owner (R5)."""
+    mover = cast("int", mover_of(state))
+    pieces = state.pieces[1], state.pieces[0]
+    sight = state.sight[1], state.sight[0]
+    without = state.without[1], state.without[0]
+    visible = _visible(sight[mover].vision, pieces, mover)
+    after = replace(
+        state,
+        turns=state.turns + 1,
+        pieces=pieces,
+        sight=sight,
+        # The other's vision is gone, and what stands there is no longer as it was told.
+        known=_by_seat(mover, Known(visible=visible), replace(state.known[1 - mover], visible={})),
+        without=without,
+        swapped=True,
+        reason=_reason(state, pieces, without),
+    )
+    return after, (Addressed(Swapped(seat=mover)), Addressed(Vision(visible=visible), mover))
+
+
+def _by_seat(mover: int, movers: PairT, watchers: PairT) -> tuple[PairT, PairT]:
+    return (watchers, movers) if mover else (movers, watchers)
+
+
+def sight_of(cells: tuple[str, ...], destroyed: int) -> Sight:
+    """What a placement lets its owner see, and what of that its surviving pieces spot."""
+    seen = SEEN[len(cells)]
+    vision = spotting = 0
+    for name in cells:
+        bit = BOARD.bit[name]
+        vision |= seen[bit]
+        if not bit & destroyed:
+            spotting |= seen[bit]
+    return Sight(vision, spotting)
+
+
+@lru_cache(maxsize=4096)
+def _empty_board(vision: int) -> Board:
+    """What an empty board looks like in that vision, of which one or two pieces have fewer. Shared: copy it."""
+    return {name: "blocked" if name == "E5" else "empty" for name in BOARD.cells(vision)}
+
+
+def _visible(vision: int, pieces: tuple[int, int], seat: int) -> Board:
+    own, others = vision & pieces[seat], vision & pieces[1 - seat]
+    if vision.bit_count() <= PIECES_THAT_SEE_THEMSELVES:
+        # Nothing to remember: there are many such visions, and each is soon drawn.
+        return {name: _holds(BOARD.bit[name], own, others) for name in BOARD.cells(vision)}
+    board, name = _empty_board(vision).copy(), BOARD.name
+    # The same as `BOARD.cells`, spelled out: this is where a turn spends its time.
+    while own:
+        low = own & -own
+        board[name[low]] = "own"
+        own ^= low
+    while others:
+        low = others & -others
+        board[name[low]] = "opponent"
+        others ^= low
+    return board
+
+
+def _holds(cell: int, own: int, others: int) -> Literal["own", "opponent", "empty", "blocked"]:
+    if cell & own:
+        return "own"
+    if cell & others:
+        return "opponent"
+    return "blocked" if cell == CENTRE else "empty"
+
+
+def _with_opponents(seen: Board, arrived: int) -> Board:
+    """What the watcher was told of its vision on its own turn, with what has just arrived there."""
+    return {**seen, **dict.fromkeys(BOARD.cells(arrived), "opponent")} if arrived else seen
+
+
+def whole_board(pieces: tuple[int, int]) -> WholeBoard:
+    """Every cell and what it holds."""
+    board: WholeBoard = {name: "blocked" if name == "E5" else "empty" for name in BOARD.names}
+    for seat in (0, 1):
+        board.update(dict.fromkeys(BOARD.cells(pieces[seat]), seat))
+    return board
+
+
+def groups_of(pieces: tuple[int, int]) -> dict[str, tuple[int, ...]]:
+    """Seat to the sizes of its groups, largest first."""
+    return {str(seat): tuple(BOARD.sizes(mask)) for seat, mask in enumerate(pieces)}
+
+
+def winner_of(sizes0: tuple[int, ...], sizes1: tuple[int, ...], advantage: int) -> int:
+    """Who has the better list of groups; Python compares tuples just as R8 does."""
+    if sizes0 == sizes1:
+        return advantage
+    return 0 if sizes0 > sizes1 else 1
+
+
+def _left_without(without: int, pieces: int, added: int) -> int:
+    """Cells that hang together and hold none of these pieces: those that hung together before some were added."""
+    left, added = without & ~added, added & without
+    if not without:
+        return 0
+    sure = True
+    while added and sure:
+        cell = added & -added
+        added ^= cell
+        # What lies around a cell hangs together: it joined nothing else. No two cells of a turn touch.
+        sure = _together(_AROUND[cell] & left)
+    if sure:
+        return left
+    others = PLAYABLE & ~pieces
+    start = others & _MIDDLE or others
+    return BOARD.group(start & -start, others)
+
+
+@lru_cache(maxsize=4096)
+def _together(cells: int) -> bool:
+    """Whether these cells around one cell hang together."""
+    return BOARD.group(cells & -cells, cells) == cells
+
+
+def _reason(before: MistState, pieces: tuple[int, int], without: tuple[int, int]) -> str | None:
+    """Why the match ends after a turn that leaves these pieces, or None; the first reason counts (R7, R9)."""
+    # Where no piece stayed, R7 says what it said a turn ago.
+    if pieces != before.pieces:
+        if pieces[0] | pieces[1] == PLAYABLE:
+            return "full"
+        advantage = before.options.advantage
+        for seat in (0, 1):
+            # Others' group that is larger than all its pieces is quickly seen.
+            if without[seat].bit_count() <= pieces[seat].bit_count() and _guaranteed(
+                pieces[seat], advantage == seat
+            ):
+                return "decided"
+    return "turn_limit" if before.turns + 1 >= before.options.max_turns else None
+
+
+@lru_cache(maxsize=1024)
+def _guaranteed(pieces: int, advantage: bool) -> bool:
+    """Whether a seat with these pieces would win even if every empty cell went to the other (R7).
+
+    Each turn asks it of both seats, and of one of them what the turn before did.
+    """
+    others = PLAYABLE & ~pieces
+    if BOARD.has_group_over(others, pieces.bit_count()):
+        return False
+    own, most = BOARD.sizes(pieces), BOARD.sizes(others)
+    return own > most or (own == most and advantage)

@@ -1,0 +1,448 @@
+"""What a seat of Mist must reckon with: boards and sights that fit all that it was told.
+
+The cells that the opponent named within the seat's vision are known. Hidden are those that it named elsewhere.
+They are bound by what the seat saw of a cell before and after, and by which of its own pieces were spotted. So a
+history of hidden turns is found that fits, and then a turn of it is drawn anew between one world and the next:
+neighbours are alike, and worlds far apart are not. A turn is drawn by its number of cells, each number as
+likely, and then by cells, among those that fit: nothing is assumed of the opponent's skill.
+"""
+
+from collections.abc import Iterator, Sequence
+from random import Random
+from typing import TypeVar, cast
+
+from msgspec import Struct
+
+from protocol.games.mist import (
+    Board,
+    FirstChosen,
+    FirstMove,
+    MistOptions,
+    MistView,
+    OpponentPlaced,
+    Placed,
+    Swapped,
+)
+from protocol.games.mist_board import BOARD, CENTRE, RADIUS
+from protocol.words import Event
+from referee.games.mist.turns import BLIND, RULE_SETS, MistState, Sight, place, sight_of, swap
+from referee.rules import drawn
+
+MOST_CELLS = 3
+STEPS = 2
+"""Turns that are drawn anew from one world to the next."""
+LATEST = 1 / 2
+"""How often one of the two latest turns is drawn anew: what was named there matters most."""
+MOVED = 1 / 4
+"""How often a piece that must have come somewhere in a span of turns is given to another turn of it."""
+TRIES, ATTEMPTS = 100, 1000
+"""Draws of one turn, and beginnings of a whole history, before it is given up."""
+MOST_MISSED = 100_000
+"""Histories one after the other in which the match would be over, before it is given up."""
+ThingT = TypeVar("ThingT")
+
+
+class Hidden(Struct):
+    """A turn of the opponent, and what bounds it. Sets of cells are masks."""
+
+    seen: int
+    """The cells that it named within vision."""
+    counts: tuple[int, ...]
+    """How many cells it may have named."""
+    lost: int
+    """Where a placement did not stay: on the seat's pieces and on the centre."""
+    spotting: int
+    """Where placements did not stay if the turn named more than one cell."""
+    free: int
+    """Where else it may have named cells."""
+    known: bool = False
+    """All of it was told: it was the first turn."""
+    must_spot: int = 0
+    """What its pieces that stayed must spot, for the seat's next turn came out so."""
+    must_miss: int = 0
+    """What they must not spot."""
+
+    def came(self, named: int) -> int:
+        """The pieces on the board by this turn, if it named these cells."""
+        stays = named & ~self.lost
+        return stays & ~self.spotting if named.bit_count() > 1 else stays
+
+
+class Own(Struct, frozen=True):
+    """A turn of the seat itself."""
+
+    cells: tuple[str, ...]
+
+
+class Moment(Struct, frozen=True):
+    """A turn of the match, and how the seat stood before it. `turn` is None for a swap."""
+
+    turn: Own | Hidden | None
+    hidden: int
+    """How many hidden turns there were before."""
+    pieces: int
+    sight: Sight
+
+
+class Required(Struct, frozen=True):
+    """A cell where a piece of the opponent must have come in one of these hidden turns."""
+
+    cell: int
+    turns: range
+
+
+class History(Struct):
+    """What a seat's events say."""
+
+    first: int
+    moments: list[Moment]
+    hidden: list[Hidden]
+    begun: int
+    """The opponent's pieces by a swap, as a mask."""
+    required: list[Required]
+
+
+def worlds(
+    view: MistView, events: Sequence[Event], luck: Random, variant: str, options: MistOptions
+) -> Iterator[MistState]:
+    """See `Game.worlds`.
+
+    Raises:
+        ValueError: the view is a spectator's, the match is over, or no history fits these events.
+    """
+    seat = view.seat
+    if seat is None or (view.turn and view.mover is None):
+        raise ValueError("worlds are drawn for a seat, while its match goes on")
+    history = read(events, seat, variant, options)
+    start = MistState(variant=variant, options=options, first=history.first if view.turn else None)
+    walk = Walk(history, luck)
+    missed = 0
+    while missed < MOST_MISSED:
+        for _ in range(STEPS):
+            walk.step()
+        world = walk.world(start, seat)
+        missed += 1
+        if world is not None:
+            missed = 0
+            yield world
+    raise ValueError("no history was found that leaves the match undecided")
+
+
+def read(events: Sequence[Event], seat: int, variant: str, options: MistOptions) -> History:
+    """What the seat's events say."""
+    reader = _Reader(seat, variant, 0 if options.first == "choose" else options.first)
+    for event in events:
+        reader.hear(event)
+    return reader.history()
+
+
+class _Reader:
+    """Goes through a seat's events."""
+
+    def __init__(self, seat: int, variant: str, first: int) -> None:
+        self._seat = seat
+        self._rules = RULE_SETS[variant]
+        self._first = first
+        self._named: tuple[str, ...] | None = None
+        self._moments: list[Moment] = []
+        self._hidden: list[Hidden] = []
+        self._vision: list[int] = []
+        """By hidden turn: what the seat saw while it was played."""
+        self._begun = self._pieces = 0
+        self._sight = BLIND
+        self._present = 0
+        """Where a piece of the opponent is known to be."""
+        self._absent = [0]
+        """By hidden turns played: where none was."""
+        self._required: list[Required] = []
+
+    def hear(self, event: Event) -> None:
+        match event:
+            case FirstChosen(seat=first):
+                self._first = first
+            case FirstMove(cells=cells):
+                self._named = cells
+            case Placed():
+                self._placed(event)
+            case OpponentPlaced():
+                self._opponent_placed(event)
+            case Swapped(seat=seat):
+                self._swapped(seat)
+
+    def history(self) -> History:
+        absent = 0
+        for after in range(len(self._hidden), 0, -1):
+            absent |= self._absent[after]
+            turn = self._hidden[after - 1]
+            turn.free &= turn.lost | ~absent
+        return History(self._first, self._moments, self._hidden, self._begun, self._required)
+
+    def _add(self, turn: Own | Hidden | None) -> None:
+        self._moments.append(Moment(turn, len(self._hidden), self._pieces, self._sight))
+
+    def _placed(self, event: Placed) -> None:
+        self._add(Own(event.cells))
+        named, destroyed = BOARD.mask(event.cells), BOARD.mask(event.destroyed)
+        there = _those(event.visible, "opponent")
+        if self._hidden and len(event.cells) > 1 and isinstance(self._moments[-2].turn, Hidden):
+            last = self._hidden[-1]
+            last.must_spot = named & destroyed & ~(self._pieces | CENTRE | there)
+            last.must_miss = named & ~destroyed
+        self._pieces |= named & ~destroyed
+        self._sight = sight_of(event.cells, destroyed)
+        self._observe(there)
+
+    def _opponent_placed(self, event: OpponentPlaced) -> None:
+        vision, spotting = self._sight.vision, self._sight.spotting
+        spotted, destroyed = BOARD.mask(event.spotted), BOARD.mask(event.destroyed)
+        there = _those(event.visible, "opponent")
+        seen = there & ~self._present | destroyed
+        least, most = self._rules.least, MOST_CELLS
+        if alone := spotted & ~(self._pieces | self._present):
+            least, most = (2, most) if alone & destroyed else (1, 1)
+        turn = Hidden(
+            seen=seen,
+            counts=tuple(range(max(least, seen.bit_count()), most + 1)),
+            lost=self._pieces | CENTRE,
+            spotting=spotting,
+            free=BOARD.all & ~(vision | BOARD.grow(seen) | BOARD.mask(self._rules.forbidden)),
+        )
+        if not self._moments:
+            assert self._named is not None  # noqa: S101 - the first turn was told to all
+            turn.seen, turn.known = BOARD.mask(self._named), True
+            turn.free, there = 0, turn.came(turn.seen)
+        self._add(turn)
+        self._hidden.append(turn)
+        self._absent.append(0)
+        self._present |= there
+        self._observe(there)
+
+    def _observe(self, there: int) -> None:
+        """The seat has seen what is in its vision: there, and nowhere else in it, are the opponent's pieces."""
+        played = len(self._hidden)
+        for cell in BOARD.each(there & ~self._present):
+            since = max((at for at, absent in enumerate(self._absent) if absent & cell), default=0)
+            self._required.append(Required(cell, range(since, played)))
+        self._present |= there
+        self._absent[played] |= self._sight.vision & ~there
+
+    def _swapped(self, seat: int) -> None:
+        self._add(None)
+        if seat == self._seat:
+            turn = self._hidden.pop()
+            self._absent = [0]
+            self._pieces, self._present = turn.came(turn.seen), 0
+            cells = BOARD.cells(turn.seen)
+            self._sight = sight_of(cells, turn.seen & ~self._pieces)
+        else:
+            self._begun = self._present = self._pieces
+            self._pieces, self._sight = 0, BLIND
+
+
+def _those(board: Board, what: str) -> int:
+    return BOARD.mask(cell for cell, holds in board.items() if holds == what)
+
+
+class Walk:
+    """Histories of hidden turns, one after the other."""
+
+    def __init__(self, history: History, luck: Random) -> None:
+        self._history = history
+        self._luck = luck
+        self._open = [at for at, turn in enumerate(history.hidden) if not turn.known]
+        self._bound = [at for at in self._open if history.hidden[at].must_spot or history.hidden[at].must_miss]
+        self._named: list[int] = []
+        """By hidden turn: the cells that it named."""
+        self._came: list[int] = []
+        """By hidden turn: the pieces on the board by it."""
+        self._by: list[int] = []
+        """By required cell: the hidden turn that named it."""
+        self.begin()
+
+    def begin(self) -> None:
+        """Finds a history that fits.
+
+        Raises:
+            ValueError: none was found.
+        """
+        for _ in range(ATTEMPTS):
+            if self._assign() and self._fill():
+                return
+        raise ValueError("no history was found that fits these events")
+
+    def step(self) -> None:
+        """Draws a hidden turn anew, if that fits."""
+        if not self._open:
+            return
+        luck, by, given = self._luck, self._by, None
+        late = self._open[-2:] if luck.random() < LATEST else self._open
+        at = late[int(luck.random() * len(late))]
+        if by and luck.random() < MOVED and (given := self._given_away(at)):
+            other, with_it, by = given
+        turn = self._draw(at, self._must(at, by))
+        if turn is None:
+            return
+        before = self._named[at], 0 if given is None else self._named[other]
+        changed = self.name(at, turn)
+        if given is not None:
+            changed |= self.name(other, with_it)
+        if self.fits(at) and all(
+            self.fits(each) for each in self._bound if self._named[each] & changed or (given and each == other)
+        ):
+            self._by = by
+        else:
+            self.name(at, before[0])
+            if given is not None:
+                self.name(other, before[1])
+
+    def name(self, at: int, named: int) -> int:
+        """What that turn named, from now on; gives the cells where this changes the board."""
+        came = self._history.hidden[at].came(named)
+        changed = self._came[at] ^ came
+        self._named[at], self._came[at] = named, came
+        return changed
+
+    def world(self, start: MistState, seat: int) -> MistState | None:
+        """The state that this history leads to; None where the match would be over."""
+        history = self._history
+        moments = history.moments
+        own_turn = bool(moments) and isinstance(moments[-1].turn, Hidden)
+        since = len(moments) - (3 if own_turn else 2)
+        state = start
+        if since > 2:  # noqa: PLR2004 - the first turn, and a swap, are played as they were
+            moment = moments[since]
+            theirs = self._pieces(moment.hidden)
+            state = MistState(
+                variant=start.variant,
+                options=start.options,
+                first=start.first,
+                turns=since,
+                pieces=_pair(seat, moment.pieces, theirs),
+                sight=_pair(seat, moment.sight, BLIND),
+                first_move=_first_move(moments),
+                swapped=any(each.turn is None for each in moments),
+            )
+        for moment in moments[max(0, since) if since > 2 else 0 :]:  # noqa: PLR2004 - as above
+            match moment.turn:
+                case None:
+                    state, _ = swap(state)
+                case Own(cells=cells):
+                    state, _ = place(state, cells)
+                case _:
+                    state, _ = place(state, BOARD.cells(self._cells_of(moment)))
+            if state.reason is not None:
+                return None
+        return state
+
+    def _cells_of(self, moment: Moment) -> int:
+        # A first turn whose pieces the seat took over by a swap is no hidden turn any more.
+        turn = cast("Hidden", moment.turn)
+        return turn.seen if turn.known else self._named[moment.hidden]
+
+    def _pieces(self, turns: int) -> int:
+        """The opponent's pieces after so many hidden turns."""
+        pieces = self._history.begun
+        for came in self._came[:turns]:
+            pieces |= came
+        return pieces
+
+    def _assign(self) -> bool:
+        """Gives each required cell to a turn that may have named it."""
+        hidden, luck = self._history.hidden, self._luck
+        must = [turn.seen for turn in hidden]
+        required = self._history.required
+        by = [0] * len(required)
+        for which in sorted(range(len(required)), key=lambda at: (len(required[at].turns), luck.random())):
+            cell = required[which].cell
+            may = [at for at in required[which].turns if self._takes(at, must[at], cell)]
+            if not may:
+                return False
+            by[which] = at = may[int(luck.random() * len(may))]
+            must[at] |= cell
+        self._by = by
+        return True
+
+    def _fill(self) -> bool:
+        """Draws every hidden turn, with the required cells that were given to it."""
+        hidden = self._history.hidden
+        self._named = [turn.seen for turn in hidden]
+        self._came = [turn.came(turn.seen) if turn.known else 0 for turn in hidden]
+        return all(self._draw_fitting(at) for at in self._open)
+
+    def _draw_fitting(self, at: int) -> bool:
+        must = self._must(at, self._by)
+        for _ in range(TRIES):
+            turn = self._draw(at, must)
+            if turn is not None:
+                self.name(at, turn)
+                if self.fits(at):
+                    return True
+        return False
+
+    def _takes(self, at: int, named: int, cell: int) -> bool:
+        """Whether that turn may have named this cell besides these."""
+        turn = self._history.hidden[at]
+        return bool(
+            cell & turn.free and not cell & BOARD.grow(named) and named.bit_count() < (turn.counts or (0,))[-1]
+        )
+
+    def _given_away(self, at: int) -> tuple[int, int, list[int]] | None:
+        """Another turn for a required cell that this one named, what it names then, and `_by` then."""
+        own = [which for which, by in enumerate(self._by) if by == at]
+        if not own:
+            return None
+        which = own[int(self._luck.random() * len(own))]
+        cell, turns = self._history.required[which].cell, self._history.required[which].turns
+        other = turns[int(self._luck.random() * len(turns))]
+        if other == at or not self._takes(other, self._named[other], cell):
+            return None
+        by = self._by.copy()
+        by[which] = other
+        return other, self._named[other] | cell, by
+
+    def _must(self, at: int, by: list[int]) -> int:
+        """The cells that this turn has to name."""
+        must = self._history.hidden[at].seen
+        for required, turn in zip(self._history.required, by, strict=True):
+            if turn == at:
+                must |= required.cell
+        return must
+
+    def _draw(self, at: int, must: int) -> int | None:
+        """A turn with these cells, and others where it may have named some."""
+        turn, luck = self._history.hidden[at], self._luck
+        least = must.bit_count()
+        counts = [count for count in turn.counts if count >= least]
+        if not counts:
+            return None
+        free = turn.free & ~BOARD.grow(must)
+        for _ in range(counts[int(luck.random() * len(counts))] - least):
+            if not free:
+                return None
+            cell = 1 << drawn(free, luck)
+            must |= cell
+            free &= ~BOARD.grow(cell)
+        return must
+
+    def fits(self, at: int) -> bool:
+        """Whether that turn spots what it must, and not what it must not."""
+        turn = self._history.hidden[at]
+        if turn.known or not (turn.must_spot or turn.must_miss):
+            return True
+        named = self._named[at]
+        stayed = turn.came(named) & ~self._pieces(at)
+        spots = BOARD.ball(stayed, RADIUS[named.bit_count()])
+        return not (turn.must_spot & ~spots or turn.must_miss & spots)
+
+
+def _first_move(moments: list[Moment]) -> tuple[str, ...]:
+    match moments[0].turn:
+        case Own(cells=cells):
+            return cells
+        case turn:
+            return BOARD.cells(cast("Hidden", turn).seen)
+
+
+def _pair(seat: int, own: ThingT, other: ThingT) -> tuple[ThingT, ThingT]:
+    """By seat."""
+    return (other, own) if seat else (own, other)

@@ -1,0 +1,1037 @@
+"""What a seat of Runes to Ruins must reckon with: the others' symbols, and what they did and were told.
+
+- First symbols of which all clues hold (`clues`) are searched (`search`): what the seat asked and guessed, what
+  was revealed, and what conditions paid. That can fail in the middle of a match, which raises an error.
+- Where all candidates of all seats are known, one seat's symbol after the other is drawn from those that fit, each
+  as likely. Else symbols come from a random walk over those that fit: one world is like that of the world before.
+- From time to time a frame is drawn: which condition won each vote, which kinds of vision the others used (so that
+  the seat was as often alone as its purse says), who veiled, who found whom. In it the others do no more than what
+  was noticed of them, and all vote for the condition that won.
+- What the others spent is not told, so their purses are not accounted for move by move: insight and mantra
+  received are drawn so that conditions pay as told. Nobody is taken to use Light.
+
+In round 1 others submitted drawn symbols, and in each attempt that is over two seats the same.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import product
+from random import Random
+from typing import Any, cast
+
+from msgspec import UNSET, Struct
+from msgspec.structs import replace
+
+from protocol.games.runes import DIVINE, MUNDANE, NAMES
+from protocol.games.runes_to_ruins import (
+    ConditionWon,
+    Count,
+    Discovered,
+    Except,
+    GuessAnswer,
+    Has,
+    Insight,
+    Kind,
+    Learned,
+    LearnedAnswer,
+    Line,
+    Mirror,
+    Mirrored,
+    Pattern,
+    Place,
+    Played,
+    PlayRound,
+    Purse,
+    Revealed,
+    RunesOptions,
+    RunesView,
+    Six,
+    Through,
+    Visions,
+)
+from referee.games.runes_to_ruins import conditions
+from referee.games.runes_to_ruins.checking import bought_guesses, cost
+from referee.games.runes_to_ruins.clues import clues
+from referee.games.runes_to_ruins.guesses import (
+    FOR_EACH_OF_SEVERAL,
+    FOR_ONE_FINDER,
+    NOWHERE,
+    RIGHT,
+    best,
+    near,
+)
+from referee.games.runes_to_ruins.learned import learn
+from referee.games.runes_to_ruins.mantra import darken, settle
+from referee.games.runes_to_ruins.mirrors import reflected
+from referee.games.runes_to_ruins.search import FLAT, Paid, Search, Searching, all_figures, are_in_order, ranked
+from referee.games.runes_to_ruins.state import FIRST_INSIGHT, OTHERS, SEATS, Near, RunesState, Standing
+from referee.games.runes_to_ruins.symbols import GROUPS, ORDER, draw_symbol, fault, runes_of, stands_on, tables
+from referee.games.runes_to_ruins.visions import COST, KINDS, NO_VISIONS, answers, used
+
+APART = 30
+"""Steps of a walk from one world to the next."""
+SAME_SEAT = 20
+"""Worlds in a row in which the same seat's symbol is drawn, where all candidates are known."""
+ANEW, REFRAMED = 10_000, 100
+"""Worlds of one walk, and of one frame."""
+FRAMES = 40
+"""How often a frame is drawn for the first symbols of a walk."""
+TRIES = 25
+"""Walks that are begun until it is said that there is no world."""
+WAYS = 200
+"""How often it is drawn how the seat's purse came about, for the first symbols of a walk."""
+VEILED = 1 / 8
+"""How likely another seat is taken to veil, in a round in which that matters."""
+BY_SYMBOLS = tuple(condition for condition in conditions.CONDITIONS if condition not in (10, 11, 12))
+LEAST_INSIGHT, LEAST_RECEIVED, FEWEST_VISIONS = 10, 11, 12
+"""The conditions that pay for what is not seen in symbols."""
+Five = tuple[int, ...]
+"""By seat."""
+
+
+class Past(Struct, frozen=True, kw_only=True):
+    """A round that is over, as its seat knows it."""
+
+    round: int
+    action: PlayRound
+    told: tuple[Any, ...]
+    insight: Insight
+    purse: Purse
+    won: int | None
+    """The condition, if the seat paid to know."""
+    shown: tuple[Revealed, ...]
+    discovered: tuple[int, ...]
+    mirrored: tuple[Mirrored, ...]
+    kinds: frozenset[Kind]
+    """Of the seat's own visions."""
+    ways: tuple[tuple[int, int, int, int], ...]
+    """How its purse can have come about: insight before, kinds it was alone with, what it gained by guesses, and
+    the mantra it received."""
+    undiscovered: Five
+    """What condition 15 would have paid."""
+
+    @property
+    def added(self) -> int:
+        """What every seat was paid beyond its rank."""
+        return (self.round - 1) // 3
+
+
+class Frame(Struct, kw_only=True):
+    """What does not change along a walk."""
+
+    won: dict[int, int] = {}
+    kinds: dict[tuple[int, int], set[Kind]] = {}
+    """By round and seat: the kinds of vision it used; veils are counted with the walk."""
+    veils: set[tuple[int, int]] = set()
+    """By seat and round: those who veiled."""
+    fixed: set[tuple[int, int]] = set()
+    """Of them and of the others: those that stay."""
+    paid: dict[int, Five] = {}
+    """By round: what those conditions paid that do not depend on symbols."""
+    purses: dict[tuple[int, int], tuple[int, int]] = {}
+    """By round and seat: insight, and mantra received, when all was settled."""
+    votes: dict[tuple[int, int], tuple[int, bool]] = {}
+    """By round and seat: votes for the condition that won, and whether more were bought."""
+    finders: dict[tuple[int, int], int] = {}
+    """By round and seat that was discovered: another seat that found it."""
+    parts: dict[tuple[int, int], Visions] = {}
+    insight: dict[int, int] = {}
+    """What the others hold now."""
+    played: dict[tuple[int, int], Played] = {}
+    """What is the same in all worlds of the walk."""
+
+
+def worlds(view: RunesView, seat: int, luck: Random, options: RunesOptions) -> Iterator[RunesState]:
+    """See `Game.worlds`.
+
+    Raises:
+        ValueError: the match is over, and nothing hidden; or nothing was found that fits what the seat was told.
+    """
+    options = replace(options, rounds=view.rounds)
+    if view.symbol is None:
+        while True:
+            yield _opening(view, seat, luck, options)
+    past = _past(view, seat, options)
+    found = tuple(clues(view, seat))
+    base = Searching(found, luck)
+    fails = 0
+    while True:
+        walk = Walk(view, seat, luck, past, base)
+        if not walk.begin():
+            fails += 1
+            if fails > TRIES:
+                raise ValueError("no world was found that fits what this seat was told")
+            continue
+        fails = 0
+        for number in range(ANEW):
+            if walk.drawing is None:
+                walk.step(APART)
+            else:
+                walk.draw(anew=number % SAME_SEAT == 0)
+            if number % REFRAMED == REFRAMED - 1:
+                walk.reframe()
+            yield _state(view, seat, luck, options, walk)
+
+
+def _opening(view: RunesView, seat: int, luck: Random, options: RunesOptions) -> RunesState:
+    submitted, invalid = _submitted(view, seat, luck, [])
+    return RunesState(
+        options=options,
+        attempt=view.attempt,
+        invalid=invalid,
+        standings=tuple(Standing(submitted=each) for each in submitted),
+    )
+
+
+def _submitted(
+    view: RunesView, seat: int, luck: Random, symbols: Sequence[Six]
+) -> tuple[list[tuple[Six, ...]], tuple[Six, ...]]:
+    """The symbols that all submitted in round 1, and those of them that became invalid."""
+    submitted: list[tuple[Six, ...]] = [()] * SEATS
+    invalid: set[Six] = set()
+    for attempt, own in enumerate(view.submitted):
+        is_last = bool(symbols) and attempt == len(view.submitted) - 1
+        if is_last:
+            drawn = list(symbols)
+            drawn[seat] = own
+            if own != symbols[seat]:
+                drawn[luck.choice(OTHERS[seat])] = own
+                invalid.add(own)
+        else:
+            drawn = [draw_symbol(luck) for _ in range(SEATS)]
+            drawn[seat] = own
+            again = own in view.submitted[attempt + 1 :] or own == view.symbol
+            one, other = luck.sample(OTHERS[seat] if again else range(SEATS), 2)
+            one, other = (other, one) if other == seat else (one, other)
+            drawn[other] = drawn[one]
+            invalid.add(drawn[one])
+        submitted = [(*before, symbol) for before, symbol in zip(submitted, drawn, strict=True)]
+    return submitted, tuple(sorted(invalid))
+
+
+def _past(view: RunesView, seat: int, options: RunesOptions) -> list[Past]:
+    """The rounds that are over. Raises ValueError where the match is, or a purse cannot have come about."""
+    found: list[Past] = []
+    own = Standing()
+    before = {FIRST_INSIGHT}
+    mantra = 0
+    dark = sum("dark" in has for key, has in options.artefacts.items() if key != str(seat))
+    for played in view.history:
+        action, told = played.action or PlayRound(), played.told
+        insight = next((each for each in told if isinstance(each, Insight)), None)
+        if insight is None:
+            raise ValueError("the match is over: nothing is hidden")
+        purse = next(each for each in told if isinstance(each, Purse))
+        visions = NO_VISIONS if action.visions is UNSET else action.visions
+        right = {
+            action.guesses[each.index] for each in told if isinstance(each, GuessAnswer) and each.exact == RIGHT[0]
+        }
+        brought = sum(each.mantra for each in told if isinstance(each, LearnedAnswer))
+        spent = cost(own, action, used(visions))
+        kinds: frozenset[Kind] = frozenset(used(visions))
+        mine = action.dark is not UNSET and action.dark == seat
+        ways = tuple(
+            (insight_before, alone, gained, darken(mantra + brought, times + mine) - mantra)
+            for insight_before in sorted(before)
+            for alone in range(len(kinds) + 1)
+            for gained in {
+                FOR_ONE_FINDER * (len(right) - shared) + FOR_EACH_OF_SEVERAL * shared
+                for shared in range(len(right) + 1)
+            }
+            for times in range(dark + 1)
+            if settle(
+                insight_before - spent + alone + gained,
+                darken(mantra + brought, times + mine),
+            )
+            == (purse.insight, purse.mantra)
+        )
+        if not ways:
+            raise ValueError(f"round {played.round}: the purse cannot have come about")
+        past = Past(
+            round=played.round,
+            action=action,
+            told=told,
+            insight=insight,
+            purse=purse,
+            won=next((each.condition for each in told if isinstance(each, ConditionWon)), None),
+            shown=tuple(each for each in told if isinstance(each, Revealed) and each.seat != seat),
+            discovered=next((each.seats for each in told if isinstance(each, Discovered)), ()),
+            mirrored=tuple(each for each in told if isinstance(each, Mirrored)),
+            kinds=kinds,
+            ways=ways,
+            undiscovered=tuple(
+                2 if view.discovered.get(str(each), view.rounds + 1) <= played.round else 4
+                for each in range(SEATS)
+            ),
+        )
+        found.append(past)
+        earned = insight.earned.get(str(seat))
+        before = {purse.insight + (past.added + rank if earned is None else earned) for rank in range(1, 7)}
+        if played.round == view.round - 1:
+            before &= {cast("int", view.insight)}
+        own = replace(
+            own, veils=own.veils + visions.veil, bought=own.bought + bought_guesses(action), insight=purse.insight
+        )
+        mantra = purse.mantra
+    return found
+
+
+class Walk:
+    """A random walk over the others' symbols, in one frame."""
+
+    def __init__(self, view: RunesView, seat: int, luck: Random, past: list[Past], base: Searching) -> None:
+        self.view, self.seat, self.luck, self.past, self.base = view, seat, luck, past, base
+        self.clues = found = base.clues
+        self.others = OTHERS[seat]
+        self.of: dict[int, list[int]] = {
+            other: [n for n, clue in enumerate(found) if other in clue.seats] for other in self.others
+        }
+        self.veilable = sorted({(clue.seats[0], clue.veil) for clue in found if clue.veil is not None})
+        self.movable = self.others
+        self.frame = Frame()
+        self.drawing: Search | None = None
+        """Where all candidates of all seats are known: they are drawn from these."""
+        self.fitting: list[Six] = []
+        """The candidates of the seat whose symbol is drawn, the others' being as they are."""
+        self.votes: dict[tuple[int, int, tuple[int, ...]], dict[int, tuple[int, bool]] | None] = {}
+
+    def begin(self) -> bool:
+        """Finds symbols of which all clues hold, and a frame for them; False: it found none."""
+        if not self._choose_some_ways({}):
+            return False
+        known = {self.seat: cast("Six", self.view.symbol), **self._right_guesses()}
+        self.movable = tuple(other for other in self.others if other not in known) or self.others
+        search = Search(self.base, known, self.frame.veils, self.frame.fixed, self._paid_rounds(), self.luck)
+        if not search.run():
+            return False
+        paid = {
+            past.round: search.paid_to(self.seat, n)
+            for n, past in enumerate(self.past)
+            if search.won[n] not in search.rounds[n].free
+        }
+        if not self._choose_some_ways(paid):
+            return False
+        again = Search(self.base, known, self.frame.veils, self.frame.fixed, self._paid_rounds(), self.luck)
+        again.symbols, again.won = search.symbols, search.won
+        if not again.run():
+            return False
+        self.symbols, self.values = again.symbols, again.values
+        self.frame.veils |= again.found_veils()
+        if all(each.is_whole for each in again.candidates.values()):
+            self.drawing = again
+        return self._veil_one(again) and any(self.reframe() for _ in range(FRAMES))
+
+    def _choose_some_ways(self, paid: dict[int, int]) -> bool:
+        for _ in range(WAYS):
+            self.frame = Frame()
+            if self._choose_ways(paid):
+                return True
+        return False
+
+    def _veil_one(self, search: Search) -> bool:
+        """Where the seat was not alone with its veil, another one veiled, too."""
+        for past in self.past:
+            r = past.round
+            if "veil" in past.kinds - self.alone[r]:
+                if not any((other, r) in self.frame.veils for other in self.others):
+                    able = [other for other in self.others if (other, r) not in search.veiled]
+                    if not able:
+                        return False
+                    self.frame.veils.add((self.luck.choice(able), r))
+                self.frame.fixed |= {(other, r) for other in self.others}
+        return True
+
+    def _paid_rounds(self) -> list[Paid]:
+        """What the search is told of payments."""
+        rounds: list[Paid] = []
+        for past, target in zip(self.past, self.targets, strict=True):
+            free = self._by_purses(past)
+            if not _mismatches(target, past.undiscovered):
+                free.append(15)
+            able = [*BY_SYMBOLS[:-1], *free] if past.won is None else [past.won]
+            able = [each for each in able if each in free or each in BY_SYMBOLS[:-1]]
+            positions = tuple(past.insight.positions.items())
+            mine = frozenset(self._own_payments(len(rounds)))
+            if len(mine) > 1:
+                told = tuple(0 if each == self.seat else one for each, one in enumerate(target))
+            else:
+                told = target
+            rounds.append(Paid(told, positions, tuple(able), tuple(free), self.seat, mine))
+        return rounds
+
+    def _right_guesses(self) -> dict[int, Six]:
+        """Symbols that the seat has guessed: each is of a seat that was discovered then."""
+        known: dict[int, Six] = {}
+        for past in self.past:
+            for symbol in self._right(past):
+                if symbol not in known.values():
+                    able = [each for each in past.discovered if each != self.seat and each not in known]
+                    able = [each for each in able if self._agrees(each, symbol)] or able
+                    if able:
+                        known[self.luck.choice(able)] = symbol
+        return known
+
+    def _agrees(self, other: int, symbol: Six) -> bool:
+        """Whether all clues about that seat alone hold with the symbol, but for those that a veil can turn."""
+        return all(
+            clue.fits((clue.feature(symbol),))
+            for clue in self.clues
+            if clue.seats == (other,) and clue.veil is None
+        )
+
+    def reframe(self) -> bool:
+        """Draws another frame for these symbols; False: it came to none, and the one before stays."""
+        was = self.frame
+        self.frame = Frame(veils=set(was.veils), fixed=set(was.fixed))
+        if not self._pay() and self._use_kinds() and self._fill_purses() and self._find_finders():
+            self._fix_votes()
+            return True
+        self.frame = was
+        return False
+
+    def _own_payments(self, n: int) -> list[int]:
+        """What the seat can have been paid in a round that is over."""
+        past = self.past[n]
+        if n + 1 < len(self.past):
+            befores = sorted({way[0] for way in self.past[n + 1].ways})
+        else:
+            befores = [cast("int", self.view.insight)]
+        return [before - past.purse.insight - past.added for before in befores]
+
+    def _choose_ways(self, paid: dict[int, int]) -> bool:
+        """How the seat's own purse came about, and with which kinds of vision it was alone.
+
+        `paid`: what it was paid in some rounds.
+        """
+        self.own_pay: dict[int, int] = {}
+        self.alone: dict[int, frozenset[Kind]] = {}
+        self.shared: dict[int, int] = {}
+        self.received: dict[int, int] = {}
+        frame, luck = self.frame, self.luck
+        for n, past in enumerate(self.past):
+            able = self._own_payments(n)
+            self.own_pay[past.round] = (
+                paid.get(past.round) or luck.choices(able, [self._likely(past, each) for each in able])[0]
+            )
+        self.targets = [
+            tuple(
+                self.own_pay[past.round]
+                if each == self.seat
+                else past.insight.earned.get(str(each), past.added) - past.added
+                for each in range(SEATS)
+            )
+            for past in self.past
+        ]
+        before, total = FIRST_INSIGHT, 0
+        for past in self.past:
+            ways = [way for way in past.ways if way[0] == before]
+            if not ways:
+                return False
+            _, alone, gained, received = luck.choice(ways)
+            total += received
+            self.received[past.round] = total
+            right = len(self._right(past))
+            self.shared[past.round] = (FOR_ONE_FINDER * right - gained) // FOR_EACH_OF_SEVERAL
+            before = past.purse.insight + past.added + self.own_pay[past.round]
+            public: set[Kind] = {"mirror" if each.position is None else "window" for each in past.shown}
+            public |= {each.kind for each in past.mirrored if each.kind in KINDS}
+            sure = past.kinds & {"mirror", "window"} - public
+            free = sorted(past.kinds - public - sure)
+            if not len(sure) <= alone <= len(sure) + len(free):
+                return False
+            self.alone[past.round] = sure | frozenset(luck.sample(free, alone - len(sure)))
+            if "veil" in self.alone[past.round]:
+                frame.fixed |= {(other, past.round) for other in self.others}
+        return True
+
+    def _likely(self, past: Past, paid: int) -> float:
+        """How likely the seat was paid so in a round in which it abstained."""
+        self.own_pay[past.round] = paid
+        return 1 if self._ranked(past) else 1 / 256
+
+    def _right(self, past: Past) -> set[Six]:
+        return {
+            past.action.guesses[each.index]
+            for each in past.told
+            if isinstance(each, GuessAnswer) and each.exact == RIGHT[0]
+        }
+
+    def _fits(self, number: int) -> bool:
+        clue, values = self.clues[number], self.values[number]
+        if clue.veil is not None:
+            other = clue.seats[0]
+            return clue.fits((values[other] != ((other, clue.veil) in self.frame.veils),))
+        return clue.fits([values[each] for each in clue.seats])
+
+    def _toggle_veil(self) -> None:
+        veil = self.luck.choice(self.veilable)
+        if veil in self.frame.fixed:
+            return
+        self.frame.veils ^= {veil}
+        likely = VEILED / (1 - VEILED) if veil in self.frame.veils else (1 - VEILED) / VEILED
+        concerned = [n for n in self.of[veil[0]] if self.clues[n].veil == veil[1]]
+        if not all(map(self._fits, concerned)) or self.luck.random() > likely:
+            self.frame.veils ^= {veil}
+
+    def _other_symbol(self, other: int) -> Six | None:
+        """A legal symbol like the seat's, or now and then any; None: what was drawn is none."""
+        luck = self.luck
+        dice = luck.random()
+        if dice < 1 / 128:
+            symbol: Any = draw_symbol(luck)
+        else:
+            runes: list[Any] = list(self.symbols[other])
+            one = int(luck.random() * 6)
+            two = (one + 1 + int(luck.random() * 5)) % 6
+            if dice < 1 / 4:
+                runes[one], runes[two] = runes[two], runes[one]
+            else:
+                # Most symbols stay legal where a group of one Order is kept, or changes places with another.
+                order = int(luck.random() * 2)
+                ones, twos = list(GROUPS[runes[one]]), list(GROUPS[runes[two]])
+                if dice < 5 / 8:
+                    ones[1 - order] = luck.choice(_ORDERS[1 - order])
+                else:
+                    ones[order], twos[order] = twos[order], ones[order]
+                    if dice < 7 / 8:
+                        ones[1 - order] = luck.choice(_ORDERS[1 - order])
+                        twos[1 - order] = luck.choice(_ORDERS[1 - order])
+                    runes[two] = _OF_GROUPS[tuple(twos)]
+                runes[one] = _OF_GROUPS[tuple(ones)]
+            symbol = tuple(runes)
+            if not _is_legal(symbol):
+                return None
+        return None if symbol in self.symbols else symbol
+
+    def _pay(self) -> int:
+        """Finds a condition for each round's payment; how many rounds there are without one."""
+        paid = self._payments()
+        able: list[list[int]] = []
+        for past in self.past:
+            fitting = [each for each in BY_SYMBOLS if self._is_paid(past, self._would_pay(past, each, paid))]
+            fitting += self._by_purses(past)
+            able.append([each for each in fitting if past.won in (None, each)])
+        found = self._matched(able)
+        self.frame.won = dict(zip((past.round for past in self.past), found, strict=False))
+        return len(self.past) - len(found)
+
+    def _by_purses(self, past: Past) -> list[int]:
+        """The conditions that do not go by symbols, and may have paid so: there is room below its own figure."""
+        own = {
+            LEAST_INSIGHT: past.purse.insight,
+            LEAST_RECEIVED: self.received[past.round],
+            FEWEST_VISIONS: len(past.kinds),
+        }
+        levels = [conditions.BEST_RANK - paid[self.seat] for paid in self._ranked(past)]
+        return [each for each, mine in own.items() if levels and min(levels) <= mine]
+
+    def _matched(self, able: list[list[int]]) -> list[int]:
+        """A condition for each round that may win then; as many rounds from the first on as can be."""
+        found: list[int] = []
+        taken: tuple[int, ...] = ()
+        for first in range(0, len(able), conditions.REFRESHED_AT):
+            block = able[first : first + conditions.REFRESHED_AT]
+            by_round: dict[int, int] = {}
+            holder: dict[int, int] = {}
+
+            def assign(n: int, seen: set[int]) -> bool:
+                for each in self.luck.sample(block[n], len(block[n])):  # noqa: B023 - used in this block only
+                    if each not in seen:
+                        seen.add(each)
+                        if each not in holder or assign(holder[each], seen):  # noqa: B023 - as above
+                            holder[each], by_round[n] = n, each  # noqa: B023 - as above
+                            return True
+                return False
+
+            for n in range(len(block)):
+                if not assign(n, set()):
+                    return found
+            for n in range(len(block)):
+                if self._votes(self.past[first + n], by_round[n], taken) is None:
+                    return found
+                found.append(by_round[n])
+                taken = conditions.now_used(taken, by_round[n])
+        return found
+
+    @staticmethod
+    def _would_pay(past: Past, condition: int, paid: dict[int, Five]) -> Five:
+        return past.undiscovered if condition == 15 else paid[condition]  # noqa: PLR2004
+
+    def _payments(self) -> dict[int, Five]:
+        """What conditions would pay by these symbols, without what is added for the round."""
+        return {
+            condition: found if condition in FLAT else ranked(found)
+            for condition, found in all_figures(self.symbols).items()
+        }
+
+    def _is_paid(self, past: Past, paid: Five) -> bool:
+        told = past.insight
+        return (
+            paid[self.seat] == self.own_pay[past.round]
+            and all(paid[int(key)] + past.added == earned for key, earned in told.earned.items())
+            and (not told.positions or are_in_order(paid, told.positions))
+        )
+
+    def _ranked(self, past: Past) -> list[Five]:
+        """What a condition can have paid that goes by ranks."""
+        told = past.insight
+        known = {int(key): earned - past.added for key, earned in told.earned.items()}
+        known[self.seat] = self.own_pay[past.round]
+        return _all_ranked(tuple(known.get(seat, 0) for seat in range(SEATS)), tuple(told.positions.items()))
+
+    def _votes(self, past: Past, condition: int, taken: tuple[int, ...]) -> dict[int, tuple[int, bool]] | None:
+        """The others' votes with which the condition wins; None where it cannot."""
+        key = past.round, condition, taken
+        if key not in self.votes:
+            self.votes[key] = None if condition in taken else self._new_votes(past, condition, taken)
+        return self.votes[key]
+
+    def _new_votes(self, past: Past, condition: int, taken: tuple[int, ...]) -> dict[int, tuple[int, bool]] | None:
+        voters = [other for other in self.others if str(other) not in past.insight.positions]
+        votes = dict.fromkeys(voters, (1, False))
+        for buyer in (None, *voters):
+            if buyer is not None:
+                votes[buyer] = (4, True)
+            cast_: dict[str, int] = {str(condition): sum(number for number, _ in votes.values())}
+            others = PlayRound(votes={key: number for key, number in cast_.items() if number} or UNSET)
+            if conditions.winner([past.action, others], taken) == condition:
+                return votes
+        return None
+
+    def _fix_votes(self) -> None:
+        taken: tuple[int, ...] = ()
+        for past in self.past:
+            won = self.frame.won[past.round]
+            for other, votes in (self._votes(past, won, taken) or {}).items():
+                self.frame.votes[past.round, other] = votes
+            taken = conditions.now_used(taken, won)
+
+    def _use_kinds(self) -> bool:
+        """Which visions the others used; False where the seat cannot have been as often alone as it was."""
+        frame, luck = self.frame, self.luck
+        for past in self.past:
+            r = past.round
+            kinds: dict[int, set[Kind]] = {other: set() for other in self.others}
+            for each in past.shown:
+                kinds[each.seat].add("mirror" if each.position is None else "window")
+            for mirrored in past.mirrored:
+                if mirrored.kind in KINDS:
+                    kinds[mirrored.of].add(mirrored.kind)
+            visions = NO_VISIONS if past.action.visions is UNSET else past.action.visions
+            seen = visions.mirror.seat if visions.mirror is not UNSET else None
+            free = [other for other in self.others if other != seen]
+            for kind in past.kinds - self.alone[r] - {"veil"}:
+                if not any(kind in each for each in kinds.values()):
+                    kinds[luck.choice(free)].add(kind)
+            if any(kind in each for kind in self.alone[r] for each in kinds.values()):
+                return False
+            if frame.won[r] == FEWEST_VISIONS and not self._count_visions(past, kinds, free):
+                return False
+            for other in self.others:
+                frame.kinds[r, other] = kinds[other]
+                frame.parts[r, other] = self._part(past, other)
+        return True
+
+    def _count_visions(self, past: Past, kinds: dict[int, set[Kind]], free: list[int]) -> bool:
+        """Gives the others so many visions that the fewest were paid as told."""
+        luck, r = self.luck, past.round
+        self.frame.fixed |= {(other, r) for other in self.others}
+        may = [kind for kind in KINDS if kind not in self.alone[r] and kind not in ("mirror", "window", "veil")]
+        for paid in luck.sample(ranked := self._ranked(past), len(ranked)):
+            least = {other: len(kinds[other]) + ((other, r) in self.frame.veils) for other in self.others}
+            able = {
+                other: least[other] + (len(set(may) - kinds[other]) if other in free else 0)
+                for other in self.others
+            }
+            levels = _levels(paid, self.seat, len(past.kinds), least, able)
+            if levels is not None:
+                for other in free:
+                    more = [kind for kind in may if kind not in kinds[other]]
+                    kinds[other] |= set(luck.sample(more, levels[other] - least[other]))
+                self.frame.paid[r] = paid
+                return True
+        return False
+
+    def _fill_purses(self) -> bool:
+        """Insight and mantra received of the others, so that conditions paid as told."""
+        frame, luck = self.frame, self.luck
+        insight = dict.fromkeys(self.others, FIRST_INSIGHT)
+        received = dict.fromkeys(self.others, 0)
+        paid_by_symbols = self._payments()
+        for past in self.past:
+            r, won = past.round, frame.won[past.round]
+            for other in self.others:
+                spent = sum(COST.get(kind, 0) for kind in frame.kinds[r, other]) + luck.choice((0, 1, 1, 2, 3, 4))
+                insight[other] = max(0, insight[other] - spent)
+            if won in (LEAST_INSIGHT, LEAST_RECEIVED):
+                ranked = self._ranked(past)
+                for paid in luck.sample(ranked, len(ranked)):
+                    least = dict.fromkeys(self.others, 0) if won == LEAST_INSIGHT else received
+                    mine = past.purse.insight if won == LEAST_INSIGHT else self.received[r]
+                    levels = _levels(paid, self.seat, mine, least, dict.fromkeys(self.others, mine + SEATS))
+                    if levels is not None:
+                        frame.paid[r] = paid
+                        (insight if won == LEAST_INSIGHT else received).update(levels)
+                        break
+                else:
+                    return False
+            for other in self.others:
+                frame.purses[r, other] = insight[other], received[other]
+                pays = frame.paid[r] if r in frame.paid else self._would_pay(past, won, paid_by_symbols)
+                insight[other] += pays[other] + past.added
+        frame.insight = insight
+        return True
+
+    def _find_finders(self) -> bool:
+        frame, luck = self.frame, self.luck
+        for past in self.past:
+            right = self._right(past)
+            mine = [each for each in past.discovered if self.symbols[each] in right]
+            shared = set(luck.sample(mine, self.shared[past.round])) if len(mine) == len(right) else None
+            if shared is None:
+                return False
+            for each in past.discovered:
+                if each not in mine or each in shared:
+                    frame.finders[past.round, each] = luck.choice([o for o in self.others if o != each])
+        return True
+
+    def _part(self, past: Past, other: int) -> Visions:  # noqa: C901 - one case a kind
+        """The visions of another seat, but for those that are answered to this one too."""
+        luck = self.luck
+        parts: dict[str, Any] = {}
+        told = {each.kind for each in past.mirrored if each.of == other}
+        for each in past.shown:
+            if each.seat == other and each.position is None:
+                parts["mirror"] = Mirror(rune=each.rune, seat=luck.choice(OTHERS[other]))
+            elif each.seat == other:
+                parts["window"] = Through(position=cast("int", each.position), seat=luck.choice(OTHERS[other]))
+        for kind in self.frame.kinds[past.round, other] - told - parts.keys():
+            name = "except_" if kind == "except" else kind
+            match kind:
+                case "assign":
+                    parts[name] = dict(zip(map(str, OTHERS[other]), luck.sample(NAMES, 4), strict=True))
+                case "divine":
+                    parts[name] = luck.choice(DIVINE)
+                case "mundane":
+                    parts[name] = luck.choice(MUNDANE)
+                case "pattern":
+                    groups = tuple(luck.choices((*DIVINE, *MUNDANE), k=6))
+                    parts[name] = Pattern(groups=groups, seats=(luck.choice(OTHERS[other]),))
+                case "place":
+                    parts[name] = Place(order=luck.choice(("divine", "mundane")), position=luck.randrange(6))
+                case "except":
+                    parts[name] = Except(seat=luck.choice(OTHERS[other]), runes=())
+        return Visions(**parts)
+
+    def draw(self, *, anew: bool) -> None:
+        """Draws a seat's symbol from all that fit, each as likely; `anew`: another seat's."""
+        search, luck = cast("Search", self.drawing), self.luck
+        if anew and search.movable:
+            self.at = luck.choice(search.movable)
+            search.symbols, search.values = self.symbols, self.values
+            search.veils, search.fixed = self.frame.veils, set(search.veiled)
+            search.won = [self.frame.won[past.round] for past in self.past]
+            self.fitting = search.fitting(self.at)
+            self.checked: dict[Six, bool] = {}
+        if not self.fitting:
+            return
+        for _ in range(SAME_SEAT):
+            symbol = luck.choice(self.fitting)
+            was, self.symbols[self.at] = self.symbols[self.at], symbol
+            if symbol not in self.checked:
+                self.checked[symbol] = len(set(self.symbols)) == SEATS and self._still_pays()
+            if self.checked[symbol]:
+                for n in self.of[self.at]:
+                    self.values[n][self.at] = self.clues[n].feature(symbol)
+                return
+            self.symbols[self.at] = was
+
+    def step(self, times: int) -> None:
+        """So many steps of the walk."""
+        if not self.clues and not self.past:
+            for other in self.others:
+                self.symbols[other] = draw_symbol(self.luck)
+            return
+        for _ in range(times):
+            if self.veilable and self.luck.random() < 1 / 16:
+                self._toggle_veil()
+            other = self.luck.choice(self.movable)
+            symbol = self._other_symbol(other)
+            if symbol is not None:
+                self._move(other, symbol)
+
+    def _move(self, other: int, symbol: Six) -> None:
+        """Takes the symbol where all clues hold with it."""
+        before: list[tuple[int, Any]] = []
+        for n in self.of[other]:
+            values = self.values[n]
+            before.append((n, values[other]))
+            values[other] = self.clues[n].feature(symbol)
+            if not self._fits(n):
+                break
+        else:
+            was, self.symbols[other] = self.symbols[other], symbol
+            if self._still_pays():
+                return
+            self.symbols[other] = was
+        for n, value in before:
+            self.values[n][other] = value
+
+    def _still_pays(self) -> bool:
+        by_symbols = [past for past in self.past if self.frame.won[past.round] in BY_SYMBOLS]
+        if not by_symbols:
+            return True
+        paid = self._payments()
+        return all(
+            self._is_paid(past, self._would_pay(past, self.frame.won[past.round], paid)) for past in by_symbols
+        )
+
+
+@lru_cache(maxsize=100_000)
+def _is_legal(symbol: Six) -> bool:
+    divine, mundane = zip(*map(GROUPS.__getitem__, symbol), strict=True)
+    # What is seldom right is looked at first, for speed.
+    return (len(set(divine)) == len(symbol) or len(set(mundane)) == len(symbol)) and fault(symbol) is None
+
+
+_ORDERS = (DIVINE, MUNDANE)
+_OF_GROUPS: dict[Any, Any] = {groups: rune for rune, groups in GROUPS.items()}
+
+
+@lru_cache(maxsize=100_000)
+def _mismatches(told: Five, paid: Five) -> int:
+    """How many seats were paid otherwise than told (0: not told)."""
+    return sum(1 for one, other in zip(told, paid, strict=True) if one not in (0, other))
+
+
+@lru_cache(maxsize=4096)
+def _all_ranked(known: Five, positions: tuple[tuple[str, int], ...]) -> list[Five]:
+    """All payments by ranks that agree with what is known (0: nothing)."""
+    ranks = range(conditions.BEST_RANK - SEATS + 1, conditions.BEST_RANK + 1)
+    found = []
+    for paid in product(*((each,) if each else ranks for each in known)):
+        different = sorted(set(paid), reverse=True)
+        if different == [conditions.BEST_RANK - n for n in range(len(different))] and are_in_order(
+            paid, dict(positions)
+        ):
+            found.append(paid)
+    return found
+
+
+def _levels(
+    paid: Five, seat: int, mine: int, least: dict[int, int], most: dict[int, int]
+) -> dict[int, int] | None:
+    """Figures of the other seats, less being better, with which they are paid so; None where there are none."""
+    found: dict[int, int] = {}
+    value = mine
+    for rank in range(paid[seat] + 1, conditions.BEST_RANK + 1):
+        value -= 1
+        found[rank] = value
+    value = mine
+    for rank in range(paid[seat] - 1, 0, -1):
+        value = max(value + 1, *(least[other] for other in least if paid[other] == rank), 0)
+        found[rank] = value
+    found[paid[seat]] = mine
+    levels = {other: found[paid[other]] for other in least}
+    fits = all(max(0, least[other]) <= level <= most[other] for other, level in levels.items())
+    return levels if fits else None
+
+
+def _state(view: RunesView, seat: int, luck: Random, options: RunesOptions, walk: Walk) -> RunesState:
+    """The world that a walk stands at."""
+    frame, symbols = walk.frame, tuple(walk.symbols)
+    submitted, invalid = _submitted(view, seat, luck, symbols)
+    history: dict[int, list[Played]] = {other: [] for other in walk.others}
+    guessed: dict[int, tuple[Six, ...]] = dict.fromkeys(walk.others, ())
+    public: list[Played] = []
+    for past in walk.past:
+        told = tuple(each for each in past.told if isinstance(each, (Revealed, Discovered, Insight)))
+        public.append(_public(past.round, told))
+        actions = {other: _action(walk, past, other, luck) for other in walk.others}
+        actions[seat] = past.action
+        veiled = frozenset(each for each, action in actions.items() if action.visions and action.visions.veil)
+        for other in walk.others:
+            history[other].append(_played(walk, past, other, actions, veiled, luck))
+            guessed[other] += actions[other].guesses
+    taken: tuple[int, ...] = ()
+    for past in walk.past:
+        taken = conditions.now_used(taken, frame.won[past.round])
+    own = _own_standing(view, seat, walk)
+    standings = [
+        own
+        if each == seat
+        else Standing(
+            insight=frame.insight[each] if walk.past else FIRST_INSIGHT,
+            received=frame.purses[walk.past[-1].round, each][1] if walk.past else 0,
+            veils=sum(other == each for other, _ in frame.veils),
+            windowed=any(
+                shown.seat == each and shown.position is not None for p in walk.past for shown in p.shown
+            ),
+            abstained=bool(walk.past) and str(each) in walk.past[-1].insight.positions,
+            discovered=view.discovered.get(str(each)),
+            guesses=guessed[each],
+            history=tuple(history[each]),
+        )
+        for each in range(SEATS)
+    ]
+    nearest = _nearest(walk)
+    return RunesState(
+        options=options,
+        round=view.round,
+        attempt=view.attempt,
+        invalid=invalid,
+        standings=tuple(
+            replace(standing, symbol=symbols[each], submitted=submitted[each], nearest=nearest[each])
+            for each, standing in enumerate(standings)
+        ),
+        conditions=tuple(frame.won[past.round] for past in walk.past),
+        used=taken,
+        history=tuple(public),
+    )
+
+
+def _public(round_: int, told: tuple[Any, ...]) -> Played:
+    return Played(round=round_, action=None, told=told)
+
+
+def _own_standing(view: RunesView, seat: int, walk: Walk) -> Standing:
+    """The seat's own affairs, as its view says."""
+    last = walk.past[-1].action if walk.past else PlayRound()
+    return Standing(
+        insight=cast("int", view.insight),
+        mantra=cast("int", view.mantra),
+        received=walk.received[walk.past[-1].round] if walk.past else 0,
+        veils=cast("int", view.veil_cost) - 1,
+        bought=cast("int", view.guess_cost) - 1,
+        windowed=any(past.action.visions and past.action.visions.window for past in walk.past),
+        abstained=last.abstain,
+        lit=last.light,
+        discovered=view.discovered.get(str(seat)),
+        guesses=tuple(guess for past in walk.past for guess in past.action.guesses),
+        history=view.history,
+    )
+
+
+def _action(walk: Walk, past: Past, other: int, luck: Random) -> PlayRound:
+    """What another seat did."""
+    frame, r = walk.frame, past.round
+    visions = frame.parts[r, other]
+    if (other, r) in frame.veils:
+        visions = replace(visions, veil=True)
+    learned: list[Learned] = []
+    for mirrored in past.mirrored:
+        if mirrored.of == other:
+            question = _question(mirrored, walk, luck)
+            if mirrored.kind in KINDS:
+                name = "except_" if mirrored.kind == "except" else mirrored.kind
+                visions = replace(visions, **{name: question})
+            else:
+                learned.append(Learned(**{mirrored.kind: question}))
+    found = tuple(walk.symbols[each] for each in past.discovered if frame.finders.get((r, each)) == other)
+    number, more = frame.votes.get((r, other), (0, False))
+    return PlayRound(
+        votes={str(frame.won[r]): number} if number else UNSET,
+        more_votes=more,
+        abstain=str(other) in past.insight.positions,
+        visions=UNSET if visions == NO_VISIONS else visions,
+        learned=tuple(learned),
+        guesses=found,
+    )
+
+
+def _question(mirrored: Mirrored, walk: Walk, luck: Random) -> Any:  # noqa: C901, PLR0911 - one case a kind
+    """A question of another seat that a mirror answered so to this one."""
+    seat, answer = walk.seat, cast("Any", mirrored.answer)
+    symbol = walk.symbols[mirrored.of]
+    absent = [rune for rune in NAMES if rune not in symbol]
+    rune = luck.choice(symbol) if answer else luck.choice(absent)
+    match mirrored.kind:
+        case "assign":
+            rest = luck.sample([each for each in NAMES if each != rune], len(OTHERS) - 2)
+            others = [each for each in OTHERS[mirrored.of] if each != seat]
+            runes = {seat: rune, **dict(zip(others, rest, strict=True))}
+            return {str(each): runes[each] for each in sorted(runes)}
+        case "divine" | "mundane":
+            groups = DIVINE if mirrored.kind == "divine" else MUNDANE
+            return luck.choice([group for group in groups if (runes_of(symbol, group) > 0) == answer])
+        case "pattern":
+            every = (*DIVINE, *MUNDANE)
+            return Pattern(
+                groups=tuple(
+                    luck.choice([group for group in every if (group in GROUPS[there]) == there_is])
+                    for there, there_is in zip(symbol, answer, strict=True)
+                ),
+                seats=(seat,),
+            )
+        case "place":
+            order: Any = "divine" if answer[0] in DIVINE else "mundane"
+            return Place(
+                order=order,
+                position=luck.choice(
+                    [n for n, there in enumerate(symbol) if GROUPS[there][ORDER[order]] == answer[0]]
+                ),
+            )
+        case "except":
+            return Except(seat=seat, runes=())
+        case "rune":
+            return rune
+        case "count":
+            every = (*DIVINE, *MUNDANE)
+            group = luck.choice([group for group in every if runes_of(symbol, group) == answer])
+            return Count(seat=seat, group=group, number=luck.randrange(7))
+        case "has":
+            return Has(seat=seat, rune=rune)
+        case "line":
+            lines = [Line(rune=each, row=row) for each in (symbol if answer else (rune,)) for row in (0, 1)]
+            return luck.choice([line for line in lines if stands_on(symbol, line) == bool(answer)])
+        case "shared":
+            third = luck.choice([each for each in OTHERS[mirrored.of] if each != seat])
+            return min(seat, third), max(seat, third)
+        case _:
+            most = answer or 0
+            more = luck.randint(most == 0, 6 - most)
+            return tuple(sorted((*luck.sample(symbol, most), *luck.sample(absent, more))))
+
+
+def _played(  # noqa: PLR0917 - all that a round was
+    walk: Walk, past: Past, other: int, actions: dict[int, PlayRound], veiled: frozenset[int], luck: Random
+) -> Played:
+    """A round as another seat saw it."""
+    frame, r = walk.frame, past.round
+    key = r, other
+    if key in frame.played:
+        return frame.played[key]
+    symbols, action = tuple(walk.symbols), actions[other]
+    visions = NO_VISIONS if action.visions is UNSET else action.visions
+    told: list[Any] = [each for each in past.told if isinstance(each, Revealed)]
+    told += answers(other, visions, tables(symbols), veiled, lambda: luck)
+    for index, learned in enumerate(action.learned):
+        answer, mantra = learn(learned, other, tables(symbols))
+        told.append(LearnedAnswer(index=index, answer=answer, mantra=mantra))
+    if visions.mirror is not UNSET:
+        of = visions.mirror.seat
+        told += reflected(other, of, actions[of], symbols, lambda: luck)
+    exact, moved, group = RIGHT
+    told += (GuessAnswer(index=n, exact=exact, moved=moved, group=group) for n in range(len(action.guesses)))
+    told += (each for each in past.told if isinstance(each, Discovered))
+    told += (Purse(insight=frame.purses[key][0], mantra=0), past.insight)
+    played = Played(round=r, action=action, told=tuple(told))
+    if visions == NO_VISIONS and not action.guesses and not action.learned and (other, r) not in walk.veilable:
+        frame.played[key] = played
+    return played
+
+
+def _nearest(walk: Walk) -> list[tuple[Near, ...]]:
+    """By seat, then by guesser: the best of each figure, in guesses that were compared."""
+    found = [[NOWHERE] * SEATS for _ in range(SEATS)]
+    for past in walk.past:
+        gone = {int(key) for key, at in walk.view.discovered.items() if at < past.round}
+        for guess in past.action.guesses:
+            for other in walk.others:
+                if other not in gone:
+                    found[other][walk.seat] = best(found[other][walk.seat], near(guess, walk.symbols[other]))
+        for each in past.discovered:
+            finder = walk.frame.finders.get((past.round, each))
+            if finder is not None:
+                found[each][finder] = best(found[each][finder], RIGHT)
+    return [tuple(each) for each in found]

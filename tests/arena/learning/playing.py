@@ -1,0 +1,17 @@
+"""Episodes played at random."""
+
+from random import Random
+
+from arena.learning import Episode
+from referee.rules import drawn
+
+
+def choose_randomly(episode: Episode, seed: int, windows: int | None = None) -> None:
+    """Plays so many windows, or to the end."""
+    luck = Random(seed)
+    while not episode.over and windows != 0:
+        for seat in episode.choosing:
+            while episode.owed(seat):
+                episode.choose(seat, drawn(episode.mask_bits(seat), luck))
+        episode.close()
+        windows = windows and windows - 1

@@ -1,0 +1,137 @@
+"""Self-play over processes, and its trajectories."""
+
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from msgspec.structs import asdict
+
+from arena.learning import Episode, SelfPlay, Shard, ShardError, read_shard, read_shards, uniform
+from arena.learning.episode import SEED_BITS
+from arena.learning.self_play import _legal
+from arena.learning.shards import write_shard
+
+Array = npt.NDArray[Any]
+SHORT = {"max_turns": 6}
+
+
+def first_legal(_seen: Array, masks: Array, _luck: np.random.Generator) -> Array:
+    return np.asarray(masks.argmax(axis=1))
+
+
+def played(folder: Path, matches: int = 5, workers: int = 1) -> list[Shard]:
+    with SelfPlay("mist", options=SHORT, workers=workers, at_once=2) as players:
+        players.play([uniform, first_legal], matches, folder, seed=7, progress=False)
+    return list(read_shards(folder))
+
+
+def test_a_trajectory_is_what_an_episode_shows_that_is_played_by_its_choices(tmp_path: Path) -> None:
+    for shard in played(tmp_path):
+        for index, number in enumerate(shard.played.tolist()):
+            episode = Episode("mist", options=SHORT)
+            episode.reset(Random(f"7/match/{number}").getrandbits(SEED_BITS))
+            rows = {seat: np.flatnonzero((shard.matches == number) & (shard.seats == seat)) for seat in (0, 1)}
+            at = {0: 0, 1: 0}
+            while not episode.over:
+                (seat,) = episode.choosing
+                row = rows[seat][at[seat]]
+                at[seat] += 1
+                assert (episode.observation(seat) == shard.observations[row]).all()
+                assert (episode.mask(seat) == shard.masks[row]).all()
+                assert ((seat + number) % 2, episode.table.number) == (shard.policies[row], shard.windows[row])
+                if shard.policies[row]:
+                    assert shard.choices[row] == shard.masks[row].argmax()
+                episode.choose(seat, int(shard.choices[row]))
+                episode.close()
+            assert at == {seat: len(found) for seat, found in rows.items()}
+            assert episode.rewards() == shard.returns[index].tolist()
+            assert episode.rewards() == [shard.rewards[rows[seat]].sum() for seat in (0, 1)]
+            assert episode.rewards() == [shard.rewards[rows[seat][-1]] for seat in (0, 1)]
+            outcome = episode.table.outcome
+            assert outcome is not None
+            assert outcome.scores == dict(zip("01", shard.scores[index].tolist(), strict=True))
+            assert episode.table.number == shard.lengths[index]
+
+
+def test_trajectories_are_the_same_over_processes_and_when_a_run_goes_on(tmp_path: Path) -> None:
+    once = played(tmp_path / "once")
+    assert [[0, 1], [2, 3], [4]] == [shard.played.tolist() for shard in once]
+    again = tmp_path / "again"
+    played(again)
+    (again / "shard-000001.npz").unlink()
+    with SelfPlay("mist", options=SHORT, workers=2, at_once=2) as players:
+        report = players.play([uniform, first_legal], 5, again, seed=7, progress=False)
+        assert (2, 3) == (report.matches, report.kept)
+        with pytest.raises(ValueError, match="another run is in this folder"):
+            players.play([uniform, first_legal], 5, again, seed=8, progress=False)
+    for one, other in zip(once, read_shards(again), strict=True):
+        for name, column in asdict(one).items():
+            np.testing.assert_array_equal(column, getattr(other, name))
+
+
+def test_seats_choose_at_once_in_games_of_many_seats(tmp_path: Path) -> None:
+    with SelfPlay("pointing", options={"seats": 5}, workers=1, reward="win") as players:
+        players.play(uniform, 2, tmp_path, seed=1, progress=False)
+    (shard,) = read_shards(tmp_path)
+    assert (2, 5) == shard.returns.shape
+    assert {1.0, -1.0} == set(shard.returns.ravel().tolist())
+    assert {0, 1, 2, 3, 4} == set(shard.seats[shard.windows == 0].tolist())
+
+
+def test_a_policy_gives_a_legal_choice_for_each_row() -> None:
+    masks = np.array([[1, 0], [0, 1]], np.int8)
+    assert [0, 1] == _legal(np.array([0, 1]), masks)
+    for choices in ([0, 0], [0, 2], [0, -1]):
+        with pytest.raises(ValueError, match="what its mask does not hold"):
+            _legal(np.array(choices), masks)
+    for wrong in (np.array([0]), np.array([0.0, 1.0])):
+        with pytest.raises(ValueError, match="a whole number for each of 2 rows is due"):
+            _legal(wrong, masks)
+
+
+def test_what_cannot_be_played_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="workers: 0; at least 1"):
+        SelfPlay("mist", workers=0)
+    with pytest.raises(ValueError, match="chess"):
+        SelfPlay("chess")
+    players = SelfPlay("mist", workers=1)
+    with pytest.raises(ValueError, match="policy: 3 for the 2 seats of mist"):
+        players.play([uniform] * 3, 1, tmp_path, seed=1)
+    with pytest.raises(ValueError, match="matches: 0; at least 1"):
+        players.play(uniform, 0, tmp_path, seed=1)
+    with pytest.raises(ValueError, match="put them into a module"):
+        players.play(lambda _seen, masks, _luck: masks.argmax(axis=1), 1, tmp_path, seed=1)
+    assert [] == list(tmp_path.iterdir())
+
+
+def test_a_file_that_is_no_shard_is_refused_by_file_and_field(tmp_path: Path) -> None:
+    shard = played(tmp_path / "run", 1)[0]
+    path = tmp_path / "shard-000000.npz"
+    write_shard(path, shard)
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-100])
+    with pytest.raises(ShardError, match=r"shard-000000\.npz: not a whole"):
+        read_shard(path)
+    columns = asdict(shard)
+    np.savez_compressed(path, **columns)
+    packed = bytearray(path.read_bytes())
+    packed[200:220] = bytes(20)
+    path.write_bytes(packed)
+    with pytest.raises(ShardError, match="observations: Error -3"):
+        read_shard(path)
+    for name, column, reason in (
+        ("seats", None, "seats is missing"),
+        ("masks", shard.masks[:, 0], "masks has shape"),
+        ("windows", shard.windows[1:], "windows has shape"),
+        ("rewards", shard.seats, "rewards is no array of such numbers"),
+        ("choices", np.array([print] * len(shard.choices)), "choices: .*pickle"),
+    ):
+        changed = (
+            columns | {name: column} if column is not None else {n: c for n, c in columns.items() if n != name}
+        )
+        np.savez(path, **changed)
+        with pytest.raises(ShardError, match=reason):
+            read_shard(path)

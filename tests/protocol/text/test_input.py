@@ -1,0 +1,273 @@
+"""What a person types, in each game's own words: read, shown as it could have been typed, and refused clearly."""
+
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from protocol.codec import decode_action, decode_json, encode
+from protocol.text import ParseError, registry
+from referee.games.registry import GAMES
+
+ASKED = (
+    "assign 1 Torn Box, 2 Cross Box; divine Box; veil; pattern 1 2: Box, Torn, Box, Torn, Box, Torn; "
+    "place divine 3; except 1: Torn Box; mirror 2 Cross Box; window 5 4"
+)
+TYPED: list[tuple[str, str, str, dict[str, Any]]] = [
+    ("mist", "first", "first 1", {"first": 1}),
+    ("mist", "turn", "C3 D7", {"cells": ["C3", "D7"]}),
+    ("mist", "turn", "none", {"cells": []}),
+    ("mist", "turn", "swap", {"swap": True}),
+    ("fight-for-a-name", "challenge", "1 4", {"pick": [1, 4]}),
+    ("fight-for-a-name", "challenge", "none", {"pick": []}),
+    ("fight-for-a-name", "move", "N NE", {"path": ["N", "NE"]}),
+    ("fight-for-a-name", "move", "stay", {}),
+    ("fight-for-a-name", "move", "N put 12:2 7:1", {"path": ["N"], "reinforce": {"12": 2, "7": 1}}),
+    ("fight-for-a-name", "move", "give 3:1 5:1", {"give": {"3": 1, "5": 1}}),
+    (
+        "fight-for-a-name",
+        "pillar",
+        "body Hope red parting Faith blue other Mercy green neither Honour Justice crest Charity",
+        {
+            "body": ["Hope", "red"],
+            "parting": ["Faith", "blue"],
+            "other": ["Mercy", "green"],
+            "neither": ["Honour", "Justice"],
+            "crest": "Charity",
+        },
+    ),
+    ("fight-for-a-name", "justice", "4", {"seat": 4}),
+    ("fight-for-a-name", "justice", "nobody", {"seat": None}),
+    (
+        "hive-mind",
+        "round",
+        "Charge ADE Zero HKL double Charge block Zero guess Zero 112332112213",
+        {
+            "place": {"Charge": "ADE", "Zero": "HKL"},
+            "double": ["Charge"],
+            "block": ["Zero"],
+            "guess": {"Zero": "112332112213"},
+        },
+    ),
+    ("hive-mind", "round", "none", {}),
+    ("hive-mind", "scores", "1:12 3:-1", {"scores": {"1": 12, "3": -1}}),
+    ("hive-mind", "give_token", "3", {"seat": 3}),
+    ("pointing", "point", "4", {"target": 4}),
+    ("pointing", "point", "nobody", {"target": None}),
+    ("pointing", "vote", "12", {"seat": 12}),
+    ("pointing", "vote", "nobody", {"seat": None}),
+    (
+        "runes-to-ruins",
+        "symbol",
+        "Torn Box, Cross Box, Slash Box, Torn Slope, Cross Slope, Slash Slope",
+        {"symbol": ["Torn Box", "Cross Box", "Slash Box", "Torn Slope", "Cross Slope", "Slash Slope"]},
+    ),
+    (
+        "runes-to-ruins",
+        "round",
+        "vote 13; vote 7 3; more votes; told; light; dark 2",
+        {"votes": {"13": 1, "7": 3}, "more_votes": True, "told": True, "light": True, "dark": 2},
+    ),
+    (
+        "runes-to-ruins",
+        "round",
+        ASKED,
+        {
+            "visions": {
+                "assign": {"1": "Torn Box", "2": "Cross Box"},
+                "divine": "Box",
+                "veil": True,
+                "pattern": {"groups": ["Box", "Torn"] * 3, "seats": [1, 2]},
+                "place": {"order": "divine", "position": 3},
+                "except": {"seat": 1, "runes": ["Torn Box"]},
+                "mirror": {"rune": "Cross Box", "seat": 2},
+                "window": {"position": 5, "seat": 4},
+            }
+        },
+    ),
+    (
+        "runes-to-ruins",
+        "round",
+        "rune Torn Box; count 1 Box 2; has 1 Torn Box; line row 0 Torn Box; shared 1 2; most Torn Box, Cross Box",
+        {
+            "learned": [
+                {"rune": "Torn Box"},
+                {"count": {"seat": 1, "group": "Box", "number": 2}},
+                {"has": {"seat": 1, "rune": "Torn Box"}},
+                {"line": {"rune": "Torn Box", "row": 0}},
+                {"shared": [1, 2]},
+                {"most": ["Torn Box", "Cross Box"]},
+            ]
+        },
+    ),
+    ("runes-to-ruins", "round", "none", {}),
+]
+
+
+@pytest.mark.parametrize(("game", "window", "text", "action"), TYPED)
+def test_an_action_is_read_and_shown_in_the_games_words(
+    game: str, window: str, text: str, action: dict[str, Any]
+) -> None:
+    assert action == registry.read(game, window, text)
+    assert text == registry.say(game, action)
+
+
+WINDOWS = [(game, window) for game, rules in GAMES.items() for window in rules.actions]
+
+
+@pytest.mark.parametrize(("game", "window"), WINDOWS)
+def test_each_example_of_the_help_is_an_action_of_its_window(game: str, window: str) -> None:
+    for typed, _ in registry.GAME_TEXTS[game].examples[window]:
+        assert typed in registry.explain(game)
+        decode_action(encode(registry.read(game, window, typed)), GAMES[game].actions[window])
+        assert registry.read(game, window, typed) == registry.read(game, window, typed.swapcase())
+
+
+@pytest.mark.parametrize(("game", "window"), WINDOWS)
+def test_each_window_says_what_happens_where_no_default_is_told(game: str, window: str) -> None:
+    if window == "first":
+        assert "first 1" == registry.say_default(game, window, {"first": 1})
+    else:
+        assert registry.GAME_TEXTS[game].defaults[window] == registry.say_default(game, window, None)
+
+
+REFUSED = [
+    ("mist", "first", "C3", "type first 0 or first 1"),
+    ("mist", "turn", "c3 a9", "A9 is no cell: row A is A1 to A5"),
+    ("mist", "turn", "j9", "J9 is no cell: rows are A to I, from A1 to A5 and E1 to E9"),
+    ("mist", "turn", "\x1b[31m", r"'\x1b[31M' is no cell: rows are A to I, from A1 to A5 and E1 to E9"),
+    ("fight-for-a-name", "challenge", "one", "one is not a number's position: 0 to 7"),
+    ("fight-for-a-name", "challenge", "8", "8 is not a number's position: 0 to 7"),
+    ("fight-for-a-name", "challenge", "\u0663", "'\u0663' is not a number's position: 0 to 7"),
+    (
+        "fight-for-a-name",
+        "move",
+        "E",
+        "E is not a direction, nor put, give or stay: N, NE, SE, S, SW, NW",
+    ),
+    (
+        "fight-for-a-name",
+        "move",
+        "put 12",
+        "12 is not understood: type put HEX:MP, such as put 12:2, or give SEAT:MP",
+    ),
+    ("fight-for-a-name", "move", "put 37:1", "37 is not a hex: 1 to 36"),
+    ("fight-for-a-name", "move", "put 3:0", "0 is not an amount of MP: 1 to 1000000"),
+    ("fight-for-a-name", "move", "give 13:1", "13 is not a seat: 0 to 12"),
+    ("fight-for-a-name", "move", "give 3:3", "3 is not a gift's MP: 1 to 2"),
+    ("fight-for-a-name", "pillar", "head", "head is not one of the uses of a title: body, parting, other,"),
+    ("fight-for-a-name", "pillar", "body Hope", "body lacks a word; type body TITLE COLOUR"),
+    ("fight-for-a-name", "pillar", "body hope pink", "pink is not a colour: red, orange, yellow"),
+    ("fight-for-a-name", "pillar", "crest Love", "Love is not a title: Charity, Courage"),
+    (
+        "fight-for-a-name",
+        "pillar",
+        "body Hope red neither Honour Faith crest Mercy",
+        "parting and other are missing; type body TITLE COLOUR",
+    ),
+    ("fight-for-a-name", "justice", "13", "13 is not a seat's number, nor nobody: 0 to 12"),
+    ("hive-mind", "round", "Charge", "Charge what? type a Hive and a shape's three hexes, such as Charge ADE"),
+    ("hive-mind", "round", "double", "double what? type double and a Hive, such as double Zero"),
+    ("hive-mind", "round", "4 ADE", "4 is not a Hive, nor double, block or guess: 1, 2, 3, Charge, Marcer, Zero"),
+    ("hive-mind", "round", "1 ADM", "ADM is no shape: three of the hexes A to L, such as 1 ADE"),
+    ("hive-mind", "round", "guess 1 123", "123 is no guess: 12 digits 1 to 3 for hexes A to L, such as guess 1 "),
+    ("hive-mind", "scores", "12", "12 is no guess: seat:score for others, such as 1:12 3:9, or none"),
+    ("hive-mind", "scores", "5:1", "5 is not a seat's number: 0 to 4"),
+    ("hive-mind", "break_tie", "ann", "ann is not a seat's number: 0 to 4"),
+    ("runes-to-ruins", "symbol", "Torn Box", "a symbol is six runes, set off by commas; there is 1"),
+    ("runes-to-ruins", "round", "guess Torn Hat", "'Torn Hat' is no rune: Straight, Torn, Origin, Cross,"),
+    ("runes-to-ruins", "round", "vote 16", "16 is not a condition: 1 to 15"),
+    ("runes-to-ruins", "round", "count Box", "count Box is not understood: type count 1 Box 2"),
+    ("runes-to-ruins", "round", "count 1 Box 7", "7 is not a number of runes: 0 to 6"),
+    ("runes-to-ruins", "round", "line row 2 Torn Box", "2 is not a row: 0 to 1"),
+    ("runes-to-ruins", "round", "divine Torn", "Torn is not a Divine group: Divider, Slope,"),
+    ("runes-to-ruins", "round", "place holy 1", "holy is not an Order: divine, mundane"),
+    ("runes-to-ruins", "round", "pattern 1 2", "a pattern has ':' after its seats: type pattern 1 2: Box"),
+    ("runes-to-ruins", "round", "except 1 Torn Box", "except has ':' after its seat: type except 1: Torn Box"),
+    ("runes-to-ruins", "round", "dance", "dance is not the start of a part: more votes, told, abstain, light,"),
+    ("pointing", "point", "ann", "ann is not a seat's number, nor nobody: 0 to 25"),
+    ("pointing", "vote", "9" * 5_000, "'99999999999999999999' is not a seat's number, nor nobody: 0 to 25"),
+]
+
+
+@pytest.mark.parametrize(("game", "window", "text", "complaint"), REFUSED)
+def test_what_is_no_action_is_refused_with_what_would_be_one(
+    game: str, window: str, text: str, complaint: str
+) -> None:
+    with pytest.raises(ParseError, match=f"^{re.escape(complaint)}"):
+        registry.read(game, window, text)
+
+
+BITS = sorted(
+    {
+        bit
+        for text_input in registry.GAME_TEXTS.values()
+        for examples in text_input.examples.values()
+        for typed, _ in examples
+        for bit in re.findall(r"\w+|\W", typed)
+    }
+    | {"0", "99", "-1", "\u0663", "\u212a", "\x00", "'", '"', "é", "C3!", "1:", "J9"}
+)
+
+
+@pytest.mark.parametrize(("game", "window"), WINDOWS)
+@given(text=st.lists(st.sampled_from(BITS), max_size=12).map("".join) | st.text(max_size=30))
+def test_what_is_read_has_its_windows_form_whatever_is_typed(game: str, window: str, text: str) -> None:
+    """So the referee never refuses a person's action for its form, in words that are about JSON."""
+    try:
+        action = registry.read(game, window, text)
+    except ParseError:
+        return
+    decode_action(encode(action), GAMES[game].actions[window])
+
+
+JSON = [
+    ("mist", "first", '{"first": 1}'),
+    ("fight-for-a-name", "move", '{"path": ["N"]}'),
+    ("hive-mind", "scores", '{"scores": {"1": 2}}'),
+    ("pointing", "point", '{"target": 1}'),
+    ("runes-to-ruins", "round", '{"told": true}'),
+]
+
+
+@pytest.mark.parametrize(("game", "window", "text"), JSON)
+def test_json_can_be_typed_in_any_game(game: str, window: str, text: str) -> None:
+    assert decode_json(text.encode()) == registry.read(game, window, text)
+
+
+@pytest.mark.parametrize(
+    ("game", "window", "text", "complaint"),
+    [
+        ("mist", "turn", '{"cells": [', "this is no JSON: "),
+        ("mist", "turn", '{"cells": ' + "[" * 100_000, "this is no JSON: "),
+        (
+            "mist",
+            "turn",
+            '{"cells": ["C3", 4]}',
+            "this is no action of the window turn: cells 1: expected text, got a whole number",
+        ),
+        (
+            "mist",
+            "turn",
+            '{"cell": []}',
+            "this is no action of the window turn: object contains unknown field cell",
+        ),
+        (
+            "fight-for-a-name",
+            "move",
+            '{"path": ["n"]}',
+            "this is no action of the window move: path 0: 'n' is not known there",
+        ),
+        (
+            "fight-for-a-name",
+            "move",
+            '{"reinforce": {"99": 1}}',
+            "this is no action of the window move: a key of reinforce: '99' is not known there",
+        ),
+    ],
+)
+def test_json_of_another_form_is_refused_without_a_path(game: str, window: str, text: str, complaint: str) -> None:
+    with pytest.raises(ParseError, match=f"^{re.escape(complaint)}"):
+        registry.read(game, window, text)
