@@ -2,8 +2,9 @@
 
 All are told where each seat stands after a round and who holds which hex. They are not told how long a path was,
 what was put on hexes, or where a seat went in the round in which it claimed a title. These are the values of a
-`History`. A first one that fits is found by mending: where the wrong seat would hold a hex, values are drawn anew
-until that is so nowhere. From there each change of one value that fits as well leads to the next (a Markov chain).
+`History`. A first one that fits is found by mending: where the wrong seat would hold a hex, all that was spent
+there is drawn anew together (`Filling`), until that is so nowhere. From there each change of one value that fits
+as well leads to the next (a Markov chain).
 """
 
 from collections import Counter
@@ -25,6 +26,8 @@ LONGER = 24
 """How many steps longer than need be a path of another seat may be taken to be."""
 MENDED, RESTARTS = 1_500, 40
 """How often a value is drawn anew before a beginning is given up, and how many beginnings are tried."""
+FILLED = 500
+"""How many amounts are tried on one hex."""
 WORSE = 1 / 16
 """How often a change that makes one more fault is kept while a beginning is mended."""
 BY_STRENGTH = 64
@@ -106,6 +109,11 @@ def lengths(start: str, place: str) -> tuple[int, ...]:
         return (0,) if start == place else tuple(sorted(straight(start, place)))
     least = next((steps for steps in range(LONGER) if place in ends(start, steps)), 0)
     return tuple(steps for steps in range(least, least + LONGER) if place in ends(start, steps))
+
+
+def least(spent: Spent) -> int:
+    """The fewest MP that it can have cost."""
+    return 0 if spent.is_put else lengths(spent.start, spent.place)[0]
 
 
 class History:
@@ -311,42 +319,56 @@ class History:
         events = self.by_hex[number]
         white = self.white_at.get(number, self.rounds + 1)
         # Nothing of a hex changes in rounds without a landing, without strength put there, and without a claim.
-        for r in self._rounds_of(events):
+        for r in self.rounds_of(events):
             if r > white:
                 break
             for spent in events.get(r, ()):
                 strengths[spent.seat] = strengths.get(spent.seat, 0) + (
                     spent.amount if spent.is_put else spent.amount + 1
                 )
-            for gone, seat, holds in self.rules.get((number, r), ()):
-                left = {each: s for each, s in strengths.items() if each not in gone} if gone else strengths
-                faults += _fault(left, seat) if holds else holder(left) == seat
-            for _, claimer in self.claims[r - 1]:
-                strengths.pop(claimer, None)
-            if r < white:
-                faults += _fault(strengths, self.held[r - 1].get(number))
+            faults += self.faults_after(number, r, strengths)
         return faults
 
-    def _rounds_of(self, events: dict[int, list[Spent]]) -> list[int]:
+    def faults_after(self, number: int, r: int, strengths: dict[int, int]) -> float:
+        """The same of one round; claimers' strengths are taken away."""
+        faults = 0.0
+        for gone, seat, holds in self.rules.get((number, r), ()):
+            left = {each: s for each, s in strengths.items() if each not in gone} if gone else strengths
+            faults += _fault(left, seat) if holds else holder(left) == seat
+        for _, claimer in self.claims[r - 1]:
+            strengths.pop(claimer, None)
+        if number not in self.whitened[r - 1]:
+            faults += _fault(strengths, self.held[r - 1].get(number))
+        return faults
+
+    def rounds_of(self, events: dict[int, list[Spent]]) -> list[int]:
+        """The rounds in which anything of a hex may change, given what was spent there by round."""
         return sorted({*events, *(r for r in range(1, self.rounds + 1) if self.claims[r - 1])})
 
     def mp(self, seat: int) -> int | None:
         """What the seat has after the last round, or had before its title; None where it spent what it had not."""
+        left = 0
+        for left in self.left(seat):
+            if left < 0:
+                return None
+        return left
+
+    def left(self, seat: int) -> Iterator[int]:
+        """What the seat has left after each of its moves; and, if it has no title, after the last round."""
         mp = 0
         income = self.income[seat]
         for r in range(1, self.rounds + 1):
             mp += income[r]
             for spent in self.by_seat[seat][r]:
                 mp -= spent.amount
-            if mp < 0:
-                return None
+            yield mp
             if seat not in self.positions[r]:
-                return mp
+                return
             if self.unseen_at_start[r] and self.at_start[r] == 1 and self.positions[r][seat] == START:
                 mp -= ALONE - NOT_ALONE
             for number in self.whitened[r - 1]:
                 mp += self._spent_on(seat, number, r)
-        return mp + income[self.rounds + 1] - INCOME
+        yield mp + income[self.rounds + 1] - INCOME
 
     def _spent_on(self, seat: int, number: int, last: int) -> int:
         """What the seat has spent on a hex up to that round."""
@@ -374,11 +396,11 @@ class History:
                 return (Counter(self.arrived(r).values())[visit.pillar] > CROWD) != bool(visit.titles)
         return True
 
-    def _draw(self, spent: Spent, *, far: bool) -> tuple[str, int]:
-        """Another value: more is less likely, but where it is to go `far`."""
+    def _draw(self, spent: Spent) -> tuple[str, int]:
+        """Another value: more is less likely."""
         if spent.is_hidden:
             return self.luck.choice(self._hidden_places(spent.seat, spent.round))
-        more = self.luck.randrange(LONGER) if far else 0
+        more = 0
         while self.luck.random() < MORE:
             more += 1
         if spent.is_put:
@@ -396,12 +418,16 @@ class History:
                 self.by_hex[NUMBER[place]].setdefault(spent.round, []).append(spent)
         spent.amount = amount
 
-    def _try(self, spent: Spent, *, mending: bool = False) -> None:
-        """Draws a value anew, and keeps it where it makes no more faults; now and then one more while mending."""
+    def _try(self, spent: Spent, *, mending: bool = False) -> bool:
+        """Draws a value anew, and keeps it where it makes no more faults; now and then one more while mending.
+
+        Returns:
+            Whether there is another value now.
+        """
         was = spent.place, spent.amount
-        new = self._draw(spent, far=mending and self.luck.random() < MORE)
+        new = self._draw(spent)
         if new == was:
-            return
+            return False
         hexes = {NUMBER[place] for place in (was[0], new[0]) if place in NUMBER}
         before = sum(map(self._faults, hexes))
         self._set(spent, *new)
@@ -411,6 +437,8 @@ class History:
         )
         if not fits or sum(map(self._faults, hexes)) > before + (mending and self.luck.random() < WORSE):
             self._set(spent, *was)
+            return False
+        return True
 
     def _mend(self) -> bool:
         """Draws values anew until they fit; False: they still do not."""
@@ -418,28 +446,100 @@ class History:
             return False
         if not all(map(self._crowds_fit, range(1, self.rounds + 1))):
             return False
-        movable = [spent for spent in self.spents if not spent.is_own and (spent.is_hidden or self._varies(spent))]
-        hidden = [spent for spent in movable if spent.is_hidden]
-        faulty = [number for number in self.colour if self._faults(number)]
+        hidden = [spent for spent in self.spents if spent.is_hidden]
         for attempt in range(MENDED):
+            faulty = [number for number in self.colour if self._faults(number)]
             if not faulty:
                 return True
             number = self.luck.choice(faulty)
-            here = [spent for spents in self.by_hex[number].values() for spent in spents if not spent.is_own]
-            pick = attempt % 4
-            choices = (hidden if pick == 1 else movable if pick == 2 else here) or movable  # noqa: PLR2004
-            if not choices:
-                return False
-            self._try(self.luck.choice(choices), mending=True)
-            if attempt % 4 == 3 or len(faulty) < 2:  # noqa: PLR2004
-                faulty = [number for number in self.colour if self._faults(number)]
-        return not faulty
+            if attempt % 4 == 1 and hidden:
+                self._try(self.luck.choice(hidden), mending=True)
+            elif not Filling(self, number).found:
+                self._save(number)
+        return False
 
-    def step(self, times: int) -> None:
-        """Draws so many values anew, each of them kept where it fits."""
-        if self.free:
-            for _ in range(times):
-                self._try(self.luck.choice(self.free))
+    def _save(self, number: int) -> None:
+        """A seat that was on a hex spends the least elsewhere, so that it can spend more there."""
+        seats = {spent.seat for spents in self.by_hex[number].values() for spent in spents}
+        costly = [
+            spent
+            for spent in self.spents
+            if spent.seat in seats and spent.amount > least(spent) and self.is_free(spent)
+        ]
+        if costly:
+            spent = self.luck.choice(costly)
+            spent.amount = least(spent)
+
+    @staticmethod
+    def is_free(spent: Spent) -> bool:
+        """Whether the amount alone is not known."""
+        return not spent.is_own and not spent.is_hidden
+
+    def step(self, times: int) -> set[int]:
+        """Draws so many values anew, each of them kept where it fits.
+
+        Returns:
+            The seats that have other values now.
+        """
+        chosen = self.luck.choices(self.free, k=times) if self.free else []
+        return {spent.seat for spent in chosen if self._try(spent)}
+
+
+class Filling:
+    """Draws all that others spent on a hex anew, so that in each round the right seat holds it.
+
+    Values are drawn in the order of their rounds; where nothing fits, the one before is drawn anew.
+    """
+
+    def __init__(self, history: History, number: int) -> None:
+        self._history, self._number = history, number
+        self._tries = FILLED
+        events = history.by_hex[number]
+        white = history.white_at.get(number, history.rounds)
+        rounds = [r for r in history.rounds_of(events) if r <= white]
+        values = [spent for r in rounds for spent in events.get(r, ()) if history.is_free(spent)]
+        before = [spent.amount for spent in values]
+        for spent in values:
+            spent.amount = 0
+        left = {seat: [*history.left(seat)] for seat in {spent.seat for spent in values}}
+        self._may_spend = {
+            (seat, r): min(had[r - 1 : white]) for seat, had in left.items() for r in rounds if had[r - 1 : white]
+        }
+        self._order: list[Spent | int] = []
+        for r in rounds:
+            self._order += [*events.get(r, ()), r]
+        self.found = self._fill(0, {}, {})
+        """Whether there was a way; without one all is as before."""
+        if not self.found:
+            for spent, amount in zip(values, before, strict=True):
+                spent.amount = amount
+
+    def _fill(self, at: int, strengths: dict[int, int], paid: dict[int, int]) -> bool:
+        if at == len(self._order):
+            return True
+        this, history = self._order[at], self._history
+        if isinstance(this, int):
+            after = strengths.copy()
+            return not history.faults_after(self._number, this, after) and self._fill(at + 1, after, paid)
+        seat = this.seat
+        if not history.is_free(this):
+            return self._fill(at + 1, strengths | {seat: strengths.get(seat, 0) + this.strength}, paid)
+        most = self._may_spend[seat, this.round] - paid.get(seat, 0)
+        for amount in self._drawn(this, most):
+            self._tries -= 1
+            if self._tries < 0:
+                return False
+            this.amount = amount
+            stronger = strengths | {seat: strengths.get(seat, 0) + this.strength}
+            if self._fill(at + 1, stronger, paid | {seat: paid.get(seat, 0) + amount}):
+                return True
+        return False
+
+    def _drawn(self, spent: Spent, most: int) -> list[int]:
+        """The amounts that there may be, few first for the most part."""
+        found = range(most + 1) if spent.is_put else [n for n in lengths(spent.start, spent.place) if n <= most]
+        random = self._history.luck.random
+        return sorted(found, key=lambda amount: (amount + 1) * random())
 
 
 def holder(strengths: dict[int, int]) -> int | None:

@@ -16,6 +16,7 @@ While pillars answer, moves of the round are drawn that lead to nothing told. In
 candidates come out as told.
 """
 
+from bisect import bisect
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -121,8 +122,8 @@ def _keep(colours: dict[Title, set[Colour]], title: Title, colour: Colour, *, is
         colours[title].discard(colour)
 
 
-Node = list[tuple[int, Colour, "Node"]]
-"""The colours that one title may have, each with a running count of layouts, and with the next title's node."""
+Node = tuple[list[int], list[tuple[Colour, "Node"]]]
+"""The colours that one title may have: their running counts of layouts; each with the next title's node."""
 
 
 class Layouts:
@@ -138,8 +139,9 @@ class Layouts:
             return self._nodes[left]
         title = len(TITLES) - sum(left)
         if title == len(TITLES):
-            return 1, []
-        node: Node = []
+            return 1, ([], [])
+        counts: list[int] = []
+        colours: list[tuple[Colour, Node]] = []
         total = 0
         for colour in self._allowed[title]:
             if left[colour]:
@@ -147,21 +149,20 @@ class Layouts:
                 count, rest = self._node(after)
                 if count:
                     total += count
-                    node.append((total, COLOURS[colour], rest))
-        self._nodes[left] = total, node
-        return total, node
+                    counts.append(total)
+                    colours.append((COLOURS[colour], rest))
+        self._nodes[left] = total, (counts, colours)
+        return self._nodes[left]
 
     def draw(self, luck: Random, unlike: Sequence[Colour] = ()) -> list[Colour] | None:
         """By title; None where a title has the colour that it has in `unlike`."""
-        node = self._first
+        counts, options = self._first
         colours: list[Colour] = []
-        while node:
-            ticket = luck.random() * node[-1][0]
-            colour, rest = next((colour, rest) for below, colour, rest in node if ticket < below)
+        while counts:
+            colour, (counts, options) = options[bisect(counts, luck.random() * counts[-1])]
             if unlike and colour == unlike[len(colours)]:
                 return None
             colours.append(colour)
-            node = rest
         return colours
 
 
@@ -188,12 +189,15 @@ class Drawing:
         """By round, claims made before in it, and seat: the banners that the seat could make."""
         self.moving: dict[tuple[int, int, int], frozenset[Colours]] = {}
         """The same of rounds with claims, which another history changes."""
+        self.moved: dict[int, tuple[tuple[Move, ...], tuple[int, ...], Amounts, Amounts]] = {}
+        """By seat: what `_moved` found, while its part of the history is the same."""
         self.puzzle = Puzzle(numbers=view.numbers, target=view.target)
         self.own = _own_player(view)
 
     def world(self) -> FightState | None:
         """One more, or None where it did not come out as told."""
-        self.history.step(APART)
+        for seat in self.history.step(APART):
+            self.moved.pop(seat, None)
         self.moving.clear()
         if not (self.bodies.count and self.partings.count):
             return None
@@ -450,7 +454,9 @@ class Drawing:
             asked.append(Visit(round=r, pillar=pillar, titles=shown, asked=ask, answer=answer))
             if crest is not None:
                 crests.setdefault(crest, r)
-        moves, reached, strengths, spent = self._moved(seat)
+        if seat not in self.moved:
+            self.moved[seat] = self._moved(seat)
+        moves, reached, strengths, spent = self.moved[seat]
         position = history.positions[-1].get(seat)
         last = moves[-1] if moves and position is None else Move()
         mp = cast("int", history.mp(seat))
