@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from random import Random
 from typing import cast
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from protocol.games.mist import (
@@ -122,12 +123,11 @@ class Mist(Game[MistState]):
 
     def close(self, state: MistState, taken: tuple[Taken | None, ...], luck: Luck) -> Step[MistState]:
         """Plays what the open window's seat is taken to have submitted."""
-        (part,) = [part for part in taken if part is not None]
-        action = part.action
-        if isinstance(action, ChooseFirst):
-            return Step(replace(state, first=action.first), (Addressed(FirstChosen(seat=action.first)),))
-        turn = cast("Turn", action)
-        after, told = swap(state) if turn.swap else place(state, cast("tuple[str, ...]", turn.cells))
+        action = cast("Taken", taken[0] or taken[1]).action
+        if not isinstance(action, Turn):
+            first = cast("ChooseFirst", action).first
+            return Step(replace(state, first=first), (Addressed(FirstChosen(seat=first)),))
+        after, told = swap(state) if action.cells is UNSET else place(state, action.cells)
         if after.reason is None:
             return Step(after, told)
         reveal = Reveal(board=whole_board(after.pieces), groups=groups_of(after.pieces), turns=after.turns)
@@ -137,14 +137,14 @@ class Mist(Game[MistState]):
         """What the seat was last told, and public facts."""
         known = NOTHING_KNOWN if seat is None else state.known[seat]
         mover = mover_of(state)
-        turn = NO_TERMS if mover is None else terms_of(state)
+        terms = NO_TERMS if mover is None else terms_of(state)
         return MistView(
             seat=seat,
-            turn=turn_of(state),
+            turn=turn_of(state) if mover is None else state.turns + 1,
             mover=mover,
-            pieces=(turn.least, turn.most),
-            forbidden=turn.forbidden,
-            may_swap=turn.may_swap,
+            pieces=terms.pieces,
+            forbidden=terms.forbidden,
+            may_swap=terms.may_swap,
             first_move=state.first_move,
             swapped=state.swapped,
             visible=known.visible,

@@ -5,7 +5,7 @@ a view is made of that and of public facts, never of where the other's pieces ar
 """
 
 from functools import lru_cache
-from typing import Literal, TypeVar, cast
+from typing import Literal, cast
 
 from msgspec import UNSET, Struct
 from msgspec.structs import replace
@@ -38,7 +38,6 @@ _MIDDLE = BOARD.ball(CENTRE, 1)
 """Groups of cells are found in fewest steps from here."""
 PIECES_THAT_SEE_THEMSELVES = 3
 """So many pieces in one turn see their own cells and no others."""
-PairT = TypeVar("PairT")
 
 
 class RuleSet(Struct, frozen=True, kw_only=True):
@@ -76,8 +75,8 @@ RULE_SETS = {
 class Terms(Struct, frozen=True, gc=False):
     """What one turn may be."""
 
-    least: int
-    most: int
+    pieces: tuple[int, int]
+    """The least and the most cells."""
     forbidden: tuple[str, ...]
     may_swap: bool
 
@@ -89,7 +88,7 @@ class Sight(Struct, frozen=True, gc=False):
     spotting: int = 0
 
 
-class Known(Struct, frozen=True, kw_only=True, gc=False):
+class Known(Struct, frozen=True, gc=False):
     """What a seat was last told; the fields are those of `MistView`."""
 
     visible: Board = {}
@@ -121,12 +120,12 @@ class MistState(Struct, frozen=True, kw_only=True, gc=False):
 
 BLIND = Sight()
 NOTHING_KNOWN = Known()
-NO_TERMS = Terms(0, 0, (), False)
+NO_TERMS = Terms((0, 0), (), False)
 _TERMS = {
     name: (
-        Terms(rules.least, 2, rules.forbidden_first, False),
-        Terms(rules.least, 3, rules.forbidden, rules.pie),
-        Terms(rules.least, 3, rules.forbidden, False),
+        Terms((rules.least, 2), rules.forbidden_first, False),
+        Terms((rules.least, 3), rules.forbidden, rules.pie),
+        Terms((rules.least, 3), rules.forbidden, False),
     )
     for name, rules in RULE_SETS.items()
 }
@@ -158,8 +157,9 @@ def checked_turn(terms: Terms, turn: Turn) -> Turn:
         return turn
     if turn.swap:
         raise Illegal("a swap is a whole turn; it names no cells")
-    if not terms.least <= len(turn.cells) <= terms.most:
-        raise Illegal(f"{len(turn.cells)} cells; this turn names {terms.least} to {terms.most}")
+    least, most = terms.pieces
+    if not least <= len(turn.cells) <= most:
+        raise Illegal(f"{len(turn.cells)} cells; this turn names {least} to {most}")
     return Turn(cells=_checked_cells(terms, turn.cells))
 
 
@@ -184,62 +184,56 @@ def _checked_cells(terms: Terms, spellings: tuple[str, ...]) -> tuple[str, ...]:
 
 def place(state: MistState, cells: tuple[str, ...]) -> tuple[MistState, tuple[Addressed, ...]]:
     """A turn of placing: what becomes of the pieces, and what both seats are told (R10)."""
-    rules = RULE_SETS[state.variant]
-    mover = cast("int", mover_of(state))
+    assert state.first is not None  # noqa: S101 - turns come after that choice
+    mover = (state.first + state.turns) % 2
     watcher = 1 - mover
-    watching = state.sight[watcher]
+    own, others, watching = state.pieces[mover], state.pieces[watcher], state.sight[watcher]
+    knew, watched = state.known[mover], state.known[watcher]
     placed = BOARD.mask(cells)
     spotted = placed & watching.spotting
-    destroyed = placed & (state.pieces[0] | state.pieces[1] | CENTRE)
+    destroyed = placed & (own | others | CENTRE)
     if len(cells) > 1:
         destroyed |= spotted
     stay = placed & ~destroyed
-    pieces = _by_seat(mover, state.pieces[mover] | stay, state.pieces[watcher])
-    without = _by_seat(mover, _left_without(state.without[mover], pieces[mover], stay), state.without[watcher])
     sight = sight_of(cells, destroyed)
+    vision = sight.vision
+    own |= stay
+    left = _left_without(state.without[mover], own, stay)
+    if mover:
+        pieces, without, sights = (others, own), (state.without[0], left), (BLIND, sight)
+    else:
+        pieces, without, sights = (own, others), (left, state.without[1]), (sight, BLIND)
 
     lost = BOARD.cells(destroyed) if destroyed else ()
-    to_mover = Placed(cells=cells, destroyed=lost, visible=_visible(sight.vision, pieces, mover))
-    to_watcher = OpponentPlaced(
-        spotted=BOARD.cells(spotted) if spotted else (),
-        destroyed=BOARD.cells(destroyed & watching.vision) if lost else (),
-        visible=_with_opponents(state.known[watcher].visible, stay & watching.vision),
-        placed=BOARD.cells(placed & watching.vision) if rules.watches else UNSET,
-    )
+    visible = _visible(vision, vision & own, vision & others)
+    seen = BOARD.cells(spotted) if spotted else ()
+    seen_lost = BOARD.cells(destroyed & watching.vision) if destroyed else ()
+    seen_visible = _with_opponents(watched.visible, stay & watching.vision)
+    movers = Known(visible, knew.spotted, knew.destroyed, cells, lost)
+    watchers = Known(seen_visible, seen, seen_lost, watched.placed, watched.lost)
     after = replace(
         state,
         turns=state.turns + 1,
         pieces=pieces,
-        sight=_by_seat(mover, sight, BLIND),
-        known=_knowing(state, mover, to_mover, to_watcher),
+        sight=sights,
+        known=(watchers, movers) if mover else (movers, watchers),
         without=without,
         first_move=state.first_move if state.turns else cells,
         reason=_reason(state, pieces, without),
     )
-    told = (Addressed(to_mover, mover), Addressed(to_watcher, watcher))
-    return after, told if state.turns else (Addressed(FirstMove(seat=mover, cells=cells)), *told)
-
-
-def _knowing(state: MistState, mover: int, to_mover: Placed, to_watcher: OpponentPlaced) -> tuple[Known, Known]:
-    """What both seats were last told, once these have been."""
-    movers, watchers = state.known[mover], state.known[1 - mover]
-    return _by_seat(
-        mover,
-        Known(
-            visible=to_mover.visible,
-            spotted=movers.spotted,
-            destroyed=movers.destroyed,
-            placed=to_mover.cells,
-            lost=to_mover.destroyed,
-        ),
-        Known(
-            visible=to_watcher.visible,
-            spotted=to_watcher.spotted,
-            destroyed=to_watcher.destroyed,
-            placed=watchers.placed,
-            lost=watchers.lost,
+    told = (
+        Addressed(Placed(cells=cells, destroyed=lost, visible=visible), mover),
+        Addressed(
+            OpponentPlaced(
+                spotted=seen,
+                destroyed=seen_lost,
+                visible=seen_visible,
+                placed=BOARD.cells(placed & watching.vision) if RULE_SETS[state.variant].watches else UNSET,
+            ),
+            watcher,
         ),
     )
+    return after, told if state.turns else (Addressed(FirstMove(seat=mover, cells=cells)), *told)
 
 
 def swap(state: MistState) -> tuple[MistState, tuple[Addressed, ...]]:
@@ -248,14 +242,16 @@ def swap(state: MistState) -> tuple[MistState, tuple[Addressed, ...]]:
     pieces = state.pieces[1], state.pieces[0]
     sight = state.sight[1], state.sight[0]
     without = state.without[1], state.without[0]
-    visible = _visible(sight[mover].vision, pieces, mover)
+    vision = sight[mover].vision
+    visible = _visible(vision, vision & pieces[mover], vision & pieces[1 - mover])
+    # The other's vision is gone, and what stands there is no longer as it was told.
+    others = replace(state.known[1 - mover], visible={})
     after = replace(
         state,
         turns=state.turns + 1,
         pieces=pieces,
         sight=sight,
-        # The other's vision is gone, and what stands there is no longer as it was told.
-        known=_by_seat(mover, Known(visible=visible), replace(state.known[1 - mover], visible={})),
+        known=(others, Known(visible)) if mover else (Known(visible), others),
         without=without,
         swapped=True,
         reason=_reason(state, pieces, without),
@@ -263,16 +259,12 @@ def swap(state: MistState) -> tuple[MistState, tuple[Addressed, ...]]:
     return after, (Addressed(Swapped(seat=mover)), Addressed(Vision(visible=visible), mover))
 
 
-def _by_seat(mover: int, movers: PairT, watchers: PairT) -> tuple[PairT, PairT]:
-    return (watchers, movers) if mover else (movers, watchers)
-
-
 def sight_of(cells: tuple[str, ...], destroyed: int) -> Sight:
     """What a placement lets its owner see, and what of that its surviving pieces spot."""
-    seen = SEEN[len(cells)]
+    seen, bits = SEEN[len(cells)], BOARD.bit
     vision = spotting = 0
     for name in cells:
-        bit = BOARD.bit[name]
+        bit = bits[name]
         vision |= seen[bit]
         if not bit & destroyed:
             spotting |= seen[bit]
@@ -285,8 +277,8 @@ def _empty_board(vision: int) -> Board:
     return {name: "blocked" if name == "E5" else "empty" for name in BOARD.cells(vision)}
 
 
-def _visible(vision: int, pieces: tuple[int, int], seat: int) -> Board:
-    own, others = vision & pieces[seat], vision & pieces[1 - seat]
+def _visible(vision: int, own: int, others: int) -> Board:
+    """What the seat sees in its vision, and the pieces there."""
     if vision.bit_count() <= PIECES_THAT_SEE_THEMSELVES:
         # Nothing to remember: there are many such visions, and each is soon drawn.
         return {name: _holds(BOARD.bit[name], own, others) for name in BOARD.cells(vision)}
