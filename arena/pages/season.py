@@ -67,7 +67,7 @@ class SeasonPages:
         return () if book is None else book.stages
 
     def parts(self, href: Href) -> dict[str, Any]:
-        """What the template shows.
+        """What the template shows: state, stages, and who is first in those that are over and lead to no other.
 
         Raises:
             WrongUse: its file is not as an arena writes it.
@@ -98,7 +98,17 @@ class SeasonPages:
             )
             shown.append(stage)
         words = season_state_text(len(plans), done)
-        return {"state": State(kind, words), "stages": shown}
+        ends = [
+            (plan.name, read[name])
+            for plan in plans
+            for name in plan.parts[:1]
+            if len(plan.parts) == 1 and name in read and read[name].finished and not goes_on(fields, name)
+        ]
+        return {
+            "state": State(kind, words),
+            "stages": shown,
+            "firsts": [first for end in ends for first in _first(*end)],
+        }
 
     def _seen(self, competition: Competition) -> Overview | str:
         """How a stage's tournament stands, or why that cannot be shown."""
@@ -107,6 +117,12 @@ class SeasonPages:
         except (WrongUse, MachineCannot) as error:
             # Where it is on this machine is not for all to see.
             return error.format_message().replace(f"{competition.ledger}: ", "")
+
+
+def _first(stage: str, seen: Overview) -> list[tuple[str, str]]:
+    """The stage, and who is first in its table."""
+    digest = seen.found.digest
+    return [(stage, digest.labels[row.entrant]) for row in digest.standings[:1]]
 
 
 def _part(

@@ -462,8 +462,12 @@ class Website:
         """A season that cannot be read is no reason to show none."""
         card = {"title": season.title, "href": f"{season.slug}/index.html", "error": ""}
         try:
-            state = season.parts(lambda _, __: "")["state"]
-            return card | {"state": state, "stages": [stage.name for stage in season.stages()]}
+            shown = season.parts(lambda _, __: "")
+            return card | {
+                "state": shown["state"],
+                "firsts": shown["firsts"],
+                "stages": [stage.name for stage in season.stages()],
+            }
         except (WrongUse, MachineCannot) as error:
             return card | {"error": error.format_message().replace(f"{season.folder}/", "")}
 

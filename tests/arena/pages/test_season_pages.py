@@ -59,7 +59,8 @@ def test_the_seasons_page_has_all_stages_and_says_who_goes_on(file: Path) -> Non
 
 def test_a_seasons_stages_are_in_its_card_and_not_beside_it(file: Path) -> None:
     text = words(website(file.parent / "runs"), "index.html")
-    assert "a season: groups , then final , then plate 2 of 3 stages over Arena" in text
+    first = table_of(playing(file, last="final"), "final")[0]
+    assert f"a season: groups , then final , then plate 2 of 3 stages over first in final : {first} Arena" in text
     assert "groups-a" not in text
 
 
