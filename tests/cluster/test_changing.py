@@ -12,19 +12,23 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
+import trio
 from click.testing import CliRunner
 
 from arena.commands.main import main
 from arena.errors import CANNOT, DONE
 from arena.tournament.ledger import Ledger
 from tests.cluster.dask_cluster import DaskCluster, dask_cluster
-from tests.cluster.test_cluster import ON_CLUSTER, rows
+from tests.cluster.test_cluster import ON_CLUSTER, rows, workers_of
+from tests.real_wire.held import LONG, Gate
 from tests.real_wire.processes import children, until
-from tests.real_wire.test_killed import ARENA, BOT, REAL_MATCHES, TIMES, cup, start, table
+from tests.real_wire.test_killed import REAL_MATCHES, TIMES, cup, start, table
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("cluster")]
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("cluster"), pytest.mark.timeout(1800)]
 LEDGER = "runs/cup/ledger.sqlite"
-WAITS = "the scheduler is gone; waiting 120 s for it to come back"
+HERE = ("-m", "arena", "tournament", "--no-check", "--json", "--workers", "1", "--concurrency", "2")
+SHORT = REAL_MATCHES.replace("blocks = 3", "blocks = 2").replace("max_turns = 30", "max_turns = 4") + LONG
+WAITS = "the scheduler is gone; waiting 300 s for it to come back"
 
 
 @pytest.fixture
@@ -34,12 +38,16 @@ def cluster(tmp_path: Path) -> Iterator[DaskCluster]:
 
 
 class Cup:
-    """A tournament on a cluster, whose bots enter and leave while it is played."""
+    """A tournament on a cluster, whose bots enter and leave while it is played.
 
-    def __init__(self, folder: Path, cluster: DaskCluster, text: str, *more: str) -> None:
-        self.file = cup(folder, text)
+    Each match waits until it is let go on: however slowly workers come, there are matches left for them.
+    """
+
+    def __init__(self, folder: Path, cluster: DaskCluster, text: str) -> None:
+        self._gate = Gate(folder / "gate")
+        self.file = cup(folder, text, self._gate.bot)
         self._said = folder / "said"
-        self._command = (*ON_CLUSTER, cluster.on, "--patience", "2m", *more)
+        self._command = (*ON_CLUSTER, cluster.on, "--patience", "5m", "--no-check")
         self._cluster = cluster
         self.start()
 
@@ -60,7 +68,12 @@ class Cup:
     def play(self, more: int) -> None:
         """Waits until so many more matches count."""
         before = self.played
-        until(lambda: self.played >= before + more or self.arena.poll() is not None)
+        self._gate.until(lambda: self.played >= before + more)
+        assert self.arena.poll() is None, self.said
+
+    def play_on(self) -> None:
+        """No match waits any more."""
+        self._gate.open()
 
     @property
     def played(self) -> int:
@@ -71,9 +84,13 @@ class Cup:
         """A host's command; each time the bot has another program."""
         bot = self.file.parent / "three"
         shutil.copytree(self.file.parent / "one", bot, dirs_exist_ok=True)
-        (bot / "bot.py").write_text(BOT + f"# {time.monotonic_ns()}\n")
+        (bot / "bot.py").write_text(f"{self._gate.bot}# {time.monotonic_ns()}\n")
         done = CliRunner().invoke(main, ["entry", what, str(self.file), *words])
         assert DONE == done.exit_code, done.stderr
+
+    def take_in(self) -> None:
+        """Lets what was begun come to its end, after which the arena takes changes in."""
+        self._gate.until(lambda: not rows(self.file, "SELECT 1 FROM events WHERE block IS NULL"))
 
     def contents(self) -> list[str]:
         """The folders' names of the contents that have entered."""
@@ -83,10 +100,16 @@ class Cup:
         return [str(content).removeprefix("sha256:") for (content,) in found]
 
     def until_sent(self, content: str, *hosts: str) -> None:
-        """Waits until hosts have a bot."""
-        places = [self._cluster.cache(host) / "contents" / content / "bot.py" for host in hosts]
-        until(lambda: all(place.exists() for place in places) or self.arena.poll() is not None)
-        assert all(place.exists() for place in places), self.said
+        """Waits until hosts have a bot, before any match more ends."""
+        until(lambda: self._sent(content, *hosts) or self.arena.poll() is not None)
+        assert self._sent(content, *hosts), self.said
+
+    def play_until_sent(self, content: str, host: str) -> None:
+        """Lets matches go on until a host has a bot."""
+        self._gate.until(lambda: self._sent(content, host))
+
+    def _sent(self, content: str, *hosts: str) -> bool:
+        return all((self._cluster.cache(host) / "contents" / content / "bot.py").exists() for host in hosts)
 
     def assert_nothing_twice(self) -> None:
         """Each match that counts was played once to an end that counts."""
@@ -125,61 +148,60 @@ def test_with_machines_lost_while_bots_enter_the_table_is_the_undisturbed_one(
 ) -> None:
     first = cluster.add(host="a")
     cluster.add(host="b")
-    played = Cup(tmp_path / "cup", cluster, REAL_MATCHES.replace("blocks = 3", "blocks = 5"))
+    played = Cup(tmp_path / "cup", cluster, SHORT)
     played.play(1)
     played.entry("add", str(played.file.parent / "three"), "--no-check")
-    cluster.add(host="late")
-    played.until_sent(played.contents()[0], "a", "b", "late")
+    played.take_in()
+    played.until_sent(played.contents()[0], "a", "b")
     # What a node keeps is removed under its hands.
     shutil.rmtree(cluster.cache("b") / "contents")
-    played.until_sent(played.contents()[0], "b")
+    played.play_until_sent(played.contents()[0], "b")
     kill_with_node(first)
-    played.play(1)
     played.entry("update", "one", str(played.file.parent / "three"), "--no-check")
     played.kill()
     played.start()
-    played.until_sent(played.contents()[1], "b", "late")
-    played.play(1)
+    played.take_in()
+    played.until_sent(played.contents()[1], "b")
     cluster.restart_scheduler()
-    cluster.add(host="b")
     cluster.add(host="new")
-    played.play(1)
     # The version that has left, too: it ends what it began.
     played.until_sent(played.contents()[0], "new")
+    played.play_on()
     found = table(played.arena, TIMES)
     assert "has lost copies of bots, and gets them again" in played.said
     assert WAITS in played.said
     played.assert_nothing_twice()
     played.begin_again()
-    assert json.dumps(table(start(ARENA, played.file), TIMES)) == json.dumps(found)
+    assert json.dumps(table(start(HERE, played.file), TIMES)) == json.dumps(found)
 
 
 def test_a_ladder_without_an_end_goes_on_through_the_same(tmp_path: Path, cluster: DaskCluster) -> None:
     first = cluster.add(host="a")
-    ladder = REAL_MATCHES.replace("blocks = 3", 'format = "ladder"\nendless = true\nold_versions = 1')
+    ladder = SHORT.replace("blocks = 2", 'format = "ladder"\nendless = true\nold_versions = 1')
     played = Cup(tmp_path / "cup", cluster, ladder)
     played.play(1)
     played.entry("add", str(played.file.parent / "three"), "--no-check")
-    played.until_sent(played.contents()[0], "a")
+    played.take_in()
     cluster.add(host="b")
+    played.until_sent(played.contents()[0], "a", "b")
     kill_with_node(first)
     played.entry("update", "three", "--no-check")
     played.kill()
     played.start()
+    played.take_in()
     played.until_sent(played.contents()[1], "b")
-    cluster.restart_scheduler()
-    cluster.add(host="b")
-    played.play(6)
+    played.play(3)
     played.entry("withdraw", "two")
-    played.play(6)
+    played.take_in()
+    played.play(3)
     played.arena.terminate()
     played.arena.communicate()
-    assert WAITS in played.said
+    played.play_on()
     played.assert_nothing_twice()
     found = played.results()
     played.begin_again()
-    with start(ARENA, played.file) as arena:
-        until(lambda: played.played >= len(found) + 8)
+    with start(HERE, played.file) as arena:
+        until(lambda: played.played >= len(found) + 4)
         arena.terminate()
         arena.communicate()
     again = played.results()
@@ -193,9 +215,10 @@ def test_without_its_scheduler_it_waits_then_stops_and_goes_on_another_time(
     tmp_path: Path, cluster: DaskCluster
 ) -> None:
     cluster.add()
-    file = cup(tmp_path / "cup", REAL_MATCHES)
-    with start((*ON_CLUSTER, cluster.on, "--patience", "2s"), file) as arena:
-        until(lambda: rows(file, "SELECT 1 FROM attempts"))
+    gate = Gate(tmp_path / "gate")
+    file = cup(tmp_path / "cup", SHORT.replace("blocks = 2", "blocks = 1"), gate.bot)
+    with start((*ON_CLUSTER, cluster.on, "--no-check", "--patience", "2s"), file) as arena:
+        until(lambda: gate.waiting)
         on = cluster.on
         cluster.scheduler.kill()
         _, said = arena.communicate()
@@ -203,14 +226,11 @@ def test_without_its_scheduler_it_waits_then_stops_and_goes_on_another_time(
     assert f"--on {on}: the scheduler is gone; waiting 2 s for it to come back\n" in said.decode()
     last = "the scheduler is gone, and did not come back in 2 s; run again when it is back, it goes on"
     assert f"arena: --on {on}: {last}" == said.decode().splitlines()[-1]
+    gate.open()
     cluster.restart_scheduler()
     cluster.add()
-    until(lambda: DONE == _ended(file, cluster))
-    assert [(6,)] == rows(file, "SELECT count(*) FROM results")
-
-
-def _ended(file: Path, cluster: DaskCluster) -> int:
-    """How the arena ends, which there may have to be a worker for first."""
-    with start((*ON_CLUSTER, cluster.on), file) as arena:
+    until(lambda: 1 == trio.run(workers_of, cluster.on))
+    with start((*ON_CLUSTER, cluster.on, "--no-check"), file) as arena:
         arena.communicate()
-    return arena.returncode
+    assert DONE == arena.returncode
+    assert [(2,)] == rows(file, "SELECT count(*) FROM results")

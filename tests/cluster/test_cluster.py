@@ -17,23 +17,24 @@ import trio
 from click.testing import CliRunner
 
 from arena.commands.main import main
-from arena.errors import CANNOT, DONE, WRONG_USE
+from arena.errors import CANNOT, DONE, UNDECIDED, WRONG_USE
 from arena.tournament.ledger import INTERRUPTED
 from arena.workers.cluster import node_line
 from arena.workers.cluster.dask import connected
 from arena.workers.cluster.store import INSTALL
 from tests.cluster import dask_pickles
 from tests.cluster.dask_cluster import ROOT, DaskCluster, dask_cluster
+from tests.real_wire.held import LONG, Gate
 from tests.real_wire.processes import PATIENCE_SECONDS, alive, children, family, until
 from tests.real_wire.test_killed import ARENA, REAL_MATCHES, TIMES, cup, gone, start, table
 
-pytestmark = pytest.mark.xdist_group("cluster")
+pytestmark = [pytest.mark.xdist_group("cluster"), pytest.mark.timeout(1800)]
 """One at a time: two clusters beside each other would need more cores than there are."""
 ON_CLUSTER = ("-m", "arena", "tournament", "--json", "--on")
-MATCHES = 6
-LONGER = REAL_MATCHES.replace("blocks = 3", "blocks = 4")
-LONGERS_MATCHES = 8
-"""So many that some are left when a worker has been killed."""
+"""With a check of its bots there, before the first match."""
+AT_ONCE = ("-m", "arena", "tournament", "--no-check", "--json", "--on")
+SHORT = REAL_MATCHES.replace("blocks = 3", "blocks = 2").replace("max_turns = 30", "max_turns = 4") + LONG
+MATCHES = 4
 SELF_SIGNED = shlex.split(
     "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=arena -keyout key.pem -out certificate.pem"
 )
@@ -49,18 +50,27 @@ def cluster(tmp_path: Path) -> Iterator[DaskCluster]:
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    return cup(tmp_path / "cup", REAL_MATCHES)
+    return cup(tmp_path / "cup", SHORT)
 
 
 @pytest.fixture
-def longer(tmp_path: Path) -> Path:
-    return cup(tmp_path / "cup", LONGER)
+def gate(tmp_path: Path) -> Gate:
+    """Where the matches of `held` wait: some are left whatever comes late."""
+    return Gate(tmp_path / "gate")
+
+
+@pytest.fixture
+def held(tmp_path: Path, gate: Gate) -> Path:
+    return cup(tmp_path / "cup", SHORT, gate.bot)
 
 
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> object:
-    """The longer tournament's table, played on this machine."""
-    return table(start(ARENA, cup(tmp_path_factory.mktemp("undisturbed"), LONGER)), TIMES)
+    """The tournament's table, played on this machine."""
+    folder = tmp_path_factory.mktemp("undisturbed")
+    gate = Gate(folder / "gate")
+    gate.open()
+    return table(start(ARENA, cup(folder / "cup", SHORT, gate.bot)), TIMES)
 
 
 def rows(file: Path, query: str) -> list[tuple[object, ...]]:
@@ -91,68 +101,71 @@ def transcripts(folder: Path) -> set[str]:
     return {path.name for path in folder.glob("*.jsonl")}
 
 
-def begun(cluster: DaskCluster, file: Path) -> "subprocess.Popen[bytes]":
-    """The arena at work there, with a match played already."""
-    arena = start((*ON_CLUSTER, cluster.on), file)
-    until(lambda: rows(file, "SELECT 1 FROM attempts WHERE played IS NOT NULL"))
+def begun(cluster: DaskCluster, file: Path, gate: Gate) -> "subprocess.Popen[bytes]":
+    """The arena at work there, with a match played already, and others that wait."""
+    arena = start((*AT_ONCE, cluster.on), file)
+    gate.until(lambda: 1 == _played(file))
+    until(lambda: gate.waiting)
     return arena
 
 
 @pytest.mark.slow
 def test_with_one_of_two_workers_killed_half_way_the_table_is_that_of_this_machine(
-    longer: Path, cluster: DaskCluster, undisturbed: object
+    held: Path, gate: Gate, cluster: DaskCluster, undisturbed: object
 ) -> None:
     workers = [cluster.add(host=host) for host in ("a", "b")]
-    arena = begun(cluster, longer)
+    arena = begun(cluster, held, gate)
     victim = until(lambda: [worker for worker in workers if len(family(worker.pid)) >= PLAYING])[0]
     others = family(victim.pid)
     victim.kill()
+    gate.open()
     assert undisturbed == table(arena, TIMES)
     until(partial(gone, others))
-    assert [(LONGERS_MATCHES,)] == rows(longer, "SELECT count(*) FROM results")
-    assert [(LONGERS_MATCHES,)] == rows(longer, "SELECT count(*) FROM attempts WHERE played IS NOT NULL")
-    assert {INTERRUPTED} == {void for (void,) in rows(longer, "SELECT void FROM attempts WHERE void IS NOT NULL")}
-    assert LONGERS_MATCHES == len(transcripts(longer.parent / "runs/cup/transcripts"))
+    assert [(MATCHES,)] == rows(held, "SELECT count(*) FROM results")
+    assert [(MATCHES,)] == rows(held, "SELECT count(*) FROM attempts WHERE played IS NOT NULL")
+    assert {INTERRUPTED} == {void for (void,) in rows(held, "SELECT void FROM attempts WHERE void IS NOT NULL")}
+    assert MATCHES == len(transcripts(held.parent / "runs/cup/transcripts"))
     survivor = next(worker for worker in workers if worker is not victim)
     until(lambda: not family(survivor.pid))
 
 
 @pytest.mark.slow
 def test_a_killed_node_is_replaced_and_a_worker_that_comes_later_can_end_it_alone(
-    longer: Path, cluster: DaskCluster, undisturbed: object
+    held: Path, gate: Gate, cluster: DaskCluster, undisturbed: object
 ) -> None:
     first = cluster.add()
-    with begun(cluster, longer) as arena:
+    with begun(cluster, held, gate) as arena:
         (node,) = _nodes(first)
         os.kill(node, signal.SIGKILL)
-        before = _played(longer)
-        until(lambda: _played(longer) > before)
+        gate.until(lambda: 2 == _played(held))
         assert [node] != _nodes(first)
         first.kill()
+        gate.open()
         cluster.add()
         assert undisturbed == table(arena, TIMES)
 
 
 @pytest.mark.slow
 def test_an_arena_that_is_stopped_leaves_nothing_running_there_and_goes_on(
-    longer: Path, cluster: DaskCluster, undisturbed: object
+    held: Path, gate: Gate, cluster: DaskCluster, undisturbed: object
 ) -> None:
     worker = cluster.add(slots=2)
-    with begun(cluster, longer) as arena:
+    with begun(cluster, held, gate) as arena:
         arena.send_signal(signal.SIGTERM)
         arena.communicate()
     until(lambda: not family(worker.pid))
-    assert undisturbed == table(start((*ON_CLUSTER, cluster.on), longer), TIMES)
+    gate.open()
+    assert undisturbed == table(start((*AT_ONCE, cluster.on), held), TIMES)
 
 
 @pytest.mark.slow
 def test_a_cluster_that_cannot_play_is_told_how_to(file: Path, cluster: DaskCluster) -> None:
     on = cluster.on
-    assert (CANNOT, f"arena: --on {on}: no worker there can play: it has none") == ended((*ON_CLUSTER, on), file)
+    assert (CANNOT, f"arena: --on {on}: no worker there can play: it has none") == ended((*AT_ONCE, on), file)
     cluster.add("--nthreads", "2")
     cluster.add("--nthreads", "2", "--resources", "matches=8")
-    until(lambda: 2 == trio.run(_workers, on))
-    code, said = ended((*ON_CLUSTER, on), file)
+    until(lambda: 2 == trio.run(workers_of, on))
+    code, said = ended((*AT_ONCE, on), file)
     address = on.replace("dask", "tcp")
     assert CANNOT == code
     assert (
@@ -196,14 +209,14 @@ def test_where_the_arena_is_missing_is_named(tmp_path: Path, file: Path, cluster
     lack = "has no arena (No module named 'arena.workers')"
     needs = f"{lack}; there: {INSTALL}"
     cluster.add(path=tmp_path / "empty")
-    until(lambda: 1 == trio.run(_workers, cluster.on))
-    code, said = ended((*ON_CLUSTER, cluster.on), file)
+    until(lambda: 1 == trio.run(workers_of, cluster.on))
+    code, said = ended((*AT_ONCE, cluster.on), file)
     assert (CANNOT, True, True) == (code, needs in said, "tcp://" in said)
     with dask_cluster(tmp_path / "another", path=tmp_path / "empty") as another:
         another.add()
-        until(lambda: 1 == trio.run(_workers, another.on))
+        until(lambda: 1 == trio.run(workers_of, another.on))
         expected = f"arena: --on {another.on}: its scheduler {needs}"
-        assert (CANNOT, expected) == ended((*ON_CLUSTER, another.on), file)
+        assert (CANNOT, expected) == ended((*AT_ONCE, another.on), file)
 
 
 @pytest.mark.slow
@@ -221,7 +234,7 @@ def test_with_tls_nobody_gets_in_without_a_certificate(
         assert (CANNOT, True) == (ended((*ON_CLUSTER, cluster.on), file)[0], cluster.on.startswith("dask+tls://"))
         for name, value in (("CA_FILE", certificate), ("CLIENT__CERT", certificate), ("CLIENT__KEY", key)):
             monkeypatch.setenv(f"DASK_DISTRIBUTED__COMM__TLS__{name}", value)
-        assert DONE == ended((*ON_CLUSTER, cluster.on), file)[0]
+        assert DONE == ended((*AT_ONCE, cluster.on), file)[0]
 
 
 @pytest.mark.slow
@@ -257,19 +270,29 @@ def test_a_bot_that_cannot_start_there_stops_a_tournament_before_its_first_match
 @pytest.mark.slow
 def test_regression_tests_are_played_there_too(tmp_path: Path, cluster: DaskCluster) -> None:
     cluster.add(slots=2)
-    bots = ("--base", "mist_random", "--head", "mist_cautious", "--elo1", "200", "--isolation", "none")
+    bots = (
+        "--base",
+        "mist_random",
+        "--head",
+        "mist_cautious",
+        "--blocks",
+        "2",
+        "--isolation",
+        "none",
+        "--no-check",
+    )
     results = tmp_path / "regress"
     command = ("-m", "arena", "regress", "mist", *bots, "--on", cluster.on, "--results")
     with start(command, results) as arena:
         table, said = arena.communicate()
-    assert (DONE, True) == (arena.returncode, b"accepted: head is better" in table), said
+    assert (UNDECIDED, True) == (arena.returncode, b"undecided" in table), said
     assert transcripts(results / "transcripts")
 
 
 def test_a_pickled_result_is_refused_and_never_run(tmp_path: Path, cluster: DaskCluster) -> None:
     """A worker may be somebody's who was broken into: what it gives is bytes, or nothing."""
     cluster.add()
-    until(lambda: 1 == trio.run(_workers, cluster.on))
+    until(lambda: 1 == trio.run(workers_of, cluster.on))
 
     async def ask() -> bytes:
         client = await connected(cluster.on)
@@ -284,7 +307,8 @@ def test_a_pickled_result_is_refused_and_never_run(tmp_path: Path, cluster: Dask
     assert not (tmp_path / "ran").exists()
 
 
-async def _workers(on: str) -> int:
+async def workers_of(on: str) -> int:
+    """How many workers a cluster has."""
     client = await connected(on)
     found = len(await client.workers())
     await trio.to_thread.run_sync(client.close)

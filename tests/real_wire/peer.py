@@ -95,7 +95,7 @@ def stress(endpoint: str, messages: int, seed: int) -> None:
         to_send, to_hear = sent + of_peer, heard + of_host
         while sent < to_send or heard < to_hear:
             wanted = (zmq.POLLOUT if sent < to_send else 0) | (zmq.POLLIN if heard < to_hear else 0)
-            ready = bot.poll(10_000, wanted)
+            ready = bot.poll(60_000, wanted)
             if ready & zmq.POLLIN:
                 number = int.from_bytes(bot.recv()[:4], "big")
                 if number != heard:

@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
-PATIENCE_SECONDS = 180
+PATIENCE_SECONDS = 600
 """Far more than anything here takes, also on a machine that is busy otherwise."""
 STATE, BORN = 0, 19
 """Places of a process's state and of the time of its start among its fields, after its name's."""

@@ -34,7 +34,7 @@ class Door:
 
     async def frame(self) -> bytes:
         """The next frame that arrives."""
-        with trio.fail_after(5):
+        with trio.fail_after(60):
             while True:
                 item = await next_item(self.line, self.bell)
                 if isinstance(item, Arrived):
@@ -49,7 +49,7 @@ class Door:
 
     async def turned_away(self) -> str:
         """Why somebody was, once there is one."""
-        with trio.fail_after(5):
+        with trio.fail_after(60):
             while not self.away:  # noqa: ASYNC110 - it is told by no event
                 await trio.sleep(0.01)
         return self.away[0]

@@ -26,12 +26,12 @@ class Seat:
 
     async def arrival(self) -> Arrived:
         """The next arrival."""
-        with trio.fail_after(5):
+        with trio.fail_after(60):
             return await next_arrival(self.line, self.bell)
 
     async def join(self, socket: BotSocket) -> None:
         """Gets a bot in that says hello until it is welcomed: what it said when it came too soon is lost."""
-        with trio.fail_after(8):
+        with trio.fail_after(60):
             while True:
                 with suppress(zmq.Again):
                     socket.send(b"hello", zmq.NOBLOCK)
@@ -67,7 +67,7 @@ async def hear_next(socket: BotSocket) -> bytes:
 
 async def hear(socket: BotSocket) -> bytes:
     """What a bot in this process hears next."""
-    with trio.fail_after(5):
+    with trio.fail_after(60):
         while True:
             try:
                 return socket.recv(zmq.NOBLOCK)

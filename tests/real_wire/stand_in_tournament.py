@@ -3,6 +3,7 @@
 Its workers are this same program, called as `arena.workers.worker` is.
 """
 
+import os
 import sys
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -10,29 +11,24 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import msgspec
 import trio
 
-from arena.config.tournament_file import TournamentFile, read_tournament, results_of
-from arena.pages.report import write_beside
-from arena.reports.tournament import results_json
-from arena.tournament import runner
-from arena.tournament.entries import copies_of_file
-from arena.tournament.run import play_tournament
 from arena.workers import worker
 from arena.workers.api import Play, Worker
 from arena.workers.pool import open_pool
-from referee.bot_folder.strict_toml import read_toml
 from referee.host.plan import Plan, Result
 from tests.arena.stand_in import result
 
 LUCK = Random()
+SLOW = "STAND_INS_ARE_SLOW"
+"""Of the environment: a file. While it is there, matches take a hundred times as long."""
 MODULE = "tests.real_wire.stand_in_tournament"
 
 
 async def play_for_a_moment(plan: Plan, players: object, *, transcript: Path) -> Result:
-    """Takes up to 30 ms, so that matches end in another order each time."""
-    await trio.sleep(LUCK.uniform(0, 0.03))
+    """Takes up to 30 ms (or 3 s), so that matches end in another order each time."""
+    slow = os.environ.get(SLOW)
+    await trio.sleep(LUCK.uniform(0, 3 if slow and Path(slow).exists() else 0.03))
     return result(plan, players, transcript)  # type: ignore[arg-type]
 
 
@@ -53,6 +49,17 @@ def main() -> None:
 
     Whoever kills workers may hit one match any number of times: where starts are slow, more than once a start.
     """
+    # Here: its workers, of which many are killed and started again, need none of it.
+    import msgspec  # noqa: PLC0415
+
+    from arena.config.tournament_file import TournamentFile, read_tournament, results_of  # noqa: PLC0415
+    from arena.pages.report import write_beside  # noqa: PLC0415
+    from arena.reports.tournament import results_json  # noqa: PLC0415
+    from arena.tournament import runner  # noqa: PLC0415
+    from arena.tournament.entries import copies_of_file  # noqa: PLC0415
+    from arena.tournament.run import play_tournament  # noqa: PLC0415
+    from referee.bot_folder.strict_toml import read_toml  # noqa: PLC0415
+
     runner.INTERRUPTIONS = sys.maxsize
     file = Path(sys.argv[1])
     kept = copies_of_file(results_of(file, read_toml(file, TournamentFile)), withdrawn_only=True)

@@ -13,14 +13,25 @@ import pytest
 from arena.errors import DONE
 from tests.real_wire.test_tournament_stopped import MANY_MATCHES, STAND_INS, cup, start, table
 
+pytestmark = pytest.mark.timeout(900)
+SLOW = "STAND_INS_ARE_SLOW"
+"""See `stand_in_tournament`."""
 BACKUP = ("-m", "arena", "backup", "--json")
-BLOCKS = 700
-TEXT = MANY_MATCHES.replace("blocks = 40", f"blocks = {BLOCKS}")
+BLOCKS = 100
+TEXT = MANY_MATCHES.replace("blocks = 20", f"blocks = {BLOCKS}")
 
 
 @pytest.mark.slow
-def test_a_backup_made_while_it_is_played_and_restored_gives_the_same_table(tmp_path: Path) -> None:
-    """Every other backup is killed; then the arena is killed, and its results are gone."""
+def test_a_backup_made_while_it_is_played_and_restored_gives_the_same_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every other backup is killed; then the arena is killed, and its results are gone.
+
+    Matches are slow until then: some are left, and some end, also while the slowest machine makes its backups.
+    """
+    slow = tmp_path / "slow"
+    slow.touch()
+    monkeypatch.setenv(SLOW, str(slow))
     file = cup(tmp_path / "b", TEXT)
     results, place, luck = file.parent / "runs/cup", tmp_path / "backup", Random(7)
     playing = start(*STAND_INS, file)
@@ -38,6 +49,7 @@ def test_a_backup_made_while_it_is_played_and_restored_gives_the_same_table(tmp_
         counted += [json.loads(output)["matches"]] if backup.returncode == DONE else []
     playing.kill()
     playing.communicate()
+    slow.unlink()
     assert counted == sorted(counted)
     assert counted[0] < 2 * BLOCKS
     shutil.rmtree(results)

@@ -7,6 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from arena.commands.main import main
+from arena.errors import UNDECIDED
 
 TOML = 'name = "{name}"\nversion = "1"\ncommand = ["python", "bot.py"]\ngames = ["mist"]\n'
 BOTS = {
@@ -62,7 +63,7 @@ def test_a_tournament_says_of_each_bot_why_it_lost(folder: Path) -> None:
 
 @pytest.mark.slow
 def test_a_head_that_never_starts_is_said_with_its_error(folder: Path) -> None:
-    words = ("--base", "mist_random", "--head", "broken", "--options", json.dumps(RULES), "--elo1", "100")
+    words = ("--base", "mist_random", "--head", "broken", "--options", json.dumps(RULES), "--blocks", "2")
     done = CliRunner().invoke(
         main,
         [
@@ -78,7 +79,7 @@ def test_a_head_that_never_starts_is_said_with_its_error(folder: Path) -> None:
             "--no-check",
         ],
     )
-    assert 1 == done.exit_code
+    assert UNDECIDED == done.exit_code
     why = "SyntaxError: expected ':' (bot.py:3)"
     (line,) = (line for line in done.stdout.splitlines() if line.startswith("head: never started in "))
     assert why in line

@@ -15,6 +15,7 @@ from referee.transcript import verify_transcript
 from referee.transcript.reader import read_transcript
 from referee.wire.keys import new_pair, write_pair
 from tests.bots.chat_server import ChatServer, Part, Request, Script, answer, completion
+from tests.real_wire.processes import PATIENCE_SECONDS
 
 ROOT = Path(__file__).parents[2]
 KEY = "sk-Secret0123456789abcdef"
@@ -98,8 +99,8 @@ def test_a_language_model_plays_from_a_remote_seat_and_its_key_is_nowhere(tmp_pa
         }
         with started(tmp_path, *cup) as host, started(tmp_path, *remote, *keys, **chat) as seat:
             try:
-                out, errors = host.communicate(timeout=60)
-                log, _ = seat.communicate(timeout=20)
+                out, errors = host.communicate(timeout=PATIENCE_SECONDS)
+                log, _ = seat.communicate(timeout=PATIENCE_SECONDS)
             finally:
                 host.kill()
                 seat.kill()

@@ -56,7 +56,7 @@ def arena(*arguments: str | Path) -> "subprocess.CompletedProcess[str]":
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=240,
     )
 
 
@@ -202,7 +202,7 @@ def test_no_temporary_files_are_left(tmp_path: Path, transcript: Path) -> None:
     mine = bot(tmp_path / "mine")
     subprocess.run(  # noqa: S603 - our own interpreter, and our own words
         [sys.executable, "-m", "arena", "ask", mine, transcript],
-        cwd=ROOT, check=True, stdin=subprocess.DEVNULL, capture_output=True, timeout=60,
+        cwd=ROOT, check=True, stdin=subprocess.DEVNULL, capture_output=True, timeout=240,
         env=os.environ | {"TMPDIR": str(scratch)},
     )  # fmt: skip
     assert [] == list(scratch.iterdir())

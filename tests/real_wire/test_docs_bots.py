@@ -27,7 +27,7 @@ def shown_bot(info: str, folder: Path) -> SandboxedBot:
 async def test_the_ten_line_bot_and_the_one_without_the_kit_play_a_match(variant: str, tmp_path: Path) -> None:
     players = [shown_bot(f"python {name} bot", tmp_path / name.replace("-", "_")) for name in ("ten-line", "bare")]
     plan = Plan(match="docs", game="mist", variant=variant, seed=3, options=Raw(b'{"max_turns":10}'))
-    with trio.fail_after(30):
+    with trio.fail_after(120):
         result = await play(plan, players, transcript=tmp_path / "match.jsonl")
     assert ((Conduct.OK, Conduct.OK), (0, 0)) == (result.conduct, result.defaults)
     assert 10 <= sum(result.windows)

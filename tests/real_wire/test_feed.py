@@ -361,8 +361,11 @@ class TestCommands:
     ) -> None:
         subscriber = subscribe(endpoint)
         file = tmp_path / "cup.toml"
-        file.write_text('game = "mist"\nbots = ["mist_random", "mist_cautious"]\nblocks = 3\n')
-        process = self.run(endpoint, "tournament", file, "--concurrency", "2", "--workers", "2")
+        file.write_text(
+            'game = "mist"\nbots = ["mist_random", "mist_cautious"]\nblocks = 3\noptions.max_turns = 6\n'
+        )
+        words = ("--no-check", "--concurrency", "2", "--workers", "2")
+        process = self.run(endpoint, "tournament", file, *words)
         told = list(self.heard(subscriber, process))
         results = self.outcome(process)
         standings = [message for topic, message in told if topic == "standings"]

@@ -49,7 +49,7 @@ def sandboxed(*names: str) -> list[Player]:
 
 
 async def played(the_plan: Plan, players: Sequence[Player], folder: Path) -> Result:
-    with trio.fail_after(30):
+    with trio.fail_after(120):
         return await play(the_plan, players, transcript=folder / "match.jsonl")
 
 
@@ -142,7 +142,7 @@ async def test_of_a_match_that_has_ended_nothing_waits_for_the_collector_of_garb
 ) -> None:
     """It would come late: what long matches leave is old by then."""
     async with open_wire() as wire:
-        with trio.fail_after(30):
+        with trio.fail_after(120):
             await play(plan(), sandboxed("mist_random", "mist_random"), transcript=tmp_path / "m.jsonl", wire=wire)
         assert set() == circles()
 

@@ -16,7 +16,18 @@ WEAK, STRONG = "mist_random", "mist_cautious"
 
 def regress(folder: Path, base: str, head: str, *more: str) -> "subprocess.CompletedProcess[bytes]":
     words = ["regress", "mist", "--base", base, "--head", head, "--seed", "5", "--results", str(folder)]
-    words += ["--elo1", "200", "--isolation", "none", "--startup-ms", "60000", "--json", *more]
+    words += [
+        "--elo1",
+        "200",
+        "--isolation",
+        "none",
+        "--startup-ms",
+        "60000",
+        "--keep-bots",
+        "--no-check",
+        "--json",
+        *more,
+    ]
     return subprocess.run(  # noqa: S603 - our own interpreter, and our own words
         [sys.executable, "-m", "arena", *words], cwd=ROOT, capture_output=True, check=False
     )

@@ -62,7 +62,7 @@ async def test_one_connection_serves_match_after_match(door: Door, client: Clien
 async def test_what_was_said_to_the_last_match_is_no_word_of_the_next(door: Door, client: Client) -> None:
     socket = await in_a_match(door, client)
     socket.send(b"unread in the last match")
-    with trio.fail_after(5):
+    with trio.fail_after(30):
         await door.bell.wait()
     await door.line.rest()
     socket.send(OLD)
@@ -82,7 +82,7 @@ async def test_who_says_too_much_between_two_matches_is_cut_off(
     await door.line.rest()
     for _ in range(50):
         socket.send(bytes(length))
-    with trio.fail_after(5):
+    with trio.fail_after(30):
         await door.line.missing(0)
     assert 1 == door.line.cuts
 
@@ -92,7 +92,7 @@ async def test_who_was_hung_up_on_comes_back_for_the_next_match(door: Door, clie
     door.line.hang_up()
     await door.line.rest()
     assert not door.line.ready
-    with trio.fail_after(5):
+    with trio.fail_after(30):
         await door.line.present()
     door.line.begin(door.bell, "two")
     assert invited("two") == await hear(socket)
@@ -102,7 +102,7 @@ async def test_who_was_hung_up_on_comes_back_for_the_next_match(door: Door, clie
 
 async def test_the_networks_delay_is_known_soon_and_is_no_less_than_it_is(door: Door, client: Client) -> None:
     client(door.lobby.endpoint, door.host.public, door.bot)
-    with trio.fail_after(5):
+    with trio.fail_after(30):
         while not door.line.ready:  # noqa: ASYNC110 - it is told by no event
             await trio.sleep(0.01)
     assert door.line.delay is not None

@@ -114,7 +114,7 @@ def start(peer: tuple[Command, Environment]) -> Iterator[Start]:
 
 async def first_frame(seat: Seat) -> bytes:
     """What a program says first, which takes its time to start."""
-    with trio.fail_after(30):
+    with trio.fail_after(120):
         while True:
             with trio.move_on_after(1):
                 return await seat.frame()
@@ -141,7 +141,7 @@ async def test_one_whose_connection_was_closed_connects_again_by_itself(tmp_path
             first = seat.line._connection
             assert first is not None
             seat.line._end(first)
-            with trio.fail_after(10):
+            with trio.fail_after(60):
                 while seat.line._connection is None or not seat.line._connection.conversation.open:  # noqa: ASYNC110
                     await trio.sleep(0.01)
             assert first is not seat.line._connection

@@ -49,7 +49,7 @@ LOG_BYTES = 300_000
 """What is kept of a bot's outputs, and the line that says what was left out."""
 THINKS_US = 700_000
 """More than a sample bot thinks over a match, and less than one window that it lost would be charged."""
-AT_ONCE = {"main_ms": 3_000, "startup_ms": 15_000}
+AT_ONCE = {"main_ms": 5_000, "startup_ms": 15_000}
 """Terms for matches that are all played at once: a hundred processes start, and share this machine's cores."""
 HONEST: dict[str, tuple[str, tuple[str, ...]]] = {
     "mist": ("heaven-and-hell", ("mist_tracker", "mist_hunter")),
@@ -176,7 +176,7 @@ def test_what_differs_between_two_matches_but_in_times_is_seen(tmp_path: Path) -
 async def test_a_bot_that_still_runs_is_seen(isolation: Isolation, tmp_path: Path) -> None:
     async with trio.open_nursery() as nursery:
         nursery.start_soon(against, "forks", tmp_path / "match", isolation)
-        with trio.fail_after(30):
+        with trio.fail_after(120):
             while len(processes_of(tmp_path / "match" / "forks")) < 10:  # noqa: ASYNC110 - they do not tell us
                 await trio.sleep(0.01)
         nursery.cancel_scope.cancel()
@@ -223,13 +223,12 @@ async def test_all_bad_bots_at_once_leave_honest_matches_beside_them_as_they_are
     """One referee plays them all; and each bad bot comes to the same as by itself."""
     results: dict[str, Result] = {}
     played = dict.fromkeys(HONEST, 0)
-    all_over = trio.Event()
 
     async def bad(name: str) -> None:
         results[name] = await against(name, tmp_path / name, isolation, wire, **AT_ONCE)
 
     async def honest(game: str, undisturbed: dict[int | None, list[str]]) -> None:
-        while not all_over.is_set():
+        for _ in range(3):
             played[game] += 1
             beside = await honest_match(game, tmp_path / f"{game} {played[game]}", isolation, wire)
             assert undisturbed == beside
@@ -243,7 +242,6 @@ async def test_all_bad_bots_at_once_leave_honest_matches_beside_them_as_they_are
                 async with trio.open_nursery() as zoos:
                     for name in TABLE:
                         zoos.start_soon(bad, name)
-                all_over.set()
     for name, result in results.items():
         assert_as_expected(name, result, results["silent"])
     assert silent.outcome == results["silent"].outcome

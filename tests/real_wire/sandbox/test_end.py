@@ -228,7 +228,7 @@ trio.run(main, *sys.argv[1:])
 
 def gone(lab: Lab) -> bool:
     """Whether nothing of the bot is left before patience ends."""
-    for _ in range(1000):
+    for _ in range(6000):
         if not lab.alive():
             return True
         time.sleep(0.005)
@@ -266,7 +266,7 @@ class TestArenasDeath:
     ) -> None:
         lab.bot(program)
         running = arena(isolation)
-        with trio.fail_after(30):
+        with trio.fail_after(120):
             await lab.wait_for("ready")
         end(running)
         assert gone(lab), lab.alive()
@@ -276,7 +276,7 @@ class TestArenasDeath:
     ) -> None:
         lab.bot(STUBBORN["ignores what asks it to end"])
         running = arena("none")
-        with trio.fail_after(30):
+        with trio.fail_after(120):
             await lab.wait_for("ready")
         end(running)
         assert gone(lab), lab.alive()
