@@ -4,6 +4,7 @@ For whole degrees of freedom it is a finite sum: M. Abramowitz and I. A. Stegun,
 Functions*, 26.7.3 and 26.7.4.
 """
 
+from functools import cache
 from math import atan, cos, pi, sin, sqrt
 from statistics import NormalDist
 
@@ -44,6 +45,7 @@ def cumulative_all(t: Numbers, freedom: int) -> Numbers:
     return np.asarray((1 + inside) / 2)
 
 
+@cache  # Each bot of a tournament asks for the same few.
 def reach(freedom: int, level: float) -> float:
     """How many standard errors an interval reaches to each side; infinite for less than one degree of freedom."""
     if freedom < 1:

@@ -62,11 +62,11 @@ def tab(browser: "tuple[Browser, Loop]") -> "Iterator[tuple[Page, Loop]]":
 
 
 @pytest.fixture
-def opened(tab: "tuple[Page, Loop]", request: pytest.FixtureRequest) -> Iterator[Opened]:
+def opened(tab: "tuple[Page, Loop]") -> Iterator[Opened]:
     """A page that must not complain of anything, and asks for nothing but files and this machine's pages."""
     page, loop = tab
     with in_loop(loop):
-        opened = Opened(page, request)
+        opened = Opened(page)
         yield opened
         opened.leave()
     assert opened.complaints == []

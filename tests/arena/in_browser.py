@@ -1,14 +1,12 @@
 """A page of the arena in a browser, as tests look at it.
 
-Pictures of pages are kept in the folder that the variable ARENA_SCREENSHOTS names, else in the test's own.
+Pictures of pages are taken where the variable ARENA_SCREENSHOTS names a folder for them.
 """
 
 import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import pytest
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page, ViewportSize
@@ -20,10 +18,9 @@ SCHEMES = ("light", "dark")
 class Opened:
     """A page, and all that it complained of."""
 
-    def __init__(self, page: "Page", request: pytest.FixtureRequest) -> None:
+    def __init__(self, page: "Page") -> None:
         self.page = page
         self.complaints: list[str] = []
-        self._request = request
         self._listeners: dict[Any, Callable[[Any], None]] = {
             "console": lambda message: self.complaints.append(message.text),
             "pageerror": lambda error: self.complaints.append(str(error)),
@@ -55,17 +52,17 @@ class Opened:
         return self.page
 
     def pictures(self, name: str) -> None:
-        """At a phone's width and a desk's, light and dark, the page fits and is kept as a picture."""
+        """At a phone's width and a desk's the page fits; pictures, light and dark, if they are wanted."""
         kept = os.environ.get("ARENA_SCREENSHOTS")
-        folder = Path(kept) if kept else self._request.getfixturevalue("tmp_path")
-        folder.mkdir(parents=True, exist_ok=True)
         before = self.page.viewport_size
         for width in WIDTHS:
             self.resize({"width": width, "height": 900})
-            for scheme in SCHEMES:
+            for scheme in SCHEMES if kept else ():
                 self.page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+                path = Path(kept or "", f"{name}-{width}-{scheme}.png")
+                path.parent.mkdir(parents=True, exist_ok=True)
                 # Without "initial", Playwright adds a style, which the policy of pages forbids.
-                self.page.screenshot(path=folder / f"{name}-{width}-{scheme}.png", caret="initial")
+                self.page.screenshot(path=path, caret="initial")
         self.page.emulate_media(color_scheme="light")
         if before is not None:
             self.resize(before)
@@ -75,13 +72,17 @@ class Opened:
         self.page.set_viewport_size(size)
         self.page.wait_for_function(f"document.documentElement.scrollWidth <= {size['width']}")
 
-    def faults_of_accessibility(self) -> list[str]:
-        """What axe-core finds serious or critical, each with the first place; in dark, of contrasts alone."""
+    def faults_of_accessibility(self, *, dark: bool = True) -> list[str]:
+        """What axe-core finds serious or critical, each with the first place; in dark, of contrasts alone.
+
+        `dark`: looks at it in dark, too. All pages of a kind have their colours from one style sheet.
+        """
         from axe_playwright_python.sync_playwright import Axe  # noqa: PLC0415 - see `browser`
 
         found = []
-        for scheme, rules in (("dark", ["color-contrast"]), ("light", None)):
+        for scheme in ("dark", "light") if dark else ("light",):
             self.page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+            rules = ["color-contrast"] if scheme == "dark" else None
             # To preload the styles of a board, axe-core would add one, which the policy of pages forbids.
             options = {"resultTypes": ["violations"], "preload": False} | ({"runOnly": rules} if rules else {})
             result: dict[str, Any] = Axe().run(self.page, options=options).response

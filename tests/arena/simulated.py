@@ -36,14 +36,16 @@ def tournament(
         ties: how probable a tie is of two who are equally strong.
     """
     players = len(strengths)
+    worth = np.exp(strengths)
     played = []
     for block in _schedule(players, seats, blocks):
         shared = luck.gumbel(size=players)
         for match in block.matches:
             same = luck.random(players) < alike
             form = strengths + np.where(same, shared, luck.gumbel(size=players))
-            order = sorted(range(seats), key=lambda seat: -float(form[match.entrants[seat]]))
-            ranking = _tied(luck, order, np.exp(strengths[list(match.entrants)]), ties)
+            who = list(match.entrants)
+            order = np.argsort(-form[who], kind="stable").tolist()
+            ranking = _tied(luck, order, worth[who].tolist(), ties)
             played.append(result(block.number, match.seating, match.entrants, ranking))
     return played
 
@@ -72,7 +74,7 @@ def result(
     return Played(block=block, seating=seating, entrants=entrants, outcome=groups, **(facts | other))
 
 
-def _tied(luck: np.random.Generator, order: list[int], worth: Strengths, ties: float) -> list[list[int]]:
+def _tied(luck: np.random.Generator, order: list[int], worth: list[float], ties: float) -> list[list[int]]:
     """The order, in which two neighbours may be tied."""
     place = int(luck.integers(len(order) - 1))
     first, second = order[place], order[place + 1]

@@ -24,7 +24,6 @@ from tests.arena.pages.folders import SEED, folder_of
 from tests.arena.schedule.paired import spec
 from tests.arena.simulated import result, tournament
 from tests.hostile_names import NAMES
-from tests.long import mostly_slow
 
 MOST_BYTES = 300_000
 VOID = {"area", "br", "hr", "img", "input", "link", "meta", "circle", "line", "polyline", "rect", "use"}
@@ -99,14 +98,21 @@ def cup(path: Path, bots: int, seats: int = 2, blocks: int = 1, labels: Sequence
 
 
 @pytest.mark.parametrize(("bots", "seats", "blocks"), [(2, 2, 60), (8, 2, 1), (8, 5, 3)])
-def test_every_link_leads_to_a_page_that_is_there(tmp_path: Path, bots: int, seats: int, blocks: int) -> None:
+def test_every_link_leads_to_a_page_that_is_there_and_no_page_has_a_script_or_style_of_its_own_or_says_the_seed(
+    tmp_path: Path, bots: int, seats: int, blocks: int
+) -> None:
     website = one(cup(tmp_path, bots, seats, blocks))
     pages = dict(all_pages(website))
     for path, body in pages.items():
+        assert str(SEED).encode() not in body, path
+        assert len(body) <= MOST_BYTES, path
         if not path.endswith(".html"):
             continue
         found = Reader(body)
         assert [] == found.open, path
+        assert not {each for each in found.attributes if each == "style" or each.startswith("on")}, path
+        assert "style" not in found.tags, path
+        assert 1 == body.count(b"<script"), path
         for link in found.links:
             if link.startswith(("#", "data:")):
                 continue
@@ -122,19 +128,6 @@ def _joined(path: str, link: str) -> str:
         elif part:
             parts.append(part)
     return "/".join(parts)
-
-
-@pytest.mark.parametrize("bots", mostly_slow(2, [2, 8, 20]))
-def test_no_page_has_a_script_or_a_style_of_its_own_or_says_the_seed(tmp_path: Path, bots: int) -> None:
-    folder = cup(tmp_path, bots, blocks=2)
-    for path, body in all_pages(one(folder)):
-        assert str(SEED).encode() not in body, path
-        assert len(body) <= MOST_BYTES, path
-        if path.endswith(".html"):
-            found = Reader(body)
-            assert not {each for each in found.attributes if each == "style" or each.startswith("on")}, path
-            assert "style" not in found.tags, path
-            assert 1 == body.count(b"<script"), path
 
 
 HOSTILE = [*NAMES.values(), "x" * 10_000, "</script><script>alert(1)</script>" * 300]
@@ -376,16 +369,16 @@ def test_a_tests_ledger_whose_blocks_are_no_blocks_is_refused_in_words(tmp_path:
 
 
 @pytest.mark.slow
-def test_pages_of_a_thousand_bots_with_names_of_forty_characters_stay_small(
+def test_pages_of_500_bots_with_names_of_forty_characters_stay_small(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Ratings of so many take a second of a processor each time that they are looked back at.
     monkeypatch.setattr(summary, "MOMENTS", 2)
     luck = np.random.default_rng(5)
-    labels = [f"bot_{number:04d}_" + "n" * 31 for number in range(1000)]
+    labels = [f"bot_{number:04d}_" + "n" * 31 for number in range(500)]
     played = []
-    for block in range(2000):
-        pair = tuple(sorted(luck.choice(1000, 2, replace=False).tolist()))
+    for block in range(1000):
+        pair = tuple(sorted(luck.choice(500, 2, replace=False).tolist()))
         for seating, entrants in enumerate((pair, pair[::-1])):
             ranking = [[0], [1]] if luck.random() < 0.5 else [[1], [0]]
             played.append(result(block, seating, (entrants[0], entrants[1]), ranking))

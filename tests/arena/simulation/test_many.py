@@ -128,7 +128,7 @@ def test_ctrl_c_ends_all_processes_at_once(tmp_path: Path) -> None:
     )
     assert running.stdout is not None
     assert b"begun\n" == running.stdout.readline()
-    time.sleep(3)
+    time.sleep(1)
     os.killpg(running.pid, signal.SIGINT)
     _, errors = running.communicate(timeout=20)
     assert errors.decode().splitlines()[-1] == "KeyboardInterrupt"

@@ -32,7 +32,6 @@ from referee.host.plan import Result as Attempted
 from tests.arena.stand_in import AtOnce
 from tests.arena.tournament.test_formats import BOT, FORMATS, cup
 from tests.arena.tournament.test_run import venue
-from tests.long import mostly_slow
 
 Command = tuple[str, ...]
 CHANGES: dict[int, tuple[Command, ...]] = {
@@ -160,12 +159,19 @@ def events(file: Path) -> list[Any]:
         return ledger.events()
 
 
-@pytest.mark.parametrize("file", mostly_slow(2, sorted(ALL)), indirect=True)
-@pytest.mark.parametrize("after", [False, True], ids=["before the write", "after the write"])
+@pytest.mark.parametrize(
+    ("file", "after"),
+    [
+        pytest.param(format_, bool(number % 2), marks=[pytest.mark.slow] if number > 1 else [])
+        for number, format_ in enumerate(sorted(ALL))
+    ],
+    indirect=["file"],
+    ids=lambda value: value if isinstance(value, str) else f"{'after' if value else 'before'} the write",
+)
 def test_killed_at_every_few_writes_it_comes_out_the_same(
     file: Path, after: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Over 200 kills in all, each at another write of the ledger; changes come in between."""
+    """Over 100 kills in all, each at another write of the ledger; changes come in between."""
     host, kills = Host(file, changes_of(file)), 0
     found = None
     while found is None:

@@ -30,7 +30,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
 ARENA = (sys.executable, "-m", "arena")
 STARTED = 100
 """Seconds within which a program is there, on a machine that has other things to do."""
-BLOCKS = 4
+BLOCKS = 3
 CUP = f"""
 game = "mist"
 variant = "contractual-obligation"
