@@ -3,7 +3,7 @@
 import importlib
 from collections.abc import Callable
 from functools import wraps
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 from msgspec import Struct
@@ -66,7 +66,7 @@ MIST_VARIANTS = tuple(variant.name for variant in GAMES["mist"].variants)
 
 
 class Played(Struct, frozen=True):
-    """One match: how it ended, how many windows each seat had, and its slowest answer."""
+    """One match: how it ended, how many windows each seat had, and its slowest answer, by processor time."""
 
     outcome: Outcome
     windows: tuple[int, ...]
@@ -88,16 +88,16 @@ def play(
 
 
 def _timed(bot: Bot[Any, Any]) -> list[float]:
-    """Has a bot's slowest answer measured: the list holds it, in milliseconds."""
+    """Has a bot's slowest answer measured: the list holds it, in milliseconds of processor time."""
     slowest, decide = [0.0], bot.decide
 
     @wraps(decide)
     def decide_on_time(window: Window[Any]) -> Any:
-        started = perf_counter()
+        started = process_time()
         try:
             return decide(window)
         finally:
-            slowest[0] = max(slowest[0], (perf_counter() - started) * 1000)
+            slowest[0] = max(slowest[0], (process_time() - started) * 1000)
 
     bot.decide = decide_on_time  # type: ignore[method-assign]
     return slowest

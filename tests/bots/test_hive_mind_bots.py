@@ -33,7 +33,7 @@ def test_a_shape_that_looks_at_nothing_new_tells_nothing() -> None:
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-@pytest.mark.parametrize("seed", mostly_slow(1, range(4)))
+@pytest.mark.parametrize("seed", mostly_slow(1, range(2)))
 def test_bots_are_always_legal(variant: str, seed: int) -> None:
     luck = Random(seed)
     bots = tuple(luck.choice(list(BOTS["hive-mind"].values())) for _ in range(5))
@@ -101,7 +101,7 @@ def test_the_reader_plays_the_same_match_again() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_the_counter_wins_more_than_its_share(variant: str) -> None:
-    """Equals would win 4 of 20; over 100 matches it was 63 or more."""
-    matches = matches_of("hive-mind", variant, range(4))
+    """Equals would win 2 of 10; over 100 matches it was 63 or more."""
+    matches = matches_of("hive-mind", variant, range(2))
     played = [(match[1], one_match("hive-mind", ("counter", "random"), variant, match)) for match in matches]
-    assert summed(iter(played)).wins > 7
+    assert summed(iter(played)).wins > 4

@@ -99,7 +99,7 @@ class Checked(Bot[MistView, MistEvent]):
 @each_variant
 @pytest.mark.parametrize("names", [("random", "hunter"), ("hunter", "random"), ("cautious", "random")])
 def test_what_is_held_for_certain_is_true_and_worlds_agree_with_it(variant: str, names: tuple[str, str]) -> None:
-    for seed in range(cases(3, 10)):
+    for seed in range(cases(2, 4)):
         checked = [Checked(MIST_BOTS[name]) for name in names]
         play((lambda: checked[0], lambda: checked[1]), variant=variant, seed=seed)  # noqa: B023 - called at once
         for seat, bot in enumerate(checked):
@@ -141,14 +141,14 @@ class TestStrength:
     @pytest.mark.slow
     @each_variant
     def test_random_loses_to_cautious_and_cautious_to_hunter(self, variant: str) -> None:
-        assert beats("cautious", "random", variant, 10) >= 18
-        assert beats("hunter", "cautious", variant, 10) >= 18
+        assert beats("cautious", "random", variant, 5) >= 9
+        assert beats("hunter", "cautious", variant, 5) >= 9
 
     @pytest.mark.slow
     @each_variant
     def test_the_tracker_beats_random_and_hunter_even_in_a_hurry(self, variant: str) -> None:
-        assert beats("tracker", "random", variant, 5) == 10
-        assert beats("tracker", "hunter", variant, 5) >= 8
+        assert beats("tracker", "random", variant, 2) == 4
+        assert beats("tracker", "hunter", variant, 3) >= 5
 
     @each_variant
     def test_the_tracker_plays_the_same_match_from_the_same_seed(self, variant: str) -> None:
@@ -163,7 +163,7 @@ class TestLegality:
     @pytest.mark.parametrize("other", ["random", "hunter"])
     def test_every_bot_is_legal_from_either_seat(self, variant: str, name: str, other: str) -> None:
         """`play` raises `Illegal` for the first turn that is not."""
-        for seed in range(1 if name in ("tracker", "search") else cases(2, 6)):
+        for seed in range(1 if name in ("tracker", "search", "planner") else 2):
             for makers in ((MIST_BOTS[name], MIST_BOTS[other]), (MIST_BOTS[other], MIST_BOTS[name])):
                 assert play(makers, variant=variant, seed=seed, main_ms=50).outcome.reason != "turn_limit"
 

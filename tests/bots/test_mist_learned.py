@@ -75,7 +75,7 @@ def test_the_same_seed_learns_the_same(
     monkeypatch.setattr(trainer, "TURNS", 10)
 
     def trained(seed: int) -> Network:
-        plan = trainer.Plan(iterations=3, matches=4, seed=seed, workers=1)
+        plan = trainer.Plan(iterations=2, matches=3, seed=seed, workers=1)
         networks: list[Network] = list(trainer.train(plan, tmp_path))
         return networks[-1]
 
@@ -118,7 +118,7 @@ def test_slopes_are_those_of_the_loss(trainer: ModuleType, tmp_path: Path) -> No
 @pytest.mark.slow
 def test_it_learns_from_nothing_by_playing_itself(tmp_path: Path) -> None:
     file = tmp_path / "weights.npz"
-    few = ["--iterations", "8", "--matches", "64", "--workers", "2"]
+    few = ["--iterations", "4", "--matches", "48", "--workers", "2"]
     one_thread = os.environ | {"OPENBLAS_NUM_THREADS": "1"}
     script = [sys.executable, str(HOUSE / "scripts/train_mist.py"), str(file), *few]
     subprocess.run(script, env=one_thread, check=True, timeout=280)  # noqa: S603 - our own script

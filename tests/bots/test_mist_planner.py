@@ -105,12 +105,12 @@ def test_worlds_hold_what_is_known_and_guess_the_rest(variant: str) -> None:
 
 class TestMatches:
     def test_the_same_seed_plays_the_same_match(self) -> None:
-        makers = partial(Planner, WORLDS), MIST_BOTS["hunter"]
+        makers = partial(Planner, WORLDS // 2), MIST_BOTS["hunter"]
         one, two = (play(makers, variant="heaven-and-hell", seed=3) for _ in range(2))
         assert (one.outcome, one.windows) == (two.outcome, two.windows)
 
     @pytest.mark.slow
     def test_it_beats_the_tracker(self) -> None:
-        """In the regression it won 20 of 22."""
-        makers = MIST_BOTS["planner"], MIST_BOTS["tracker"]
+        """With more worlds: in the regression it won 20 of 22."""
+        makers = partial(Planner, 300), MIST_BOTS["tracker"]
         assert (0,) == play(makers, variant="contractual-obligation", seed=0).outcome.winners

@@ -105,16 +105,17 @@ def test_to_point_is_better_in_one_round_whatever_the_others_do(rate: float) -> 
     assert point > rest
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(2))
 def test_bots_are_always_legal(seed: int) -> None:
-    bots = [Random(seed).choice(list(BOTS["pointing"].values())) for _ in range(SEATS)]
+    luck = Random(seed)
+    bots = [luck.choice(list(BOTS["pointing"].values())) for _ in range(SEATS)]
     assert play(tuple(bots), game="pointing", variant="tempo-up", seed=seed).outcome.reason == "finished"
 
 
 @pytest.mark.slow
 def test_the_planner_is_ranked_before_random_bots() -> None:
     """Equals would be at 0.5; over 208 matches it was 0.73."""
-    matches = matches_of("pointing", "tempo-up", range(4))
+    matches = matches_of("pointing", "tempo-up", range(2))
     played = [
         (seat, one_match("pointing", ("planner", "random"), "tempo-up", (seed, seat))) for seed, seat in matches
     ]

@@ -24,9 +24,11 @@ from referee.rules import BadSetupError, Deal, Game, Leak, Table
 
 LONGEST_MATCH = 10_000
 """Windows after which a match is taken never to end."""
+THOROUGH = 40
+"""So many matches of a variant are looked at from several sides; later ones from one, in a third of the time."""
 OBSERVERS_TWINNED = 3
-THOROUGH = 50
-"""So many matches have a twin for each of those observers; later ones have one, and take half the time."""
+WATCHED = 4
+"""How many seats of a window, and how many observers of each, are looked at in turn; chance says which."""
 
 
 def seat_match(game: Game[Any], variant: str, seed: int) -> Sitting:
@@ -99,12 +101,13 @@ class Examination:
             raise where.error("nothing that is legal fails", repr(error), self._number) from error
 
     def _play(self, where: Where) -> None:
-        seed = where.seed
+        seed, thorough = where.seed, self.report.matches < THOROUGH
+        watched = WATCHED if thorough else 1
         match = seat_match(self.game, self.report.variant, seed)
         # Streams of their own: what the checks draw must not change how the match goes.
         chooser, prober = Chooser(Random(f"{seed}/play")), Chooser(Random(f"{seed}/probe"))
         luck = Random(f"{seed}/watched")
-        twins = self._twins(match, seed)
+        twins = self._twins(match, seed, OBSERVERS_TWINNED if thorough else 1)
         forger = Random(f"{seed}/forger")
         history: History = ()
         reseated = Reseated(match, Random(f"{seed}/seats"))
@@ -113,8 +116,8 @@ class Examination:
             self._compare_forged(match, history, forger, where)
             self._number = match.table.number
             self.opened.add(open_window(match.table).name)
-            self.report.sealed += check_sealed(match, prober, luck, where)
-            self.report.disguised += check_disguised(match, prober, luck, where)
+            self.report.sealed += check_sealed(match, prober, luck, where, watched)
+            self.report.disguised += check_disguised(match, prober, luck, where, watched)
             self.report.commuted += check_commuting(match, prober, where)
             chosen = chooser.choose_all(match.table)
             before = match.fork()
@@ -126,7 +129,7 @@ class Examination:
             if match.table.number > LONGEST_MATCH:
                 raise where.error("a match ends", f"{LONGEST_MATCH} windows and no outcome")
         self._look(match, twins, where)
-        self.report.disguised += check_disguised(match, prober, luck, where)
+        self.report.disguised += check_disguised(match, prober, luck, where, watched)
         if match.table.outcome:
             check_outcome(match.table.outcome, match.table.seats, where)
         check_replay(match.table, where)
@@ -137,14 +140,13 @@ class Examination:
         self.report.probes += sum(twin.probes for twin in twins)
         self.acted |= chooser.legal
 
-    def _twins(self, match: Sitting, seed: int) -> list[Twin]:
+    def _twins(self, match: Sitting, seed: int, most: int) -> list[Twin]:
         luck = Random(f"{seed}/twins")
         options = Raw(encode(match.table.options))
         deals = [
             Sitting(Table(self.game, Deal(self.report.variant, luck.getrandbits(32), options)))
             for _ in range(DEALS)
         ]
-        most = OBSERVERS_TWINNED if self.report.matches < THOROUGH else 1
         observers = luck.sample(match.observers, min(most, len(match.observers)))
         return [Twin(observer, match, deals, luck) for observer in observers]
 

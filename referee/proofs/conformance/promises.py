@@ -92,11 +92,9 @@ def check_outcome(outcome: Outcome, seats: int, where: Where) -> None:
 def check_replay(table: Table, where: Where) -> None:
     """The journal replays, with options and setup drawn anew and with both spelled out, to the same bytes."""
     spelled = Deal(table.deal.variant, table.deal.seed, Raw(encode(table.options)), Raw(encode(table.setup)))
-    once = _retold(table.game, table.deal, table.journal)
-    for deal in (table.deal, spelled):
-        again = _retold(table.game, deal, table.journal)
-        if once != again:
-            raise where.error("same journal, same bytes", difference(once, again))
+    once, again = (_retold(table.game, deal, table.journal) for deal in (table.deal, spelled))
+    if once != again:
+        raise where.error("same journal, same bytes", difference(once, again))
     if not once.endswith(encode(table.game.host_view(table.state))):
         raise where.error("same journal, same bytes", "a replay ends in another state")
 

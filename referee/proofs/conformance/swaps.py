@@ -21,8 +21,6 @@ EXCHANGES = 6
 """How many seats the observer is moved to, in search of one where it would have submitted just the same."""
 DEALS = 8
 """How many other seeds are tried for a deal that tells the observer the same."""
-WATCHED = 4
-"""How many seats of a window, and how many observers of each, are looked at in turn; chance says which."""
 PROBES = 4
 """How many submissions, legal or not, are compared for each pair of windows."""
 REMEMBERED_WINDOWS = 12
@@ -160,11 +158,14 @@ def _is_legal(match: Sitting, seat: int, part: Taken) -> bool:
     return part.action is None or match.response(seat, encode(part.action)).startswith(b"accepted")
 
 
-def check_disguised(match: Sitting, chooser: Chooser, luck: Random, where: Where) -> int:
-    """Compares the match with its disguises. Returns how many differed from it. Raises ConformanceError."""
+def check_disguised(match: Sitting, chooser: Chooser, luck: Random, where: Where, watched: int) -> int:
+    """Compares the match with its disguises for so many observers. Returns how many differed from it.
+
+    Raises ConformanceError where an observer sees which it is.
+    """
     disguises = 0
     game, number = match.table.game, match.table.number
-    for observer in luck.sample(match.observers, min(WATCHED, len(match.observers))):
+    for observer in luck.sample(match.observers, min(watched, len(match.observers))):
         other = match.disguised(game.disguise(match.table.state, observer, luck))
         if other.table.state == match.table.state:
             continue
@@ -185,14 +186,17 @@ def check_disguised(match: Sitting, chooser: Chooser, luck: Random, where: Where
     return disguises
 
 
-def check_sealed(match: Sitting, chooser: Chooser, luck: Random, where: Where) -> int:
-    """Lets each seat of the window submit, looks at the others, returns how many did. Raises ConformanceError."""
+def check_sealed(match: Sitting, chooser: Chooser, luck: Random, where: Where, watched: int) -> int:
+    """Lets so many seats of the window submit, each in sight of so many others. Returns how often one did.
+
+    Raises ConformanceError where another sees it.
+    """
     window = open_window(match.table)
     seats = [owed.seat for owed in window.owed]
-    seats = luck.sample(seats, min(WATCHED, len(seats)))
+    seats = luck.sample(seats, min(watched, len(seats)))
     for seat in seats:
         others = [observer for observer in match.observers if observer != seat]
-        others = luck.sample(others, min(WATCHED, len(others)))
+        others = luck.sample(others, min(watched, len(others)))
         probes = {
             other: chooser.guess(match.table, other) for other in others if other is not None and match.owes(other)
         }

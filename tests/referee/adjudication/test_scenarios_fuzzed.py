@@ -29,7 +29,7 @@ def changed(content: bytes, luck: Random) -> bytes:
 
 
 def test_a_scenario_has_a_result_or_an_error() -> None:
-    count, warm = cases(400, 1_000), 0
+    count, warm = cases(300, 600), 0
     errors = 0
     for number in range(count):
         luck = Random(f"scenarios/{number}")
@@ -50,7 +50,7 @@ def test_a_scenario_has_a_result_or_an_error() -> None:
 
 
 def test_a_script_is_judged_or_refused() -> None:
-    count, warm = cases(60, 300), 0
+    count, warm = cases(50, 120), 0
     refused = 0
     for number in range(count):
         luck = Random(f"scripts/{number}")

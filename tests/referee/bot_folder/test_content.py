@@ -358,7 +358,7 @@ def test_whatever_a_folder_holds_it_is_a_bot_or_refused(tmp_path: Path) -> None:
     """Seeded: names, kinds, links and modes of all sorts. What is taken has one hash, here and as a copy."""
     luck = Random("folders")
     taken, before = 0, 0
-    count = cases(150, 800)
+    count = cases(100, 300)
     for number in range(count):
         folder = tmp_path / "fuzz"
         folder.mkdir()

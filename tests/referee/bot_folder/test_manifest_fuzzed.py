@@ -66,7 +66,7 @@ def test_whatever_a_file_says_it_is_read_or_refused_in_one_line(tmp_path: Path) 
     luck = Random("toml")
     file = tmp_path / "bot.toml"
     refused, before = 0, 0
-    count = cases(600, 1_500)
+    count = cases(400, 800)
     for number in range(count):
         file.write_bytes(drawn(luck))
         try:

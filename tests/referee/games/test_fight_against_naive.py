@@ -11,7 +11,6 @@ from protocol.codec import encode
 from referee.games.fight_for_a_name.game import FightForAName
 from referee.rules.contract import Illegal, Taken
 from referee.rules.table import Deal, Table
-from tests.long import cases
 from tests.referee.games.as_json import plain, same
 from tests.referee.games.naive_fight import SEATS, WAYS, NaiveFight
 from tests.referee.games.naive_fight_view import view
@@ -192,16 +191,15 @@ class Compared:
         return rank
 
 
-@pytest.mark.parametrize("seeds", [range(first, first + 4) for first in range(0, cases(4, 24), 4)], ids=str)
-def test_a_second_implementation_of_the_page_tells_and_shows_the_same(seeds: range) -> None:
-    for seed in seeds:
+def test_a_second_implementation_of_the_page_tells_and_shows_the_same() -> None:
+    for seed in range(3):
         Compared(seed).play()
 
 
 @pytest.mark.slow
 def test_between_them_the_matches_see_every_window_and_both_ends() -> None:
     windows, reasons, winners = set(), set(), set()
-    for seed in range(40, 64):
+    for seed in range(48, 64):
         match = Compared(seed)
         ended = match.play()
         windows |= {entry[1] for entry in match.logs[None] if entry[0] == "closed"}

@@ -19,7 +19,7 @@ from tests.referee.games.naive_hive_mind import SHAPES as NAIVE_SHAPES
 from tests.referee.games.naive_hive_mind import NaiveHiveMind, view
 
 GAME = HiveMind()
-SEEDS = range(cases(30, 100))
+SEEDS = range(cases(20, 40))
 ODD_ACTIONS: list[Any] = [
     {},
     [],

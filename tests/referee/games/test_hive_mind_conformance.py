@@ -12,7 +12,7 @@ from tests.referee.games.hive_mind_forger import forge
 from tests.referee.games.hive_mind_leaks import LEAKS
 from tests.referee.proofs.planting import assert_caught
 
-FEW = range(40)
+FEW = range(24)
 
 
 @pytest.mark.slow

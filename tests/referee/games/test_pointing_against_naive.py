@@ -14,11 +14,10 @@ from protocol.games.pointing_map import anonymous, connect, points
 from referee.games.pointing.game import Pointing
 from referee.rules.contract import Illegal, Taken
 from referee.rules.table import Deal, Table
-from tests.long import cases
 from tests.referee.games.as_json import plain, same
 from tests.referee.games.naive_pointing import NaivePointing, NaiveRound, view
 
-SEEDS = range(120)
+SEEDS = range(50)
 ODD_ACTIONS: list[Any] = [
     {},
     [],
@@ -155,7 +154,7 @@ def compared(seed: int) -> Comparison:
     return comparison
 
 
-@pytest.mark.parametrize("seed", SEEDS[: cases(12, len(SEEDS))])
+@pytest.mark.parametrize("seed", range(8))
 def test_a_second_implementation_of_the_page_tells_and_shows_the_same(seed: int) -> None:
     compared(seed)
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from referee.proofs import conformance
 from referee.proofs.conformance import ConformanceError, check_game
 from referee.proofs.conformance.finding import difference
 from tests.referee.proofs.planted_faults import FAULTS
@@ -36,15 +37,20 @@ def test_a_sound_game_passes_and_the_report_says_how_much_was_compared() -> None
         assert () == report.unopened
 
 
+def test_variants_may_share_the_seeds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conformance, "check_repetition", lambda *_: None)
+    assert [6, 6] == [report.matches for report in check_game(Cups(), FEW, shared=True)]
+
+
 def test_an_error_names_variant_seed_window_and_seat_and_what_differs() -> None:
     with pytest.raises(ConformanceError) as caught:
         check_game(LEAKS["a taken cell, by rejection"][0](), FEW)
     error = caught.value
-    assert "contractual-obligation" == error.variant
+    assert "heaven-and-hell" == error.variant
     assert error.seed in FEW
     assert error.window is not None
     assert error.seat in (0, 1)
-    assert f"(contractual-obligation, seed {error.seed}, window {error.window}, seat {error.seat}): " in str(error)
+    assert f"(heaven-and-hell, seed {error.seed}, window {error.window}, seat {error.seat}): " in str(error)
     assert "accepted" in str(error)
     assert "rejected that would be too good" in str(error)
 

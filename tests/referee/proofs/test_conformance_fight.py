@@ -11,6 +11,7 @@ from tests.referee.proofs.planted_fight_leaks import LEAKS, OrderOfSet
 from tests.referee.proofs.planting import AnyGame, assert_caught
 
 SEEDS = range(24)
+FEW = range(8)
 
 
 @pytest.mark.parametrize(
@@ -22,7 +23,7 @@ SEEDS = range(24)
     ],
 )
 def test_what_is_planted_is_caught_and_named(planted: type[AnyGame], promise: str) -> None:
-    assert_caught(planted, promise, SEEDS)
+    assert_caught(planted, promise, FEW if planted is OrderOfSet else SEEDS)
 
 
 class Watched(FightForAName):
@@ -50,26 +51,15 @@ def key_of(key: str) -> Any:
     return lambda setup: encode(getattr(setup, key))
 
 
-@pytest.fixture(scope="module")
-def examined() -> tuple[Watched, Examination]:
+@pytest.mark.slow
+def test_secret_swap_varies_all_that_is_secret_and_random_play_opens_every_window() -> None:
     game = Watched()
     examination = Examination(game, "guardians", forge=None)
     for seed in SEEDS:
         examination.play(seed)
-    return game, examination
-
-
-@pytest.mark.slow
-def test_secret_swap_varies_all_that_is_secret(examined: tuple[Watched, Examination]) -> None:
-    game, examination = examined
     secrets = {"setup.titles", "setup.pillars", "challenge", "phase", "candidates", "voted_token"}
     own = ("position", "mp", "income", "crests", "strengths", "spent", "reached", "visits", "barred")
     assert secrets | {f"other's {key}" for key in own} <= game.changed
     assert not game.changed & {"setup.colours", "setup.challenge", "history", "claims", "round"}
     assert 20 * examination.report.matches < examination.report.disguised
-
-
-@pytest.mark.slow
-def test_random_play_opens_every_window_and_acts_in_it(examined: tuple[Watched, Examination]) -> None:
-    game, examination = examined
     assert set(game.actions) == examination.opened == examination.acted

@@ -25,7 +25,7 @@ def found(tries: int = 0) -> Finding:
 
 
 def test_the_referee_keeps_the_rules_of_time() -> None:
-    windows = cases(1_000, 8_000)
+    windows = cases(1_000, 3_000)
     tally, finding = fuzz("kept", windows)
     assert (None, True) == (finding, tally.windows >= windows)
 

@@ -164,7 +164,7 @@ class Attack(RuleBasedStateMachine):
 
 
 TestAttack = Attack.TestCase
-TestAttack.settings = settings(max_examples=cases(12, 40), stateful_step_count=20, deadline=None, derandomize=True)
+TestAttack.settings = settings(max_examples=cases(8, 20), stateful_step_count=20, deadline=None, derandomize=True)
 
 
 def test_the_machine_finds_a_planted_fault(monkeypatch: pytest.MonkeyPatch) -> None:

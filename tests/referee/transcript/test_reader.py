@@ -12,7 +12,6 @@ from referee.transcript import reader
 from referee.transcript.chain import Broken, Chain, TranscriptError
 from referee.transcript.reader import lines_of, read_transcript, verify_transcript
 from referee.transcript.seat import seat_lines
-from tests.long import LONG
 from tests.referee.transcript.transcript_sample import header, match_records, write
 
 
@@ -42,12 +41,11 @@ def lines(content: bytes) -> list[bytes]:
 async def test_a_flipped_bit_in_any_byte_is_found_in_its_line(content: bytes) -> None:
     line = 1
     for place, byte in enumerate(content):
-        for bit in range(8) if LONG else (place % 8,):
-            flipped = bytearray(content)
-            flipped[place] ^= 1 << bit
-            broken = finding(bytes(flipped))
-            assert (place, bit, line) == (place, bit, broken.line)
-            assert f"line {line}" in broken.what
+        flipped = bytearray(content)
+        flipped[place] ^= 1 << place % 8
+        broken = finding(bytes(flipped))
+        assert (place, line) == (place, broken.line)
+        assert f"line {line}" in broken.what
         line += byte == ord("\n")
 
 

@@ -87,9 +87,7 @@ def changed_body(content: bytes, luck: Random) -> bytes:
     return chained(bodies)
 
 
-@pytest.mark.parametrize(
-    ("way", "short", "long"), [("lines", 250, 3_000), ("body", 100, 1_500), ("bytes", 100, 1_500)]
-)
+@pytest.mark.parametrize(("way", "short", "long"), [("lines", 200, 800), ("body", 100, 400), ("bytes", 100, 400)])
 def test_it_holds_or_its_line_is_named(
     corpus: list[bytes], tmp_path: Path, way: str, short: int, long: int
 ) -> None:

@@ -98,7 +98,7 @@ def fuzz_sealed(luck: Random) -> int:
     return listen(conversation, said, luck)
 
 
-@pytest.mark.parametrize(("way", "short", "long"), [(fuzz, 1_500, 6_000), (fuzz_sealed, 100, 500)])
+@pytest.mark.parametrize(("way", "short", "long"), [(fuzz, 1_000, 2_500), (fuzz_sealed, 80, 200)])
 def test_whatever_is_said_is_messages_or_error_and_nothing_grows(
     way: Callable[[Random], int], short: int, long: int
 ) -> None:
