@@ -71,6 +71,11 @@ class Cup:
         self._gate.until(lambda: self.played >= before + more)
         assert self.arena.poll() is None, self.said
 
+    def until_waiting(self, matches: int) -> None:
+        """Waits until so many matches are held: each by a worker that has all that it needs."""
+        until(lambda: matches == len(self._gate.waiting) or self.arena.poll() is not None)
+        assert self.arena.poll() is None, self.said
+
     def play_on(self) -> None:
         """No match waits any more."""
         self._gate.open()
@@ -153,6 +158,7 @@ def test_with_machines_lost_while_bots_enter_the_table_is_the_undisturbed_one(
     played.entry("add", str(played.file.parent / "three"), "--no-check")
     played.take_in()
     played.until_sent(played.contents()[0], "a", "b")
+    played.until_waiting(2)
     # What a node keeps is removed under its hands.
     shutil.rmtree(cluster.cache("b") / "contents")
     played.play_until_sent(played.contents()[0], "b")

@@ -29,9 +29,10 @@ isolation = "none"
 max_turns = 6
 first = 0
 [policy]
-main_ms = 20000
+main_ms = 120000
+startup_ms = 120000
 [remote]
-wait = 30
+wait = 300
 """
 WINDOWS = 6
 """Of the model, in both matches."""

@@ -41,9 +41,10 @@ isolation = "none"
 max_turns = 6
 [policy]
 fault = "forfeit"
-main_ms = 20000
+main_ms = 120000
+startup_ms = 120000
 [remote]
-wait = 20
+wait = 300
 credit_ms = 30
 """
 
