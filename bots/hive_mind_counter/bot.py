@@ -25,6 +25,8 @@ from protocol.games.hive_layouts import (
     total,
 )
 from protocol.games.hive_mind import (
+    BUYING_ROUND,
+    LAST_ROUND,
     BreakTie,
     HiveMindView,
     Kind,
@@ -33,7 +35,6 @@ from protocol.games.hive_mind import (
 )
 from protocol.words import Action
 
-BUYING_ROUND, LAST_ROUND = 2, 3
 SAMPLE = 300
 """Layouts by which shapes are compared for what they tell."""
 HINT_WORTH = 0.05
