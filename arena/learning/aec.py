@@ -33,7 +33,7 @@ class AecArena(AECEnv[str, Observed, int]):  # type: ignore[misc] # it has no ty
         self.action_spaces = {agent: Discrete(episode.choices) for agent in self.possible_agents}
 
     def observation_space(self, agent: str) -> Dict:
-        """`observation` and `action_mask`: see the page of the game's encoder, and `action_space`."""
+        """`observation`, as `docs/learning.md` lists it by game, and `action_mask`, a flag for each choice."""
         return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> Discrete:
