@@ -10,14 +10,11 @@ from functools import lru_cache
 from itertools import chain, combinations_with_replacement, product
 
 from bots.hive_layout_bits import ALL, Looked, left, means, told_by
+from bots.hive_reckoning import HINT_WORTH, expected_points
 from protocol.games.hive_board import CELLS
 from protocol.games.hive_layouts import BY_KIND, SHAPES, Layout, total
 from protocol.games.hive_mind import Kind
 
-HINT_WORTH = 0.05
-"""Points that a bit of knowledge is worth, in round 2."""
-LURE = 0.35
-"""How much likelier others are on a hex for each point above the mean, as those that count see it."""
 ABOUT_BEST = 0.01
 """Bits by which a shape may tell less than the best and still open a Hive: counters compare by samples."""
 
@@ -27,8 +24,6 @@ OF_KIND: dict[Kind, tuple[int, ...]] = {
     kind: tuple(number for number, shape in enumerate(SHAPES) if shape.kind == kind) for kind in BY_KIND
 }
 """The numbers of the shapes of a kind."""
-CROWD = tuple(sum(at in hexes for hexes in HEXES) / len(HEXES) for at in range(len(CELLS)))
-"""By hex: the chance that a shape drawn from all lies on it."""
 OPENINGS: dict[Kind, tuple[int, ...]] = {
     kind: tuple(
         number
@@ -83,13 +78,7 @@ def wanted(
 ) -> int:
     """The number of the shape that seems best to a seat that counts. `buys`: whether it is round 2."""
     found = left(told)
-    values = means(found)
-    middle = sum(values) / len(values)
-    worths: list[float] = []
-    for at, mean in enumerate(values):
-        other = min(0.9, CROWD[at] * (1 + LURE * (mean - middle)))
-        alone = (1 - other) ** 4 if doubles else 0.0
-        worths.append(0.0 if gone >> at & 1 else mean * ((1 + (1 - 2 * other) ** 4) / 2 + alone))
+    worths = expected_points(means(found), gone, doubles=doubles)
 
     def worth(number: int) -> float:
         one, two, three = HEXES[number]

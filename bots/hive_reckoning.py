@@ -1,12 +1,22 @@
-"""What bots reckon of Hive Mind from a view: hints, hexes that hold nothing any more, purchases and guesses."""
+"""What bots reckon of Hive Mind from a view: hints, what hexes are worth, purchases and guesses.
+
+`hive_others` reckons the others' moves by the same numbers: it takes them to count as this does.
+"""
 
 from collections import Counter
+from collections.abc import Sequence
 
 from protocol.games.hive_board import CELLS
-from protocol.games.hive_layouts import Layout, fitting, mask, mean_values
+from protocol.games.hive_layouts import SHAPES, Layout, fitting, mask, mean_values
 from protocol.games.hive_mind import Hint, HiveMindView, RoundResult, Wallet
 
 SEATS = (0, 1, 2, 3, 4)
+HINT_WORTH = 0.05
+"""Points that a bit of knowledge is worth, in round 2."""
+CROWD = tuple(sum(shape.mask >> at & 1 for shape in SHAPES) / len(SHAPES) for at in range(len(CELLS)))
+"""By hex: the chance that a shape drawn from all lies on it."""
+LURE = 0.35
+"""How much likelier others are on a hex for each point that it holds above the mean: they count, too."""
 
 
 def hints(view: HiveMindView, hive: str) -> list[Hint]:
@@ -18,6 +28,24 @@ def scored(view: HiveMindView, hive: str) -> int:
     """The mask of the hexes that hold nothing any more: an odd number of shapes lay over them in round 2 or 3."""
     results = [event.hives[hive] for event in view.told if isinstance(event, RoundResult) and hive in event.hives]
     return mask({cell for each in results if each.round > 1 for cell, n in each.counts.items() if n % 2})
+
+
+def expected_points(means: Sequence[float], gone: int, *, doubles: bool) -> list[float]:
+    """By hex: the points to be expected from a shape on it, while four others count, too.
+
+    Args:
+        means: by hex, its value on average.
+        gone: the mask of the hexes that hold nothing any more.
+        doubles: whether the seat doubles on this Hive.
+    """
+    middle = sum(means) / len(means)
+    worths: list[float] = []
+    for at, mean in enumerate(means):
+        other = min(0.9, CROWD[at] * (1 + LURE * (mean - middle)))
+        even = (1 + (1 - 2 * other) ** 4) / 2
+        alone = (1 - other) ** 4 if doubles else 0.0
+        worths.append(0.0 if gone >> at & 1 else mean * (even + alone))
+    return worths
 
 
 def bought(purse: Wallet | None, by_worth: list[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -45,7 +73,7 @@ def best_guess(left: list[Layout]) -> str:
 
 
 def guessed_scores(view: HiveMindView) -> dict[str, int]:
-    """The same for every other seat: what was scored on all hexes, less this seat's own part, by four."""
+    """One guess for all other seats: what was scored on all hexes, less this seat's own part, divided by four."""
     all_points = own = 0.0
     for hive in {event.hive for event in view.told if isinstance(event, Hint)}:
         means = mean_values(fitting(hints(view, hive)))

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-CROWD = 9
-"""A section of so many seats loses."""
+from protocol.games.pointing_map import CROWD
 
 
 class Fate(Struct, frozen=True):

@@ -35,7 +35,7 @@ class Listening(Struct, frozen=True):
     guests: tuple[RemoteBot, ...] = ()
     """See `RemoteSeats`."""
     goes_on: bool = False
-    """The same."""
+    """See `RemoteSeats`."""
 
 
 def play_to_its_end(

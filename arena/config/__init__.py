@@ -2,7 +2,7 @@
 
 from arena.config.caps import BotCaps, read_caps
 from arena.config.entries import Entry, find_entry, find_remote, link_in, random_bot, say_link, short_name
-from arena.config.notices import NOTICE_EVENTS, NoticeEvent, Notices, url_complaint
+from arena.config.notices import NoticeEvent, Notices, url_complaint
 from arena.config.season_file import (
     Season,
     Stage,
@@ -30,7 +30,6 @@ from arena.config.tournament_file import (
 
 __all__ = [
     "CONSOLE",
-    "NOTICE_EVENTS",
     "THE_ARENA",
     "BotCaps",
     "Broken",

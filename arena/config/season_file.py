@@ -139,7 +139,10 @@ class Season(Struct, frozen=True, kw_only=True):
         return self.results / part
 
     def rule_text(self, stage: Stage) -> str:
-        """Who plays in a stage, in words."""
+        """Who plays in a stage, in words.
+
+        The stage's ledger keeps them as a term: if they change, a stage that has begun does not go on.
+        """
         rules = stage.rules
         if stage.source is None:
             return "all bots of the file"

@@ -4,13 +4,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from gymnasium.spaces import Box, Dict, Discrete
+from gymnasium.spaces import Dict, Discrete
 from pettingzoo import AECEnv
 
 from arena.learning.episode import Episode
-from arena.learning.rendering import FRAMES_A_SECOND, MODES, checked_mode, rendered
-
-Observed = dict[str, npt.NDArray[Any]]
+from arena.learning.rendering import checked_mode, rendered
+from arena.learning.spaces import Observed, agents_of, infos_of, metadata, observation_space
 
 
 class AecArena(AECEnv[str, Observed, int]):  # type: ignore[misc] # it has no types
@@ -33,7 +32,7 @@ class AecArena(AECEnv[str, Observed, int]):  # type: ignore[misc] # it has no ty
         self.action_spaces = {agent: Discrete(episode.choices) for agent in self.possible_agents}
 
     def observation_space(self, agent: str) -> Dict:
-        """`observation` and `action_mask`: see the page of the game's encoder, and `action_space`."""
+        """`observation`, as `docs/learning.md` lists it by game, and `action_mask`, a flag for each choice."""
         return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> Discrete:
@@ -99,37 +98,3 @@ class AecArena(AECEnv[str, Observed, int]):  # type: ignore[misc] # it has no ty
         self.infos = {agent: {"window": None} for agent in self.agents}
         self._accumulate_rewards()
         self.agent_selection = self.agents[0]
-
-
-def agents_of(episode: Episode) -> list[str]:
-    """`seat_0`, `seat_1` and so on."""
-    return [f"seat_{seat}" for seat in range(episode.seats)]
-
-
-def observation_space(episode: Episode) -> Dict:
-    """What a seat of that game can observe."""
-    encoder = episode.encoder
-    low, high = encoder.bounds
-    return Dict(
-        {
-            "observation": Box(low, high, encoder.shape, encoder.dtype),
-            "action_mask": Box(0, 1, (episode.choices,), np.int8),
-        }
-    )
-
-
-def infos_of(episode: Episode) -> list[dict[str, Any]]:
-    """By seat: the name of the window in which it owes an action, or None."""
-    window = episode.window
-    name = None if window is None else window.name
-    return [{"window": name if seat in episode.drafts else None} for seat in range(episode.seats)]
-
-
-def metadata(episode: Episode, *, parallel: bool) -> dict[str, Any]:
-    """As PettingZoo asks for it."""
-    return {
-        "name": f"{episode.game.name.replace('-', '_')}_v0",
-        "render_modes": list(MODES),
-        "render_fps": FRAMES_A_SECOND,
-        "is_parallelizable": parallel,
-    }

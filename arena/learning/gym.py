@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium.spaces import Discrete
 
-from arena.learning.aec import Observed, metadata, observation_space
 from arena.learning.episode import Episode
 from arena.learning.rendering import checked_mode, rendered
+from arena.learning.spaces import Observed, metadata, observation_space
 from arena.simulation import BotGiven, Opponents
 from referee.rules import Luck, drawn
 

@@ -7,9 +7,9 @@ import numpy.typing as npt
 from gymnasium.spaces import Dict, Discrete
 from pettingzoo import ParallelEnv
 
-from arena.learning.aec import Observed, agents_of, infos_of, metadata, observation_space
 from arena.learning.episode import Episode
 from arena.learning.rendering import checked_mode, rendered
+from arena.learning.spaces import Observed, agents_of, infos_of, metadata, observation_space
 
 Stepped = tuple[dict[str, Observed], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]]
 

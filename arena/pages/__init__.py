@@ -1,15 +1,14 @@
 """Pages of competitions, for the server, the site and the report alike."""
 
-from arena.pages.competition import UNFORESEEN, Competition, MatchOnPage, Overview
+from arena.pages.competition import UNFORESEEN, Competition, Overview
 from arena.pages.contents import NoReplayError, replay_page, replay_path, transcript_bytes, transcript_path
-from arena.pages.report import report_of, write_beside, write_report
+from arena.pages.report import write_beside, write_report
 from arena.pages.season import SeasonPages, write_season_beside, write_season_report
 from arena.pages.website import Page, Website
 
 __all__ = [
     "UNFORESEEN",
     "Competition",
-    "MatchOnPage",
     "NoReplayError",
     "Overview",
     "Page",
@@ -17,7 +16,6 @@ __all__ = [
     "Website",
     "replay_page",
     "replay_path",
-    "report_of",
     "transcript_bytes",
     "transcript_path",
     "write_beside",

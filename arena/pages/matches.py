@@ -8,8 +8,8 @@ from msgspec import Struct
 from arena.pages.competition import MatchOnPage, Overview
 from arena.pages.tables import Cell, Table, table
 from arena.quantities import duration, ordinal
-from arena.reports import match_name, usage_rows
-from arena.schedule import TWO
+from arena.reports import usage_rows
+from arena.schedule import TWO, match_name
 from arena.statistics import Played, points
 from protocol.refusals import Conduct
 from referee.match import SeatReport, sentences

@@ -6,8 +6,7 @@ from typing import Any
 from arena.pages.competition import Overview
 from arena.pages.tables import Cell, Table, table
 from arena.pages.template import name
-from arena.reports import match_name
-from arena.schedule import Block
+from arena.schedule import Block, match_name
 
 MOST_NOW = 200
 """Rows of the table of matches that are being played."""

@@ -34,7 +34,7 @@ from arena.pages.season import SeasonPages
 from arena.pages.standings import ROWS, leaders_table, standings_parts
 from arena.pages.template import render
 from arena.pages.words import Fact, State, facts, last_result, state_of, terms, terms_line
-from arena.reports import match_name
+from arena.schedule import match_name
 from protocol.codec import encode
 
 HTML, CSS, JS, JSON = (

@@ -31,12 +31,11 @@ from arena.reports.match_list import (
     causes_text,
     entrant_called,
     field_of,
-    match_name,
     matches_csv,
     matches_listed,
     matches_table,
 )
-from arena.reports.package import MOST_MATCHES, Packed, Share, archive_name, write_package
+from arena.reports.package import MOST_MATCHES, Share, archive_name, write_package
 from arena.reports.regression import (
     broken_markdown,
     difference_text,
@@ -49,7 +48,6 @@ from arena.reports.regression import (
 )
 from arena.reports.season import part_rows, print_season, season_json, season_state_text
 from arena.reports.tables import (
-    PRIOR_TEXT,
     conduct_table,
     digest_json,
     interval,
@@ -64,12 +62,10 @@ from arena.reports.tournament import attempts_text, left_out_json, print_result,
 __all__ = [
     "HEADINGS",
     "MOST_MATCHES",
-    "PRIOR_TEXT",
     "USAGE",
     "CheckedGame",
     "MatchFilter",
     "MatchListed",
-    "Packed",
     "Share",
     "all_compared",
     "archive_name",
@@ -107,7 +103,6 @@ __all__ = [
     "labels_of",
     "left_out_json",
     "match_json",
-    "match_name",
     "matches_csv",
     "matches_listed",
     "matches_table",

@@ -1,7 +1,6 @@
 """Where a new version parts from the old one, as people read it and as programs do."""
 
 from collections.abc import Iterator, Sequence
-from string import ascii_lowercase
 from typing import Any
 
 import msgspec
@@ -9,7 +8,7 @@ import msgspec
 from arena.quantities import counted
 from arena.regression import Decision, Explained, Group, Place, total
 from arena.reports.markdown import escaped, table_lines
-from arena.schedule import TWO
+from arena.schedule import TWO, sortable_match_name
 from arena.tables import Grid, grid_of
 from protocol.codec import encode
 
@@ -168,5 +167,4 @@ def _outcome(points: float, seats: int) -> str:
 
 
 def _name(place: Place) -> str:
-    """As its transcript's begins."""
-    return f"{place.block + 1:05d}{ascii_lowercase[place.seating]}"
+    return sortable_match_name(place.block, place.seating)

@@ -4,13 +4,13 @@ Matches are read from the ledger some at a time, so that the list of a large tou
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from string import ascii_lowercase as LETTERS  # noqa: N812 - they are constant
 from typing import Any
 
 from msgspec import Struct
 
 from arena.errors import WrongUse
 from arena.reports.csv import csv_text
+from arena.schedule import match_name
 from arena.statistics import points
 from arena.tables import Grid, grid_of
 from arena.tournament import Ledger, Reported, Standing, begun_in
@@ -81,11 +81,6 @@ class MatchFilter(Struct, frozen=True, kw_only=True):
                 self.opponent is None or any(self.opponent == other.entrant for other in seats if other is not one)
             )
         )
-
-
-def match_name(block: int, seating: int) -> str:
-    """How people call a match: `12a`, the block counted from 1."""
-    return f"{block + 1}{LETTERS[seating] if seating < len(LETTERS) else f'-{seating + 1}'}"
 
 
 def field_of(ledger: Ledger) -> Standing:

@@ -268,7 +268,7 @@ class _Archive:
         return printable(self._without_places(text.encode()).decode())
 
     def _without_places(self, content: bytes) -> bytes:
-        """The same without the paths of folders of this machine: a bot that runs without a sandbox sees them."""
+        """The content without paths of folders of this machine: a bot that runs without a sandbox sees them."""
         for place in self._places:
             content = content.replace(place, CUT.encode())
         return content

@@ -1,7 +1,16 @@
 """Who plays whom, from which deal, in which seats: the formats. Pure."""
 
 from arena.schedule.balance import Design, design_of
-from arena.schedule.blocks import DRAWN_BITS, MOST_BLOCKS, SEED_BITS, SWAPPED, Block, Match
+from arena.schedule.blocks import (
+    DRAWN_BITS,
+    MOST_BLOCKS,
+    SEED_BITS,
+    SWAPPED,
+    Block,
+    Match,
+    match_name,
+    sortable_match_name,
+)
 from arena.schedule.changes import (
     KEY_CONTENT,
     Closed,
@@ -83,10 +92,12 @@ __all__ = [
     "kind_of",
     "labels_now",
     "ladder_json",
+    "match_name",
     "next_round",
     "refusal",
     "round_robin",
     "rounds_of",
     "shifts_of",
+    "sortable_match_name",
     "withdrawn",
 ]

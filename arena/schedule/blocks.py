@@ -6,6 +6,7 @@ of a million costs nothing to begin.
 
 from collections.abc import Sequence
 from hashlib import shake_128
+from string import ascii_lowercase as LETTERS  # noqa: N812 - they are constant
 
 from msgspec import Struct
 
@@ -75,3 +76,13 @@ class Block(Struct, frozen=True, gc=False):
 def rotations(entrants: tuple[int, ...], shifts: Sequence[int]) -> list[tuple[int, ...]]:
     """Seatings that keep the order round the table, by how many places all move on."""
     return [entrants[-shift:] + entrants[:-shift] for shift in shifts]
+
+
+def match_name(block: int, seating: int) -> str:
+    """How pages and lists call a match: `12a`, the block counted from 1. Bots know it by `Match.name`."""
+    return f"{block + 1}{LETTERS[seating] if seating < len(LETTERS) else f'-{seating + 1}'}"
+
+
+def sortable_match_name(block: int, seating: int) -> str:
+    """The same with leading zeros, `00012a`: so the name of a match's transcript begins."""
+    return f"{block + 1:05d}{LETTERS[seating]}"

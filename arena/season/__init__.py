@@ -1,7 +1,7 @@
 """Seasons: stages that follow one another, each a tournament or one for each group."""
 
 from arena.season.backup import back_up_season, check_season_backup
-from arena.season.book import BOOK, PlannedStage, SeasonBook, is_of_season, read_book, title_of
+from arena.season.book import PlannedStage, is_of_season, read_book, title_of
 from arena.season.qualification import Finish, Qualified, cut_texts, drawn, qualified, ranked
 from arena.season.results import (
     Origin,
@@ -15,18 +15,15 @@ from arena.season.results import (
     parts_in,
     season_folder,
     season_in,
-    season_of,
 )
 from arena.season.run import all_bots, begin_anew, play_season, remote_bots, tournament_as_begun
 
 __all__ = [
-    "BOOK",
     "Finish",
     "Origin",
     "PartResults",
     "PlannedStage",
     "Qualified",
-    "SeasonBook",
     "SeasonResults",
     "StageResults",
     "all_bots",
@@ -48,7 +45,6 @@ __all__ = [
     "remote_bots",
     "season_folder",
     "season_in",
-    "season_of",
     "title_of",
     "tournament_as_begun",
 ]

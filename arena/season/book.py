@@ -55,9 +55,7 @@ def read_book(folder: Path) -> SeasonBook | None:
     path = folder / BOOK
     try:
         content = read_regular(path, MOST_BYTES)
-    except FileNotFoundError:
-        return None
-    except NotADirectoryError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
         raise WrongUse(f"{path}: cannot be read: {error.strerror}") from None

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from arena.config import is_season, read_season
 from arena.errors import WrongUse
 from arena.schedule import Closed, Entered, Withdrawn, entered, format_of
-from arena.season.book import BOOK, PlannedStage, read_book
+from arena.season.book import BOOK, PlannedStage, SeasonBook, read_book
 from arena.season.qualification import Finish
 from arena.tournament import LEDGER, Ledger, Results, Terms, results_in
 
@@ -121,16 +121,14 @@ def cut_in(terms: Terms) -> list[str]:
         return []
 
 
-def season_of(folder: Path) -> SeasonResults | None:
-    """The season of a results folder; None: it has none.
+def season_in(folder: Path) -> SeasonResults:
+    """The season of a results folder, as far as it has been played.
 
     Raises:
-        WrongUse: its files are not as an arena writes them.
+        WrongUse: the folder holds none, or files that no arena wrote.
         MachineCannot: they cannot be read.
     """
-    book = read_book(folder)
-    if book is None:
-        return None
+    book = _book_in(folder)
     stages = tuple(
         StageResults(
             plan=plan,
@@ -161,19 +159,16 @@ def parts_in(folder: Path) -> list[Path]:
     Raises:
         WrongUse: the folder holds no season, or none that an arena wrote.
     """
-    book = read_book(folder)
-    if book is None:
-        raise WrongUse(f"{folder}: holds no season: there is no {BOOK} in it")
+    book = _book_in(folder)
     folders = [folder / part for stage in book.stages for part in stage.parts]
     return [each for each in folders if (each / LEDGER).exists()]
 
 
-def season_in(place: Path) -> SeasonResults:
-    """The same; a folder without a season is an error."""
-    found = season_of(place)
-    if found is None:
-        raise WrongUse(f"{place}: holds no season: there is no {BOOK} in it")
-    return found
+def _book_in(folder: Path) -> SeasonBook:
+    book = read_book(folder)
+    if book is None:
+        raise WrongUse(f"{folder}: holds no season: there is no {BOOK} in it")
+    return book
 
 
 def part_in(folder: Path) -> PartResults | None:

@@ -347,7 +347,7 @@ class Ledger:
             yield from map(_reported, self._db.execute(f"{_REPORTED}{which}{_IN_ORDER}", (first, end)))
 
     def after(self, block: int, seating: int, count: int) -> list[Reported]:
-        """The same of at most so many matches that follow this one in schedule order."""
+        """As `reports` gives them: at most so many matches that follow this one in schedule order."""
         with self._errors_as_exits():
             rows = self._db.execute(
                 f"{_REPORTED} WHERE (results.block, results.seating) > (?, ?){_IN_ORDER} LIMIT ?",
@@ -356,7 +356,7 @@ class Ledger:
             return list(map(_reported, rows))
 
     def one(self, block: int, seating: int) -> Reported | None:
-        """The same of one match; None: it does not count."""
+        """As `reports` gives it: this match; None: it does not count."""
         with self._errors_as_exits():
             rows = self._db.execute(
                 f"{_REPORTED} WHERE results.block = ? AND results.seating = ?", (block, seating)
@@ -373,7 +373,7 @@ class Ledger:
             return {head: (block, seating) for head, block, seating in rows}
 
     def some(self, keys: Iterable[tuple[int, int]]) -> list[Reported]:
-        """The same of these matches, by block and seating; those that do not count are left out."""
+        """As `reports` gives them: these matches, by block and seating. Those that do not count are left out."""
         found = (self.one(block, seating) for block, seating in keys)
         return [each for each in found if each is not None]
 

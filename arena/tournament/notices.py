@@ -39,9 +39,9 @@ class Notice(Struct, frozen=True, kw_only=True, omit_defaults=True):
     text: str
     """For people: a line."""
     bot: str | None = None
-    """Of a bot that fails."""
+    """Its label, if a bot fails."""
     conduct: Conduct | None = None
-    """The same: how it behaved at last."""
+    """How that bot behaved in the match that it failed in last."""
     count: int | None = None
     """Void blocks in a row, matches in which the bot failed, or matches in all."""
 
@@ -109,12 +109,12 @@ class Watch:
         """A match has its result."""
         self._voids = 0
         self._played += 1
-        worst = {
+        failed = {
             entrant: conduct
             for entrant, conduct in zip(match.entrants, result.conduct, strict=True)
             if conduct is not Conduct.OK
         }
-        for entrant, conduct in worst.items():
+        for entrant, conduct in failed.items():
             self._failed[entrant] += 1
             count = self._failed[entrant]
             if _is_time(count, self._asked.failing_after):

@@ -53,7 +53,7 @@ class Results(Struct, frozen=True, kw_only=True):
     spec: ScheduleSpec | None
     """None of results that are no tournament's."""
     contest: Contest | None
-    """The same; and None where nothing is played yet."""
+    """None of results that are no tournament's, and where nothing is played yet."""
     voids: list[tuple[int, int, str]]
     """Block, seating and reason of every void attempt, interrupted ones left out."""
     set_aside: list[tuple[int, int, str]]

@@ -20,7 +20,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from arena.errors import MachineCannot, errors_as_exits, shortage
-from arena.schedule import Block, Later, Match, MatchQueue, Ticket
+from arena.schedule import Block, Later, Match, MatchQueue, Ticket, sortable_match_name
 from arena.statistics import Played
 from arena.tournament.ledger import Attempt, Ledger
 from arena.workers import Play, Roster, Worker, WorkerGoneError, Workers
@@ -303,11 +303,11 @@ class _Run(Generic[PlayerT]):
 
 
 def _name(field: MatchSetup[PlayerT], match: Match) -> str:
-    """A match's name for people, and its transcript's: no bot is told it. Many seats would make it too long."""
-    number = f"{match.block + 1:05d}{'abcdefghijklmnopqrstuvwxyz'[match.seating]}"
+    """A match's name in messages, and its transcript's: `00012a-ann-bob`. With more seats it would be too long."""
+    name = sortable_match_name(match.block, match.seating)
     if len(match.entrants) > NAMED:
-        return number
-    return "-".join((number, *(_in_file_name(field.names[entrant]) for entrant in match.entrants)))
+        return name
+    return "-".join((name, *(_in_file_name(field.names[entrant]) for entrant in match.entrants)))
 
 
 def _in_file_name(name: str) -> str:

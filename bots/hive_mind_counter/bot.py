@@ -11,12 +11,10 @@ from itertools import permutations
 from math import log2
 from random import Random
 
-from bots.hive_reckoning import best_guess, bought, guessed_scores, hints, scored
+from bots.hive_reckoning import HINT_WORTH, best_guess, bought, expected_points, guessed_scores, hints, scored
 from bots.kit import Window, run
-from protocol.games.hive_board import CELLS
 from protocol.games.hive_layouts import (
     BY_KIND,
-    SHAPES,
     Layout,
     Shape,
     fitting,
@@ -25,6 +23,8 @@ from protocol.games.hive_layouts import (
     total,
 )
 from protocol.games.hive_mind import (
+    BUYING_ROUND,
+    LAST_ROUND,
     BreakTie,
     HiveMindView,
     Kind,
@@ -33,15 +33,8 @@ from protocol.games.hive_mind import (
 )
 from protocol.words import Action
 
-BUYING_ROUND, LAST_ROUND = 2, 3
 SAMPLE = 300
 """Layouts by which shapes are compared for what they tell."""
-HINT_WORTH = 0.05
-"""Points that a bit of knowledge is worth, in round 2."""
-CROWD = {cell: sum(cell in shape.cells for shape in SHAPES) / len(SHAPES) for cell in CELLS}
-"""Hex to the chance that a shape drawn from all lies on it."""
-LURE = 0.35
-"""How much likelier others are on a hex for each point that it holds above the mean: they count, too."""
 
 
 def decide(window: Window[HiveMindView]) -> Action | None:
@@ -101,18 +94,8 @@ def scoring(view: HiveMindView, left: dict[str, list[Layout]], luck: Random) -> 
 
 def hex_worths(view: HiveMindView, hive: str, left: list[Layout]) -> list[float]:
     """By hex: the points to be expected from a shape on it."""
-    gone, means = scored(view, hive), mean_values(left)
     doubled = view.round == LAST_ROUND and any(hive in action.double for action in view.submitted)
-    worths: list[float] = []
-    for at, mean in enumerate(means):
-        if gone >> at & 1:
-            worths.append(0.0)
-            continue
-        other = min(0.9, CROWD[CELLS[at]] * (1 + LURE * (mean - sum(means) / len(means))))
-        even = (1 + (1 - 2 * other) ** 4) / 2
-        alone = (1 - other) ** 4
-        worths.append(mean * (even + alone if doubled else even))
-    return worths
+    return expected_points(mean_values(left), scored(view, hive), doubles=doubled)
 
 
 def told_by(shape: Shape, sample: list[Layout]) -> float:

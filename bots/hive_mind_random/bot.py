@@ -3,10 +3,18 @@
 from bots.kit import Window, run
 from protocol.games.hive_board import KINDS
 from protocol.games.hive_layouts import BY_KIND
-from protocol.games.hive_mind import BreakTie, GiveToken, HiveMindView, Kind, Round, Scores
+from protocol.games.hive_mind import (
+    BUYING_ROUND,
+    LAST_ROUND,
+    BreakTie,
+    GiveToken,
+    HiveMindView,
+    Kind,
+    Round,
+    Scores,
+)
 from protocol.words import Action
 
-BUYING_ROUND, LAST_ROUND = 2, 3
 DIGITS = "111112222333"
 HIGHEST_GUESS = 20
 

@@ -18,12 +18,14 @@ from typing import cast
 from msgspec import Struct
 
 from bots.hive_layout_bits import left, looked, means, told_by
-from bots.hive_others import HEXES, HINT_WORTH, KNOWN_OPENINGS, OF_KIND, OPENINGS, openings, second, third
-from bots.hive_reckoning import SEATS, best_guess, bought, hints, scored
+from bots.hive_others import HEXES, KNOWN_OPENINGS, OF_KIND, OPENINGS, openings, second, third
+from bots.hive_reckoning import HINT_WORTH, SEATS, best_guess, bought, hints, scored
 from bots.kit import Window, run
 from protocol.games.hive_board import CELLS
 from protocol.games.hive_layouts import SHAPES, Layout, Shape, fitting
 from protocol.games.hive_mind import (
+    BUYING_ROUND,
+    LAST_ROUND,
     BreakTie,
     Doubles,
     HiveMindHostView,
@@ -45,7 +47,6 @@ MOST_WEIGHED = 1500
 """Of these pairs, before those that are drawn."""
 SURE = 1.0
 """How much unlikelier a pair is, as a power of e, for each hex that shapes would cover in round 2 and do not."""
-BUYING_ROUND, LAST_ROUND = 2, 3
 ENVY = 0.5
 """Points that it is worth that the others score one point less, on average."""
 

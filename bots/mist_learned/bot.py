@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from bots.kit import Bot, Window, run
 from protocol.games.mist import ChooseFirst, MistView, Turn
-from protocol.games.mist_board import BOARD, CENTRE, SEEN
+from protocol.games.mist_board import BOARD, CENTRE, SEEN, first_pieces
 
 Floats = npt.NDArray[np.float32]
 Remembered = tuple[int, int, int, int, bool, tuple[int, ...]]
@@ -35,7 +35,10 @@ PLANES = BY_CELL + FACTS
 
 
 class Features:
-    """What the network sees: for each cell a row of numbers, from 0 to 60. An encoder of `arena.learning`."""
+    """What the network sees: for each cell a row of numbers, from 0 to 60.
+
+    `arena.learning` takes it for an encoder; it is no `Encoder`, since bots import nothing of the arena.
+    """
 
     shape: ClassVar[tuple[int, ...]] = (CELLS, PLANES)
     dtype: ClassVar[type[np.generic]] = np.uint8
@@ -49,12 +52,8 @@ class Features:
         if view.swapped and not swapped:
             own, others = others, own
         before = others
-        if view.first_move and view.mover is not None:
-            first = (view.mover + view.turn + 1) % 2
-            if (first == view.seat) != view.swapped:
-                own |= BOARD.mask(view.first_move) & ~CENTRE
-            else:
-                others |= BOARD.mask(view.first_move) & ~CENTRE
+        first_own, first_others = first_pieces(view)
+        own, others = own | first_own, others | first_others
         seen = 0
         for name, holds in view.visible.items():
             cell = BOARD.bit[name]

@@ -105,7 +105,7 @@ def anew(view: PointingView, luck: Random) -> Targets:
 
 
 def with_answer(targets: Targets, seat: int, answer: int | None) -> Targets:
-    """The same round, but for one seat."""
+    """These targets, with this answer as the seat's own."""
     return (*targets[:seat], answer, *targets[seat + 1 :])
 
 

@@ -44,7 +44,9 @@ def _rows() -> list[list[str]]:
     return [[next(names) for _ in range(length)] for length in ROW_LENGTHS]
 
 
-BOARD = Hexes(centred_rows(_rows()), FLAT)
+ROWS = _rows()
+"""The names of all hexes, row by row from the top."""
+BOARD = Hexes(centred_rows(ROWS), FLAT)
 
 
 def _steps() -> dict[str, dict[Direction, str]]:

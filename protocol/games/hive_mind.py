@@ -20,6 +20,8 @@ else:
     SeatKey = Literal["0", "1", "2", "3", "4"]
 Kind = Literal["tri", "arc", "line"]
 WindowName = Literal["round", "scores", "give_token", "break_tie"]
+BUYING_ROUND, LAST_ROUND = 2, 3
+"""The round in which Doubles and Blocks are bought or used, and the one in which values are guessed."""
 Garnets = Annotated[int, Meta(ge=0)]
 Values = Annotated[str, Meta(examples=["112332112213", "213121231312", "131221311223", "322221133111"])]
 

@@ -5,6 +5,7 @@ A set of cells is a mask of `BOARD`: `BOARD.mask(("C3",))`, `BOARD.cells(mask)`,
 """
 
 from protocol.games.hexes import POINTED, Hexes, centred_rows
+from protocol.games.mist import MistView
 
 BOARD = Hexes(
     centred_rows([[f"{row}{n + 1}" for n in range(9 - abs(y - 4))] for y, row in enumerate("ABCDEFGHI")]), POINTED
@@ -20,3 +21,12 @@ SEEN = tuple({bit: BOARD.ball(bit, radius) for bit in BOARD.name} for radius in 
 def vision(cells: int, pieces: int) -> int:
     """What `pieces` pieces placed in one turn see from these cells, which are all or some of theirs."""
     return BOARD.ball(cells, RADIUS[pieces])
+
+
+def first_pieces(view: MistView) -> tuple[int, int]:
+    """The pieces of the first turn, which all know: own ones and the opponent's, as masks. One of them is 0."""
+    if not view.first_move or view.mover is None:
+        return 0, 0
+    pieces = BOARD.mask(view.first_move) & ~CENTRE
+    first = (view.mover + view.turn + 1) % 2
+    return (pieces, 0) if (first == view.seat) != view.swapped else (0, pieces)

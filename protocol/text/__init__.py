@@ -5,7 +5,6 @@ from protocol.text.picture import Picture
 from protocol.text.registry import (
     GAME_TEXTS,
     Drawing,
-    GameText,
     ask,
     drawing_of,
     explain,
@@ -18,7 +17,6 @@ from protocol.text.registry import (
 __all__ = [
     "GAME_TEXTS",
     "Drawing",
-    "GameText",
     "ParseError",
     "Picture",
     "ask",

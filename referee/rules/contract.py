@@ -260,11 +260,15 @@ class Game(ABC, Generic[StateT]):
 
         Args:
             view: what the seat knows now.
-            events: all that it was told in this match, in order.
+            events: all that it was told in this match, in order. Not read by games whose views hold all of it:
+                of the five, only Mist reads them.
             seat: the seat.
             luck: where chance comes from.
             variant: the match's, as in `welcome`; None: the default.
             options: the match's, as in `welcome`; None: the defaults.
+
+        Raises:
+            ValueError: when a world is asked for: the match is over, or none was found that fits.
         """
         raise NotImplementedError(f"{self.name} cannot draw worlds: {view}, {events}, {seat}, {luck}")
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from arena.learning.encoders.encoder import Encoder
 from protocol.games.mist import MistView
-from protocol.games.mist_board import BOARD, CENTRE
+from protocol.games.mist_board import BOARD, first_pieces
 
 _FROM_TURN = (2, 4, 8, 16, 32, 64)
 PLANES = (
@@ -59,16 +59,10 @@ class MistEncoder(Encoder):
         own, others, empty, swapped = memory or (0, 0, 0, False)
         if view.swapped and not swapped:
             own, others = others, own
-        if view.first_move and view.mover is not None:
-            stays = BOARD.mask(view.first_move) & ~CENTRE
-            first = (view.mover + view.turn + 1) % 2
-            if (first == view.seat) != view.swapped:
-                own |= stays
-            else:
-                others |= stays
+        first_own, first_others = first_pieces(view)
         seen_own, seen_others, seen_empty = _seen(view)
-        own |= seen_own
-        others |= seen_others
+        own |= first_own | seen_own
+        others |= first_others | seen_others
         return own, others, (empty | seen_empty) & ~(own | others), view.swapped
 
     def frame(self, memory: Remembered, view: MistView) -> bytes:

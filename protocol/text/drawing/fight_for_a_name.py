@@ -1,11 +1,14 @@
 """The Fight For a Name's board: flat-topped hexes, who holds them, who stands there; pillars beside it."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from textwrap import wrap
 from typing import cast
 
 from msgspec import Struct
 
+from protocol.games import fight_board
+from protocol.games.fight_board import ROWS, START
 from protocol.games.fight_for_a_name import (
     BoardShown,
     ChallengeShown,
@@ -26,8 +29,6 @@ from protocol.text.drawing.honeycomb import INK, WALL_STYLE, canvas_text
 from protocol.text.picture import Picture
 from protocol.words import Event, View
 
-START = "Start"
-ROW_LENGTHS = (1, 2, 3, 4, 3, 4, 3, 4, 3, 4, 3, 2, 1)
 ACROSS = 7
 """Columns from one column of hexes to the next. From one row to the next it is one line."""
 BESIDE, WIDTH = 52, 80
@@ -41,26 +42,15 @@ STYLE: dict[Colour, str] = {
     "purple": "magenta",
 }
 LEGEND = "12r: hex, colour (w white)  =3: its holder  *2: seats there  @: you  <>^v: gates"
-PLACES = {
-    name: (2 * at - length + 4, y)
-    for y, length in enumerate(ROW_LENGTHS)
-    for at, name in enumerate(
-        [*map(str, range(1, 19)), START, *map(str, range(19, 37))][
-            sum(ROW_LENGTHS[:y]) : sum(ROW_LENGTHS[: y + 1])
-        ]
-    )
-}
+PLACES = {name: (2 * at - len(row) + 4, y) for y, row in enumerate(ROWS) for at, name in enumerate(row)}
 """Hex to its column and row, in half hexes."""
 PILLARS: dict[str, tuple[int, int]] = {
     "phi": (0, 29), "lambda": (1, 2), "mu": (1, 38), "delta": (2, 0), "omega": (2, 43),
     "xi": (12, 1), "gamma": (12, 44), "theta": (14, 5), "sigma": (14, 38), "psi": (15, 26),
 }  # fmt: skip
 """Pillar to the line and column of its name."""
-GATES: dict[str, tuple[str, ...]] = {
-    "1": ("N",), "3": ("NE",), "6": ("N",), "2": ("NW",), "4": ("N",), "36": ("S",), "33": ("S",), "35": ("SE",),
-    "31": ("S",), "34": ("SW",), "10": ("SE", "NE"), "17": ("NE",), "7": ("SW", "NW"), "14": ("NW",),
-    "30": ("NE", "SE"), "23": ("SE",), "27": ("NW", "SW"), "20": ("SW",),
-}  # fmt: skip
+_WAYS = tuple(chain.from_iterable(fight_board.GATES.values()))
+GATES = {name: tuple(way for other, way in _WAYS if other == name) for name, _ in _WAYS}
 """Hex to the directions in which its gates lead out, each to the pillar whose name stands there."""
 GATE_AT = {
     "N": (-1, 3, "^"), "S": (2, 3, "v"), "NE": (0, ACROSS, ">"), "SE": (1, ACROSS, ">"),

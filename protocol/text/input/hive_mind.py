@@ -2,11 +2,10 @@
 
 from typing import Any, cast
 
-from protocol.games.hive_mind import HiveMindView
+from protocol.games.hive_mind import BUYING_ROUND, LAST_ROUND, HiveMindView
 from protocol.text.parsing import ParseError, name, number, quoted
 from protocol.words import View
 
-BUYING_ROUND, LAST_ROUND = 2, 3
 SEATS = 5
 HEXES = "ABCDEFGHIJKL"
 SHAPE_HEXES = 3

@@ -7,12 +7,10 @@ from collections import Counter
 from collections.abc import Iterable
 
 from protocol.games.hive_board import CELLS, KINDS, SHAPES, Shape, shape_named
-from protocol.games.hive_mind import Kind, Round, Scores
+from protocol.games.hive_mind import BUYING_ROUND, Kind, Round, Scores
 from referee.games.hive_mind.state import ROUNDS, RULE_SETS, HiveMindState, Turn, price, rounds_on, wallet
 from referee.rules import Illegal
 
-BUYING_ROUND = 2
-"""The round in which Double and Block are bought or used."""
 LONGEST_QUOTE = 20
 
 

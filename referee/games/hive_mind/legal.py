@@ -9,9 +9,8 @@ listed.
 from collections.abc import Generator, Iterable, Sequence
 
 from protocol.games.hive_board import CELLS, SHAPES
-from protocol.games.hive_mind import BreakTie, GiveToken, HiveMindView, Round, Scores
+from protocol.games.hive_mind import BUYING_ROUND, BreakTie, GiveToken, HiveMindView, Round, Scores
 from protocol.words import Action
-from referee.games.hive_mind.checking import BUYING_ROUND
 from referee.games.hive_mind.state import ROUNDS, SEATS
 from referee.rules import Building
 

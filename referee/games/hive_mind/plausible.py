@@ -8,7 +8,8 @@ from random import Random
 from typing import Any
 
 from protocol.games.hive_board import SHAPES
-from referee.games.hive_mind.checking import BUYING_ROUND, kinds_left
+from protocol.games.hive_mind import BUYING_ROUND
+from referee.games.hive_mind.checking import kinds_left
 from referee.games.hive_mind.hive import draw_values
 from referee.games.hive_mind.scoring import count, score
 from referee.games.hive_mind.state import ROUNDS, SEATS, HiveMindState, Turn, turn

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from protocol.games.hive_board import CELLS, KINDS, SHAPES
 from protocol.games.hive_mind import (
+    BUYING_ROUND,
     Blocks,
     BreakTie,
     Doubles,
@@ -24,7 +25,6 @@ from protocol.games.hive_mind import (
     TokenGiven,
     WindowName,
 )
-from referee.games.hive_mind.checking import BUYING_ROUND
 from referee.games.hive_mind.hive import total
 from referee.games.hive_mind.result import feats_by_seat, points_by_seat, settle
 from referee.games.hive_mind.scoring import count, right_guesses, seats_over, with_right_guesses

@@ -25,6 +25,7 @@ from msgspec.structs import replace
 from protocol.games.hive_board import CELLS, SHAPES
 from protocol.games.hive_layouts import fitting
 from protocol.games.hive_mind import (
+    BUYING_ROUND,
     Blocks,
     Doubles,
     GiveToken,
@@ -42,7 +43,6 @@ from protocol.games.hive_mind import (
     TokenGiven,
 )
 from referee.games.hive_mind import play
-from referee.games.hive_mind.checking import BUYING_ROUND
 from referee.games.hive_mind.hive import draw_values
 from referee.games.hive_mind.result import order, settle, standing
 from referee.games.hive_mind.scoring import (

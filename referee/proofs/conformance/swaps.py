@@ -76,7 +76,7 @@ class Twin:
         yield self._changed(start, before, chosen, 1)
 
     def _reseated(self, before: Sitting, chosen: Chosen) -> Iterator[Chosen]:
-        """The same in other seats, as far as the observer's own submission allows.
+        """What was chosen, moved to other seats, as far as the observer's own submission allows.
 
         Two others have exchanged seats, the same two all match long, or the observer sits in another's.
         """
