@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 import trio
@@ -70,7 +71,12 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> object:
     folder = tmp_path_factory.mktemp("undisturbed")
     gate = Gate(folder / "gate")
     gate.open()
-    return table(start(ARENA, cup(folder / "cup", SHORT, gate.bot)), TIMES)
+    return but_contents(table(start(ARENA, cup(folder / "cup", SHORT, gate.bot)), TIMES))
+
+
+def but_contents(found: dict[str, Any]) -> dict[str, Any]:
+    """A table without the hashes of bots: they name the gate at which theirs wait."""
+    return {**found, "bots": [{key: bot[key] for key in bot if key != "content"} for bot in found["bots"]]}
 
 
 def rows(file: Path, query: str) -> list[tuple[object, ...]]:
@@ -119,7 +125,7 @@ def test_with_one_of_two_workers_killed_half_way_the_table_is_that_of_this_machi
     others = family(victim.pid)
     victim.kill()
     gate.open()
-    assert undisturbed == table(arena, TIMES)
+    assert undisturbed == but_contents(table(arena, TIMES))
     until(partial(gone, others))
     assert [(MATCHES,)] == rows(held, "SELECT count(*) FROM results")
     assert [(MATCHES,)] == rows(held, "SELECT count(*) FROM attempts WHERE played IS NOT NULL")
@@ -142,7 +148,7 @@ def test_a_killed_node_is_replaced_and_a_worker_that_comes_later_can_end_it_alon
         first.kill()
         gate.open()
         cluster.add()
-        assert undisturbed == table(arena, TIMES)
+        assert undisturbed == but_contents(table(arena, TIMES))
 
 
 @pytest.mark.slow
@@ -155,7 +161,7 @@ def test_an_arena_that_is_stopped_leaves_nothing_running_there_and_goes_on(
         arena.communicate()
     until(lambda: not family(worker.pid))
     gate.open()
-    assert undisturbed == table(start((*AT_ONCE, cluster.on), held), TIMES)
+    assert undisturbed == but_contents(table(start((*AT_ONCE, cluster.on), held), TIMES))
 
 
 @pytest.mark.slow

@@ -94,7 +94,7 @@ async def test_the_bridge_ends_as_its_program_does(tmp_path: Path, ends: str, co
 
 
 async def test_a_program_that_closes_its_output_and_its_input_has_said_its_last(tmp_path: Path) -> None:
-    result = await against_random(shell_bot(tmp_path / "sh", "exec >&- <&-; sleep 60"), tmp_path, main_ms=300)
+    result = await against_random(shell_bot(tmp_path / "sh", "exec >&- <&-; sleep 60"), tmp_path, main_ms=1_000)
     assert Conduct.OK == result.conduct[1]
     assert 12 == sum(result.windows)
 

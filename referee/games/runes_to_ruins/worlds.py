@@ -312,7 +312,12 @@ class Walk:
         if not self._choose_some_ways(paid):
             return False
         again = Search(self.base, known, self.frame.veils, self.frame.fixed, self._paid_rounds(), self.luck)
-        again.symbols, again.won = search.symbols, search.won
+        again.symbols = search.symbols
+        # With other purses, another condition may have won than before.
+        again.won = [
+            won if won in paid.able else other
+            for won, other, paid in zip(search.won, again.won, again.rounds, strict=True)
+        ]
         if not again.run():
             return False
         self.symbols, self.values = again.symbols, again.values
