@@ -7,13 +7,16 @@ heeds it.
 import signal
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from tests.long import cases
 
 LONGEST_ID = 60
 
-settings.register_profile("cases", max_examples=cases(25, 60))
+# How long a case takes says what else the machine does.
+settings.register_profile(
+    "cases", max_examples=cases(25, 60), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("cases")
 
 
