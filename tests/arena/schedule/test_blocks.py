@@ -93,7 +93,7 @@ designs = st.builds(
 )
 
 
-@settings(max_examples=cases(8, 12), deadline=None)
+@settings(max_examples=cases(8, 12))
 @given(designs, seeds)
 def test_each_match_of_many_seats_has_the_same_table_in_another_rotation(design: Tables, seed: int) -> None:
     for block in design.blocks(seed):
@@ -104,13 +104,13 @@ def test_each_match_of_many_seats_has_the_same_table_in_another_rotation(design:
         assert 1 == len({match.seed for match in block.matches})
 
 
-@settings(max_examples=cases(8, 12), deadline=None)
+@settings(max_examples=cases(8, 12))
 @given(designs, seeds)
 def test_tables_are_a_function_of_their_arguments(design: Tables, seed: int) -> None:
     assert list(design.blocks(seed)) == list(design.blocks(seed))
 
 
-@settings(max_examples=cases(8, 12), deadline=None)
+@settings(max_examples=cases(8, 12))
 @given(designs, seeds)
 def test_in_a_round_nobody_sits_at_two_tables_and_only_those_have_a_bye_who_are_left_over(
     design: Tables, seed: int
@@ -127,7 +127,7 @@ def test_another_seed_draws_other_tables() -> None:
     assert one != other
 
 
-@settings(max_examples=cases(8, 12), deadline=None)
+@settings(max_examples=cases(8, 12))
 @given(st.integers(2, 12), st.integers(3, 6), seeds)
 def test_the_house_takes_the_seats_that_are_left_over_and_everyone_plays_in_every_round(
     entrants: int, seats: int, seed: int

@@ -114,7 +114,7 @@ def whats(draw: st.DrawFn, of: ScheduleSpec) -> What | None:
     return found
 
 
-@settings(max_examples=cases(20, 40), deadline=None)
+@settings(max_examples=cases(20, 40))
 @given(tournaments())
 def test_the_same_events_give_the_same_schedule_and_no_event_changes_a_block_before_it(of: ScheduleSpec) -> None:
     blocks, results = played_out(of)
@@ -126,7 +126,7 @@ def test_the_same_events_give_the_same_schedule_and_no_event_changes_a_block_bef
         assert before[: event.block] == blocks[: event.block]
 
 
-@settings(max_examples=cases(12, 20), deadline=None)
+@settings(max_examples=cases(12, 20))
 @given(tournaments())
 def test_only_those_play_that_compete_then(of: ScheduleSpec) -> None:
     fields = fields_of(of)
@@ -137,14 +137,14 @@ def test_only_those_play_that_compete_then(of: ScheduleSpec) -> None:
         assert set(block.entrants) <= {*field.active, of.house}
 
 
-@settings(max_examples=cases(12, 20), deadline=None)
+@settings(max_examples=cases(12, 20))
 @given(tournaments())
 def test_how_many_matches_there_will_be_is_known_beforehand(of: ScheduleSpec) -> None:
     if of.format != "knockout":
         assert len(played_out(of)[1]) == format_of(of).schedule(of).matches
 
 
-@settings(max_examples=cases(12, 20), deadline=None)
+@settings(max_examples=cases(12, 20))
 @given(tournaments(), st.data())
 def test_a_change_is_taken_in_where_nothing_is_begun_as_early_as_can_be(
     of: ScheduleSpec, data: st.DataObject
@@ -164,7 +164,7 @@ def test_a_change_is_taken_in_where_nothing_is_begun_as_early_as_can_be(
         assert begun == block
 
 
-@settings(max_examples=cases(12, 20), deadline=None)
+@settings(max_examples=cases(12, 20))
 @given(tournaments())
 def test_tables_and_orders_have_all_entrants_and_those_that_withdrew_come_last(of: ScheduleSpec) -> None:
     _, results = played_out(of)
@@ -180,7 +180,7 @@ def test_tables_and_orders_have_all_entrants_and_those_that_withdrew_come_last(o
     format_of(of).as_json(contest)
 
 
-@settings(max_examples=cases(10, 20), deadline=None)
+@settings(max_examples=cases(10, 20))
 @given(tournaments(SPECS[:1]))
 def test_every_two_that_compete_meet_as_often_as_asked_whenever_they_came(of: ScheduleSpec) -> None:
     blocks, _ = played_out(of)

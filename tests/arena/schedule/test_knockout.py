@@ -1,7 +1,7 @@
 """Knock-out: the bracket, who goes on, tie-breaks, and how it is drawn."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.reports.bracket import ASCII, BOXES, draw
@@ -25,7 +25,6 @@ def test_the_first_two_can_meet_in_the_final_only_the_first_four_in_the_semifina
     assert [0, 7, 3, 4, 1, 6, 2, 5] == bracket_order(5) == bracket_order(8)
 
 
-@settings(deadline=None)
 @given(st.integers(2, 40))
 def test_if_the_better_seeded_always_wins_each_round_sees_the_best_that_are_possible(entrants: int) -> None:
     rounds, results = played_out(knockout(entrants), lower_wins)
@@ -37,7 +36,6 @@ def test_if_the_better_seeded_always_wins_each_round_sees_the_best_that_are_poss
     assert 0 == bracket_of(knockout(entrants).spec, 1, results)[-1][0].winner
 
 
-@settings(deadline=None)
 @given(st.integers(2, 20), st.integers(1, 3), st.sampled_from([by_lot, lower_wins, all_tied]))
 def test_there_is_one_winner_and_everyone_else_loses_once(entrants: int, blocks: int, decide: Decide) -> None:
     _, results = played_out(knockout(entrants, blocks), decide)

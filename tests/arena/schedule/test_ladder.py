@@ -20,7 +20,7 @@ def match(one: int, other: int) -> Match:
     return Match("", 0, 0, (one, other), 0)
 
 
-@settings(max_examples=cases(15, 25), deadline=None)
+@settings(max_examples=cases(15, 25))
 @given(st.integers(4, 20), st.integers(2, 12), st.sampled_from([by_lot, lower_wins, all_tied]))
 def test_no_two_meet_in_two_rounds_running(entrants: int, turns: int, decide: Decide) -> None:
     rounds, _ = played_out(ladder(entrants, turns), decide)

@@ -24,7 +24,7 @@ DEPENDENT: list[Schedule] = [
 ]
 
 
-@settings(max_examples=cases(15, 25), deadline=None)
+@settings(max_examples=cases(15, 25))
 @given(st.sampled_from(DEPENDENT), st.integers(), st.data())
 def test_whatever_is_known_the_next_round_is_the_one_of_the_undisturbed_tournament(
     schedule: Schedule, seed: int, data: st.DataObject
@@ -46,7 +46,7 @@ def test_blocks_are_numbered_in_schedule_order_and_each_has_a_deal_of_its_own(sc
     assert blocks == list(blocks_so_far(schedule.rounds(1), results))
 
 
-@settings(max_examples=cases(15, 25), deadline=None)
+@settings(max_examples=cases(15, 25))
 @given(st.sampled_from(DEPENDENT), st.data())
 def test_whatever_a_ledger_has_already_each_round_is_made_of_the_results_of_those_before(
     schedule: Schedule, data: st.DataObject

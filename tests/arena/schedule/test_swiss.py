@@ -20,7 +20,7 @@ def swiss(entrants: int, turns: int, blocks: int = 1, *, filled: bool = False) -
     return Swiss(spec("swiss", entrants, rounds=turns, blocks=blocks, filled=filled))
 
 
-@settings(max_examples=cases(15, 25), deadline=None)
+@settings(max_examples=cases(15, 25))
 @given(st.integers(2, 24), deciders, seeds, st.booleans())
 def test_nobody_meets_twice_in_half_as_many_rounds_as_there_are_bots(
     entrants: int, decide: Decide, seed: int, filled: bool
@@ -30,7 +30,7 @@ def test_nobody_meets_twice_in_half_as_many_rounds_as_there_are_bots(
     assert {1} == set(met.values())
 
 
-@settings(max_examples=cases(15, 25), deadline=None)
+@settings(max_examples=cases(15, 25))
 @given(st.integers(2, 24), st.integers(1, 12), deciders, st.booleans())
 def test_in_each_round_everyone_plays_once_or_is_the_one_who_is_left_over(
     entrants: int, turns: int, decide: Decide, filled: bool

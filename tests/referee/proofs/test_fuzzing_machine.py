@@ -164,11 +164,11 @@ class Attack(RuleBasedStateMachine):
 
 
 TestAttack = Attack.TestCase
-TestAttack.settings = settings(max_examples=cases(8, 20), stateful_step_count=20, deadline=None, derandomize=True)
+TestAttack.settings = settings(max_examples=cases(8, 20), stateful_step_count=20, derandomize=True)
 
 
 def test_the_machine_finds_a_planted_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     off_by_one_at_the_deadline(monkeypatch)
-    few = settings(max_examples=100, deadline=None, derandomize=True, database=None, phases=[Phase.generate])
+    few = settings(max_examples=100, derandomize=True, database=None, phases=[Phase.generate])
     with pytest.raises(AssertionError, match='"steps"'):
         run_state_machine_as_test(Attack, settings=few)
