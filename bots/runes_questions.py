@@ -18,6 +18,13 @@ HAS_MANTRA, COUNT_MANTRA = 4, 3
 MUST_TELL = 0.3
 """Bits below which a question is not worth its place."""
 SEATS = 5
+CONDITIONS = (13, 14, 15, 11, 10, 12, 7, 6, 5, 9, 8, 4, 3, 2, 1)
+"""What is voted for, round by round."""
+
+
+def vote_of(view: RunesView) -> dict[str, int]:
+    """The vote of a round: the next condition."""
+    return {str(CONDITIONS[(view.round - 2) % len(CONDITIONS)]): 1}
 
 
 def target_of(view: RunesView) -> int | None:

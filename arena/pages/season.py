@@ -98,17 +98,16 @@ class SeasonPages:
             )
             shown.append(stage)
         words = season_state_text(len(plans), done)
-        ends = [
-            (plan.name, read[name])
+        ends = {
+            plan.name: read[name].found.digest
             for plan in plans
-            for name in plan.parts[:1]
+            for name in plan.parts
             if len(plan.parts) == 1 and name in read and read[name].finished and not goes_on(fields, name)
-        ]
-        return {
-            "state": State(kind, words),
-            "stages": shown,
-            "firsts": [first for end in ends for first in _first(*end)],
         }
+        firsts = [
+            (stage, digest.labels[row.entrant]) for stage, digest in ends.items() for row in digest.standings[:1]
+        ]
+        return {"state": State(kind, words), "stages": shown, "firsts": firsts}
 
     def _seen(self, competition: Competition) -> Overview | str:
         """How a stage's tournament stands, or why that cannot be shown."""
@@ -117,12 +116,6 @@ class SeasonPages:
         except (WrongUse, MachineCannot) as error:
             # Where it is on this machine is not for all to see.
             return error.format_message().replace(f"{competition.ledger}: ", "")
-
-
-def _first(stage: str, seen: Overview) -> list[tuple[str, str]]:
-    """The stage, and who is first in its table."""
-    digest = seen.found.digest
-    return [(stage, digest.labels[row.entrant]) for row in digest.standings[:1]]
 
 
 def _part(

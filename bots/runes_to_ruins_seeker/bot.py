@@ -10,14 +10,12 @@ from collections import Counter
 
 from bots.kit import Window, run
 from bots.runes_clues import clues
-from bots.runes_questions import asked, believed, target_of
+from bots.runes_questions import asked, believed, target_of, vote_of
 from bots.runes_symbols import fitting
 from protocol.games.runes import NAMES
 from protocol.games.runes_to_ruins import ChooseSymbol, PlayRound, RunesView
 
 WALKS, STEPS = 5, 900
-CONDITIONS = (13, 14, 15, 11, 10, 12, 7, 6, 5, 9, 8, 4, 3, 2, 1)
-"""What it votes for, round by round."""
 
 
 def decide(window: Window[RunesView]) -> ChooseSymbol | PlayRound | None:
@@ -25,7 +23,7 @@ def decide(window: Window[RunesView]) -> ChooseSymbol | PlayRound | None:
     view, luck = window.view, window.luck
     if window.name == "symbol":
         return None
-    vote = {str(CONDITIONS[(view.round - 2) % len(CONDITIONS)]): 1}
+    vote = vote_of(view)
     target = target_of(view)
     if target is None:
         return PlayRound(votes=vote)

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from bots.kit import Window, run
 from bots.runes_clues import clues
-from bots.runes_questions import asked, believed, target_of
+from bots.runes_questions import asked, believed, target_of, vote_of
 from bots.runes_symbols import fitting
 from protocol.games.runes import NAMES, RUNE
 from protocol.games.runes_to_ruins import ChooseSymbol, PlayRound, RunesView
@@ -19,8 +19,6 @@ from referee.games import GAMES
 
 RULES = GAMES["runes-to-ruins"]
 WALKS, STEPS = 5, 900
-CONDITIONS = (13, 14, 15, 11, 10, 12, 7, 6, 5, 9, 8, 4, 3, 2, 1)
-"""What it votes for, round by round."""
 VEILS = 2
 """How many veils it takes in a match, the first in its first round."""
 SYMBOLS = 100
@@ -32,7 +30,7 @@ def decide(window: Window[RunesView]) -> ChooseSymbol | PlayRound | None:
     view, luck = window.view, window.luck
     if window.name == "symbol":
         return symbol(window)
-    vote = {str(CONDITIONS[(view.round - 2) % len(CONDITIONS)]): 1}
+    vote = vote_of(view)
     target = target_of(view)
     if target is None:
         return PlayRound(votes=vote)

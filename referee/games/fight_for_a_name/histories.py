@@ -61,6 +61,11 @@ class Spent(Struct):
     is_own: bool = False
 
     @property
+    def is_seen(self) -> bool:
+        """Whether it is another seat's, and its place is known: the amount alone is not."""
+        return not self.is_own and not self.is_hidden
+
+    @property
     def strength(self) -> int:
         """What it adds to the hex."""
         return self.amount if self.is_put else self.amount + 1
@@ -150,6 +155,7 @@ class History:
             [(cast("Title", title), result.claimed[title]) for title in sorted(result.claimed)]
             for result in history
         ]
+        self._with_claims = frozenset(r for r, claims in enumerate(self.claims, 1) if claims)
         self.white_at = {number: r for r, numbers in enumerate(self.whitened, 1) for number in numbers}
         self.at_start = [Counter(positions.values())[START] for positions in self.positions]
         self.gifts = [{int(key): gift for key, gift in result.gifts.items()} for result in history]
@@ -343,7 +349,7 @@ class History:
 
     def rounds_of(self, events: dict[int, list[Spent]]) -> list[int]:
         """The rounds in which anything of a hex may change, given what was spent there by round."""
-        return sorted({*events, *(r for r in range(1, self.rounds + 1) if self.claims[r - 1])})
+        return sorted(self._with_claims.union(events))
 
     def mp(self, seat: int) -> int | None:
         """What the seat has after the last round, or had before its title; None where it spent what it had not."""
@@ -462,18 +468,11 @@ class History:
         """A seat that was on a hex spends the least elsewhere, so that it can spend more there."""
         seats = {spent.seat for spents in self.by_hex[number].values() for spent in spents}
         costly = [
-            spent
-            for spent in self.spents
-            if spent.seat in seats and spent.amount > least(spent) and self.is_free(spent)
+            spent for spent in self.spents if spent.seat in seats and spent.amount > least(spent) and spent.is_seen
         ]
         if costly:
             spent = self.luck.choice(costly)
             spent.amount = least(spent)
-
-    @staticmethod
-    def is_free(spent: Spent) -> bool:
-        """Whether the amount alone is not known."""
-        return not spent.is_own and not spent.is_hidden
 
     def step(self, times: int) -> set[int]:
         """Draws so many values anew, each of them kept where it fits.
@@ -497,7 +496,7 @@ class Filling:
         events = history.by_hex[number]
         white = history.white_at.get(number, history.rounds)
         rounds = [r for r in history.rounds_of(events) if r <= white]
-        values = [spent for r in rounds for spent in events.get(r, ()) if history.is_free(spent)]
+        values = [spent for r in rounds for spent in events.get(r, ()) if spent.is_seen]
         before = [spent.amount for spent in values]
         for spent in values:
             spent.amount = 0
@@ -522,7 +521,7 @@ class Filling:
             after = strengths.copy()
             return not history.faults_after(self._number, this, after) and self._fill(at + 1, after, paid)
         seat = this.seat
-        if not history.is_free(this):
+        if not this.is_seen:
             return self._fill(at + 1, strengths | {seat: strengths.get(seat, 0) + this.strength}, paid)
         most = self._may_spend[seat, this.round] - paid.get(seat, 0)
         for amount in self._drawn(this, most):
