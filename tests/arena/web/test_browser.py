@@ -1,5 +1,6 @@
 """Live pages in Chromium: they follow a real tournament, and on a projector a knock-out match by match."""
 
+import os
 import re
 import signal
 import sqlite3
@@ -7,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 import httpx
@@ -95,7 +96,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def site(folder: Path) -> Iterator[str]:
     """The address of a server of competitions, which finds those that come."""
-    with program("serve", "--port", "0", "runs", folder=folder):
+    with program("serve", "--port", "0", "runs", folder=folder) as server:
         log = folder / "serve.log"
         for _ in range(10 * STARTED):
             if found := re.search(r"http://127\.0\.0\.1:\d+/", log.read_text()):
@@ -103,7 +104,16 @@ def site(folder: Path) -> Iterator[str]:
             time.sleep(0.1)
         else:
             pytest.fail(log.read_text())
+        no_longer_nice(server.pid)
         yield found[0]
+
+
+def no_longer_nice(server: int) -> None:
+    """Beside tests that keep all processors busy, a server that lets all others go first answers after minutes."""
+    for thread in Path(f"/proc/{server}/task").iterdir():
+        with suppress(PermissionError):
+            os.sched_setscheduler(int(thread.name), os.SCHED_OTHER, os.sched_param(0))
+            os.setpriority(os.PRIO_PROCESS, int(thread.name), os.getpriority(os.PRIO_PROCESS, 0))
 
 
 def now(page: Page) -> str:
@@ -197,7 +207,7 @@ def test_a_projector_shows_a_knock_out_match_by_match(opened: Opened, site: str,
     with pytest.raises(BaseExceptionGroup):
         cup(folder, KNOCK_OUT, AtOnce(fails_after=2, failure=MachineCannot("enough")))
     page = opened.page
-    until(page, lambda: httpx.get(f"{site}knock-out/kiosk.html").status_code == 200)
+    until(page, lambda: httpx.get(f"{site}knock-out/kiosk.html", timeout=STARTED).status_code == 200)
     page.goto(f"{site}knock-out/kiosk.html")
     pairing = page.locator(".foot")
     expect(pairing).to_have_text("Next: mist_cautious \N{EN DASH} mist_hunter")
