@@ -167,7 +167,7 @@ def test_with_machines_lost_while_bots_enter_the_table_is_the_undisturbed_one(
     played.kill()
     played.start()
     played.take_in()
-    played.until_sent(played.contents()[1], "b")
+    played.play_until_sent(played.contents()[1], "b")
     cluster.restart_scheduler()
     cluster.add(host="new")
     # The version that has left, too: it ends what it began.
@@ -195,7 +195,7 @@ def test_a_ladder_without_an_end_goes_on_through_the_same(tmp_path: Path, cluste
     played.kill()
     played.start()
     played.take_in()
-    played.until_sent(played.contents()[1], "b")
+    played.play_until_sent(played.contents()[1], "b")
     played.play(3)
     played.entry("withdraw", "two")
     played.take_in()
