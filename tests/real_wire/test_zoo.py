@@ -51,6 +51,8 @@ THINKS_US = 700_000
 """More than a sample bot thinks over a match, and less than one window that it lost would be charged."""
 AT_ONCE = {"main_ms": 5_000, "startup_ms": 15_000}
 """Terms for matches that are all played at once: a hundred processes start, and share this machine's cores."""
+AGAIN_AND_AGAIN, LONG = ("deaf", "reconnects"), {"main_ms": 2_400}
+"""Bad bots that are hung up on for many hellos, and the terms of their matches."""
 HONEST: dict[str, tuple[str, tuple[str, ...]]] = {
     "mist": ("heaven-and-hell", ("mist_tracker", "mist_hunter")),
     "hive-mind": ("gauntlet", ("hive_mind_counter", *["hive_mind_random"] * 4)),
@@ -183,13 +185,30 @@ async def test_a_bot_that_still_runs_is_seen(isolation: Isolation, tmp_path: Pat
     assert [] == processes_of(tmp_path / "match" / "forks")
 
 
-@pytest.mark.parametrize("name", TABLE)
+@pytest.mark.parametrize("name", [name for name in TABLE if name not in AGAIN_AND_AGAIN])
 async def test_a_bad_bot_is_named_rightly_and_harms_nobody(
     name: str, isolation: Isolation, silent: Result, tmp_path: Path
 ) -> None:
+    await assert_named_and_harmless(name, isolation, silent, tmp_path)
+
+
+async def test_who_comes_again_and_again_is_named_rightly_and_harms_nobody(
+    isolation: Isolation, tmp_path: Path
+) -> None:
+    """Twenty hellos and their answers take seconds beside busy processors."""
+    silent = await against("silent", tmp_path / "silent", isolation, **LONG)
+    for name in AGAIN_AND_AGAIN:
+        (tmp_path / name).mkdir()
+        await assert_named_and_harmless(name, isolation, silent, tmp_path / name, **LONG)
+
+
+async def assert_named_and_harmless(
+    name: str, isolation: Isolation, silent: Result, tmp_path: Path, **terms: object
+) -> None:
+    """Its conduct and refusals are as the table says, and it cost neither its partner nor the referee anything."""
     with trio.fail_after(60):
         async with watched_memory() as memory:
-            result = await against(name, tmp_path / "match", isolation)
+            result = await against(name, tmp_path / "match", isolation, **terms)
     assert_as_expected(name, result, silent)
     assert result.charged_us[1] < THINKS_US
     assert memory.peak - memory.before < PEAK_BYTES
