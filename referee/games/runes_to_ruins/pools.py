@@ -5,7 +5,8 @@ legal symbols that a few facts allow, or where there are too many a part of them
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
+from functools import cache, lru_cache
+from itertools import islice
 from random import Random
 from typing import cast
 
@@ -23,7 +24,7 @@ _TOUCHED = tuple(tuple(TOUCHED[position][name] for name in NAMES) for position i
 _DIVINE = tuple(8 ** (number // 6) for number in range(_PLACES))
 _MUNDANE = tuple(8 ** (number % 6) for number in range(_PLACES))
 _TWICE, _TOO_MANY = 0o666666, 0o444444
-PROBES = 100
+PROBES = 200
 """How often a way is gone at random to estimate how many symbols there are."""
 
 
@@ -143,13 +144,15 @@ class Builder:
     """
 
     def __init__(self, facts: Facts) -> None:
-        allowed = list(facts.allowed)
-        # A rune that is required and fits in one position only is there.
-        for rune in _runes(facts.required):
-            able = [position for position in POSITIONS if allowed[position] >> rune & 1]
-            if len(able) == 1:
-                allowed[able[0]] = 1 << rune
-        self.required = facts.required
+        self.parts: list[Builder] | None = None
+        """One for each place of a rune that is required."""
+        if facts.required:
+            rune = facts.required & -facts.required
+            places = [at for at in POSITIONS if facts.allowed[at] & rune]
+            placed = [[rune if at == place else facts.allowed[at] & ~rune for at in POSITIONS] for place in places]
+            self.parts = [Builder(Facts(allowed, facts.required ^ rune, facts.counts)) for allowed in placed]
+            return
+        allowed = facts.allowed
         self.order = sorted(POSITIONS, key=lambda position: allowed[position].bit_count())
         self.allowed = [allowed[position] for position in self.order]
         groups = DIVINE, MUNDANE
@@ -157,18 +160,19 @@ class Builder:
         self.ways = [order for order in (0, 1) if all(least <= 1 <= most for least, most in bounds[order])]
         """The Orders in which all groups may differ."""
         self.least = [[least for least, _ in each] for each in bounds]
+        self.needs = [any(each) for each in self.least]
         self.most = [[min(most, MOST_ALIKE) for _, most in each] for each in bounds]
 
-    def _next(self, depth: int, order: int, banned: int, counts: list[int], missing: int) -> list[int]:
+    def _next(self, depth: int, order: int, banned: int, counts: list[int]) -> tuple[int, ...]:
         """The runes that may come next; `counts` are of the groups that need not differ."""
-        left = len(POSITIONS) - depth
         able = self.allowed[depth] & ~banned
-        if missing and missing.bit_count() >= left:
-            able &= missing
-        least = self.least[1 - order]
-        lacking = [group for group in range(6) if counts[group] < least[group]]
-        if lacking and sum(least[group] - counts[group] for group in lacking) >= left:
-            able &= sum(_GROUP[1 - order][group] for group in lacking)
+        if self.needs[1 - order]:
+            left = len(POSITIONS) - depth
+            lacking = [max(least - one, 0) for one, least in zip(counts, self.least[1 - order], strict=True)]
+            if sum(lacking) > left:
+                return ()
+            if sum(lacking) == left:
+                able &= sum(_GROUP[1 - order][group] for group in range(6) if lacking[group])
         return _runes(able)
 
     def _after(self, order: int, banned: int, counts: list[int], rune: int) -> tuple[int, list[int]]:
@@ -187,54 +191,63 @@ class Builder:
         """Whether it is built in this way only, or in this way first."""
         return order == self.ways[0] or max(counts) > 1
 
-    def _fits(self, counts: list[int], order: int) -> bool:
-        return all(one >= least for one, least in zip(counts, self.least[1 - order], strict=True))
-
     def estimate(self, luck: Random) -> float:
         """About how many there are."""
         return sum(weight for _, weight in (self.probe(luck) for _ in range(PROBES))) / PROBES
 
     def probe(self, luck: Random) -> tuple[bytes | None, float]:
         """A symbol by a way gone at random, and for how many it stands; None and 0 where the way ends."""
+        if self.parts is not None:
+            symbol, weight = luck.choice(self.parts).probe(luck) if self.parts else (None, 0)
+            return symbol, weight * len(self.parts)
         if not self.ways:
             return None, 0
         order = luck.choice(self.ways)
-        banned, counts, missing, weight = self._banned(order), [0] * 6, self.required, float(len(self.ways))
+        banned, counts, weight = self._banned(order), [0] * 6, float(len(self.ways))
         found = bytearray(6)
         for depth, position in enumerate(self.order):
-            able = self._next(depth, order, banned, counts, missing)
+            able = self._next(depth, order, banned, counts)
             if not able:
                 return None, 0
             rune = able[int(luck.random() * len(able))]
             found[position] = rune
             weight *= len(able)
             banned, counts = self._after(order, banned, counts, rune)
-            missing &= ~(1 << rune)
-        if missing or not self._is_new(order, counts) or not self._fits(counts, order) or not _is_whole(found):
+        if not self._is_new(order, counts) or not _is_whole(found):
             return None, 0
         return bytes(found), weight
 
     def every(self) -> Iterator[bytes]:
         """All of them."""
+        if self.parts is not None:
+            for part in self.parts:
+                yield from part.every()
+            return
         for order in self.ways:
-            yield from self._built(0, order, bytearray(6), (self._banned(order), [0] * 6, self.required))
+            yield from self._built(0, order, bytearray(6), (self._banned(order), [0] * 6), [])
 
     def _built(
-        self, depth: int, order: int, found: bytearray, so_far: tuple[int, list[int], int]
+        self, depth: int, order: int, found: bytearray, so_far: tuple[int, list[int]], apart: list[int]
     ) -> Iterator[bytes]:
-        banned, counts, missing = so_far
+        """All that begin so; `apart`: what the runes so far touch, those that hang together as one."""
+        banned, counts = so_far
         position = self.order[depth]
-        for rune in self._next(depth, order, banned, counts, missing):
+        is_last = depth == len(POSITIONS) - 1
+        for rune in self._next(depth, order, banned, counts):
+            touches = _TOUCHED[position][rune]
             found[position] = rune
-            banned_after, counts_after = self._after(order, banned, counts, rune)
-            missing_after = missing & ~(1 << rune)
-            if depth < len(POSITIONS) - 1:
-                yield from self._built(depth + 1, order, found, (banned_after, counts_after, missing_after))
-            elif (
-                not missing_after
-                and self._is_new(order, counts_after)
-                and self._fits(counts_after, order)
-                and _is_whole(found)
+            if not is_last:
+                rest = []
+                for each in apart:
+                    if each & touches:
+                        touches |= each
+                    else:
+                        rest.append(each)
+                yield from self._built(
+                    depth + 1, order, found, self._after(order, banned, counts, rune), [*rest, touches]
+                )
+            elif all(each & touches for each in apart) and (
+                order == self.ways[0] or max(counts) > 1 or counts[_IN[1 - order][rune]]
             ):
                 yield bytes(found)
 
@@ -248,12 +261,13 @@ _GROUP = tuple(
 """By Order: the runes of each group, as a mask."""
 
 
-def _runes(mask: int) -> list[int]:
+@lru_cache(maxsize=100_000)
+def _runes(mask: int) -> tuple[int, ...]:
     found = []
     while mask:
         found.append(mask.bit_length() - 1)
         mask ^= 1 << found[-1]
-    return found
+    return tuple(found)
 
 
 def _is_whole(symbol: bytearray) -> bool:
@@ -275,22 +289,22 @@ def built(facts: Facts, luck: Random, most: int, part: int) -> tuple[list[bytes]
     """All legal symbols that agree with the facts, and True; if there are more than `most`, a part and False."""
     builder = Builder(facts)
     if builder.estimate(luck) < most:
-        found = []
-        for symbol in builder.every():
-            found.append(symbol)
-            if len(found) > 2 * most:
-                break
-        else:
+        found = list(islice(builder.every(), most + 1))
+        if len(found) <= most:
             return found, True
-        return luck.sample(found, min(part, len(found))), False
-    drawn: set[bytes] = set()
-    for _ in range(40 * part):
-        symbol_, _weight = builder.probe(luck)
-        if symbol_ is not None:
-            drawn.add(symbol_)
-            if len(drawn) == part:
+    return drawn(builder, luck, part, 40 * part), False
+
+
+def drawn(builder: Builder, luck: Random, part: int, tries: int) -> list[bytes]:
+    """Some symbols, at most so many, by so many ways that are gone at random."""
+    found: dict[bytes, None] = {}
+    for _ in range(tries):
+        symbol, _ = builder.probe(luck)
+        if symbol is not None:
+            found[symbol] = None
+            if len(found) == part:
                 break
-    return list(drawn), False
+    return list(found)
 
 
 def neighbours(symbol: bytes, facts: Facts) -> list[bytes]:
@@ -314,7 +328,7 @@ def neighbours(symbol: bytes, facts: Facts) -> list[bytes]:
     allowed = facts.allowed
     return [
         each
-        for each in found
+        for each in sorted(found)
         if is_legal(each) and all(allowed[position] >> rune & 1 for position, rune in enumerate(each))
     ]
 

@@ -28,6 +28,7 @@ from referee.games.runes_to_ruins.pools import (
     any_of,
     built,
     count,
+    drawn,
     mark,
     neighbours,
     numbers,
@@ -35,35 +36,36 @@ from referee.games.runes_to_ruins.pools import (
 from referee.games.runes_to_ruins.state import OTHERS, SEATS, Near, RunesState, Standing
 from referee.games.runes_to_ruins.symbols import ORDER, SIDES, TOUCHED
 
-MOST, PART = 60_000, 2_000
-"""A pool holds all candidates if there are at most so many; else so many of them."""
+MOST, PART, FURTHER = 300_000, 400, 100
+"""A pool holds all candidates if there are at most so many; else so many, and so many further ones an attempt."""
 GROWN = 10
 """So many candidates whose like are looked at, too, where there are too many to know them all."""
 STEPS = 400
 """Choices of a symbol until a search is given up."""
-RECENT = 2
-"""So many choices that a symbol is not chosen again for its seat."""
+PAID = 2
+"""What it is worth that a round is paid as told, beside each two seats that are paid in the right order."""
+FORGETS = 60
+"""After so many choices, what was broken before weighs half as much."""
 UNARY = (1, 2, 3, 4, 5, 6, 7)
 """The conditions by ranks of figures that a symbol has by itself."""
 FLAT = (13, 14)
 ELSEWHERE = (8, 9)
-
-
 LESS, SAME, MORE = 1, 2, 4
 
 
-def compare_(one: int, other: int) -> int:
+def compare_(one: float, other: float) -> int:
     """LESS, SAME or MORE."""
     return MORE if one > other else SAME if one == other else LESS
 
 
-def ranked(figures_: Sequence[int]) -> tuple[int, ...]:
+@lru_cache(maxsize=100_000)
+def ranked(figures_: tuple[float, ...]) -> tuple[int, ...]:
     """What a condition by ranks pays for these figures, more being better."""
     order = sorted(set(figures_), reverse=True)
     return tuple([conditions.BEST_RANK - order.index(each) for each in figures_])
 
 
-def are_in_order(paid: Sequence[int], positions: dict[str, int]) -> bool:
+def are_in_order(paid: Sequence[float], positions: dict[str, int]) -> bool:
     """Whether those who abstained can have had these positions: before or after all that earned the same."""
     start = 1
     for amount in sorted(set(paid), reverse=True):
@@ -94,7 +96,7 @@ class Paid(Struct, frozen=True):
     mine: frozenset[int] = frozenset(range(7))
     """What that seat may have been paid, if it was not told."""
 
-    def is_by(self, paid: Sequence[int]) -> bool:
+    def is_by(self, paid: Sequence[float]) -> bool:
         """Whether this was paid."""
         fits = all(one in (0, other) for one, other in zip(self.targets, paid, strict=True))
         return (
@@ -223,21 +225,37 @@ def _weighed(pool: Pool, weight: Callable[[Any], int]) -> Sliced:
     return total
 
 
-def _joined(pool: Pool) -> Sliced:
-    total = Sliced(pool.all)
+@cache
+def _touching() -> list[list[tuple[int, int]]]:
+    """By two positions side by side: marks of runes in the one, and of those in the other that join with them."""
+    found = []
     for one, other in SIDES:
-        found = 0
+        alike: dict[int, list[str]] = {}
         for rune in NAMES:
             touching = mark((other,), [each for each in NAMES if TOUCHED[other][each] & TOUCHED[one][rune]])
-            found |= pool.marked(mark((one,), (rune,))) & pool.marked(touching)
+            alike.setdefault(touching, []).append(rune)
+        found.append([(mark((one,), runes), touching) for touching, runes in alike.items()])
+    return found
+
+
+def _joined(pool: Pool) -> Sliced:
+    total = Sliced(pool.all)
+    for side in _touching():
+        found = 0
+        for runes, touching in side:
+            found |= pool.marked(runes) & pool.marked(touching)
         total.add(found)
     return total
 
 
+@cache
+def _in_group(group: str) -> tuple[int, ...]:
+    """A mark a position: the group's runes there."""
+    return tuple(mark((at,), group_runes(group)) for at in POSITIONS)
+
+
 def _group_counts(pool: Pool) -> dict[str, dict[int, int]]:
-    return {
-        group: pool.counted([mark((at,), group_runes(group)) for at in POSITIONS]) for group in (*DIVINE, *MUNDANE)
-    }
+    return {group: pool.counted(_in_group(group)) for group in (*DIVINE, *MUNDANE)}
 
 
 def _numbered(every: int, sets: dict[int, int]) -> Sliced:
@@ -266,7 +284,7 @@ def _connected(pool: Pool) -> Sliced:
         found = 0
         for group, each in counts.items():
             single = each.get(1, 0)
-            found |= pool.marked(mark((at,), group_runes(group))) & ~single
+            found |= pool.marked(_in_group(group)[at]) & ~single
         sets.append(found)
     return _numbered(pool.all, count(sets, pool.all))
 
@@ -292,7 +310,7 @@ def _group_marks() -> dict[tuple[int, ...], str]:
     every = (*DIVINE, *MUNDANE)
     found: dict[tuple[int, ...], str] = {}
     for group in every:
-        found[tuple(mark((at,), group_runes(group)) for at in POSITIONS)] = group
+        found[_in_group(group)] = group
         found[mark(POSITIONS, group_runes(group)),] = group
     return found
 
@@ -386,11 +404,13 @@ class Searching:
         key = tuple(sorted(known.items()))
         if key not in self._known:
             self._known[key] = self._new(known)
+            return self._known[key]
         facts, found = self._known[key]
         for seat, candidates in found.items():
             # Where there are too many, more are drawn for each attempt.
             if not candidates.is_whole:
-                found[seat] = self._candidates(seat, facts[seat], candidates.pool.symbols)
+                more = drawn(Builder(facts[seat]), self.luck, FURTHER, 10 * FURTHER)
+                found[seat] = self._part(seat, facts[seat], [*candidates.pool.symbols, *self._able(seat, more)])
         return facts, dict(found)
 
     def _new(self, known: dict[int, Six]) -> tuple[dict[int, Facts], dict[int, Candidates]]:
@@ -403,20 +423,25 @@ class Searching:
             facts |= {seat: facts_of(seat, self.of[seat], known, whole) for seat in left}
             seat = min(left, key=lambda seat: Builder(facts[seat]).estimate(self.luck))
             left.remove(seat)
-            found[seat] = self._candidates(seat, facts[seat], ())
+            found[seat] = self._candidates(seat, facts[seat])
         return facts, found
 
-    def _candidates(self, seat: int, facts: Facts, before: Sequence[bytes]) -> Candidates:
+    def _candidates(self, seat: int, facts: Facts) -> Candidates:
         symbols, is_whole = built(facts, self.luck, MOST, PART)
-        found = {*before, *self._able(seat, symbols)}
-        if not is_whole:
-            for clue in self.of[seat].values():
-                if clue.guess is not None and clue.guess[1] != NOWHERE:
-                    found.update(self._able(seat, self._near(facts, *clue.guess)))
-            for _ in range(GROWN):
-                near = self.luck.choice(list(found) or symbols)
-                found.update(self._able(seat, neighbours(near, facts)))
-        return Candidates(Pool(sorted(found)), self.of[seat], is_whole=is_whole)
+        able = self._able(seat, symbols)
+        if is_whole:
+            return Candidates(Pool(able), self.of[seat], is_whole=True)
+        return self._part(seat, facts, able or symbols)
+
+    def _part(self, seat: int, facts: Facts, symbols: Sequence[bytes]) -> Candidates:
+        """Some candidates: those that guesses were as near as told, and symbols like others, join these."""
+        found = dict.fromkeys(symbols)
+        for clue in self.of[seat].values():
+            if clue.guess is not None and clue.guess[1] != NOWHERE:
+                found.update(dict.fromkeys(self._able(seat, self._near(facts, *clue.guess))))
+        for near in self.luck.choices(list(found), k=GROWN) if found else ():
+            found.update(dict.fromkeys(self._able(seat, neighbours(near, facts))))
+        return Candidates(Pool(list(found)), self.of[seat])
 
     def _near(self, facts: Facts, guess: Six, told: Near) -> list[bytes]:
         """Some symbols with as many runes of a guess in place, and elsewhere, as were told of the closest."""
@@ -425,14 +450,22 @@ class Searching:
         for _ in range(GROWN):
             places = self.luck.sample(POSITIONS, exact + moved)
             allowed = list(facts.allowed)
-            required = facts.required
+            left = list(POSITIONS)
             for at in places[:exact]:
                 allowed[at] &= 1 << NUMBER[guess[at]]
+                left.remove(at)
             for at in places[exact:]:
-                required |= 1 << NUMBER[guess[at]]
-                allowed[at] &= ~(1 << NUMBER[guess[at]])
-            if all(allowed) and required.bit_count() <= len(POSITIONS):
-                found += built(Facts(allowed, required, facts.counts), self.luck, GROWN**2, GROWN)[0]
+                able = [other for other in left if other != at and allowed[other] >> NUMBER[guess[at]] & 1]
+                if not able:
+                    break
+                there = self.luck.choice(able)
+                allowed[there] = 1 << NUMBER[guess[at]]
+                left.remove(there)
+            else:
+                if all(allowed):
+                    found += drawn(
+                        Builder(Facts(allowed, facts.required, facts.counts)), self.luck, GROWN, 2 * GROWN
+                    )
         return found
 
     def _able(self, seat: int, symbols: Sequence[bytes]) -> list[bytes]:
@@ -461,8 +494,9 @@ class Search:
         rounds: Sequence[Paid],
         luck: Random,
     ) -> None:
-        self.base, self.rounds, self.luck = base, rounds, luck
-        self.veils, self.fixed = veils, fixed
+        self.base, self.luck = base, luck
+        self.won: list[int] = []
+        self.take(rounds, veils, fixed)
         self.facts, self.candidates = base.known(symbols)
         self.movable = tuple(self.candidates)
         self.impossible = any(not each.pool.symbols for each in self.candidates.values())
@@ -472,15 +506,24 @@ class Search:
                 pool = self.candidates[seat].pool if seat not in symbols else None
                 drawn = pool.symbol(luck.randrange(len(pool.symbols))) if pool is not None else symbols[seat]
                 self.symbols.append(drawn)
-        self.recent: dict[int, list[bytes]] = {seat: [] for seat in self.movable}
         self.values: list[dict[int, Any]] = []
-        self.won = [luck.choice(paid.able) if paid.able else 0 for paid in rounds]
-        self.relations = [paid.relations() for paid in rounds]
-        self._cached: dict[tuple[int, bool, tuple[int, ...]], int] = {}
+        self.weights = [1] * len(base.clues)
         self.veiled: dict[tuple[int, int], list[int]] = {}
         for n, clue in enumerate(base.clues):
             if clue.veil is not None:
                 self.veiled.setdefault((clue.seats[0], clue.veil), []).append(n)
+
+    def take(self, rounds: Sequence[Paid], veils: set[tuple[int, int]], fixed: set[tuple[int, int]]) -> None:
+        """Other payments and veils, for the symbols that there are: conditions that can still have won stay."""
+        self.rounds, self.veils, self.fixed = rounds, veils, fixed
+        self.relations = [paid.relations() for paid in rounds]
+        self.weights_of_rounds = [1] * len(rounds)
+        self._cached: dict[tuple[int, bool, tuple[float, ...]], int] = {}
+        before = self.won or [0] * len(rounds)
+        self.won = [
+            won if won in paid.able else self.luck.choice(paid.able) if paid.able else 0
+            for won, paid in zip(before, rounds, strict=True)
+        ]
 
     def run(self) -> bool:
         """Whether it came to symbols of which all clues hold, with conditions that paid as told."""
@@ -488,12 +531,21 @@ class Search:
             return False
         self.values = [{each: clue.feature(self.symbols[each]) for each in clue.seats} for clue in self.base.clues]
         self._note_figures()
+        if not all(self._able(seat, each)[0] for seat, each in self.candidates.items() if each.is_whole):
+            return False
         for step in range(STEPS):
             broken = [n for n in range(len(self.base.clues)) if not self._holds(n)]
             self._choose_conditions()
             unpaid = [n for n in range(len(self.rounds)) if self._missed(n, self.won[n])]
             if not broken and not unpaid:
                 return True
+            for n in broken:
+                self.weights[n] += 1
+            for n in unpaid:
+                self.weights_of_rounds[n] += 1
+            if step % FORGETS == FORGETS - 1:
+                self.weights = [(each + 1) // 2 for each in self.weights]
+                self.weights_of_rounds = [(each + 1) // 2 for each in self.weights_of_rounds]
             seats = [seat for n in broken for seat in self.base.clues[n].seats if seat in self.candidates]
             self._choose(self.luck.choice(seats if seats and step % 2 else self.movable))
         return False
@@ -522,61 +574,51 @@ class Search:
             pool = Pool(neighbours(numbered, self.facts[seat]))
             candidates = Candidates(pool, self.base.of[seat])
         pool = candidates.pool
-        score, truthful = self._scored(seat, candidates)
-        left = pool.all
-        recent = self.recent[seat]
-        best = score.most(left)
-        chosen = any_of(best, self.luck)
-        for _ in range(RECENT):
-            if pool.symbols[chosen] not in recent and pool.symbols[chosen] != numbered:
-                break
-            left &= ~(1 << chosen)
-            if not left:
-                return
-            best = score.most(left)
-            chosen = any_of(best, self.luck)
+        able, truthful = self._able(seat, candidates)
+        best = self._scored(seat, candidates).most(able or pool.all)
         for each in self.luck.sample(truthful, len(truthful)):
             best = best & each or best
         chosen = any_of(best, self.luck)
-        recent.append(pool.symbols[chosen])
-        del recent[:-RECENT]
         new = pool.symbol(chosen)
         self.symbols[seat] = new
         for n, clue in self.base.of[seat].items():
             self.values[n][seat] = clue.feature(new)
         self._note_figures()
 
-    def fitting(self, seat: int) -> list[Six]:
-        """All candidates of a seat with which everything holds, but for what conditions 8 and 9 look at."""
+    def fitting(self, seat: int) -> int:
+        """The set of a seat's candidates with which all holds, but for what conditions 8 and 9 look at."""
         candidates = self.candidates[seat]
         self._note_figures()
         self.won = [0 if won in ELSEWHERE else won for won in self.won]
-        score, _ = self._scored(seat, candidates)
-        best = score.most(candidates.pool.all)
-        return [candidates.pool.symbol(number) for number in numbers(best)]
+        able, _ = self._able(seat, candidates)
+        return self._scored(seat, candidates).most(able)
 
-    def _scored(self, seat: int, candidates: Candidates) -> tuple[Sliced, list[int]]:
-        """What holds with each candidate, by weight; and those with which answers need no veil."""
-        pool = candidates.pool
-        score = Sliced(pool.all)
-        true: dict[int, int] = {}
-        for n, clue in self.base.of[seat].items():
-            fitting = self._fitting(n, clue, seat, candidates)
-            if clue.veil is None or (seat, clue.veil) in self.fixed:
-                score.add(fitting)
+    def _able(self, seat: int, candidates: Candidates) -> tuple[int, list[int]]:
+        """The candidates whose answers may be told, with or without veils; then by vision those that need none."""
+        able, truthful = candidates.pool.all, []
+        for key, group in self.veiled.items():
+            if key[0] != seat:
+                continue
+            true = neither = candidates.pool.all
+            for n in group:
+                fitting = self._fitting(n, self.base.clues[n], seat, candidates)
+                true &= fitting
+                neither &= ~fitting
+            if key in self.fixed:
+                able &= true
             else:
-                true[n] = fitting
-        truthful = []
-        for (each, _), group in self.veiled.items():
-            if each == seat and group[0] in true:
-                both, neither = pool.all, pool.all
-                for n in group:
-                    both &= true[n]
-                    neither &= ~true[n]
-                score.add(both | neither)
-                truthful.append(both)
+                able &= true | neither
+                truthful.append(true)
+        return able, truthful
+
+    def _scored(self, seat: int, candidates: Candidates) -> Sliced:
+        """What holds with each candidate, by weight, but for its answers to visions."""
+        score = Sliced(candidates.pool.all)
+        for n, clue in self.base.of[seat].items():
+            if clue.veil is None:
+                score.add(self._fitting(n, clue, seat, candidates), self.weights[n])
         self._score_payments(seat, candidates, score)
-        return score, truthful
+        return score
 
     def _fitting(self, n: int, clue: Clue, seat: int, candidates: Candidates) -> int:
         """The candidates with which a clue holds, the other symbols being as they are."""
@@ -594,43 +636,76 @@ class Search:
         return found
 
     def _score_payments(self, seat: int, candidates: Candidates, score: Sliced) -> None:
-        elsewhere = Sliced(candidates.pool.all)
-        if any(won in ELSEWHERE for won in self.won):
-            for rune in {rune for other in OTHERS[seat] for rune in self.symbols[other]}:
-                elsewhere.add(candidates.pool.marked(_uses(rune)))
-
-        def compared(condition: int, number: int) -> tuple[int, int, int]:
-            if condition not in ELSEWHERE:
-                return candidates.compared(condition, number)
-            # What others use elsewhere changes with the candidate, too: that is left to the next choices.
-            below, same, above = elsewhere.compared(abs(number))
-            return (below, same, above) if condition == ELSEWHERE[0] else (above, same, below)
-
+        classes: dict[int, list[tuple[tuple[float, ...], int]]] = {}
         for n, paid in enumerate(self.rounds):
-            condition, mine = self.won[n], paid.targets[seat]
+            condition = self.won[n]
             if condition in paid.free or not condition:
                 continue
-            if condition in FLAT and mine:
-                score.add(candidates.compared(condition, mine)[1])
-                continue
-            for other in OTHERS[seat]:
-                relation = self.relations[n][seat][other]
-                if relation != LESS | SAME | MORE:
-                    below, same, above = compared(condition, self.figures[condition][other])
-                    fitting = (below if relation & LESS else 0) | (same if relation & SAME else 0)
-                    score.add(fitting | (above if relation & MORE else 0))
+            if condition not in classes:
+                classes[condition] = self._classes(condition, seat, candidates)
+            by_missed: dict[int, int] = {}
+            for found, chosen in classes[condition]:
+                missed = self._missed_by(n, condition, found)
+                by_missed[missed] = by_missed.get(missed, 0) | chosen
+            most = max(by_missed)
+            for missed, chosen in by_missed.items():
+                worth = most - missed + (0 if missed else PAID)
+                if worth:
+                    score.add(chosen, worth * self.weights_of_rounds[n])
+
+    def _classes(self, condition: int, seat: int, candidates: Candidates) -> list[tuple[tuple[float, ...], int]]:
+        """What a condition looks at, by seat, if the seat had one of these candidates."""
+        figures_: list[float] = [*self.figures[condition]]
+        if condition in ELSEWHERE:
+            sign = 1 if condition == ELSEWHERE[0] else -1
+            return self._elsewhere(seat, candidates.pool, sign)
+        found: list[tuple[tuple[float, ...], int]] = []
+        if condition in FLAT:
+            for groups in range(len(POSITIONS) + 1):
+                figures_[seat] = groups
+                found.append((tuple(figures_), candidates.compared(condition, groups)[1]))
+            return [each for each in found if each[1]]
+        left = candidates.pool.all
+        for number in sorted({self.figures[condition][other] for other in OTHERS[seat]}):
+            below, same, above = candidates.compared(condition, number)
+            for figure, chosen in ((number - 1 / 2, left & below), (number, same)):
+                if chosen:
+                    figures_[seat] = figure
+                    found.append((tuple(figures_), chosen))
+            left = above
+        if left:
+            figures_[seat] = number + 1 / 2
+            found.append((tuple(figures_), left))
+        return found
+
+    def _elsewhere(self, seat: int, pool: Pool, sign: int) -> list[tuple[tuple[float, ...], int]]:
+        """How many of their runes others use: a seat's symbol changes the others' numbers, too."""
+        classes: list[tuple[tuple[float, ...], int]] = [((), pool.all)]
+        for each in range(SEATS):
+            runes = set(self.symbols[each])
+            rest = {rune for other in OTHERS[each] if other != seat for rune in self.symbols[other]}
+            counts = pool.counted([_uses(rune) for rune in (rest if each == seat else runes - rest)])
+            more = 0 if each == seat else len(runes & rest)
+            classes = [
+                ((*figures_, sign * (number + more)), both)
+                for figures_, chosen in classes
+                for number, found in counts.items()
+                if (both := chosen & found)
+            ]
+        return classes
 
     def _missed(self, n: int, condition: int) -> int:
         """How many relations between seats a condition would have paid otherwise."""
-        paid = self.rounds[n]
-        if condition in paid.free:
-            return 0
-        key = n, condition in FLAT, self.figures[condition]
+        return 0 if condition in self.rounds[n].free else self._missed_by(n, condition, self.figures[condition])
+
+    def _missed_by(self, n: int, condition: int, found: tuple[float, ...]) -> int:
+        is_flat = condition in FLAT
+        key = n, is_flat, found if is_flat else ranked(found)
         if key not in self._cached:
             self._cached[key] = self._otherwise(*key)
         return self._cached[key]
 
-    def _otherwise(self, n: int, is_flat: bool, found: tuple[int, ...]) -> int:
+    def _otherwise(self, n: int, is_flat: bool, found: tuple[float, ...]) -> int:
         paid = self.rounds[n]
         missed = sum(
             not compare_(found[one], found[other]) & self.relations[n][one][other]

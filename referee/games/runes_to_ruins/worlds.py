@@ -13,7 +13,7 @@
 In round 1 others submitted drawn symbols, and in each attempt that is over two seats the same.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from itertools import product
 from random import Random
@@ -63,6 +63,7 @@ from referee.games.runes_to_ruins.guesses import (
 from referee.games.runes_to_ruins.learned import learn
 from referee.games.runes_to_ruins.mantra import darken, settle
 from referee.games.runes_to_ruins.mirrors import reflected
+from referee.games.runes_to_ruins.pools import any_of
 from referee.games.runes_to_ruins.search import FLAT, Paid, Search, Searching, all_figures, are_in_order, ranked
 from referee.games.runes_to_ruins.state import FIRST_INSIGHT, OTHERS, SEATS, Near, RunesState, Standing
 from referee.games.runes_to_ruins.symbols import GROUPS, ORDER, draw_symbol, fault, runes_of, stands_on, tables
@@ -76,13 +77,19 @@ ANEW, REFRAMED = 10_000, 100
 """Worlds of one walk, and of one frame."""
 FRAMES = 40
 """How often a frame is drawn for the first symbols of a walk."""
-TRIES = 25
+FRAMED = 8
+"""Ways in which the seat's purse came about, that are tried for symbols of which all clues hold."""
+TRIES = 60
 """Walks that are begun until it is said that there is no world."""
 WAYS = 200
 """How often it is drawn how the seat's purse came about, for the first symbols of a walk."""
 VEILED = 1 / 8
 """How likely another seat is taken to veil, in a round in which that matters."""
 BY_SYMBOLS = tuple(condition for condition in conditions.CONDITIONS if condition not in (10, 11, 12))
+ABOUT_ALL: tuple[Kind, ...] = ("assign", "divine", "mundane", "place")
+"""Visions that ask about all other seats."""
+ABOUT_SOME: tuple[Kind, ...] = ("pattern", "except")
+"""Visions that ask about seats they name."""
 LEAST_INSIGHT, LEAST_RECEIVED, FEWEST_VISIONS = 10, 11, 12
 """The conditions that pay for what is not seen in symbols."""
 Five = tuple[int, ...]
@@ -99,6 +106,8 @@ class Past(Struct, frozen=True, kw_only=True):
     purse: Purse
     won: int | None
     """The condition, if the seat paid to know."""
+    public: Played
+    """What all were told."""
     shown: tuple[Revealed, ...]
     discovered: tuple[int, ...]
     mirrored: tuple[Mirrored, ...]
@@ -109,6 +118,12 @@ class Past(Struct, frozen=True, kw_only=True):
     the mantra it received."""
     undiscovered: Five
     """What condition 15 would have paid."""
+
+    @property
+    def mirrors(self) -> int | None:
+        """The seat whose questions its mirror showed."""
+        visions = self.action.visions
+        return None if visions is UNSET or visions.mirror is UNSET else visions.mirror.seat
 
     @property
     def added(self) -> int:
@@ -254,6 +269,11 @@ def _past(view: RunesView, seat: int, options: RunesOptions) -> list[Past]:
             insight=insight,
             purse=purse,
             won=next((each.condition for each in told if isinstance(each, ConditionWon)), None),
+            public=Played(
+                round=played.round,
+                action=None,
+                told=tuple(each for each in told if isinstance(each, (Revealed, Discovered, Insight))),
+            ),
             shown=tuple(each for each in told if isinstance(each, Revealed) and each.seat != seat),
             discovered=next((each.seats for each in told if isinstance(each, Discovered)), ()),
             mirrored=tuple(each for each in told if isinstance(each, Mirrored)),
@@ -291,7 +311,7 @@ class Walk:
         self.frame = Frame()
         self.drawing: Search | None = None
         """Where all candidates of all seats are known: they are drawn from these."""
-        self.fitting: list[Six] = []
+        self.fitting = 0
         """The candidates of the seat whose symbol is drawn, the others' being as they are."""
         self.votes: dict[tuple[int, int, tuple[int, ...]], dict[int, tuple[int, bool]] | None] = {}
 
@@ -304,6 +324,10 @@ class Walk:
         search = Search(self.base, known, self.frame.veils, self.frame.fixed, self._paid_rounds(), self.luck)
         if not search.run():
             return False
+        return any(self._framed(search) for _ in range(FRAMED))
+
+    def _framed(self, search: Search) -> bool:
+        """Draws anew how the seat's purse came about, as these symbols pay, and a frame for that."""
         paid = {
             past.round: search.paid_to(self.seat, n)
             for n, past in enumerate(self.past)
@@ -311,20 +335,14 @@ class Walk:
         }
         if not self._choose_some_ways(paid):
             return False
-        again = Search(self.base, known, self.frame.veils, self.frame.fixed, self._paid_rounds(), self.luck)
-        again.symbols = search.symbols
-        # With other purses, another condition may have won than before.
-        again.won = [
-            won if won in paid.able else other
-            for won, other, paid in zip(search.won, again.won, again.rounds, strict=True)
-        ]
-        if not again.run():
+        search.take(self._paid_rounds(), self.frame.veils, self.frame.fixed)
+        if not search.run():
             return False
-        self.symbols, self.values = again.symbols, again.values
-        self.frame.veils |= again.found_veils()
-        if all(each.is_whole for each in again.candidates.values()):
-            self.drawing = again
-        return self._veil_one(again) and any(self.reframe() for _ in range(FRAMES))
+        self.symbols, self.values = search.symbols, search.values
+        self.frame.veils |= search.found_veils()
+        if all(each.is_whole for each in search.candidates.values()):
+            self.drawing = search
+        return self._veil_one(search) and any(self.reframe() for _ in range(FRAMES))
 
     def _choose_some_ways(self, paid: dict[int, int]) -> bool:
         for _ in range(WAYS):
@@ -368,7 +386,7 @@ class Walk:
         """Symbols that the seat has guessed: each is of a seat that was discovered then."""
         known: dict[int, Six] = {}
         for past in self.past:
-            for symbol in self._right(past):
+            for symbol in sorted(self._right(past)):
                 if symbol not in known.values():
                     able = [each for each in past.discovered if each != self.seat and each not in known]
                     able = [each for each in able if self._agrees(each, symbol)] or able
@@ -522,13 +540,12 @@ class Walk:
 
     def _by_purses(self, past: Past) -> list[int]:
         """The conditions that do not go by symbols, and may have paid so: there is room below its own figure."""
-        own = {
-            LEAST_INSIGHT: past.purse.insight,
-            LEAST_RECEIVED: self.received[past.round],
-            FEWEST_VISIONS: len(past.kinds),
-        }
+        own = {LEAST_INSIGHT: past.purse.insight, LEAST_RECEIVED: self.received[past.round]}
         levels = [conditions.BEST_RANK - paid[self.seat] for paid in self._ranked(past)]
-        return [each for each, mine in own.items() if levels and min(levels) <= mine]
+        able = [each for each, mine in own.items() if levels and min(levels) <= mine]
+        veiling = [other for other in self.others if self._may_veil(past, other)]
+        is_able = self._paid_by_visions(past, self._seen_kinds(past), veiling) is not None
+        return [*able, FEWEST_VISIONS] if is_able else able
 
     def _matched(self, able: list[list[int]]) -> list[int]:
         """A condition for each round that may win then; as many rounds from the first on as can be."""
@@ -616,46 +633,77 @@ class Walk:
         frame, luck = self.frame, self.luck
         for past in self.past:
             r = past.round
-            kinds: dict[int, set[Kind]] = {other: set() for other in self.others}
-            for each in past.shown:
-                kinds[each.seat].add("mirror" if each.position is None else "window")
-            for mirrored in past.mirrored:
-                if mirrored.kind in KINDS:
-                    kinds[mirrored.of].add(mirrored.kind)
-            visions = NO_VISIONS if past.action.visions is UNSET else past.action.visions
-            seen = visions.mirror.seat if visions.mirror is not UNSET else None
-            free = [other for other in self.others if other != seen]
-            for kind in past.kinds - self.alone[r] - {"veil"}:
+            kinds = self._seen_kinds(past)
+            for kind in sorted(past.kinds - self.alone[r] - {"veil"}):
                 if not any(kind in each for each in kinds.values()):
-                    kinds[luck.choice(free)].add(kind)
+                    kinds[luck.choice([other for other in self.others if kind in self._unseen(past, other)])].add(
+                        kind
+                    )
             if any(kind in each for kind in self.alone[r] for each in kinds.values()):
                 return False
-            if frame.won[r] == FEWEST_VISIONS and not self._count_visions(past, kinds, free):
+            if frame.won[r] == FEWEST_VISIONS and not self._count_visions(past, kinds):
                 return False
             for other in self.others:
                 frame.kinds[r, other] = kinds[other]
                 frame.parts[r, other] = self._part(past, other)
         return True
 
-    def _count_visions(self, past: Past, kinds: dict[int, set[Kind]], free: list[int]) -> bool:
+    def _seen_kinds(self, past: Past) -> dict[int, set[Kind]]:
+        """The kinds of vision that the seat saw others use."""
+        kinds: dict[int, set[Kind]] = {other: set() for other in self.others}
+        for each in past.shown:
+            kinds[each.seat].add("mirror" if each.position is None else "window")
+        for mirrored in past.mirrored:
+            if mirrored.kind in KINDS:
+                kinds[mirrored.of].add(mirrored.kind)
+        return kinds
+
+    def _unseen(self, past: Past, other: int) -> list[Kind]:
+        """What another seat may have used unseen: a mirror shows what it asked about the seat."""
+        hidden: tuple[Kind, ...] = ABOUT_SOME if past.mirrors == other else ABOUT_ALL + ABOUT_SOME
+        return [kind for kind in hidden if kind not in self.alone[past.round]]
+
+    def _may_veil(self, past: Past, other: int) -> bool:
+        """Whether another seat may have veiled beside those that did, with nothing told otherwise."""
+        key = other, past.round
+        return "veil" not in self.alone[past.round] and key not in self.frame.fixed | self.frame.veils
+
+    def _paid_by_visions(
+        self, past: Past, kinds: dict[int, set[Kind]], veiling: Collection[int]
+    ) -> tuple[Five, dict[int, int]] | None:
+        """What the fewest visions paid, and how many each of the others used; None if it cannot be.
+
+        `kinds`: what each has used at least; `veiling`: those who may have veiled besides.
+        """
+        least = {other: len(each) + ((other, past.round) in self.frame.veils) for other, each in kinds.items()}
+        most = {
+            other: least[other] + (other in veiling) + len(set(self._unseen(past, other)) - each)
+            for other, each in kinds.items()
+        }
+        for paid in self.luck.sample(ranked := self._ranked(past), len(ranked)):
+            levels = _levels(paid, self.seat, len(past.kinds), least, most)
+            if levels is not None:
+                return paid, levels
+        return None
+
+    def _count_visions(self, past: Past, kinds: dict[int, set[Kind]]) -> bool:
         """Gives the others so many visions that the fewest were paid as told."""
         luck, r = self.luck, past.round
+        veiling = [
+            other for other in self.others if self._may_veil(past, other) and (other, r) not in self.veilable
+        ]
+        found = self._paid_by_visions(past, kinds, veiling)
+        if found is None:
+            return False
+        self.frame.paid[r], levels = found
+        for other in self.others:
+            more = [kind for kind in self._unseen(past, other) if kind not in kinds[other]]
+            more += ["veil"] * (other in veiling)
+            chosen = set(luck.sample(more, levels[other] - len(kinds[other]) - ((other, r) in self.frame.veils)))
+            kinds[other] |= chosen - {"veil"}
+            self.frame.veils |= {(other, r)} if "veil" in chosen else set()
         self.frame.fixed |= {(other, r) for other in self.others}
-        may = [kind for kind in KINDS if kind not in self.alone[r] and kind not in ("mirror", "window", "veil")]
-        for paid in luck.sample(ranked := self._ranked(past), len(ranked)):
-            least = {other: len(kinds[other]) + ((other, r) in self.frame.veils) for other in self.others}
-            able = {
-                other: least[other] + (len(set(may) - kinds[other]) if other in free else 0)
-                for other in self.others
-            }
-            levels = _levels(paid, self.seat, len(past.kinds), least, able)
-            if levels is not None:
-                for other in free:
-                    more = [kind for kind in may if kind not in kinds[other]]
-                    kinds[other] |= set(luck.sample(more, levels[other] - least[other]))
-                self.frame.paid[r] = paid
-                return True
-        return False
+        return True
 
     def _fill_purses(self) -> bool:
         """Insight and mantra received of the others, so that conditions paid as told."""
@@ -705,12 +753,14 @@ class Walk:
         luck = self.luck
         parts: dict[str, Any] = {}
         told = {each.kind for each in past.mirrored if each.of == other}
+        # What asks about the seat would have been in its mirror.
+        named = [each for each in OTHERS[other] if other != past.mirrors or each != self.seat]
         for each in past.shown:
             if each.seat == other and each.position is None:
                 parts["mirror"] = Mirror(rune=each.rune, seat=luck.choice(OTHERS[other]))
             elif each.seat == other:
                 parts["window"] = Through(position=cast("int", each.position), seat=luck.choice(OTHERS[other]))
-        for kind in self.frame.kinds[past.round, other] - told - parts.keys():
+        for kind in sorted(self.frame.kinds[past.round, other] - told - parts.keys()):
             name = "except_" if kind == "except" else kind
             match kind:
                 case "assign":
@@ -721,11 +771,11 @@ class Walk:
                     parts[name] = luck.choice(MUNDANE)
                 case "pattern":
                     groups = tuple(luck.choices((*DIVINE, *MUNDANE), k=6))
-                    parts[name] = Pattern(groups=groups, seats=(luck.choice(OTHERS[other]),))
+                    parts[name] = Pattern(groups=groups, seats=(luck.choice(named),))
                 case "place":
                     parts[name] = Place(order=luck.choice(("divine", "mundane")), position=luck.randrange(6))
                 case "except":
-                    parts[name] = Except(seat=luck.choice(OTHERS[other]), runes=())
+                    parts[name] = Except(seat=luck.choice(named), runes=())
         return Visions(**parts)
 
     def draw(self, *, anew: bool) -> None:
@@ -740,8 +790,9 @@ class Walk:
             self.checked: dict[Six, bool] = {}
         if not self.fitting:
             return
+        pool = search.candidates[self.at].pool
         for _ in range(SAME_SEAT):
-            symbol = luck.choice(self.fitting)
+            symbol = pool.symbol(any_of(self.fitting, luck))
             was, self.symbols[self.at] = self.symbols[self.at], symbol
             if symbol not in self.checked:
                 self.checked[symbol] = len(set(self.symbols)) == SEATS and self._still_pays()
@@ -830,7 +881,7 @@ def _levels(
     found: dict[int, int] = {}
     value = mine
     for rank in range(paid[seat] + 1, conditions.BEST_RANK + 1):
-        value -= 1
+        value = min(value - 1, *(most[other] for other in most if paid[other] == rank))
         found[rank] = value
     value = mine
     for rank in range(paid[seat] - 1, 0, -1):
@@ -850,8 +901,7 @@ def _state(view: RunesView, seat: int, luck: Random, options: RunesOptions, walk
     guessed: dict[int, tuple[Six, ...]] = dict.fromkeys(walk.others, ())
     public: list[Played] = []
     for past in walk.past:
-        told = tuple(each for each in past.told if isinstance(each, (Revealed, Discovered, Insight)))
-        public.append(_public(past.round, told))
+        public.append(past.public)
         actions = {other: _action(walk, past, other, luck) for other in walk.others}
         actions[seat] = past.action
         veiled = frozenset(each for each, action in actions.items() if action.visions and action.visions.veil)
@@ -893,10 +943,6 @@ def _state(view: RunesView, seat: int, luck: Random, options: RunesOptions, walk
         used=taken,
         history=tuple(public),
     )
-
-
-def _public(round_: int, told: tuple[Any, ...]) -> Played:
-    return Played(round=round_, action=None, told=told)
 
 
 def _own_standing(view: RunesView, seat: int, walk: Walk) -> Standing:
@@ -1008,8 +1054,9 @@ def _played(  # noqa: PLR0917 - all that a round was
         return frame.played[key]
     symbols, action = tuple(walk.symbols), actions[other]
     visions = NO_VISIONS if action.visions is UNSET else action.visions
-    told: list[Any] = [each for each in past.told if isinstance(each, Revealed)]
-    told += answers(other, visions, tables(symbols), veiled, lambda: luck)
+    told: list[Any] = [each for each in past.public.told if isinstance(each, Revealed)]
+    if visions != NO_VISIONS:
+        told += answers(other, visions, tables(symbols), veiled, lambda: luck)
     for index, learned in enumerate(action.learned):
         answer, mantra = learn(learned, other, tables(symbols))
         told.append(LearnedAnswer(index=index, answer=answer, mantra=mantra))
@@ -1017,13 +1064,16 @@ def _played(  # noqa: PLR0917 - all that a round was
         of = visions.mirror.seat
         told += reflected(other, of, actions[of], symbols, lambda: luck)
     exact, moved, group = RIGHT
-    told += (GuessAnswer(index=n, exact=exact, moved=moved, group=group) for n in range(len(action.guesses)))
-    told += (each for each in past.told if isinstance(each, Discovered))
+    told += [GuessAnswer(index=n, exact=exact, moved=moved, group=group) for n in range(len(action.guesses))]
+    told += [each for each in past.public.told if isinstance(each, Discovered)]
     told += (Purse(insight=frame.purses[key][0], mantra=0), past.insight)
     played = Played(round=r, action=action, told=tuple(told))
     if visions == NO_VISIONS and not action.guesses and not action.learned and (other, r) not in walk.veilable:
         frame.played[key] = played
     return played
+
+
+_near = lru_cache(maxsize=100_000)(near)
 
 
 def _nearest(walk: Walk) -> list[tuple[Near, ...]]:
@@ -1034,7 +1084,7 @@ def _nearest(walk: Walk) -> list[tuple[Near, ...]]:
         for guess in past.action.guesses:
             for other in walk.others:
                 if other not in gone:
-                    found[other][walk.seat] = best(found[other][walk.seat], near(guess, walk.symbols[other]))
+                    found[other][walk.seat] = best(found[other][walk.seat], _near(guess, walk.symbols[other]))
         for each in past.discovered:
             finder = walk.frame.finders.get((past.round, each))
             if finder is not None:
