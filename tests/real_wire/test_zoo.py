@@ -196,7 +196,7 @@ async def test_who_comes_again_and_again_is_named_rightly_and_harms_nobody(
     isolation: Isolation, tmp_path: Path
 ) -> None:
     """Twenty hellos and their answers take seconds beside busy processors."""
-    silent = await against("silent", tmp_path / "silent", isolation, **LONG)
+    silent = await against("silent", tmp_path / "silent", isolation, None, **LONG)
     for name in AGAIN_AND_AGAIN:
         (tmp_path / name).mkdir()
         await assert_named_and_harmless(name, isolation, silent, tmp_path / name, **LONG)
@@ -208,7 +208,7 @@ async def assert_named_and_harmless(
     """Its conduct and refusals are as the table says, and it cost neither its partner nor the referee anything."""
     with trio.fail_after(60):
         async with watched_memory() as memory:
-            result = await against(name, tmp_path / "match", isolation, **terms)
+            result = await against(name, tmp_path / "match", isolation, None, **terms)
     assert_as_expected(name, result, silent)
     assert result.charged_us[1] < THINKS_US
     assert memory.peak - memory.before < PEAK_BYTES
