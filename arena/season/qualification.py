@@ -6,7 +6,7 @@ more points against each other, then those that come first in the order of the f
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import groupby
+from itertools import groupby, pairwise
 from random import Random
 
 from msgspec import Struct
@@ -111,12 +111,13 @@ def cut_texts(tables: Sequence[Sequence[Finish]], goes_on: AbstractSet[str]) -> 
         order = [one for one in ranked(table) if not one.withdrawn]
         for _, each in groupby(order, key=lambda one: one.level):
             level = list(each)
-            stay = [one for one in level if one.label not in goes_on]
-            on = [one for one in level if one.label in goes_on]
-            if on and stay:
-                both = _met_evenly(level) and _points(on[-1], level) != _points(stay[0], level)
-                why = "points against each other" if both else "the order of the field"
-                texts.append(f"{on[-1].label} goes on before {stay[0].label}, which is level: by {why}")
+            for one, other in pairwise(level):
+                if (one.label in goes_on) is not (other.label in goes_on):
+                    both = _met_evenly(level) and _points(one, level) != _points(other, level)
+                    why = "points against each other" if both else "the order of the field"
+                    # On a stage of the rest, the one that is placed before has gone elsewhere.
+                    on, how, stays = (one, "before", other) if one.label in goes_on else (other, "after", one)
+                    texts.append(f"{on.label} goes on {how} {stays.label}, which is level: by {why}")
     return texts
 
 

@@ -149,6 +149,9 @@ def _play_stage(season: Season, stage: Stage, book: SeasonBook, play: Play) -> N
     for part, field in zip(stage.parts, fields, strict=True):
         folder = season.folder(part)
         found = part_in(folder)
+        if found is not None and CUT in found.results.terms:
+            # How a tie was decided stays as it was said when the part began: whom it let in stands in the field.
+            field.terms[CUT] = found.results.terms[CUT]
         if found is not None and found.closed and found.finished and _same(found, field):
             continue
         kept = copies_of_file(folder, withdrawn_only=True)

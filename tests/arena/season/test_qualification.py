@@ -97,6 +97,9 @@ def test_what_decided_a_tie_at_the_cut_is_said() -> None:
     even = [bot("a", 0.5, 0, against={"b": 1}), bot("b", 0.5, 1, against={"a": 1})]
     assert ["a goes on before b, which is level: by the order of the field"] == cut_texts([even], {"a"})
     assert [] == cut_texts([met], {"a", "b"})
+    # On a stage of the rest, those who are placed before have gone elsewhere.
+    assert ["a goes on after b, which is level: by points against each other"] == cut_texts([met], {"a"})
+    assert ["b goes on after a, which is level: by the order of the field"] == cut_texts([even], {"b"})
 
 
 def test_groups_are_drawn_as_a_snake() -> None:

@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 from arena.commands.main import main
 from arena.config.season_file import read_season
 from arena.errors import WRONG_USE, WrongUse
-from arena.season import remote_bots
+from arena.season import remote_bots, season_in
 from arena.season import run as season_run
 from arena.season.run import begin_anew
 from arena.tournament import run
@@ -101,6 +101,24 @@ def test_stages_follow_one_another_and_a_second_run_plays_nothing(file: Path) ->
     assert sorted("".join(field_of(found, "final") + field_of(found, "plate"))) == list("abcdefgh")
     goes_on = {row["bot"]: row["goes_on_to"] for part in found["stages"][0]["parts"] for row in part["table"]}
     assert {a[0]: ["final"], a[3]: ["plate"]} == {bot: goes_on[bot] for bot in (a[0], a[3])}
+
+
+def test_a_stage_that_has_begun_keeps_the_words_in_which_a_tie_was_decided(file: Path) -> None:
+    found, words = playing(file), ["so it was said when the stage began"]
+    with closing(sqlite3.connect(folder_of(file, "plate") / LEDGER)) as book:
+        book.execute("UPDATE terms SET value = ? WHERE key = 'stage.cut'", [json.dumps(words)])
+        assert 1 == book.total_changes
+        book.execute("DELETE FROM results WHERE block % 2")
+        book.execute("DELETE FROM attempts WHERE block % 2")
+        book.execute("DELETE FROM events WHERE kind = 'closed'")
+        book.commit()
+    play = AtOnce()
+    again = playing(file, play)
+    assert play.played
+    assert [table_of(again, part) for part in ("plate", "final")] == [
+        table_of(found, part) for part in ("plate", "final")
+    ]
+    assert words == season_in(folder_of(file)).stages[-1].cut
 
 
 def test_stages_and_groups_have_deals_of_their_own(file: Path) -> None:
