@@ -73,6 +73,47 @@ def test_planes_of_mist_tell_what_the_seat_was_told() -> None:
     assert "C4" in plane(now, "hexes seen empty in any turn, and not known to be taken since")
 
 
+def told_by(view: Any) -> dict[str, set[str]]:
+    """The hexes of each plane that a view tells without what went before."""
+    every = set(BOARD.names)
+    turns = {f"all 1 from turn {turn} on": every if view.turn >= turn else set() for turn in (2, 4, 8, 16, 32, 64)}
+    seen = {
+        held: {name for name, there in view.visible.items() if there == held}
+        for held in ("own", "opponent", "empty")
+    }
+    return turns | {
+        "the board's 61 hexes": every,
+        "own pieces, visible": seen["own"],
+        "the opponent's pieces, visible": seen["opponent"],
+        "empty hexes, visible": seen["empty"],
+        "`spotted`: the opponent's pieces of its last turn that were spotted": set(view.spotted),
+        "`destroyed`: the opponent's pieces of its last turn that were seen destroyed": set(view.destroyed),
+        "`placed`: the hexes of the seat's own last turn": set(view.placed),
+        "`lost`: the seat's own pieces of its last turn that were destroyed": set(view.lost),
+        "`first_move`: the hexes of the first turn": set(view.first_move or ()),
+        "`forbidden`: hexes that this turn may not name": set(view.forbidden),
+        "all 1 if this turn may be a swap": every if view.may_swap else set(),
+        "all 1 if it is this seat's turn": every if view.mover == view.seat else set(),
+        "all 1 if there was a swap": every if view.swapped else set(),
+    }
+
+
+def test_every_plane_of_mist_says_what_its_name_says() -> None:
+    found: dict[str, set[int]] = {}
+    for seed, variant in enumerate(("contractual-obligation", "heaven-and-hell") * 2):
+        episode = Episode("mist", variant=variant)
+        episode.reset(seed)
+        while not episode.over:
+            for seat in range(2):
+                observation = episode.observation(seat)
+                for name, hexes in told_by(episode.view(seat)).items():
+                    assert plane(observation, name) == hexes, name
+                    found.setdefault(name, set()).add(len(hexes))
+            choose_randomly(episode, seed, windows=1 if episode.table.number < 4 else 9)
+    same = {name for name, sizes in found.items() if len(sizes) == 1}
+    assert same <= {PLANES[0], "all 1 if there was a swap", "all 1 from turn 64 on"}
+
+
 def test_a_swap_turns_what_is_remembered() -> None:
     episode = Episode("mist", options={"first": 0}, variant="heaven-and-hell")
     episode.reset(1)
