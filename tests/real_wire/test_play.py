@@ -39,7 +39,7 @@ def plan(
         variant=variant,
         seed=11,
         options=Raw(encode({"first": 0, "max_turns": max_turns})),
-        policy=Policy(**policy),  # type: ignore[arg-type]
+        policy=Policy(**{"unfair": "note"} | policy),  # type: ignore[arg-type]
         isolation=isolation,
     )
 

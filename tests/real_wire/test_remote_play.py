@@ -53,7 +53,7 @@ def plan(*, match: str = "test", **policy: object) -> Plan:
         variant="contractual-obligation",
         seed=11,
         options=Raw(OPTIONS),
-        policy=Policy(**policy),  # type: ignore[arg-type]
+        policy=Policy(**{"unfair": "note"} | policy),  # type: ignore[arg-type]
         isolation="none",
     )
 

@@ -58,7 +58,7 @@ async def against_random(
         variant="contractual-obligation",
         seed=5,
         options=Raw(encode({"first": 0, "max_turns": 12})),
-        policy=Policy(**policy),  # type: ignore[arg-type]
+        policy=Policy(**{"unfair": "note"} | policy),  # type: ignore[arg-type]
         isolation=isolation,
     )
     with trio.fail_after(60):
