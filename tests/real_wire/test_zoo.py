@@ -156,6 +156,7 @@ def silent(isolation: Isolation, tmp_path_factory: pytest.TempPathFactory) -> Re
     folder = tmp_path_factory.mktemp("zoo")
     for name in ("warm", "silent"):
         result = trio.run(against, "silent", folder / name, isolation)
+    assert (WINDOWS, 0) == (result.windows[1], result.defaults[1])
     return result
 
 
@@ -197,6 +198,7 @@ async def test_who_comes_again_and_again_is_named_rightly_and_harms_nobody(
 ) -> None:
     """Twenty hellos and their answers take seconds beside busy processors."""
     silent = await against("silent", tmp_path / "silent", isolation, None, **LONG)
+    assert 0 == silent.defaults[1]
     for name in AGAIN_AND_AGAIN:
         (tmp_path / name).mkdir()
         await assert_named_and_harmless(name, isolation, silent, tmp_path / name, **LONG)
@@ -236,6 +238,7 @@ async def honest_match(game: str, folder: Path, isolation: Isolation, wire: Wire
 
 
 @pytest.mark.slow
+@pytest.mark.alone
 async def test_all_bad_bots_at_once_leave_honest_matches_beside_them_as_they_are(
     isolation: Isolation, silent: Result, tmp_path: Path
 ) -> None:
