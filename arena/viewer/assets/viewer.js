@@ -173,11 +173,13 @@ function curveOf(eyes) {
   return curves.get(eyes);
 }
 
-let curveEyes = null, cursor = null;
+// What was not looked at yet is not drawn: nobody learns the end at the first step.
+let curveEyes = null, curveTo = -1, cursor = null;
 function showCurve(at) {
   const x = (step) => round(24 + (step / Math.max(1, LAST)) * 250);
-  if (curveEyes !== state.eyes) {
+  if (curveEyes !== state.eyes || curveTo < at) {
     curveEyes = state.eyes;
+    curveTo = Math.max(curveTo, at);
     const curve = curveOf(state.eyes);
     $("curve").replaceChildren();
     cursor = null;
@@ -185,7 +187,7 @@ function showCurve(at) {
     const y = (value) => round(84 - ((value - curve.low) / (curve.high - curve.low)) * 76);
     const ends = [];
     const lines = data.names.map((_, seat) => {
-      const known = curve.seen.filter(([, of]) => typeof of[seat] === "number");
+      const known = curve.seen.filter(([step, of]) => step <= curveTo && typeof of[seat] === "number");
       if (known.length) ends.push([seat, y(known.at(-1)[1][seat])]);
       return draw("polyline", { class: `line s${seat % 8} ${seat >= 8 ? "dashed" : ""}`, points: known.map(([step, of]) => `${x(step)},${y(of[seat])}`).join(" ") });
     });
@@ -198,7 +200,7 @@ function showCurve(at) {
       draw("line", { class: "axis", x1: 24, x2: 274, y1: y(0), y2: y(0) }),
       label(20, y(curve.high) + 1, curve.high, { class: "tick", "text-anchor": "end", "font-size": 8 }),
       label(20, y(curve.low), curve.low, { class: "tick", "text-anchor": "end", "font-size": 8 }),
-      lines, ends.map(([seat, at]) => label(278, at, seat, { class: `end s${seat % 8}`, "font-size": 8, "text-anchor": "start" })), cursor));
+      lines, ends.map(([seat, y]) => label(x(curveTo) + 4, y, seat, { class: `end s${seat % 8}`, "font-size": 8, "text-anchor": "start" })), cursor));
   }
   if (cursor) { cursor.setAttribute("x1", x(at)); cursor.setAttribute("x2", x(at)); }
 }

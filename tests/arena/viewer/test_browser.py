@@ -84,6 +84,24 @@ def at(page: Page, step: int) -> None:
     expect(page.locator("#where")).to_have_text(f"{step} / {page.get_attribute('#slider', 'max')}")
 
 
+def test_scores_are_drawn_as_far_as_one_has_looked(opened: Opened, pages: Callable[[str], Path]) -> None:
+    page = opened.open(pages("hive-mind"))
+    last = int(page.get_attribute("#slider", "max") or 0)
+
+    def farthest() -> float:
+        lines = page.locator("#curve polyline").evaluate_all("all => all.map(one => one.getAttribute('points'))")
+        return max((float(point.split(",")[0]) for line in lines for point in line.split()), default=0.0)
+
+    began = farthest()
+    page.locator("#slider").fill(str(last // 2))
+    middle = farthest()
+    page.click("#last")
+    end = farthest()
+    assert began < middle < end
+    page.click("#first")
+    assert end == farthest(), "who has seen the end may look ahead"
+
+
 def test_a_match_is_gone_through_by_keyboard_and_mouse(opened: Opened, pages: Callable[[str], Path]) -> None:
     page = opened.open(pages("mist"))
     last = int(page.get_attribute("#slider", "max") or 0)
