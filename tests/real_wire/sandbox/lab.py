@@ -14,8 +14,8 @@ from referee import sandbox
 from referee.bot_folder.manifest import BotFolder, find_bot
 from referee.sandbox.levels import Isolation
 
-PATIENCE_SECONDS = 30
-"""Far more than anything here takes."""
+PATIENCE_SECONDS = 120
+"""Without a sandbox, to end a bot that makes processes without end took more than 30 beside eight busy loops."""
 
 
 How = Isolation | Literal["warm"]
