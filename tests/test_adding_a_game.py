@@ -62,6 +62,7 @@ def test_the_page_has_its_four_commands() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_the_sixth_game_keeps_the_contract(copy: Path) -> None:
     seeds = cases(20, 60)
     printed = run(copy, *commands()[0], *map(str, range(seeds)))

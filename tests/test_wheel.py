@@ -76,6 +76,7 @@ class TestPacked:
         there = {name for name in ours if (HOUSE / name).exists()}
         assert there | {"arena/commit.txt"} == {name for name in packed(wheel) if ".dist-info/" not in name}
 
+    @pytest.mark.slow
     def test_the_wheel_of_the_sdist_is_the_same_with_its_commit(self, wheel: Path, wheel_of_sdist: Path) -> None:
         assert packed(wheel) == packed(wheel_of_sdist)
         assert f"{commit()}\n" == packed(wheel)["arena/commit.txt"].decode()

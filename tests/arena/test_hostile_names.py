@@ -177,6 +177,7 @@ def cup(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place / "runs/cup"
 
 
+@pytest.mark.slow
 def test_every_entry_is_in_every_report(cup: Path, tmp_path: Path) -> None:
     html, table = tmp_path / "page.html", tmp_path / "table.csv"
     shown = CliRunner().invoke(main, ["report", str(cup), "--html", str(html), "--csv", str(table)])

@@ -63,6 +63,7 @@ def test_what_is_kept_of_banners_holds_for_the_true_ones() -> None:
     assert narrowed > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", mostly_slow(1, (1, 2)))
 def test_bots_are_always_legal(seed: int) -> None:
     luck = Random(seed)

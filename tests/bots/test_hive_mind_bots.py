@@ -32,6 +32,7 @@ def test_a_shape_that_looks_at_nothing_new_tells_nothing() -> None:
     assert 0 == told_by(hives.SHAPES[0], left)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("seed", mostly_slow(1, range(2)))
 def test_bots_are_always_legal(variant: str, seed: int) -> None:

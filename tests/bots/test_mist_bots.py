@@ -150,6 +150,7 @@ class TestStrength:
         assert beats("tracker", "random", variant, 2) == 4
         assert beats("tracker", "hunter", variant, 3) >= 5
 
+    @pytest.mark.slow
     @each_variant
     def test_the_tracker_plays_the_same_match_from_the_same_seed(self, variant: str) -> None:
         makers = MIST_BOTS["tracker"], MIST_BOTS["tracker"]
@@ -158,6 +159,7 @@ class TestStrength:
 
 
 class TestLegality:
+    @pytest.mark.slow
     @each_variant
     @pytest.mark.parametrize("name", MIST_BOTS)
     @pytest.mark.parametrize("other", ["random", "hunter"])

@@ -32,6 +32,7 @@ def trainer() -> Iterator[ModuleType]:
     sys.path.remove(str(HOUSE / "scripts"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_it_beats_the_cautious_bot_and_its_untrained_self(variant: str) -> None:
     learned = "mist_learned"
@@ -69,6 +70,7 @@ def seen_by(episode: Episode, seat: int) -> Window[MistView]:
     return window
 
 
+@pytest.mark.slow
 def test_the_same_seed_learns_the_same(
     trainer: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

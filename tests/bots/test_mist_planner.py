@@ -79,6 +79,7 @@ def test_the_cell_that_decides_wins_more_playouts() -> None:
     assert corner == best(playouts, [corner, gate], WORLDS, 0), "with no time left, the first is taken"
 
 
+@pytest.mark.slow
 @each_variant
 def test_worlds_hold_what_is_known_and_guess_the_rest(variant: str) -> None:
     """All known pieces, none that cannot be; hidden pieces more often where they are than elsewhere."""
@@ -104,6 +105,7 @@ def test_worlds_hold_what_is_known_and_guess_the_rest(variant: str) -> None:
 
 
 class TestMatches:
+    @pytest.mark.slow
     def test_the_same_seed_plays_the_same_match(self) -> None:
         makers = partial(Planner, WORLDS // 2), MIST_BOTS["hunter"]
         one, two = (play(makers, variant="heaven-and-hell", seed=3) for _ in range(2))

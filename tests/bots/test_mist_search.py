@@ -102,12 +102,14 @@ def test_a_phase_ends_by_simulations_or_by_time_and_never_empty() -> None:
 
 
 class TestMatches:
+    @pytest.mark.slow
     @each_variant
     def test_the_same_seed_plays_the_same_match(self, variant: str) -> None:
         makers = partial(Searcher, simulations=SIMULATIONS), MIST_BOTS["hunter"]
         one, two = (play(makers, variant=variant, seed=3) for _ in range(2))
         assert (one.outcome, one.windows) == (two.outcome, two.windows)
 
+    @pytest.mark.slow
     @each_variant
     def test_it_is_legal_from_either_seat(self, variant: str) -> None:
         """`play` raises for a turn that is not."""

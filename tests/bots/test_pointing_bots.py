@@ -105,6 +105,7 @@ def test_to_point_is_better_in_one_round_whatever_the_others_do(rate: float) -> 
     assert point > rest
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 def test_bots_are_always_legal(seed: int) -> None:
     luck = Random(seed)

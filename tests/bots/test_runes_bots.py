@@ -50,6 +50,7 @@ def test_the_best_question_divides_evenly() -> None:
     assert (1, 0) == (entropy([1, 1]), entropy([5]))
 
 
+@pytest.mark.slow
 def test_all_clues_of_a_match_hold_for_the_true_symbols() -> None:
     """Told by views alone: the seeker's, at each of its windows, against what the reveal shows."""
     views: list[RunesView] = []

@@ -295,6 +295,7 @@ def test_regression_tests_are_played_there_too(tmp_path: Path, cluster: DaskClus
     assert transcripts(results / "transcripts")
 
 
+@pytest.mark.slow
 def test_a_pickled_result_is_refused_and_never_run(tmp_path: Path, cluster: DaskCluster) -> None:
     """A worker may be somebody's who was broken into: what it gives is bytes, or nothing."""
     cluster.add()
@@ -336,6 +337,7 @@ def _runs(pid: int, module: str) -> bool:
     return False
 
 
+@pytest.mark.slow
 def test_a_node_with_nothing_to_do_is_sent_home(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its arena may have been killed."""
     monkeypatch.setattr(node_line, "IDLE_SECONDS", 0.1)

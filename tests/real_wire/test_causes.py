@@ -34,6 +34,7 @@ def arena(*words: str) -> str:
     return CliRunner().invoke(main, words).stdout
 
 
+@pytest.mark.slow
 def test_a_tournament_says_of_each_bot_why_it_lost(folder: Path) -> None:
     (folder / "cup.toml").write_text(
         f'game = "mist"\nbots = {json.dumps(list(BOTS))}\nblocks = 1\nseed = 4\nisolation = "none"\n'

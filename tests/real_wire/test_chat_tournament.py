@@ -10,6 +10,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from referee.match.records import In
 from referee.transcript import verify_transcript
 from referee.transcript.reader import read_transcript
@@ -71,6 +73,7 @@ def notes(file: Path) -> list[dict[str, Any]]:
     return [json.loads(each["text"])["chat"] for each in frames if each["type"] == "note"]
 
 
+@pytest.mark.slow
 def test_a_language_model_plays_from_a_remote_seat_and_its_key_is_nowhere(tmp_path: Path) -> None:
     for name in ("host", "model"):
         write_pair(tmp_path / name, new_pair())

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
 
 from arena.commands.main import main
@@ -36,6 +37,7 @@ def test_each_bot_is_told_what_is_wrong_with_it(tmp_path: Path) -> None:
     assert Path(found["syntax"]["logs"][0]).read_text().endswith("SyntaxError: invalid syntax\n")
 
 
+@pytest.mark.slow
 def test_of_a_season_all_bots_are_checked_under_the_terms_of_its_first_stage(tmp_path: Path) -> None:
     file = tmp_path / "league.toml"
     file.write_text(

@@ -108,6 +108,7 @@ def test_pdb_shows_where_a_bot_fails_after_its_death(tmp_path: Path, transcript:
     assert NO == code
 
 
+@pytest.mark.slow
 def test_one_ctrl_c_stops_the_bot_in_pdb_and_it_goes_on(tmp_path: Path, transcript: Path) -> None:
     mine = bot(tmp_path / "mine", LOOPS)
     shown, code = typed(
@@ -119,6 +120,7 @@ def test_one_ctrl_c_stops_the_bot_in_pdb_and_it_goes_on(tmp_path: Path, transcri
     assert NO == code
 
 
+@pytest.mark.slow
 def test_two_ctrl_c_end_all_and_leave_nothing(tmp_path: Path, transcript: Path) -> None:
     mine = bot(tmp_path / "mine", LOOPS)
     shown, code = typed(
@@ -129,6 +131,7 @@ def test_two_ctrl_c_end_all_and_leave_nothing(tmp_path: Path, transcript: Path) 
     assert shown.rstrip().endswith("arena: stopped")
 
 
+@pytest.mark.slow
 def test_in_a_match_the_debugged_bot_may_take_any_time_and_its_transcript_says_so(tmp_path: Path) -> None:
     mine = bot(tmp_path / "mine", "if number == 1: breakpoint()")
     shown, code = typed(
@@ -178,6 +181,7 @@ def test_a_bot_of_lines_has_no_prompt_and_standard_error_is_shown(tmp_path: Path
     assert WRONG_USE == arena("ask", mine, transcript, "--pdb").returncode
 
 
+@pytest.mark.slow
 def test_a_bot_stays_as_long_as_its_author_looks_at_it(tmp_path: Path, transcript: Path) -> None:
     """`breakpoint()` after the match is over: it is not killed after a second."""
     text = BOT.replace("    run(decide)", "    run(decide)\n    breakpoint()")
@@ -186,6 +190,7 @@ def test_a_bot_stays_as_long_as_its_author_looks_at_it(tmp_path: Path, transcrip
     assert (DONE, "  the same") == (code, shown.splitlines()[-1])
 
 
+@pytest.mark.slow
 def test_what_a_bot_leaves_behind_ends_with_it(tmp_path: Path, transcript: Path) -> None:
     """In the arena's own session, too. It holds standard output: what came late would not be waited for."""
     left = """\

@@ -103,6 +103,7 @@ def test_nothing_of_a_head_is_left_running(tmp_path: Path) -> None:
     assert [] == processes_of(head)
 
 
+@pytest.mark.slow
 def test_head_hears_what_base_was_told_and_no_other_word_of_the_match(tmp_path: Path) -> None:
     """Byte for byte, but for the answers to its own words; no seed, no setup, nothing of the other seat."""
     head = tmp_path / "listens"

@@ -313,6 +313,7 @@ def test_a_worker_that_is_killed_is_told_of_while_the_rest_goes_on_and_afterward
     )
 
 
+@pytest.mark.slow
 def test_what_the_bots_of_a_killed_worker_had_started_is_ended_by_the_arena(tmp_path: Path) -> None:
     file = cup(tmp_path / "cup", FEW_MATCHES)
     for name in ("one", "two"):

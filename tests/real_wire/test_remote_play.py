@@ -114,6 +114,7 @@ async def locally(folder: Path) -> list[object]:
     return taken(await play(plan(), players, transcript=folder / "local.jsonl"))
 
 
+@pytest.mark.slow
 async def test_over_a_line_that_stands_the_bot_is_started_for_each_match_until_its_author_is_dismissed(
     tmp_path: Path,
 ) -> None:
@@ -288,6 +289,7 @@ async def test_a_window_that_a_remote_bot_loses_is_its_own_fault(tmp_path: Path,
     assert {"bot"} >= {each.verdict.value for each in judged if each.evidence.behind < each.evidence.time // 4}
 
 
+@pytest.mark.slow
 def test_host_and_author_play_a_match_by_their_two_commands_and_its_reports_say_that_it_was_remote(
     tmp_path: Path,
 ) -> None:

@@ -117,6 +117,7 @@ async def test_the_sample_in_node_plays(tmp_path: Path) -> None:
     assert ((Conduct.OK, 0), {}) == ((result.conduct[0], result.defaults[0]), refused(result))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("npm") is None, reason="npm is not installed")
 async def test_the_sample_in_node_that_speaks_zeromq_plays(tmp_path: Path) -> None:
     folder = tmp_path / "bot"

@@ -129,6 +129,7 @@ async def hear(lines: list[local.LocalLine]) -> None:
         await trio.lowlevel.checkpoint()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", mostly_slow(2, [300, 60_000, 10]))
 async def test_bots_that_read_nothing(tmp_path: Path, size: int) -> None:
     """What they were told is kept up to a bound, then they are given up."""
@@ -170,6 +171,7 @@ async def test_bots_that_connect_over_and_over(tmp_path: Path) -> None:
             await trio.lowlevel.checkpoint()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [2, 60_000, MAX_TAKEN_BYTES])
 async def test_bots_on_other_machines(size: int) -> None:
     """Sealed messages, by one who knows a key; the host does not hear them."""

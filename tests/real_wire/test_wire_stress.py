@@ -15,6 +15,7 @@ from tests.real_wire.seat import open_seat
 MESSAGES = cases(20_000, 50_000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("impatient", [False, True], ids=["patient", "waits-broken-off"])
 async def test_bursts_both_ways_lose_nothing_and_never_stall(tmp_path: Path, impatient: bool) -> None:
     async with open_seat(tmp_path) as seat:

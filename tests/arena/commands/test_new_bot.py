@@ -71,6 +71,7 @@ def test_so_does_one_in_another_language(language: str, game: str, tmp_path: Pat
     check(game, list(program_answers(folder, record)))
 
 
+@pytest.mark.slow
 def test_its_own_test_holds_and_fails_where_the_bot_is_wrong(tmp_path: Path) -> None:
     folder = made(tmp_path / "mine", "pointing")
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_bot.py"]

@@ -25,6 +25,7 @@ dicts_are_meant = pytest.mark.filterwarnings(
 )
 
 
+@pytest.mark.slow
 @dicts_are_meant
 @pytest.mark.parametrize(("game", "variant"), VARIANTS)
 def test_pettingzoos_own_tests_pass(game: str, variant: str) -> None:

@@ -146,6 +146,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Website:
     return one(folder)
 
 
+@pytest.mark.slow
 def test_names_and_what_bots_say_are_text_on_every_page(hostile: Website, tmp_path: Path) -> None:
     tame = {path: Reader(body) for path, body in all_pages(one(cup(tmp_path, 20))) if path.endswith(".html")}
     tags = set().union(*(each.tags for each in tame.values())) | {"li", "ul", "a", "nav"}
@@ -437,6 +438,7 @@ def pages_of(website: Website, slugs: Sequence[str], *, live: bool) -> dict[str,
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("live", [True, False])
 def test_each_link_of_each_kind_of_page_leads_to_one(kinds: list[Competition], *, live: bool) -> None:
     """Served, and as a site: there is a page, and where a part of it is named, the page has that."""
@@ -456,6 +458,7 @@ def test_each_link_of_each_kind_of_page_leads_to_one(kinds: list[Competition], *
             assert not part or part in read[target].ids, f"{path}: {link}"
 
 
+@pytest.mark.slow
 def test_each_heading_of_a_table_is_explained_on_its_page(kinds: list[Competition]) -> None:
     website = Website(kinds, live=False)
     headings = 0

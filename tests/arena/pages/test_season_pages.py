@@ -64,6 +64,7 @@ def test_a_seasons_stages_are_in_its_card_and_not_beside_it(file: Path) -> None:
     assert "groups-a" not in text
 
 
+@pytest.mark.slow
 def test_every_link_of_a_season_leads_to_a_page_that_is_there_and_no_page_says_the_seed(file: Path) -> None:
     site = website(file.parent / "runs")
     pages = {path: body for slug in SLUGS for path, body in all_pages(site, slug)}

@@ -13,6 +13,7 @@ from arena.replay.verification import check_files, transcripts_in
 GOOD = Path("docs/examples/three-turns.jsonl")
 
 
+@pytest.mark.slow
 def test_results_come_in_the_order_of_the_files(tmp_path: Path) -> None:
     files = []
     for number in range(20):
@@ -48,6 +49,7 @@ def checked_one(file: Path) -> dict[str, object]:
     return checked([file])[0]
 
 
+@pytest.mark.slow
 def test_a_file_that_kills_its_process_ends_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     names = [*(f"{number:02}" for number in range(4)), "deadly", "strange", "z1", "z2"]
     files = [tmp_path / f"{name}.jsonl" for name in names]

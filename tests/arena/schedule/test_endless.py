@@ -89,6 +89,7 @@ def between(results: Sequence[Played], first: int, end: int) -> list[Played]:
     return [each for each in results if first <= each.block < end]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spec", SPECS)
 def test_it_goes_on_from_what_it_noted_before_any_wave(spec: ScheduleSpec) -> None:
     """Through JSON, and as if nothing had been between."""

@@ -52,11 +52,13 @@ def test_pairs_meet_nearly_equally_often(bots: int) -> None:
     assert met.most - met.least <= 2
 
 
+@pytest.mark.slow
 def test_where_two_tables_can_hardly_be_even_they_are_as_near_as_is_known() -> None:
     """Each round halves 26 bots: counts cannot all be near 4.8, and by chance they would be 1 to 9."""
     assert Span(2, 7) == design(26, 13, 10).met
 
 
+@pytest.mark.slow
 def test_a_perfect_design_is_found_where_there_is_one() -> None:
     """The affine plane of order 5; and for every two of 100 bots to meet once at most."""
     assert (6, 1, 6) == even(design(25, 5, 6))
@@ -76,6 +78,7 @@ def test_a_long_schedule_repeats_its_first_rounds_with_parts_going_round_until_a
     assert found.met.least >= 0.85 * found.met.most
 
 
+@pytest.mark.slow
 def test_a_long_schedule_with_a_house_stays_even_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(multi_seat, "PLACES", 500)
     found = design(12, 5, 1_000, 2, filled=True)

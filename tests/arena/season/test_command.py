@@ -71,6 +71,7 @@ def test_bots_in_new_versions_are_started_before_their_stage(
     assert ["plate"] == [name for name, checks, _ in asked if checks]
 
 
+@pytest.mark.slow
 def test_a_stage_or_all_begin_anew(tmp_path: Path, asked: list[tuple[str, bool, str]]) -> None:
     file = league(tmp_path)
     before = season(file, "--json").stdout
@@ -100,6 +101,7 @@ def test_wrong_options_are_refused_and_nothing_is_moved(tmp_path: Path, words: t
     assert not list(tmp_path.glob("runs/league/*/ledger.sqlite"))
 
 
+@pytest.mark.slow
 def test_a_bot_that_cannot_start_begins_no_season(tmp_path: Path, asked: list[tuple[str, bool, str]]) -> None:
     """Whether it starts is found out by starting it."""
     file = league(tmp_path, bots="abcde", more=("seed = 4", "policy.startup_ms = 20000"))

@@ -337,6 +337,7 @@ def test_a_copy_that_is_not_as_it_was_made_goes_on_nowhere(file: Path) -> None:
         playing(file)
 
 
+@pytest.mark.slow
 def test_bots_of_two_groups_that_are_called_the_same_are_told_apart_to_the_last_stage(tmp_path: Path) -> None:
     last = '[[stages]]\nname = "last"\nfrom = "groups"\n[[stages]]\nname = "very-last"\nversions = "new"\n'
     file = league(tmp_path, STAGES + last)

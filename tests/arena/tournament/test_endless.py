@@ -128,6 +128,7 @@ def test_it_ends_idle_and_its_report_and_page_have_its_ratings(
     assert "By the ladder&#39;s rating" in (file.parent / "runs/cup" / PAGE).read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("after", mostly_slow(1, [True, False]), ids=["after the write", "before the write"])
 def test_killed_at_every_few_writes_it_comes_out_the_same(
     file: Path, idle: list[str], after: bool, monkeypatch: pytest.MonkeyPatch

@@ -144,6 +144,7 @@ def changes_of(file: Path) -> dict[int, tuple[Command, ...]]:
     return CHANGES | {7: (("extend", *longer),)}
 
 
+@pytest.mark.slow
 def test_a_running_arena_takes_changes_in_and_ends_as_if_it_had_known_them(file: Path) -> None:
     found = playing(file, Host(file, changes_of(file)))
     assert {event.block is not None for event in events(file)} == {True}

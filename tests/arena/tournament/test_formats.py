@@ -103,6 +103,7 @@ def told(file: Path, results: FinalResults) -> Any:
     return msgspec.json.decode(msgspec.json.encode(results_json(read_tournament(file), results)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("after", mostly_slow(1, [5, 9]))
 def test_stopped_and_run_again_it_is_the_same_tournament(file: Path, after: int) -> None:
     """The same matches with the same deals, and the same table; what was played is not played again."""

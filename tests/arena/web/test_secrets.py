@@ -94,6 +94,7 @@ def on_the_web() -> Iterator[None]:
         yield
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("game", sorted(GAMES))
 def test_two_matches_that_look_the_same_give_browsers_the_same_bytes(game: str) -> None:
     with on_the_web():

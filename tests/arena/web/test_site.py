@@ -141,6 +141,7 @@ def test_what_is_new_is_added(tmp_path: Path, out: Path, matches: list[Path]) ->
     assert len([path for path in after if before.get(path) != after[path]]) == said["written"]
 
 
+@pytest.mark.slow
 def test_by_processes_it_is_the_same_site(
     results: Path, out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

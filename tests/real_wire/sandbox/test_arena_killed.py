@@ -180,6 +180,7 @@ def test_nothing_is_left_of_it(place: Place, start: str) -> None:
     until(arena.is_gone)
 
 
+@pytest.mark.slow
 @START
 def test_of_an_arena_whose_guard_is_killed_too_the_next_one_leaves_nothing(place: Place, start: str) -> None:
     arena = Arena(place, start, MATCHES)
@@ -190,6 +191,7 @@ def test_of_an_arena_whose_guard_is_killed_too_the_next_one_leaves_nothing(place
     until(arena.is_gone)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("within", [[], ["unshare", "--pid", "--fork", "--mount-proc"]], ids=["here", "container"])
 def test_an_arena_that_lives_is_left_alone(place: Place, within: list[str]) -> None:
     """Also by one that cannot see its processes, in another container."""

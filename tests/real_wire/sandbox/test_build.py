@@ -378,6 +378,7 @@ def test_two_arenas_may_build_the_same_at_once(tmp_path: Path, isolation: Isolat
     assert {log, made[0].folder} == set(log.parent.iterdir())
 
 
+@pytest.mark.slow
 @both
 def test_a_killed_arena_leaves_nothing_that_is_taken_for_a_result(
     tmp_path: Path, cache: Path, isolation: Isolation

@@ -255,6 +255,7 @@ def end(arena: "subprocess.Popen[bytes]") -> None:
 
 
 class TestArenasDeath:
+    @pytest.mark.slow
     @pytest.mark.parametrize("program", STUBBORN.values(), ids=STUBBORN)
     @pytest.mark.parametrize("isolation", ["strict", "warm"])
     async def test_nothing_outlives_the_arena_of_a_bot_that(
@@ -281,6 +282,7 @@ class TestArenasDeath:
         end(running)
         assert gone(lab), lab.alive()
 
+    @pytest.mark.slow
     @BOTH
     def test_the_arena_may_die_in_the_middle_of_a_start(
         self, lab: Lab, arena: Callable[[How], "subprocess.Popen[bytes]"], isolation: How

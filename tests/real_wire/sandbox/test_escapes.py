@@ -231,6 +231,7 @@ async def not_in_force() -> set[str]:
     return {each.layer for each in layers if not each.in_force}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("sandboxed")
 @pytest.mark.parametrize(
     ("words", "layer"),
@@ -288,6 +289,7 @@ async def test_a_folder_with_more_in_it_than_its_hash_covers_is_found(monkeypatc
     assert "escaped" == (await one_attempt("runs-what-its-hash-does-not-cover", "standard"))[0]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("sandboxed")
 async def test_a_bot_that_is_not_frozen_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sandbox.Process, "freeze", lambda _: None)

@@ -119,6 +119,7 @@ def test_what_is_planted_is_caught_and_named(leak: str) -> None:
     assert_caught(*LEAKS[leak], FEW)
 
 
+@pytest.mark.slow
 def test_conformance_varies_who_points_where_and_opens_both_windows() -> None:
     (report,) = check_game(Pointing(), range(10))
     assert () == report.unopened

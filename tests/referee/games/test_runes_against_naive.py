@@ -204,6 +204,7 @@ def test_a_second_implementation_of_the_page_tells_and_shows_the_same(seed: int)
     compare(seed)
 
 
+@pytest.mark.slow
 def test_the_matches_compared_hold_all_that_can_be_told_and_both_ways_to_end() -> None:
     counts = sum((compare(seed) for seed in range(1000, 1030)), Counter[str]())
     events = {str(event.__struct_config__.tag) for event in GAME.events}

@@ -169,6 +169,7 @@ def played(rounds: tuple[tuple[int | None, ...], ...]) -> PointingState:
     return state
 
 
+@pytest.mark.slow
 def test_all_layouts_that_fit_the_hints_of_hive_mind_are_as_likely() -> None:
     game = GAMES["hive-mind"]
     table = Table(game, Deal("gauntlet", 1))
@@ -210,6 +211,7 @@ def test_who_placed_what_in_hive_mind_is_drawn_uniformly() -> None:
     assert surprise < len(possible) + 5 * (2 * len(possible)) ** 0.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("variant", "seed"), [("recharged", 54), ("tempo-up", 11), ("gauntlet", 30), ("gauntlet", 120)]
 )
@@ -375,6 +377,7 @@ def test_every_symbol_that_fits_the_clues_is_as_likely() -> None:
     assert sum((count - 60) ** 2 / 60 for count in drawn.values()) < 3 * len(every)
 
 
+@pytest.mark.slow
 def test_all_legal_symbols_that_fit_some_facts_are_found() -> None:
     """Two runes are placed, a third is required, one group comes twice: the same symbols as by trying all."""
     placed: Any = SYMBOLS[1][:2]
@@ -412,6 +415,7 @@ def test_all_legal_symbols_that_fit_some_facts_are_found() -> None:
         ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("seed", "rounds"), [(0, 16), (1, 16), (0, 8), (1, 11)])
 def test_worlds_are_found_in_a_match_of_runes(seed: int, rounds: int) -> None:
     luck = Random(16)
@@ -483,6 +487,7 @@ def worlds_of_all_games() -> list[str]:
     return found
 
 
+@pytest.mark.slow
 def test_worlds_do_not_depend_on_the_order_of_sets() -> None:
     """Else a bot that searches would not play the same match twice, with the same seed and the same luck."""
     program = f"from {__name__} import worlds_of_all_games as worlds; print(*worlds(), sep='\\n')"

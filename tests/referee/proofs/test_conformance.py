@@ -15,6 +15,7 @@ FEW = range(12)
 PLANTED = LEAKS | {planted.__name__: (planted, promise) for planted, promise in FAULTS.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("planted", "promise"), PLANTED.values(), ids=PLANTED)
 def test_what_is_planted_is_caught_and_named(planted: type[AnyGame], promise: str) -> None:
     assert_caught(planted, promise, FEW)

@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import msgspec
+import pytest
 
 
 def run(*arguments: str) -> "subprocess.CompletedProcess[str]":
@@ -11,6 +12,7 @@ def run(*arguments: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own module
 
 
+@pytest.mark.slow
 def test_a_sound_game_gives_a_report_for_each_variant() -> None:
     done = run("tests.referee.toy:Cups", "0", "1", "2", "3")
     assert (0, "") == (done.returncode, done.stderr)

@@ -30,6 +30,7 @@ def test_the_referee_keeps_the_rules_of_time() -> None:
     assert (None, True) == (finding, tally.windows >= windows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("plant", mostly_slow(14, FAULTS), ids=lambda plant: plant.__name__)
 def test_a_planted_fault_is_found(plant: Plant, monkeypatch: pytest.MonkeyPatch) -> None:
     plant(monkeypatch)

@@ -105,6 +105,7 @@ def test_with_prompt_pacing_a_bot_sees_how_long_another_thought(kind: str) -> No
     assert SURE <= share("prompt", kind)
 
 
+@pytest.mark.slow
 @KINDS
 @pytest.mark.parametrize("watcher", mostly_slow(1, [500_000, 0, 999_999]))
 def test_with_fixed_pacing_it_cannot_tell_1_ms_from_900_ms(kind: str, watcher: int) -> None:
