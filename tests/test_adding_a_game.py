@@ -78,6 +78,7 @@ def test_its_golden_match_is_made(copy: Path) -> None:
     assert "lone-number" == golden["scenario"]["game"]
 
 
+@pytest.mark.slow
 def test_bots_play_it_among_them_the_one_that_knows_no_game(copy: Path) -> None:
     schema = run(copy, "-m", "arena", "schema")
     (copy / "bots/any_random/schema.json").write_text(schema)

@@ -73,6 +73,7 @@ def transcript(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return found
 
 
+@pytest.mark.slow
 def test_breakpoint_works_in_a_bot_that_is_asked_again(tmp_path: Path, transcript: Path) -> None:
     mine = bot(tmp_path / "mine", "if number == 1: breakpoint()")
     shown, code = typed(

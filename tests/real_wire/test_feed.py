@@ -340,6 +340,7 @@ class TestCommands:
                 topic, message = received(subscriber)
                 yield topic, msgspec.json.decode(message, type=FeedMessage)
 
+    @pytest.mark.slow
     def test_a_match_is_told_to_its_outcome_and_its_transcripts_head(
         self, endpoint: str, subscribe: Subscribe, tmp_path: Path
     ) -> None:

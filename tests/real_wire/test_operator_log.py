@@ -62,6 +62,7 @@ def one_match(folder: Path, log: str) -> "subprocess.CompletedProcess[bytes]":
     return arena("match", "mist", *bots, "--log", log, "--json", folder=folder)
 
 
+@pytest.mark.slow
 async def test_a_bot_that_falls_over_is_told_of_and_its_last_words_come_at_the_end(tmp_path: Path) -> None:
     writer = Writer(opened(str(tmp_path / "log")))
     bots = [SandboxedBot(bad_bot(tmp_path, name)) for name in ("crash_later", "silent")]

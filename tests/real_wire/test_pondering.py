@@ -82,6 +82,7 @@ async def between(tmp_path: Path, isolation: Isolation, *, ponder: bool) -> list
     return [int(line.split()[1]) for line in log.splitlines() if not line.startswith("kit: ")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("isolation", ["strict", "none"])
 async def test_it_gets_none_while_it_owes_nothing(tmp_path: Path, isolation: Isolation) -> None:
     got = await between(tmp_path, isolation, ponder=False)

@@ -88,6 +88,7 @@ def test_pages_are_served_until_ctrl_c(serving: Serving) -> None:
         assert (SIGNALLED + signal.SIGINT, "arena: stopped\n") == serving.ends()
 
 
+@pytest.mark.slow
 def test_a_match_is_followed_from_its_feed_to_its_end(results: Path, serving: Serving) -> None:
     with serving.told("/cup/live/events") as told, open_feed(feed_endpoint(results)) as line:
         assert [] == next(told)["matches"]

@@ -53,6 +53,8 @@ AT_ONCE = {"main_ms": 5_000, "startup_ms": 15_000}
 """Terms for matches that are all played at once: a hundred processes start, and share this machine's cores."""
 AGAIN_AND_AGAIN, LONG = ("deaf", "reconnects"), {"main_ms": 2_400}
 """Bad bots that are hung up on for many hellos, and the terms of their matches."""
+OF_EACH_KIND = ("never_hello", "wrong_token", "silent", "garbage", "flood", "crash_after_submitting", "orphans")
+"""Of each kind in the table, one that the quick tests play, too."""
 HONEST: dict[str, tuple[str, tuple[str, ...]]] = {
     "mist": ("heaven-and-hell", ("mist_tracker", "mist_hunter")),
     "hive-mind": ("gauntlet", ("hive_mind_counter", *["hive_mind_random"] * 4)),
@@ -186,13 +188,21 @@ async def test_a_bot_that_still_runs_is_seen(isolation: Isolation, tmp_path: Pat
     assert [] == processes_of(tmp_path / "match" / "forks")
 
 
-@pytest.mark.parametrize("name", [name for name in TABLE if name not in AGAIN_AND_AGAIN])
+@pytest.mark.parametrize(
+    "name",
+    [
+        name if name in OF_EACH_KIND else pytest.param(name, marks=pytest.mark.slow)
+        for name in TABLE
+        if name not in AGAIN_AND_AGAIN
+    ],
+)
 async def test_a_bad_bot_is_named_rightly_and_harms_nobody(
     name: str, isolation: Isolation, silent: Result, tmp_path: Path
 ) -> None:
     await assert_named_and_harmless(name, isolation, silent, tmp_path)
 
 
+@pytest.mark.slow
 async def test_who_comes_again_and_again_is_named_rightly_and_harms_nobody(
     isolation: Isolation, tmp_path: Path
 ) -> None:

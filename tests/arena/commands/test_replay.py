@@ -131,6 +131,7 @@ def test_a_foreign_transcripts_names_do_nothing_to_the_terminal(tmp_path: Path) 
         assert r"ann\x1b[2J, bob\x0ahead 0, seed 1" in result.stdout
 
 
+@pytest.mark.slow
 def test_of_many_files_those_that_do_not_hold_are_listed(transcript: Path, tmp_path: Path) -> None:
     (tmp_path / "cup" / "round").mkdir(parents=True)
     content = transcript.read_bytes()

@@ -215,6 +215,7 @@ def test_what_a_seat_has_chosen_shows(game: str) -> None:
                 assert (before != after).any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("game", GAMES)
 def test_all_of_a_match_fits_its_space(game: str) -> None:
     encoder = ENCODERS[game]

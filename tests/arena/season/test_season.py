@@ -128,6 +128,7 @@ def test_stages_and_groups_have_deals_of_their_own(file: Path) -> None:
     assert len(seeds) == 2 * len(set(seeds))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("after", mostly_slow(1, [False, True]), ids=["before the write", "after the write"])
 def test_killed_at_any_moment_it_comes_out_the_same(
     file: Path, after: bool, monkeypatch: pytest.MonkeyPatch
@@ -499,6 +500,7 @@ def test_a_season_is_no_tournament_and_says_which_command_it_needs(file: Path) -
         assert said in refused.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["", "[]", '{"seed": 1}', "[" * 100_000, '{"schema":9,"seed":1,"stages":[]}'])
 def test_a_strange_book_is_refused_in_a_line(file: Path, text: str) -> None:
     playing(file)

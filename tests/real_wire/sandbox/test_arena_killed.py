@@ -173,6 +173,7 @@ def place(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, all_walls: N
 START = pytest.mark.parametrize("start", ["warm", "cold"])
 
 
+@pytest.mark.slow
 @START
 def test_nothing_is_left_of_it(place: Place, start: str) -> None:
     arena = Arena(place, start, MATCHES)

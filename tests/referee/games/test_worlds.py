@@ -290,6 +290,7 @@ def fits(history: History, named: list[int]) -> bool:
     return required and all(walk.fits(at) for at in range(len(named)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("seed", "is_wild"), [(0, False), (1, False), (0, True)])
 def test_the_rules_lead_to_a_world_of_the_fight(seed: int, *, is_wild: bool) -> None:
     """The moves and questions of a world are played anew under its secrets, and come to the same."""
@@ -350,6 +351,7 @@ def test_every_layout_of_banners_that_fits_is_as_likely() -> None:
     assert sum((count - 100) ** 2 / 100 for count in drawn.values()) < len(every) + 5 * (2 * len(every)) ** 0.5
 
 
+@pytest.mark.slow
 def test_every_symbol_that_fits_the_clues_is_as_likely() -> None:
     """Four runes of a symbol are known, and the group of a fifth; the walk goes to all that are legal."""
     table = Table(GAMES["runes-to-ruins"], Deal("guardians", 0))

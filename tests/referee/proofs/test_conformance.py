@@ -28,6 +28,7 @@ def test_a_leak_that_is_planted_in_the_feed_is_caught(leak: FeedLeak, monkeypatc
         check_game(Cups(), FEW)
 
 
+@pytest.mark.slow
 def test_a_sound_game_passes_and_the_report_says_how_much_was_compared() -> None:
     reports = check_game(Cups(), FEW)
     assert ["plain", "blind"] == [report.variant for report in reports]

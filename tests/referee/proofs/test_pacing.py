@@ -100,6 +100,7 @@ def share(pacing: Pacing, kind: str, watcher: int = 0) -> float:
 KINDS = pytest.mark.parametrize("kind", ["turn", "sealed", "asked"])
 
 
+@pytest.mark.slow
 @KINDS
 def test_with_prompt_pacing_a_bot_sees_how_long_another_thought(kind: str) -> None:
     assert SURE <= share("prompt", kind)
