@@ -1,7 +1,10 @@
-"""What this installation's code is: a hash of all that results depend on."""
+"""What this installation's code is: a hash of all that results depend on, taken once a process."""
 
+from collections.abc import Mapping
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
+from types import MappingProxyType
 
 import protocol
 import referee
@@ -11,6 +14,7 @@ ROOMS = ("schedule", "statistics", "regression")
 """The arena's rooms on which results depend, or what they count for."""
 
 
+@cache
 def own_content() -> str:
     """Hash of what decides and of what built-in bots share: the version does not tell two commits apart."""
     total = sha256()
@@ -21,7 +25,8 @@ def own_content() -> str:
     return f"sha256:{total.hexdigest()}"
 
 
-def own_files() -> dict[str, str]:
+@cache
+def own_files() -> Mapping[str, str]:
     """The same file by file: path to the first digits of its hash."""
     own = {
         f"{place}/{name}": digest
@@ -32,7 +37,7 @@ def own_files() -> dict[str, str]:
         f"{module.parent.name}/{module.name}": sha256(module.read_bytes()).hexdigest()[:FILE_HASH_DIGITS]
         for module in _shared_by_bots()
     }
-    return own | shared
+    return MappingProxyType(own | shared)
 
 
 def _folders() -> dict[str, Path]:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import socket
 import sqlite3
 from collections.abc import Callable
@@ -211,13 +212,21 @@ SCHEMAS = (
 )  # fmt: skip
 
 
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a tournament that was played."""
+    folder = tmp_path_factory.mktemp("played")
+    cup(folder)
+    return folder
+
+
 class TestLedgers:
     """A results folder from elsewhere."""
 
     @pytest.fixture
-    def ledger(self, tmp_path: Path) -> Path:
-        """A tournament's that was played."""
-        cup(tmp_path)
+    def ledger(self, tmp_path: Path, played: Path) -> Path:
+        """A copy of its ledger, in a results folder of its own."""
+        shutil.copytree(played, tmp_path, dirs_exist_ok=True)
         return tmp_path / "runs/cup" / LEDGER
 
     def test_one_that_was_played_is_reported(self, ledger: Path) -> None:

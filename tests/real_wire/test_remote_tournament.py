@@ -61,7 +61,9 @@ class Player:
         self._socket.curve_serverkey = z85(host.public).encode()
         self._socket.curve_publickey = z85(keys.public).encode()
         self._socket.curve_secretkey = z85(keys.secret).encode()
-        for option, value in {zmq.LINGER: 0, zmq.RECONNECT_IVL: 100, zmq.HEARTBEAT_IVL: 500}.items():
+        for option, value in {
+            zmq.LINGER: 0, zmq.RECONNECT_IVL: 100, zmq.HEARTBEAT_IVL: 500, zmq.HEARTBEAT_TIMEOUT: 5_000,
+        }.items():  # fmt: skip
             self._socket.set(option, value)
         self._monitor = self._socket.get_monitor_socket(zmq.EVENT_HANDSHAKE_FAILED_AUTH)
         self._socket.connect(endpoint)
@@ -113,6 +115,8 @@ CUTS: dict[int, list[int]] = {3: [20_000, 40_000], 6: [30_000], 8: [15_000, 45_0
 SHUT_OUT = 9
 MATCHES_BEFORE = 4
 """Of the bot that is shut out."""
+GOODBYE_SECONDS = 5
+"""A player waits so long for its dismissal once the tournament is over: a cut line loses what is on its way."""
 
 
 def command(*arguments: str) -> list[str]:
@@ -159,6 +163,7 @@ async def cup(folder: Path) -> tuple[dict[str, Any], list[Player], list[KeyPair]
                 with trio.fail_after(240):
                     done = await ended(folder, "tournament", "cup.toml", *options)
                 assert 0 == done.returncode, done.stderr
+                nursery.cancel_scope.deadline = trio.current_time() + GOODBYE_SECONDS
         finally:
             for player in players:
                 player.end()
