@@ -189,7 +189,8 @@ class Wire:
         """
         path = directory.absolute() / SOCKET_NAME
         if len(os.fsencode(path)) > PATH_BYTES:
-            raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG), str(path))
+            reason = "too long a path for a socket; set TMPDIR to a shorter one"
+            raise OSError(errno.ENAMETOOLONG, reason, str(path))
         try:
             line = LocalLine(path, bell, self._poll)
         except OSError as error:

@@ -6,6 +6,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
+SLOW = "STAND_INS_ARE_SLOW"
+"""Of the environment: a file. While it is there, stand-ins of matches take a hundred times as long."""
 PATIENCE_SECONDS = 600
 """Far more than anything here takes, also on a machine that is busy otherwise."""
 STATE, BORN = 0, 19

@@ -18,10 +18,9 @@ from arena.workers.api import Play, Worker
 from arena.workers.pool import open_pool
 from referee.host.plan import Plan, Result
 from tests.arena.stand_in import result
+from tests.real_wire.processes import SLOW
 
 LUCK = Random()
-SLOW = "STAND_INS_ARE_SLOW"
-"""Of the environment: a file. While it is there, matches take a hundred times as long."""
 MODULE = "tests.real_wire.stand_in_tournament"
 
 

@@ -11,11 +11,10 @@ from random import Random
 import pytest
 
 from arena.errors import DONE
+from tests.real_wire.processes import SLOW
 from tests.real_wire.test_tournament_stopped import MANY_MATCHES, STAND_INS, cup, start, table
 
 pytestmark = pytest.mark.timeout(900)
-SLOW = "STAND_INS_ARE_SLOW"
-"""See `stand_in_tournament`."""
 BACKUP = ("-m", "arena", "backup", "--json")
 BLOCKS = 100
 TEXT = MANY_MATCHES.replace("blocks = 20", f"blocks = {BLOCKS}")

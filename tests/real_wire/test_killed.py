@@ -30,7 +30,7 @@ from referee.match.records import Judged
 from referee.match.verdicts import Verdict
 from referee.sandbox.process import SandboxError, find_isolation
 from referee.transcript.reader import read_transcript
-from tests.real_wire.processes import alive, children, family, until
+from tests.real_wire.processes import SLOW, alive, children, family, until
 
 ROOT = Path(__file__).parents[2]
 STAND_INS = ("-m", "tests.real_wire.stand_in_tournament")
@@ -228,17 +228,22 @@ def test_arenas_and_workers_killed_at_random_moments_change_nothing(tmp_path: Pa
 
 
 @pytest.mark.slow
-def test_with_a_field_that_changes_meanwhile_the_same_changes_give_the_same_table(tmp_path: Path) -> None:
+def test_with_a_field_that_changes_meanwhile_the_same_changes_give_the_same_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Bots enter, are updated and withdraw while arenas and workers are killed; then all is played in one go.
 
     `tests/arena/tournament/test_entries.py` has the other formats, and kills at every write.
     """
     file = cup(tmp_path / "cup", MANY_BOTS)
     shutil.copytree(file.parent / "one", file.parent / "three")
+    (slow := tmp_path / "slow").touch()
+    monkeypatch.setenv(SLOW, str(slow))
     wanted = {"arena": 1, "worker": 4}
     meddle = meddling(file, CHANGES)
     process, killed = disturbed(STAND_INS, file, wanted, 1, meddle)
     until(lambda: not meddle() or process.poll() is not None)
+    slow.unlink()
     found = table(process, TIMES)
     assert killed
     with closing(Ledger(file.parent / "runs/cup/ledger.sqlite")) as ledger:

@@ -28,7 +28,7 @@ def test_each_level_is_told_and_the_page_needs_nothing_else(tmp_path: Path) -> N
         assert 0 < each["windows"] <= 20
         assert 0 < each["lateness"]["p50"] <= each["lateness"]["max"]
         # A frame that comes while the loop is busy counts as come when it last looked: in the bot's favour.
-        assert each["wrong_answers"] <= each["windows"] // 10
+        assert each["wrong_answers"] <= each["windows"] // 5
         # A machine that is busy with other work may keep a bot from its processor: that voids its match.
         assert each["void"] < each["matches"]
         # Of the eight moments at which its bots answer, three are past the end.

@@ -228,7 +228,10 @@ class Task:
                     # A worker that is lost now takes the result with it, and Dask would wait for ever.
                     given: bytes = await trio.to_thread.run_sync(self._future.result, abandon_on_cancel=True)
                 except Exception as error:  # noqa: BLE001 - of any kind, see `_reason`
-                    raise self._reason(error) from None
+                    reason = self._reason(error)
+                    if isinstance(reason, OSError):  # Its machine may have been lost while it gave what it had.
+                        raise WorkerGoneError(f"the line to it is cut: {reason}") from None
+                    raise reason from None
                 return given
         finally:
             self._future.cancel()

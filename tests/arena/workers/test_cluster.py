@@ -21,6 +21,7 @@ from arena.workers.cluster import (
     tasks,
 )
 from arena.workers.cluster.cluster import open_cluster
+from arena.workers.cluster.dask import SchedulerGoneError, Task
 from arena.workers.cluster.protocol import Arrival, Asked, BotsGoneError, Ordered, Returned, received
 from arena.workers.own_code import own_content
 from arena.workers.protocol import Done, encoded, failed, order
@@ -325,3 +326,25 @@ def test_who_has_left_is_not_played_for(monkeypatch: pytest.MonkeyPatch) -> None
     tasks.leave("an arena")
     with pytest.raises(WorkerGoneError, match="its arena has left"):
         node_line.node_of("an arena", 1)
+
+
+class Cut:
+    """Dask's future of a task whose worker was lost as it gave what it had."""
+
+    status = "error"
+
+    def add_done_callback(self, over: Callable[[object], None]) -> None:
+        over(self)
+
+    def result(self) -> bytes:
+        raise ConnectionResetError("in <TCP (closed)>")
+
+    def cancel(self) -> None:
+        """It is over."""
+
+
+async def test_a_result_that_is_lost_on_its_way_is_its_workers_loss_and_played_again() -> None:
+    with pytest.raises(WorkerGoneError, match="the line to it is cut"):
+        await Task(Cut(), lambda error: error).outcome()
+    with pytest.raises(SchedulerGoneError):
+        await Task(Cut(), lambda _: SchedulerGoneError("the scheduler is gone")).outcome()
