@@ -298,11 +298,11 @@ class Session:
 
     def _guarded(self, method: Callable[..., Any], *given: Any, opened: Opened | None = None) -> Any:
         """What the bot's method returns; None where it raised and the bot goes on."""
-        if (self._on_error or self._bot.on_error) == "crash":
-            return method(*given)
         try:
             return method(*given)
-        except Exception as error:  # noqa: BLE001 - whatever a stranger's method raises
+        except Exception as error:
+            if (self._on_error or self._bot.on_error) == "crash":
+                raise
             in_full = self._notes.raised(error) <= ERRORS_SHOWN
             self._log(_told_of(error, getattr(method, "__name__", "decide"), opened, in_full=in_full))
             return None

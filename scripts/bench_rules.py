@@ -19,7 +19,7 @@ from msgspec import Raw
 from protocol.codec import encode
 from protocol.games.mist_board import BOARD
 from referee.games import GAMES
-from referee.rules import Deal, Illegal, Table, Taken, shown
+from referee.rules import Deal, Illegal, Table, Taken, choice, shown
 
 ROUNDS, SECONDS = 5, 2.0
 MATCHES_A_SECOND = {
@@ -154,10 +154,15 @@ def random_target(table: Table, seat: int, luck: Random) -> dict[str, int | None
 def random_cells(view: Any, luck: Random) -> list[str]:
     """One, two or three cells of Mist, anywhere that the turn allows."""
     cells: list[str] = []
-    number = min(luck.choice((1, 1, 2, 3)), view.pieces[1])
+    number, names, forbidden = min(choice(luck, (1, 1, 2, 3)), view.pieces[1]), BOARD.names, view.forbidden
     while len(cells) < number:
-        cell = luck.choice(BOARD.names)
-        if cell not in view.forbidden and not any(cell in NOT_WITH[other] for other in cells):
+        cell = choice(luck, names)
+        if cell in forbidden:
+            continue
+        for other in cells:
+            if cell in NOT_WITH[other]:
+                break
+        else:
             cells.append(cell)
     return cells
 

@@ -79,8 +79,9 @@ class GymArena(gymnasium.Env[Observed, int]):
         while not episode.owed(self.seat):
             episode.close()
             self._opponents.tell(episode.told)
-            closed = {seat: taken for seat, taken in enumerate(episode.taken) if seat in self._bots and taken}
-            self._opponents.closed({seat: (taken.action, taken.by_default) for seat, taken in closed.items()})
+            self._opponents.closed(
+                {seat: taken for seat, taken in enumerate(episode.taken) if seat in self._bots and taken}
+            )
             if episode.over or episode.truncated:
                 return
             self._others_act()

@@ -15,7 +15,7 @@ from arena.simulation.result import Result, result_of
 from arena.simulation.unshared import unshared
 from protocol.codec import decode_json, encode
 from protocol.messages import PROTOCOL, ClockTerms, Over, Welcome
-from protocol.words import Action, Outcome
+from protocol.words import Outcome
 from referee.match import Policy, bot_seed, forfeited_at_once, with_forfeits
 from referee.rules import Addressed, Table, Taken
 
@@ -134,31 +134,35 @@ def _play_window(
     main_ms = terms.main_ms[window.name]
     game, state = table.game, table.state
     for owed in window.owed:
-        if not players[owed.seat].gone:
+        player = players[owed.seat]
+        if not player.gone:
             view = game.view(state, owed.seat)
-            players[owed.seat].ask(table, owed, view, main_ms=main_ms, reserve_ms=terms.reserve_ms)
+            player.ask(table, owed, view, main_ms=main_ms, reserve_ms=terms.reserve_ms)
     taken: list[Taken | None] = [None] * table.seats
-    actions: dict[int, Action | None] = {}
     for owed in window.owed:
-        action = actions[owed.seat] = players[owed.seat].answer(table)
-        if window.asap and action is not None:
-            news = table.answer(owed.seat, action)
-            told += news
-            _tell(players, news)
-    for seat, action in actions.items():
-        given = table.default(seat) if action is None else action
-        taken[seat] = Taken(given, by_default=action is None)
+        action = players[owed.seat].answer(table)
+        if action is not None:
+            taken[owed.seat] = Taken(action)
+            if window.asap:
+                news = table.answer(owed.seat, action)
+                told += news
+                _tell(players, news)
+    for owed in window.owed:
+        if taken[owed.seat] is None:
+            taken[owed.seat] = Taken(table.default(owed.seat), by_default=True)
     news = table.close(tuple(taken))
-    for seat, action in actions.items():
-        closed = taken[seat]
-        assert closed is not None  # noqa: S101 - it was set above
-        players[seat].close(closed.action, by_default=action is None, reserve_ms=terms.reserve_ms)
+    for player, closed in zip(players, taken, strict=True):
+        if closed is not None:
+            player.close(closed, reserve_ms=terms.reserve_ms)
     return news
 
 
 def _tell(players: Sequence[Player], told: Sequence[Addressed]) -> None:
     for each in told:
-        for player in players if each.seat is None else (players[each.seat],):
+        if each.seat is not None:
+            players[each.seat].tell(each.event)
+            continue
+        for player in players:
             player.tell(each.event)
 
 

@@ -8,7 +8,7 @@ from arena.simulation.player import Player, Rules
 from arena.simulation.refereed import terms_of
 from protocol.words import Action
 from referee.match import Policy, bot_seed
-from referee.rules import Addressed, Table
+from referee.rules import Addressed, Table, Taken
 
 
 class Opponents:
@@ -56,10 +56,10 @@ class Opponents:
                 if each.seat is None or each.seat == seat:
                     player.tell(each.event)
 
-    def closed(self, taken: Mapping[int, tuple[Action | None, bool]]) -> None:
-        """The window closed: by seat what was taken, and whether by default. Raises BotError."""
-        for seat, (action, by_default) in taken.items():
-            self._players[seat].close(action, by_default=by_default, reserve_ms=self._reserve_ms)
+    def closed(self, taken: Mapping[int, Taken]) -> None:
+        """The window closed: by seat what was taken. Raises BotError."""
+        for seat, each in taken.items():
+            self._players[seat].close(each, reserve_ms=self._reserve_ms)
 
     @property
     def _reserve_ms(self) -> int:

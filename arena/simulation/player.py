@@ -1,6 +1,5 @@
 """A bot at its seat of a match in this process: what it is told, and what it says."""
 
-from contextlib import suppress
 from typing import Any, Literal, get_args
 
 from msgspec import Raw, Struct, convert
@@ -23,7 +22,7 @@ from protocol.messages import (
 )
 from protocol.refusals import Refusal
 from protocol.words import Action, Event
-from referee.rules import Illegal, Owed, Table
+from referee.rules import Illegal, Owed, Table, Taken
 
 NAME = "in-process"
 """Of the match, as bots are told."""
@@ -57,6 +56,8 @@ class Player:
         """What it means to submit at last to the open window."""
         self._frame = b""
         """The same as JSON."""
+        self._owed: tuple[Owed | None, bytes] = None, b""
+        """Its part in the last window, and the default of it as JSON."""
         self._standing: Action | None = None
         self._final = False
         self._events = 0
@@ -112,7 +113,7 @@ class Player:
             id=self.windows,
             window=table.window.name,
             view=unshared(view) if type(view) is asked else decode_json(encode(view)),
-            default=None if owed.default is None else decode_json(encode(owed.default)),
+            default=decode_json(self._default_of(owed)),
             main_ms=main_ms,
             reserve_ms=reserve_ms,
         )
@@ -126,6 +127,12 @@ class Player:
         except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a stranger's method raises
             self._raised(error)
 
+    def _default_of(self, owed: Owed) -> bytes:
+        """As JSON. Games open the same window again and again."""
+        if owed is not self._owed[0]:
+            self._owed = owed, encode(owed.default)
+        return self._owed[1]
+
     def answer(self, table: Table) -> Action | None:
         """What is taken of all that it said to the open window; None: the default.
 
@@ -137,8 +144,10 @@ class Player:
             return None
         if not self.said and self._action is not None:
             # Nothing that the bot could hear of it changes anything.
-            with suppress(Illegal):
+            try:
                 return table.read(self.seat, self._frame)
+            except Illegal:
+                pass  # It hears of it below.
         self._session.submit(self.windows - 1, self._action, final=True)
         self._standing, self._final = None, False
         while self.said:
@@ -177,12 +186,13 @@ class Player:
             return Rejected(window=self.windows - 1, reason=Refusal.ILLEGAL, text=illegal.reason)
         return Accepted(self.windows - 1, self._standing)
 
-    def close(self, taken: Action | None, *, by_default: bool, reserve_ms: int) -> None:
-        """The window is over."""
-        self.defaults += by_default
+    def close(self, taken: Taken, *, reserve_ms: int) -> None:
+        """The window is over, and that was taken."""
+        self.defaults += taken.by_default
         if self._hears_closed:
-            own = None if taken is None else decode_json(encode(taken))
-            self.hear(Closed(self.windows - 1, own, by_default=by_default, charged_ms=0, reserve_ms=reserve_ms))
+            own = None if taken.action is None else decode_json(encode(taken.action))
+            number = self.windows - 1
+            self.hear(Closed(number, own, by_default=taken.by_default, charged_ms=0, reserve_ms=reserve_ms))
         self._window = None
 
     def refused(self, reason: str) -> None:

@@ -19,8 +19,10 @@ _LEAVES = (str, int, float, bool, bytes, type(None))
 def unshared(value: ValueT) -> ValueT:
     """The same Struct; every dict and list in it is a new one."""
     kind: Any = type(value)
-    copies = _copies(kind)
-    return replace(value, **{name: copy(getattr(value, name)) for name, copy in copies}) if copies else value  # type: ignore[type-var]
+    own: dict[str, Any] = {}
+    for name, copy in _copies(kind):
+        own[name] = copy(getattr(value, name))
+    return replace(value, **own) if own else value  # type: ignore[type-var]
 
 
 @cache

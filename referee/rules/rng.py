@@ -7,28 +7,31 @@ from collections.abc import MutableSequence, Sequence
 from random import Random
 from typing import Any, TypeVar
 
+from msgspec import Struct
+
 ItemT = TypeVar("ItemT")
 
 FEW = 21
 """Of more items `Random.sample` may draw in another way."""
 
 
-class Luck:
+class Luck(Struct, frozen=True, gc=False):
     """The chance of one window (or, with no window, of the deal). Streams are made when asked for."""
 
-    __slots__ = ("_seed", "_window")
-
-    def __init__(self, seed: int, window: int | None = None) -> None:
-        self._seed = seed
-        self._window: int | str = "deal" if window is None else window
+    _seed: int
+    _window: int | None = None
 
     def shared(self) -> Random:
         """The stream of the window itself. Each call starts it anew: ask once and keep it."""
-        return Random(f"{self._seed}/{self._window}")
+        return Random(self._name)
 
     def seat(self, seat: int, k: int = 0) -> Random:
         """The k-th stream of one seat in this window, whatever others do."""
-        return Random(f"{self._seed}/{self._window}/{seat}/{k}")
+        return Random(f"{self._name}/{seat}/{k}")
+
+    @property
+    def _name(self) -> str:
+        return f"{self._seed}/{'deal' if self._window is None else self._window}"
 
 
 def shuffle(luck: Random, items: MutableSequence[Any]) -> None:

@@ -55,7 +55,6 @@ class Table:
         """Counts the match's windows from 0; names the open window's luck."""
         self.journal: list[Move] = []
         self.window: Window | None = None
-        self._parts: dict[int, Owed] = {}
         self.start = self._take(game.deal(deal.variant, self.options, self.setup, luck))
         """What was told before the first window."""
 
@@ -66,13 +65,15 @@ class Table:
 
     def read(self, seat: int, raw: bytes | Raw) -> Action:
         """The canonical action that `raw` submits to the open window. Raises Illegal."""
-        if seat not in self._parts:
+        if self._part(seat) is None:
             raise Illegal("this seat owes nothing now")
         return self.game.read_action(self.state, seat, raw)
 
     def default(self, seat: int) -> Action | None:
-        """What the seat is taken to have submitted if it has nothing; a drawn one is drawn here."""
-        owed = self._parts[seat]
+        """What a seat that owes is taken to have submitted if it has nothing; a drawn one is drawn here."""
+        owed = self._part(seat)
+        if owed is None:
+            raise KeyError(seat)
         return self.game.draw_default(self.state, seat, self._luck()) if owed.drawn else owed.default
 
     def answer(self, seat: int, action: Action) -> tuple[Addressed, ...]:
@@ -94,15 +95,20 @@ class Table:
         fork.journal = self.journal.copy()
         return fork
 
+    def _part(self, seat: int) -> Owed | None:
+        """What the seat owes to the open window."""
+        if self.window is not None:
+            for owed in self.window.owed:
+                if owed.seat == seat:
+                    return owed
+        return None
+
     def _luck(self) -> Luck:
         return Luck(self.deal.seed, self.number)
 
     def _take(self, step: Step[Any]) -> tuple[Addressed, ...]:
         self.state = step.state
-        window = self.game.window(step.state)
-        if window is not self.window:
-            self.window = window
-            self._parts = {owed.seat: owed for owed in self.owed}
+        self.window = self.game.window(step.state)
         self.outcome: Outcome | None = self.game.outcome(step.state)
         for told in step.told:
             if told.seat is None:

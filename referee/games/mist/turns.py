@@ -32,6 +32,8 @@ SPELLED = {spelling: name for name in BOARD.names for spelling in (name, name.lo
 
 AROUND = {name: BOARD.grow(bit) for name, bit in BOARD.bit.items()}
 """Cell to its mask with its neighbours'."""
+_SEES = tuple({BOARD.name[bit]: (bit, seen) for bit, seen in by_cell.items()} for by_cell in SEEN)
+"""By number of pieces placed, then by cell: its mask, and what a piece there sees."""
 _AROUND = {bit: BOARD.neighbours(bit) for bit in BOARD.name}
 """The same without itself, by its mask."""
 _MIDDLE = BOARD.ball(CENTRE, 1)
@@ -134,7 +136,7 @@ _TERMS = {
 
 def terms_of(state: MistState) -> Terms:
     """What the turn that is due may be."""
-    return _TERMS[state.variant][min(state.turns, 2)]
+    return _TERMS[state.variant][state.turns if state.turns < 2 else 2]  # noqa: PLR2004, FURB136 - `min` takes longer
 
 
 def mover_of(state: MistState) -> int | None:
@@ -176,7 +178,8 @@ def _checked_cells(terms: Terms, spellings: tuple[str, ...]) -> tuple[str, ...]:
             if bit & mask:
                 raise Illegal(f"{name} is named twice")
             raise Illegal(f"{name} is next to another cell of this turn")
-        in_order = in_order and bit > mask
+        if bit < mask:
+            in_order = False
         mask |= bit
         names.append(name)
     return tuple(names) if in_order else BOARD.cells(mask)
@@ -189,14 +192,13 @@ def place(state: MistState, cells: tuple[str, ...]) -> tuple[MistState, tuple[Ad
     watcher = 1 - mover
     own, others, watching = state.pieces[mover], state.pieces[watcher], state.sight[watcher]
     knew, watched = state.known[mover], state.known[watcher]
-    placed = BOARD.mask(cells)
+    placed, vision = _placed_and_vision(cells)
     spotted = placed & watching.spotting
     destroyed = placed & (own | others | CENTRE)
     if len(cells) > 1:
         destroyed |= spotted
     stay = placed & ~destroyed
-    sight = sight_of(cells, destroyed)
-    vision = sight.vision
+    sight = Sight(vision, _spotting(stay, len(cells)) if destroyed else vision)
     own |= stay
     left = _left_without(state.without[mover], own, stay)
     if mover:
@@ -208,7 +210,8 @@ def place(state: MistState, cells: tuple[str, ...]) -> tuple[MistState, tuple[Ad
     visible = _visible(vision, vision & own, vision & others)
     seen = BOARD.cells(spotted) if spotted else ()
     seen_lost = BOARD.cells(destroyed & watching.vision) if destroyed else ()
-    seen_visible = _with_opponents(watched.visible, stay & watching.vision)
+    arrived = stay & watching.vision
+    seen_visible = _with_opponents(watched.visible, arrived) if arrived else watched.visible
     movers = Known(visible, knew.spotted, knew.destroyed, cells, lost)
     watchers = Known(seen_visible, seen, seen_lost, watched.placed, watched.lost)
     after = replace(
@@ -261,14 +264,26 @@ def swap(state: MistState) -> tuple[MistState, tuple[Addressed, ...]]:
 
 def sight_of(cells: tuple[str, ...], destroyed: int) -> Sight:
     """What a placement lets its owner see, and what of that its surviving pieces spot."""
-    seen, bits = SEEN[len(cells)], BOARD.bit
-    vision = spotting = 0
+    placed, vision = _placed_and_vision(cells)
+    return Sight(vision, _spotting(placed & ~destroyed, len(cells)))
+
+
+def _placed_and_vision(cells: tuple[str, ...]) -> tuple[int, int]:
+    placed = vision = 0
+    sees = _SEES[len(cells)]
     for name in cells:
-        bit = bits[name]
-        vision |= seen[bit]
-        if not bit & destroyed:
-            spotting |= seen[bit]
-    return Sight(vision, spotting)
+        bit, seen = sees[name]
+        placed |= bit
+        vision |= seen
+    return placed, vision
+
+
+def _spotting(stay: int, pieces: int) -> int:
+    """What those see that stay of so many pieces."""
+    seen, spotting = SEEN[pieces], 0
+    for bit in BOARD.each(stay):
+        spotting |= seen[bit]
+    return spotting
 
 
 @lru_cache(maxsize=4096)
@@ -305,7 +320,7 @@ def _holds(cell: int, own: int, others: int) -> Literal["own", "opponent", "empt
 
 def _with_opponents(seen: Board, arrived: int) -> Board:
     """What the watcher was told of its vision on its own turn, with what has just arrived there."""
-    return {**seen, **dict.fromkeys(BOARD.cells(arrived), "opponent")} if arrived else seen
+    return {**seen, **dict.fromkeys(BOARD.cells(arrived), "opponent")}
 
 
 def whole_board(pieces: tuple[int, int]) -> WholeBoard:
