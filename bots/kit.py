@@ -286,13 +286,14 @@ class Session:
 
     def decide(self, opened: Opened, view: Any) -> Any:
         """Opens a window: what the bot means to submit at last, None for the default. It is not said yet."""
-        self._window = Window(opened, view, self._bot.match, self._bot.luck, self)
+        bot, notes = self._bot, self._notes
+        window = self._window = Window(opened, view, bot.match, bot.luck, self)
         self._last, self._standing = opened.default, None
         self._unanswered = 0
         self._fell_back = False
-        errors = self._notes.errors
-        action = self._guarded(self._bot.decide, self._window, opened=opened)
-        if self._notes.errors > errors and not self._unanswered:
+        errors = notes.errors
+        action = self._guarded(bot.decide, window, opened=opened)
+        if notes.errors > errors and not self._unanswered:
             self._last = None  # To ask for the default is told as such in the match's report.
         return self._last if action is None else action
 

@@ -151,9 +151,9 @@ def _play_window(
         if taken[owed.seat] is None:
             taken[owed.seat] = Taken(table.default(owed.seat), by_default=True)
     news = table.close(tuple(taken))
-    for player, closed in zip(players, taken, strict=True):
-        if closed is not None:
-            player.close(closed, reserve_ms=terms.reserve_ms)
+    for owed in window.owed:
+        if (closed := taken[owed.seat]) is not None:
+            players[owed.seat].close(closed, reserve_ms=terms.reserve_ms)
     return news
 
 

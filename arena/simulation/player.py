@@ -108,21 +108,15 @@ class Player:
     def ask(self, table: Table, owed: Owed, view: Any, *, main_ms: int, reserve_ms: int) -> None:
         """Opens a window for it. What it says to that is in `said`."""
         assert table.window is not None  # noqa: S101 - it is owed something
-        asked = self._session.view_type
-        opened = Opened(
-            id=self.windows,
-            window=table.window.name,
-            view=unshared(view) if type(view) is asked else decode_json(encode(view)),
-            default=decode_json(self._default_of(owed)),
-            main_ms=main_ms,
-            reserve_ms=reserve_ms,
-        )
-        self._window = table.window.name
+        name, session = table.window.name, self._session
+        takes_it = type(view) is session.view_type
+        own = unshared(view) if takes_it else decode_json(encode(view))
+        default = decode_json(self._default_of(owed))
+        opened = Opened(self.windows, name, own, default, main_ms, reserve_ms)
+        self._window = name
         self.windows += 1
         try:
-            self._action = self._session.decide(
-                opened, opened.view if type(view) is asked else self._converted(opened.view)
-            )
+            self._action = session.decide(opened, own if takes_it else self._converted(own))
             self._frame = encode(self._action)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a stranger's method raises
             self._raised(error)
@@ -188,7 +182,8 @@ class Player:
 
     def close(self, taken: Taken, *, reserve_ms: int) -> None:
         """The window is over, and that was taken."""
-        self.defaults += taken.by_default
+        if taken.by_default:
+            self.defaults += 1
         if self._hears_closed:
             own = None if taken.action is None else decode_json(encode(taken.action))
             number = self.windows - 1

@@ -320,7 +320,10 @@ def _holds(cell: int, own: int, others: int) -> Literal["own", "opponent", "empt
 
 def _with_opponents(seen: Board, arrived: int) -> Board:
     """What the watcher was told of its vision on its own turn, with what has just arrived there."""
-    return {**seen, **dict.fromkeys(BOARD.cells(arrived), "opponent")}
+    board = seen.copy()
+    for name in BOARD.cells(arrived):
+        board[name] = "opponent"
+    return board
 
 
 def whole_board(pieces: tuple[int, int]) -> WholeBoard:
