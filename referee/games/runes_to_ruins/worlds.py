@@ -331,7 +331,7 @@ class Walk:
         paid = {
             past.round: search.paid_to(self.seat, n)
             for n, past in enumerate(self.past)
-            if search.won[n] not in search.rounds[n].free
+            if search.won[n] and search.won[n] not in search.rounds[n].free
         }
         if not self._choose_some_ways(paid):
             return False

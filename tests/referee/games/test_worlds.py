@@ -45,6 +45,7 @@ from referee.games.fight_for_a_name.worlds import Layouts
 from referee.games.hive_mind.state import HiveMindState
 from referee.games.mist.worlds import History, Walk, read
 from referee.games.pointing.state import PointingState, play_round
+from referee.games.runes_to_ruins import worlds as runes_worlds
 from referee.games.runes_to_ruins.clues import Clue
 from referee.games.runes_to_ruins.pools import (
     EVERY_RUNE,
@@ -428,6 +429,27 @@ def test_worlds_are_found_in_a_match_of_runes(seed: int, rounds: int) -> None:
         table.close(tuple(taken))
     assert table.window is not None
     shows(table, told[0], luck.randrange(5), luck)
+
+
+def test_runes_whose_payments_no_condition_can_have_made_begin_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Symbols were found, and then how the purse came about was drawn so that nothing can have won a round."""
+    luck = Random(0)
+    table = Table(GAMES["runes-to-ruins"], Deal("guardians", 0))
+    told: list[list[Event]] = [[] for _ in range(5)]
+    for _ in range(3):
+        play_window(table, told, luck)
+    runs: list[Search] = []
+
+    def run(search: Search) -> bool:
+        runs.append(search)
+        search.won = [0] * len(search.rounds)
+        return runs.count(search) == 1
+
+    monkeypatch.setattr(Search, "run", run)
+    monkeypatch.setattr(runes_worlds, "TRIES", 2)
+    with pytest.raises(ValueError, match="no world was found"):
+        next(iter(table.game.worlds(table.game.view(table.state, 0), told[0], 0, luck)))
+    assert len(runs) > len(set(runs)) > 1
 
 
 @pytest.mark.parametrize("seed", range(SEEDS))
