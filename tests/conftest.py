@@ -5,16 +5,22 @@ heeds it.
 """
 
 import signal
+from functools import cache
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from arena.workers import own_code
 from tests.long import cases
 
 LONGEST_ID = 60
 REAL_TIME = {"cluster", "live", "pages", "real_wire", "viewer", "web", "test_docs_examples.py", "test_wheel.py"}
 """Where processes, sockets and browsers are waited for, all of which the machine may keep from its cores."""
 TIMED_OUT = "from pytest-timeout"
+
+# Nothing of the arena's own files changes while tests run: a tournament's terms need not hash them again.
+for name in ("content_hash", "file_hashes"):
+    setattr(own_code, name, cache(getattr(own_code, name)))
 
 # How long a case takes says what else the machine does.
 settings.register_profile(

@@ -39,7 +39,7 @@ def terms_of(tournament: Tournament, seed: int) -> Terms:
     return {
         "arena": version("mist-arena"),
         "content of the arena": own_content(),
-        "files of the arena": dict(own_files()),
+        "files of the arena": own_files(),
         "game": form.game,
         "variant": tournament.variant,
         **_dotted("options", tournament.options),

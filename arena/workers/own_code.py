@@ -1,10 +1,7 @@
-"""What this installation's code is: a hash of all that results depend on, taken once a process."""
+"""What this installation's code is: a hash of all that results depend on."""
 
-from collections.abc import Mapping
-from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from types import MappingProxyType
 
 import protocol
 import referee
@@ -14,7 +11,6 @@ ROOMS = ("schedule", "statistics", "regression")
 """The arena's rooms on which results depend, or what they count for."""
 
 
-@cache
 def own_content() -> str:
     """Hash of what decides and of what built-in bots share: the version does not tell two commits apart."""
     total = sha256()
@@ -25,8 +21,7 @@ def own_content() -> str:
     return f"sha256:{total.hexdigest()}"
 
 
-@cache
-def own_files() -> Mapping[str, str]:
+def own_files() -> dict[str, str]:
     """The same file by file: path to the first digits of its hash."""
     own = {
         f"{place}/{name}": digest
@@ -37,7 +32,7 @@ def own_files() -> Mapping[str, str]:
         f"{module.parent.name}/{module.name}": sha256(module.read_bytes()).hexdigest()[:FILE_HASH_DIGITS]
         for module in _shared_by_bots()
     }
-    return MappingProxyType(own | shared)
+    return own | shared
 
 
 def _folders() -> dict[str, Path]:

@@ -7,7 +7,7 @@ import logging
 import re
 import secrets
 import threading
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -25,6 +25,8 @@ SLOTS = "matches"
 """The resource of a Dask worker that a match takes one of."""
 SCHEMES = {"dask": "tcp", "dask+tls": "tls"}
 CONNECT_SECONDS = 10
+CUT_SECONDS, CUT_LOOK_SECONDS = 2, 0.05
+"""How long after an error of some line it may show that the scheduler's is cut, and how often to look."""
 FAMILIES = ["dask", "msgpack"]
 """The serializers of Dask that are used: bytes and plain data. Pickled results are refused."""
 _PORT = re.compile("[0-9]{1,5}")
@@ -155,7 +157,7 @@ class DaskClient:
             )
         except Exception as error:  # noqa: BLE001 - of any kind, see `_reason`
             raise self._reason(error) from None
-        return Task(future, self._reason)
+        return Task(future, self._cause)
 
     def dismiss(self, farewell: Callable[[str], None], argument: str) -> None:
         """Has every worker call `farewell`, beside its tasks. Waits.
@@ -184,19 +186,34 @@ class DaskClient:
         try:
             return await trio.to_thread.run_sync(ask, abandon_on_cancel=True)
         except Exception as error:  # noqa: BLE001 - of any kind, see `_reason`
-            raise self._reason(error) from None
+            raise await self._cause(error) from None
+
+    async def _cause(self, error: Exception) -> Exception:
+        """As `_reason`, of what was asked: an error of a line may come before it shows whose line is cut."""
+        if _is_of_a_line(error):
+            with trio.move_on_after(CUT_SECONDS):
+                while not self.is_cut:  # noqa: ASYNC110 - it is told in a thread of Dask's
+                    await trio.sleep(CUT_LOOK_SECONDS)
+        return self._reason(error)
 
     def _reason(self, error: Exception) -> Exception:
         """Why something failed: without a scheduler Dask's client raises errors of many kinds."""
         return SchedulerGoneError("the scheduler is gone") if self.is_cut else error
 
 
+def _is_of_a_line(error: Exception) -> bool:
+    """Whether a line was cut, or nobody answered; Dask's own errors of that kind have no number."""
+    return isinstance(error, ConnectionError | TimeoutError) or (
+        isinstance(error, OSError) and error.errno is None
+    )
+
+
 class Task:
     """Something that a worker was asked to do."""
 
-    def __init__(self, future: Any, reason: Callable[[Exception], Exception]) -> None:
+    def __init__(self, future: Any, cause: Callable[[Exception], Awaitable[Exception]]) -> None:
         self._future = future
-        self._reason = reason
+        self._cause = cause
         self._over = trio.Event()
         self._waiting = trio.CancelScope()
         token = trio.lowlevel.current_trio_token()
@@ -228,10 +245,10 @@ class Task:
                     # A worker that is lost now takes the result with it, and Dask would wait for ever.
                     given: bytes = await trio.to_thread.run_sync(self._future.result, abandon_on_cancel=True)
                 except Exception as error:  # noqa: BLE001 - of any kind, see `_reason`
-                    reason = self._reason(error)
-                    if isinstance(reason, OSError):  # Its machine may have been lost while it gave what it had.
-                        raise WorkerGoneError(f"the line to it is cut: {reason}") from None
-                    raise reason from None
+                    cause = await self._cause(error)
+                    if _is_of_a_line(cause):  # Its machine may have been lost while it gave what it had.
+                        raise WorkerGoneError(f"the line to it is cut: {cause}") from None
+                    raise cause from None
                 return given
         finally:
             self._future.cancel()

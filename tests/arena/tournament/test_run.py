@@ -120,7 +120,7 @@ def test_files_of_the_arena_that_changed_are_named_a_few_of_them(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     playing(file)
-    own = dict(own_files())
+    own = own_files()
     deciding = {"referee/match/verdicts.py", "arena/schedule/swiss.py", "arena/statistics/result_arrays.py"}
     assert {"protocol/codec.py", "referee/host/one_match.py", "bots/kit.py", "arena/regression/model.py"} < set(
         own

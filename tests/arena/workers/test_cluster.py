@@ -1,10 +1,12 @@
 """Who may play of a cluster's workers, what they are sent, and what of theirs is believed."""
 
+import errno
 import shutil
 import zlib
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import msgspec
@@ -21,7 +23,7 @@ from arena.workers.cluster import (
     tasks,
 )
 from arena.workers.cluster.cluster import open_cluster
-from arena.workers.cluster.dask import SchedulerGoneError, Task
+from arena.workers.cluster.dask import DaskClient, SchedulerGoneError
 from arena.workers.cluster.protocol import Arrival, Asked, BotsGoneError, Ordered, Returned, received
 from arena.workers.own_code import own_content
 from arena.workers.protocol import Done, encoded, failed, order
@@ -329,22 +331,54 @@ def test_who_has_left_is_not_played_for(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 class Cut:
-    """Dask's future of a task whose worker was lost as it gave what it had."""
+    """Dask's future of a task whose worker was lost as it gave what it had, or that came to another error."""
 
     status = "error"
+
+    def __init__(self, error: OSError) -> None:
+        self._error = error
 
     def add_done_callback(self, over: Callable[[object], None]) -> None:
         over(self)
 
     def result(self) -> bytes:
-        raise ConnectionResetError("in <TCP (closed)>")
+        raise self._error
 
     def cancel(self) -> None:
         """It is over."""
 
 
-async def test_a_result_that_is_lost_on_its_way_is_its_workers_loss_and_played_again() -> None:
-    with pytest.raises(WorkerGoneError, match="the line to it is cut"):
-        await Task(Cut(), lambda error: error).outcome()
-    with pytest.raises(SchedulerGoneError):
-        await Task(Cut(), lambda _: SchedulerGoneError("the scheduler is gone")).outcome()
+class Line:
+    """A line of Dask's, to the scheduler."""
+
+    is_closed = False
+
+    def closed(self) -> bool:
+        return self.is_closed
+
+
+@pytest.mark.parametrize(
+    ("error", "is_the_schedulers", "told"),
+    [
+        (ConnectionResetError(errno.ECONNRESET, "reset"), False, WorkerGoneError),
+        (OSError("in <TCP (closed)>"), False, WorkerGoneError),
+        (OSError("in <TCP (closed)>"), True, SchedulerGoneError),
+        (OSError(errno.ENOSPC, "No space left on device"), False, OSError),
+    ],
+)
+async def test_a_result_that_is_lost_on_its_way_is_its_workers_loss_unless_the_schedulers_line_is_cut(
+    autojump_clock: trio.testing.MockClock, error: OSError, is_the_schedulers: bool, told: type[Exception]
+) -> None:
+    """Which shows a moment later."""
+    line = Line()
+    dask = SimpleNamespace(scheduler_comm=line, submit=lambda *_, **__: Cut(error))
+    task = DaskClient(dask).submit("tcp://there:1", bytes, slots=1)  # type: ignore[arg-type]
+
+    async def cut() -> None:
+        await trio.sleep(1)
+        line.is_closed = is_the_schedulers
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(cut)
+        with pytest.raises(told):
+            await task.outcome()
