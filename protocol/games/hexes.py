@@ -43,7 +43,13 @@ class Hexes:
         self._few = {0: (), **{bit: (name,) for bit, name in self.name.items()}}
         """What masks of no cell and of one name: most of those asked."""
         self.all = sum(bits)
-        self._second_half = sum(bits[len(bits) // 2 :])
+        self.at_length = {bit.bit_length(): (name, bit) for name, bit in self.bit.items()}
+        """The bit length of a one-cell mask to its name and itself.
+
+        `at_length[mask.bit_length()]` is a mask's last cell. The first, `mask & -mask`, takes twice as long:
+        negative numbers cost much, and so do hashes of long ones.
+        """
+        self._first_half = sum(bits[: len(bits) // 2 + 1])
         self._shifts = {way: y * stride + (x + y) // 2 for way, (x, y) in steps.items()}
         self._up = tuple(shift for shift in self._shifts.values() if shift > 0)
         self._down = tuple(-shift for shift in self._shifts.values() if shift < 0)
@@ -71,34 +77,43 @@ class Hexes:
 
     def groups(self, mask: int) -> Iterator[int]:
         """The mask's connected groups, each as a mask; by their first cell in row order."""
-        a, b, c = self._up
-        d, e, f = self._down
         while mask:
-            group, edge = 0, mask & -mask
-            while edge:
-                group |= edge
-                # The same as `grow`, spelled out: this is where a match spends its time.
-                edge = edge << a | edge << b | edge << c | edge >> d | edge >> e | edge >> f
-                edge = edge & mask & ~group
-            mask &= ~group
+            group = self.group(mask & -mask, mask)
+            mask ^= group
             yield group
 
     def group(self, cell: int, mask: int) -> int:
         """The connected group of the mask that holds `cell`, which is one of its cells."""
         a, b, c = self._up
         d, e, f = self._down
-        group = 0
-        while cell:
-            group |= cell
-            cell = cell << a | cell << b | cell << c | cell >> d | cell >> e | cell >> f
-            cell = cell & mask & ~group
-        return group
+        edge, left = cell, mask ^ cell
+        while edge:
+            # The same as `grow`, spelled out: this is where a match spends its time.
+            edge = (edge << a | edge << b | edge << c | edge >> d | edge >> e | edge >> f) & left
+            left ^= edge
+        return mask ^ left
+
+    def group_to(self, cells: int, mask: int) -> int:
+        """The connected group of the mask that holds the last of `cells`, which are cells of it.
+
+        Where it holds all of them it is followed no further, so that it may be a part of the group.
+        """
+        a, b, c = self._up
+        d, e, f = self._down
+        if not cells:
+            return 0
+        _, edge = self.at_length[cells.bit_length()]
+        left = mask ^ edge
+        while edge and cells & left:
+            edge = (edge << a | edge << b | edge << c | edge >> d | edge >> e | edge >> f) & left
+            left ^= edge
+        return mask ^ left
 
     def largest(self, mask: int) -> int:
         """How many cells the largest connected group of the mask has; 0 for no cells."""
         most = 0
         while mask.bit_count() > most:
-            group = self.group(mask & -mask, mask)
+            group = self.group(self.at_length[mask.bit_length()][1], mask)
             most = max(most, group.bit_count())
             mask ^= group
         return most
@@ -109,16 +124,14 @@ class Hexes:
         d, e, f = self._down
         while mask.bit_count() > size:
             # A group grows fastest from the middle of the board.
-            half = mask & self._second_half or mask
-            group, grown = 0, half & -half
-            while grown != group:
-                if grown.bit_count() > size:
+            _, edge = self.at_length[(mask & self._first_half or mask).bit_length()]
+            left, enough = mask ^ edge, mask.bit_count() - size
+            while edge:
+                if left.bit_count() < enough:
                     return True
-                group = grown
-                grown = mask & (
-                    group | group << a | group << b | group << c | group >> d | group >> e | group >> f
-                )
-            mask ^= group
+                edge = (edge << a | edge << b | edge << c | edge >> d | edge >> e | edge >> f) & left
+                left ^= edge
+            mask = left
         return False
 
     def sizes(self, mask: int) -> list[int]:
@@ -136,10 +149,13 @@ class Hexes:
 
     def each(self, mask: int) -> Iterator[int]:
         """The mask's cells, one by one, in row order; each as a mask."""
+        at_length = self.at_length
+        cells: list[int] = []
         while mask:
-            low = mask & -mask
-            yield low
-            mask ^= low
+            _, cell = at_length[mask.bit_length()]
+            cells.append(cell)
+            mask ^= cell
+        return reversed(cells)
 
     def mask(self, names: Iterable[str]) -> int:
         """The mask of named cells. Raises KeyError where there is no such cell."""
@@ -152,10 +168,10 @@ class Hexes:
         """The names of a mask's cells, in row order."""
         if (few := self._few.get(mask)) is not None:
             return few
-        name = self.name
+        at_length = self.at_length
         names: list[str] = []
         while mask:
-            low = mask & -mask
-            names.append(name[low])
-            mask ^= low
-        return tuple(names)
+            name, cell = at_length[mask.bit_length()]
+            names.append(name)
+            mask ^= cell
+        return tuple(names[::-1])

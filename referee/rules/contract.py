@@ -229,10 +229,9 @@ class Game(ABC, Generic[StateT]):
             source: the state, or the view of that seat, which is all that it depends on.
             seat: the seat.
         """
-        view = source if isinstance(source, self.view_type) else self.view(cast("StateT", source), seat)
-        return LegalActions(
-            lambda: self.build(view, seat), lambda action: self.spell(view, action), self.listed(view, seat)
-        )
+        if isinstance(source, self.view_type):
+            return LegalActions(self, source, seat)
+        return LegalActions(self, self.view(cast("StateT", source), seat), seat)
 
     def build(self, view: Any, seat: int) -> Building:
         """Builds a legal action to the window that this view shows open, choice by choice."""

@@ -5,10 +5,11 @@ Before each choice a mask says which may come next: bit `n` is set if choice `n`
 to a legal action. So a policy with one output a choice can play any game, and a random one is always legal.
 """
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from random import Random
+from typing import Any, Protocol
 
-from protocol.words import Action
+from protocol.words import Action, View
 
 Building = Generator[int, int, Action]
 """How a game builds an action: it yields the mask of what may come next, is sent a choice, and returns the action.
@@ -50,6 +51,19 @@ class Draft:
             self.mask, self.action = 0, end.value
 
 
+class BuildsActions(Protocol):
+    """What these functions of a game say is told at `Game`."""
+
+    def build(self, view: Any, seat: int) -> Building:
+        """See `Game.build`."""
+
+    def spell(self, view: Any, action: Action) -> Sequence[int]:
+        """See `Game.spell`."""
+
+    def listed(self, view: Any, seat: int) -> Sequence[Action] | None:
+        """See `Game.listed`."""
+
+
 class LegalActions:
     """What one seat may submit to the open window; `Game.legal_actions` makes it.
 
@@ -58,18 +72,14 @@ class LegalActions:
     choices more often than one of many.
     """
 
-    __slots__ = ("_build", "_listed", "_spell")
+    __slots__ = ("_game", "_listed", "_seat", "_view")
 
-    def __init__(
-        self,
-        build: Callable[[], Building],
-        spell: Callable[[Action], Sequence[int]],
-        listed: Sequence[Action] | None = None,
-    ) -> None:
-        """Takes how an action is built, which choices build a given one, and the list if there is one."""
-        self._build = build
-        self._spell = spell
-        self._listed = listed
+    def __init__(self, game: BuildsActions, view: View, seat: int) -> None:
+        """Takes whose actions they are, and what that seat knows."""
+        self._game = game
+        self._view = view
+        self._seat = seat
+        self._listed = game.listed(view, seat)
 
     @property
     def count(self) -> int | None:
@@ -97,14 +107,14 @@ class LegalActions:
         Raises:
             IllegalChoiceError: one of them may not come there.
         """
-        draft = Draft(self._build())
+        draft = Draft(self._game.build(self._view, self._seat))
         for choice in choices:
             draft.choose(choice)
         return draft
 
     def choices(self, action: Action) -> tuple[int, ...]:
         """The choices that build this legal action, which must be in its canonical spelling."""
-        return tuple(self._spell(action))
+        return tuple(self._game.spell(self._view, action))
 
 
 def drawn(mask: int, luck: Random) -> int:

@@ -159,6 +159,24 @@ def test_a_group_and_the_largest_are_those_that_groups_gives() -> None:
             assert each == MIST.group(each & -each, cells) == MIST.group(1 << each.bit_length() - 1, cells)
 
 
+def test_a_group_is_followed_to_some_cells_until_it_holds_them_or_to_its_end() -> None:
+    luck = Random(1)
+    ended = 0
+    for _ in range(200):
+        mask = MIST.all & luck.getrandbits(MIST.all.bit_length())
+        cells = MIST.mask(luck.sample(MIST.cells(mask), 2))
+        whole = MIST.group(1 << cells.bit_length() - 1, mask)
+        part = MIST.group_to(cells, mask)
+        assert [part] == list(MIST.groups(part))
+        assert part == part & whole
+        assert (not cells & ~part) == (not cells & ~whole)
+        if cells & ~whole:
+            assert whole == part
+            ended += 1
+    assert 0 < ended < 200
+    assert 0 == MIST.group_to(0, MIST.all)
+
+
 def test_each_gives_the_cells_that_have_the_names() -> None:
     cells = MIST.mask(("A1", "E5", "C3"))
     assert ["A1", "C3", "E5"] == [MIST.name[cell] for cell in MIST.each(cells)]

@@ -123,10 +123,11 @@ class Mist(Game[MistState]):
 
     def close(self, state: MistState, taken: tuple[Taken | None, ...], luck: Luck) -> Step[MistState]:
         """Plays what the open window's seat is taken to have submitted."""
-        action = cast("Taken", taken[0] or taken[1]).action
-        if not isinstance(action, Turn):
-            first = cast("ChooseFirst", action).first
-            return Step(replace(state, first=first), (Addressed(FirstChosen(seat=first)),))
+        part = taken[0] or taken[1]
+        action = part.action if part else None
+        if isinstance(action, ChooseFirst):
+            return Step(replace(state, first=action.first), (Addressed(FirstChosen(seat=action.first)),))
+        assert isinstance(action, Turn)  # noqa: S101 - there are no other actions
         after, told = swap(state) if action.cells is UNSET else place(state, action.cells)
         if after.reason is None:
             return Step(after, told)
@@ -136,11 +137,12 @@ class Mist(Game[MistState]):
     def view(self, state: MistState, seat: int | None) -> MistView:
         """What the seat was last told, and public facts."""
         known = NOTHING_KNOWN if seat is None else state.known[seat]
-        mover = mover_of(state)
-        terms = NO_TERMS if mover is None else terms_of(state)
+        mover, terms, turn = None, NO_TERMS, turn_of(state)
+        if state.reason is None and state.first is not None:
+            mover, terms = (state.first + state.turns) % 2, terms_of(state)
         return MistView(
             seat=seat,
-            turn=turn_of(state) if mover is None else state.turns + 1,
+            turn=turn,
             mover=mover,
             pieces=terms.pieces,
             forbidden=terms.forbidden,

@@ -30,16 +30,10 @@ from referee.rules import (
 SPELLED = {spelling: name for name in BOARD.names for spelling in (name, name.lower())}
 """Every accepted spelling of a cell to its canonical one (R1)."""
 
-AROUND = {name: BOARD.grow(bit) for name, bit in BOARD.bit.items()}
-"""Cell to its mask with its neighbours'."""
 _SEES = tuple({BOARD.name[bit]: (bit, seen) for bit, seen in by_cell.items()} for by_cell in SEEN)
 """By number of pieces placed, then by cell: its mask, and what a piece there sees."""
 _AROUND = {bit: BOARD.neighbours(bit) for bit in BOARD.name}
 """The same without itself, by its mask."""
-_MIDDLE = BOARD.ball(CENTRE, 1)
-"""Groups of cells are found in fewest steps from here."""
-PIECES_THAT_SEE_THEMSELVES = 3
-"""So many pieces in one turn see their own cells and no others."""
 
 
 class RuleSet(Struct, frozen=True, kw_only=True):
@@ -81,6 +75,9 @@ class Terms(Struct, frozen=True, gc=False):
     """The least and the most cells."""
     forbidden: tuple[str, ...]
     may_swap: bool
+    cells: dict[str, tuple[str, int, int]] = {}
+    """Every accepted spelling of a cell that may be named, to its canonical one, its mask, and its mask with its
+    neighbours' (R1)."""
 
 
 class Sight(Struct, frozen=True, gc=False):
@@ -123,11 +120,22 @@ class MistState(Struct, frozen=True, kw_only=True, gc=False):
 BLIND = Sight()
 NOTHING_KNOWN = Known()
 NO_TERMS = Terms((0, 0), (), False)
+
+
+def _terms(least: int, most: int, forbidden: tuple[str, ...], may_swap: bool) -> Terms:
+    cells = {
+        spelling: (name, BOARD.bit[name], BOARD.grow(BOARD.bit[name]))
+        for spelling, name in SPELLED.items()
+        if name not in forbidden
+    }
+    return Terms((least, most), forbidden, may_swap, cells)
+
+
 _TERMS = {
     name: (
-        Terms((rules.least, 2), rules.forbidden_first, False),
-        Terms((rules.least, 3), rules.forbidden, rules.pie),
-        Terms((rules.least, 3), rules.forbidden, False),
+        _terms(rules.least, 2, rules.forbidden_first, False),
+        _terms(rules.least, 3, rules.forbidden, rules.pie),
+        _terms(rules.least, 3, rules.forbidden, False),
     )
     for name, rules in RULE_SETS.items()
 }
@@ -162,27 +170,24 @@ def checked_turn(terms: Terms, turn: Turn) -> Turn:
     least, most = terms.pieces
     if not least <= len(turn.cells) <= most:
         raise Illegal(f"{len(turn.cells)} cells; this turn names {least} to {most}")
-    return Turn(cells=_checked_cells(terms, turn.cells))
-
-
-def _checked_cells(terms: Terms, spellings: tuple[str, ...]) -> tuple[str, ...]:
-    mask, names, in_order = 0, [], True
-    for spelling in spellings:
-        name = SPELLED.get(spelling)
-        if name is None:
-            raise Illegal(f"{spelling[:20]!r} is no cell of this board")
-        if name in terms.forbidden:
-            raise Illegal(f"{name} may not be named this turn")
-        bit = BOARD.bit[name]
-        if AROUND[name] & mask:
-            if bit & mask:
-                raise Illegal(f"{name} is named twice")
-            raise Illegal(f"{name} is next to another cell of this turn")
-        if bit < mask:
-            in_order = False
+    mask, canonical = 0, True
+    for spelling in turn.cells:
+        if (cell := terms.cells.get(spelling)) is None:
+            raise Illegal(_why_not(spelling))
+        name, bit, around = cell
+        if around & mask:
+            raise Illegal(f"{name} is {'named twice' if bit & mask else 'next to another cell of this turn'}")
+        if bit < mask or name != spelling:
+            canonical = False
         mask |= bit
-        names.append(name)
-    return tuple(names) if in_order else BOARD.cells(mask)
+    return turn if canonical else Turn(cells=BOARD.cells(mask))
+
+
+def _why_not(spelling: str) -> str:
+    """Why a cell may not be named."""
+    if spelling in SPELLED:
+        return f"{SPELLED[spelling]} may not be named this turn"
+    return f"{spelling[:20]!r} is no cell of this board"
 
 
 def place(state: MistState, cells: tuple[str, ...]) -> tuple[MistState, tuple[Addressed, ...]]:
@@ -198,18 +203,23 @@ def place(state: MistState, cells: tuple[str, ...]) -> tuple[MistState, tuple[Ad
     if len(cells) > 1:
         destroyed |= spotted
     stay = placed & ~destroyed
-    sight = Sight(vision, _spotting(stay, len(cells)) if destroyed else vision)
+    # Three pieces see their own cells only, and each its own.
+    alone = vision == placed
+    sight = Sight(vision, vision if not destroyed else stay if alone else _spotting(stay, len(cells)))
     own |= stay
-    left = _left_without(state.without[mover], own, stay)
+    left = _left_without(state.without[mover], stay)
     if mover:
         pieces, without, sights = (others, own), (state.without[0], left), (BLIND, sight)
     else:
         pieces, without, sights = (own, others), (left, state.without[1]), (sight, BLIND)
 
-    lost = BOARD.cells(destroyed) if destroyed else ()
-    visible = _visible(vision, vision & own, vision & others)
+    lost: tuple[str, ...] = ()
+    seen_lost: tuple[str, ...] = ()
+    if destroyed:
+        lost = BOARD.cells(destroyed)
+        seen_lost = BOARD.cells(destroyed & watching.vision)
+    visible = _beneath(cells, own, others) if alone else _visible(vision, vision & own, vision & others)
     seen = BOARD.cells(spotted) if spotted else ()
-    seen_lost = BOARD.cells(destroyed & watching.vision) if destroyed else ()
     arrived = stay & watching.vision
     seen_visible = _with_opponents(watched.visible, arrived) if arrived else watched.visible
     movers = Known(visible, knew.spotted, knew.destroyed, cells, lost)
@@ -288,26 +298,28 @@ def _spotting(stay: int, pieces: int) -> int:
 
 @lru_cache(maxsize=4096)
 def _empty_board(vision: int) -> Board:
-    """What an empty board looks like in that vision, of which one or two pieces have fewer. Shared: copy it."""
+    """What an empty board looks like in that vision, of one or two pieces. Shared: copy it."""
     return {name: "blocked" if name == "E5" else "empty" for name in BOARD.cells(vision)}
 
 
 def _visible(vision: int, own: int, others: int) -> Board:
     """What the seat sees in its vision, and the pieces there."""
-    if vision.bit_count() <= PIECES_THAT_SEE_THEMSELVES:
-        # Nothing to remember: there are many such visions, and each is soon drawn.
-        return {name: _holds(BOARD.bit[name], own, others) for name in BOARD.cells(vision)}
-    board, name = _empty_board(vision).copy(), BOARD.name
+    board, at_length = _empty_board(vision).copy(), BOARD.at_length
     # The same as `BOARD.cells`, spelled out: this is where a turn spends its time.
     while own:
-        low = own & -own
-        board[name[low]] = "own"
-        own ^= low
+        name, cell = at_length[own.bit_length()]
+        board[name] = "own"
+        own ^= cell
     while others:
-        low = others & -others
-        board[name[low]] = "opponent"
-        others ^= low
+        name, cell = at_length[others.bit_length()]
+        board[name] = "opponent"
+        others ^= cell
     return board
+
+
+def _beneath(cells: tuple[str, ...], own: int, others: int) -> Board:
+    """What the seat sees that sees just the cells that it named. There are too many of these to remember them."""
+    return {name: _holds(BOARD.bit[name], own, others) for name in cells}
 
 
 def _holds(cell: int, own: int, others: int) -> Literal["own", "opponent", "empty", "blocked"]:
@@ -346,28 +358,33 @@ def winner_of(sizes0: tuple[int, ...], sizes1: tuple[int, ...], advantage: int) 
     return 0 if sizes0 > sizes1 else 1
 
 
-def _left_without(without: int, pieces: int, added: int) -> int:
-    """Cells that hang together and hold none of these pieces: those that hung together before some were added."""
-    left, added = without & ~added, added & without
-    if not without:
-        return 0
-    sure = True
-    while added and sure:
-        cell = added & -added
-        added ^= cell
-        # What lies around a cell hangs together: it joined nothing else. No two cells of a turn touch.
-        sure = _together(_AROUND[cell] & left)
-    if sure:
-        return left
-    others = PLAYABLE & ~pieces
-    start = others & _MIDDLE or others
-    return BOARD.group(start & -start, others)
+def _left_without(without: int, added: int) -> int:
+    """Cells that hang together and hold no piece of a seat: those that hung together before some were added."""
+    while added := added & without:
+        _, cell = BOARD.at_length[added.bit_length()]
+        without ^= cell
+        around = _AROUND[cell] & without
+        if not _together(around):
+            without = _larger_part(without, around)
+    return without
 
 
 @lru_cache(maxsize=4096)
 def _together(cells: int) -> bool:
-    """Whether these cells around one cell hang together."""
-    return BOARD.group(cells & -cells, cells) == cells
+    """Whether these cells around one cell hang together by themselves."""
+    return BOARD.group_to(cells, cells) == cells
+
+
+def _larger_part(cells: int, around: int) -> int:
+    """A group, the largest or near it, of cells of which every group touches one cell: these are `around` it."""
+    while True:
+        group = BOARD.group_to(around, cells)
+        around &= ~group
+        if not around:
+            return cells
+        if 2 * group.bit_count() > cells.bit_count():
+            return group
+        cells ^= group
 
 
 def _reason(before: MistState, pieces: tuple[int, int], without: tuple[int, int]) -> str | None:

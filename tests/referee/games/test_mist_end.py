@@ -4,6 +4,7 @@ from itertools import combinations
 from random import Random
 
 import pytest
+from msgspec import to_builtins
 
 from protocol.games.mist_board import BOARD, PLAYABLE
 from referee.games.mist import MistState
@@ -11,8 +12,10 @@ from tests.referee.games.mist_play import (
     CONTRACT,
     HEAVEN,
     MIST,
+    act,
     place,
     position,
+    seat_due,
     start,
     swap,
     turn,
@@ -152,3 +155,16 @@ def test_r9_full_goes_before_decided_and_turn_limit() -> None:
 def test_r9_decided_goes_before_turn_limit() -> None:
     own, other = FULL_ROWS, rest(FULL_ROWS, "E6", "E7")
     assert "decided" == reason(place(position(own, other, max_turns=11), "E6").state)
+
+
+@BOTH
+@pytest.mark.parametrize("seed", range(20))
+def test_r7_cells_kept_as_hanging_together_without_a_seats_pieces_do(variant: str, seed: int) -> None:
+    """Else a match could go on that R7 has decided."""
+    table, luck = start(variant), Random(seed)
+    while table.window is not None:
+        seat = seat_due(table)
+        act(table, to_builtins(MIST.legal_actions(table.state, seat).sample(luck)))
+        for cells, pieces in zip(table.state.without, table.state.pieces, strict=True):
+            assert not cells & pieces
+            assert 1 >= len(list(BOARD.groups(cells)))
