@@ -10,13 +10,12 @@ import time
 from collections.abc import Callable
 from random import Random
 
-from bench_rules import random_cells
-
 from arena import play
 from bots.kit import Window
 from protocol.games.mist import ChooseFirst, MistView, Turn
+from protocol.games.mist_board import BOARD
 from referee.games import GAMES
-from referee.rules import Deal, Table, Taken, shown
+from referee.rules import Deal, Table, Taken, choice, shown
 
 ROUNDS, SECONDS = 5, 2.0
 VARIANT = "contractual-obligation"
@@ -24,11 +23,29 @@ PROMISED = 400
 """Matches a second."""
 SHARE = 0.45
 """Of the rules' own rate."""
+NOT_WITH = {name: set(BOARD.cells(BOARD.ball(bit, 1))) for name, bit in BOARD.bit.items()}
+"""Cell to those that no turn names beside it."""
 
 
 def chosen(name: str, view: MistView, luck: Random) -> ChooseFirst | Turn:
-    """As the random seats of `scripts/bench rules`."""
+    """One, two or three cells, anywhere that the turn allows."""
     return ChooseFirst(first=0) if name == "first" else Turn(cells=tuple(random_cells(view, luck)))
+
+
+def random_cells(view: MistView, luck: Random) -> list[str]:
+    """The cells of a turn."""
+    cells: list[str] = []
+    number, names, forbidden = min(choice(luck, (1, 1, 2, 3)), view.pieces[1]), BOARD.names, view.forbidden
+    while len(cells) < number:
+        cell = choice(luck, names)
+        if cell in forbidden:
+            continue
+        for other in cells:
+            if cell in NOT_WITH[other]:
+                break
+        else:
+            cells.append(cell)
+    return cells
 
 
 def decide(window: Window[MistView]) -> ChooseFirst | Turn:
