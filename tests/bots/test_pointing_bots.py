@@ -94,9 +94,11 @@ def shown(rounds: Sequence[Targets]) -> PointingView:
     )  # fmt: skip
 
 
-def best_third(rounds: Sequence[Targets], answers: Sequence[int | None]) -> tuple[int | None, int | None]:
+def best_third(
+    rounds: Sequence[Targets], answers: Sequence[int | None], seed: int = 1
+) -> tuple[int | None, int | None]:
     """The reader's answer in round 3, and the one that is best if the others repeat round 1."""
-    worths = third(shown(rounds), Random(1), answers)
+    worths = third(shown(rounds), Random(seed), answers)
     places = {answer: final_place([*rounds, with_target(rounds[0], 0, answer)], 0) for answer in answers}
     return max(answers, key=lambda answer: worths[answer]), max(answers, key=lambda answer: places[answer])
 
@@ -158,7 +160,7 @@ def test_one_seat_that_changes_its_target_does_not_hide_where_it_sits() -> None:
     then = with_target(with_target(A_CHAIN, 0, 3), 12, None)
     guesses = explained(shown((A_CHAIN, then)), Random(1))
     assert sum(guess.weight for guess in guesses) > 0.7
-    assert (3, 3) == best_third((A_CHAIN, then), (8, 3, None))
+    assert all((3, 3) == best_third((A_CHAIN, then), (8, 3, None), seed) for seed in range(6))
 
 
 def test_maps_of_which_nothing_is_left_are_not_trusted() -> None:
