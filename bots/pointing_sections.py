@@ -1,10 +1,11 @@
-"""What a round of Pointing brings each seat, as bots reckon it: from who points where to points."""
+"""What rounds of Pointing bring each seat, as bots reckon it: from who points where to points and places."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from msgspec import Struct
 
-from protocol.games.pointing_map import CROWD
+from protocol.games.pointing_map import CROWD, Targets
 
 
 class Fate(Struct, frozen=True):
@@ -21,7 +22,7 @@ class Fate(Struct, frozen=True):
 
 def fates(targets: Sequence[int | None]) -> list[Fate]:
     """By seat. `targets`: by seat, whom it points at."""
-    on_loop = _on_loops(targets)
+    on_loop = on_loops(targets)
     # A pointer that hits a loop from outside is cut.
     ways = [
         None if target is None or (target in on_loop and seat not in on_loop) else target
@@ -37,6 +38,23 @@ def fates(targets: Sequence[int | None]) -> list[Fate]:
     ]
 
 
+def final_place(rounds: Sequence[Targets], seat: int) -> float:
+    """The share of the other seats that have fewer points after these three rounds, equals as a half."""
+    found = [_fates(targets) for targets in rounds]
+    totals: list[int] = []
+    for each in zip(*found, strict=True):
+        nodes = sum(fate.node for fate in each)
+        total = sum(fate.points for fate in each) + (3 - 2 * nodes if nodes else 0)
+        totals.append(total + all(fate.is_end for fate in each) - 2 * all(fate.is_start for fate in each))
+    behind = sum(1.0 if total < totals[seat] else 0.5 for total in totals if total <= totals[seat]) - 0.5
+    return behind / (len(totals) - 1)
+
+
+@lru_cache(maxsize=4096)
+def _fates(targets: Targets) -> list[Fate]:
+    return fates(targets)
+
+
 def _fate(size: int, after: int, is_looped: bool, is_pointed_at: bool) -> Fate:
     if is_looped:
         return Fate(-1 if size >= CROWD else 0)
@@ -45,7 +63,7 @@ def _fate(size: int, after: int, is_looped: bool, is_pointed_at: bool) -> Fate:
     return Fate(-1 if size >= CROWD else after, is_end=after == 0, is_start=not is_pointed_at)
 
 
-def _on_loops(targets: Sequence[int | None]) -> set[int]:
+def on_loops(targets: Sequence[int | None]) -> set[int]:
     """The seats that come back to themselves."""
     known: dict[int, int] = {}
     on_loop: set[int] = set()
