@@ -5,7 +5,7 @@ Nothing of a state reaches a bot, a spectator or a seat's transcript but through
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from msgspec import Raw, Struct
 
@@ -40,16 +40,16 @@ def event_message(event: Raw, n: int) -> EventMessage:
 
 def remembered(function: Callable[[StateT], MadeT]) -> Callable[[StateT], MadeT]:
     """The function, which keeps what it made of the last state: each seat's view of one state asks it the same."""
-    last: tuple[Any, Any] = (None, None)
+    last: Any = None
+    kept: MadeT
 
     @wraps(function)
     def made_of(state: StateT) -> MadeT:
-        nonlocal last
-        kept, made = last
-        if kept is not state:
-            made = function(state)
-            last = state, made
-        return cast("MadeT", made)
+        nonlocal last, kept
+        if last is not state:
+            kept = function(state)
+            last = state
+        return kept
 
     return made_of
 

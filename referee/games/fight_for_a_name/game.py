@@ -194,7 +194,7 @@ class FightForAName(Game[FightState]):
         if state.phase == "move":
             return Step(*close_moves(state, tuple(cast("list[Move]", actions)), luck))
         votes = [vote.seat for vote in cast("list[Vote]", actions) if vote.seat is not None]
-        return Step(*_VOTES[state.phase](state, votes, luck.shared()))
+        return Step(*_VOTES[state.phase](state, votes, luck))
 
     def view(self, state: FightState, seat: int | None) -> FightView:
         """What was told to all and to the seat, and what it did itself."""

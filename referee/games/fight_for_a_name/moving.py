@@ -1,6 +1,6 @@
 """Moves of The Fight For a Name: what may be submitted (R1, R4-R6), and what a round's moves come to."""
 
-from collections import Counter
+from functools import lru_cache
 
 from msgspec.structs import replace
 
@@ -35,16 +35,19 @@ def checked_move(state: FightState, seat: int, move: Move) -> Move:
     if price > player.mp:
         raise Illegal(f"this costs more than your {player.mp} MP")
     if move.path:
-        _check_path(player, move.path)
+        _check_destination(player, destination(player.position, move.path))
     if not move.reinforce:
         return move
     _check_reinforcements(state, player, move.reinforce)
     return Move(path=move.path, reinforce=dict(sorted(move.reinforce.items(), key=lambda part: int(part[0]))))
 
 
-def _check_path(player: Player, path: tuple[Direction, ...]) -> None:
-    """Raises Illegal where a path leads nowhere, or to a pillar in a way that breaks R1."""
-    at = player.position or START
+@lru_cache(maxsize=1024)
+def destination(at: str, path: tuple[Direction, ...]) -> str:
+    """Where a path leads. Raises Illegal if that is nowhere, or a pillar in a way that breaks R1.
+
+    Remembered: a move that was checked is played soon after, and seats take the same ways again and again.
+    """
     for number, way in enumerate(path, 1):
         there = STEPS[at].get(way)
         if there is None:
@@ -54,16 +57,14 @@ def _check_path(player: Player, path: tuple[Direction, ...]) -> None:
                 raise Illegal(f"step {number}: a pillar can only be the last hex of a path")
             if len(set(path)) > 1:
                 raise Illegal(f"a path to {there} goes in one direction throughout")
-            if any(visit.pillar == there for visit in player.visits):
-                raise Illegal(f"you have visited {there} before")
         at = there
-
-
-def _destination(at: str, path: tuple[Direction, ...]) -> str:
-    """Where a legal path leads."""
-    for way in path:
-        at = STEPS[at][way]
     return at
+
+
+def _check_destination(player: Player, place: str) -> None:
+    """Raises Illegal where a path leads to a pillar that was visited before (R1)."""
+    if place in PILLAR_AT and any(visit.pillar == place for visit in player.visits):
+        raise Illegal(f"you have visited {place} before")
 
 
 def _check_reinforcements(state: FightState, player: Player, reinforce: dict[HexKey, int]) -> None:
@@ -89,7 +90,7 @@ def _check_gifts(state: FightState, player: Player, give: dict[SeatKey, int]) ->
 def play_moves(state: FightState, moves: tuple[Move, ...]) -> tuple[FightState, tuple[Addressed, ...]]:
     """All moves and gifts of a round, at once; then what Start, hexes and pillars give."""
     places = [
-        player.position and _destination(player.position, move.path) if move.path else player.position
+        player.position and destination(player.position, move.path) if move.path else player.position
         for player, move in zip(state.players, moves, strict=True)
     ]
     gifts, at_start = _gifts(moves), ALONE if places.count(START) == 1 else NOT_ALONE
@@ -107,11 +108,11 @@ def play_moves(state: FightState, moves: tuple[Move, ...]) -> tuple[FightState, 
 
 def _gifts(moves: tuple[Move, ...]) -> dict[SeatKey, int]:
     """Seat to the MP it is given, above 0 only, ascending by seat."""
-    given: Counter[SeatKey] = Counter()
+    given: dict[SeatKey, int] = {}
     for move in moves:
-        if move.give:
-            given.update(move.give)
-    return {key: given[key] for key in SEAT_KEYS if key in given} if given else {}
+        for key, amount in move.give.items():
+            given[key] = given.get(key, 0) + amount
+    return {key: given[key] for key in SEAT_KEYS if key in given} if given else given
 
 
 def _given(player: Player, move: Move, income: int) -> Player:
@@ -151,7 +152,8 @@ def _visit(
     state: FightState, players: list[Player], arrived: dict[int, Pillar]
 ) -> tuple[FightState, tuple[Addressed, ...]]:
     """Pillars take their visitors in, or turn a crowd away (R2)."""
-    crowds = {pillar for pillar, count in Counter(arrived.values()).items() if count > CROWD}
+    places = [*arrived.values()]
+    crowds = {pillar for pillar in places if places.count(pillar) > CROWD}
     told = []
     for seat, pillar in arrived.items():
         titles = () if pillar in crowds else state.setup.pillars[pillar]
