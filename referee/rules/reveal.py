@@ -40,16 +40,17 @@ def event_message(event: Raw, n: int) -> EventMessage:
 
 def remembered(function: Callable[[StateT], MadeT]) -> Callable[[StateT], MadeT]:
     """The function, which keeps what it made of the last state: each seat's view of one state asks it the same."""
-    last: Any = None
-    kept: MadeT
+    last: Any = (None, None)
 
     @wraps(function)
     def made_of(state: StateT) -> MadeT:
-        nonlocal last, kept
-        if last is not state:
-            kept = function(state)
-            last = state
-        return kept
+        nonlocal last
+        made: MadeT
+        kept, made = last
+        if kept is not state:
+            made = function(state)
+            last = state, made
+        return made
 
     return made_of
 

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from protocol.games.fight_for_a_name import Move, Pick, Puzzle, RoundResult, Standing
 from referee.games.fight_for_a_name import ending
 from referee.games.fight_for_a_name.moving import INCOME, play_moves
-from referee.games.fight_for_a_name.state import SEAT_KEYS, FightState, Player
+from referee.games.fight_for_a_name.state import SEAT_KEYS, FightState, Player, of_each
 from referee.games.fight_for_a_name.titles import Holders, claim_titles
 from referee.rules import Addressed, Luck, sample
 
@@ -36,14 +36,20 @@ def is_right(puzzle: Puzzle, pick: Pick) -> bool:
 
 def next_round(state: FightState) -> FightState:
     """The state in which the next round's moves are due: all are paid, and seats on the board have gained MP."""
-    players = tuple(_paid(player, INCOME) for player in state.players)
+    players = tuple(of_each(state.players, _ready))
     return replace(state, phase="move", round=state.round + 1, players=players, visitors=(), gifts={})
 
 
-def _paid(player: Player, gain: int) -> Player:
-    """The player with its income, and on the board with what it gains besides: most get both, in one copy."""
-    more = player.income if player.position is None else player.income + gain
-    return replace(player, mp=player.mp + more, income=0) if more else player
+def _ready(player: Player) -> Player:
+    """The player with its income, and with what it gains for the next round: both in one copy."""
+    if player.position is None:
+        return _paid(player)
+    return replace(player, mp=player.mp + player.income + INCOME, income=0)
+
+
+def _paid(player: Player) -> Player:
+    """The player with its income."""
+    return replace(player, mp=player.mp + player.income, income=0) if player.income else player
 
 
 def close_moves(state: FightState, moves: tuple[Move, ...], luck: Luck) -> Step:
@@ -63,7 +69,7 @@ def end_round(state: FightState, luck: Luck) -> Step:
     told = (Addressed(result), *_standings(after))
     if ending.reason(after) is None:
         return next_round(after), told
-    paid = tuple(_paid(player, 0) for player in after.players)
+    paid = tuple(map(_paid, after.players))
     over, more = ending.begin(replace(after, players=paid, visitors=()), luck)
     return over, (*told, *more)
 
@@ -84,11 +90,15 @@ def _result(before: FightState, after: FightState, held: Holders) -> RoundResult
 
 
 def _standings(state: FightState) -> list[Addressed]:
-    """What each seat is told of its own, its income paid."""
+    """What each seat on the board is told of its own."""
     return [
-        Addressed(
-            Standing(mp=player.mp + player.income, crests=tuple(player.crests), strengths=player.strengths), seat
-        )
-        for seat, player in enumerate(state.players)
-        if player.position is not None
+        Addressed(standing, seat)
+        for seat, standing in enumerate(of_each(state.players, _standing))
+        if standing is not None
     ]
+
+
+def _standing(player: Player) -> Standing | None:
+    if player.position is None:
+        return None
+    return Standing(mp=player.mp + player.income, crests=tuple(player.crests), strengths=player.strengths)
