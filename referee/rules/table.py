@@ -97,10 +97,13 @@ class Table:
 
     def _part(self, seat: int) -> Owed | None:
         """What the seat owes to the open window."""
-        if self.window is not None:
-            for owed in self.window.owed:
-                if owed.seat == seat:
-                    return owed
+        owed = self.window.owed if self.window else ()
+        # In most windows all seats owe, and each stands at its own number.
+        if seat < len(owed) and owed[seat].seat == seat:
+            return owed[seat]
+        for part in owed:
+            if part.seat == seat:
+                return part
         return None
 
     def _luck(self) -> Luck:

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from random import Random
 from typing import cast
 
 from msgspec.structs import replace
@@ -10,7 +9,7 @@ from msgspec.structs import replace
 from protocol.games.fight_for_a_name import FightDetail, Reveal
 from protocol.words import Outcome
 from referee.games.fight_for_a_name.state import SEATS, FightState, Player, on_board, winners
-from referee.rules import Addressed
+from referee.rules import Addressed, Luck, choice
 
 LAST = 2
 """With so few seats without a title the match ends."""
@@ -30,7 +29,7 @@ def reason(state: FightState) -> str | None:
     return "rounds" if state.round == state.options.rounds else None
 
 
-def begin(state: FightState, luck: Random) -> Step:
+def begin(state: FightState, luck: Luck) -> Step:
     """After the last round: the vote for a token, if there is somebody to vote and to vote for (R9)."""
     voters = winners(state)
     others = tuple(sorted({claim.seat for claim in state.claims.values()} - set(voters)))
@@ -39,13 +38,13 @@ def begin(state: FightState, luck: Random) -> Step:
     return _begin_elimination(state, luck)
 
 
-def close_token_vote(state: FightState, votes: Sequence[int], luck: Random) -> Step:
+def close_token_vote(state: FightState, votes: Sequence[int], luck: Luck) -> Step:
     """The seat that is named most gets a token; a tie or no vote gives none."""
     named = most_named(votes)
     return _begin_elimination(replace(state, voted_token=named[0] if len(named) == 1 else None), luck)
 
 
-def close_elimination_vote(state: FightState, votes: Sequence[int], luck: Random) -> Step:
+def close_elimination_vote(state: FightState, votes: Sequence[int], luck: Luck) -> Step:
     """The seat that is named most goes; the seat with Justice chooses among those tied, or all without votes."""
     tied = most_named(votes) or state.candidates
     if len(tied) > 1 and "Justice" in state.claims:
@@ -53,7 +52,7 @@ def close_elimination_vote(state: FightState, votes: Sequence[int], luck: Random
     return _eliminate(state, tied, luck)
 
 
-def close_justice(state: FightState, votes: Sequence[int], luck: Random) -> Step:
+def close_justice(state: FightState, votes: Sequence[int], luck: Luck) -> Step:
     """The one named goes; if none is, it is drawn."""
     return _eliminate(state, tuple(votes) or state.candidates, luck)
 
@@ -64,7 +63,7 @@ def most_named(votes: Sequence[int]) -> tuple[int, ...]:
     return tuple(sorted(seat for seat, count in counts.items() if count == max(counts.values())))
 
 
-def _begin_elimination(state: FightState, luck: Random) -> Step:
+def _begin_elimination(state: FightState, luck: Luck) -> Step:
     tied = last(state)
     if len(tied) > 1 and state.claims:
         return replace(state, phase="elimination_vote", candidates=tied), ()
@@ -82,12 +81,13 @@ def last(state: FightState) -> tuple[int, ...]:
 
 def _with_least(state: FightState, seats: tuple[int, ...], measure: Callable[[Player], int]) -> tuple[int, ...]:
     measures = {seat: measure(state.players[seat]) for seat in seats}
-    return tuple(seat for seat in seats if measures[seat] == min(measures.values()))
+    least = min(measures.values())
+    return tuple(seat for seat in seats if measures[seat] == least)
 
 
-def _eliminate(state: FightState, tied: tuple[int, ...], luck: Random) -> Step:
+def _eliminate(state: FightState, tied: tuple[int, ...], luck: Luck) -> Step:
     """The match is over: one of the tied goes, drawn if there are several, and all is revealed."""
-    eliminated = tied[0] if len(tied) == 1 else luck.choice(tied)
+    eliminated = tied[0] if len(tied) == 1 else choice(luck.shared(), tied)
     reveal = Reveal(
         titles=dict(state.setup.titles),
         pillars=dict(state.setup.pillars),

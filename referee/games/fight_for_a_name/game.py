@@ -55,6 +55,7 @@ from referee.rules import (
     Variant,
     Window,
     read_given,
+    remembered,
 )
 
 _CHALLENGE = Window("challenge", tuple(Owed(seat, Pick(pick=())) for seat in range(SEATS)), timed=True)
@@ -64,6 +65,12 @@ _MOVE = Window("move", tuple(Owed(seat, Move()) for seat in range(SEATS)))
 @lru_cache(maxsize=1024)
 def _pillar(visitors: tuple[int, ...]) -> Window:
     return Window("pillar", tuple(Owed(seat, None) for seat in visitors), asap=True)
+
+
+@remembered
+def _vote(state: FightState) -> Window:
+    shown = Candidates(candidates=state.candidates)
+    return Window(state.phase, tuple(Owed(seat, Vote(seat=None), shown=shown) for seat in seen.voters(state)))
 
 
 _VOTES = {
@@ -132,9 +139,8 @@ class FightForAName(Game[FightState]):
                 return _CHALLENGE
             case "over":
                 return None
-            case vote:
-                shown = Candidates(candidates=state.candidates)
-                return Window(vote, tuple(Owed(seat, Vote(seat=None), shown=shown) for seat in seen.voters(state)))
+            case _:
+                return _vote(state)
 
     def check(self, state: FightState, seat: int, action: Action) -> Action:
         """See `Game.check`. Every reason is about the action, public facts and the sender's own."""
@@ -194,7 +200,7 @@ class FightForAName(Game[FightState]):
         if state.phase == "move":
             return Step(*close_moves(state, tuple(cast("list[Move]", actions)), luck))
         votes = [vote.seat for vote in cast("list[Vote]", actions) if vote.seat is not None]
-        return Step(*_VOTES[state.phase](state, votes, luck.shared()))
+        return Step(*_VOTES[state.phase](state, votes, luck))
 
     def view(self, state: FightState, seat: int | None) -> FightView:
         """What was told to all and to the seat, and what it did itself."""

@@ -19,9 +19,8 @@ from msgspec import Struct
 from protocol.games.fight_board import DIRECTIONS, HEXES, PILLAR_AT, START, STEPS
 from protocol.games.fight_for_a_name import Colour, Direction, FightView, Move, Pillar, Title
 from referee.games.fight_for_a_name.moving import ALONE, CROWD, INCOME, MOST_GIVEN, NOT_ALONE
-from referee.games.fight_for_a_name.state import FEW, SEAT_KEYS, SEATS
+from referee.games.fight_for_a_name.state import FEW, NUMBER, SEAT_KEYS, SEATS
 
-NUMBER: dict[str, int] = {name: number for number, name in enumerate(HEXES, 1)}
 LONGER = 24
 """How many steps longer than need be a path of another seat may be taken to be."""
 MENDED, RESTARTS = 1_500, 40

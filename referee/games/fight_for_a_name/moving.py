@@ -1,12 +1,12 @@
 """Moves of The Fight For a Name: what may be submitted (R1, R4-R6), and what a round's moves come to."""
 
-from collections import Counter
+from functools import lru_cache
 
 from msgspec.structs import replace
 
 from protocol.games.fight_board import PILLAR_AT, START, STEPS
 from protocol.games.fight_for_a_name import Crowded, Direction, HexKey, Move, Pillar, PillarShows, SeatKey, Visit
-from referee.games.fight_for_a_name.state import SEAT_KEYS, FightState, Player, in_final_phase, raised
+from referee.games.fight_for_a_name.state import NUMBER, SEAT_KEYS, FightState, Player, in_final_phase, raised
 from referee.rules import Addressed, Illegal
 
 INCOME = 2
@@ -17,12 +17,12 @@ CROWD = 5
 """More visitors than these at one pillar get nothing."""
 MOST_GIVEN = 2
 """MP that a seat with a title may give in a round (R5)."""
-NO_HEX = {START, *PILLAR_AT}
-"""The places without a number."""
 
 
 def checked_move(state: FightState, seat: int, move: Move) -> Move:
     """The canonical spelling of a move or of gifts. Raises Illegal by R1, R4, R5 or R6."""
+    if not move.path and not move.reinforce and not move.give:
+        return move
     player = state.players[seat]
     if player.position is None:
         if move.path or move.reinforce:
@@ -35,16 +35,19 @@ def checked_move(state: FightState, seat: int, move: Move) -> Move:
     if price > player.mp:
         raise Illegal(f"this costs more than your {player.mp} MP")
     if move.path:
-        _check_path(player, move.path)
+        _check_destination(player, destination(player.position, move.path))
     if not move.reinforce:
         return move
     _check_reinforcements(state, player, move.reinforce)
     return Move(path=move.path, reinforce=dict(sorted(move.reinforce.items(), key=lambda part: int(part[0]))))
 
 
-def _check_path(player: Player, path: tuple[Direction, ...]) -> None:
-    """Raises Illegal where a path leads nowhere, or to a pillar in a way that breaks R1."""
-    at = player.position or START
+@lru_cache(maxsize=1024)
+def destination(at: str, path: tuple[Direction, ...]) -> str:
+    """Where a path leads. Raises Illegal if that is nowhere, or a pillar in a way that breaks R1.
+
+    Remembered: a move that was checked is played soon after, and seats take the same ways again and again.
+    """
     for number, way in enumerate(path, 1):
         there = STEPS[at].get(way)
         if there is None:
@@ -54,16 +57,14 @@ def _check_path(player: Player, path: tuple[Direction, ...]) -> None:
                 raise Illegal(f"step {number}: a pillar can only be the last hex of a path")
             if len(set(path)) > 1:
                 raise Illegal(f"a path to {there} goes in one direction throughout")
-            if any(visit.pillar == there for visit in player.visits):
-                raise Illegal(f"you have visited {there} before")
         at = there
-
-
-def _destination(at: str, path: tuple[Direction, ...]) -> str:
-    """Where a legal path leads."""
-    for way in path:
-        at = STEPS[at][way]
     return at
+
+
+def _check_destination(player: Player, place: str) -> None:
+    """Raises Illegal where a path leads to a pillar that was visited before (R1)."""
+    if place in PILLAR_AT and any(visit.pillar == place for visit in player.visits):
+        raise Illegal(f"you have visited {place} before")
 
 
 def _check_reinforcements(state: FightState, player: Player, reinforce: dict[HexKey, int]) -> None:
@@ -89,29 +90,39 @@ def _check_gifts(state: FightState, player: Player, give: dict[SeatKey, int]) ->
 def play_moves(state: FightState, moves: tuple[Move, ...]) -> tuple[FightState, tuple[Addressed, ...]]:
     """All moves and gifts of a round, at once; then what Start, hexes and pillars give."""
     places = [
-        player.position and _destination(player.position, move.path) if move.path else player.position
+        player.position and destination(player.position, move.path) if move.path else player.position
         for player, move in zip(state.players, moves, strict=True)
     ]
     gifts, at_start = _gifts(moves), ALONE if places.count(START) == 1 else NOT_ALONE
     players, arrived = [], {}
+    stayed: dict[tuple[int, int], Player] = {}
+    """Seats that did alike so far share a player, and go on so while they stay where there is no hex."""
     for seat, (player, move, place) in enumerate(zip(state.players, moves, places, strict=True)):
-        income = gifts.get(SEAT_KEYS[seat], 0)
+        income = gifts.get(SEAT_KEYS[seat], 0) if gifts else 0
         if place is None:
             players.append(_given(player, move, income))
             continue
-        players.append(_moved(state, player, move, place, income + at_start if place == START else income))
+        if place == START:
+            income += at_start
+        if place not in NUMBER and not move.path and not move.reinforce:
+            if (alike := (id(player), income)) not in stayed:
+                stayed[alike] = replace(player, income=income, moves=(*player.moves, move))
+            players.append(stayed[alike])
+            continue
+        players.append(_moved(state, player, move, place, income))
         if move.path and place in PILLAR_AT:
             arrived[seat] = PILLAR_AT[place]
-    return _visit(replace(state, gifts=gifts), players, arrived)
+    return _visit(state, players, gifts, arrived)
 
 
 def _gifts(moves: tuple[Move, ...]) -> dict[SeatKey, int]:
     """Seat to the MP it is given, above 0 only, ascending by seat."""
-    given: Counter[SeatKey] = Counter()
+    given: dict[SeatKey, int] = {}
     for move in moves:
         if move.give:
-            given.update(move.give)
-    return {key: given[key] for key in SEAT_KEYS if key in given} if given else {}
+            for key, amount in move.give.items():
+                given[key] = given.get(key, 0) + amount
+    return {key: given[key] for key in SEAT_KEYS if key in given} if given else given
 
 
 def _given(player: Player, move: Move, income: int) -> Player:
@@ -123,14 +134,10 @@ def _given(player: Player, move: Move, income: int) -> Player:
 
 def _moved(state: FightState, player: Player, move: Move, position: str, income: int) -> Player:
     """A player after its own move: only what it can tell itself, and its income."""
-    if not move.path and not move.reinforce and position in NO_HEX:
-        return replace(player, income=income, moves=(*player.moves, move))
-    strengths, spent, reached = player.strengths, player.spent, player.reached
+    steps, strengths, spent, reached = len(move.path), player.strengths, player.spent, player.reached
     for name, amount in move.reinforce.items():
         strengths, spent = raised(strengths, name, amount), raised(spent, name, amount)
-    steps = len(move.path)
-    if position not in NO_HEX:
-        number = int(position)
+    if (number := NUMBER.get(position)) is not None:
         if number not in reached:
             reached = tuple(sorted((*reached, number)))
         if number not in state.white:
@@ -148,10 +155,11 @@ def _moved(state: FightState, player: Player, move: Move, position: str, income:
 
 
 def _visit(
-    state: FightState, players: list[Player], arrived: dict[int, Pillar]
+    state: FightState, players: list[Player], gifts: dict[SeatKey, int], arrived: dict[int, Pillar]
 ) -> tuple[FightState, tuple[Addressed, ...]]:
     """Pillars take their visitors in, or turn a crowd away (R2)."""
-    crowds = {pillar for pillar, count in Counter(arrived.values()).items() if count > CROWD}
+    places = [*arrived.values()]
+    crowds = {pillar for pillar in places if places.count(pillar) > CROWD}
     told = []
     for seat, pillar in arrived.items():
         titles = () if pillar in crowds else state.setup.pillars[pillar]
@@ -163,4 +171,4 @@ def _visit(
             )
         )
     visitors = tuple(seat for seat, pillar in arrived.items() if pillar not in crowds)
-    return replace(state, players=tuple(players), visitors=visitors), tuple(told)
+    return replace(state, players=tuple(players), gifts=gifts, visitors=visitors), tuple(told)

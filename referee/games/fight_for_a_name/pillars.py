@@ -1,6 +1,7 @@
 """Pillars of identity: what a visitor may ask, and what it is answered (R3)."""
 
 from collections.abc import Mapping
+from functools import cache
 from random import Random
 
 from msgspec.structs import replace
@@ -20,8 +21,8 @@ def checked_ask(player: Player, ask: Ask) -> Ask:
             raise Illegal(f"{title} is not shown here")
         if named.count(title) > 1:
             raise Illegal(f"{title} is named twice; each title shown is put to one use")
-    first, second = sorted(ask.neither)
-    return replace(ask, neither=(first, second))
+    first, second = ask.neither
+    return ask if first < second else replace(ask, neither=(second, first))
 
 
 def answered(state: FightState, seat: int, ask: Ask, luck: Random) -> tuple[FightState, PillarAnswer]:
@@ -30,8 +31,9 @@ def answered(state: FightState, seat: int, ask: Ask, luck: Random) -> tuple[Figh
     player = state.players[seat]
     visit = replace(player.visits[-1], asked=ask, answer=answer)
     crests = dict(sorted({ask.crest: state.round, **player.crests}.items()))
-    after = replace(player, visits=(*player.visits[:-1], visit), crests=crests)
-    return replace(state, players=(*state.players[:seat], after, *state.players[seat + 1 :])), answer
+    players = [*state.players]
+    players[seat] = replace(player, visits=(*player.visits[:-1], visit), crests=crests)
+    return replace(state, players=tuple(players)), answer
 
 
 def answer_to(ask: Ask, banners: Mapping[Title, Banner], luck: Random) -> PillarAnswer:
@@ -49,5 +51,6 @@ def answer_to(ask: Ask, banners: Mapping[Title, Banner], luck: Random) -> Pillar
     )
 
 
-def _without(*colours: Colour) -> list[Colour]:
-    return [colour for colour in COLOURS if colour not in colours]
+@cache
+def _without(*colours: Colour) -> tuple[Colour, ...]:
+    return tuple(colour for colour in COLOURS if colour not in colours)

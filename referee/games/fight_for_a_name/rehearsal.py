@@ -3,15 +3,14 @@
 Guessing from the forms alone would hardly ever ask a pillar or make a banner. Nothing here judges a match.
 """
 
-from collections import deque
-from collections.abc import Iterator
-from itertools import combinations
+from functools import cache, lru_cache
+from itertools import chain, combinations
 from random import Random
 
 from msgspec.structs import replace
 
-from protocol.games.fight_board import COLOURS, HEXES, OPPOSITE, PILLAR_AT, PILLARS, START, STEPS, TITLES
-from protocol.games.fight_for_a_name import Ask, Colour, Direction, Move, Pick, Title, Vote
+from protocol.games.fight_board import COLOURS, HEXES, OPPOSITE, PILLARS, START, TITLES, Path, visits, walks
+from protocol.games.fight_for_a_name import Ask, Colour, HexKey, Move, Pick, Puzzle, Title, Vote
 from protocol.words import Action
 from referee.games.fight_for_a_name.seen import voters
 from referee.games.fight_for_a_name.setup import drawn_pillars, drawn_titles
@@ -27,14 +26,15 @@ from referee.games.fight_for_a_name.state import (
     on_board,
     winners,
 )
-
-Path = tuple[Direction, ...]
+from referee.rules import choice, remembered, sample
 
 STAYS_IDLE = 9 / 10
 """How often a seat that has done nothing yet goes on so: idle seats tie for the last place (R10)."""
 OFTEN, SELDOM = 3 / 4, 1 / 5
 PLENTY = 9
 """Amounts drawn for seats whose own an observer was not told are below this."""
+FAR = 8
+"""No straight way to a pillar is longer, nor any shortest way to a hex."""
 
 
 def plausible(state: FightState, seat: int, luck: Random) -> Action | None:
@@ -42,7 +42,7 @@ def plausible(state: FightState, seat: int, luck: Random) -> Action | None:
     player = state.players[seat]
     match state.phase:
         case "challenge":
-            return _right_pick(state) if luck.random() < OFTEN else None
+            return _right_pick(state.setup.challenge) if luck.random() < OFTEN else None
         case "move" if player.position is None:
             return _gifts(state, player, luck)
         case "move":
@@ -50,15 +50,16 @@ def plausible(state: FightState, seat: int, luck: Random) -> Action | None:
         case "pillar":
             return _ask(player, luck) if player.visits else None
         case _:
-            return Vote(seat=luck.choice(state.candidates))
+            return Vote(seat=choice(luck, state.candidates))
 
 
-def _right_pick(state: FightState) -> Pick:
-    puzzle = state.setup.challenge
-    positions = range(len(puzzle.numbers))
-    picks = (pick for count in positions for pick in combinations(positions, count + 1))
-    right = next(pick for pick in picks if sum(puzzle.numbers[position] for position in pick) == puzzle.target)
-    return Pick(pick=right)
+@lru_cache(maxsize=64)
+def _right_pick(puzzle: Puzzle) -> Pick:
+    """The first of the smallest right picks: thirteen seats ask for the same."""
+    counts = range(1, len(puzzle.numbers) + 1)
+    picks = chain.from_iterable(combinations(range(len(puzzle.numbers)), count) for count in counts)
+    sums = chain.from_iterable(map(sum, combinations(puzzle.numbers, count)) for count in counts)
+    return Pick(pick=next(pick for pick, total in zip(picks, sums, strict=True) if total == puzzle.target))
 
 
 def _gifts(state: FightState, player: Player, luck: Random) -> Move:
@@ -66,12 +67,12 @@ def _gifts(state: FightState, player: Player, luck: Random) -> Move:
     if not seats or luck.random() < SELDOM:
         return Move()
     if len(seats) > 1 and luck.random() < OFTEN:
-        return Move(give=dict.fromkeys(sorted(luck.sample(seats, 2), key=int), 1))
-    return Move(give={luck.choice(seats): luck.choice((1, 2, 2))})
+        return Move(give=dict.fromkeys(sorted(sample(luck, seats, 2), key=int), 1))
+    return Move(give={choice(luck, seats): choice(luck, (1, 2, 2))})
 
 
 def _ask(player: Player, luck: Random) -> Ask:
-    body, parting, other, one, two, crest = luck.sample(player.visits[-1].titles, 6)
+    body, parting, other, one, two, crest = sample(luck, player.visits[-1].titles, 6)
     colours = luck.choices(COLOURS, k=3)
     return Ask(
         body=(body, colours[0]),
@@ -87,26 +88,36 @@ def _move(state: FightState, player: Player, luck: Random) -> Move:
     idle = not player.crests and not player.spent and not player.visits
     if idle and luck.random() < STAYS_IDLE:
         return Move()
+    place = player.position or START
     titles = [title for title in player.crests if title not in state.claims]
-    paths = [] if titles and luck.random() > SELDOM else list(_ways_to_pillars(player))
-    to_pillar = bool(paths)
-    if not to_pillar:
-        colours = _colours_wanted(state, player, luck.choice(titles)) if titles else COLOURS
-        paths = [path for name, path in _ways_to_hexes(player) if _colour(state, name) in colours]
-    path = luck.choice([path for path in paths if len(path) <= player.mp] or [()])
-    if not to_pillar:
-        path = _padded(path, player, luck)
+    to_pillar: list[Path] = []
+    if not titles or luck.random() <= SELDOM:
+        visited = {visit.pillar for visit in player.visits}
+        to_pillar = [path for pillar, path in _ways_to_pillars(place) if pillar not in visited]
+    if to_pillar:
+        path = _one_of([path for path in to_pillar if len(path) <= player.mp], luck)
+    else:
+        colours = _colours_wanted(state, player, choice(luck, titles)) if titles else COLOURS
+        of, ways = _coloured(state), _ways_to_hexes(place, min(player.mp, FAR))
+        path = _padded(_one_of([path for name, path in ways if of[name] in colours], luck), player, luck)
     left = player.mp - len(path)
-    hexes = [HEXES[number - 1] for number in player.reached if number not in state.white]
-    if not in_final_phase(state) or not hexes or not left or luck.random() < SELDOM:
+    if not left or not in_final_phase(state):
         return Move(path=path)
-    return Move(path=path, reinforce={luck.choice(hexes): luck.randint(1, left)})
+    hexes = [HEXES[number - 1] for number in player.reached if number not in state.white]
+    if not hexes or luck.random() < SELDOM:
+        return Move(path=path)
+    return Move(path=path, reinforce={choice(luck, hexes): choice(luck, range(1, left + 1))})
+
+
+def _one_of(paths: list[Path], luck: Random) -> Path:
+    """One of the paths; to stay where there is none."""
+    return choice(luck, paths or [()])
 
 
 def _colours_wanted(state: FightState, player: Player, title: Title) -> tuple[Colour, ...]:
     """The colours of which a seat has strength on too few hexes for a banner; both if on enough."""
-    banner = state.setup.titles[title]
-    has = [_colour(state, name) for name in player.strengths]
+    banner, of = state.setup.titles[title], _coloured(state)
+    has = [of[name] for name in player.strengths]
     lacking = ((banner.body, has.count(banner.body) < 1), (banner.parting, has.count(banner.parting) < 2))  # noqa: PLR2004
     return tuple(colour for colour, lacks in lacking if lacks) or (banner.body, banner.parting)
 
@@ -117,39 +128,25 @@ def _padded(path: Path, player: Player, luck: Random) -> Path:
     if len(path) <= 1 or spare < 1:
         return path
     back = OPPOSITE[path[-1]]
-    return path + (back, path[-1]) * luck.randint(0, spare)
+    return path + (back, path[-1]) * choice(luck, range(spare + 1))
 
 
-def _colour(state: FightState, name: str) -> Colour | None:
-    """The colour of a place; none of Start and of white hexes."""
-    if name == START or int(name) in state.white:
-        return None
-    return state.setup.colours[HEXES[int(name) - 1]]
+@remembered
+def _coloured(state: FightState) -> dict[HexKey, Colour | None]:
+    """Hex to its colour; white ones have none."""
+    return {**state.setup.colours, **dict.fromkeys(map(str, state.white))}
 
 
-def _ways_to_pillars(player: Player) -> Iterator[Path]:
-    """Straight paths to pillars not visited before."""
-    visited = {visit.pillar for visit in player.visits}
-    for way in STEPS[START]:
-        at, steps = player.position or START, 0
-        while way in STEPS[at] and (not steps or at not in PILLAR_AT):
-            at, steps = STEPS[at][way], steps + 1
-        if steps and at in PILLAR_AT and at not in visited:
-            yield (way,) * steps
+@cache
+def _ways_to_pillars(place: str) -> tuple[tuple[str, Path], ...]:
+    """Pillars that straight ways lead to, and these ways."""
+    return tuple(visits(place, FAR, ()))
 
 
-def _ways_to_hexes(player: Player) -> Iterator[tuple[str, Path]]:
-    here = player.position or START
-    paths: dict[str, Path] = {here: ()}
-    queue = deque([here])
-    while queue:
-        at = queue.popleft()
-        if at not in PILLAR_AT:
-            yield at, paths[at]
-        for way, there in STEPS[at].items():
-            if there not in paths and there not in PILLAR_AT:
-                paths[there] = (*paths[at], way)
-                queue.append(there)
+@cache
+def _ways_to_hexes(place: str, mp: int) -> tuple[tuple[HexKey, Path], ...]:
+    """Hexes in reach, the nearest first, and the shortest ways there. The board never changes: searched once."""
+    return tuple((name, path) for name, path in walks(place, mp).items() if name in HEXES)
 
 
 def disguised(state: FightState, observer: int | None, luck: Random) -> FightState:

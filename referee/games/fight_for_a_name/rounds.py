@@ -8,9 +8,9 @@ from msgspec.structs import replace
 from protocol.games.fight_for_a_name import Move, Pick, Puzzle, RoundResult, Standing
 from referee.games.fight_for_a_name import ending
 from referee.games.fight_for_a_name.moving import INCOME, play_moves
-from referee.games.fight_for_a_name.state import SEAT_KEYS, FightState
+from referee.games.fight_for_a_name.state import SEAT_KEYS, FightState, Player, of_each
 from referee.games.fight_for_a_name.titles import Holders, claim_titles
-from referee.rules import Addressed, Luck
+from referee.rules import Addressed, Luck, sample
 
 Step = tuple[FightState, tuple[Addressed, ...]]
 
@@ -25,7 +25,7 @@ def rank_challenge(
         return not right, elapsed_ms[seat] if right else 0
 
     # Any draw would do by R7. This one gives the order in the example scenarios, which do not mark it as drawn.
-    drawn = luck.sample(range(len(picks)), len(picks))
+    drawn = sample(luck, range(len(picks)), len(picks))
     return tuple(sorted(drawn, key=rank))
 
 
@@ -35,11 +35,21 @@ def is_right(puzzle: Puzzle, pick: Pick) -> bool:
 
 
 def next_round(state: FightState) -> FightState:
-    """The state in which the next round's moves are due: every seat on the board has gained its MP."""
-    players = tuple(
-        player if player.position is None else replace(player, mp=player.mp + INCOME) for player in state.players
-    )
+    """The state in which the next round's moves are due: all are paid, and seats on the board have gained MP."""
+    players = tuple(of_each(state.players, _ready))
     return replace(state, phase="move", round=state.round + 1, players=players, visitors=(), gifts={})
+
+
+def _ready(player: Player) -> Player:
+    """The player with its income, and with what it gains for the next round: both in one copy."""
+    if player.position is None:
+        return _paid(player)
+    return replace(player, mp=player.mp + player.income + INCOME, income=0)
+
+
+def _paid(player: Player) -> Player:
+    """The player with its income."""
+    return replace(player, mp=player.mp + player.income, income=0) if player.income else player
 
 
 def close_moves(state: FightState, moves: tuple[Move, ...], luck: Luck) -> Step:
@@ -53,17 +63,14 @@ def close_moves(state: FightState, moves: tuple[Move, ...], luck: Luck) -> Step:
 
 def end_round(state: FightState, luck: Luck) -> Step:
     """Income, claims, and what all and each are told; then the next round, or the end."""
-    paid = tuple(
-        replace(player, mp=player.mp + player.income, income=0) if player.income else player
-        for player in state.players
-    )
-    after, held = claim_titles(replace(state, players=paid))
+    after, held = claim_titles(state)
     result = _result(state, after, held)
     after = replace(after, history=(*after.history, result))
     told = (Addressed(result), *_standings(after))
     if ending.reason(after) is None:
         return next_round(after), told
-    over, more = ending.begin(replace(after, visitors=()), luck.shared())
+    paid = tuple(map(_paid, after.players))
+    over, more = ending.begin(replace(after, players=paid, visitors=()), luck)
     return over, (*told, *more)
 
 
@@ -83,8 +90,15 @@ def _result(before: FightState, after: FightState, held: Holders) -> RoundResult
 
 
 def _standings(state: FightState) -> list[Addressed]:
+    """What each seat on the board is told of its own."""
     return [
-        Addressed(Standing(mp=player.mp, crests=tuple(player.crests), strengths=player.strengths), seat)
-        for seat, player in enumerate(state.players)
-        if player.position is not None
+        Addressed(standing, seat)
+        for seat, standing in enumerate(of_each(state.players, _standing))
+        if standing is not None
     ]
+
+
+def _standing(player: Player) -> Standing | None:
+    if player.position is None:
+        return None
+    return Standing(mp=player.mp + player.income, crests=tuple(player.crests), strengths=player.strengths)

@@ -4,12 +4,12 @@ All that a player's own fields hold is known to its seat at any time; what a rou
 told yet waits in `income`. What all were told is in `history` and `claims`.
 """
 
-from collections.abc import Collection
-from typing import Literal, get_args
+from collections.abc import Callable, Collection
+from typing import Literal, TypeVar, get_args
 
 from msgspec import Struct
 
-from protocol.games.fight_board import START
+from protocol.games.fight_board import HEXES, START
 from protocol.games.fight_for_a_name import (
     Claim,
     FightOptions,
@@ -23,8 +23,12 @@ from protocol.games.fight_for_a_name import (
     Visit,
 )
 
+MadeT = TypeVar("MadeT")
+
 SEATS = 13
 SEAT_KEYS: tuple[SeatKey, ...] = get_args(SeatKey)
+NUMBER: dict[str, int] = {name: number for number, name in enumerate(HEXES, 1)}
+"""Hex to its number. Other places have none."""
 FEW = 5
 """With so few seats on the board the final phase begins (R6)."""
 
@@ -80,6 +84,18 @@ class FightState(Struct, frozen=True, kw_only=True, gc=False):
     revealed: Reveal | None = None
 
 
+def of_each(players: tuple[Player, ...], made: Callable[[Player], MadeT]) -> list[MadeT]:
+    """What is made of each player: once of one that seats share, as those that did alike so far do, idle ones."""
+    known: dict[int, MadeT] = {}
+    found = []
+    for player in players:
+        key = id(player)
+        if key not in known:
+            known[key] = made(player)
+        found.append(known[key])
+    return found
+
+
 def on_board(state: FightState) -> tuple[int, ...]:
     """The seats without a title."""
     return tuple(seat for seat, player in enumerate(state.players) if player.position is not None)
@@ -108,7 +124,7 @@ def raised(amounts: Amounts, name: HexKey, by: int) -> Amounts:
     if name in amounts:
         return {**amounts, name: amounts[name] + by}
     after = {**amounts, name: by}
-    return {each: after[each] for each in sorted(after, key=int)} if amounts else after
+    return {each: after[each] for each in sorted(after, key=NUMBER.__getitem__)} if amounts else after
 
 
 def without(amounts: Amounts, names: Collection[HexKey]) -> Amounts:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from protocol.games.fight_board import TITLES
+from protocol.games.fight_board import HEXES
 from protocol.games.fight_for_a_name import Banner, Claim, HexKey, Title
 from referee.games.fight_for_a_name.state import FightState, Player, without
 
@@ -19,44 +19,44 @@ def holders(players: Sequence[Player]) -> Holders:
     several: dict[HexKey, dict[int, int]] = {}
     for seat, player in enumerate(players):
         for name, strength in player.strengths.items():
-            if name in several:
+            if name not in alone:
+                alone[name] = seat
+            elif name in several:
                 several[name][seat] = strength
-            elif name in alone:
+            else:
                 other = alone[name]
                 several[name] = {other: players[other].strengths[name], seat: strength}
-            else:
-                alone[name] = seat
     for name, strengths in several.items():
         best = _strongest(strengths)
         if best is None:
             del alone[name]
         else:
             alone[name] = best
-    return {name: alone[name] for name in sorted(alone, key=int)}
+    return {name: alone[name] for name in HEXES if name in alone}
 
 
 def _strongest(strengths: dict[int, int]) -> int | None:
     """The seat with the highest of those strengths that only one seat has; None: there are none."""
     every = [*strengths.values()]
-    best = max([strength for strength in every if every.count(strength) == 1], default=None)
-    return next((seat for seat, strength in strengths.items() if strength == best), None)
+    best, strongest = 0, None
+    for seat, strength in strengths.items():
+        if strength > best and every.count(strength) == 1:
+            best, strongest = strength, seat
+    return strongest
 
 
-def claim_titles(state: FightState) -> tuple[FightState, Holders]:
+def claim_titles(state: FightState, after: str = "") -> tuple[FightState, Holders]:
     """The round's claims, title by title in alphabetical order, each on what the one before it left.
 
-    Returns the state after them, and who holds what then.
+    Titles up to `after` have had their turn. Returns the state after the claims, and who holds what then.
     """
     held = holders(state.players)
     own = _enough_for_a_banner(held)
-    for title in TITLES if own else ():
-        if title in state.claims:
-            continue
+    crests = {title for seat in own for title in state.players[seat].crests if title > after}
+    for title in sorted(crests - state.claims.keys()):
         having = [seat for seat in own if title in state.players[seat].crests]
-        if having and (claimed := _claimed(state, title, having, own)):
-            state = _with_claim(state, title, *claimed)
-            held = holders(state.players)
-            own = _enough_for_a_banner(held)
+        if claimed := _claimed(state, title, having, own):
+            return claim_titles(_with_claim(state, title, *claimed), title)
     return state, held
 
 
@@ -64,7 +64,10 @@ def _enough_for_a_banner(held: Holders) -> dict[int, list[HexKey]]:
     """The hexes of each seat that holds enough for a banner of some colours."""
     own: dict[int, list[HexKey]] = {}
     for name, seat in held.items():
-        own.setdefault(seat, []).append(name)
+        if seat in own:
+            own[seat].append(name)
+        else:
+            own[seat] = [name]
     return {seat: hexes for seat, hexes in own.items() if len(hexes) >= BANNER_HEXES}
 
 
@@ -95,7 +98,7 @@ def _banner_hexes(state: FightState, banner: Banner, held: Sequence[HexKey]) -> 
 def _with_claim(state: FightState, title: Title, seat: int, hexes: tuple[HexKey, ...]) -> FightState:
     """The claimer leaves the board, the banner's hexes turn white, and what others spent there is given back."""
     players = tuple(
-        replace(player, position=None, mp=0, strengths={}, spent={})
+        replace(player, position=None, mp=0, income=0, strengths={}, spent={})
         if each == seat
         else _given_back(player, hexes)
         for each, player in enumerate(state.players)

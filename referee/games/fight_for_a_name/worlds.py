@@ -41,13 +41,13 @@ from protocol.games.fight_for_a_name import (
     Visit,
 )
 from referee.games.fight_for_a_name import ending
-from referee.games.fight_for_a_name.histories import NUMBER, History, drawn_gifts, holder, path
 from referee.games.fight_for_a_name.histories import Banner as Colours
+from referee.games.fight_for_a_name.histories import History, drawn_gifts, holder, path
 from referee.games.fight_for_a_name.moving import CROWD, INCOME, MOST_GIVEN, play_moves
 from referee.games.fight_for_a_name.pillars import answer_to
 from referee.games.fight_for_a_name.seen import voters
 from referee.games.fight_for_a_name.setup import SHOWN, SHOWN_AT, drawn_pillars
-from referee.games.fight_for_a_name.state import SEATS, Amounts, FightState, Phase, Player, winners
+from referee.games.fight_for_a_name.state import NUMBER, SEATS, Amounts, FightState, Phase, Player, winners
 
 APART = 12
 """Values of a history that are drawn anew from one world to the next."""
