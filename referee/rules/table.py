@@ -97,10 +97,15 @@ class Table:
 
     def _part(self, seat: int) -> Owed | None:
         """What the seat owes to the open window."""
-        if self.window is not None:
-            for owed in self.window.owed:
-                if owed.seat == seat:
-                    return owed
+        if self.window is None:
+            return None
+        owing = self.window.owed
+        # Where every seat owes something, a seat's part stands at its number.
+        if seat < len(owing) and owing[seat].seat == seat:
+            return owing[seat]
+        for owed in owing:
+            if owed.seat == seat:
+                return owed
         return None
 
     def _luck(self) -> Luck:
