@@ -9,7 +9,7 @@ from protocol.games.runes_to_ruins import Insight, PlayRound, Six
 from referee.games.runes_to_ruins.state import OTHERS, SEAT_KEYS, SEATS, RunesState
 from referee.games.runes_to_ruins.symbols import GROUPS, joined_pairs
 from referee.games.runes_to_ruins.visions import NO_VISIONS, used
-from referee.rules import Luck
+from referee.rules import Luck, shuffle
 
 CONDITIONS = range(1, 16)
 REFRESHED_AT = 12
@@ -40,12 +40,12 @@ Figure = Callable[[Now, int], int]
 
 def line_segments(now: Now, seat: int) -> int:
     """Line segments in all runes of the symbol."""
-    return sum([SEGMENTS[rune] for rune in now.symbol(seat)])
+    return sum(map(SEGMENTS.__getitem__, now.symbol(seat)))
 
 
 def straight_lines(now: Now, seat: int) -> int:
     """Straight lines in all runes of the symbol."""
-    return sum([LINES[rune] for rune in now.symbol(seat)])
+    return sum(map(LINES.__getitem__, now.symbol(seat)))
 
 
 def joined(now: Now, seat: int) -> int:
@@ -55,28 +55,32 @@ def joined(now: Now, seat: int) -> int:
 
 def largest_group(now: Now, seat: int) -> int:
     """Runes in one group, of either Order."""
-    return max(map(_groups(now.symbol(seat)).count, (*DIVINE, *MUNDANE)))
+    return max(_counts(now.symbol(seat)))
 
 
 def connected_by_groups(now: Now, seat: int) -> int:
     """Runes that share a group with another rune of the symbol."""
-    groups = _groups(now.symbol(seat))
-    return sum(
-        [
-            groups.count(one) > 1 or groups.count(other) > 1
-            for one, other in zip(groups[::2], groups[1::2], strict=True)
-        ]
-    )
+    symbol = now.symbol(seat)
+    counts = _counts(symbol)
+    return sum([counts[one] > 1 or counts[other] > 1 for one, other in map(_PLACES.__getitem__, symbol)])
 
 
-def _groups(symbol: Six) -> list[str]:
-    """Both groups of each rune."""
-    return [group for rune in symbol for group in GROUPS[rune]]
+_PLACES = {
+    name: (DIVINE.index(divine), len(DIVINE) + MUNDANE.index(mundane))
+    for name, (divine, mundane) in GROUPS.items()
+}
+"""Rune to where its groups stand among all groups, the Divine ones first."""
+_ONE = {name: 1 << 8 * one | 1 << 8 * other for name, (one, other) in _PLACES.items()}
+
+
+def _counts(symbol: Six) -> bytes:
+    """By group, the Divine ones first: how many runes of it the symbol has."""
+    return sum(map(_ONE.__getitem__, symbol)).to_bytes(len(DIVINE) + len(MUNDANE), "little")
 
 
 def used_elsewhere(now: Now, seat: int) -> int:
     """Runes that some other seat uses too."""
-    elsewhere = {rune for other in OTHERS[seat] for rune in now.symbol(other)}
+    elsewhere: set[str] = set().union(*[now.symbol(other) for other in OTHERS[seat]])
     return len(elsewhere.intersection(now.symbol(seat)))
 
 
@@ -98,12 +102,12 @@ def visions_used(now: Now, seat: int) -> int:
 
 def mundane_groups(now: Now, seat: int) -> int:
     """Different Mundane groups used."""
-    return len({GROUPS[rune][1] for rune in now.symbol(seat)})
+    return len(MUNDANE) - _counts(now.symbol(seat)).count(0, len(DIVINE))
 
 
 def divine_groups(now: Now, seat: int) -> int:
     """Different Divine groups used."""
-    return len({GROUPS[rune][0] for rune in now.symbol(seat)})
+    return len(DIVINE) - _counts(now.symbol(seat)).count(0, 0, len(DIVINE))
 
 
 def two_or_four(now: Now, seat: int) -> int:
@@ -135,14 +139,16 @@ def winner(votes: Iterable[PlayRound], taken: tuple[int, ...]) -> int:
 
     Most votes win, the lowest number in a tie; with no votes at all, the lowest that is free.
     """
-    counts = dict.fromkeys(CONDITIONS, 0)
+    counts: dict[int, int] = {}
     for action in votes:
         if action.votes is not UNSET:
-            for condition, number in action.votes.items():
-                counts[int(condition)] += number
-    for each in taken:
-        del counts[each]
-    return max(counts, key=counts.__getitem__)
+            for key, number in action.votes.items():
+                if (condition := int(key)) not in taken:
+                    counts[condition] = counts.get(condition, 0) + number
+    if not counts:
+        return next(condition for condition in CONDITIONS if condition not in taken)
+    most = max(counts.values())
+    return min([condition for condition, number in counts.items() if number == most])
 
 
 def now_used(taken: tuple[int, ...], won: int) -> tuple[int, ...]:
@@ -164,23 +170,29 @@ def payments(condition: int, now: Now, round_: int) -> list[int]:
 
 def announced(earned: list[int], actions: Sequence[PlayRound], round_: int, luck: Luck) -> Insight:
     """What all are told of a payment: of seats that abstained, only the position."""
-    order = _order(earned, actions, luck) if any(action.abstain for action in actions) else []
+    hidden = [seat for seat, action in enumerate(actions) if action.abstain]
+    if not hidden:
+        return Insight(round=round_, earned=dict(zip(SEAT_KEYS, earned, strict=True)), positions={})
+    order = _order(earned, hidden, luck)
     return Insight(
         round=round_,
-        earned={key: earned[seat] for seat, key in enumerate(SEAT_KEYS) if not actions[seat].abstain},
-        positions={key: order.index(seat) + 1 for seat, key in enumerate(SEAT_KEYS) if actions[seat].abstain},
+        earned={key: earned[seat] for seat, key in enumerate(SEAT_KEYS) if seat not in hidden},
+        positions={SEAT_KEYS[seat]: order.index(seat) + 1 for seat in hidden},
     )
 
 
-def _order(earned: list[int], actions: Sequence[PlayRound], luck: Luck) -> list[int]:
+def _order(earned: list[int], hidden: list[int], luck: Luck) -> list[int]:
     """All seats, most earned first. An abstainer stands before or after the rest of its equals, as drawn."""
+    if all(earned.count(earned[seat]) == 1 for seat in hidden):
+        # However it were drawn, it would come to this; and a stream takes long to make.
+        return sorted(range(SEATS), key=earned.__getitem__, reverse=True)
     drawn = luck.shared()
     order: list[int] = []
     for amount in sorted(set(earned), reverse=True):
         equals = [seat for seat in range(SEATS) if earned[seat] == amount]
-        abstainers = [seat for seat in equals if actions[seat].abstain]
-        drawn.shuffle(abstainers)
+        abstainers = [seat for seat in equals if seat in hidden]
+        shuffle(drawn, abstainers)
         before = [seat for seat in abstainers if drawn.randrange(2)]
         after = [seat for seat in abstainers if seat not in before]
-        order += [*before, *(seat for seat in equals if not actions[seat].abstain), *after]
+        order += [*before, *(seat for seat in equals if seat not in hidden), *after]
     return order

@@ -3,10 +3,12 @@
 All kinds count other seats only (R1).
 """
 
+from collections.abc import Sequence
+
 from msgspec import UNSET
 from msgspec.structs import astuple
 
-from protocol.games.runes_to_ruins import Learned, LearnedKind
+from protocol.games.runes_to_ruins import Learned, LearnedAnswer, LearnedKind
 from referee.games.runes_to_ruins.state import OTHERS
 from referee.games.runes_to_ruins.symbols import Tables, rune_mask
 
@@ -21,6 +23,16 @@ def kinds(learned: Learned) -> list[LearnedKind]:
 
 _OTHERS = tuple(sum(1 << seat for seat in others) for others in OTHERS)
 """By seat: the others, as a mask."""
+
+
+def learn_all(learned: Sequence[Learned], asker: int, of: Tables) -> tuple[list[LearnedAnswer], int]:
+    """The answers, and the mantra that comes with all of them."""
+    told, brought = [], 0
+    for index, each in enumerate(learned):
+        answer, mantra = learn(each, asker, of)
+        told.append(LearnedAnswer(index=index, answer=answer, mantra=mantra))
+        brought += mantra
+    return told, brought
 
 
 def learn(learned: Learned, asker: int, of: Tables) -> tuple[int | bool, int]:

@@ -30,11 +30,11 @@ from protocol.games.runes_to_ruins import (
 )
 from referee.games.runes_to_ruins import conditions, ending
 from referee.games.runes_to_ruins.checking import bought_guesses, cost
-from referee.games.runes_to_ruins.guesses import Compared, best, compare
-from referee.games.runes_to_ruins.learned import learn
+from referee.games.runes_to_ruins.guesses import Compared, compare
+from referee.games.runes_to_ruins.learned import learn_all
 from referee.games.runes_to_ruins.mantra import darken, settle
 from referee.games.runes_to_ruins.mirrors import reflected
-from referee.games.runes_to_ruins.state import SEATS, Near, RunesState, Standing
+from referee.games.runes_to_ruins.state import SEATS, RunesState, Standing
 from referee.games.runes_to_ruins.symbols import Tables, tables
 from referee.games.runes_to_ruins.visions import NO_VISIONS, answers, used
 from referee.rules import Addressed, Luck, Step
@@ -43,9 +43,6 @@ ANSWERED, REFLECTED = 0, 1
 """Names the streams of a seat from which its answers, and its mirrored answers, are drawn."""
 FOR_ALONE = 1
 """What a seat gains for a kind of vision that nobody else used in the round."""
-
-Learnt = tuple[int | bool, int]
-"""The answer to a learned insight, and the mantra it brings."""
 
 
 class Found(Struct, frozen=True, kw_only=True, gc=False):
@@ -56,8 +53,8 @@ class Found(Struct, frozen=True, kw_only=True, gc=False):
     """By seat: the visions it used."""
     kinds: list[tuple[Kind, ...]]
     """By seat: their kinds."""
-    learned: list[list[Learnt]]
-    """By seat: what came of its learned insights, in their order."""
+    learned: list[tuple[list[LearnedAnswer], int]]
+    """By seat: what it is told of its learned insights, and the mantra they bring."""
     compared: Compared
     won: int
 
@@ -65,10 +62,9 @@ class Found(Struct, frozen=True, kw_only=True, gc=False):
 def close_round(state: RunesState, actions: Sequence[PlayRound], luck: Luck) -> Step[RunesState]:
     """The state after a round, and all that is told."""
     found = _find(state, actions)
-    discovered = [
-        state.round if seat in found.compared.finders else standing.discovered
-        for seat, standing in enumerate(state.standings)
-    ]
+    discovered = [standing.discovered for standing in state.standings]
+    for seat in found.compared.finders:
+        discovered[seat] = state.round
     why = ending.reason(state, discovered)
     after = replace(
         state,
@@ -92,19 +88,10 @@ def _find(state: RunesState, actions: Sequence[PlayRound]) -> Found:
         of=of,
         visions=visions,
         kinds=[used(each) for each in visions],
-        learned=[[learn(each, seat, of) for each in action.learned] for seat, action in enumerate(actions)],
-        compared=compare(actions, of, _hidden(state, actions)),
+        learned=[learn_all(action.learned, seat, of) for seat, action in enumerate(actions)],
+        compared=compare(state, actions, of),
         won=conditions.winner(actions, state.used),
     )
-
-
-def _hidden(state: RunesState, actions: Sequence[PlayRound]) -> list[int]:
-    """The seats with which no guess is compared: discovered before this round, or under Light."""
-    return [
-        seat
-        for seat, standing in enumerate(state.standings)
-        if standing.discovered is not None or actions[seat].light
-    ]
 
 
 def _settled(
@@ -125,9 +112,9 @@ def _settled(
         if found.compared.finders:
             insight += found.compared.earned(seat)
         if kinds:
-            insight += FOR_ALONE * sum([every.count(kind) == 1 for kind in kinds])
+            insight += FOR_ALONE * [*map(every.count, kinds)].count(1)
         # Dark acts on what the seat held with what this round brought (R4).
-        owed = before.mantra + sum([mantra for _, mantra in found.learned[seat]])
+        owed = before.mantra + found.learned[seat][1]
         if seat in darkened:
             owed = darken(owed, darkened.count(seat))
         insight, mantra = settle(insight, owed)
@@ -145,17 +132,10 @@ def _settled(
                 lit=action.light,
                 discovered=discovered[seat],
                 guesses=before.guesses + action.guesses,
-                nearest=_nearest(before.nearest, found.compared.nearest[seat]),
+                nearest=found.compared.nearest[seat],
             )
         )
     return tuple(standings)
-
-
-def _nearest(before: tuple[Near, ...], now: dict[int, Near]) -> tuple[Near, ...]:
-    """By guesser: the best of each figure, with those of this round."""
-    if not now:
-        return before
-    return tuple([best(near, now[guesser]) if guesser in now else near for guesser, near in enumerate(before)])
 
 
 def _told(  # noqa: PLR0917 - all that a round came to
@@ -203,16 +183,14 @@ def _answers(
     seat: int, actions: Sequence[PlayRound], found: Found, veiled: frozenset[int], luck: Luck
 ) -> list[RunesEvent]:
     """What only this seat is told, but for its purse."""
-    action, visions, told = actions[seat], found.visions[seat], list[RunesEvent]()
-    if action.told:
-        told.append(ConditionWon(condition=found.won))
+    action, visions, guessed = actions[seat], found.visions[seat], found.compared.told[seat]
+    told: list[RunesEvent] = [ConditionWon(condition=found.won)] if action.told else []
     if found.kinds[seat]:
         told += answers(seat, visions, found.of, veiled, partial(luck.seat, seat, ANSWERED))
-    for index, (answer, mantra) in enumerate(found.learned[seat]):
-        told.append(LearnedAnswer(index=index, answer=answer, mantra=mantra))
+    told += found.learned[seat][0]
     if visions.mirror is not UNSET:
         of = visions.mirror.seat
         told += reflected(seat, of, actions[of], found.of.symbols, partial(luck.seat, seat, REFLECTED))
-    for index, (exact, moved, group) in enumerate(found.compared.told[seat]):
+    for index, (exact, moved, group) in enumerate(guessed):
         told.append(GuessAnswer(index=index, exact=exact, moved=moved, group=group))
     return told

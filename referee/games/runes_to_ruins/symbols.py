@@ -154,8 +154,8 @@ def _connected(symbol: Six) -> bool:
 
 def joined_pairs(symbol: Six) -> int:
     """How many of the seven pairs of side-by-side runes are joined: both touch a common point."""
-    masks = [TOUCHED[position][rune] for position, rune in enumerate(symbol)]
-    return sum(bool(masks[a] & masks[b]) for a, b in SIDES)
+    masks = [*map(dict.__getitem__, TOUCHED, symbol)]
+    return sum([masks[a] & masks[b] != 0 for a, b in SIDES])
 
 
 def draw_symbol(luck: Random, without: Collection[Six] = ()) -> Six:

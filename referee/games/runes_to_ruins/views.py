@@ -1,7 +1,5 @@
 """What Runes to Ruins shows: a seat what it did and was told, a spectator what is public, the host everything."""
 
-from msgspec.structs import replace
-
 from protocol.games.runes_to_ruins import Holding, RunesHostView, RunesView
 from referee.games.runes_to_ruins.state import RunesState, artefacts
 from referee.rules import remembered
@@ -9,10 +7,12 @@ from referee.rules import remembered
 
 def seat_view(state: RunesState, seat: int) -> RunesView:
     """What one seat knows."""
-    own, has = state.standings[seat], artefacts(state, seat)
-    return replace(
-        spectator_view(state),
+    own, has, public = state.standings[seat], artefacts(state, seat), spectator_view(state)
+    return RunesView(
         seat=seat,
+        round=public.round,
+        rounds=public.rounds,
+        attempt=public.attempt,
         submitted=own.submitted,
         symbol=own.symbol,
         insight=own.insight,
@@ -23,6 +23,7 @@ def seat_view(state: RunesState, seat: int) -> RunesView:
         may_window=not own.windowed and own.discovered is None,
         veil_cost=own.veils + 1,
         guess_cost=own.bought + 1,
+        discovered=public.discovered,
         history=own.history,
     )
 
