@@ -5,7 +5,7 @@ Nothing of a state reaches a bot, a spectator or a seat's transcript but through
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from msgspec import Raw, Struct
 
@@ -40,16 +40,18 @@ def event_message(event: Raw, n: int) -> EventMessage:
 
 def remembered(function: Callable[[StateT], MadeT]) -> Callable[[StateT], MadeT]:
     """The function, which keeps what it made of the last state: each seat's view of one state asks it the same."""
-    last: tuple[Any, Any] = (None, None)
+    last: Any = (None, None)
 
     @wraps(function)
     def made_of(state: StateT) -> MadeT:
         nonlocal last
+        kept: StateT
+        made: MadeT
         kept, made = last
         if kept is not state:
             made = function(state)
             last = state, made
-        return cast("MadeT", made)
+        return made
 
     return made_of
 

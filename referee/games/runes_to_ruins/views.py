@@ -1,5 +1,7 @@
 """What Runes to Ruins shows: a seat what it did and was told, a spectator what is public, the host everything."""
 
+from msgspec.structs import replace
+
 from protocol.games.runes_to_ruins import Holding, RunesHostView, RunesView
 from referee.games.runes_to_ruins.state import RunesState, artefacts
 from referee.rules import remembered
@@ -7,12 +9,10 @@ from referee.rules import remembered
 
 def seat_view(state: RunesState, seat: int) -> RunesView:
     """What one seat knows."""
-    own, has, public = state.standings[seat], artefacts(state, seat), spectator_view(state)
-    return RunesView(
+    own, has = state.standings[seat], artefacts(state, seat)
+    return replace(
+        spectator_view(state),
         seat=seat,
-        round=public.round,
-        rounds=public.rounds,
-        attempt=public.attempt,
         submitted=own.submitted,
         symbol=own.symbol,
         insight=own.insight,
@@ -23,29 +23,39 @@ def seat_view(state: RunesState, seat: int) -> RunesView:
         may_window=not own.windowed and own.discovered is None,
         veil_cost=own.veils + 1,
         guess_cost=own.bought + 1,
-        discovered=public.discovered,
         history=own.history,
     )
+
+
+_NOTHING = RunesView(
+    seat=None,
+    round=1,
+    rounds=1,
+    attempt=1,
+    submitted=(),
+    symbol=None,
+    insight=None,
+    mantra=None,
+    artefacts=(),
+    may_abstain=False,
+    may_light=False,
+    may_window=False,
+    veil_cost=None,
+    guess_cost=None,
+    discovered={},
+    history=(),
+)
+"""Replacing some of so many fields takes a third of the time that a new Struct takes."""
 
 
 @remembered
 def spectator_view(state: RunesState) -> RunesView:
     """What is public."""
-    return RunesView(
-        seat=None,
+    return replace(
+        _NOTHING,
         round=state.round,
         rounds=state.options.rounds,
         attempt=state.attempt,
-        submitted=(),
-        symbol=None,
-        insight=None,
-        mantra=None,
-        artefacts=(),
-        may_abstain=False,
-        may_light=False,
-        may_window=False,
-        veil_cost=None,
-        guess_cost=None,
         discovered={
             str(seat): standing.discovered
             for seat, standing in enumerate(state.standings)
