@@ -161,16 +161,18 @@ def _checked_learned(round_: int, seat: int, given: tuple[Learned, ...]) -> tupl
     return learned
 
 
-def _checked_insight(seat: int, learned: Learned) -> Learned:
+def _checked_insight(seat: int, learned: Learned) -> Learned:  # noqa: C901 - one case a kind
     """In canonical spelling."""
     if astuple(learned).count(UNSET) != len(KINDS) - 1:
         raise Illegal(f"learned: each has exactly one of the keys {', '.join(KINDS)}")
     if learned.rune is not UNSET:
         return learned
     if (count := learned.count) is not UNSET:
-        _check_others(seat, (count.seat,), "learned")
+        if count.seat == seat:
+            raise Illegal("learned: name other seats only")
     elif (has := learned.has) is not UNSET:
-        _check_others(seat, (has.seat,), "learned")
+        if has.seat == seat:
+            raise Illegal("learned: name other seats only")
     elif (line := learned.line) is not UNSET:
         if (line.row is UNSET) == (line.column is UNSET):
             raise Illegal("line: name a row or a column")

@@ -1,6 +1,7 @@
 """The 15 conditions: how one is voted for, and what the winner pays at the start of the next round."""
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 
 from msgspec import UNSET, Struct
 
@@ -38,44 +39,65 @@ Figure = Callable[[Now, int], int]
 """A seat's figure for one condition."""
 
 
-def line_segments(now: Now, seat: int) -> int:
-    """Line segments in all runes of the symbol."""
-    return sum(map(SEGMENTS.__getitem__, now.symbol(seat)))
-
-
-def straight_lines(now: Now, seat: int) -> int:
-    """Straight lines in all runes of the symbol."""
-    return sum(map(LINES.__getitem__, now.symbol(seat)))
-
-
-def joined(now: Now, seat: int) -> int:
-    """Joined pairs among the seven that lie side by side."""
-    return joined_pairs(now.symbol(seat))
-
-
-def largest_group(now: Now, seat: int) -> int:
-    """Runes in one group, of either Order."""
-    return max(_counts(now.symbol(seat)))
-
-
-def connected_by_groups(now: Now, seat: int) -> int:
-    """Runes that share a group with another rune of the symbol."""
-    symbol = now.symbol(seat)
-    counts = _counts(symbol)
-    return sum([counts[one] > 1 or counts[other] > 1 for one, other in map(_PLACES.__getitem__, symbol)])
-
-
 _PLACES = {
     name: (DIVINE.index(divine), len(DIVINE) + MUNDANE.index(mundane))
     for name, (divine, mundane) in GROUPS.items()
 }
 """Rune to where its groups stand among all groups, the Divine ones first."""
 _ONE = {name: 1 << 8 * one | 1 << 8 * other for name, (one, other) in _PLACES.items()}
+"""Rune to a 1 for each of its groups, in a byte of their own."""
 
 
-def _counts(symbol: Six) -> bytes:
-    """By group, the Divine ones first: how many runes of it the symbol has."""
-    return sum(map(_ONE.__getitem__, symbol)).to_bytes(len(DIVINE) + len(MUNDANE), "little")
+class SymbolFigures(Struct, frozen=True, gc=False):
+    """The figures that depend on nothing but a symbol."""
+
+    segments: int
+    lines: int
+    joined: int
+    largest_group: int
+    connected: int
+    mundane_groups: int
+    divine_groups: int
+
+
+@lru_cache(maxsize=256)
+def symbol_figures(symbol: Six) -> SymbolFigures:
+    """All at once: a match asks the same symbols for one figure after another."""
+    counts = sum(map(_ONE.__getitem__, symbol)).to_bytes(len(DIVINE) + len(MUNDANE), "little")
+    return SymbolFigures(
+        segments=sum(map(SEGMENTS.__getitem__, symbol)),
+        lines=sum(map(LINES.__getitem__, symbol)),
+        joined=joined_pairs(symbol),
+        largest_group=max(counts),
+        connected=sum([counts[one] > 1 or counts[other] > 1 for one, other in map(_PLACES.__getitem__, symbol)]),
+        mundane_groups=len(MUNDANE) - counts.count(0, len(DIVINE)),
+        divine_groups=len(DIVINE) - counts.count(0, 0, len(DIVINE)),
+    )
+
+
+def line_segments(now: Now, seat: int) -> int:
+    """Line segments in all runes of the symbol."""
+    return symbol_figures(now.symbol(seat)).segments
+
+
+def straight_lines(now: Now, seat: int) -> int:
+    """Straight lines in all runes of the symbol."""
+    return symbol_figures(now.symbol(seat)).lines
+
+
+def joined(now: Now, seat: int) -> int:
+    """Joined pairs among the seven that lie side by side."""
+    return symbol_figures(now.symbol(seat)).joined
+
+
+def largest_group(now: Now, seat: int) -> int:
+    """Runes in one group, of either Order."""
+    return symbol_figures(now.symbol(seat)).largest_group
+
+
+def connected_by_groups(now: Now, seat: int) -> int:
+    """Runes that share a group with another rune of the symbol."""
+    return symbol_figures(now.symbol(seat)).connected
 
 
 def used_elsewhere(now: Now, seat: int) -> int:
@@ -102,12 +124,12 @@ def visions_used(now: Now, seat: int) -> int:
 
 def mundane_groups(now: Now, seat: int) -> int:
     """Different Mundane groups used."""
-    return len(MUNDANE) - _counts(now.symbol(seat)).count(0, len(DIVINE))
+    return symbol_figures(now.symbol(seat)).mundane_groups
 
 
 def divine_groups(now: Now, seat: int) -> int:
     """Different Divine groups used."""
-    return len(DIVINE) - _counts(now.symbol(seat)).count(0, 0, len(DIVINE))
+    return symbol_figures(now.symbol(seat)).divine_groups
 
 
 def two_or_four(now: Now, seat: int) -> int:
@@ -139,16 +161,15 @@ def winner(votes: Iterable[PlayRound], taken: tuple[int, ...]) -> int:
 
     Most votes win, the lowest number in a tie; with no votes at all, the lowest that is free.
     """
-    counts: dict[int, int] = {}
+    counts = [0] * CONDITIONS.stop
     for action in votes:
         if action.votes is not UNSET:
-            for key, number in action.votes.items():
-                if (condition := int(key)) not in taken:
-                    counts[condition] = counts.get(condition, 0) + number
-    if not counts:
-        return next(condition for condition in CONDITIONS if condition not in taken)
-    most = max(counts.values())
-    return min([condition for condition, number in counts.items() if number == most])
+            for condition, number in action.votes.items():
+                counts[int(condition)] += number
+    for each in taken:
+        counts[each] = 0
+    most = max(counts)
+    return counts.index(most) if most else next(each for each in CONDITIONS if each not in taken)
 
 
 def now_used(taken: tuple[int, ...], won: int) -> tuple[int, ...]:

@@ -6,7 +6,7 @@ from struct import Struct as Layout
 
 from msgspec import Struct
 
-from protocol.games.runes_to_ruins import PlayRound, Six
+from protocol.games.runes_to_ruins import GuessAnswer, PlayRound, Six
 from referee.games.runes_to_ruins.state import OTHERS, SEATS, Near, RunesState
 from referee.games.runes_to_ruins.symbols import ALIKE, Tables
 
@@ -18,7 +18,7 @@ FOR_ONE_FINDER, FOR_EACH_OF_SEVERAL = 10, 5
 class Compared(Struct, frozen=True, kw_only=True, gc=False):
     """What came of the guesses of a round."""
 
-    told: tuple[tuple[Near, ...], ...]
+    told: list[list[GuessAnswer]]
     """By guesser: for each of its guesses, how near the closest symbol was."""
     nearest: list[tuple[Near, ...]]
     """By guessed seat, then by guesser: the best of each figure in this round's guesses and those before."""
@@ -50,8 +50,9 @@ _FIGURE, _FIELD, _SLOT = 4, 12, 64
 """Bits of a figure, of a seat's three figures (`exact` is the highest, so fields order as `Near` does), and of all
 seats' fields for one rune."""
 _WHOLE = (1 << _FIELD) - 1
+_FOUND = 6 << 2 * _FIGURE
 _NEAR: tuple[Near, ...] = tuple(
-    (field >> 2 * _FIGURE, field >> _FIGURE & 15, field & 15) for field in range((6 << 2 * _FIGURE) + 1)
+    (field >> 2 * _FIGURE, field >> _FIGURE & 15, field & 15) for field in range(_FOUND + 1)
 )
 """A seat's field to its figures."""
 _HERE = {name: 1 << number * _SLOT for number, name in enumerate(ALIKE)}
@@ -83,36 +84,37 @@ def _figures(symbols: tuple[Six, ...]) -> tuple[dict[str, int], ...]:
 def compare(state: RunesState, actions: Sequence[PlayRound], of: Tables) -> Compared:
     """Compares every guess with all other seats but those that were discovered before, or are under Light."""
     kept = [standing.nearest for standing in state.standings]
+    told: list[list[GuessAnswer]] = [[] for _ in range(SEATS)]
     if not any(action.guesses for action in actions):
-        return Compared(told=((),) * SEATS, nearest=kept, finders={})
+        return Compared(told=told, nearest=kept, finders={})
     figures = _figures(of.symbols)
+    nearest = [*map(list, kept)]
+    finders: dict[int, set[int]] = {}
     open_ = [
         standing.discovered is None and not action.light
         for standing, action in zip(state.standings, actions, strict=True)
     ]
-    told: list[tuple[Near, ...]] = []
-    nearest = [[*each] for each in kept]
-    finders: dict[int, set[int]] = {}
     for guesser, action in enumerate(actions):
         if not action.guesses:
-            told.append(())
             continue
         others = [(seat, seat * _FIELD, nearest[seat]) for seat in OTHERS[guesser] if open_[seat]]
-        closest: list[Near] = []
-        for guess in action.guesses:
+        for index, guess in enumerate(action.guesses):
             first, second, third, fourth, fifth, sixth = map(dict.__getitem__, figures, guess)
-            fields = first + second + third + fourth + fifth + sixth
-            closest_yet = NOWHERE
+            fields, most = first + second + third + fourth + fifth + sixth, 0
             for seat, shift, came in others:
-                each = _NEAR[fields >> shift & _WHOLE]
-                if each > closest_yet:
-                    closest_yet = each
-                    if each == RIGHT:
+                field = fields >> shift & _WHOLE
+                if field > most:
+                    most = field
+                    if field == _FOUND:
                         finders.setdefault(seat, set()).add(guesser)
-                came[guesser] = best(came[guesser], each)
-            closest.append(closest_yet)
-        told.append(tuple(closest))
-    return Compared(told=tuple(told), nearest=[*map(tuple, nearest)], finders=dict(sorted(finders.items())))
+                exact, moved, group = _NEAR[field]
+                a, b, c = came[guesser]
+                if exact > a or moved > b or group > c:
+                    # As `best`, but without its call where nothing is better.
+                    came[guesser] = max(a, exact), max(b, moved), max(c, group)
+            exact, moved, group = _NEAR[most]
+            told[guesser].append(GuessAnswer(index=index, exact=exact, moved=moved, group=group))
+    return Compared(told=told, nearest=[*map(tuple, nearest)], finders=dict(sorted(finders.items())))
 
 
 def best(one: Near, other: Near) -> Near:

@@ -15,7 +15,6 @@ from msgspec.structs import replace
 from protocol.games.runes_to_ruins import (
     ConditionWon,
     Discovered,
-    GuessAnswer,
     Insight,
     Kind,
     LearnedAnswer,
@@ -53,8 +52,10 @@ class Found(Struct, frozen=True, kw_only=True, gc=False):
     """By seat: the visions it used."""
     kinds: list[tuple[Kind, ...]]
     """By seat: their kinds."""
-    learned: list[tuple[list[LearnedAnswer], int]]
-    """By seat: what it is told of its learned insights, and the mantra they bring."""
+    learned: list[list[LearnedAnswer]]
+    """By seat: the answers to its learned insights."""
+    brought: list[int]
+    """By seat: the mantra that these bring."""
     compared: Compared
     won: int
 
@@ -83,12 +84,20 @@ def close_round(state: RunesState, actions: Sequence[PlayRound], luck: Luck) -> 
 
 def _find(state: RunesState, actions: Sequence[PlayRound]) -> Found:
     of = tables(state.symbols)
-    visions = [NO_VISIONS if action.visions is UNSET else action.visions for action in actions]
+    visions, kinds, learned, brought = [], [], [], []
+    for seat, action in enumerate(actions):
+        asked = NO_VISIONS if action.visions is UNSET else action.visions
+        visions.append(asked)
+        kinds.append(used(asked))
+        told, mantra = learn_all(action.learned, seat, of)
+        learned.append(told)
+        brought.append(mantra)
     return Found(
         of=of,
         visions=visions,
-        kinds=[used(each) for each in visions],
-        learned=[learn_all(action.learned, seat, of) for seat, action in enumerate(actions)],
+        kinds=kinds,
+        learned=learned,
+        brought=brought,
         compared=compare(state, actions, of),
         won=conditions.winner(actions, state.used),
     )
@@ -105,20 +114,20 @@ def _settled(
     """The seats' affairs when payments are made, and gains and mantra settled."""
     every = [kind for kinds in found.kinds for kind in kinds]
     darkened = [action.dark for action in actions] if goes_on else []
+    finders, nearest = found.compared.finders, found.compared.nearest
     standings = []
-    for seat, before in enumerate(state.standings):
-        action, kinds = actions[seat], found.kinds[seat]
+    seats = zip(state.standings, actions, found.visions, found.kinds, found.brought, strict=True)
+    for seat, (before, action, visions, kinds, brought) in enumerate(seats):
         insight = before.insight - cost(before, action, kinds)
-        if found.compared.finders:
+        if finders:
             insight += found.compared.earned(seat)
         if kinds:
             insight += FOR_ALONE * [*map(every.count, kinds)].count(1)
         # Dark acts on what the seat held with what this round brought (R4).
-        owed = before.mantra + found.learned[seat][1]
+        owed = before.mantra + brought
         if seat in darkened:
             owed = darken(owed, darkened.count(seat))
         insight, mantra = settle(insight, owed)
-        visions = found.visions[seat]
         standings.append(
             replace(
                 before,
@@ -132,7 +141,7 @@ def _settled(
                 lit=action.light,
                 discovered=discovered[seat],
                 guesses=before.guesses + action.guesses,
-                nearest=found.compared.nearest[seat],
+                nearest=nearest[seat],
             )
         )
     return tuple(standings)
@@ -151,20 +160,18 @@ def _told(  # noqa: PLR0917 - all that a round came to
     shown = _shown(found.visions, found.of.symbols)
     public = (Discovered(seats=tuple(found.compared.finders)),) if found.compared.finders else ()
     veiled = frozenset([seat for seat, visions in enumerate(found.visions) if visions.veil])
-    said, purses, standings = [Addressed(event) for event in shown], [], []
-    for seat, standing in enumerate(state.standings):
+    answered, purses, standings = [], [], []
+    for seat, (standing, action, gain) in enumerate(zip(state.standings, actions, paid, strict=True)):
         own = _answers(seat, actions, found, veiled, luck)
-        said += [Addressed(event, seat) for event in own]
+        answered.append(own)
         purse = Purse(insight=standing.insight, mantra=standing.mantra)
         purses.append(Addressed(purse, seat))
-        played = Played(round=state.round, action=actions[seat], told=(*shown, *own, *public, purse, last))
-        standings.append(
-            replace(standing, insight=standing.insight + paid[seat], history=(*standing.history, played))
-        )
-    said += [*map(Addressed, public), *purses, Addressed(last)]
+        played = Played(round=state.round, action=action, told=(*shown, *own, *public, purse, last))
+        standings.append(replace(standing, insight=standing.insight + gain, history=(*standing.history, played)))
+    said = [Addressed(event, seat) for seat, own in enumerate(answered) for event in own]
     played = Played(round=state.round, action=None, told=(*shown, *public, last))
     after = replace(state, standings=tuple(standings), history=(*state.history, played), **changes)
-    return Step(after, tuple(said))
+    return Step(after, (*map(Addressed, shown), *said, *map(Addressed, public), *purses, Addressed(last)))
 
 
 def _shown(used: Sequence[Visions], symbols: tuple[Six, ...]) -> list[Revealed]:
@@ -183,14 +190,13 @@ def _answers(
     seat: int, actions: Sequence[PlayRound], found: Found, veiled: frozenset[int], luck: Luck
 ) -> list[RunesEvent]:
     """What only this seat is told, but for its purse."""
-    action, visions, guessed = actions[seat], found.visions[seat], found.compared.told[seat]
+    action, visions = actions[seat], found.visions[seat]
     told: list[RunesEvent] = [ConditionWon(condition=found.won)] if action.told else []
     if found.kinds[seat]:
         told += answers(seat, visions, found.of, veiled, partial(luck.seat, seat, ANSWERED))
-    told += found.learned[seat][0]
+    told += found.learned[seat]
     if visions.mirror is not UNSET:
         of = visions.mirror.seat
         told += reflected(seat, of, actions[of], found.of.symbols, partial(luck.seat, seat, REFLECTED))
-    for index, (exact, moved, group) in enumerate(guessed):
-        told.append(GuessAnswer(index=index, exact=exact, moved=moved, group=group))
+    told += found.compared.told[seat]
     return told

@@ -26,21 +26,30 @@ _USED = tuple(tuple(compress(KINDS, flags)) for flags in product((False, True), 
 """The kinds by a number that has a binary digit for each of them, the first kind's the highest."""
 
 
-def used(visions: Visions) -> tuple[Kind, ...]:
+def used(visions: Visions) -> tuple[Kind, ...]:  # noqa: C901 - one case a kind
     """The kinds of vision that are used, in their order."""
     if visions is NO_VISIONS:
         return ()
-    return _USED[
-        (visions.assign is not UNSET) << 8
-        | (visions.divine is not UNSET) << 7
-        | (visions.mundane is not UNSET) << 6
-        | visions.veil << 5
-        | (visions.pattern is not UNSET) << 4
-        | (visions.place is not UNSET) << 3
-        | (visions.except_ is not UNSET) << 2
-        | (visions.mirror is not UNSET) << 1
-        | (visions.window is not UNSET)
-    ]
+    number = 0
+    if visions.assign is not UNSET:
+        number = 256
+    if visions.divine is not UNSET:
+        number |= 128
+    if visions.mundane is not UNSET:
+        number |= 64
+    if visions.veil:
+        number |= 32
+    if visions.pattern is not UNSET:
+        number |= 16
+    if visions.place is not UNSET:
+        number |= 8
+    if visions.except_ is not UNSET:
+        number |= 4
+    if visions.mirror is not UNSET:
+        number |= 2
+    if visions.window is not UNSET:
+        number |= 1
+    return _USED[number]
 
 
 @lru_cache(maxsize=4096)
@@ -94,7 +103,12 @@ _MEMBERS: dict[str, frozenset[str]] = {
 def pattern_counts(groups: tuple[str, ...], symbols: Sequence[Six]) -> tuple[int, ...]:
     """For each position, how many of the symbols have a rune of the group asked for there."""
     members = [_MEMBERS[group] for group in groups]
-    return tuple(map(sum, zip(*[map(frozenset.__contains__, members, symbol) for symbol in symbols], strict=True)))
+    counts = [0] * len(groups)
+    for symbol in symbols:
+        for position, rune in enumerate(symbol):
+            if rune in members[position]:
+                counts[position] += 1
+    return tuple(counts)
 
 
 def other_rune(symbol: Six, named: tuple[str, ...], luck: Random) -> str:
