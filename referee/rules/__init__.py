@@ -21,7 +21,7 @@ from referee.rules.contract import (
 )
 from referee.rules.legal import Building, Draft, IllegalChoiceError, LegalActions, drawn
 from referee.rules.reveal import Leak, audience, opened, remembered, shown
-from referee.rules.rng import Luck, choice, sample, shuffle
+from referee.rules.rng import Luck, below, choice, sample, shuffle
 from referee.rules.table import Answered, Deal, Move, Table, WindowClosed
 
 __all__ = [
@@ -53,6 +53,7 @@ __all__ = [
     "Window",
     "WindowClosed",
     "audience",
+    "below",
     "choice",
     "drawn",
     "opened",

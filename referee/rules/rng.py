@@ -11,8 +11,8 @@ from msgspec import Struct
 
 ItemT = TypeVar("ItemT")
 
-FEW = 21
-"""Of more items `Random.sample` may draw in another way."""
+FEW, FEW_DRAWN, MANY = 21, 5, 85
+"""Of more than 21 items `Random.sample` draws up to 5 in another way, and of more than 85 perhaps more than 5."""
 
 
 class Luck(Struct, frozen=True, gc=False):
@@ -39,34 +39,55 @@ def shuffle(luck: Random, items: MutableSequence[Any]) -> None:
     draw = luck.getrandbits
     for last in range(len(items) - 1, 0, -1):
         bits = (last + 1).bit_length()
-        other = draw(bits)
-        while other > last:
-            other = draw(bits)
+        while (other := draw(bits)) > last:
+            pass
         items[last], items[other] = items[other], items[last]
+
+
+def below(luck: Random, count: int) -> int:
+    """A whole number from 0 on. Draws what `Random.randrange` would, and takes half its time."""
+    bits = count.bit_length()
+    while (number := luck.getrandbits(bits)) >= count:
+        pass
+    return number
 
 
 def choice(luck: Random, items: Sequence[ItemT]) -> ItemT:
     """One item. Draws what `Random.choice` would, and takes half its time."""
     count = len(items)
     bits = count.bit_length()
-    number = luck.getrandbits(bits)
-    while number >= count:
-        number = luck.getrandbits(bits)
+    while (number := luck.getrandbits(bits)) >= count:
+        pass
     return items[number]
 
 
 def sample(luck: Random, items: Sequence[ItemT], count: int) -> list[ItemT]:
     """So many items, each at most once. Draws what `Random.sample` would, and takes half its time."""
+    total = len(items)
+    if total > FEW:
+        if count <= FEW_DRAWN:
+            return _few_of_many(luck, items, count)
+        if total > MANY:
+            return luck.sample(items, count)
     pool = list(items)
-    if len(pool) > FEW:
-        return luck.sample(pool, count)
     draw = luck.getrandbits
     drawn = []
-    for left in range(len(pool), len(pool) - count, -1):
+    for left in range(total, total - count, -1):
         bits = left.bit_length()
-        number = draw(bits)
-        while number >= left:
-            number = draw(bits)
+        while (number := draw(bits)) >= left:
+            pass
         drawn.append(pool[number])
         pool[number] = pool[left - 1]
     return drawn
+
+
+def _few_of_many(luck: Random, items: Sequence[ItemT], count: int) -> list[ItemT]:
+    """As `Random.sample` does it where it is not worth a copy of the items: what was drawn is drawn again."""
+    drawn: list[int] = []
+    total, draw = len(items), luck.getrandbits
+    bits = total.bit_length()
+    while len(drawn) < count:
+        number = draw(bits)
+        if number < total and number not in drawn:
+            drawn.append(number)
+    return [items[number] for number in drawn]

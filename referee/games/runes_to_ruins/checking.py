@@ -4,13 +4,15 @@ Every reason is about the action, the seat's own affairs and public facts only.
 """
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 from msgspec import UNSET, UnsetType
 from msgspec.structs import astuple, replace
 
+from protocol.games.runes import RuneName
 from protocol.games.runes_to_ruins import Artefact, ChooseSymbol, Kind, Learned, PlayRound, Visions
 from referee.games.runes_to_ruins.learned import KINDS, kinds
-from referee.games.runes_to_ruins.state import OTHERS, RunesState, Standing, artefacts
+from referee.games.runes_to_ruins.state import OTHER_KEYS, RunesState, Standing, artefacts
 from referee.games.runes_to_ruins.symbols import fault
 from referee.games.runes_to_ruins.visions import NO_VISIONS, used
 from referee.games.runes_to_ruins.visions import cost as visions_cost
@@ -23,6 +25,7 @@ LEARNED_A_ROUND = 2
 """Learned insights in a round, times the round's number."""
 MOST_NAMED = 6
 MOST_EXCEPTED = 5
+NamedT = TypeVar("NamedT", int, str)
 
 
 def checked_symbol(state: RunesState, action: ChooseSymbol) -> ChooseSymbol:
@@ -38,21 +41,25 @@ def checked_symbol(state: RunesState, action: ChooseSymbol) -> ChooseSymbol:
 def checked_round(state: RunesState, seat: int, action: PlayRound) -> PlayRound:
     """A round's action in canonical spelling. Raises Illegal where it breaks a rule, or costs too much."""
     standing = state.standings[seat]
-    _check_votes(standing, action)
-    visions, learned, votes = action.visions, action.learned, action.votes
+    votes, visions, learned = action.votes, action.visions, action.learned
+    if votes is not UNSET or action.abstain:
+        votes = _checked_votes(standing, action)
+    kinds: tuple[Kind, ...] = ()
     if visions is not UNSET:
-        visions = UNSET if visions == NO_VISIONS else _checked_visions(standing, seat, visions)
+        visions = _checked_visions(standing, seat, visions)
+        kinds = () if visions is UNSET else used(visions)
     if learned:
         learned = _checked_learned(state.round, seat, learned)
     for guess in action.guesses:
-        _differ(guess, "a guess's runes")
+        if len({*guess}) < len(guess):
+            raise Illegal("a guess's runes must differ")
     if action.light or action.dark is not UNSET:
         _check_artefacts(standing, artefacts(state, seat), action)
-    if votes is not UNSET:
-        votes = dict(sorted(votes.items(), key=lambda vote: int(vote[0]))) if votes else UNSET
-    price = cost(standing, action, () if visions is UNSET else used(visions))
+    price = cost(standing, action, kinds)
     if price > standing.insight:
         raise Illegal(f"this costs {price} insight; you have {standing.insight}")
+    if votes is action.votes and visions is action.visions and learned is action.learned:
+        return action
     return replace(action, votes=votes, visions=visions, learned=learned)
 
 
@@ -61,8 +68,10 @@ def cost(standing: Standing, action: PlayRound, kinds: tuple[Kind, ...]) -> int:
     price = action.more_votes + action.told
     if kinds:
         price += visions_cost(kinds, standing.veils)
-    if len(action.guesses) > 1:
-        price += sum(range(standing.bought + 1, standing.bought + bought_guesses(action) + 1))
+    bought = len(action.guesses) - 1
+    if bought > 0:
+        # 1, 2, 3, ... for the seat's first, second, third, ...
+        price += bought * standing.bought + bought * (bought + 1) // 2
     return price
 
 
@@ -71,40 +80,60 @@ def bought_guesses(action: PlayRound) -> int:
     return len(action.guesses) - 1 if action.guesses else 0
 
 
-def _check_votes(standing: Standing, action: PlayRound) -> None:
+def _checked_votes(standing: Standing, action: PlayRound) -> dict[str, int] | UnsetType:
+    """The votes in canonical spelling; nothing where there are none."""
+    votes = action.votes
     if action.abstain:
-        if action.votes or action.more_votes:
+        if votes or action.more_votes:
             raise Illegal("a seat that abstains neither votes nor buys votes")
         if standing.abstained:
             raise Illegal("a seat may not abstain two rounds running")
+    if not votes:
+        return UNSET
     most = VOTES_WITH_MORE if action.more_votes else ONE_VOTE
-    if action.votes and sum(action.votes.values()) > most:
+    if sum(votes.values()) > most:
         raise Illegal(f"too many votes: you have {most}")
+    return votes if len(votes) == 1 else dict(sorted(votes.items(), key=lambda vote: int(vote[0])))
 
 
 def _checked_visions(standing: Standing, seat: int, visions: Visions) -> Visions | UnsetType:
     """The visions in canonical spelling; nothing where none is used."""
-    assign, pattern, except_ = visions.assign or UNSET, visions.pattern, visions.except_
+    assign, pattern, except_ = visions.assign, visions.pattern, visions.except_
     if assign is not UNSET:
-        if sorted(assign) != [str(other) for other in OTHERS[seat]]:
-            raise Illegal("assign: one rune to each other seat")
-        _differ(list(assign.values()), "assign: the runes")
-        assign = dict(sorted(assign.items()))
+        assign = _checked_assign(seat, assign)
     if pattern is not UNSET:
         _check_others(seat, pattern.seats, "pattern")
         if not pattern.seats:
             raise Illegal("pattern: name one to four seats")
-        _differ(pattern.seats, "pattern: the seats")
-        pattern = replace(pattern, seats=tuple(sorted(pattern.seats)))
+        seats = _ascending(pattern.seats, "pattern: the seats")
+        if seats != pattern.seats:
+            pattern = replace(pattern, seats=seats)
     if except_ is not UNSET:
-        _check_others(seat, [except_.seat], "except")
+        _check_others(seat, (except_.seat,), "except")
         if len(except_.runes) > MOST_EXCEPTED:
             raise Illegal(f"except: name at most {MOST_EXCEPTED} runes")
-        _differ(except_.runes, "except: the runes")
-        except_ = replace(except_, runes=tuple(sorted(except_.runes)))
-    _check_shown(standing, seat, visions)
-    canonical = replace(visions, assign=assign, pattern=pattern, except_=except_)
-    return UNSET if canonical == NO_VISIONS else canonical
+        runes = _ascending(except_.runes, "except: the runes")
+        if runes != except_.runes:
+            except_ = replace(except_, runes=runes)
+    if visions.mirror is not UNSET or visions.window is not UNSET:
+        _check_shown(standing, seat, visions)
+    if assign is not visions.assign or pattern is not visions.pattern or except_ is not visions.except_:
+        visions = replace(visions, assign=assign, pattern=pattern, except_=except_)
+    return UNSET if visions == NO_VISIONS else visions
+
+
+def _checked_assign(seat: int, assign: dict[str, RuneName]) -> dict[str, RuneName] | UnsetType:
+    if not assign:
+        return UNSET
+    others = OTHER_KEYS[seat]
+    keys = (*assign,)
+    if keys != others:
+        if (*sorted(keys),) != others:
+            raise Illegal("assign: one rune to each other seat")
+        assign = dict(sorted(assign.items()))
+    if len({*assign.values()}) < len(assign):
+        raise Illegal("assign: the runes must differ")
+    return assign
 
 
 def _check_shown(standing: Standing, seat: int, visions: Visions) -> None:
@@ -132,30 +161,33 @@ def _checked_learned(round_: int, seat: int, given: tuple[Learned, ...]) -> tupl
     return learned
 
 
-def _checked_insight(seat: int, learned: Learned) -> Learned:
+def _checked_insight(seat: int, learned: Learned) -> Learned:  # noqa: C901 - one case a kind
     """In canonical spelling."""
     if astuple(learned).count(UNSET) != len(KINDS) - 1:
         raise Illegal(f"learned: each has exactly one of the keys {', '.join(KINDS)}")
     if learned.rune is not UNSET:
         return learned
-    if learned.count is not UNSET:
-        _check_others(seat, (learned.count.seat,), "learned")
-        return learned
-    if learned.has is not UNSET:
-        _check_others(seat, (learned.has.seat,), "learned")
-        return learned
-    if learned.line is not UNSET and (learned.line.row is UNSET) == (learned.line.column is UNSET):
-        raise Illegal("line: name a row or a column")
-    if learned.shared is not UNSET:
-        _check_others(seat, learned.shared, "learned")
-        _differ(learned.shared, "shared: the seats")
-        one, other = sorted(learned.shared)
-        return replace(learned, shared=(one, other))
-    if learned.most is not UNSET:
-        if not 1 <= len(learned.most) <= MOST_NAMED:
+    if (count := learned.count) is not UNSET:
+        if count.seat == seat:
+            raise Illegal("learned: name other seats only")
+    elif (has := learned.has) is not UNSET:
+        if has.seat == seat:
+            raise Illegal("learned: name other seats only")
+    elif (line := learned.line) is not UNSET:
+        if (line.row is UNSET) == (line.column is UNSET):
+            raise Illegal("line: name a row or a column")
+    elif (seats := learned.shared) is not UNSET:
+        _check_others(seat, seats, "learned")
+        one, other = seats
+        if one == other:
+            raise Illegal("shared: the seats must differ")
+        return learned if one < other else replace(learned, shared=(other, one))
+    else:
+        runes = learned.most or ()
+        if not 1 <= len(runes) <= MOST_NAMED:
             raise Illegal(f"most: name one to {MOST_NAMED} runes")
-        _differ(learned.most, "most: the runes")
-        return replace(learned, most=tuple(sorted(learned.most)))
+        ascending = _ascending(runes, "most: the runes")
+        return learned if ascending == runes else replace(learned, most=ascending)
     return learned
 
 
@@ -174,6 +206,8 @@ def _check_others(seat: int, named: Sequence[int], what: str) -> None:
         raise Illegal(f"{what}: name other seats only")
 
 
-def _differ(named: Sequence[int | str], what: str) -> None:
-    if len(set(named)) < len(named):
+def _ascending(named: tuple[NamedT, ...], what: str) -> tuple[NamedT, ...]:
+    """What is named, sorted. Raises Illegal where something is named twice."""
+    if len({*named}) < len(named):
         raise Illegal(f"{what} must differ")
+    return tuple(sorted(named))

@@ -1,6 +1,7 @@
 """The 15 conditions: how one is voted for, and what the winner pays at the start of the next round."""
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 
 from msgspec import UNSET, Struct
 
@@ -9,7 +10,7 @@ from protocol.games.runes_to_ruins import Insight, PlayRound, Six
 from referee.games.runes_to_ruins.state import OTHERS, SEAT_KEYS, SEATS, RunesState
 from referee.games.runes_to_ruins.symbols import GROUPS, joined_pairs
 from referee.games.runes_to_ruins.visions import NO_VISIONS, used
-from referee.rules import Luck
+from referee.rules import Luck, shuffle
 
 CONDITIONS = range(1, 16)
 REFRESHED_AT = 12
@@ -38,45 +39,70 @@ Figure = Callable[[Now, int], int]
 """A seat's figure for one condition."""
 
 
+_PLACES = {
+    name: (DIVINE.index(divine), len(DIVINE) + MUNDANE.index(mundane))
+    for name, (divine, mundane) in GROUPS.items()
+}
+"""Rune to where its groups stand among all groups, the Divine ones first."""
+_ONE = {name: 1 << 8 * one | 1 << 8 * other for name, (one, other) in _PLACES.items()}
+"""Rune to a 1 for each of its groups, in a byte of their own."""
+
+
+class SymbolFigures(Struct, frozen=True, gc=False):
+    """The figures that depend on nothing but a symbol."""
+
+    segments: int
+    lines: int
+    joined: int
+    largest_group: int
+    connected: int
+    mundane_groups: int
+    divine_groups: int
+
+
+@lru_cache(maxsize=256)
+def symbol_figures(symbol: Six) -> SymbolFigures:
+    """All at once: a match asks the same symbols for one figure after another."""
+    counts = sum(map(_ONE.__getitem__, symbol)).to_bytes(len(DIVINE) + len(MUNDANE), "little")
+    return SymbolFigures(
+        segments=sum(map(SEGMENTS.__getitem__, symbol)),
+        lines=sum(map(LINES.__getitem__, symbol)),
+        joined=joined_pairs(symbol),
+        largest_group=max(counts),
+        connected=sum([counts[one] > 1 or counts[other] > 1 for one, other in map(_PLACES.__getitem__, symbol)]),
+        mundane_groups=len(MUNDANE) - counts.count(0, len(DIVINE)),
+        divine_groups=len(DIVINE) - counts.count(0, 0, len(DIVINE)),
+    )
+
+
 def line_segments(now: Now, seat: int) -> int:
     """Line segments in all runes of the symbol."""
-    return sum([SEGMENTS[rune] for rune in now.symbol(seat)])
+    return symbol_figures(now.symbol(seat)).segments
 
 
 def straight_lines(now: Now, seat: int) -> int:
     """Straight lines in all runes of the symbol."""
-    return sum([LINES[rune] for rune in now.symbol(seat)])
+    return symbol_figures(now.symbol(seat)).lines
 
 
 def joined(now: Now, seat: int) -> int:
     """Joined pairs among the seven that lie side by side."""
-    return joined_pairs(now.symbol(seat))
+    return symbol_figures(now.symbol(seat)).joined
 
 
 def largest_group(now: Now, seat: int) -> int:
     """Runes in one group, of either Order."""
-    return max(map(_groups(now.symbol(seat)).count, (*DIVINE, *MUNDANE)))
+    return symbol_figures(now.symbol(seat)).largest_group
 
 
 def connected_by_groups(now: Now, seat: int) -> int:
     """Runes that share a group with another rune of the symbol."""
-    groups = _groups(now.symbol(seat))
-    return sum(
-        [
-            groups.count(one) > 1 or groups.count(other) > 1
-            for one, other in zip(groups[::2], groups[1::2], strict=True)
-        ]
-    )
-
-
-def _groups(symbol: Six) -> list[str]:
-    """Both groups of each rune."""
-    return [group for rune in symbol for group in GROUPS[rune]]
+    return symbol_figures(now.symbol(seat)).connected
 
 
 def used_elsewhere(now: Now, seat: int) -> int:
     """Runes that some other seat uses too."""
-    elsewhere = {rune for other in OTHERS[seat] for rune in now.symbol(other)}
+    elsewhere: set[str] = set().union(*[now.symbol(other) for other in OTHERS[seat]])
     return len(elsewhere.intersection(now.symbol(seat)))
 
 
@@ -98,12 +124,12 @@ def visions_used(now: Now, seat: int) -> int:
 
 def mundane_groups(now: Now, seat: int) -> int:
     """Different Mundane groups used."""
-    return len({GROUPS[rune][1] for rune in now.symbol(seat)})
+    return symbol_figures(now.symbol(seat)).mundane_groups
 
 
 def divine_groups(now: Now, seat: int) -> int:
     """Different Divine groups used."""
-    return len({GROUPS[rune][0] for rune in now.symbol(seat)})
+    return symbol_figures(now.symbol(seat)).divine_groups
 
 
 def two_or_four(now: Now, seat: int) -> int:
@@ -135,14 +161,15 @@ def winner(votes: Iterable[PlayRound], taken: tuple[int, ...]) -> int:
 
     Most votes win, the lowest number in a tie; with no votes at all, the lowest that is free.
     """
-    counts = dict.fromkeys(CONDITIONS, 0)
+    counts = [0] * CONDITIONS.stop
     for action in votes:
         if action.votes is not UNSET:
             for condition, number in action.votes.items():
                 counts[int(condition)] += number
     for each in taken:
-        del counts[each]
-    return max(counts, key=counts.__getitem__)
+        counts[each] = 0
+    most = max(counts)
+    return counts.index(most) if most else next(each for each in CONDITIONS if each not in taken)
 
 
 def now_used(taken: tuple[int, ...], won: int) -> tuple[int, ...]:
@@ -164,23 +191,29 @@ def payments(condition: int, now: Now, round_: int) -> list[int]:
 
 def announced(earned: list[int], actions: Sequence[PlayRound], round_: int, luck: Luck) -> Insight:
     """What all are told of a payment: of seats that abstained, only the position."""
-    order = _order(earned, actions, luck) if any(action.abstain for action in actions) else []
+    hidden = [seat for seat, action in enumerate(actions) if action.abstain]
+    if not hidden:
+        return Insight(round=round_, earned=dict(zip(SEAT_KEYS, earned, strict=True)), positions={})
+    order = _order(earned, hidden, luck)
     return Insight(
         round=round_,
-        earned={key: earned[seat] for seat, key in enumerate(SEAT_KEYS) if not actions[seat].abstain},
-        positions={key: order.index(seat) + 1 for seat, key in enumerate(SEAT_KEYS) if actions[seat].abstain},
+        earned={key: earned[seat] for seat, key in enumerate(SEAT_KEYS) if seat not in hidden},
+        positions={SEAT_KEYS[seat]: order.index(seat) + 1 for seat in hidden},
     )
 
 
-def _order(earned: list[int], actions: Sequence[PlayRound], luck: Luck) -> list[int]:
+def _order(earned: list[int], hidden: list[int], luck: Luck) -> list[int]:
     """All seats, most earned first. An abstainer stands before or after the rest of its equals, as drawn."""
+    if all(earned.count(earned[seat]) == 1 for seat in hidden):
+        # However it were drawn, it would come to this; and a stream takes long to make.
+        return sorted(range(SEATS), key=earned.__getitem__, reverse=True)
     drawn = luck.shared()
     order: list[int] = []
     for amount in sorted(set(earned), reverse=True):
         equals = [seat for seat in range(SEATS) if earned[seat] == amount]
-        abstainers = [seat for seat in equals if actions[seat].abstain]
-        drawn.shuffle(abstainers)
+        abstainers = [seat for seat in equals if seat in hidden]
+        shuffle(drawn, abstainers)
         before = [seat for seat in abstainers if drawn.randrange(2)]
         after = [seat for seat in abstainers if seat not in before]
-        order += [*before, *(seat for seat in equals if not actions[seat].abstain), *after]
+        order += [*before, *(seat for seat in equals if seat not in hidden), *after]
     return order

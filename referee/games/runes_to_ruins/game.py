@@ -113,9 +113,9 @@ class RunesToRuins(Game[RunesState]):
 
     def check(self, state: RunesState, seat: int, action: Action) -> Action:
         """See `Game.check`."""
-        if isinstance(action, ChooseSymbol):
-            return checked_symbol(state, action)
-        return checked_round(state, seat, cast("PlayRound", action))
+        if isinstance(action, PlayRound):
+            return checked_round(state, seat, action)
+        return checked_symbol(state, cast("ChooseSymbol", action))
 
     def build(self, view: RunesView, seat: int) -> Building:
         """See `legal`."""
@@ -144,10 +144,10 @@ class RunesToRuins(Game[RunesState]):
 
     def close(self, state: RunesState, taken: tuple[Taken | None, ...], luck: Luck) -> Step[RunesState]:
         """Sets the symbols or asks for them anew; or resolves a round."""
-        actions = [part.action for part in taken if part is not None]
+        actions: list[Any] = [part.action for part in taken if part is not None]
         if state.round == 1:
-            return close_attempt(state, [cast("ChooseSymbol", action).symbol for action in actions], luck)
-        return close_round(state, [cast("PlayRound", action) for action in actions], luck)
+            return close_attempt(state, [action.symbol for action in actions], luck)
+        return close_round(state, actions, luck)
 
     def view(self, state: RunesState, seat: int | None) -> RunesView:
         """What the seat did and was told, and public facts."""

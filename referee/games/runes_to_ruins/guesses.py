@@ -1,12 +1,14 @@
 """Guesses at symbols: how near they come, to whom they are compared, and whom they discover."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
+from functools import lru_cache
+from struct import Struct as Layout
 
 from msgspec import Struct
 
-from protocol.games.runes_to_ruins import PlayRound, Six
-from referee.games.runes_to_ruins.state import OTHERS, SEATS, Near
-from referee.games.runes_to_ruins.symbols import ALIKE, Tables, place_mask, rune_mask
+from protocol.games.runes_to_ruins import GuessAnswer, PlayRound, Six
+from referee.games.runes_to_ruins.state import OTHERS, SEATS, Near, RunesState
+from referee.games.runes_to_ruins.symbols import ALIKE, Tables
 
 NOWHERE: Near = (0, 0, 0)
 RIGHT: Near = (6, 0, 0)
@@ -16,10 +18,10 @@ FOR_ONE_FINDER, FOR_EACH_OF_SEVERAL = 10, 5
 class Compared(Struct, frozen=True, kw_only=True, gc=False):
     """What came of the guesses of a round."""
 
-    told: tuple[tuple[Near, ...], ...]
+    told: list[list[GuessAnswer]]
     """By guesser: for each of its guesses, how near the closest symbol was."""
-    nearest: tuple[dict[int, Near], ...]
-    """By guessed seat, then by guesser: the best of each figure in this round's guesses."""
+    nearest: list[tuple[Near, ...]]
+    """By guessed seat, then by guesser: the best of each figure in this round's guesses and those before."""
     finders: dict[int, set[int]]
     """Discovered seat to who guessed its symbol, ascending."""
 
@@ -44,35 +46,75 @@ def near(guess: Six, symbol: Six) -> Near:
     return exact, moved, group
 
 
-_NOTHING = Compared(told=((),) * SEATS, nearest=({},) * SEATS, finders={})
+_FIGURE, _FIELD, _SLOT = 4, 12, 64
+"""Bits of a figure, of a seat's three figures (`exact` is the highest, so fields order as `Near` does), and of all
+seats' fields for one rune."""
+_WHOLE = (1 << _FIELD) - 1
+_FOUND = 6 << 2 * _FIGURE
+_NEAR: tuple[Near, ...] = tuple(
+    (field >> 2 * _FIGURE, field >> _FIGURE & 15, field & 15) for field in range(_FOUND + 1)
+)
+"""A seat's field to its figures."""
+_HERE = {name: 1 << number * _SLOT for number, name in enumerate(ALIKE)}
+_ALIKE_HERE = {name: sum(_HERE[other] for other in others) for name, others in ALIKE.items()}
+_SLOTS = Layout(f"<{len(_HERE)}Q")
 
 
-def compare(actions: Sequence[PlayRound], of: Tables, hidden: Collection[int]) -> Compared:
-    """Compares every guess with all other seats but those that are `hidden`: discovered before, or under Light."""
+@lru_cache(maxsize=64)
+def _figures(symbols: tuple[Six, ...]) -> tuple[dict[str, int], ...]:
+    """By position: a rune guessed there to what it adds to the fields of all seats; a guess adds up six of these.
+
+    Long integers work out all runes of a position at once.
+    """
+    by_position = [
+        [(rune, seat * _FIELD) for seat, rune in enumerate(there)] for there in zip(*symbols, strict=True)
+    ]
+    exact = [sum([_HERE[rune] << shift for rune, shift in there]) for there in by_position]
+    alike = [sum([_ALIKE_HERE[rune] << shift for rune, shift in there]) for there in by_position]
+    anywhere = sum(exact)
+    rows = [
+        (right << 2 * _FIGURE) + (anywhere - right << _FIGURE) + (group & ~anywhere)
+        for right, group in zip(exact, alike, strict=True)
+    ]
+    return tuple(
+        [dict(zip(_HERE, _SLOTS.unpack(row.to_bytes(_SLOTS.size, "little")), strict=True)) for row in rows]
+    )
+
+
+def compare(state: RunesState, actions: Sequence[PlayRound], of: Tables) -> Compared:
+    """Compares every guess with all other seats but those that were discovered before, or are under Light."""
+    kept = [standing.nearest for standing in state.standings]
+    told: list[list[GuessAnswer]] = [[] for _ in range(SEATS)]
     if not any(action.guesses for action in actions):
-        return _NOTHING
-    told: list[tuple[Near, ...]] = []
-    nearest: tuple[dict[int, Near], ...] = tuple([{} for _ in range(SEATS)])
+        return Compared(told=told, nearest=kept, finders={})
+    figures = _figures(of.symbols)
+    nearest = [*map(list, kept)]
     finders: dict[int, set[int]] = {}
+    open_ = [
+        standing.discovered is None and not action.light
+        for standing, action in zip(state.standings, actions, strict=True)
+    ]
     for guesser, action in enumerate(actions):
         if not action.guesses:
-            told.append(())
             continue
-        others = [(seat, *of.places[seat]) for seat in OTHERS[guesser] if seat not in hidden]
-        closest: list[Near] = []
-        for guess in action.guesses:
-            guessed, named, closest_yet = place_mask(guess), rune_mask(guess), NOWHERE
-            for seat, right, alike, runes in others:
-                exact = (guessed & right).bit_count()
-                each = exact, (named & runes).bit_count() - exact, (guessed & alike).bit_count()
-                closest_yet = max(closest_yet, each)
-                came = nearest[seat]
-                came[guesser] = best(came[guesser], each) if guesser in came else each
-                if each == RIGHT:
-                    finders.setdefault(seat, set()).add(guesser)
-            closest.append(closest_yet)
-        told.append(tuple(closest))
-    return Compared(told=tuple(told), nearest=nearest, finders=dict(sorted(finders.items())))
+        others = [(seat, seat * _FIELD, nearest[seat]) for seat in OTHERS[guesser] if open_[seat]]
+        for index, guess in enumerate(action.guesses):
+            first, second, third, fourth, fifth, sixth = map(dict.__getitem__, figures, guess)
+            fields, most = first + second + third + fourth + fifth + sixth, 0
+            for seat, shift, came in others:
+                field = fields >> shift & _WHOLE
+                if field > most:
+                    most = field
+                    if field == _FOUND:
+                        finders.setdefault(seat, set()).add(guesser)
+                exact, moved, group = _NEAR[field]
+                a, b, c = came[guesser]
+                if exact > a or moved > b or group > c:
+                    # As `best`, but without its call where nothing is better.
+                    came[guesser] = max(a, exact), max(b, moved), max(c, group)
+            exact, moved, group = _NEAR[most]
+            told[guesser].append(GuessAnswer(index=index, exact=exact, moved=moved, group=group))
+    return Compared(told=told, nearest=[*map(tuple, nearest)], finders=dict(sorted(finders.items())))
 
 
 def best(one: Near, other: Near) -> Near:

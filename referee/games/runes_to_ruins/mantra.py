@@ -16,21 +16,12 @@ def settle(insight: int, mantra: int) -> tuple[int, int]:
     if mantra <= FREE:
         return insight, 0
     mantra -= FREE
-    for removed in _payments(mantra)[:insight]:
+    for removed in REMOVED:
+        if not insight or mantra < removed:
+            return insight, mantra
         mantra -= removed
         insight -= 1
-    return insight, mantra
-
-
-def _payments(mantra: int) -> list[int]:
-    """What each insight would remove, if there were enough of them."""
-    payments: list[int] = []
-    for removed in REMOVED:
-        if mantra < removed:
-            return payments
-        payments.append(removed)
-        mantra -= removed
-    return [*payments, mantra] if mantra else payments
+    return (insight - 1, 0) if insight and mantra else (insight, mantra)
 
 
 def darken(mantra: int, times: int) -> int:

@@ -7,12 +7,9 @@ from msgspec import UNSET
 
 from protocol.games.runes_to_ruins import (
     Answer,
-    Count,
-    Has,
     Kind,
     Learned,
     LearnedKind,
-    Line,
     Mirrored,
     PlayRound,
     Six,
@@ -58,18 +55,14 @@ def _visions(visions: Visions, by: int, symbol: Six, luck: Callable[[], Random])
 
 def _learned(learned: Learned, by: int, symbol: Six, own: Six) -> int | bool | None:
     """The answer about the asker's `symbol`; None where the question does not concern seat `by`."""
-    answer: int | bool | None = None
-    match learned:
-        case Learned(rune=str(rune)):
-            answer = int(rune in symbol)
-        case Learned(count=Count(seat=seat, group=group)) if seat == by:
-            answer = runes_of(symbol, group)
-        case Learned(has=Has(seat=seat, rune=rune)) if seat == by:
-            answer = rune in symbol
-        case Learned(line=Line() as line):
-            answer = int(stands_on(symbol, line))
-        case Learned(shared=tuple(seats)) if by in seats:
-            answer = shared_runes(symbol, own)
-        case Learned(most=tuple(runes)):
-            answer = sum(rune in symbol for rune in runes)
-    return answer
+    if (rune := learned.rune) is not UNSET:
+        return int(rune in symbol)
+    if (count := learned.count) is not UNSET:
+        return runes_of(symbol, count.group) if count.seat == by else None
+    if (has := learned.has) is not UNSET:
+        return has.rune in symbol if has.seat == by else None
+    if (line := learned.line) is not UNSET:
+        return int(stands_on(symbol, line))
+    if (seats := learned.shared) is not UNSET:
+        return shared_runes(symbol, own) if by in seats else None
+    return sum([rune in symbol for rune in learned.most or ()])

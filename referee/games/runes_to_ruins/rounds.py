@@ -15,7 +15,6 @@ from msgspec.structs import replace
 from protocol.games.runes_to_ruins import (
     ConditionWon,
     Discovered,
-    GuessAnswer,
     Insight,
     Kind,
     LearnedAnswer,
@@ -30,11 +29,11 @@ from protocol.games.runes_to_ruins import (
 )
 from referee.games.runes_to_ruins import conditions, ending
 from referee.games.runes_to_ruins.checking import bought_guesses, cost
-from referee.games.runes_to_ruins.guesses import Compared, best, compare
-from referee.games.runes_to_ruins.learned import learn
+from referee.games.runes_to_ruins.guesses import Compared, compare
+from referee.games.runes_to_ruins.learned import learn_all
 from referee.games.runes_to_ruins.mantra import darken, settle
 from referee.games.runes_to_ruins.mirrors import reflected
-from referee.games.runes_to_ruins.state import SEATS, Near, RunesState, Standing
+from referee.games.runes_to_ruins.state import SEATS, RunesState, Standing
 from referee.games.runes_to_ruins.symbols import Tables, tables
 from referee.games.runes_to_ruins.visions import NO_VISIONS, answers, used
 from referee.rules import Addressed, Luck, Step
@@ -43,9 +42,6 @@ ANSWERED, REFLECTED = 0, 1
 """Names the streams of a seat from which its answers, and its mirrored answers, are drawn."""
 FOR_ALONE = 1
 """What a seat gains for a kind of vision that nobody else used in the round."""
-
-Learnt = tuple[int | bool, int]
-"""The answer to a learned insight, and the mantra it brings."""
 
 
 class Found(Struct, frozen=True, kw_only=True, gc=False):
@@ -56,8 +52,10 @@ class Found(Struct, frozen=True, kw_only=True, gc=False):
     """By seat: the visions it used."""
     kinds: list[tuple[Kind, ...]]
     """By seat: their kinds."""
-    learned: list[list[Learnt]]
-    """By seat: what came of its learned insights, in their order."""
+    learned: list[list[LearnedAnswer]]
+    """By seat: the answers to its learned insights."""
+    brought: list[int]
+    """By seat: the mantra that these bring."""
     compared: Compared
     won: int
 
@@ -65,10 +63,9 @@ class Found(Struct, frozen=True, kw_only=True, gc=False):
 def close_round(state: RunesState, actions: Sequence[PlayRound], luck: Luck) -> Step[RunesState]:
     """The state after a round, and all that is told."""
     found = _find(state, actions)
-    discovered = [
-        state.round if seat in found.compared.finders else standing.discovered
-        for seat, standing in enumerate(state.standings)
-    ]
+    discovered = [standing.discovered for standing in state.standings]
+    for seat in found.compared.finders:
+        discovered[seat] = state.round
     why = ending.reason(state, discovered)
     after = replace(
         state,
@@ -87,24 +84,23 @@ def close_round(state: RunesState, actions: Sequence[PlayRound], luck: Luck) -> 
 
 def _find(state: RunesState, actions: Sequence[PlayRound]) -> Found:
     of = tables(state.symbols)
-    visions = [NO_VISIONS if action.visions is UNSET else action.visions for action in actions]
+    visions, kinds, learned, brought = [], [], [], []
+    for seat, action in enumerate(actions):
+        asked = NO_VISIONS if action.visions is UNSET else action.visions
+        visions.append(asked)
+        kinds.append(used(asked))
+        told, mantra = learn_all(action.learned, seat, of)
+        learned.append(told)
+        brought.append(mantra)
     return Found(
         of=of,
         visions=visions,
-        kinds=[used(each) for each in visions],
-        learned=[[learn(each, seat, of) for each in action.learned] for seat, action in enumerate(actions)],
-        compared=compare(actions, of, _hidden(state, actions)),
+        kinds=kinds,
+        learned=learned,
+        brought=brought,
+        compared=compare(state, actions, of),
         won=conditions.winner(actions, state.used),
     )
-
-
-def _hidden(state: RunesState, actions: Sequence[PlayRound]) -> list[int]:
-    """The seats with which no guess is compared: discovered before this round, or under Light."""
-    return [
-        seat
-        for seat, standing in enumerate(state.standings)
-        if standing.discovered is not None or actions[seat].light
-    ]
 
 
 def _settled(
@@ -118,20 +114,20 @@ def _settled(
     """The seats' affairs when payments are made, and gains and mantra settled."""
     every = [kind for kinds in found.kinds for kind in kinds]
     darkened = [action.dark for action in actions] if goes_on else []
+    finders, nearest = found.compared.finders, found.compared.nearest
     standings = []
-    for seat, before in enumerate(state.standings):
-        action, kinds = actions[seat], found.kinds[seat]
+    seats = zip(state.standings, actions, found.visions, found.kinds, found.brought, strict=True)
+    for seat, (before, action, visions, kinds, brought) in enumerate(seats):
         insight = before.insight - cost(before, action, kinds)
-        if found.compared.finders:
+        if finders:
             insight += found.compared.earned(seat)
         if kinds:
-            insight += FOR_ALONE * sum([every.count(kind) == 1 for kind in kinds])
+            insight += FOR_ALONE * [*map(every.count, kinds)].count(1)
         # Dark acts on what the seat held with what this round brought (R4).
-        owed = before.mantra + sum([mantra for _, mantra in found.learned[seat]])
+        owed = before.mantra + brought
         if seat in darkened:
             owed = darken(owed, darkened.count(seat))
         insight, mantra = settle(insight, owed)
-        visions = found.visions[seat]
         standings.append(
             replace(
                 before,
@@ -145,17 +141,10 @@ def _settled(
                 lit=action.light,
                 discovered=discovered[seat],
                 guesses=before.guesses + action.guesses,
-                nearest=_nearest(before.nearest, found.compared.nearest[seat]),
+                nearest=nearest[seat],
             )
         )
     return tuple(standings)
-
-
-def _nearest(before: tuple[Near, ...], now: dict[int, Near]) -> tuple[Near, ...]:
-    """By guesser: the best of each figure, with those of this round."""
-    if not now:
-        return before
-    return tuple([best(near, now[guesser]) if guesser in now else near for guesser, near in enumerate(before)])
 
 
 def _told(  # noqa: PLR0917 - all that a round came to
@@ -171,20 +160,18 @@ def _told(  # noqa: PLR0917 - all that a round came to
     shown = _shown(found.visions, found.of.symbols)
     public = (Discovered(seats=tuple(found.compared.finders)),) if found.compared.finders else ()
     veiled = frozenset([seat for seat, visions in enumerate(found.visions) if visions.veil])
-    said, purses, standings = [Addressed(event) for event in shown], [], []
-    for seat, standing in enumerate(state.standings):
+    answered, purses, standings = [], [], []
+    for seat, (standing, action, gain) in enumerate(zip(state.standings, actions, paid, strict=True)):
         own = _answers(seat, actions, found, veiled, luck)
-        said += [Addressed(event, seat) for event in own]
+        answered.append(own)
         purse = Purse(insight=standing.insight, mantra=standing.mantra)
         purses.append(Addressed(purse, seat))
-        played = Played(round=state.round, action=actions[seat], told=(*shown, *own, *public, purse, last))
-        standings.append(
-            replace(standing, insight=standing.insight + paid[seat], history=(*standing.history, played))
-        )
-    said += [*map(Addressed, public), *purses, Addressed(last)]
+        played = Played(round=state.round, action=action, told=(*shown, *own, *public, purse, last))
+        standings.append(replace(standing, insight=standing.insight + gain, history=(*standing.history, played)))
+    said = [Addressed(event, seat) for seat, own in enumerate(answered) for event in own]
     played = Played(round=state.round, action=None, told=(*shown, *public, last))
     after = replace(state, standings=tuple(standings), history=(*state.history, played), **changes)
-    return Step(after, tuple(said))
+    return Step(after, (*map(Addressed, shown), *said, *map(Addressed, public), *purses, Addressed(last)))
 
 
 def _shown(used: Sequence[Visions], symbols: tuple[Six, ...]) -> list[Revealed]:
@@ -203,16 +190,13 @@ def _answers(
     seat: int, actions: Sequence[PlayRound], found: Found, veiled: frozenset[int], luck: Luck
 ) -> list[RunesEvent]:
     """What only this seat is told, but for its purse."""
-    action, visions, told = actions[seat], found.visions[seat], list[RunesEvent]()
-    if action.told:
-        told.append(ConditionWon(condition=found.won))
+    action, visions = actions[seat], found.visions[seat]
+    told: list[RunesEvent] = [ConditionWon(condition=found.won)] if action.told else []
     if found.kinds[seat]:
         told += answers(seat, visions, found.of, veiled, partial(luck.seat, seat, ANSWERED))
-    for index, (answer, mantra) in enumerate(found.learned[seat]):
-        told.append(LearnedAnswer(index=index, answer=answer, mantra=mantra))
+    told += found.learned[seat]
     if visions.mirror is not UNSET:
         of = visions.mirror.seat
         told += reflected(seat, of, actions[of], found.of.symbols, partial(luck.seat, seat, REFLECTED))
-    for index, (exact, moved, group) in enumerate(found.compared.told[seat]):
-        told.append(GuessAnswer(index=index, exact=exact, moved=moved, group=group))
+    told += found.compared.told[seat]
     return told

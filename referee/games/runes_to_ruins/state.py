@@ -71,3 +71,4 @@ def artefacts(state: RunesState, seat: int) -> tuple[Artefact, ...]:
 
 
 OTHERS = tuple(tuple(other for other in range(SEATS) if other != seat) for seat in range(SEATS))
+OTHER_KEYS = tuple(tuple(SEAT_KEYS[other] for other in others) for others in OTHERS)

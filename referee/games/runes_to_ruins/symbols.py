@@ -1,14 +1,16 @@
 """Symbols: what one is made of, which are legal, and how one is drawn."""
 
-from collections.abc import Collection
-from functools import lru_cache
+from collections.abc import Collection, Iterable, Sequence
+from functools import lru_cache, reduce
+from operator import or_
 from random import Random
 
 from msgspec import UNSET, Struct
 
 from protocol.games.runes import DIVINE, MUNDANE, RUNE, RUNES, RuneName
 from protocol.games.runes_to_ruins import Line, Order, Six
-from referee.rules import choice, sample
+from referee.games.runes_to_ruins.state import OTHERS, SEATS
+from referee.rules import below, sample
 
 GROUPS = {rune.name: (rune.divine, rune.mundane) for rune in RUNES}
 """Rune to its group in either Order, the Divine one first. No group's name stands in both Orders."""
@@ -37,69 +39,63 @@ def _touched(position: int, rune: RuneName) -> int:
     return mask
 
 
+_SEAT = 8
+"""Bits a seat in masks by seat and position: one for each position, and two that stay empty."""
+
+
 class Tables(Struct, frozen=True, gc=False):
     """All symbols of a match, in the forms in which they are asked about."""
 
     symbols: tuple[Six, ...]
-    users: dict[str, int]
-    """Rune to the seats that use it, as a mask."""
-    lines: tuple[dict[str, int], ...]
-    """The same by lines: both rows, then the three columns."""
+    places: dict[str, int]
+    """Rune to where seats have it, as a mask by seat and position; runes of nobody are left out."""
     groups: tuple[dict[str, int], ...]
     """By seat: group to how many of its runes the symbol has; groups with none are left out."""
-    places: tuple[tuple[int, int, int], ...]
-    """By seat: where a guess is right, where it shares a group only, both as masks by position and rune, and the
-    symbol's runes as a mask."""
+    runes: tuple[frozenset[RuneName], ...]
+    """By seat: the symbol's runes."""
 
-    def users_on(self, line: Line) -> int:
-        """The seats that use the rune of `line` in its row or column, as a mask."""
-        if line.row is not UNSET:
-            return self.lines[line.row].get(line.rune, 0)
-        return self.lines[2 + line.column].get(line.rune, 0) if line.column is not UNSET else 0
+    def users(self, rune: RuneName, asker: int) -> int:
+        """How many other seats use the rune."""
+        return (self.places.get(rune, 0) & _OTHERS[asker]).bit_count()
+
+    def users_on(self, line: Line, asker: int) -> int:
+        """How many other seats use the rune of `line` in its row or column."""
+        on = _ROWS[line.row] if line.row is not UNSET else _COLUMNS[line.column or 0]
+        return (self.places.get(line.rune, 0) & on & _OTHERS[asker]).bit_count()
+
+    def most(self, runes: Iterable[RuneName], asker: int) -> int:
+        """The greatest number of these runes in one other seat's symbol."""
+        places = 0
+        for rune in runes:
+            places |= self.places.get(rune, 0)
+        return max((places & _OTHERS[asker]).to_bytes(len(self.symbols), "little").translate(_BITS))
 
 
-_BIT: dict[str, int] = {name: 1 << number for number, name in enumerate(GROUPS)}
-_STEP = len(_BIT)
-"""Bits a position, in masks by position and rune."""
-_BY_POSITION: tuple[dict[str, int], ...] = tuple(
-    {name: bit << position * _STEP for name, bit in _BIT.items()} for position in range(6)
-)
-_ALIKE = tuple({name: sum(at[other] for other in others) for name, others in ALIKE.items()} for at in _BY_POSITION)
-_EVERYWHERE = sum(1 << position * _STEP for position in range(6))
+_EVERY_SEAT = sum(1 << _SEAT * seat for seat in range(SEATS))
+_ROWS = tuple((0b000111 << COLUMNS * row) * _EVERY_SEAT for row in range(2))
+_COLUMNS = tuple((0b001001 << column) * _EVERY_SEAT for column in range(COLUMNS))
+_OTHERS = tuple(sum(0b111111 << _SEAT * other for other in others) for others in OTHERS)
+"""By seat: all places of the others."""
+_BITS = bytes(byte.bit_count() for byte in range(256))
 
 
 @lru_cache(maxsize=64)
 def tables(symbols: tuple[Six, ...]) -> Tables:
     """The tables of these symbols."""
-    users: dict[str, int] = {}
-    lines: tuple[dict[str, int], ...] = ({}, {}, {}, {}, {})
-    groups, places = [], []
-    for seat, symbol in enumerate(symbols):
-        bit, counts = 1 << seat, dict[str, int]()
-        right = alike = runes = 0
-        for position, rune in enumerate(symbol):
-            users[rune] = users.get(rune, 0) | bit
-            for line in (lines[position // COLUMNS], lines[2 + position % COLUMNS]):
-                line[rune] = line.get(rune, 0) | bit
-            for group in GROUPS[rune]:
-                counts[group] = counts.get(group, 0) + 1
-            right |= _BY_POSITION[position][rune]
-            alike |= _ALIKE[position][rune]
-            runes |= _BIT[rune]
+    places: dict[str, int] = {}
+    groups: list[dict[str, int]] = []
+    place = 1
+    for symbol in symbols:
+        counts: dict[str, int] = {}
+        for rune in symbol:
+            places[rune] = places.get(rune, 0) | place
+            place <<= 1
+            divine, mundane = GROUPS[rune]
+            counts[divine] = counts.get(divine, 0) + 1
+            counts[mundane] = counts.get(mundane, 0) + 1
+        place <<= _SEAT - len(symbol)
         groups.append(counts)
-        places.append((right, alike & ~(runes * _EVERYWHERE), runes))
-    return Tables(symbols, users, lines, tuple(groups), tuple(places))
-
-
-def rune_mask(runes: Collection[str]) -> int:
-    """Runes as a mask, as in `Tables.places`."""
-    return sum([_BIT[rune] for rune in runes])
-
-
-def place_mask(symbol: Six) -> int:
-    """A symbol as a mask by position and rune, as in `Tables.places`."""
-    first, second, third, fourth, fifth, sixth = map(dict.__getitem__, _BY_POSITION, symbol)
-    return first | second | third | fourth | fifth | sixth
+    return Tables(symbols, places, tuple(groups), tuple(map(frozenset, symbols)))
 
 
 _COUNTED = {rune.name: (8 ** DIVINE.index(rune.divine), 8 ** MUNDANE.index(rune.mundane)) for rune in RUNES}
@@ -108,10 +104,21 @@ _TWICE = 0o666666
 """The bits of a group's count of which one is set where it is 2 or more."""
 _TOO_MANY = 0o444444
 """The same for more than `MOST_ALIKE`."""
-_NAMED = {
-    (*groups[:: 1 if order == "divine" else -1],): name for order in ORDER for name, groups in GROUPS.items()
-}
-"""A rune's two groups, in either order, to its name."""
+_NAMED = tuple(
+    tuple(
+        tuple(
+            [
+                (rune, _COUNTED[rune][1 - order])
+                for other in free
+                for rune in GROUPS
+                if {*GROUPS[rune]} == {group, other}
+            ]
+        )
+        for group in unlike
+    )
+    for order, (unlike, free) in enumerate(((DIVINE, MUNDANE), (MUNDANE, DIVINE)))
+)
+"""By Order, its groups, the other Order's groups: the rune that has both, and its 1 among counts of the latter."""
 TOUCHED = tuple({rune: _touched(position, rune) for rune in GROUPS} for position in range(6))
 """By position: rune to the points it touches there."""
 
@@ -138,36 +145,45 @@ def _orders_fit(symbol: Six) -> tuple[bool, bool]:
     )
 
 
-def _connected(symbol: Six) -> bool:
+def _connected(symbol: Sequence[RuneName]) -> bool:
     """Whether all six hang together by touching common points. Segments inside one rune need not."""
-    apart = [TOUCHED[position][rune] for position, rune in enumerate(symbol)]
-    together = apart.pop()
-    while apart:
-        reached = [mask for mask in apart if mask & together]
-        if not reached:
-            return False
-        apart = [mask for mask in apart if not mask & together]
-        for mask in reached:
-            together |= mask
-    return True
+    masks = [*map(dict.__getitem__, TOUCHED, symbol)]
+    everything = reduce(or_, masks)
+    together, reached = 0, masks[0]
+    while together != reached:
+        together = reached
+        for mask in masks:
+            if mask & reached:
+                reached |= mask
+    return together == everything
 
 
 def joined_pairs(symbol: Six) -> int:
     """How many of the seven pairs of side-by-side runes are joined: both touch a common point."""
-    masks = [TOUCHED[position][rune] for position, rune in enumerate(symbol)]
-    return sum(bool(masks[a] & masks[b]) for a, b in SIDES)
+    masks = [*map(dict.__getitem__, TOUCHED, symbol)]
+    return sum([masks[a] & masks[b] != 0 for a, b in SIDES])
 
 
 def draw_symbol(luck: Random, without: Collection[Six] = ()) -> Six:
     """A legal symbol, each as likely as any other, but none of `without`."""
+    draw = luck.getrandbits
     while True:
-        drawn_as = luck.randrange(2)
-        unlike, free = (DIVINE, MUNDANE) if drawn_as == ORDER["divine"] else (MUNDANE, DIVINE)
-        symbol = tuple([_NAMED[group, choice(luck, free)] for group in sample(luck, unlike, len(unlike))])
+        drawn_as = below(luck, 2)
+        # In one Order all six groups stand once, as drawn; those of the other are free.
+        symbol, counted = [], 0
+        for runes in sample(luck, _NAMED[drawn_as], len(DIVINE)):
+            # As `choice` draws.
+            while (number := draw(3)) >= len(MUNDANE):
+                pass
+            rune, count = runes[number]
+            symbol.append(rune)
+            counted += count
         # A symbol whose groups differ in both Orders may be drawn as either: every second time is left out.
-        twice = drawn_as == ORDER["mundane"] and all(_orders_fit(symbol))
-        if not twice and fault(symbol) is None and symbol not in without:
-            return symbol
+        twice = drawn_as == ORDER["mundane"] and not counted & _TWICE
+        if not counted & _TOO_MANY and not twice and _connected(symbol):
+            drawn: Six = tuple(symbol)
+            if drawn not in without:
+                return drawn
 
 
 def runes_of(symbol: Six, group: str) -> int:

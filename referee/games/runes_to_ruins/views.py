@@ -27,24 +27,35 @@ def seat_view(state: RunesState, seat: int) -> RunesView:
     )
 
 
+_NOTHING = RunesView(
+    seat=None,
+    round=1,
+    rounds=1,
+    attempt=1,
+    submitted=(),
+    symbol=None,
+    insight=None,
+    mantra=None,
+    artefacts=(),
+    may_abstain=False,
+    may_light=False,
+    may_window=False,
+    veil_cost=None,
+    guess_cost=None,
+    discovered={},
+    history=(),
+)
+"""Replacing some of so many fields takes a third of the time that a new Struct takes."""
+
+
 @remembered
 def spectator_view(state: RunesState) -> RunesView:
     """What is public."""
-    return RunesView(
-        seat=None,
+    return replace(
+        _NOTHING,
         round=state.round,
         rounds=state.options.rounds,
         attempt=state.attempt,
-        submitted=(),
-        symbol=None,
-        insight=None,
-        mantra=None,
-        artefacts=(),
-        may_abstain=False,
-        may_light=False,
-        may_window=False,
-        veil_cost=None,
-        guess_cost=None,
         discovered={
             str(seat): standing.discovered
             for seat, standing in enumerate(state.standings)

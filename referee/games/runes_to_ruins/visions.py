@@ -1,35 +1,61 @@
 """Visions: what a seat asks about the symbols of others, and is answered."""
 
 from collections.abc import Callable, Sequence
-from itertools import compress
+from functools import lru_cache
+from itertools import compress, product
 from random import Random
 from typing import get_args
 
 from msgspec import UNSET
-from msgspec.structs import astuple
 
-from protocol.games.runes_to_ruins import Answer, Kind, Six, VisionAnswer, Visions
-from referee.games.runes_to_ruins.state import OTHERS, SEAT_KEYS
+from protocol.games.runes import DIVINE, MUNDANE
+from protocol.games.runes_to_ruins import Kind, Six, VisionAnswer, Visions
+from referee.games.runes_to_ruins.state import OTHER_KEYS, OTHERS
 from referee.games.runes_to_ruins.symbols import GROUPS, ORDER, Tables
+from referee.rules import choice
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
 COST: dict[Kind, int] = {"assign": 1, "divine": 1, "mundane": 1, "pattern": 2, "place": 2, "except": 3}
 """What a vision costs in insight; `veil` costs more with each use, `mirror` and `window` show a rune instead."""
 NO_VISIONS = Visions()
-_KEYS = tuple(tuple((seat, SEAT_KEYS[seat]) for seat in others) for others in OTHERS)
+_KEYS = tuple(tuple(zip(*both, strict=True)) for both in zip(OTHERS, OTHER_KEYS, strict=True))
 """By seat: the others, each with its key."""
 
 
-def used(visions: Visions) -> tuple[Kind, ...]:
+_USED = tuple(tuple(compress(KINDS, flags)) for flags in product((False, True), repeat=len(KINDS)))
+"""The kinds by a number that has a binary digit for each of them, the first kind's the highest."""
+
+
+def used(visions: Visions) -> tuple[Kind, ...]:  # noqa: C901 - one case a kind
     """The kinds of vision that are used, in their order."""
     if visions is NO_VISIONS:
         return ()
-    return tuple(compress(KINDS, astuple(visions)))
+    number = 0
+    if visions.assign is not UNSET:
+        number = 256
+    if visions.divine is not UNSET:
+        number |= 128
+    if visions.mundane is not UNSET:
+        number |= 64
+    if visions.veil:
+        number |= 32
+    if visions.pattern is not UNSET:
+        number |= 16
+    if visions.place is not UNSET:
+        number |= 8
+    if visions.except_ is not UNSET:
+        number |= 4
+    if visions.mirror is not UNSET:
+        number |= 2
+    if visions.window is not UNSET:
+        number |= 1
+    return _USED[number]
 
 
+@lru_cache(maxsize=4096)
 def cost(kinds: tuple[Kind, ...], veils: int) -> int:
     """What these kinds of vision cost a seat that has used `veil` so many times."""
-    return sum([veils + 1 if kind == "veil" else COST.get(kind, 0) for kind in kinds]) if kinds else 0
+    return sum(veils + 1 if kind == "veil" else COST.get(kind, 0) for kind in kinds)
 
 
 def answers(
@@ -40,45 +66,51 @@ def answers(
     About seats in `veiled`, answers of `assign`, `divine` and `mundane` are turned round (R3).
     `luck` makes the stream that some are drawn from.
     """
+    told: list[VisionAnswer] = []
     if visions is NO_VISIONS:
-        return []
-    found: dict[Kind, Answer] = {}
-    asked, symbols = OTHERS[asker], of.symbols
-    if visions.assign is not UNSET:
-        runes = visions.assign
-        found["assign"] = {key: (runes[key] in symbols[seat]) != (seat in veiled) for seat, key in _KEYS[asker]}
+        return told
+    symbols = of.symbols
+    if (runes := visions.assign) is not UNSET:
+        holds = {key: (runes[key] in symbols[seat]) != (seat in veiled) for seat, key in _KEYS[asker]}
+        told.append(VisionAnswer(kind="assign", answer=holds))
     if visions.divine is not UNSET:
-        found["divine"] = _with_group(visions.divine, asker, of, veiled)
+        told.append(VisionAnswer(kind="divine", answer=_with_group(visions.divine, asker, of, veiled)))
     if visions.mundane is not UNSET:
-        found["mundane"] = _with_group(visions.mundane, asker, of, veiled)
-    if visions.pattern is not UNSET:
-        pattern = visions.pattern
-        found["pattern"] = pattern_counts(pattern.groups, [symbols[seat] for seat in pattern.seats])
-    if visions.place is not UNSET:
-        place = visions.place
-        at_place = {GROUPS[symbols[seat][place.position]][ORDER[place.order]] for seat in asked}
-        found["place"] = tuple(sorted(at_place))
-    if visions.except_ is not UNSET:
-        found["except"] = other_rune(symbols[visions.except_.seat], visions.except_.runes, luck())
-    if visions.window is not UNSET:
-        found["window"] = symbols[visions.window.seat][visions.window.position]
-    return [VisionAnswer(kind=kind, answer=answer) for kind, answer in found.items()]
+        told.append(VisionAnswer(kind="mundane", answer=_with_group(visions.mundane, asker, of, veiled)))
+    if (pattern := visions.pattern) is not UNSET:
+        counts = pattern_counts(pattern.groups, [symbols[seat] for seat in pattern.seats])
+        told.append(VisionAnswer(kind="pattern", answer=counts))
+    if (place := visions.place) is not UNSET:
+        position, order = place.position, ORDER[place.order]
+        at_place = {GROUPS[symbols[seat][position]][order] for seat in OTHERS[asker]}
+        told.append(VisionAnswer(kind="place", answer=tuple(sorted(at_place))))
+    if (except_ := visions.except_) is not UNSET:
+        told.append(VisionAnswer(kind="except", answer=other_rune(symbols[except_.seat], except_.runes, luck())))
+    if (window := visions.window) is not UNSET:
+        told.append(VisionAnswer(kind="window", answer=symbols[window.seat][window.position]))
+    return told
 
 
 def _with_group(group: str, asker: int, of: Tables, veiled: frozenset[int]) -> dict[str, bool]:
     return {key: (group in of.groups[seat]) != (seat in veiled) for seat, key in _KEYS[asker]}
 
 
+_MEMBERS: dict[str, frozenset[str]] = {
+    group: frozenset(name for name, groups in GROUPS.items() if group in groups) for group in (*DIVINE, *MUNDANE)
+}
+
+
 def pattern_counts(groups: tuple[str, ...], symbols: Sequence[Six]) -> tuple[int, ...]:
     """For each position, how many of the symbols have a rune of the group asked for there."""
-    return tuple(
-        [
-            sum([group in GROUPS[rune] for rune in there])
-            for group, there in zip(groups, zip(*symbols, strict=True), strict=True)
-        ]
-    )
+    members = [_MEMBERS[group] for group in groups]
+    counts = [0] * len(groups)
+    for symbol in symbols:
+        for position, rune in enumerate(symbol):
+            if rune in members[position]:
+                counts[position] += 1
+    return tuple(counts)
 
 
 def other_rune(symbol: Six, named: tuple[str, ...], luck: Random) -> str:
     """A drawn rune of the symbol that was not named."""
-    return luck.choice([rune for rune in symbol if rune not in named])
+    return choice(luck, [rune for rune in symbol if rune not in named])
