@@ -3,6 +3,7 @@
 from pathlib import Path
 from random import Random
 from typing import Any
+from zipfile import ZIP_BZIP2, ZIP_LZMA, ZipFile
 
 import numpy as np
 import numpy.typing as npt
@@ -135,3 +136,62 @@ def test_a_file_that_is_no_shard_is_refused_by_file_and_field(tmp_path: Path) ->
         np.savez(path, **changed)
         with pytest.raises(ShardError, match=reason):
             read_shard(path)
+
+
+NPY = "{'descr': '<i2', 'fortran_order': False, 'shape': (%s,), }"
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        NPY % 10**30,
+        NPY % -1,
+        "{[]: 1}",
+        "(",
+        "{1: 2, 'a': 3}",
+        NPY.replace("'<i2'", "[('a', ('b',))]") % 1,
+        "(" * 5_000,
+    ],
+)
+def test_a_header_that_numpy_cannot_read_is_refused_by_its_field(tmp_path: Path, header: str) -> None:
+    path = tmp_path / "shard-000000.npz"
+    write_shard(path, played(tmp_path / "run", 1)[0])
+    with ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    members["choices.npy"] = b"\x93NUMPY\x01\0" + len(header).to_bytes(2, "little") + header.encode()
+    with ZipFile(path, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    with pytest.raises(ShardError, match=r"shard-000000\.npz: choices"):
+        read_shard(path)
+
+
+@pytest.mark.parametrize("packing", [ZIP_BZIP2, ZIP_LZMA])
+def test_a_damaged_member_is_refused_however_it_is_packed(tmp_path: Path, packing: int) -> None:
+    path = tmp_path / "shard-000000.npz"
+    columns = asdict(played(tmp_path / "run", 1)[0])
+    with ZipFile(path, "w", packing) as archive:
+        for name, column in columns.items():
+            with archive.open(f"{name}.npy", "w") as file:
+                np.save(file, column)
+    packed = bytearray(path.read_bytes())
+    packed[70:110] = b"\xff" * 40
+    path.write_bytes(packed)
+    with pytest.raises(ShardError, match="observations"):
+        read_shard(path)
+
+
+def test_a_damaged_directory_and_a_column_without_rows_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "shard-000000.npz"
+    shard = played(tmp_path / "run", 1)[0]
+    write_shard(path, shard)
+    whole = bytearray(path.read_bytes())
+    whole[whole.rindex(b"PK\x01\x02") + 6] = 255  # The version that is needed to read a member.
+    path.write_bytes(whole)
+    with pytest.raises(ShardError, match="not a whole"):
+        read_shard(path)
+    np.savez(path, **(asdict(shard) | {"choices": np.int16(3)}))
+    with pytest.raises(ShardError, match="has shape"):
+        read_shard(path)
+    with pytest.raises(FileNotFoundError):
+        read_shard(tmp_path / "nothing.npz")
