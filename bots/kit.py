@@ -178,7 +178,7 @@ class _Notes:
     def raised(self, error: Exception) -> int:
         """The bot raised this and goes on; how often it has raised."""
         self.errors += 1
-        self._latest_error = _printable(f"{type(error).__name__}: {error}")
+        self._latest_error = _printable(error_text(error))
         return self.errors
 
     def add(self, kind: str, window: int, text: str) -> None:
@@ -336,11 +336,19 @@ class Session:
         self.submit(window, self._standing, final=True)
 
 
+def error_text(error: BaseException) -> str:
+    """Its type and what it says. A bot's own error may raise when it is asked for that."""
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception:  # noqa: BLE001 - whatever a stranger's method raises
+        return f"{type(error).__name__}, and it cannot say what"
+
+
 def _told_of(error: Exception, method: str, opened: Opened | None, *, in_full: bool) -> str:
     """An error with its window, bounded, for the bot's log."""
     where = method if opened is None else f"{method} of window {opened.id} {opened.window!r}"
     if not in_full:
-        return f"{where} raised {type(error).__name__}: {str(error)[:200]}"
+        return f"{where} raised {error_text(error)[:200]}"
     import traceback  # noqa: PLC0415 - half a millisecond that a bot without errors need not pay
 
     lines = "".join(traceback.format_exception(error))[-ERROR_CHARACTERS:].rstrip()

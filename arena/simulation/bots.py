@@ -55,7 +55,7 @@ def source_of(game: str, given: BotGiven, *, fresh: bool = False) -> Source:
             return Source(given.__name__, "", "", given)
         raise TypeError(f"bots: {given.__name__} is not derived from bots.kit.Bot")
     if callable(given):
-        return Source(getattr(given, "__name__", type(given).__name__), "", "", lambda: FunctionBot(given))
+        return Source(str(getattr(given, "__name__", type(given).__name__)), "", "", lambda: FunctionBot(given))
     raise TypeError(f"bots: {given!r} is no function, no Bot, and no bot's folder")
 
 
