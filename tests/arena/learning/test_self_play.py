@@ -93,6 +93,38 @@ def test_a_policy_gives_a_legal_choice_for_each_row() -> None:
             _legal(wrong, masks)
 
 
+def in_place(seen: Array, masks: Array, _luck: np.random.Generator) -> Array:
+    """Computes in what it is given."""
+    chosen = np.asarray(masks.argmax(axis=1))
+    seen[...] = 7
+    masks[...] = 1
+    return chosen
+
+
+def cheat(_seen: Array, masks: Array, _luck: np.random.Generator) -> Array:
+    """Says that it may do all, then what it may not."""
+    masks[...] = 1
+    return np.full(len(masks), masks.shape[1] - 1)
+
+
+def test_a_policy_may_compute_in_place_and_the_trajectory_stays_what_the_seat_saw(tmp_path: Path) -> None:
+    players = SelfPlay("mist", options=SHORT, workers=1)
+    for name, policy in (("kept", first_legal), ("spoiled", in_place)):
+        players.play(policy, 2, tmp_path / name, seed=7, progress=False)
+    kept, spoiled = (next(read_shards(tmp_path / name)) for name in ("kept", "spoiled"))
+    np.testing.assert_array_equal(kept.observations, spoiled.observations)
+    np.testing.assert_array_equal(kept.masks, spoiled.masks)
+    with pytest.raises(ValueError, match="policy: it chose what its mask does not hold"):
+        players.play(cheat, 2, tmp_path / "cheat", seed=7, progress=False)
+
+
+def test_shards_of_an_unknown_run_are_not_taken_for_this_one(tmp_path: Path) -> None:
+    played(tmp_path)
+    (tmp_path / "self-play.json").unlink()
+    with pytest.raises(ValueError, match=r"shards of an unknown run, without self-play\.json"):
+        played(tmp_path)
+
+
 def test_what_cannot_be_played_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="workers: 0; at least 1"):
         SelfPlay("mist", workers=0)
@@ -103,6 +135,9 @@ def test_what_cannot_be_played_is_refused(tmp_path: Path) -> None:
         players.play([uniform] * 3, 1, tmp_path, seed=1)
     with pytest.raises(ValueError, match="matches: 0; at least 1"):
         players.play(uniform, 0, tmp_path, seed=1)
+    for wrong in (-1, 0.5, None):
+        with pytest.raises(ValueError, match="seed: "):
+            players.play(uniform, 1, tmp_path, seed=wrong)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="put them into a module"):
         players.play(lambda _seen, masks, _luck: masks.argmax(axis=1), 1, tmp_path, seed=1)
     assert [] == list(tmp_path.iterdir())
