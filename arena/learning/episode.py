@@ -5,6 +5,7 @@ the action is complete. Its window closes when all that owe one are done. A seat
 """
 
 from collections.abc import Callable, Sequence
+from operator import index
 from random import Random
 from typing import Any, Literal
 
@@ -129,7 +130,7 @@ class Episode:
 
     def may(self, seat: int, choice: int) -> bool:
         """Whether the seat's mask holds the choice."""
-        return choice >= 0 and bool(self.mask_bits(seat) >> choice & 1)
+        return choice >= 0 and bool(self.mask_bits(seat) >> index(choice) & 1)
 
     def choose(self, seat: int, choice: int) -> None:
         """The next choice of a seat that owes one. The window does not close before `close`.

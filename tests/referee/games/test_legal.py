@@ -5,6 +5,7 @@ from itertools import combinations, islice, permutations, product
 from random import Random
 from typing import Any
 
+import numpy as np
 import pytest
 from msgspec.structs import replace
 
@@ -125,6 +126,18 @@ def test_all_choices_have_names_and_no_others_are_taken(name: str, variant: str)
         for choice in (refused, -1):
             with pytest.raises(IllegalChoiceError):
                 draft.choose(choice)
+        for wrong in (1.0, "0", None):
+            with pytest.raises(TypeError):
+                draft.choose(wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("name", "variant"), BUILT)
+def test_numpys_numbers_are_choices_too(name: str, variant: str) -> None:
+    for _, _, legal in positions(name, variant, 1):
+        draft = legal.draft()
+        while draft.action is None:
+            draft.choose(np.int16(draft.mask.bit_length() - 1))  # type: ignore[arg-type]
+        assert {int} == set(map(type, draft.choices))
 
 
 @pytest.mark.parametrize(("name", "variant"), BUILT)
