@@ -26,6 +26,9 @@ from tests.bots.in_process import BOTS
 VARIANTS = [(game, variant.name) for game, rules in GAMES.items() for variant in rules.variants]
 
 
+MANIFEST = 'name = "x"\nversion = "1"\ncommand = ["python", "bot.py"]\ngames = ["mist"]\n'
+
+
 def field(game: str, variant: str) -> list[BotGiven]:
     """A random bot for each seat."""
     rules = GAMES[game]
@@ -246,6 +249,31 @@ def test_a_folders_bot_is_loaded_with_its_own_modules_and_is_fresh_in_each_match
     for _ in range(2):
         result = play("mist", folders, seed=2)
         assert (("one", "two"), play("mist", [plain, plain], seed=2).outcome) == (result.bots, result.outcome)
+
+
+@pytest.mark.parametrize(
+    ("program", "complaint"),
+    [
+        ("raise SystemExit('A_URL is not set')", r"bot\.py: it ended before its match: A_URL is not set"),
+        (
+            "from bots.kit import Bot, run\nb = Bot()\nb.at = (n for n in 'x')\nrun(b)",
+            "cannot be copied for each match",
+        ),
+    ],
+)
+def test_a_folders_bot_that_does_not_come_about_is_named(tmp_path: Path, program: str, complaint: str) -> None:
+    (tmp_path / "bot.toml").write_text(MANIFEST)
+    (tmp_path / "bot.py").write_text(program)
+    with pytest.raises(ValueError, match=complaint):
+        play("mist", [tmp_path, quick], seed=1)
+
+
+def test_a_folders_bot_may_exit_when_its_match_is_over(tmp_path: Path) -> None:
+    (tmp_path / "bot.toml").write_text(MANIFEST)
+    (tmp_path / "bot.py").write_text(
+        "from bots.kit import run\nfrom tests.arena.simulation.bots import quick\nraise SystemExit(run(quick))\n"
+    )
+    assert play("mist", [tmp_path, quick], seed=1).outcome == play("mist", [quick, quick], seed=1).outcome
 
 
 def test_it_is_plain_code_within_a_running_loop() -> None:
