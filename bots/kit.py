@@ -292,21 +292,27 @@ class Session:
         self._unanswered = 0
         self._fell_back = False
         errors = notes.errors
-        action = self._guarded(bot.decide, window, opened=opened)
+        action = self._guarded(bot.decide, window, opened=opened, says=True)
         if notes.errors > errors and not self._unanswered:
             self._last = None  # To ask for the default is told as such in the match's report.
         return self._last if action is None else action
 
-    def _guarded(self, method: Callable[..., Any], *given: Any, opened: Opened | None = None) -> Any:
-        """What the bot's method returns; None where it raised and the bot goes on."""
+    def _guarded(
+        self, method: Callable[..., Any], *given: Any, opened: Opened | None = None, says: bool = False
+    ) -> Any:
+        """What the bot's method returns; None where it raised and the bot goes on. `says`: that is an action."""
+        crash = (self._on_error or self._bot.on_error) == "crash"
         try:
-            return method(*given)
+            returned = method(*given)
+            if says and not crash:
+                encode(returned)  # What cannot be said is an error of the bot's, too.
         except Exception as error:
-            if (self._on_error or self._bot.on_error) == "crash":
+            if crash:
                 raise
             in_full = self._notes.raised(error) <= ERRORS_SHOWN
             self._log(_told_of(error, getattr(method, "__name__", "decide"), opened, in_full=in_full))
             return None
+        return returned
 
     def _rejected(self, rejected: Rejected) -> None:
         window = self._window
@@ -323,7 +329,7 @@ class Session:
             self._notes.add("second actions rejected", window.id, text)
             return
         self._fell_back = True
-        instead = self._guarded(self._bot.rejected, rejected)
+        instead = self._guarded(self._bot.rejected, rejected, says=True)
         if instead is None:
             self._fall_back(window.id, f"rejected: {rejected.text}")
         else:

@@ -16,7 +16,7 @@ from arena import BotError, IllegalActionError, Result, play
 from arena.commands.main import main as arena
 from arena.simulation import BotGiven, heard
 from arena.simulation.unshared import unshared
-from bots.kit import Window
+from bots.kit import Bot, Window
 from protocol.codec import encode
 from protocol.messages import Opened
 from referee.games import GAMES
@@ -139,6 +139,21 @@ class TestBotsThatRaise:
         assert ((1,), (0,)) == result.ranking
         survived = play("mist", [fails, quick], seed=1, on_error="default", think_ms=think_ms)
         assert survived.windows[0] == survived.defaults[0]
+
+    @pytest.mark.parametrize("odd", [object(), "\ud800", {(1, 2): 3}, iter(())])
+    def test_what_cannot_be_said_counts_as_an_error(self, odd: Any, think_ms: Any) -> None:
+        class Odd(Bot[Any, Any]):
+            def decide(self, window: Window[Any]) -> Any:
+                return odd if window.id else {"cells": ["Z9"]}
+
+            def rejected(self, _: Any) -> Any:
+                return odd
+
+        result = play("mist", [Odd, quick], seed=1, on_error="default", on_illegal="default", think_ms=think_ms)
+        assert result.windows[0] == result.defaults[0]
+        assert any("raised" in note for note in result.notes[0])
+        with pytest.raises(BotError, match="seat 0"):
+            play("mist", [Odd, quick], seed=1, on_illegal="default", think_ms=think_ms)
 
     def test_among_many_the_others_play_on(self, think_ms: Any) -> None:
         def leaves(window: Window[Any]) -> Any:
