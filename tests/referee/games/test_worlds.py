@@ -109,6 +109,21 @@ def test_nothing_is_drawn_of_anothers_view_or_a_spectators(name: str, variant: s
         game.legal_actions(table.state, -1)
 
 
+HIVE_MINDS = [variant.name for variant in GAMES["hive-mind"].variants]
+
+
+@pytest.mark.parametrize(("own", "given"), [*permutations(HIVE_MINDS, 2)])
+def test_no_world_of_hive_mind_is_drawn_by_the_rules_of_another_variant(own: str, given: str) -> None:
+    game = GAMES["hive-mind"]
+    table = Table(game, Deal(own, 3))
+    told: list[list[Event]] = [[] for _ in range(table.seats)]
+    while table.window is not None:
+        seat = table.owed[0].seat
+        with pytest.raises(ValueError, match=f"variant: this view is of another one than {given}"):
+            next(game.worlds(game.view(table.state, seat), told[seat], seat, Random(1), variant=given))
+        play_window(table, told, Random(1))
+
+
 @pytest.mark.parametrize(("name", "variant"), DRAWN)
 def test_no_world_is_drawn_of_a_match_that_is_over(name: str, variant: str) -> None:
     table = Table(GAMES[name], Deal(variant, 3))
