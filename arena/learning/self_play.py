@@ -28,6 +28,7 @@ from arena.learning.shards import MOST_BYTES, PATTERN, Shard, write_shard
 from arena.processes import process_pool
 from arena.quantities import whole
 from arena.terminal import Words, progress_bar, progress_console
+from bots.kit import error_text
 
 Policy = Callable[[npt.NDArray[Any], npt.NDArray[np.int8], np.random.Generator], npt.NDArray[Any]]
 """From observations and masks, a row for each choice that is due, to the number of a choice for each row.
@@ -46,6 +47,10 @@ def uniform(
     """A policy: each legal choice is as likely."""
     choices: npt.NDArray[np.int64] = np.argmax(np.where(masks, luck.random(masks.shape), -1.0), axis=1)
     return choices
+
+
+class PolicyError(RuntimeError):
+    """A policy raised. Its own exception is the cause."""
 
 
 class SelfPlayReport(Struct, frozen=True, kw_only=True):
@@ -174,6 +179,7 @@ class SelfPlay:
 
         Raises:
             ValueError: an argument is wrong, the folder holds another run, or a policy gave no legal choices.
+            PolicyError: a policy raised.
         """
         if self._pool is None and self._workers > 1:
             raise ValueError("the processes run within a `with` block only")
@@ -328,12 +334,22 @@ def _step(
         observations = [episodes[number].observation(seat) for number, seat in asked]
         masks = np.stack([episodes[number].mask(seat) for number, seat in asked])
         # What the policy is given is its own: it may compute in place, and the rows stay what the seats saw.
-        choices = _legal(policies[index](np.stack(observations), masks.copy(), luck), masks)
+        choices = _legal(_asked(policies[index], np.stack(observations), masks.copy(), luck), masks)
         for (number, seat), observation, mask, choice in zip(asked, observations, masks, choices, strict=True):
             episode = episodes[number]
             key = (number, seat, (seat + number) % len(policies), episode.table.number)
             rows.add(key, observation, mask, choice)
             episode.choose(seat, choice)
+
+
+def _asked(
+    policy: Policy, observations: npt.NDArray[Any], masks: npt.NDArray[np.int8], luck: np.random.Generator
+) -> npt.NDArray[Any]:
+    """What a policy gives. Raises PolicyError, which finds its way back from another process as it is."""
+    try:
+        return np.asarray(policy(observations, masks, luck))
+    except (Exception, SystemExit) as error:
+        raise PolicyError(f"the policy raised {error_text(error)}") from error
 
 
 def _legal(choices: Any, masks: npt.NDArray[np.int8]) -> list[int]:

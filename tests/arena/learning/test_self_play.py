@@ -10,7 +10,17 @@ import numpy.typing as npt
 import pytest
 from msgspec.structs import asdict
 
-from arena.learning import Episode, SelfPlay, Shard, ShardError, read_shard, read_shards, uniform
+from arena.learning import (
+    Episode,
+    Policy,
+    PolicyError,
+    SelfPlay,
+    Shard,
+    ShardError,
+    read_shard,
+    read_shards,
+    uniform,
+)
 from arena.learning.episode import SEED_BITS
 from arena.learning.self_play import _legal
 from arena.learning.shards import write_shard
@@ -116,6 +126,37 @@ def test_a_policy_may_compute_in_place_and_the_trajectory_stays_what_the_seat_sa
     np.testing.assert_array_equal(kept.masks, spoiled.masks)
     with pytest.raises(ValueError, match="policy: it chose what its mask does not hold"):
         players.play(cheat, 2, tmp_path / "cheat", seed=7, progress=False)
+
+
+class OddError(Exception):
+    """It cannot be built anew of its text, as another process would."""
+
+    def __init__(self, first: int, second: int) -> None:
+        super().__init__(f"{first} and {second}")
+
+
+def fails(_seen: Array, _masks: Array, _luck: np.random.Generator) -> Array:
+    raise OddError(1, 2)
+
+
+def leaves(_seen: Array, _masks: Array, _luck: np.random.Generator) -> Array:
+    raise SystemExit(3)
+
+
+def ragged(_seen: Array, _masks: Array, _luck: np.random.Generator) -> Any:
+    return [[1], [1, 2]]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize(
+    ("policy", "says"), [(fails, "OddError: 1 and 2"), (leaves, "SystemExit: 3"), (ragged, "ValueError: ")]
+)
+def test_what_a_policy_raises_is_told_over_processes_too(
+    tmp_path: Path, policy: Policy, says: str, workers: int
+) -> None:
+    players = SelfPlay("mist", options=SHORT, workers=workers, at_once=2)
+    with players, pytest.raises(PolicyError, match=f"the policy raised {says}"):
+        players.play(policy, 4, tmp_path, seed=7, progress=False)
 
 
 def test_shards_of_an_unknown_run_are_not_taken_for_this_one(tmp_path: Path) -> None:
