@@ -130,8 +130,7 @@ class Match:
 
     def view(self, seat: int | None = SPECTATOR) -> View:
         """Everything that a seat may know now; None: a spectator. Raises ValueError: there is no such seat."""
-        self._check_seat(seat)
-        return unshared(self.game.view(self.state, seat))
+        return unshared(self.game.view(self.state, self._seat(seat)))
 
     def host_view(self) -> View:
         """Everything, secrets included."""
@@ -139,8 +138,8 @@ class Match:
 
     def events(self, seat: int | None = SPECTATOR) -> tuple[Event, ...]:
         """All that a seat was told so far, in order; None: what everyone was told. Raises as `view`."""
-        self._check_seat(seat)
-        return tuple(unshared(each.event) for each in self._told if each.seat is None or each.seat == seat)
+        own = self._seat(seat)
+        return tuple(unshared(each.event) for each in self._told if each.seat is None or each.seat == own)
 
     def default(self, seat: int) -> Action | None:
         """The action that is taken for a seat that submits None, as the window stands now."""
@@ -193,9 +192,11 @@ class Match:
         self._taken = {}
         self._told += self._table.close(tuple(taken))
 
-    def _check_seat(self, seat: int | None) -> None:
-        if seat is not SPECTATOR and whole("seat", seat, 0) >= self.seats:
+    def _seat(self, given: int | None) -> int | None:
+        seat = SPECTATOR if given is SPECTATOR else whole("seat", given, 0)
+        if seat is not SPECTATOR and seat >= self.seats:
             raise ValueError(f"seat: {seat}; there are {self.seats}, the first is 0")
+        return seat
 
     def _check_owes(self, seat: int) -> None:
         if seat not in self.owed:

@@ -3,9 +3,11 @@
 import re
 from typing import Any
 
+import numpy as np
 import pytest
 
 from arena import IllegalActionError, Match, play
+from protocol.codec import encode
 from protocol.games.mist import Turn
 from referee.games import GAMES
 from tests.arena.simulation.bots import quick
@@ -71,6 +73,7 @@ def test_there_is_no_such_seat(game: str, variant: str, seat: Any) -> None:
     for shown in (match.view, match.events):
         with pytest.raises(ValueError, match="seat: "):
             shown(seat)
+    assert encode(match.view(1)) == encode(match.view(np.int64(1)))  # type: ignore[arg-type]
 
 
 def test_what_is_shown_can_be_changed_and_the_match_is_not() -> None:
