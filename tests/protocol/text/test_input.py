@@ -257,6 +257,12 @@ def test_json_can_be_typed_in_any_game(game: str, window: str, text: str) -> Non
             "this is no action of the window turn: object contains unknown field cell",
         ),
         (
+            "mist",
+            "turn",
+            '{"\\u001b[31m\u202e": 1}',
+            r"this is no action of the window turn: object contains unknown field \x1b[31m\u202e",
+        ),
+        (
             "fight-for-a-name",
             "move",
             '{"path": ["n"]}',
